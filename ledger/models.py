@@ -23,7 +23,7 @@ SERIES = (
     "opener", "closer", "rack", "fill", "credit", "drop", "correction", "withdrawal", "deposit", "cage",
     "receipt", "destruction", "retirement", "lapse", "found", "claim", "counterfeit", "forgery",
     "emergency", "bankin", "bankout", "imprest", "imprestback", "cagecash", "vaultcash", "note", "key", "dualkey",
-    "keyback",
+    "keyback", "vault", "keylost",
 )  # fmt: skip
 """The series of slips. Each counts its own from 1 in every calendar year. What each of them is stands in
 ``tables/log/series.py``; the names are repeated here because a CHECK of the database holds them."""

@@ -49,6 +49,8 @@ class BuyIn(Struct, frozen=True, tag_field="do", tag="buy_in"):
     chips: bool = False
     currency: str = ""
     """Of the cash, where it is not the house's own: then it is refused."""
+    as_shown: bool = False
+    """For cash, the dealer hands out what the screen shows: the fewest chips that make it."""
 
 
 class CashOut(Struct, frozen=True, tag_field="do", tag="cash_out"):
@@ -80,6 +82,8 @@ class SellChips(Struct, frozen=True, omit_defaults=True, tag_field="do", tag="se
     amount_cents: int
     chips: tuple[tuple[int, int], ...] = ()
     """(value in cents, how many) that are handed out, where the screen names them."""
+    as_shown: bool = False
+    """The dealer hands out what the screen shows: the fewest chips that make it. It stands for ``chips``."""
     currency: str = ""
     """Of the cash, where it is not the house's own: then it is refused."""
 
@@ -89,6 +93,12 @@ class ChangeChips(Struct, frozen=True, tag_field="do", tag="change_chips"):
 
     amount_cents: int
     up: bool = False
+    takes: tuple[tuple[int, int], ...] = ()
+    """(value in cents, how many) that the player gives, where somebody says it."""
+    gives: tuple[tuple[int, int], ...] = ()
+    """Those that the rack gives."""
+    as_shown: bool = False
+    """The rack gives what the screen shows. It stands for ``gives``."""
 
 
 class SellAtTheCage(Struct, frozen=True, omit_defaults=True, tag_field="do", tag="sell_at_the_cage"):
@@ -97,6 +107,8 @@ class SellAtTheCage(Struct, frozen=True, omit_defaults=True, tag_field="do", tag
     amount_cents: int
     chips: tuple[tuple[int, int], ...] = ()
     """(value in cents, how many) that pass the counter."""
+    of_series: tuple[tuple[int, str], ...] = ()
+    """(value in cents, series) of the kinds whose series somebody looked at."""
     currency: str = ""
     """Of the cash, where it is not the house's own: then it is refused."""
 
@@ -109,6 +121,8 @@ class RedeemChips(Struct, frozen=True, omit_defaults=True, tag_field="do", tag="
     """(value in cents, how many) that pass the counter."""
     series: str = ""
     """The series of chips, where somebody looked at it."""
+    of_series: tuple[tuple[int, str], ...] = ()
+    """(value in cents, series) of each kind, where they are of several."""
     currency: str = ""
     """Of the cash that is asked for, where it is not the house's own: then it is refused."""
 

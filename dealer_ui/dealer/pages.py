@@ -22,14 +22,17 @@ from dealer_ui.dealer.forms import key_of, seq_of
 from dealer_ui.dealer.screen import Screen
 from dealer_ui.guards import by_script, dealers, gone
 from dealer_ui.numbers import amount_cents
+from ledger.proof.chips import money
 from tables import dealing
 from tables import standing as standings
 from tables.board.picture import board
 from tables.games.felt import Bet
 from tables.inputs import BuyIn, CashOut, ChangeChips, CheckDecks, Input, ReadDecks, SellChips, StartGame, read
 from tables.log.fold import Standing
+from tables.log.pieces import handed_out
 from tables.models import Staff, Table, Terminal
 from tables.play import doors
+from tables.play.cash import kinds_at
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import sign_in, terminals
@@ -148,17 +151,18 @@ def fragment(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 @require_POST
 def enter(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """Record one input and draw the board anew; a refusal comes with its sentence and the board as it stands."""
-    refused = after = None
+    refused = after = entered = None
     try:
         key, seq = key_of(request.POST), seq_of(request.POST)
-        table = _table(pk)
+        table, entered = _table(pk), _entered(request.POST)
         terminals.for_dealing(request, table)
-        after = dealing.record(table, _entered(request.POST), by=viewer, key=key, expected_seq=seq).after
+        after = dealing.record(table, entered, by=viewer, key=key, expected_seq=seq).after
     except Refused as refusal:
         refused = refusal
     if refused is None and not by_script(request):
         return redirect("dealer:screen", pk)
-    return _draw(request, viewer, pk, after=after, refused=refused, whole=not by_script(request))
+    done = None if refused else entered
+    return _draw(request, viewer, pk, after=after, refused=refused, done=done, whole=not by_script(request))
 
 
 def _table(pk: int) -> Table:
@@ -199,6 +203,7 @@ def _draw(
     *,
     after: dealing.After | None = None,
     refused: Refused | None = None,
+    done: Input | None = None,
     whole: bool = True,
 ) -> HttpResponse:
     """The board as an input just left it, or else as it stands. Should another screen have entered something since,
@@ -221,9 +226,22 @@ def _draw(
         "board": picture,
         "table": table,
         "refused": refused,
+        "hand_out": _hand_out(table, done),
     }
     name = "dealer_ui/dealer/table.html" if whole else "dealer_ui/dealer/_board.html"
     return render(request, name, context, status=refused.status if refused else 200)
+
+
+def _hand_out(table: Table, done: Input | None) -> str:
+    """Which chips go to the player for what was just entered, as its entry has them."""
+    if not isinstance(done, SellChips | ChangeChips | BuyIn) or (isinstance(done, BuyIn) and done.chips):
+        return ""
+    kinds = kinds_at(table)
+    smaller = isinstance(done, ChangeChips) and not done.up
+    chips = handed_out(done.amount_cents, kinds, smaller=smaller)
+    names = {chip.value_cents: chip.name for chip in kinds}
+    says = " ".join(f"{count} {names[value]}" for value, count in chips)
+    return f"Hand out {says}: {money(done.amount_cents)}" if chips else ""
 
 
 # --- Who is not at the table -----------------------------------------------------------------------------------
@@ -270,13 +288,15 @@ def _on_spot(form: QueryDict) -> Bet:
 
 
 def _buy_in(form: QueryDict) -> BuyIn:
-    return BuyIn(_seat(form), amount_cents(form.get("amount", ""), "bad_amount"), chips="chips" in form)
+    return BuyIn(_seat(form), amount_cents(form.get("amount", ""), "bad_amount"), chips="chips" in form, as_shown=True)
 
 
 def _cash(form: QueryDict) -> Input:
     """Chips for cash, or for others of the same worth."""
     amount = amount_cents(form.get("amount", ""), "bad_amount")
-    return SellChips(amount) if "sell" in form else ChangeChips(amount, up="up" in form)
+    if "sell" in form:
+        return SellChips(amount, as_shown=True)
+    return ChangeChips(amount, up="up" in form, as_shown=True)
 
 
 def _nobody() -> tuple[int, ...]:

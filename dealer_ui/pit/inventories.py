@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 
 from dealer_ui import dates, exports
 from dealer_ui.guards import watches
-from ledger.proof.chips import CAGE, RACK
+from ledger.proof.chips import CAGE, RACK, VAULT
 from tables.day import floats, hours, inventory
 from tables.log.series import SLIPS
 from tables.models import Denomination, Staff, Table
@@ -35,6 +35,7 @@ def inventories(request: HttpRequest) -> HttpResponse:
         "is_over": day < today,
         "is_blind": _counts_chips(request),
         "taken": inventory.on(day),
+        "counts": inventory.last_counts(day),
         "kinds": Denomination.objects.all(),
     }
     return render(request, "dealer_ui/pit/inventory.html", context)
@@ -74,7 +75,10 @@ def _latest(request: HttpRequest, today: date) -> date:
 def _counts_chips(request: HttpRequest) -> bool:
     assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
     counts = [
-        stage for record in SLIPS.values() if record.counts(RACK) or record.counts(CAGE) for stage in record.stages
+        stage
+        for record in SLIPS.values()
+        if any(record.counts(place) for place in (RACK, CAGE, VAULT))
+        for stage in record.stages
     ]
     return any(request.user.role in stage.by for stage in counts if stage.is_count)
 

@@ -44,6 +44,7 @@ from tables.audit import entry_list, history, round_list, sealing, watch
 from tables.audit.round_list import Wanted
 from tables.board import pays
 from tables.board.shoe_hands import HAS_ROADS
+from tables.day import cash_shifts
 from tables.disputes import cases, corrections
 from tables.games.catalog import GAMES
 from tables.models import Staff, Table, Verification
@@ -62,7 +63,8 @@ def _floor(request: HttpRequest) -> dict[str, Any]:
     viewer, alerts = _viewer(request), open_now()
     tables = seen(viewer)
     floor = {"tables": tables, "strip": strip_of(tables, count_for(viewer, alerts))}
-    return floor | {"root": sealing.todays_root()} | open_alerts_for(viewer, alerts)
+    beside = {"root": sealing.todays_root(), "owed": cash_shifts.owed(timezone.now())}
+    return floor | beside | open_alerts_for(viewer, alerts)
 
 
 @watches

@@ -21,8 +21,9 @@ from dealer_ui.pit.floor import counts
 from ledger.models import HOUSE
 from ledger.proof.chips import called
 from tables import standing
-from tables.day import cash, figures, hours, outliers, to_date
+from tables.day import cash, cash_shifts, figures, hours, outliers, to_date
 from tables.day import closing as days
+from tables.day.cash_shifts import ShiftCash
 from tables.day.figures import COLUMNS, Figures, Report
 from tables.day.outliers import Interval, Looked
 from tables.log import attestation
@@ -82,6 +83,7 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
     proposal = days.proposal(on)
     closed = days.closed(on)
     runs = hours.span(on)
+    by_shift = cash_shifts.day(on, whole.through) if span == "day" and not closed else []
     context = {
         "on": on,
         "runs": runs,
@@ -97,21 +99,27 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
         "days": charts.day_bars(_back(on, tables)) if span in ("day", "shifts") else None,
         "ordinary": [Ordinary(looked) for looked in _looked(on, unseen, whole)] if span == "day" else [],
         "cash": _cash(request, on, closed) if span == "day" else [],
+        "cash_by_shift": _cash_by_shift(request, by_shift, closed),
         "closed": closed,
         "names": dict(Staff.objects.values_list("username", "name")) if closed else {},
         "proposal": None if closed else proposal,
         "matters": [] if closed else days.open_matters(on, None if unseen else whole) if span == "day" else [],
+        "problems": days.problems(by_shift),
         "over": runs.end <= timezone.now(),
-        "day_terms": _terms(on, proposal, whole),
+        "day_terms": _terms(on, proposal, whole, by_shift),
         "refused": refused,
     }
     return render(request, "dealer_ui/pit/reports.html", context, status=refused.status if refused else 200)
 
 
-def _terms(on: date, proposal: days.Proposal | None, whole: Report) -> dict[str, Any]:
-    """What the terminal signs of a day's figures: those that were signed first, or those that are shown."""
+def _digest(on: date, whole: Report, by_shift: Sequence[ShiftCash]) -> str:
     money = tuple(line.row() for line in cash.day(on, whole.through))
-    digest = proposal.digest if proposal else days.digest_of(on.isoformat(), days.rows(whole.lines), money)
+    return days.digest_of(on.isoformat(), days.rows(whole.lines), money, tuple(line.row() for line in by_shift))
+
+
+def _terms(on: date, proposal: days.Proposal | None, whole: Report, by_shift: Sequence[ShiftCash]) -> dict[str, Any]:
+    """What the terminal signs of a day's figures: those that were signed first, or those that are shown."""
+    digest = proposal.digest if proposal else _digest(on, whole, by_shift)
     stage = "closed" if proposal else "proposed"
     return {
         "format": attestation.DAY,
@@ -133,18 +141,34 @@ def _cash(request: HttpRequest, on: date, closed: days.Closed | None) -> list[di
     return [line.row() | {"called": line.called} for line in lines]
 
 
+def _cash_by_shift(
+    request: HttpRequest, by_shift: Sequence[ShiftCash], closed: days.Closed | None
+) -> list[dict[str, Any]]:
+    """The same of each shift that is over."""
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
+    if closed is not None:
+        return [dict(row) | {"called": called(row["place"])} for row in closed.cash_by_shift]
+    unseen, moment = cage_desk.unseen_by(request.user), timezone.now()
+    lines = [line for line in by_shift if line.figures.place not in unseen and line.shift.end <= moment]
+    return [line.row() | {"called": line.figures.called} for line in lines]
+
+
 CASH_HEADER: Final = (
-    "place", "opening_cents", "movement", "moved_cents", "closing_cents", "counted_cents", "difference_cents",
-    "counted_at", "is_counted",
+    "span", "place", "opening_cents", "movement", "moved_cents", "closing_cents", "counted_cents", "difference_cents",
+    "counted_at", "is_counted", "state",
 )  # fmt: skip
 
 
 @watches
 @require_GET
 def cash_csv(request: HttpRequest) -> HttpResponseBase:
-    """The house's cash of a day as a list: a row for each kind of movement."""
+    """The house's cash of a day and of its shifts as a list: a row for each kind of movement."""
     on, _ = _asked(request)
-    rows = [_cash_row(row, *moved) for row in _cash(request, on, days.closed(on)) for moved in _moved(row)]
+    closed = days.closed(on)
+    whole = [row | {"span": "day", "state": ""} for row in _cash(request, on, closed)]
+    by_shift = [] if closed else cash_shifts.day(on)
+    shifts = [row | {"span": row["shift"], "is_counted": ""} for row in _cash_by_shift(request, by_shift, closed)]
+    rows = [_cash_row(row, *moved) for row in whole + shifts for moved in _moved(row)]
     return exports.answer(request, f"cash-{on}", CASH_HEADER, iter([rows]))
 
 

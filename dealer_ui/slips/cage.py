@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Final
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
 from uuid import UUID, uuid4
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from dealer_ui import charts, signatures
 from dealer_ui.slips import counting
-from ledger.proof.chips import BANK, CAGE, VAULT_CASH, money
+from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH, money
+from tables.day import cash_shifts
 from tables.log import attestation
 from tables.log.house_terms import CURRENCIES
 from tables.log.series import offered, total
 from tables.models import Denomination, Staff
 from tables.refusals import Refused
 from tables.setup import cash_terms, chip_series
+from tables.setup.chip_series import Candidates
 from tables.slips import cage_desk, kept_apart
 from tables.slips.cage_desk import Holdings
 
@@ -43,26 +48,27 @@ def cage(request: HttpRequest) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
     held, unseen = cage_desk.holdings(), cage_desk.unseen_by(request.user)
-    is_counted = CAGE in unseen
+    being_counted = [label for label, place in (("Vault", VAULT), ("Cage", CAGE)) if place in unseen]
     parts = [("Vault", held.vault), ("Cage", held.cage), ("Tables", held.tables), ("Players", held.outstanding)]
     ways = [series for series in offered("cage") if request.user.role in series.seen_by]
     context = {
         "held": held,
-        "counting": is_counted,
-        "bars": charts.shares([(label, cents) for label, cents in parts if not (is_counted and label == "Cage")]),
+        "counting": being_counted,
+        "bars": charts.shares([(label, cents) for label, cents in parts if label not in being_counted]),
         "cash": _cash(held, unseen),
         "imprest_cents": cash_terms.imprest_cents(),
         "off_imprest_cents": None if BANK in unseen else held.bank - cash_terms.imprest_cents(),
         "currency": cash_terms.currency(),
         "currencies": [code.upper() for code in CURRENCIES],
+        "owed": cash_shifts.owed(timezone.now()),
         "envelopes": kept_apart.envelopes().values(),
         "ways": [series for series in ways if not series.cash],
         "cash_ways": [series for series in ways if series.cash],
-        "series": chip_series.all_of_them(),
-        "chosen": request.POST.get("series", ""),
+        "series": _asked_series(request),
+        "no_series": chip_series.NO_SERIES if chip_series.has_older_chips() else "",
         "runs": request.user.has_perm("tables.run_cage"),
         "key": uuid4(),
-        "terms": dict.fromkeys(("stage", "cents", "chips", "series"))
+        "terms": dict.fromkeys(("stage", "cents", "chips", "of_series"))
         | {"format": attestation.COUNTER, "book": cage_desk.BOOK},
         "refused": refused,
         "asked": counting.asked(request.POST, Denomination.objects.all()),
@@ -70,6 +76,35 @@ def cage(request: HttpRequest) -> HttpResponse:
         "badge": request.POST.get("badge", ""),
     }
     return render(request, "dealer_ui/slips/cage.html", context, status=refused.status if refused else 200)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedSeries:
+    """Of which series chips of one kind are: known, or to be looked at."""
+
+    value_cents: int
+    candidates: Candidates
+    chosen: str
+    last_days: Mapping[str, date | None]
+
+    @property
+    def field(self) -> str:
+        return f"of-series-{self.value_cents}"
+
+    @property
+    def choices(self) -> list[tuple[str, date | None]]:
+        """Each series, with its last day where it is retired."""
+        return [(name, self.last_days.get(name)) for name in self.candidates.names]
+
+
+def _asked_series(request: HttpRequest) -> list[AskedSeries]:
+    """One for each kind of chip that has a series, the largest first."""
+    last_days = {row.name: chip_series.last_day_of(row) for row in chip_series.all_of_them()}
+    kinds = sorted(chip_series.candidates().items(), reverse=True)
+    typed = request.POST
+    return [
+        AskedSeries(value, kind, kind.only or typed.get(f"of-series-{value}", ""), last_days) for value, kind in kinds
+    ]
 
 
 def _cash(held: Holdings, unseen: Collection[str]) -> list[tuple[str, int | None]]:
@@ -92,9 +127,10 @@ def _exchange(request: HttpRequest) -> None:
     if not (amount := total(chips)):
         raise Refused("bad_amount", "Say how many chips of each kind pass the counter.", 422)
     exchange, done = deed
-    extra = {"currency": request.POST.get("currency", "")}
-    if exchange is cage_desk.redeem:
-        extra["series"] = request.POST.get("series", "")
+    said = ((row.value_cents, row.chosen) for row in _asked_series(request))
+    counted = {value for value, _ in chips}
+    of_series = tuple((value, name) for value, name in said if name and value in counted)
+    extra: dict[str, Any] = {"currency": request.POST.get("currency", ""), "of_series": of_series}
     attested = signatures.attested(request)
     by, _ = signatures.sign(
         request, lambda by: exchange(amount, chips=chips, by=by, key=key, attested=attested, **extra)

@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from dealer_ui import exports
-from ledger.proof.chips import CAGE
+from ledger.proof.chips import CAGE, VAULT
 from tables.log.series import SLIPS
 from tables.models import ChipSeries, Denomination, Staff
 from tables.setup import chip_series
@@ -21,7 +21,7 @@ from tables.slips import cage_desk, facts, slip_book, stock
 from tables.slips.slip_book import Sheet
 from tables.slips.stock import Stock
 
-_REGISTER: Final = tuple(name for name, series in SLIPS.items() if series.is_alarming)
+_REGISTER: Final = tuple(name for name, series in SLIPS.items() if series.is_alarming and series.has_chips)
 _GIVEN_BACK: Final = tuple(series for series in SLIPS.values() if series.about)
 
 
@@ -64,14 +64,14 @@ class Made:
 def chips(request: HttpRequest) -> HttpResponse:
     """Series, kinds, where chips lie by value, and the registers of what was found and what was counterfeit."""
     assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
-    counting = CAGE in cage_desk.unseen_by(request.user)
+    unseen = cage_desk.unseen_by(request.user)
     held = cage_desk.holdings()
     context = {
         "made": _made(),
         "kinds": Denomination.objects.all(),
         "places": [
-            ("Vault", held.vault),
-            ("Cage", None if counting else held.cage),
+            ("Vault", None if VAULT in unseen else held.vault),
+            ("Cage", None if CAGE in unseen else held.cage),
             ("Racks and play", held.tables - held.on_the_way),
             ("On the way", held.on_the_way),
             ("Out with players", held.outstanding),

@@ -159,7 +159,7 @@ def keys(request: HttpRequest, viewer: Staff) -> HttpResponse:
     return render(request, "dealer_ui/slips/keys.html", context)
 
 
-_KEYS_HEADER: Final = ("key", "opens", "held_by_two", "out", "holders", "since", "due_back", "late")
+_KEYS_HEADER: Final = ("key", "opens", "held_by_two", "out", "holders", "since", "due_back", "late", "lost")
 
 
 @on_paper
@@ -169,7 +169,17 @@ def keys_csv(request: HttpRequest, viewer: Staff) -> HttpResponseBase:
     if viewer.role not in SEES_KEYS:
         raise PermissionDenied
     rows = [
-        (key.name, key.opens, key.dual, key.is_out, " and ".join(key.holders), key.since, key.due_back, key.is_late)
+        (
+            key.name,
+            key.opens,
+            key.dual,
+            key.is_out,
+            " and ".join(key.holders),
+            key.since,
+            key.due_back,
+            key.is_late,
+            bool(key.lost),
+        )
         for key in custody.register(timezone.now())
     ]
     return exports.answer(request, "keys", _KEYS_HEADER, iter([rows]))

@@ -12,12 +12,19 @@ from ledger.proof.chips import called
 from tables import attesting, models
 from tables.audit import two_people
 from tables.audit.outside.cage_counts import SLACK
+from tables.day.hours import DAY
 from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
 from tables.games.odds import PayTable
 from tables.handlers import checks
 from tables.log.catalog import read, read_as
-from tables.log.entries.chips import ChipSeriesAdded, DenominationRetired
+from tables.log.entries.chips import (
+    AtTheCounter,
+    ChipSeriesAdded,
+    DenominationRetired,
+    Redeemed,
+    SoldAtTheCage,
+)
 from tables.log.entries.custody import DropScheduled, HouseKeySet
 from tables.log.entries.journal import AlertRaised
 from tables.log.entries.kept import RowsNoted, RowsTakenOver, TableAdded
@@ -128,6 +135,21 @@ def _check_chip_series(event: HouseSlipSigned, entry: Entry) -> None:
         pieces = stock.of(name, before_seq=entry.seq).left
         if pieces != slip.noted:
             raise Misconduct(f"it has {slip.noted} of the series {name}, the slips before it left {pieces}")
+
+
+@checks(SoldAtTheCage, Redeemed)
+def check_counter(event: AtTheCounter, entry: Entry) -> None:
+    """Chips that passed the counter are of series that there were then, and have such chips; what was given out was not
+    retired, and what was redeemed had not seen its last day. The day is the house's, so one day more is let pass."""
+    for value, name in event.of_series:
+        series = models.ChipSeries.objects.filter(name=name, seq__lt=entry.seq).first()
+        if series is None or value not in series.values:
+            raise Misconduct(f"there was no chip of {value} cents of a series {name}")
+        retirement = models.SeriesRetirement.objects.filter(series=series, seq__lt=entry.seq).first()
+        if retirement is None or entry.at is None:
+            continue
+        if isinstance(event, SoldAtTheCage) or entry.at.date() > retirement.last_day + DAY:
+            raise Misconduct(f"chips of the series {name} pass the counter, which was retired")
 
 
 @checks(ChipSeriesAdded)

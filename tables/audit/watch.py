@@ -27,7 +27,7 @@ from ledger.runs import Plan
 from tables.alerting import minute
 from tables.audit import commitments, proofs, sealing, witness
 from tables.audit.rows import noted
-from tables.day import custody
+from tables.day import cash_shifts, custody
 from tables.edge import kept_sheets, shoe_audit
 from tables.models import Table
 from tables.setup import proposals
@@ -204,6 +204,12 @@ def by_place_afresh() -> Mapping[str, int]:
         return {place: int(cents) for place, cents in cursor.fetchall()}
 
 
+def look_after_custody() -> int:
+    """Keys that are not back, drops that are late, and cash that nobody counted at the end of its shift."""
+    moment = clock.agreed()
+    return custody.look(moment) + cash_shifts.look(moment)
+
+
 DEEDS: Final[Mapping[str, Callable[[], int]]] = {
     "recount": recount,
     "prove_new": prove_new,
@@ -211,7 +217,7 @@ DEEDS: Final[Mapping[str, Callable[[], int]]] = {
     "audit_shoes": shoe_audit.audit_shoes,
     "value_games": kept_sheets.value_games,
     "prove_shoes": prove_shoes,
-    "look_after_keys": lambda: custody.look(clock.agreed()),
+    "look_after_keys": look_after_custody,
     "reconcile": reconcile,
     "prove_sums": prove_sums,
     "note_rows": note_rows,

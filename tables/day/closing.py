@@ -15,15 +15,17 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 from django.db import connection, transaction
+from django.utils import timezone
 
 from ledger import cage, clock, house, log, mends
 from ledger.log import Draft
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
-from ledger.proof.chips import called
+from ledger.proof.chips import VAULT, called
 from ledger.proof.spelling import canonical
 from tables import attesting, permits, standing
-from tables.day import cash, figures, hours
+from tables.day import cash, cash_shifts, figures, hours
+from tables.day.cash_shifts import ShiftCash
 from tables.day.figures import COLUMNS, LEDGER, Figures, Late, Report
 from tables.handlers import checks
 from tables.log.attestation import Attestation
@@ -62,6 +64,8 @@ class Closed:
     adjustments: Sequence[Late]
     cash: Sequence[Mapping[str, Any]] = ()
     """The house's cash as it was signed; nothing in days of before it was told."""
+    cash_by_shift: Sequence[Mapping[str, Any]] = ()
+    """The same of each shift."""
 
 
 # --- Reading ---------------------------------------------------------------------------------------------------
@@ -75,7 +79,7 @@ def closed(day: date) -> Closed | None:
     start, end = hours.span(day)
     [event] = signed([close])
     arrivals = [late for late in late_since(close) if start <= late.belongs_at < end]
-    return Closed(close, event.figures, figures.day(day), arrivals, event.cash or ())
+    return Closed(close, event.figures, figures.day(day), arrivals, event.cash or (), event.cash_by_shift or ())
 
 
 def proposal(day: date) -> Proposal | None:
@@ -244,6 +248,7 @@ class DaysFigures(NamedTuple):
     digest: str
     through: dict[str, int]
     cash: tuple[dict[str, Any], ...]
+    cash_by_shift: tuple[dict[str, Any], ...]
 
 
 def _figures(day: date) -> DaysFigures:
@@ -253,14 +258,28 @@ def _figures(day: date) -> DaysFigures:
     if reasons := open_matters(day, report):
         raise Refused("day_open", " ".join(reasons), 409, reasons=reasons)
     rows, name = tuple(line.row() for line in report.lines), day.isoformat()
-    money = tuple(line.row() for line in cash.day(day, report.through))
-    return DaysFigures(name, rows, digest_of(name, rows, money), dict(report.through), money)
+    money, by_shift = cash_of(day, report.through)
+    return DaysFigures(name, rows, digest_of(name, rows, money, by_shift), dict(report.through), money, by_shift)
 
 
-def digest_of(day: str, rows: Sequence[Mapping[str, Any]], money: Sequence[Mapping[str, Any]] | None = None) -> str:
+def cash_of(
+    day: date, through: Mapping[str, int], house_seq: int | None = None
+) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...]]:
+    """The house's cash of a day, and of each of its shifts, as an entry has them."""
+    whole = tuple(line.row() for line in cash.day(day, through, house_seq))
+    return whole, tuple(line.row() for line in cash_shifts.day(day, through, house_seq))
+
+
+def digest_of(
+    day: str,
+    rows: Sequence[Mapping[str, Any]],
+    money: Sequence[Mapping[str, Any]] | None = None,
+    by_shift: Sequence[Mapping[str, Any]] | None = None,
+) -> str:
     """Names a day's figures, and its cash where that is told: SHA-256, in hex."""
-    content = {"day": day, "figures": rows}
-    return sha256(canonical(content if money is None else content | {"cash": money})).hexdigest()
+    content: dict[str, Any] = {"day": day, "figures": rows}
+    told = {"cash": money, "cash_by_shift": by_shift}
+    return sha256(canonical(content | {name: lines for name, lines in told.items() if lines is not None})).hexdigest()
 
 
 def _refuse_closed(day: date, moment: datetime) -> None:
@@ -291,9 +310,34 @@ def open_matters(day: date, report: Report | None = None) -> list[str]:
 
 def _uncounted(day: date) -> list[str]:
     """The cash that was counted once, and not since it moved last; where the house lets no day close without."""
-    if not cash_terms.close_needs_count():
+    matters = []
+    if cash_terms.close_needs_count():
+        matters += [line.says for line in cash.day(day) if line.ever_counted and line.says]
+    if cash_terms.close_needs_shift_counts():
+        missing = [line for line in cash_shifts.day(day) if line.count is None]
+        matters += problems(missing)
+    return matters + _vault_uncounted(day)
+
+
+VAULT_COUNTED_EACH: Final = {"day": 1, "week": 7, "month": 31}
+"""The values of the term on counting the vault's chips, in days."""
+
+
+def _vault_uncounted(day: date) -> list[str]:
+    """That the vault's chips were counted once, and not for longer than the house's terms let them be."""
+    each = cash_terms.vault_chips_counted_each()
+    newest = cash.last_count(VAULT, timezone.now()) if each in VAULT_COUNTED_EACH else None
+    due = hours.span(day).end - VAULT_COUNTED_EACH.get(each, 0) * hours.DAY
+    if newest is None or newest.moment >= due:
         return []
-    return [line.says for line in cash.day(day) if line.ever_counted and line.says]
+    says = f"The vault's chips were last counted {newest.moment:%Y-%m-%d %H:%M} UTC"
+    return [f"{says}, and are counted each {each}: two people count them."]
+
+
+def problems(by_shift: Sequence[ShiftCash]) -> list[str]:
+    """What is wrong with a day that may be closed all the same: shifts whose cash was counted late, or not at all."""
+    moment = timezone.now()
+    return [line.says for line in by_shift if line.says and line.shift.end <= moment]
 
 
 def _time_of(table: Table, seq: int) -> datetime:
@@ -377,7 +421,7 @@ _COSTS: Final = ("opener_cents", "fills_cents", "between_cents")
 
 def _refuse_figures(event: DayFigures) -> None:
     """A day's figures are what their digest names, each table's once, and each win is what its parts come to."""
-    if event.digest != digest_of(event.day, event.figures, event.cash):
+    if event.digest != digest_of(event.day, event.figures, event.cash, event.cash_by_shift):
         raise Misconduct("its figures are not those that its digest names")
     if sorted(row["name"] for row in event.figures) != sorted(event.through):
         raise Misconduct("its figures are not those of the books that it read")
@@ -411,16 +455,23 @@ def misstated(seq: int, close: DayClosed) -> str | None:
 
 def _wrong_cash(seq: int, close: DayClosed) -> str | None:
     """The first figure of the house's cash that the books do not bear out. Entries of before it was told have none."""
-    if close.cash is None:
-        before = DayClose.objects.filter(seq__lt=seq).order_by("-seq").first()
-        return "its cash is missing" if before and signed([before])[0].cash is not None else None
-    rows = [line.row() for line in cash.day(date.fromisoformat(close.day), close.through, seq - 1)]
-    for row, signed_row in zip_longest(rows, close.cash):
+    before = DayClose.objects.filter(seq__lt=seq).order_by("-seq").first()
+    earlier = signed([before])[0] if before else None
+    for name, title in (("cash", "its cash"), ("cash_by_shift", "its cash by shift")):
+        if getattr(close, name) is None and earlier is not None and getattr(earlier, name) is not None:
+            return f"{title} is missing"
+    whole, by_shift = cash_of(date.fromisoformat(close.day), close.through, seq - 1)
+    return _differs(whole, close.cash) or _differs(by_shift, close.cash_by_shift)
+
+
+def _differs(rows: Sequence[Mapping[str, Any]], kept: Sequence[Mapping[str, Any]] | None) -> str | None:
+    """The first figure of cash that was signed otherwise; None where none was signed."""
+    for row, signed_row in zip_longest(rows, kept) if kept is not None else ():
         if row is None or signed_row is None:
             return "a place of cash is missing, or one is told that there was not"
         if difference := next((name for name in row if row[name] != signed_row.get(name)), None):
             says = f"its {difference} is {signed_row.get(difference)}, and the log has {row[difference]}"
-            return f"{called(row['place'])}: {says}"
+            return f"{row.get('shift', '')} {called(row['place'])}: {says}".strip()
     return None
 
 

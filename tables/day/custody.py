@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -44,6 +44,8 @@ class Key:
     due_back: datetime | None = None
     """The end of the shift in which it was taken."""
     is_late: bool = False
+    lost: Slip | None = None
+    """With which it was reported lost: nobody takes it any more."""
 
     @property
     def is_out(self) -> bool:
@@ -52,10 +54,11 @@ class Key:
 
 def register(moment: datetime) -> list[Key]:
     """Every key that the house has; and those that were retired while they were out."""
-    rows, out = custody.keys(), kept_apart.keys_out()
+    rows, out, lost = custody.keys(), kept_apart.keys_out(), custody.lost()
     calendar, grace = hours.calendar(), cash_terms.key_grace()
     listed = [
-        _key(name, OPENS[row.lock], row.dual, out.get(name), calendar, moment - grace) for name, row in rows.items()
+        replace(_key(name, OPENS[row.lock], row.dual, out.get(name), calendar, moment - grace), lost=lost.get(name))
+        for name, row in rows.items()
     ]
     return listed + [
         _key(name, "retired", len(key.holders) > 1, key, calendar, moment - grace)

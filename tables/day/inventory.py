@@ -19,7 +19,7 @@ from ledger import cage, mends
 from ledger.models import Account, Book
 from ledger.proof.chips import CAGE, LAYOUT, OVER_SHORT, PLAYERS, POT, SEAT, VAULT, Denomination
 from tables import models
-from tables.day import hours, piece_reading
+from tables.day import cash, hours, piece_reading
 from tables.log.pieces import NOTHING, Holding
 
 OUTSIDE: Final = (PLAYERS, LAYOUT, SEAT, POT, OVER_SHORT)
@@ -162,6 +162,13 @@ def at_moment(moment: datetime) -> Inventory:
     ]
     colours = dict(models.Denomination.objects.values_list("value_cents", "colour"))
     return Inventory(moment, piece_reading.issued(heads, every), tuple(stocks), _outside(heads), colours)
+
+
+def last_counts(day: date) -> list[tuple[str, datetime | None]]:
+    """When two people last agreed on what lies in the vault and in the cage, up to the end of a gaming day."""
+    end = min(hours.span(day).end, timezone.now())
+    counts = [(name, cash.last_count(place, end)) for name, place in (("Vault", VAULT), ("Cage", CAGE))]
+    return [(name, count.moment if count else None) for name, count in counts]
 
 
 def kinds_of(chips: Iterable[models.Denomination]) -> tuple[Denomination, ...]:

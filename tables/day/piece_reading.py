@@ -15,9 +15,10 @@ from django.db import connection
 from ledger.models import HOUSE, Book
 from ledger.proof.chips import ISSUE, RACK, Denomination
 from tables.log.catalog import read, read_as
-from tables.log.entries.chips import AtTheCounter, ChipsSold
+from tables.log.entries.chips import AtTheCounter, ChipsChanged, ChipsSold
+from tables.log.entries.seats import BoughtIn
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
-from tables.log.pieces import NOTHING, Amounts, Holding, counted
+from tables.log.pieces import NOTHING, Amounts, Holding, counted, handed_out
 from tables.log.series import SLIPS, Chips, total
 
 
@@ -44,7 +45,7 @@ class Shift:
 
 
 # The subjects of entries that may say which chips moved. Whatever else moves chips tells their amount alone.
-_PAPERS: Final = ["slip", "chips"]
+_PAPERS: Final = ["slip", "chips", BoughtIn.subject]
 
 # A place of the house is moved by every book, so its accounts are told by the place's name in the transfer itself.
 _ON_PAPER: Final = """
@@ -65,6 +66,13 @@ _BY_AMOUNT: Final = """
     JOIN ledger_logentry AS e ON e.book_id = t.book_id AND e.seq = t.seq AND NOT e.subject = ANY(%(papers)s)
     GROUP BY 1, 2, 3
 """
+_CHANGES: Final = """
+    SELECT s.book, e.body
+    FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[]) AS s (book, low, high)
+    JOIN ledger_logentry AS e ON e.book_id = s.book AND e.seq > s.low AND e.seq <= s.high
+        AND e.subject = 'chips' AND e.kind = 'changed'
+    ORDER BY s.book, e.seq
+"""
 _COUNTS: Final = f"""
     SELECT s.book, w.seq, w.body FROM unnest(%(books)s::bigint[], %(highs)s::bigint[]) AS s (book, high)
     CROSS JOIN LATERAL (
@@ -82,10 +90,11 @@ def racks(heads: Mapping[int, int], kinds: Mapping[int, Sequence[Denomination]])
     """What lies in the rack of each of these tables' books once it had come to an entry."""
     bases = _bases(RACK, heads)
     spans = {book: (base.seq, heads[book]) for book, base in bases.items()}
-    on_paper, by_amount = _on_paper(RACK, spans), _by_amount(RACK, spans)
+    on_paper, by_amount, changes = _on_paper(RACK, spans), _by_amount(RACK, spans), _exchanged(spans)
     holdings = {}
     for book, base in bases.items():
         holding = _moved(base.holding, on_paper.get(book, ()), kinds[book])
+        holding = _after_changes(holding, changes.get(book, ()), kinds[book])
         holdings[book] = holding.moved_by_amount(by_amount.get(book, ()), kinds[book])
     return holdings
 
@@ -180,7 +189,24 @@ def _chips_of(shift: Shift) -> Chips:
     if shift.subject == "slip":
         return read_as(SlipSigned, shift.body).after.moved_pieces
     event = read(shift.subject, shift.kind, shift.body, house=shift.of_the_house)
-    return event.chips if isinstance(event, ChipsSold | AtTheCounter) else ()
+    return event.chips if isinstance(event, ChipsSold | AtTheCounter | BoughtIn) else ()
+
+
+def _exchanged(spans: Mapping[int, tuple[int, int]]) -> dict[int, list[ChipsChanged]]:
+    """The chips that were changed at tables for others of the same worth: no transfer tells of them."""
+    changes: dict[int, list[ChipsChanged]] = {}
+    for book, body in _rows(_CHANGES, _parameters(RACK, spans)):
+        changes.setdefault(book, []).append(read_as(ChipsChanged, bytes(body)))
+    return changes
+
+
+def _after_changes(holding: Holding, changes: Iterable[ChipsChanged], kinds: Sequence[Denomination]) -> Holding:
+    """What nobody said of a change is taken to be the fewest chips on the one side, and smaller ones on the other."""
+    for event in changes:
+        large = handed_out(event.amount_cents, tuple(kinds))
+        small = handed_out(event.amount_cents, tuple(kinds), smaller=True)
+        holding = holding.exchanged(event.takes, event.gives, (small, large) if event.up else (large, small))
+    return holding
 
 
 def _parameters(place: str, spans: Mapping[int, tuple[int, int]]) -> dict[str, Any]:

@@ -58,7 +58,9 @@ MISHAPS: Final = Matter(
     "mishaps", "Mishaps", "What went wrong at a table, cards set aside, tables that were abandoned."
 )
 CHIPS_AND_CASH: Final = Matter(
-    "chips", "Chips in and out", "Destroyed, lapsed, found, counterfeit; notes that no count took for money."
+    "chips",
+    "Chips in and out",
+    "Destroyed, lapsed, found, counterfeit; notes that no count took for money; keys that were lost.",
 )
 TAKE_BACKS: Final = Matter("take_backs", "Take-backs", "Inputs of a round that were taken back.")
 CORRECTIONS: Final = Matter("corrections", "Corrections", "Mispays put right later, and commission that was forgiven.")
@@ -187,6 +189,7 @@ STAGES: Final[Mapping[str, Matter]] = MappingProxyType(
         "sealed": CHIPS_AND_CASH,
         "given": CHIPS_AND_CASH,
         "accepted": CHIPS_AND_CASH,
+        "reported": CHIPS_AND_CASH,
     }
 )
 """Steps of slips that are exceptions."""

@@ -231,6 +231,30 @@ TERMS: Final[Mapping[str, Term]] = {
             " last movement.",
         ),
         Term(
+            name="cage_cash_counts", title="The cage's cash is counted each", group=CASH, kind="choice",
+            default="shift", choices=("shift", "day"),
+            help="By two people, each unseen by the other, within an hour of the end of each shift, or of the day's"
+            " last one. Nevada's minimum controls for the cage ask for it at each shift.",
+        ),
+        Term(
+            name="vault_cash_counts", title="The vault's cash is counted each", group=CASH, kind="choice",
+            default="shift", choices=("shift", "day"),
+            help="The same of the vault. Nevada's controls count it with the cage; where it is opened once a day, a"
+            " house may count it once.",
+        ),
+        Term(
+            name="close_needs_shift_counts", title="A day closes only with each shift's cash counted", group=CASH,
+            kind="flag", default=False,
+            help="A shift whose cash nobody counted, not even later, keeps its day from being closed. A late count is"
+            " named either way.",
+        ),
+        Term(
+            name="vault_chip_counts", title="The vault's chips are counted each", group=CASH, kind="choice",
+            default="month", choices=("day", "week", "month", "never"),
+            help="Once they were ever counted, a day does not close with a count that is older. Ohio, Kansas, Michigan"
+            " and West Virginia ask for an inventory each month, Louisiana and New York each day.",
+        ),
+        Term(
             name="key_grace_minutes", title="A key may stay out after the shift", group=CASH, kind="minutes",
             default=30, least=0, most=720,
             help="So long after the shift in which it was taken; then it is an alert.",

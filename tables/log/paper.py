@@ -301,11 +301,14 @@ def not_in_progress(name: SlipName) -> Wrong:
 def _refuse(slip: Slip, stage: Stage, signature: Signature, dealer: str | None) -> None:
     if stage.name == VOID_ASKED and (not slip.series.is_voidable or slip.is_to_be_void):
         raise Wrong("not_voidable", f"{slip.label} cannot be made void.")
+    if stage.name == VOID_ASKED and slip.series.once_done and slip.due is None:
+        raise Wrong("not_voidable", f"{slip.label} is complete, and not made void. {slip.series.once_done}")
     if signature.role not in stage.by | stage.formerly:
         says = f"{slip.label}: this step is signed by {either(stage.by)}, not by {signature.name}."
         raise Wrong("wrong_role", says)
     if signature.username in {signed.username for signed in slip.signed}:
-        raise Wrong("signed_already", f"{signature.name} signed on this slip already: another person has to.")
+        says = f"{signature.name} signed on this slip already: another person has to. {slip.series.alone}"
+        raise Wrong("signed_already", says.strip())
     if stage.here and dealer is not None and signature.username != dealer:
         says = f"{slip.label}: the dealer at the table signs this step, not {signature.name}."
         raise Wrong("not_the_dealer", says)

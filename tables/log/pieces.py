@@ -79,6 +79,17 @@ class Holding:
             estimated = _joined(estimated, {value: sign * count * amount.times for value, count in counts.items()})
         return replace(self, estimated=estimated, odd_cents=odd)
 
+    def exchanged(self, takes: Chips, gives: Chips, guess: tuple[Chips, Chips]) -> Holding:
+        """After chips were changed for others of the same worth; ``guess`` is estimated of what nobody said."""
+        holding = self
+        for said, guessed, sign in ((takes, guess[0], 1), (gives, guess[1], -1)):
+            if said:
+                holding = holding.moved(said, sign)
+            else:
+                pieces = {value: sign * count for value, count in guessed}
+                holding = replace(holding, estimated=_joined(holding.estimated, pieces))
+        return holding
+
     def __add__(self, other: Holding) -> Holding:
         return Holding(
             _joined(self.certain, other.certain),
@@ -117,6 +128,16 @@ def fewest(amount_cents: int, kinds: tuple[Denomination, ...]) -> tuple[dict[int
         if count:
             counts[chip.value_cents] = count
     return counts, rest
+
+
+def handed_out(amount_cents: int, kinds: tuple[Denomination, ...], *, smaller: bool = False) -> Chips:
+    """Which chips a screen tells the dealer to hand out for an amount: the fewest; ``smaller``: the fewest of the kinds
+    below the largest of those. Nothing where no chips make it."""
+    counts, rest = fewest(amount_cents, kinds)
+    if smaller and counts:
+        below = tuple(chip for chip in kinds if chip.value_cents < max(counts))
+        counts, rest = fewest(amount_cents, below) if below else (counts, rest)
+    return () if rest else tuple(sorted(counts.items(), reverse=True))
 
 
 def _joined(first: Counts, second: Counts) -> dict[int, int]:

@@ -51,11 +51,13 @@ SLIP: Final = "slip"
 KEYS: Final = "keys"
 DUAL_KEYS: Final = "dual keys"
 KEYS_OUT: Final = "keys out"
+EVERY_KEY: Final = "keys of the house"
 ENVELOPES: Final = "envelopes"
 """What a fact is: words, the name of a series of chips, a day to come, a moment that has passed, a yes or no, the slip
 that another one is about; or one of what the house keeps apart: keys that hang in the cabinet, those of them that two
-persons hold, keys that are out, and envelopes with notes that no count took for money."""
-KEPT_APART: Final = frozenset({KEYS, DUAL_KEYS, KEYS_OUT, ENVELOPES})
+persons hold, keys that are out, all of these that are not lost, and envelopes with notes that no count took for
+money."""
+KEPT_APART: Final = frozenset({KEYS, DUAL_KEYS, KEYS_OUT, EVERY_KEY, ENVELOPES})
 
 
 _MINUTE: Final = len("2026-11-22T21:40")
@@ -174,6 +176,10 @@ class Series:
     is_alone: bool = False
     """No second one, nor another such count of the same place, is begun until what lies there was looked up."""
     is_voidable: bool = False
+    once_done: str = ""
+    """What is done instead of a void once it is complete, in a sentence; empty where it may be void then too."""
+    alone: str = ""
+    """What somebody does who signed a step and is the only one there for the next, in a sentence."""
     is_boxed: bool = False
     """It is about a box, and says how the box is marked."""
     has_chips: bool = True
@@ -353,6 +359,12 @@ _OF_SERIES: Final = Fact("series", "Series of chips", CHIP_SERIES, is_optional=T
 _NOTE_NUMBER: Final = Fact("note_number", "Number of the delivery note")
 _REASON: Final = Fact("reason", "Why")
 _WHERE_AND_WHEN: Final = (Fact("place", "Where"), Fact("moment", "When", MOMENT))
+
+_NOBODY_HANDS_OUT: Final = (
+    "Nobody hands a key out to themselves: call another of the cage or security. Until they sign, the key hangs in the"
+    " cabinet; make the slip void if nobody comes."
+)
+_KEY_IS_OUT: Final = "The key is out: return it with a slip, or report it lost."
 
 _BOX_STAGES: Final = (
     Stage("removed", _by("security"), "Box removed by", by_outsiders=True),
@@ -875,6 +887,9 @@ SERIES: Final = catalog(
         title="Key signed out",
         word="Key",
         asks="A key leaves the cabinet: whoever takes it signs, then whoever hands it out.",
+        alone=_NOBODY_HANDS_OUT,
+        once_done=_KEY_IS_OUT,
+        is_voidable=True,
         begun_by="Take a key",
         begun_on="keys",
         stages=(
@@ -890,6 +905,9 @@ SERIES: Final = catalog(
         title="Dual key signed out",
         word="Dual key",
         asks="A key that two persons hold leaves the cabinet: both of them sign, then whoever hands it out.",
+        alone=_NOBODY_HANDS_OUT,
+        once_done=_KEY_IS_OUT,
+        is_voidable=True,
         begun_by="Take a key that two hold",
         begun_on="keys",
         stages=(
@@ -906,6 +924,10 @@ SERIES: Final = catalog(
         title="Key returned",
         word="Key return",
         asks="A key comes back into the cabinet: whoever brings it signs, then whoever takes it back.",
+        alone="Nobody takes a key back from themselves: call another of the cage or security. Until they sign, the key"
+        " is out; make the slip void if it stays out.",
+        once_done="The key hangs in the cabinet: take it with a new slip.",
+        is_voidable=True,
         begun_by="Return a key",
         begun_on="keys",
         stages=(
@@ -915,6 +937,55 @@ SERIES: Final = catalog(
         seen_by=_WITH_KEYS,
         in_house=True,
         has_chips=False,
+    ),
+    Series(
+        "vault",
+        title="Vault count",
+        word="Vault count",
+        asks="Count the chips in the vault: two people, each for themselves.",
+        begun_by="Count the vault's chips",
+        begun_on="cage",
+        stages=(
+            Stage("counted", _CAGE, "Counted by", is_count=True),
+            Stage("recounted", _CAGE | _CAGE_HEADS, "Counted again, unseen, by", is_count=True, expects=VAULT),
+        ),
+        seen_by=_AT_THE_VAULT,
+        in_house=True,
+        count=Count(
+            of="the vault",
+            place=VAULT,
+            over=Flow("over", OVER_SHORT, VAULT),
+            short=Flow("short", VAULT, OVER_SHORT),
+        ),
+        is_alone=True,
+    ),
+    Series(
+        "keylost",
+        title="Key lost",
+        word="Lost key",
+        asks="A key that cannot be found: it is not taken any more, whoever had it. The lock is changed, and the new"
+        " key comes on the register under a mark of its own.",
+        alone="Another of the cage, security or the pit confirms that the key is lost. Nobody takes it meanwhile.",
+        begun_by="A key is lost",
+        begun_on="keys",
+        stages=(
+            Stage(
+                "reported",
+                _HOLDERS,
+                "Reported by",
+                asks=(
+                    Fact("key", "Key", EVERY_KEY),
+                    Fact("place", "Where it was last"),
+                    Fact("moment", "When it was missed", MOMENT),
+                    Fact("reason", "What happened", longest=200),
+                ),
+            ),
+            Stage("confirmed", _WITH_SECURITY | {"pit_boss"}, "Confirmed by"),
+        ),
+        seen_by=_WITH_KEYS,
+        in_house=True,
+        has_chips=False,
+        is_alarming=True,
     ),
 )
 """Every series of slips. The database holds the same list of names (``ledger.models.SERIES``)."""

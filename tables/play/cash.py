@@ -5,14 +5,16 @@ from __future__ import annotations
 from ledger import cage
 from ledger.models import Account
 from ledger.proof.chain import Entry
-from ledger.proof.chips import RACK, money
+from ledger.proof.chips import RACK, Denomination, money
 from tables import permits
 from tables.handlers import enacts, enters
 from tables.inputs import ChangeChips, SellChips
 from tables.log.entries.chips import ChipsChanged, ChipsSold
 from tables.log.paper import as_chips
+from tables.log.pieces import handed_out
 from tables.log.series import Chips, total
 from tables.log.settlement import sold
+from tables.models import Table
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
 from tables.setup import cash_terms
@@ -26,8 +28,16 @@ def sell(scene: Scene, entered: SellChips) -> Outcome:
     rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
     if entered.amount_cents > rack:
         raise Refused("bad_amount", f"The rack holds {money(rack)}: ask for a fill first.", 422)
-    _refuse_chips(scene, entered)
-    return Outcome([_sold(scene, entered.amount_cents, as_chips(entered.chips))])
+    _refuse_chips(scene, entered.chips, entered.amount_cents, "cash")
+    chips = as_chips(entered.chips)
+    if entered.as_shown and not chips:
+        chips = handed_out(entered.amount_cents, kinds_at(scene.table))
+    return Outcome([_sold(scene, entered.amount_cents, chips)])
+
+
+def kinds_at(table: Table) -> tuple[Denomination, ...]:
+    """The kinds of chips of a table, as the pure rooms know them."""
+    return tuple(Denomination(chip.value_cents, chip.colour) for chip in table.denominations.all())
 
 
 @enacts(ChipsSold, permit=permits.the_dealer)
@@ -46,12 +56,24 @@ def change(scene: Scene, entered: ChangeChips) -> Outcome:
     """Chips are changed for others of the same worth: coloured up when a player leaves, or broken into smaller ones.
     By value nothing moves. Raises Refused."""
     _refuse(scene, entered.amount_cents)
-    return Outcome([Step(ChipsChanged(amount_cents=entered.amount_cents, up=entered.up))])
+    for chips in (entered.takes, entered.gives):
+        _refuse_chips(scene, chips, entered.amount_cents, "amount")
+    takes, gives = as_chips(entered.takes), as_chips(entered.gives)
+    if entered.as_shown and not gives:
+        gives = handed_out(entered.amount_cents, kinds_at(scene.table), smaller=not entered.up)
+    event = ChipsChanged(amount_cents=entered.amount_cents, up=entered.up, takes=takes, gives=gives)
+    return Outcome([_changed(scene, event)])
 
 
 @enacts(ChipsChanged, permit=permits.the_dealer)
 def enact_change(scene: Scene, event: ChipsChanged, entry: Entry) -> Step:
-    return change(scene, ChangeChips(event.amount_cents, event.up)).steps[0]
+    """As it was changed, whichever kinds the table has by now."""
+    return _changed(scene, event)
+
+
+def _changed(scene: Scene, event: ChipsChanged) -> Step:
+    _refuse(scene, event.amount_cents)
+    return Step(event)
 
 
 def _refuse(scene: Scene, amount_cents: int) -> None:
@@ -60,15 +82,16 @@ def _refuse(scene: Scene, amount_cents: int) -> None:
         raise Refused("bad_amount", f"An amount in chips is more than 0 and a multiple of {money(unit)}.", 422)
 
 
-def _refuse_chips(scene: Scene, entered: SellChips) -> None:
-    if not entered.chips:
+def _refuse_chips(scene: Scene, chips: Chips, amount_cents: int, beside: str) -> None:
+    """``beside``: what the chips have to be worth as much as."""
+    if not chips:
         return
     values = set(scene.table.denominations.values_list("value_cents", flat=True))
-    for value, count in entered.chips:
+    for value, count in chips:
         if value not in values:
             raise Refused("unknown_chip", f"{scene.table.name} has no chip worth {money(value)}.", 422)
         if count < 0:
             raise Refused("bad_count", f"Of {money(value)}, count 0 or more.", 422)
-    if (worth := total(entered.chips)) != entered.amount_cents:
-        says = f"These chips are worth {money(worth)}, the cash is {money(entered.amount_cents)}."
+    if (worth := total(chips)) != amount_cents:
+        says = f"These chips are worth {money(worth)}, the {beside} is {money(amount_cents)}."
         raise Refused("bad_amount", says, 422)

@@ -18,8 +18,10 @@ from tables.handlers import enacts, enters
 from tables.inputs import BuyIn, CashOut, TimeCharge
 from tables.log.entries.seats import PERIOD, AtTheSeats, BoughtIn, CashedOut, TimeCharged
 from tables.log.event import Misconduct
+from tables.log.pieces import handed_out
 from tables.models import Table
 from tables.play import seat_pages
+from tables.play.cash import kinds_at
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step
 from tables.setup import cash_terms
@@ -41,7 +43,9 @@ def buy_in(scene: Scene, entered: BuyIn) -> Outcome:
     if had + amount < least or had + amount > most:
         has = f"seat {seat} would have {money(had + amount)} in play"
         raise Refused("bad_amount", sentence(f"{has}; it plays with {money(least)} to {money(most)}"), 422)
-    bought = BoughtIn(seat=seat, amount_cents=amount, cash=not entered.chips, stacks=(), charged_at=None)
+    is_shown = entered.as_shown and not entered.chips
+    chips = handed_out(amount, kinds_at(scene.table)) if is_shown else ()
+    bought = BoughtIn(seat=seat, amount_cents=amount, cash=not entered.chips, stacks=(), charged_at=None, chips=chips)
     return Outcome([_step(scene, bought)])
 
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Final
 
+from ledger.proof.chips import BANK, VAULT_CASH
 from tables.refusals import Refused
 from tables.setup import house_terms
+
+SHIFT: Final = "shift"
+"""Of the values of the terms on counting: at the end of every shift."""
+_COUNTED_EACH: Final = {BANK: "cage_cash_counts", VAULT_CASH: "vault_cash_counts"}
 
 
 def currency() -> str:
@@ -21,6 +27,21 @@ def imprest_cents() -> int:
 def close_needs_count() -> bool:
     """Whether a day stays open until its cash was counted, once it ever was."""
     return bool(house_terms.in_force("close_needs_cash_count"))
+
+
+def cash_counted_each(place: str, moment: datetime | None = None) -> str:
+    """How often a place of cash is counted: each "shift" or each "day"."""
+    return str(house_terms.in_force(_COUNTED_EACH[place], moment))
+
+
+def close_needs_shift_counts() -> bool:
+    """Whether a day stays open while a count of one of its shifts is missing."""
+    return bool(house_terms.in_force("close_needs_shift_counts"))
+
+
+def vault_chips_counted_each() -> str:
+    """How often the vault's chips are counted: each "day", "week" or "month", or "never"."""
+    return str(house_terms.in_force("vault_chip_counts"))
 
 
 def key_grace() -> timedelta:

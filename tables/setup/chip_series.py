@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
@@ -11,8 +12,9 @@ from django.db.models import QuerySet
 
 from ledger import house, log
 from ledger.log import Draft
+from ledger.models import HOUSE, LogEntry
 from ledger.proof.chips import money
-from tables.log.entries.chips import ChipSeriesAdded
+from tables.log.entries.chips import ChipSeriesAdded, ChipsIssued
 from tables.models import ChipSeries, Denomination, Staff
 from tables.refusals import Refused
 from tables.setup.table_settings import Faults
@@ -99,7 +101,89 @@ def refuse_expired(name: str, today: date) -> None:
     last_day = last_day_of(series)
     if last_day is not None and today > last_day:
         says = f"Chips of the series {series} were redeemed up to {last_day:%-d %B %Y}: they are not any more."
-        raise Refused("series_expired", says, 409)
+        then = "Hand them back, and show the announcement; a claim is for the cage manager."
+        raise Refused("series_expired", f"{says} {then}", 409)
+
+
+NO_SERIES: Final = "none"
+"""What is said of chips that came before the house had series."""
+
+
+def has_older_chips() -> bool:
+    """Whether chips came into circulation under no series: they bear no mark that tells one."""
+    return LogEntry.objects.filter(book__name=HOUSE, subject=ChipsIssued.subject, kind__in=ChipsIssued.kinds).exists()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The series that chips of one kind may be of."""
+
+    live: tuple[str, ...] = ()
+    retired: tuple[str, ...] = ()
+
+    @property
+    def only(self) -> str:
+        """The one that they are of without anybody looking; empty where there are several, or a retired one."""
+        return self.live[0] if len(self.live) == 1 and not self.retired else ""
+
+    @property
+    def given_out(self) -> str:
+        """The one that is given out without anybody looking; empty where several are in use, or none."""
+        return self.live[0] if len(self.live) == 1 else ""
+
+    @property
+    def are_asked_for(self) -> bool:
+        """Whether somebody has to look which they are."""
+        return bool(self.live or self.retired) and not self.only
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.live + self.retired
+
+
+def candidates() -> dict[int, Candidates]:
+    """Of each kind of chip that has a series, by what it is worth, the series that it may be of."""
+    found: dict[int, Candidates] = {}
+    for series in all_of_them():
+        is_live = last_day_of(series) is None
+        for value in series.values:
+            before = found.get(value, Candidates())
+            named_so = (series.name,)
+            found[value] = (
+                Candidates(before.live + named_so, before.retired)
+                if is_live
+                else Candidates(before.live, before.retired + named_so)
+            )
+    return found
+
+
+def at_the_counter(
+    values: Sequence[int], said: Mapping[int, str], today: date, *, is_sale: bool
+) -> tuple[tuple[int, str], ...]:
+    """Of which series the kinds are that pass the counter: as somebody said, or else the only one that they can be of.
+    Raises Refused where somebody has to look, or where the series is not given out, or not redeemed any more."""
+    kinds = candidates()
+    pairs = []
+    for value in sorted(values, reverse=True):
+        kind = kinds.get(value, Candidates())
+        name = said.get(value, "") or (kind.given_out if is_sale else kind.only)
+        if name == NO_SERIES and has_older_chips():
+            continue
+        if name and name not in kind.names:
+            names = " or ".join(kind.names) or "no series"
+            raise Refused("unknown_chip_series", f"Chips of {money(value)} are of {names}, not of {name[:60]}.", 422)
+        if not name and (len(kind.live) > 1 if is_sale else kind.are_asked_for):
+            names = " or ".join(kind.live if is_sale else kind.names)
+            says = f"Chips of {money(value)} are of the series {names}: look at them, and say which."
+            raise Refused("series_needed", f"{says} Those of two series pass the counter one after the other.", 422)
+        if name:
+            pairs.append((value, name))
+    for name in dict.fromkeys(name for _, name in pairs):
+        if is_sale:
+            refuse_unless(named(name), "in use", today)
+        else:
+            refuse_expired(name, today)
+    return tuple(pairs)
 
 
 def retired_values() -> dict[int, str]:

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
+from typing import Final
 
 from django.db import transaction
 
 from ledger import house, log
 from ledger.log import Draft
+from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
+from tables.log.catalog import read_as
 from tables.log.entries.custody import OPENS, DropScheduled, HouseKeySet
+from tables.log.entries.slips import HouseSlipSigned
+from tables.log.paper import Slip
+from tables.log.series import EVERY_KEY, SLIPS
 from tables.models import DropSchedule, HouseKey, Staff, Table
 from tables.refusals import Refused
 
@@ -28,6 +34,20 @@ def keys(through_seq: int | None = None) -> dict[str, HouseKey]:
     rows = rows if through_seq is None else rows.filter(seq__lte=through_seq)
     newest = {row.name: row for row in rows}
     return {name: row for name, row in sorted(newest.items()) if row.in_use}
+
+
+def lost(through_seq: int | None = None) -> dict[str, Slip]:
+    """The keys that two people signed as lost, by name; as it was through an entry of the house's book."""
+    rows = LogEntry.objects.filter(book__name=HOUSE, subject=HouseSlipSigned.subject, kind__in=_LOST)
+    rows = rows if through_seq is None else rows.filter(seq__lte=through_seq)
+    slips = [
+        read_as(HouseSlipSigned, bytes(body)).after for body in rows.order_by("seq").values_list("body", flat=True)
+    ]
+    return {slip.facts[slip.series.asks_for(EVERY_KEY)]: slip for slip in slips}
+
+
+_LOST: Final = [f"{series.name}_{series.stages[-1].name}" for series in SLIPS.values() if series.asks_for(EVERY_KEY)]
+"""The entries with which a key ends."""
 
 
 def set_key(event: HouseKeySet, *, by: Staff) -> HouseKey:
@@ -50,7 +70,10 @@ def key_faults(event: HouseKeySet, before_seq: int | None = None) -> Faults:
         wrong["name"] = f"A key's mark {sentence}"
     if event.lock not in OPENS:
         wrong["lock"] = f"A key opens one of: {', '.join(OPENS.values())}."
-    known_keys = keys(None if before_seq is None else before_seq - 1)
+    through = None if before_seq is None else before_seq - 1
+    known_keys = keys(through)
+    if event.in_use and (slip := lost(through).get(event.name)):
+        wrong["name"] = f"Key {event.name} was lost ({slip.label}): the new key has a mark of its own."
     if not event.in_use and event.name not in known_keys:
         wrong["in_use"] = f"There is no key {event.name} to retire."
     return wrong

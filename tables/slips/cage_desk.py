@@ -20,6 +20,7 @@ from ledger.models import HOUSE, Account, Book, LogEntry
 from ledger.proof.chain import Head
 from ledger.proof.chips import BANK, CAGE, DEPOSITARY, PLAYERS, TRANSIT, VAULT, VAULT_CASH, called, money
 from ledger.proof.moves import Chart
+from ledger.proof.slip_name import NotASlipName, SlipName
 from tables import attesting, writer
 from tables.inputs import BeginSlip, RedeemChips, SellAtTheCage, SignSlip, VoidSlip
 from tables.log.attestation import Attestation
@@ -28,7 +29,7 @@ from tables.log.entries.chips import Redeemed, SoldAtTheCage
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.event import Event
 from tables.log.paper import Slip, as_chips
-from tables.log.series import Chips, Stage, total
+from tables.log.series import SLIPS, Chips, Stage, total
 from tables.log.settlement import at_the_counter
 from tables.models import Denomination, SeriesRetirement, Staff
 from tables.refusals import Refused
@@ -88,11 +89,13 @@ def sell(
     chips: Chips = (),
     by: Staff,
     key: UUID,
+    of_series: tuple[tuple[int, str], ...] = (),
     currency: str = "",
     attested: Attestation | None = None,
 ) -> None:
-    """Chips to a player for cash; ``chips`` says which, where that is known. Raises Refused."""
-    _exchange(SellAtTheCage(amount_cents, as_chips(chips), currency), by, key, attested)
+    """Chips to a player for cash; ``chips`` says which, where that is known, and ``of_series`` of which series each
+    kind is, where somebody looked. Raises Refused."""
+    _exchange(SellAtTheCage(amount_cents, as_chips(chips), of_series, currency), by, key, attested)
 
 
 def redeem(
@@ -102,12 +105,13 @@ def redeem(
     by: Staff,
     key: UUID,
     series: str = "",
+    of_series: tuple[tuple[int, str], ...] = (),
     currency: str = "",
     attested: Attestation | None = None,
 ) -> None:
-    """Cash to a player for chips; ``chips`` says which, where that is known, and ``series`` of which series they are,
-    where somebody looked at it. Raises Refused."""
-    _exchange(RedeemChips(amount_cents, as_chips(chips), series, currency), by, key, attested)
+    """Cash to a player for chips; ``chips`` says which, where that is known, ``series`` of which series all are, or
+    ``of_series`` each kind, where somebody looked. Raises Refused."""
+    _exchange(RedeemChips(amount_cents, as_chips(chips), series, of_series, currency), by, key, attested)
 
 
 def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID, attested: Attestation | None) -> None:
@@ -123,8 +127,7 @@ def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID, attest
         head = house.lock()
         if writer.recorded(head, request, house=True):
             return
-        if series:
-            chip_series.refuse_expired(series, timezone.localdate())
+        of_series = _series_of(entered, series)
         # After the lock of this book, and up to the commit: a table may be taking chips from the cage just now.
         cage.hold_shared()
         there = cage.balance(Account.objects.get(book_id=head.book_id, place=out_of))
@@ -134,7 +137,14 @@ def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID, attest
         if isinstance(entered, RedeemChips):
             _refuse_more_than_out(amount_cents)
         moves = at_the_counter(cage.chart(head.book_id), event.kinds[0], amount_cents)
-        outcome = Outcome([Step(event(amount_cents=amount_cents, chips=entered.chips, series=series), moves=moves)])
+        outcome = Outcome(
+            [
+                Step(
+                    event(amount_cents=amount_cents, chips=entered.chips, series=series, of_series=of_series),
+                    moves=moves,
+                )
+            ]
+        )
         outcome = attesting.attest(outcome, attested, head, by.signature, key)
         list(writer.write(head, outcome, request, by.signature))
 
@@ -144,6 +154,22 @@ _WRITTEN_FOR: Final[Mapping[type, tuple[type[SoldAtTheCage | Redeemed], str]]] =
     RedeemChips: (Redeemed, BANK),
 }
 """The entry of each exchange, and the place that has to hold what it gives."""
+
+
+def _series_of(entered: SellAtTheCage | RedeemChips, series: str) -> tuple[tuple[int, str], ...]:
+    """Of which series each kind is; nothing where all are of one that was named, or where nobody said which chips."""
+    today = timezone.localdate()
+    if series:
+        chip_series.refuse_expired(series, today)
+        return ()
+    is_sale = isinstance(entered, SellAtTheCage)
+    values = [value for value, _ in entered.chips]
+    if is_sale:
+        why = chip_series.retired_values()
+        for value in values:
+            if value in why:
+                raise Refused("chip_retired", why[value], 409)
+    return chip_series.at_the_counter(values, dict(entered.of_series), today, is_sale=is_sale)
 
 
 def _refuse_more_than_out(amount_cents: int) -> None:
@@ -269,7 +295,7 @@ def unseen_by(viewer: Staff) -> set[str]:
 
 def sign(entered: BeginSlip | SignSlip | VoidSlip, *, by: Staff, key: UUID, attested: Attestation | None = None) -> str:
     """A signature on a slip of the house; the slip's name. Raises Refused, with nothing done."""
-    if isinstance(entered, VoidSlip):
+    if isinstance(entered, VoidSlip) and not _is_voidable(entered.slip):
         raise Refused("not_voidable", "A slip of the cage is not made void: move the chips back with another.", 409)
     request = Request.of(entered, by.username, key)
     with transaction.atomic():
@@ -285,6 +311,15 @@ def sign(entered: BeginSlip | SignSlip | VoidSlip, *, by: Staff, key: UUID, atte
         if outcome.alert:
             alerts.raise_alert(cage.open_house(), event.kind, outcome.alert, dict(outcome.evidence))
     return event.slip
+
+
+def _is_voidable(spelled: str) -> bool:
+    """Whether slips of this name's series are made void; what is no name is refused where it is read."""
+    try:
+        series = SLIPS.get(SlipName.parse(spelled).series)
+    except NotASlipName:
+        return True
+    return series is None or series.is_voidable
 
 
 def _brings_about(slip: Slip, head: Head) -> None:

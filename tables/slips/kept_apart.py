@@ -18,7 +18,7 @@ from ledger.proof.chips import money
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.paper import APART, Apart, Slip
-from tables.log.series import DUAL_KEYS, ENVELOPES, KEPT_APART, KEYS, KEYS_OUT, SLIPS, Series
+from tables.log.series import DUAL_KEYS, ENVELOPES, EVERY_KEY, KEPT_APART, KEYS, KEYS_OUT, SLIPS, Series
 from tables.setup import custody
 
 
@@ -52,7 +52,8 @@ class Envelope:
 
 
 _TAKES: Final = [series for series in SLIPS.values() if series.asks_for(KEYS) or series.asks_for(DUAL_KEYS)]
-_RETURNS: Final = [series for series in SLIPS.values() if series.asks_for(KEYS_OUT)]
+_ENDS: Final = [series for series in SLIPS.values() if series.asks_for(KEYS_OUT) or series.asks_for(EVERY_KEY)]
+"""With these a key is out no longer: it came back, or it is lost."""
 
 
 def _last_kinds(series: list[Series]) -> list[str]:
@@ -66,7 +67,7 @@ def keys_out(through_seq: int | None = None) -> dict[str, KeyOut]:
     """
     names = set(custody.keys(through_seq))
     rows = LogEntry.objects.filter(
-        book__name=HOUSE, subject=SlipSigned.subject, kind__in=_last_kinds(_TAKES) + _last_kinds(_RETURNS)
+        book__name=HOUSE, subject=SlipSigned.subject, kind__in=_last_kinds(_TAKES) + _last_kinds(_ENDS)
     )
     rows = rows if through_seq is None else rows.filter(seq__lte=through_seq)
     newest: dict[str, KeyOut | None] = {}
@@ -82,7 +83,7 @@ def keys_out(through_seq: int | None = None) -> dict[str, KeyOut]:
 
 
 def _key_of(slip: Slip) -> str:
-    names = (slip.series.asks_for(kind) for kind in (KEYS, DUAL_KEYS, KEYS_OUT))
+    names = (slip.series.asks_for(kind) for kind in (KEYS, DUAL_KEYS, KEYS_OUT, EVERY_KEY))
     return next((slip.facts[name] for name in names if name), "")
 
 
@@ -128,8 +129,11 @@ def among(what: str, in_progress: tuple[Slip, ...], through_seq: int | None = No
     elif what == KEYS_OUT:
         choices = dict.fromkeys(keys_out(through_seq), 0)
     else:
-        out, register = keys_out(through_seq), custody.keys(through_seq)
+        out, lost = keys_out(through_seq), custody.lost(through_seq)
+        register = {name: key for name, key in custody.keys(through_seq).items() if name not in lost}
         choices = {name: 0 for name, key in register.items() if name not in out and key.dual is (what == DUAL_KEYS)}
+        if what == EVERY_KEY:
+            choices = dict.fromkeys([*register, *out], 0)
     named = {text for slip in in_progress for text in slip.facts.values()}
     return {name: cents for name, cents in choices.items() if name not in named}
 

@@ -24,7 +24,7 @@ from tables.log import paper
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned, signed
 from tables.log.paper import Signature, Slip, Wrong
-from tables.log.series import IN_STOCK, SLIPS, VOID, VOID_ASKED, Chips, Series, Stage
+from tables.log.series import IN_STOCK, KEPT_APART, SLIPS, VOID, VOID_ASKED, Chips, Series, Stage
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.scene import Outcome, Step
@@ -280,8 +280,21 @@ def _beside(desk: Desk, stage: Stage, entered: BeginSlip | SignSlip) -> dict[str
     envelopes = [envelope.strip().casefold() for _, _, envelope in entered.apart]
     if len(set(envelopes)) < len(envelopes):
         raise Refused("bad_apart", "Each note that is put apart lies in an envelope of its own.", 422)
+    _refuse_named(desk, stage, entered)
     apart = [(kind, cents, envelope.strip()) for kind, cents, envelope in entered.apart]
     return {"facts": facts.read(stage, entered.facts, desk.among), "apart": paper.as_apart(apart, 0)}
+
+
+def _refuse_named(desk: Desk, stage: Stage, entered: BeginSlip | SignSlip) -> None:
+    """What one slip in progress is about, another one is not: a key that is being taken, an envelope that is opened."""
+    for fact in stage.asks:
+        text = entered.facts.get(fact.name, "").strip()
+        if fact.kind not in KEPT_APART or not text:
+            continue
+        for slip in desk.in_progress:
+            if text in slip.facts.values():
+                ends = "finish it, or make it void, first" if slip.series.is_voidable else "finish it first"
+                raise Refused("unknown_fact", f"{slip.label} is about {text}, and is in progress: {ends}.", 422)
 
 
 def _refuse_apart(kind: str, cents: int, envelope: str) -> None:
@@ -395,7 +408,8 @@ def _alarm(slip: Slip) -> str | None:
     """The alert that a slip opens with its first step, in a sentence."""
     if not slip.series.is_alarming or len(slip.signed) != 1:
         return None
-    return f"{slip.label}: {slip.series.title.lower()}, {money(slip.total_cents)}, {slip.facts['place']}"
+    about = money(slip.total_cents) if slip.series.has_chips else slip.facts["key"]
+    return f"{slip.label}: {slip.series.title.lower()}, {about}, {slip.facts['place']}"
 
 
 def _suspicion(desk: Desk, slip: Slip) -> str | None:

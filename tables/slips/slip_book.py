@@ -86,7 +86,8 @@ class Sheet:
     @property
     def is_voidable(self) -> bool:
         """Whether somebody may still ask for it to be void."""
-        return self.slip.series.is_voidable and not self.slip.is_to_be_void
+        series = self.slip.series
+        return series.is_voidable and not self.slip.is_to_be_void and (self.is_open or not series.once_done)
 
     @property
     def since(self) -> datetime | None:

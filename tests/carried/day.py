@@ -63,7 +63,16 @@ from tables.slips import cage_desk
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
-from tests.carried import alerting, cash, chip_papers, house_terms, mishaps, own_secrets, passkeys_on_slips
+from tests.carried import (
+    alerting,
+    cash,
+    chip_papers,
+    custody,
+    house_terms,
+    mishaps,
+    own_secrets,
+    passkeys_on_slips,
+)
 from tests.carried.attested import terminals_sign
 from tests.clock import Clock
 from tests.floor import PIN, Hand, signs
@@ -214,6 +223,7 @@ def _first_day(house: House, games: Collection[str]) -> None:
     for table in Table.objects.order_by("pk"):
         _box(house, table)
     cash.play(house)
+    custody.play(house)
     chip_papers.first_day(house)
     _watch()
     _nightfall(house)

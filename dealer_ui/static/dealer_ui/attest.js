@@ -53,6 +53,18 @@ for (const form of document.querySelectorAll("form")) {
     return notes.sort((one, other) => compare(one[0], other[0]) || one[1] - other[1] || compare(one[2], other[2]));
   };
 
+  // Of which series each kind is that passes the counter: as chosen, or else the only one that is given out.
+  const ofSeries = (button) => {
+    const passing = new Set(counts().map(([value]) => value));
+    const pairs = [];
+    for (const field of form.querySelectorAll("[data-of-series]")) {
+      const name = field.value || (button?.value === "sell" ? (field.dataset.givenOut ?? "") : "");
+      const value = Number(field.dataset.ofSeries);
+      if (name && name !== "none" && passing.has(value)) pairs.push([value, name]);
+    }
+    return pairs.sort(([one], [other]) => other - one);
+  };
+
   // The page says what is signed; what it leaves open (null) is what was typed.
   const statement = (button) => {
     const value = (name) => form.elements[name]?.value ?? "";
@@ -65,13 +77,13 @@ for (const form of document.querySelectorAll("form")) {
       facts,
       input: () => value("key").toLowerCase(),
       noted: () => counts("d"),
+      of_series: () => ofSeries(button),
       reason: () => value("reason").trim().replace(/\s+/g, field.dataset.words ? " " : (gap) => gap),
-      series: () => (button?.value === "redeem" ? value("series") : ""),
       stage: () => ({ sell: "sold", redeem: "redeemed" })[button?.value] ?? "",
     };
     const whole = JSON.parse(field.dataset.attests);
     for (const name of Object.keys(whole)) if (whole[name] === null) whole[name] = typed[name]();
-    if (whole.series === "") delete whole.series;
+    if (whole.of_series?.length === 0) delete whole.of_series;
     return whole;
   };
 

@@ -46,6 +46,14 @@ class ChipsChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
     amount_cents: int
     up: bool
     """Coloured up, and not broken into smaller ones."""
+    takes: Chips = ()
+    """Which the player gave; none where nobody said it, nor in entries of before it could be said."""
+    gives: Chips = ()
+    """Which the rack gave."""
+
+    def bear_out(self, context: Context) -> None:
+        _refuse_other(self.takes, self.amount_cents)
+        _refuse_other(self.gives, self.amount_cents)
 
     def words(self) -> str:
         return f"{money(self.amount_cents)} is {'coloured up' if self.up else 'changed for smaller chips'}"
@@ -75,12 +83,18 @@ class AtTheCounter(Event, frozen=True, kw_only=True, omit_defaults=True):
     """Which passed the counter; none in entries of before they were written."""
     series: str = ""
     """The series of chips, where somebody looked at it."""
+    of_series: tuple[tuple[int, str], ...] = ()
+    """(value in cents, series) of each kind that passed the counter and has one; none in entries of before it was
+    written by kind."""
 
     def signed_terms(self) -> Mapping[str, Any] | None:
         terms = {"format": attestation.COUNTER, "stage": self.kind, "cents": self.amount_cents, "chips": self.chips}
-        return terms | ({"series": self.series} if self.series else {})
+        looked_at = {"series": self.series, "of_series": self.of_series}
+        return terms | {name: said for name, said in looked_at.items() if said}
 
     def moved(self, context: Context) -> Sequence[Move]:
+        if {value for value, _ in self.of_series} - {value for value, _ in self.chips}:
+            raise Misconduct("it names the series of chips that did not pass the counter")
         amount = self.amount_cents
         if amount is None:
             amount = context.recorded[0].amount_cents if context.recorded else 0

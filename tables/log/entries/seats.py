@@ -11,8 +11,9 @@ from msgspec import structs
 
 from ledger.proof.chips import PLAYERS, RACK, SEAT, money
 from ledger.proof.moves import Chart, Move
-from tables.log.event import Context, Event
+from tables.log.event import Context, Event, Misconduct
 from tables.log.fold import Stacks, Standing
+from tables.log.series import Chips, total
 from tables.log.settlement import sold
 
 SEATED: Final = frozenset({"sit_down", "stand_up", "time_charge"})
@@ -72,8 +73,12 @@ class BoughtIn(AtTheSeats, frozen=True, kw_only=True, omit_defaults=True):
     seat: int
     amount_cents: int
     cash: bool
+    chips: Chips = ()
+    """Which were handed out for cash, as the screen named them; none in entries of before they were written."""
 
     def taken(self, before: Mapping[int, int]) -> Mapping[int, int]:
+        if self.chips and (not self.cash or total(self.chips) != self.amount_cents):
+            raise Misconduct(f"its chips are worth {total(self.chips)}, it is about {self.amount_cents}")
         return {self.seat: self.amount_cents}
 
     def moves(self, chart: Chart, before: Mapping[int, int]) -> list[Move]:

@@ -8,13 +8,17 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ledger import cage
 from ledger.models import HOUSE, Account, Book
+from ledger.proof.chips import Denomination
 from tables.audit import proofs
 from tables.day import hours, inventory
 from tables.day.inventory import Inventory
 from tables.inputs import BeginSlip, SignSlip, VoidSlip
+from tables.log.pieces import counted, fewest, handed_out
 from tables.log.series import Chips, total
 from tables.models import Table
 from tables.refusals import Refused
@@ -105,6 +109,75 @@ def test_papers_and_counts_tell_pieces_for_certain() -> None:
     assert not stock(dealer.table.name).holding.is_certain
     Hand(dealer.table, boss.by)("close_table")
     assert stock(dealer.table.name).holding.is_certain
+
+
+def test_a_rack_stays_certain_through_buy_ins_as_the_screen_shows_them() -> None:
+    """Harm: after the first buy-in of the evening nobody knows any more which chips a rack has."""
+    dealer, _ = floor.dealt()
+    _fill(dealer, ((2_500, 20), (500, 40)))
+    dealer("sell_chips", amount_cents=10_600, as_shown=True)
+    rack = stock(dealer.table.name).holding
+    assert rack.is_certain
+    made = inventory.kinds_of(dealer.table.denominations.all())
+    counts, _ = fewest(10_600, made)
+    for value, count in counts.items():
+        had = {100: 9_000, 500: 40, 2_500: 20}.get(value, 0)
+        assert rack.certain.get(value, 0) == had - count
+    dealer("sell_chips", amount_cents=1_000, chips=((100, 10),))
+    assert stock(dealer.table.name).holding.is_certain
+    dealer("sell_chips", amount_cents=1_000)
+    assert not stock(dealer.table.name).holding.is_certain, "nobody said which"
+    holds_the_ledger(now(), dealer.table)
+    assert proofs.verify(dealer.table.book).fault is None
+
+
+def test_a_change_says_what_the_rack_gave_and_guesses_what_it_took() -> None:
+    """Harm: a rack that was coloured up all evening is shown as certain, with chips that lie before the players."""
+    dealer, _ = floor.dealt()
+    _fill(dealer, ((500, 40),))
+    before = stock(dealer.table.name).holding
+    dealer("change_chips", amount_cents=2_000, up=True, takes=((100, 20),), gives=((500, 4),))
+    said = stock(dealer.table.name).holding
+    assert said.is_certain
+    assert (said.certain[100], said.certain[500]) == (before.certain[100] + 20, before.certain[500] - 4)
+    assert said.total_cents == before.total_cents
+    dealer("change_chips", amount_cents=500, up=False, as_shown=True)
+    shown = stock(dealer.table.name).holding
+    assert not shown.is_certain_of(500), "which chips the player gave, nobody said"
+    assert shown.certain[100] == said.certain[100] - 5
+    dealer("change_chips", amount_cents=500, up=True)
+    assert stock(dealer.table.name).holding.total_cents == before.total_cents
+    holds_the_ledger(now(), dealer.table)
+    assert proofs.verify(dealer.table.book).fault is None
+    for wrong, code in (({"takes": ((100, 3),)}, "bad_amount"), ({"gives": ((700, 1),)}, "unknown_chip")):
+        with pytest.raises(Refused) as refused:
+            dealer("change_chips", amount_cents=500, up=True, **wrong)
+        assert refused.value.code == code
+
+
+@given(
+    deeds=st.lists(
+        st.tuples(st.sampled_from(("sell", "up", "down")), st.integers(1, 400), st.booleans(), st.booleans()),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_pieces_of_sales_and_changes_are_worth_their_amounts(deeds: list[tuple[str, int, bool, bool]]) -> None:
+    """Harm: a piece appears in a rack, or goes, that no amount stands for."""
+    kinds = tuple(Denomination(value, str(value)) for value in (100, 500, 2_500, 10_000))
+    rack, sold = counted(((100, 1_000), (500, 1_000), (2_500, 1_000), (10_000, 1_000))), 0
+    whole = rack.total_cents
+    for deed, hundreds, says_takes, says_gives in deeds:
+        cents = hundreds * 100
+        large, small = handed_out(cents, kinds), handed_out(cents, kinds, smaller=True)
+        assert total(large) == total(small) == cents
+        if deed == "sell":
+            rack, sold = rack.moved(large, -1), sold + cents
+            continue
+        takes, gives = (small, large) if deed == "up" else (large, small)
+        rack = rack.exchanged(takes if says_takes else (), gives if says_gives else (), (takes, gives))
+    assert rack.total_cents == whole - sold
+    assert sum(value * count for value, count in rack.pieces.items()) + rack.odd_cents == whole - sold
 
 
 def test_a_sale_says_its_chips_and_they_come_to_its_amount() -> None:

@@ -19,8 +19,8 @@ from ledger.proof.slip_name import SlipName
 from tables.audit import proofs, watch
 from tables.audit.rows import comparing
 from tables.audit.trail import check_house_signature
-from tables.day import cash, closing, custody, figures, hours
-from tables.inputs import BeginSlip, SignSlip
+from tables.day import cash, closing, custody, figures, hours, inventory
+from tables.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log.catalog import read_as
 from tables.log.entries.custody import HouseKeySet
 from tables.log.entries.days import DayClosed
@@ -351,7 +351,8 @@ def test_cash_that_two_people_invented_is_found(
     day = day_is_over(noon, clock)
     content = closing._figures(day)._asdict()
     money = [content["cash"][0] | changed, *content["cash"][1:]]
-    content |= {"cash": money, "digest": closing.digest_of(content["day"], content["figures"], money)}
+    digest = closing.digest_of(content["day"], content["figures"], money, content["cash_by_shift"])
+    content |= {"cash": money, "digest": digest}
     says = forged(day, content)
     assert f"its {next(iter(changed))} is" in says
 
@@ -363,7 +364,7 @@ def test_cash_left_out_of_a_later_close_is_found(book: Book, noon: datetime, clo
     day = day_is_over(noon + timedelta(days=1), clock)
     content = closing._figures(day)._asdict()
     content |= {"digest": closing.digest_of(content["day"], content["figures"])}
-    del content["cash"]
+    del content["cash"], content["cash_by_shift"]
     assert "its cash is missing" in forged(day, content)
 
 
@@ -453,6 +454,126 @@ def test_a_retired_key_is_not_taken(book: Book) -> None:
         register.set_key(HouseKeySet(name="B2", lock="cage", dual=False, in_use=True), by=who("mona"))
 
 
+def test_a_key_slip_is_void_until_the_key_is_handed_out(book: Book) -> None:
+    """Harm: a key that somebody asked for by mistake hangs in the cabinet, and nobody can ever take it again."""
+    key("B1")
+    slip = sign("sam", BeginSlip("key", facts={"key": "B1"}))
+    named = refused(lambda: sign("sid", BeginSlip("key", facts={"key": "B1"})))
+    assert named.sentence == "Key 1 is about B1, and is in progress: finish it, or make it void, first."
+    sign("mona", VoidSlip(slip, "The wrong key"))
+    assert refused(lambda: sign("sam", SignSlip(slip, "voided"))).code == "signed_already"
+    sign("sid", SignSlip(slip, "voided"))
+    assert not custody.register(timezone.now())[0].is_out
+    complete = out("B1", "sam", "mona")
+    gone = refused(lambda: sign("pam", VoidSlip(complete, "Not needed")))
+    assert gone.code == "not_voidable"
+    assert gone.sentence.endswith("not made void. The key is out: return it with a slip, or report it lost.")
+    back = sign("sam", BeginSlip("keyback", facts={"key": "B1"}))
+    sign("pam", VoidSlip(back, "It stays out"))
+    sign("sid", SignSlip(back, "voided"))
+    assert custody.register(timezone.now())[0].is_out
+    assert proofs.verify(book).fault is None
+
+
+def test_one_keeper_alone_is_told_what_to_do(book: Book) -> None:
+    """Harm: the only guard of the night shift stands before a refusal, and breaks the cabinet open."""
+    key("B1")
+    slip = sign("sam", BeginSlip("key", facts={"key": "B1"}))
+    alone = refused(lambda: sign("sam", SignSlip(slip, "handed_out")))
+    assert alone.code == "signed_already"
+    assert alone.sentence == (
+        "Sam signed on this slip already: another person has to. Nobody hands a key out to themselves: call another of"
+        " the cage or security. Until they sign, the key hangs in the cabinet; make the slip void if nobody comes."
+    )
+
+
+LOST = {"place": "Corridor B", "moment": "2026-01-01T10:00", "reason": "Fell off the ring"}
+
+
+@pytest.mark.parametrize("is_out", [True, False])
+def test_a_lost_key_is_nobodys_and_its_mark_ends(book: Book, noon: datetime, clock: Clock, is_out: bool) -> None:
+    """Harm: the key to the boxes is lost, an alert chases its holder for good, and its mark is handed out again."""
+    key("B1")
+    if is_out:
+        out("B1", "con", "sam")
+    slip = sign("con", BeginSlip("keylost", facts={"key": "B1"} | LOST))
+    assert "Lost key 1: key lost, B1, Corridor B" in Alert.objects.get(kind="keylost_reported").message
+    assert custody.register(timezone.now())[0].is_out is is_out, "one person alone loses no key"
+    assert refused(lambda: sign("con", SignSlip(slip, "confirmed"))).code in ("wrong_role", "signed_already")
+    sign("pam", SignSlip(slip, "confirmed"))
+    [entry] = custody.register(timezone.now())
+    assert (entry.is_out, entry.lost is not None) == (False, True)
+    clock.stand(hours.shift_of(noon).end + timedelta(hours=2))
+    assert custody.look(timezone.now()) == 0
+    for series in ("key", "keyback", "keylost"):
+        assert refused(lambda series=series: sign("sam", BeginSlip(series, facts={"key": "B1"} | LOST))).status == 422
+    with pytest.raises(Refused, match=r"Key B1 was lost \(Lost key 1\): the new key has a mark of its own"):
+        key("B1")
+    key("B1", in_use=False)
+    key("B1-2")
+    out("B1-2", "con", "sam")
+    assert proofs.verify(book).fault is None
+    assert comparing.compare().faults == []
+
+
+def test_a_lost_key_that_is_handed_out_behind_the_desk_is_found(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: whoever writes the log hands out a key that two people signed as lost."""
+    key("B1")
+    sign("pam", SignSlip(sign("con", BeginSlip("keylost", facts={"key": "B1"} | LOST)), "confirmed"))
+    monkeypatch.setattr(register, "lost", lambda through_seq=None: {})
+    out("B1", "con", "sam")
+    assert proofs.verify(book).fault is None, "the register of lost keys is what says it"
+    monkeypatch.undo()
+    fault = proofs.verify(book).fault
+    assert fault is not None
+    assert "B1 is none of the keys that there were then" in fault.what
+
+
+# --- The vault's chips -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("off", [0, -3, 2])
+def test_the_vaults_chips_are_counted_by_two_and_certain_by_piece(book: Book, off: int) -> None:
+    """Harm: chips are missing from the vault, and the house counts what it believes is there."""
+    before = held()
+    chips = ((500, 20), (100, before["vault"] // 100 - 100 + off))
+    slip = sign("cora", BeginSlip("vault", chips))
+    assert "vault" in cage_desk.unseen_by(who("pam"))
+    assert refused(lambda: sign("cleo", BeginSlip("vault", chips))).code == "count_open"
+    assert refused(lambda: sign("cora", SignSlip(slip, "recounted", chips))).code == "signed_already"
+    sign("mona", SignSlip(slip, "recounted", chips))
+    after = held()
+    assert after["vault"] - before["vault"] == off * 100
+    assert after["over_short"] - before["over_short"] == -off * 100
+    vault = inventory.on(hours.day_of(timezone.now())).stocks[0].holding
+    assert vault.is_certain
+    assert vault.pieces == dict(chips)
+    assert [row.amount_cents for row in Discrepancy.objects.all()] == ([off * 100] if off else [])
+    assert dict(inventory.last_counts(hours.day_of(timezone.now())))["Vault"] is not None
+    assert proofs.verify(book).fault is None
+    assert not watch.reconcile()
+
+
+def test_a_day_waits_for_the_vaults_count(
+    book: Book, noon: datetime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: the vault was counted once, at the opening, and never since."""
+    day = hours.day_of(noon)
+    chips = ((100, held()["vault"] // 100),)
+    vault = lambda: sign("mona", SignSlip(sign("cora", BeginSlip("vault", chips)), "recounted", chips))  # noqa: E731
+    clock.stand(noon + timedelta(days=40))
+    assert closing._vault_uncounted(day + timedelta(days=39)) == [], "a house that never counts it is not kept from it"
+    clock.stand(noon)
+    vault()
+    clock.stand(noon + timedelta(days=40))
+    assert closing._vault_uncounted(day + timedelta(days=29)) == []
+    [says] = closing._vault_uncounted(day + timedelta(days=39))
+    assert says.endswith("and are counted each month: two people count them.")
+    monkeypatch.setattr(closing.cash_terms, "vault_chips_counted_each", lambda: "never")
+    assert closing._vault_uncounted(day + timedelta(days=39)) == []
+    monkeypatch.undo()
+
+
 # --- Drops -----------------------------------------------------------------------------------------------------
 
 
@@ -537,7 +658,9 @@ def test_a_schedule_that_cannot_be_is_refused(book: Book, noon: datetime, change
 
 DEEDS = st.lists(
     st.tuples(
-        st.sampled_from(("bankin", "bankout", "imprest", "imprestback", "sell", "redeem", "cagecash", "vaultcash")),
+        st.sampled_from(
+            ("bankin", "bankout", "imprest", "imprestback", "sell", "redeem", "cagecash", "vaultcash", "vault")
+        ),
         st.integers(1, 60),
         st.sampled_from((0, 0, -3, 2)),
     ),
@@ -582,11 +705,12 @@ def do(deed: str, cents: int, off: int, before: dict[str, int]) -> dict[str, int
         case "redeem":
             cage_desk.redeem(cents, by=who("cora"), key=uuid.uuid4())
             return {"cage": cents, "players": -cents, "cash": cents, "bank": -cents}
-        case "cagecash" | "vaultcash":
-            place = {"cagecash": "bank", "vaultcash": "vault_cash"}[deed]
+        case "cagecash" | "vaultcash" | "vault":
+            place = {"cagecash": "bank", "vaultcash": "vault_cash", "vault": "vault"}[deed]
             off = max(off, -before[place])
             counted(deed, before[place] + off)
-            return {place: off, "cash_over_short": -off} if off else {}
+            kept = "over_short" if deed == "vault" else "cash_over_short"
+            return {place: off, kept: -off} if off else {}
     slip = sign("cora", BeginSlip(deed, chips))
     sign("mona", SignSlip(slip, {"imprest": "issued", "imprestback": "received"}.get(deed, "approved")))
     if deed in LAST:

@@ -252,6 +252,64 @@ def test_the_cage_redeems_up_to_the_last_day_and_then_refuses(house: Book, clock
     cage_desk.redeem(100, by=cashier(), key=uuid.uuid4())
 
 
+def counter(kind: str) -> dict[str, Any]:
+    """What the newest entry at the counter says."""
+    entry = LogEntry.objects.filter(subject="chips", kind=kind).order_by("-seq").first()
+    assert entry is not None
+    return entry.content
+
+
+def test_chips_at_the_counter_are_of_the_only_series_that_has_them(house: Book) -> None:
+    """Harm: nobody can say later of which series the chips were that came back."""
+    cage_desk.sell(600, chips=((500, 1), (100, 1)), by=cashier(), key=uuid.uuid4())
+    assert counter("sold")["of_series"] == [[500, "Alpha"], [100, "Alpha"]]
+    cage_desk.redeem(200, chips=((100, 2),), by=cashier(), key=uuid.uuid4())
+    assert counter("redeemed")["of_series"] == [[100, "Alpha"]]
+    cage_desk.redeem(100, by=cashier(), key=uuid.uuid4())
+    assert "of_series" not in counter("redeemed"), "nobody said which chips they were"
+    proved()
+
+
+def test_whoever_redeems_looks_where_a_kind_has_several_series(house: Book, clock: Clock) -> None:
+    """Harm: chips of a series that ended are paid, because the cashier was never asked."""
+    olga = someone(Role.OPERATOR, "olga")
+    chip_series.add("Beta", "Chips & Co", 2027, [100], by=olga)
+    redeem = lambda **said: cage_desk.redeem(100, chips=((100, 1),), by=cashier(), key=uuid.uuid4(), **said)  # noqa: E731
+    wrong = refused(redeem)
+    assert (wrong.code, wrong.sentence) == (
+        "series_needed",
+        "Chips of 1 are of the series Alpha or Beta: look at them, and say which. Those of two series pass the counter"
+        " one after the other.",
+    )
+    assert refused(lambda: redeem(of_series=((100, "Gamma"),))).code == "unknown_chip_series"
+    redeem(of_series=((100, "Beta"),))
+    assert counter("redeemed")["of_series"] == [[100, "Beta"]]
+    sell = lambda: cage_desk.sell(100, chips=((100, 1),), by=cashier(), key=uuid.uuid4())  # noqa: E731
+    assert refused(sell).code == "series_needed"
+    retire()
+    cage_desk.sell(100, chips=((100, 1),), by=cashier(), key=uuid.uuid4())
+    assert counter("sold")["of_series"] == [[100, "Beta"]], "what is retired is not given out: nobody has to look"
+    given_out = lambda: cage_desk.sell(500, chips=((500, 1),), by=cashier(), key=uuid.uuid4())  # noqa: E731
+    assert refused(given_out).code == "chip_retired"
+    assert refused(redeem).code == "series_needed"
+    redeem(of_series=((100, "Alpha"),))
+    clock.stand(timezone.now() + timedelta(days=1))
+    gone = refused(lambda: redeem(of_series=((100, "Alpha"),)))
+    assert gone.code == "series_expired"
+    assert gone.sentence.endswith("Hand them back, and show the announcement; a claim is for the cage manager.")
+    redeem(of_series=((100, "Beta"),))
+    proved()
+
+
+def test_a_series_at_the_counter_that_there_was_not_is_found(house: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: whoever writes the log has chips come back of a series of their own making."""
+    monkeypatch.setattr(chip_series, "at_the_counter", lambda *_, **__: ((100, "Omega"),))
+    cage_desk.redeem(100, chips=((100, 1),), by=cashier(), key=uuid.uuid4())
+    fault = proofs.verify(house).fault
+    assert fault is not None
+    assert "there was no chip of 100 cents of a series Omega" in fault.what
+
+
 def test_what_is_out_after_the_last_day_lapses_in_an_entry_of_its_own(house: Book, clock: Clock) -> None:
     """Harm: the house owes chips for ever that nobody may bring back, or forgets them without a word."""
     receive(chips=((100, 30),), noted=((100, 30),))

@@ -1,0 +1,208 @@
+"""The house's cash by shift: what each opened with, what two people counted at its end, and what is owed."""
+
+import uuid
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from ledger import house, log
+from ledger.log import Draft
+from ledger.models import HOUSE, Alert, Book, LogEntry
+from tables.audit import proofs, watch
+from tables.day import cash_shifts, closing, hours
+from tables.inputs import BeginSlip, SignSlip
+from tables.log.catalog import read_as
+from tables.log.entries.days import DayClosed
+from tables.models import DayClose, Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import cash_terms, house_terms
+from tables.slips import cage_desk
+from tests import floor
+from tests.clock import Clock
+
+pytestmark = pytest.mark.django_db
+
+ROLES = {"cora": Role.CASHIER, "mona": Role.CAGE_MANAGER, "olga": Role.OPERATOR, "pam": Role.PIT_BOSS}
+
+
+@pytest.fixture
+def morning(clock: Clock) -> datetime:
+    """An hour into a day to come: shifts begin at 6, 14 and 22."""
+    day = hours.day_of(timezone.now()) + timedelta(days=1)
+    clock.stand(hours.span(day).start + timedelta(hours=1))
+    return timezone.now()
+
+
+@pytest.fixture
+def book(morning: datetime) -> Iterator[Book]:
+    """A house with one table, and cash for 1,000 in the cage."""
+    floor.table()
+    there = set(Staff.objects.values_list("username", flat=True))
+    for name in ROLES.keys() - there:
+        floor.staff(ROLES[name], name)
+    house_terms.forget()
+    yield Book.objects.get(name=HOUSE)
+    house_terms.forget()
+
+
+def who(name: str) -> Staff:
+    return Staff.objects.get(username=name)
+
+
+def count(cents: int, series: str = "cagecash") -> str:
+    chips = ((100, cents // 100),)
+    slip = cage_desk.sign(BeginSlip(series, chips), by=who("cora"), key=uuid.uuid4())
+    return cage_desk.sign(SignSlip(slip, "recounted", chips), by=who("mona"), key=uuid.uuid4())
+
+
+def sell(cents: int) -> None:
+    cage_desk.sell(cents, by=who("cora"), key=uuid.uuid4())
+
+
+def states(day: Any) -> list[tuple[str, str, bool]]:
+    return [
+        (line.shift.name, line.state, line.is_owed) for line in cash_shifts.day(day) if line.figures.place == "bank"
+    ]
+
+
+def owed() -> list[tuple[str, str, bool]]:
+    return [(due.place, due.shift.name, due.is_late) for due in cash_shifts.owed(timezone.now())]
+
+
+def closes(day: Any) -> DayClosed:
+    first = closing.propose(day, by=who("pam"))
+    close = closing.close(day, by=who("olga"), digest=first.digest)
+    return read_as(DayClosed, bytes(LogEntry.objects.get(book__name=HOUSE, seq=close.seq).body))
+
+
+def test_each_shift_is_counted_at_its_end(book: Book, morning: datetime, clock: Clock) -> None:
+    """Harm: the day shift's cashier goes home with 50 of the cage, and the count in the morning blames the night's."""
+    day, shifts = hours.day_of(morning), hours.shifts_of(hours.day_of(morning))
+    assert owed() == []
+    clock.stand(shifts[0].end - timedelta(minutes=30))
+    assert owed() == [("bank", "Day", False)]
+    count(95_000)
+    assert owed() == []
+    clock.stand(shifts[0].end + timedelta(minutes=10))
+    sell(20_000)
+    clock.stand(shifts[1].end + timedelta(minutes=59))
+    assert owed() == [("bank", "Swing", False)]
+    count(115_000)
+    assert states(day) == [("Day", "counted", True), ("Swing", "counted", True), ("Grave", "not counted", True)]
+    rows = {line.shift.name: line.row() for line in cash_shifts.day(day) if line.figures.place == "bank"}
+    assert (rows["Day"]["opening_cents"], rows["Day"]["closing_cents"]) == (0, 95_000)
+    assert rows["Day"]["moved"] == {"cash_in": 100_000, "cash_short": -5_000}
+    assert (rows["Day"]["difference_cents"], rows["Swing"]["difference_cents"]) == (-5_000, 0)
+    assert (rows["Swing"]["opening_cents"], rows["Swing"]["closing_cents"]) == (95_000, 115_000)
+    assert not any(line.is_owed for line in cash_shifts.day(day) if line.figures.place == "vault_cash"), "it is empty"
+
+
+def test_a_count_that_is_late_says_so_and_alerts(book: Book, morning: datetime, clock: Clock) -> None:
+    """Harm: nobody counts for two shifts, and nobody notices."""
+    day, shifts = hours.day_of(morning), hours.shifts_of(hours.day_of(morning))
+    clock.stand(shifts[0].end + timedelta(minutes=61))
+    assert owed() == [("bank", "Day", True)]
+    assert cash_shifts.look(timezone.now()) == 0, "a house that never counted is told on its pages alone"
+    count(100_000)
+    assert owed() == []
+    clock.stand(shifts[1].end + timedelta(minutes=61))
+    assert watch.look_after_custody() == 1
+    says = Alert.objects.get(kind="cash_not_counted").message
+    assert says.startswith("The cage's cash was not counted at the end of Swing")
+    count(100_000)
+    assert watch.look_after_custody() == 0
+    clock.stand(shifts[2].end + timedelta(minutes=5))
+    count(100_000)
+    assert states(day) == [("Day", "late", True), ("Swing", "late", True), ("Grave", "counted", True)]
+    event = closes(day)
+    assert event.cash_by_shift is not None
+    assert [row["state"] for row in event.cash_by_shift if row["place"] == "bank"] == ["late", "late", "counted"]
+    assert "was counted late" in event.cash_by_shift[0]["says"]
+    assert proofs.verify(book).fault is None
+
+
+def test_a_count_that_comes_to_nothing_is_none(book: Book, morning: datetime, clock: Clock) -> None:
+    """Harm: two people who disagree have counted the shift."""
+    shifts = hours.shifts_of(hours.day_of(morning))
+    clock.stand(shifts[0].end)
+    slip = cage_desk.sign(BeginSlip("cagecash", ((100, 999),)), by=who("cora"), key=uuid.uuid4())
+    cage_desk.sign(SignSlip(slip, "recounted", ((100, 1_000),)), by=who("mona"), key=uuid.uuid4())
+    assert owed() == [("bank", "Day", False)]
+
+
+def test_a_house_may_count_once_a_day(
+    book: Book, morning: datetime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: a vault that is opened once a day has to be opened three times."""
+    monkeypatch.setattr(cash_terms, "cash_counted_each", lambda place, moment=None: "day")
+    day, shifts = hours.day_of(morning), hours.shifts_of(hours.day_of(morning))
+    clock.stand(shifts[0].end)
+    assert owed() == []
+    clock.stand(shifts[2].end - timedelta(minutes=20))
+    assert owed() == [("bank", "Grave", False)]
+    assert [line[2] for line in states(day)] == [False, False, True]
+
+
+def test_a_house_may_keep_a_day_open_for_a_shift(
+    book: Book, morning: datetime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: a day that was never counted is closed where the house's term says no; or it can never be closed."""
+    day = hours.day_of(morning)
+    clock.stand(hours.span(day).end + timedelta(hours=2))
+    closes_anyway = closing.open_matters(day)
+    assert closes_anyway == []
+    assert len(closing.problems(cash_shifts.day(day))) == 3
+    monkeypatch.setattr(cash_terms, "close_needs_shift_counts", lambda: True)
+    with pytest.raises(Refused, match="was not counted at the end of the shift: two people count it") as refused:
+        closing.propose(day, by=who("pam"))
+    assert refused.value.code == "day_open"
+    count(100_000)
+    assert [row["state"] for row in closes(day).cash_by_shift or () if row["place"] == "bank"] == ["late"] * 3
+    assert proofs.verify(book).fault is None
+
+
+@pytest.mark.parametrize("changed", [{"state": "counted"}, {"closing_cents": 1}, {"is_owed": False}, {"says": ""}])
+def test_a_shift_that_two_people_invented_is_found(
+    book: Book, morning: datetime, clock: Clock, changed: dict[str, Any]
+) -> None:
+    """Harm: a pit boss and an operator sign that a shift was counted which nobody counted."""
+    day = hours.day_of(morning)
+    clock.stand(hours.span(day).end + timedelta(hours=2))
+    count(100_000)
+    content = closing._figures(day)._asdict()
+    by_shift = [content["cash_by_shift"][0] | changed, *content["cash_by_shift"][1:]]
+    says = proofs_of(day, content | {"cash_by_shift": by_shift})
+    assert says.startswith(f"Day cage's cash: its {next(iter(changed))} is")
+
+
+def test_shifts_left_out_of_a_later_close_are_found(book: Book, morning: datetime, clock: Clock) -> None:
+    """Harm: the day whose shifts were not counted is closed as in a release that did not tell them."""
+    day = hours.day_of(morning)
+    clock.stand(hours.span(day).end + timedelta(hours=1))
+    count(100_000)
+    closes(day)
+    clock.stand(hours.span(day).end + timedelta(hours=25))
+    count(100_000)
+    content = closing._figures(day + timedelta(days=1))._asdict()
+    del content["cash_by_shift"]
+    assert "its cash by shift is missing" in proofs_of(day + timedelta(days=1), content)
+
+
+def proofs_of(day: Any, content: dict[str, Any]) -> str:
+    """What the proof says of a close of these figures: behind the words on figures that are not those of the day."""
+    told = (content["figures"], content["cash"], content.get("cash_by_shift"))
+    content = content | {"digest": closing.digest_of(content["day"], *told)}
+    pam, olga = who("pam"), who("olga")
+    log.append(house.lock(), Draft("day", "proposed", pam.signature, content | closing._person(pam)))
+    first = closing.proposal(day)
+    assert first is not None
+    signed = {"proposal": first.seq, "proposed_by": "pam", "adjusts": []}
+    entry = log.append(house.lock(), Draft("day", "closed", olga.signature, content | closing._person(olga) | signed))
+    DayClose.objects.create(day=day, seq=entry.seq, proposed_by="pam", closed_by="olga", at=timezone.now())
+    fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
+    assert fault is not None
+    return fault.what.partition("its figures are not those of the day: ")[2]
