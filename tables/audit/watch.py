@@ -31,6 +31,7 @@ from tables.day import custody
 from tables.edge import kept_sheets, shoe_audit
 from tables.models import Table
 from tables.setup import proposals
+from tables.slips import back_entry
 
 PLANS: Final = (
     Plan("recount", "Recounting every place", timedelta(minutes=5)),
@@ -38,7 +39,7 @@ PLANS: Final = (
     Plan("seal_days", "Sealing the gaming days that are over", timedelta(minutes=10)),
     Plan("audit_shoes", "Auditing the shoes that were shuffled away", timedelta(minutes=10)),
     Plan("value_games", "Valuing the games that take long", timedelta(minutes=5)),
-    Plan("look_after_keys", "Looking for keys that are not back and drops that are late", timedelta(minutes=5)),
+    Plan("look_after_keys", "Looking for keys, drops and papers of an outage that are late", timedelta(minutes=5)),
     Plan("reconcile", "Holding the whole house's chips and cash together", timedelta(hours=1)),
     Plan("prove_sums", "Adding up every transfer there ever was", timedelta(days=1), timedelta(hours=4)),
     Plan("prove_shoes", "Proving every house shoe", timedelta(days=1), timedelta(hours=4.25)),
@@ -211,7 +212,7 @@ DEEDS: Final[Mapping[str, Callable[[], int]]] = {
     "audit_shoes": shoe_audit.audit_shoes,
     "value_games": kept_sheets.value_games,
     "prove_shoes": prove_shoes,
-    "look_after_keys": lambda: custody.look(clock.agreed()),
+    "look_after_keys": lambda: custody.look(clock.agreed()) + back_entry.look(clock.agreed()),
     "reconcile": reconcile,
     "prove_sums": prove_sums,
     "note_rows": note_rows,
