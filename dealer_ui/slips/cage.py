@@ -14,7 +14,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from dealer_ui import charts, signatures
-from dealer_ui.slips import counting
+from dealer_ui.slips import counting, from_paper
 from ledger.proof.chips import BANK, CAGE, VAULT_CASH, money
 from tables.log import attestation
 from tables.log.house_terms import CURRENCIES
@@ -22,7 +22,7 @@ from tables.log.series import offered, total
 from tables.models import Denomination, Staff
 from tables.refusals import Refused
 from tables.setup import cash_terms, chip_series
-from tables.slips import cage_desk, kept_apart
+from tables.slips import back_entry, cage_desk, kept_apart
 from tables.slips.cage_desk import Holdings
 
 _DEEDS: Final = {"sell": (cage_desk.sell, "Chips are sold"), "redeem": (cage_desk.redeem, "Chips are redeemed")}
@@ -65,6 +65,8 @@ def cage(request: HttpRequest) -> HttpResponse:
         "terms": dict.fromkeys(("stage", "cents", "chips", "series"))
         | {"format": attestation.COUNTER, "book": cage_desk.BOOK},
         "refused": refused,
+        "mode": back_entry.mode_at(None),
+        "typed": request.POST,
         "asked": counting.asked(request.POST, Denomination.objects.all()),
         "kinds": Denomination.objects.all(),
         "badge": request.POST.get("badge", ""),
@@ -93,10 +95,11 @@ def _exchange(request: HttpRequest) -> None:
         raise Refused("bad_amount", "Say how many chips of each kind pass the counter.", 422)
     exchange, done = deed
     extra = {"currency": request.POST.get("currency", "")}
+    paper = from_paper.of_form(request)
     if exchange is cage_desk.redeem:
         extra["series"] = request.POST.get("series", "")
     attested = signatures.attested(request)
     by, _ = signatures.sign(
-        request, lambda by: exchange(amount, chips=chips, by=by, key=key, attested=attested, **extra)
+        request, lambda by: exchange(amount, chips=chips, by=by, key=key, attested=attested, paper=paper, **extra)
     )
     messages.success(request, f"{done}: {money(amount)}, signed by {by.name}.")

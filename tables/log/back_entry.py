@@ -130,7 +130,7 @@ def refuse_pair(username: str, role: str, second: Person) -> None:
     if role not in BEGIN:
         raise Wrong("not_permitted", "A pit boss or the cage manager begins and ends back-entry.")
     if second.username == username:
-        raise Wrong("second_person", "Two people sign: the second is somebody else than the first.")
+        raise Wrong("signed_already", "Two people sign: the second is somebody else than the first.")
     if second.role == role or second.role not in STAND_BY:
         says = "The second signature is of another role: pit boss, cage manager, cashier, security or operator."
         raise Wrong("wrong_role", says)
@@ -271,7 +271,7 @@ def compared(mode: Mode | None, number: str, by: Person, round_open: bool, next_
     if by.role not in COMPARE:
         raise Wrong("wrong_role", "A pit boss, the cage manager, a cashier, security or a dealer compares it.")
     if by.username in paper.keyed:
-        raise Wrong("second_person", f"{by.name} entered it from paper no. {number}: somebody else compares it.")
+        raise Wrong("signed_already", f"{by.name} entered it from paper no. {number}: somebody else compares it.")
     if paper.about == ROUNDS and round_open:
         raise Wrong("round_open", "A round is open: it is finished before its paper is compared.")
     if paper.about == ROUNDS:

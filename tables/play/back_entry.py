@@ -43,12 +43,12 @@ from tables.log.event import Event, Misconduct
 from tables.log.paper import Wrong
 from tables.log.series import HOUSE_COUNTS
 from tables.models import Staff
-from tables.past import last_count, words
+from tables.past import about, last_count, words
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step, author_of
 
 _STATUS: Final[Mapping[str, int]] = {
-    "not_permitted": 403, "wrong_role": 403, "second_person": 403, "not_your_table": 403,
+    "not_permitted": 403, "wrong_role": 403, "signed_already": 403, "not_your_table": 403,
     "bad_moment": 422, "bad_span": 422, "bad_paper": 422, "unknown_reason": 422, "outside_outage": 422,
 }  # fmt: skip
 
@@ -66,10 +66,22 @@ def refused(wrong: Wrong) -> Refused:
     return Refused(wrong.code, wrong.sentence, _STATUS.get(wrong.code, 409))
 
 
+def one_who_begins(scene: Scene, by: Staff) -> None:
+    """A pit boss, or the cage manager."""
+    permits.anybody_here(scene, by)
+    refuse_beginner(by)
+
+
+def refuse_beginner(by: Staff) -> None:
+    """Raises Refused for whoever neither begins nor ends back-entry, in whichever book."""
+    if by.role not in back_entry.BEGIN:
+        raise Refused("not_permitted", "A pit boss or the cage manager begins and ends back-entry.", 403)
+
+
 # --- Begun and ended -------------------------------------------------------------------------------------------
 
 
-@enters(BeginBackEntry, permit=permits.anybody_here)
+@enters(BeginBackEntry, permit=one_who_begins)
 def begin(scene: Scene, entered: BeginBackEntry) -> Outcome:
     """A table goes into back-entry. Raises Refused."""
     event = begun(BackEntryBegun, entered, scene.by, scene.standing.back_entry, scene.next_seq, scene.moment)
@@ -99,7 +111,7 @@ def begun_in_words(event: BackEntryBegun) -> str:
     return f"{event.name} and {event.second.name} let it be entered from paper: {event.words()}"
 
 
-@enters(EndBackEntry, permit=permits.anybody_here)
+@enters(EndBackEntry, permit=one_who_begins)
 def end(scene: Scene, entered: EndBackEntry) -> Outcome:
     """Back-entry ends at a table. Raises Refused."""
     return Outcome([Step(ended(BackEntryEnded, entered, scene.by, scene.standing.back_entry))])
@@ -138,8 +150,10 @@ def announce(scene: Scene, entered: AnnounceRound) -> Outcome:
         raise refused(wrong) from None
     if says := contradicted(scene.table.book_id, standing.seq, happened, is_round=True):
         raise Refused("counted_since", says, 409)
-    event = RoundFromPaper(**scene.author, number=entered.number.strip(), happened=happened, mode=after)
-    return Outcome([Step(event, standing.next_number)])
+    event = RoundFromPaper(
+        **scene.author, dealt_as=standing.next_number, number=entered.number.strip(), happened=happened, mode=after
+    )
+    return Outcome([Step(event)])
 
 
 @enters(ComparePaper, permit=permits.anybody_here)
@@ -241,9 +255,24 @@ def _moment(book_id: int, seq: int) -> datetime | None:
 
 def _of_round(book_id: int, number: int, through: int) -> str:
     """When a round happened by its paper; nothing where it was dealt live."""
-    rows = LogEntry.objects.filter(book_id=book_id, subject=SUBJECT, round=number, seq__lt=through).order_by("-seq")
-    body = rows.values_list("body", flat=True).first()
-    return "" if body is None else read_as(RoundFromPaper, body).happened
+    announced = announcement(book_id, number, through)
+    return announced.event.happened if announced else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """The entry that announced a round from paper."""
+
+    seq: int
+    event: RoundFromPaper
+
+
+def announcement(book_id: int, number: int, through: int) -> Announced | None:
+    """The last announcement of a round through an entry; None where it was dealt live."""
+    for word in reversed([*about(book_id, SUBJECT, f'"dealt_as":{number}', through)]):
+        if isinstance(word.event, RoundFromPaper) and word.event.dealt_as == number:
+            return Announced(word.seq, word.event)
+    return None
 
 
 def _of_entry(book_id: int, seq: int) -> str:

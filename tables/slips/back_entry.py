@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
 
 from ledger import alerts, cage, house
+from ledger.log import LAST_SEQ
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Head
 from tables import standing, writer
@@ -137,10 +138,18 @@ def about(book_id: int, what: str, *, is_house: bool = False) -> list[Line]:
 
 def of_round(book_id: int, number: int) -> Line | None:
     """From which paper a round was entered; None for one that was dealt live."""
-    rows = LogEntry.objects.filter(book_id=book_id, subject=SUBJECT, round=number).order_by("-seq")
-    seq = rows.values_list("seq", flat=True).first()
-    lines = _lines(book_id, lambda event: isinstance(event, RoundFromPaper), False, since=seq) if seq else []
-    return lines[0] if lines else None
+    announced = back_entry.announcement(book_id, number, LAST_SEQ)
+    if announced is None:
+        return None
+    return _lines(book_id, lambda event: event == announced.event, is_house=False, since=announced.seq)[0]
+
+
+def in_record(record: Mapping[str, Any], line: Line | None) -> Mapping[str, Any]:
+    """A round record with the paper that its round was entered from; as it is, where it was dealt live."""
+    if line is None:
+        return record
+    paper = {"number": line.number, "happened": rules.spelled(line.happened), "entered": line.entered.isoformat()}
+    return {**record, "paper": paper}
 
 
 def _lines(book_id: int, wanted: Callable[[AboutBackEntry], bool], is_house: bool, since: int = 1) -> list[Line]:

@@ -110,6 +110,8 @@ class RoundFromPaper(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=Tr
 
     kinds: ClassVar[tuple[str, ...]] = ("round_from_paper",)
 
+    dealt_as: int
+    """The round. The heading does not name it: it may never be dealt."""
     number: str
     happened: str
 
@@ -118,12 +120,12 @@ class RoundFromPaper(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=Tr
         refuse_round(standing)
         if standing.dealer is None or standing.dealer.username != self.username:
             raise Wrong("not_your_table", "The dealer who is signed in here announces a round.")
-        if context.round != standing.next_number:
+        if self.dealt_as != standing.next_number:
             raise Wrong("other_round", f"Round {standing.next_number} is the next one here.")
         return round_after(standing, self.number, self.happened, self.username)
 
     def words(self) -> str:
-        return f"the next round is from paper no. {self.number}, of {shown(self.happened)}"
+        return f"round {self.dealt_as} is from paper no. {self.number}, of {shown(self.happened)}"
 
 
 class PaperCompared(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=True):
