@@ -25,7 +25,7 @@ def typed(moment: datetime) -> str:
 
 def signs(page: Any, badge: str, label: str, within: str = "") -> None:
     """Badge and PIN into the form that has this button."""
-    form = page.locator("form").filter(has=page.get_by_role("button", name=label)).first
+    form = page.locator("main form").filter(has=page.get_by_role("button", name=label)).first
     form.locator("[name=badge]").fill(badge)
     form.locator("[name=pin]").fill(PIN)
     with page.expect_navigation():
