@@ -19,7 +19,7 @@ from dealer_ui.guards import dealers
 from tables import dealing
 from tables import standing as standings
 from tables.inputs import AnnounceRound, ComparePaper
-from tables.log.back_entry import ROUNDS
+from tables.log.back_entry import ROUNDS, Mode
 from tables.log.fold import HOUSE_SHOE, Standing
 from tables.models import Staff, Table
 from tables.refusals import Refused
@@ -56,9 +56,17 @@ def _drawn(table: Table, standing: Standing) -> dict[str, Any]:
         "mode": mode,
         "number": standing.next_number,
         "is_house_shoe": standing.shoe is not None and standing.shoe.source == HOUSE_SHOE,
+        "latest": _latest(mode),
         "rounds": [paper for paper in mode.papers if paper.about == ROUNDS] if mode else [],
         "key": uuid4(),
     }
+
+
+def _latest(mode: Mode | None) -> str:
+    """When the round before happened: the next one is not long after it."""
+    if mode is None:
+        return ""
+    return mode.due.happened if mode.due else mode.rounds_until or mode.since
 
 
 def _enter(request: HttpRequest, viewer: Staff, table: Table) -> HttpResponse:

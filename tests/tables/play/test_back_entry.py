@@ -1,7 +1,7 @@
 """Back-entry after an outage: begun by two, entered from paper, compared by another, ended by two; and its proof."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -103,9 +103,14 @@ class Night:
 
 
 @pytest.fixture
-def night() -> Any:
-    with travelling() as clock:
-        yield Night(clock)
+def clock() -> Iterator[Clock]:
+    with travelling() as travels:
+        yield travels
+
+
+@pytest.fixture
+def night(clock: Clock) -> Night:
+    return Night(clock)
 
 
 # --- what can be done -------------------------------------------------------------------------------------------
@@ -147,6 +152,23 @@ def test_each_back_entry_is_an_exception_of_the_day(night: Night) -> None:
     kinds = ["back_entry_begun", "round_from_paper", "paper_compared", "back_entry_ended"]
     assert [line.kind for line in lines] == kinds
     assert "paper no. 104" in lines[1].says
+
+
+def test_what_happened_on_the_day_before_counts_on_the_day_of_its_entry(clock: Clock) -> None:
+    """Harm: a figure of a day that is over changes, or nobody is told why today's has a round of yesterday."""
+    end = hours.span(hours.day_of(timezone.now())).end
+    clock.stand(end - timedelta(minutes=70))
+    night = Night(clock)
+    night.begin()
+    night.announce(minutes=50)
+    night.round(4, 3)
+    night.compare()
+    night.end()
+    today = hours.day_of(timezone.now())
+    report = exceptions.of_day(today)
+    [note] = [line.note for line in report.lines if line.kind == "round_from_paper"]
+    assert note == f"of the gaming day {today - timedelta(days=1)}; counts on the day of its entry"
+    assert not any(line.matter.name == "from_paper" for line in exceptions.of_day(today - timedelta(days=1)).lines)
 
 
 def test_the_cage_has_a_book_of_its_own(night: Night) -> None:
@@ -253,15 +275,14 @@ def test_whoever_entered_it_does_not_compare_it(night: Night) -> None:
     assert holds(night.table.book_id)
 
 
-def test_a_house_shoe_deals_nothing_again() -> None:
+def test_a_house_shoe_deals_nothing_again(clock: Clock) -> None:
     """Harm: the house shoe draws cards for a round whose real cards were others."""
-    with travelling() as clock:
-        night = Night(clock, source="house")
-        night.begin()
-        says = refused(night.announce)
-        assert says.code == "house_shoe"
-        assert "Count the rack" in says.sentence
-        night.end()
+    night = Night(clock, source="house")
+    night.begin()
+    says = refused(night.announce)
+    assert says.code == "house_shoe"
+    assert "Count the rack" in says.sentence
+    night.end()
 
 
 def test_what_happened_before_a_count_is_in_the_count(night: Night) -> None:
