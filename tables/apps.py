@@ -23,6 +23,7 @@ class TablesConfig(AppConfig):
         from tables.disputes import claims, corrections  # noqa: F401
         from tables.edge import kept_sheets, shoe_audit  # noqa: F401
         from tables.play import (  # noqa: F401
+            back_entry,
             cash,
             commission,
             deck_checks,

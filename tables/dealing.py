@@ -27,7 +27,8 @@ from tables.log.catalog import fold
 from tables.log.fold import Standing
 from tables.log.terms import limits_of, rules_of
 from tables.models import Staff, Table
-from tables.play import seat_pages
+from tables.play import back_entry, seat_pages
+from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
 from tables.scene import AtSeat, Outcome, Scene
 from tables.writer import Request
@@ -61,12 +62,14 @@ def record(
     key: UUID,
     expected_seq: int | None,
     attested: Attestation | None = None,
+    paper: FromPaper | None = None,
 ) -> Answer:
     """Make an input durable and acknowledge it, or raise Refused with nothing done.
 
     ``expected_seq`` is the table's sequence number that the input was entered on; ``None`` only for what does not
     depend on the state (tapping in and out). The same ``key`` with the same input is answered as the first time.
-    ``attested`` is the signature of the terminal on which somebody signed by badge and PIN.
+    ``attested`` is the signature of the terminal on which somebody signed by badge and PIN; ``paper`` is what it was
+    written on during an outage.
     """
     request = Request.of(entered, by.username, key)
     with turn_at(table.book_id).turn(), transaction.atomic():
@@ -84,6 +87,7 @@ def record(
             raise _stale(head)
         outcome = handling.enter(scene, entered)
         outcome = attesting.attest(outcome, attested, head, scene.signature, key)
+        outcome = back_entry.noted(outcome, paper, by, scene.standing.back_entry, head)
         standing = _write(head, scene, outcome, request)
     if outcome.refusal:
         outcome.refusal.facts["seq"] = standing.seq

@@ -5,6 +5,7 @@ A game's own actions are inputs as they are. A card is keyed without saying for 
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -325,6 +326,36 @@ class AcceptBet(Struct, frozen=True, tag_field="do", tag="accept_bet", omit_defa
     wager: str = MAIN
 
 
+class BeginBackEntry(Struct, frozen=True, tag_field="do", tag="begin_back_entry"):
+    """What happened during an outage may be entered from paper: two people stand for it."""
+
+    reason: str
+    since: datetime
+    until: datetime
+    note: str
+    second: str
+    """The user name of the second, who signed by badge and PIN."""
+
+
+class EndBackEntry(Struct, frozen=True, tag_field="do", tag="end_back_entry"):
+    """Every paper was entered: two people stand for it."""
+
+    second: str
+
+
+class AnnounceRound(Struct, frozen=True, tag_field="do", tag="announce_round"):
+    """The next round was played by hand: on which paper it stands, and when it happened."""
+
+    number: str
+    happened: datetime
+
+
+class ComparePaper(Struct, frozen=True, tag_field="do", tag="compare_paper"):
+    """What was entered from a paper is what stands on it."""
+
+    number: str
+
+
 GameInput = Bet | PlaceBets | CloseBets | Choose | Shuffle | KeyCard | KeyStandardCard | Deal | StartGame
 SeatInput = BuyIn | CashOut | TimeCharge | CollectCommission | ForgiveCommission | SellChips | ChangeChips
 ShoeInput = LoadShoe | CheckDecks | ReadDecks | ShuffleShoe | PlaceCutCard | Burn | CutCardOut | RetireShoe
@@ -335,9 +366,11 @@ DisputeInput = OpenDispute | NoteDispute | RuleDispute | CloseDispute
 CorrectionInput = ProposeCorrection | SignCorrection | DeclineCorrection
 FloorInput = VoidRound | AbandonTable | AcceptBet
 """What a pit boss signs for."""
+BackEntryInput = BeginBackEntry | EndBackEntry | AnnounceRound | ComparePaper
+"""What is entered about papers of an outage."""
 Sent = GameInput | SeatInput | Paid | TakeBack | ShoeInput | TableInput | EnterMishap
 """What can be sent from a screen or to the API."""
-Input = Sent | FloorInput | SlipInput | DisputeInput | CorrectionInput | SignIn | IssueSeatPage
+Input = Sent | FloorInput | SlipInput | DisputeInput | CorrectionInput | SignIn | IssueSeatPage | BackEntryInput
 
 _sent = msgspec.json.Decoder(Sent)
 

@@ -9,6 +9,8 @@ from functools import cached_property
 from typing import Final
 from uuid import UUID, uuid4
 
+from django.utils import timezone
+
 from dealer_ui.dealer.kinds import Felt, felt_of
 from dealer_ui.dealer.ways import Press, Ways, ways
 from dealer_ui.numbers import number
@@ -24,6 +26,7 @@ from tables.games.felt import Bet, Card
 from tables.games.game import Part
 from tables.games.told import words_of
 from tables.inputs import Burn, KeyCard, KeyStandardCard, PlaceBets, spell
+from tables.log.back_entry import moment_of
 from tables.log.entries import rounds as log
 from tables.log.fold import Standing
 from tables.log.paper import Slip
@@ -115,6 +118,17 @@ class Screen:
     def felt(self) -> Felt:
         """How what is on the table lies."""
         return felt_of(self.board)
+
+    @property
+    def papers(self) -> str:
+        """Where the table is in back-entry: from which paper the round is, or what is to be typed first."""
+        mode = self.standing.back_entry
+        if mode is None:
+            return ""
+        if mode.due is not None and mode.due.round == self.standing.next_number:
+            happened = timezone.localtime(moment_of(mode.due.happened))
+            return f"From paper no. {mode.due.number}, {happened:%H:%M}"
+        return "Back-entry: which paper?"
 
     @property
     def slips(self) -> tuple[Slip, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dealer_ui.dealer import mishaps, pages
+from dealer_ui.dealer import mishaps, pages, papers
 from dealer_ui.pit import disputes
 from dealer_ui.seats import pages as seats
 
@@ -20,5 +20,6 @@ urlpatterns = [
     path("<int:pk>/dispute/", disputes.at_the_table, name="dispute"),
     path("<int:pk>/mishaps/", mishaps.listed, name="mishaps"),
     path("<int:pk>/mishaps/<slug:mishap>/", mishaps.sheet, name="mishap"),
+    path("<int:pk>/papers/", papers.papers, name="papers"),
     path("<int:pk>/leave", pages.leave, name="leave"),
 ]

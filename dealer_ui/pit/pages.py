@@ -49,6 +49,7 @@ from tables.disputes import cases, corrections
 from tables.games.catalog import GAMES
 from tables.models import Staff, Table, Verification
 from tables.refusals import Refused
+from tables.slips import back_entry
 
 SUBJECTS: Final = ("round", "seats", "shoe", "dealer", "table", "chips", "commission", "correction", "dispute", "alert")
 OUTCOMES: Final = frozenset(outcome for game in GAMES.values() for outcome in game.outcomes)
@@ -334,6 +335,7 @@ def round_(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "newer": number + 1 if number < latest else None,
         "moved": [(step, moved) for step in story.steps for moved in step.moved],
         "file": f"{_slug(table)}-round-{number}.json",
+        "paper": back_entry.of_round(table.book_id, number),
         "cases": cases.cases(table.book_id, number),
         "made": corrections.shown(table.book_id, number),
         "may_run": _viewer(request).has_perm("tables.run_floor"),
@@ -350,7 +352,8 @@ def record(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         raise Http404("Players hold facedown cards: the record of this game opens when it is over.")
     if story.record is None:
         raise Http404("This round cannot be played again from the log.")
-    answer = JsonResponse(story.record, json_dumps_params={"indent": 1})
+    document = back_entry.in_record(story.record, back_entry.of_round(table.book_id, number))
+    answer = JsonResponse(document, json_dumps_params={"indent": 1})
     answer["Content-Disposition"] = f'attachment; filename="{_slug(table)}-round-{number}.json"'
     return answer
 

@@ -17,7 +17,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from dealer_ui import charts, signatures
-from dealer_ui.slips import counting
+from dealer_ui.slips import counting, from_paper
 from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH, money
 from tables.day import cash_shifts
 from tables.log import attestation
@@ -27,7 +27,7 @@ from tables.models import Denomination, Staff
 from tables.refusals import Refused
 from tables.setup import cash_terms, chip_series
 from tables.setup.chip_series import Candidates
-from tables.slips import cage_desk, kept_apart
+from tables.slips import back_entry, cage_desk, kept_apart
 from tables.slips.cage_desk import Holdings
 
 _DEEDS: Final = {"sell": (cage_desk.sell, "Chips are sold"), "redeem": (cage_desk.redeem, "Chips are redeemed")}
@@ -71,6 +71,8 @@ def cage(request: HttpRequest) -> HttpResponse:
         "terms": dict.fromkeys(("stage", "cents", "chips", "of_series"))
         | {"format": attestation.COUNTER, "book": cage_desk.BOOK},
         "refused": refused,
+        "mode": back_entry.mode_at(None),
+        "typed": request.POST,
         "asked": counting.asked(request.POST, Denomination.objects.all()),
         "kinds": Denomination.objects.all(),
         "badge": request.POST.get("badge", ""),
@@ -131,8 +133,9 @@ def _exchange(request: HttpRequest) -> None:
     counted = {value for value, _ in chips}
     of_series = tuple((value, name) for value, name in said if name and value in counted)
     extra: dict[str, Any] = {"currency": request.POST.get("currency", ""), "of_series": of_series}
+    paper = from_paper.of_form(request)
     attested = signatures.attested(request)
     by, _ = signatures.sign(
-        request, lambda by: exchange(amount, chips=chips, by=by, key=key, attested=attested, **extra)
+        request, lambda by: exchange(amount, chips=chips, by=by, key=key, attested=attested, paper=paper, **extra)
     )
     messages.success(request, f"{done}: {money(amount)}, signed by {by.name}.")

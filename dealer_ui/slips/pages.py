@@ -21,7 +21,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dealer_ui import exports, signatures
 from dealer_ui.numbers import amount_cents, number
-from dealer_ui.slips import counting
+from dealer_ui.slips import counting, from_paper
 from dealer_ui.slips.counting import Asked
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName
@@ -47,10 +47,11 @@ from tables.log.series import (
 )
 from tables.models import Denomination, Staff, Table
 from tables.play import doors
+from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import chip_series
-from tables.slips import cage_desk, slip_book, table_desk
+from tables.slips import back_entry, cage_desk, slip_book, table_desk
 from tables.slips import facts as slip_facts
 from tables.slips.slip_book import Sheet
 from tables.staff import passkeys, terminals
@@ -303,6 +304,8 @@ def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResp
         "facts": _asked_facts(request, record, record.first),
         "apart": _asked_apart(request) if record.first.is_count and record.cash else (),
         "reasons": paper.APART,
+        "mode": back_entry.mode_at(table),
+        "typed": request.POST,
         "where": table.name if table else "House",
         "kinds": _denominations(table),
         "box": request.POST.get("box", ""),
@@ -346,6 +349,9 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "facts": _asked_facts(request, record, due) if due is not None else (),
         "apart": _asked_apart(request) if due is not None and due.is_count and record.cash else (),
         "reasons": paper.APART,
+        "mode": back_entry.mode_at(table),
+        "typed": request.POST,
+        "from_paper": {line.of: line for line in back_entry.about(sheet.book_id, str(name), is_house=table is None)},
         "voidable": sheet.is_voidable,
         "voiding": refused is not None and request.POST.get("void") == "on",
         "badge": request.POST.get("badge", ""),
@@ -411,17 +417,27 @@ def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str
         key = UUID(request.POST.get("key", ""))
     except ValueError:
         raise Refused("bad_form", "This form was incomplete: look at the slip, then sign again.", 400) from None
-    by, spelled = signatures.sign(request, partial(_recorded, table, entered, key, signatures.attested(request)))
+    beside = Beside(signatures.attested(request), from_paper.of_form(request))
+    by, spelled = signatures.sign(request, partial(_recorded, table, entered, key, beside))
     name = SlipName.parse(spelled)
     messages.success(request, f"{SLIPS[name.series].title} {name.number} is signed by {by.name}.")
     return reverse("slips:slip", args=[table.pk if table else 0, name.series, name.year, name.number])
 
 
-def _recorded(table: Table | None, entered: SlipInput, key: UUID, attested: Attestation | None, by: Staff) -> str:
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a form has beside a signature."""
+
+    attested: Attestation | None
+    paper: FromPaper | None
+
+
+def _recorded(table: Table | None, entered: SlipInput, key: UUID, beside: Beside, by: Staff) -> str:
     """The slip's name, once the signature is in the book that it belongs to."""
+    attested, on_paper = beside.attested, beside.paper
     if table is None:
-        return cage_desk.sign(entered, by=by, key=key, attested=attested)
-    answer = dealing.record(table, entered, by=by, key=key, expected_seq=None, attested=attested)
+        return cage_desk.sign(entered, by=by, key=key, attested=attested, paper=on_paper)
+    answer = dealing.record(table, entered, by=by, key=key, expected_seq=None, attested=attested, paper=on_paper)
     return table_desk.name_at(table.book_id, answer.entry)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dealer_ui.slips import chips, pages
+from dealer_ui.slips import chips, pages, papers
 
 app_name = "slips"
 
@@ -14,6 +14,7 @@ urlpatterns = [
     path("chips/", chips.chips, name="chips"),
     path("chips.csv", chips.chips_csv, name="chips-csv"),
     path("counterfeit.csv", chips.counterfeit_csv, name="counterfeit-csv"),
+    path("papers/", papers.papers, name="papers"),
     path("keys/", pages.keys, name="custody"),
     path("keys.csv", pages.keys_csv, name="custody-csv"),
     path("passkey/", pages.passkey, name="passkey"),

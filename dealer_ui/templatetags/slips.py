@@ -13,10 +13,11 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from tables import attesting
-from tables.log import attestation, paper
+from tables.log import attestation, back_entry, paper
 from tables.log.series import SLIPS, Stage, total
 from tables.log.trust import Trust
 from tables.models import Terminal
+from tables.slips.back_entry import Line
 from tables.staff import passkeys, terminal_keys, terminals
 
 register = template.Library()
@@ -74,6 +75,18 @@ def no_terminal() -> str:
 def of(names: Mapping[str, str], name: str) -> str:
     """The name of something, by a list of names; itself where the list has none."""
     return names.get(name, name)
+
+
+@register.filter
+def of_paper(moment: str) -> datetime:
+    """The moment that an entry spells when it says when something happened by its paper."""
+    return back_entry.moment_of(moment)
+
+
+@register.filter
+def in_paper(seq: int, lines: Mapping[int, Line]) -> Line | None:
+    """What was entered from paper with an entry, if it was."""
+    return lines.get(seq)
 
 
 @register.filter

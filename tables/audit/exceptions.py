@@ -25,11 +25,13 @@ from tables.audit.dealer_figures import DealerLine, dealer_lines
 from tables.day import hours, reading
 from tables.day.hours import Span
 from tables.day.reading import BookSpan
+from tables.log import back_entry
 from tables.log.catalog import IN_THE_HOUSE, event_of, read_as
+from tables.log.entries.back_entry import EnteredFromPaper, RoundFromPaper
 from tables.log.entries.journal import AlertRaised, DiscrepancyOpened
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.event import Event
-from tables.log.exceptions import ALERTS, DISCREPANCIES, KINDS, LATE, MATTERS, TAKE_BACKS, Matter
+from tables.log.exceptions import ALERTS, DISCREPANCIES, FROM_PAPER, KINDS, LATE, MATTERS, TAKE_BACKS, Matter
 from tables.log.fold import UNREADABLE
 from tables.log.paper import Slip
 from tables.models import Table
@@ -203,11 +205,22 @@ def _told(entries: Sequence[tuple[int, Entry]], books: _Books) -> list[tuple[Lin
                     kind=entry.kind,
                     round=entry.round,
                     table=table.pk if table else None,
+                    note=_other_day(entry) if matter is FROM_PAPER else "",
                 ),
                 _event_of(entry) if matter in (ALERTS, DISCREPANCIES) else None,
             )
         )
     return lines
+
+
+def _other_day(entry: Entry) -> str:
+    """What is said of something that happened on an earlier gaming day than it was entered on. A day is a span of
+    entries, and its root is signed: what is entered counts on the day of its entry, and changes none that is over."""
+    event = _event_of(entry)
+    if not isinstance(event, EnteredFromPaper | RoundFromPaper) or entry.at is None:
+        return ""
+    day = hours.day_of(back_entry.moment_of(event.happened))
+    return "" if day == hours.day_of(entry.at) else f"of the gaming day {day:%Y-%m-%d}; counts on the day of its entry"
 
 
 def _event_of(entry: Entry) -> Event | None:

@@ -31,6 +31,7 @@ from tables.day import cash_shifts, custody
 from tables.edge import kept_sheets, shoe_audit
 from tables.models import Table
 from tables.setup import proposals
+from tables.slips import back_entry
 
 PLANS: Final = (
     Plan("recount", "Recounting every place", timedelta(minutes=5)),
@@ -38,7 +39,7 @@ PLANS: Final = (
     Plan("seal_days", "Sealing the gaming days that are over", timedelta(minutes=10)),
     Plan("audit_shoes", "Auditing the shoes that were shuffled away", timedelta(minutes=10)),
     Plan("value_games", "Valuing the games that take long", timedelta(minutes=5)),
-    Plan("look_after_keys", "Looking for keys that are not back and drops that are late", timedelta(minutes=5)),
+    Plan("look_after_keys", "Looking for keys, drops and papers of an outage that are late", timedelta(minutes=5)),
     Plan("reconcile", "Holding the whole house's chips and cash together", timedelta(hours=1)),
     Plan("prove_sums", "Adding up every transfer there ever was", timedelta(days=1), timedelta(hours=4)),
     Plan("prove_shoes", "Proving every house shoe", timedelta(days=1), timedelta(hours=4.25)),
@@ -205,9 +206,10 @@ def by_place_afresh() -> Mapping[str, int]:
 
 
 def look_after_custody() -> int:
-    """Keys that are not back, drops that are late, and cash that nobody counted at the end of its shift."""
+    """Keys that are not back, drops that are late, cash that nobody counted at the end of its shift, and an outage whose
+    papers are not all entered."""
     moment = clock.agreed()
-    return custody.look(moment) + cash_shifts.look(moment)
+    return custody.look(moment) + cash_shifts.look(moment) + back_entry.look(moment)
 
 
 DEEDS: Final[Mapping[str, Callable[[], int]]] = {

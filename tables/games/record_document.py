@@ -63,6 +63,14 @@ class RecordAside(Struct, frozen=True):
     """As the record writes cards; null where nobody saw it."""
 
 
+class RecordPaper(Struct, frozen=True):
+    """The numbered paper that a round was written on during an outage: nothing of it is judged."""
+
+    number: str
+    happened: str
+    entered: str = ""
+
+
 _NAMED: Final = {name: name for name in ("card", "cards", "target", "count", "column")} | {"from": "from_"}
 
 
@@ -84,6 +92,7 @@ class Record(Struct, frozen=True):
     blind: bool | UnsetType = UNSET
     aside: tuple[RecordAside, ...] | UnsetType = UNSET
     voided: str | UnsetType = UNSET
+    paper: RecordPaper | UnsetType = UNSET
 
 
 # --- reading ---------------------------------------------------------------------------------------------------

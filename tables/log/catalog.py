@@ -14,6 +14,7 @@ from ledger.proof.spelling import Misspelled
 from tables.games.cards import PAIRS, Pack
 from tables.log.entries import (
     alert_rules,
+    back_entry,
     chips,
     clocks,
     commission,
@@ -47,6 +48,10 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     shoes.Loaded, shoes.DeckChecked, shoes.DeckCheckFailed, shoes.Shuffled, shoes.CutCardPlaced, shoes.Burned,
     shoes.CutCardOut, shoes.Retired, shoes.CardSetAside, shoes.Doubted, shoes.CardRefused,
     mishaps.MishapEntered, mishaps.TableAbandoned,
+    back_entry.BackEntryBegun, back_entry.BackEntryEnded, back_entry.EnteredFromPaper, back_entry.RoundFromPaper,
+    back_entry.PaperCompared,
+    back_entry.HouseBackEntryBegun, back_entry.HouseBackEntryEnded, back_entry.HouseEnteredFromPaper,
+    back_entry.HousePaperCompared,
     seats.BoughtIn, seats.CashedOut, seats.TimeCharged, seats.SeatPageIssued, seats.SeatPageRevoked,
     commission.CommissionCollected, commission.CommissionForgiven,
     chips.ChipsSold, chips.ChipsChanged, chips.ChipsIssued, chips.SoldAtTheCage, chips.Redeemed,

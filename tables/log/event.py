@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, ClassVar
 
 import msgspec
@@ -60,6 +61,8 @@ class Context:
     """The transfers of the latest round's entries."""
     held: Mapping[str, int] | None
     """What lies in each place of the table that has no seat, where that is known; in cents."""
+    moment: datetime | None = None
+    """When it was written, by its heading."""
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from tables.log.catalog import EVENTS
 from tables.log.entries import (
     alert_rules,
+    back_entry,
     chips,
     clocks,
     commission,
@@ -57,6 +58,9 @@ VOIDS: Final = Matter("voids", "Voids", "Slips and rounds that were made void, o
 MISHAPS: Final = Matter(
     "mishaps", "Mishaps", "What went wrong at a table, cards set aside, tables that were abandoned."
 )
+FROM_PAPER: Final = Matter(
+    "from_paper", "Entered from paper", "After an outage: who let it be entered, from which papers, who compared it."
+)
 CHIPS_AND_CASH: Final = Matter(
     "chips",
     "Chips in and out",
@@ -81,7 +85,7 @@ KEYS: Final = Matter(
 )
 
 MATTERS: Final = (
-    DISCREPANCIES, ALERTS, VOIDS, MISHAPS, CHIPS_AND_CASH, CORRECTIONS, DISPUTES, OVER_LIMIT, REFUSED, LATE,
+    DISCREPANCIES, ALERTS, VOIDS, MISHAPS, FROM_PAPER, CHIPS_AND_CASH, CORRECTIONS, DISPUTES, OVER_LIMIT, REFUSED, LATE,
     TAKE_BACKS, SETTINGS, PEOPLE, LOCK_OUTS, TERMINALS, KEYS,
 )  # fmt: skip
 """As the report has them: what is open first."""
@@ -92,6 +96,15 @@ EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
         rounds.Voided: VOIDS,
         mishaps.MishapEntered: MISHAPS,
         mishaps.TableAbandoned: MISHAPS,
+        back_entry.BackEntryBegun: FROM_PAPER,
+        back_entry.BackEntryEnded: FROM_PAPER,
+        back_entry.EnteredFromPaper: FROM_PAPER,
+        back_entry.RoundFromPaper: FROM_PAPER,
+        back_entry.PaperCompared: FROM_PAPER,
+        back_entry.HouseBackEntryBegun: FROM_PAPER,
+        back_entry.HouseBackEntryEnded: FROM_PAPER,
+        back_entry.HouseEnteredFromPaper: FROM_PAPER,
+        back_entry.HousePaperCompared: FROM_PAPER,
         shoes.CardSetAside: MISHAPS,
         shoes.Doubted: MISHAPS,
         shoes.CardRefused: REFUSED,

@@ -26,6 +26,7 @@ from tables.games.felt import (
     View,
 )
 from tables.games.game import Game
+from tables.log.back_entry import Mode
 from tables.log.paper import Slip
 
 UNREADABLE: Final = (
@@ -313,6 +314,8 @@ class Standing:
     counted: Slip | None = None
     """The opener or closer that the entry before this one completed: with it, and only then, the table opens or
     closes."""
+    back_entry: Mode | None = None
+    """What is entered from paper after an outage, while it is."""
 
     @property
     def stacks(self) -> dict[int, int]:

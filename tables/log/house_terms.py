@@ -102,6 +102,12 @@ TERMS: Final[Mapping[str, Term]] = {
             default=30, least=1, most=1_440,
             help="So many minutes after the step before, a step of a slip is among the day's exceptions.",
         ),
+        Term(
+            name="back_entry_minutes", title="Back-entry stands too long after", group=EXCEPTIONS, kind="minutes",
+            default=120, least=5, most=10_080,
+            help="So many minutes after two people began to enter the papers of an outage, an alert asks whether all"
+            " are entered. No public rule sets it: after two hours those who wrote the papers are still here.",
+        ),
         # --- Dealers' certificates
         Term(
             name="certificate_games", title="Games that take a certificate", group=CERTIFICATES, kind="choices",

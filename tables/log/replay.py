@@ -50,6 +50,7 @@ class Replay:
             recorded=moves,
             posted=self.posted,
             held=self.held,
+            moment=entry.at,
         )
         due = event.moved(context)
         if due is None:

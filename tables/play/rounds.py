@@ -39,13 +39,14 @@ from tables.inputs import (
     StartGame,
     TakeBack,
 )
-from tables.log import pins
+from tables.log import back_entry, pins
 from tables.log.entries import rounds as log
 from tables.log.entries.rounds import Apart, Pinned, Played, TakenBack
 from tables.log.entries.shoes import CardRefused
 from tables.log.event import Misconduct
 from tables.log.fold import Play, Round, Shoe
 from tables.log.kinds import kind_of
+from tables.log.paper import Wrong
 from tables.models import ShoeSource, Staff
 from tables.play import pots, shoes
 from tables.play.kinds import dealing_at
@@ -216,6 +217,10 @@ def shoe_ready(scene: Scene) -> None:
     due = shoes.due(scene)
     if due is not None:
         raise Refused("shoe_not_ready", shoes.SENTENCES[due], 409)
+    try:
+        back_entry.refuse_round(standing.back_entry, standing.next_number)
+    except Wrong as wrong:
+        raise Refused(wrong.code, wrong.sentence, 409) from None
 
 
 def round_at(scene: Scene, entered: GameInput) -> tuple[Round, Pinned | None]:

@@ -32,6 +32,8 @@ from tables.log.paper import Slip, as_chips
 from tables.log.series import SLIPS, Chips, Stage, total
 from tables.log.settlement import at_the_counter
 from tables.models import Denomination, SeriesRetirement, Staff
+from tables.play import back_entry
+from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Outcome, Step
@@ -92,10 +94,11 @@ def sell(
     of_series: tuple[tuple[int, str], ...] = (),
     currency: str = "",
     attested: Attestation | None = None,
+    paper: FromPaper | None = None,
 ) -> None:
     """Chips to a player for cash; ``chips`` says which, where that is known, and ``of_series`` of which series each
     kind is, where somebody looked. Raises Refused."""
-    _exchange(SellAtTheCage(amount_cents, as_chips(chips), of_series, currency), by, key, attested)
+    _exchange(SellAtTheCage(amount_cents, as_chips(chips), of_series, currency), by, key, (attested, paper))
 
 
 def redeem(
@@ -108,13 +111,17 @@ def redeem(
     of_series: tuple[tuple[int, str], ...] = (),
     currency: str = "",
     attested: Attestation | None = None,
+    paper: FromPaper | None = None,
 ) -> None:
     """Cash to a player for chips; ``chips`` says which, where that is known, ``series`` of which series all are, or
     ``of_series`` each kind, where somebody looked. Raises Refused."""
-    _exchange(RedeemChips(amount_cents, as_chips(chips), series, of_series, currency), by, key, attested)
+    _exchange(RedeemChips(amount_cents, as_chips(chips), series, of_series, currency), by, key, (attested, paper))
 
 
-def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID, attested: Attestation | None) -> None:
+def _exchange(
+    entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID, beside: tuple[Attestation | None, FromPaper | None]
+) -> None:
+    attested, paper = beside
     amount_cents, request = entered.amount_cents, Request.of(entered, by.username, key)
     event, out_of = _WRITTEN_FOR[type(entered)]
     if by.role not in (Role.CASHIER, Role.CAGE_MANAGER):
@@ -146,6 +153,7 @@ def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID, attest
             ]
         )
         outcome = attesting.attest(outcome, attested, head, by.signature, key)
+        outcome = back_entry.noted(outcome, paper, by, back_entry.in_house(head.book_id), head)
         list(writer.write(head, outcome, request, by.signature))
 
 
@@ -293,7 +301,14 @@ def unseen_by(viewer: Staff) -> set[str]:
     }
 
 
-def sign(entered: BeginSlip | SignSlip | VoidSlip, *, by: Staff, key: UUID, attested: Attestation | None = None) -> str:
+def sign(
+    entered: BeginSlip | SignSlip | VoidSlip,
+    *,
+    by: Staff,
+    key: UUID,
+    attested: Attestation | None = None,
+    paper: FromPaper | None = None,
+) -> str:
     """A signature on a slip of the house; the slip's name. Raises Refused, with nothing done."""
     if isinstance(entered, VoidSlip) and not _is_voidable(entered.slip):
         raise Refused("not_voidable", "A slip of the cage is not made void: move the chips back with another.", 409)
@@ -304,6 +319,7 @@ def sign(entered: BeginSlip | SignSlip | VoidSlip, *, by: Staff, key: UUID, atte
             return _name_in(before[1])
         outcome = signing.ENTERED[type(entered)](CageDesk(head, by, _read_so_far()), entered)
         outcome = attesting.attest(outcome, attested, head, by.signature, key)
+        outcome = back_entry.noted(outcome, paper, by, back_entry.in_house(head.book_id), head)
         written = list(writer.write(head, outcome, request, by.signature))
         event = written[0].event
         assert isinstance(event, SlipSigned)  # noqa: S101 -- nothing else is written for these inputs

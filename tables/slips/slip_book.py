@@ -63,6 +63,11 @@ class Sheet:
         return self.table.pk if self.table else 0
 
     @property
+    def book_id(self) -> int:
+        """In which book its entries stand."""
+        return _book(self.table)
+
+    @property
     def where(self) -> str:
         """Whose slip it is."""
         return self.table.name if self.table else "House"

@@ -70,6 +70,7 @@ from tests.carried import (
     custody,
     house_terms,
     mishaps,
+    outage,
     own_secrets,
     passkeys_on_slips,
 )
@@ -218,6 +219,7 @@ def _first_day(house: House, games: Collection[str]) -> None:
         _standard_cards(house, name, source)
     _marked_commission(house)
     mishaps.go_wrong(house)
+    outage.papers(house)
     _cage(house)
     cash.emergency(house, rocket)
     for table in Table.objects.order_by("pk"):

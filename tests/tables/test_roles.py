@@ -96,6 +96,7 @@ SIGN_A_DAY = Guard((IN, 403, 403, 405, 405, 405), (IN, 403, 403, 302, 302, 302))
 CAGE = Guard((IN, 403, 403, 403, 403, 200), (IN, 403, 403, 403, 403, 400))
 SLIPS = Guard((IN, 403, 200, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
 SLIPS_LISTED = Guard((IN, 403, 403, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
+PAPERS = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 400, 400, 400))
 KEY_REGISTER = Guard((IN, 403, 403, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
 BEGIN_A_SLIP = Guard((IN, 403, 200, 200, 200, 200), (IN, 403, 400, 400, 400, 400))
 A_SLIP = Guard((IN, 403, 404, 404, 404, 404), (IN, 403, 404, 404, 404, 404))
@@ -178,6 +179,7 @@ DECLARED: dict[str, Guard] = {
     "tables/<int:pk>/seats/": HAND_OVER,
     "tables/<int:pk>/dispute/": AT_THE_TABLE_DISPUTE,
     "tables/<int:pk>/mishaps/": AT_THE_TABLE,
+    "tables/<int:pk>/papers/": AT_THE_TABLE_DISPUTE,
     "tables/<int:pk>/mishaps/<slug:mishap>/": AT_THE_TABLE_DISPUTE,
     "seat/<str:token>/": NOBODYS_SEAT,
     "seat/<str:token>/board": NOBODYS_SEAT,
@@ -255,6 +257,7 @@ DECLARED: dict[str, Guard] = {
     "slips/chips/": SHOES,
     "slips/chips.csv": SHOES,
     "slips/counterfeit.csv": SHOES,
+    "slips/papers/": PAPERS,
     "slips/keys/": KEY_REGISTER,
     "slips/keys.csv": KEY_REGISTER,
     "slips/passkey/": WHOSE_PASSKEY,
@@ -499,6 +502,7 @@ THEIRS = {
     "sign-in/passkey/options/",
     "slips/",
     "slips/slips.csv",
+    "slips/papers/",
     "slips/keys/",
     "slips/keys.csv",
     "slips/<int:pk>/new/<slug:series>/",
@@ -569,6 +573,7 @@ SEEN_BY_SURVEILLANCE = {
     "practice/certificates/",
     "practice/certificates.csv",
     "slips/",
+    "slips/papers/",
     "slips/keys/",
     "slips/keys.csv",
     "slips/slips.csv",
@@ -610,7 +615,7 @@ def test_the_surveillance_sends_nothing_but_notes_of_its_own(house: House) -> No
     """Harm: who watches everybody, and is watched by nobody, moves chips."""
     sent = at_surveillance(house, "post")
     # Whoever signs there is asked by badge and PIN; it is not by the browser's owner that these are refused.
-    papers = {"slips/<int:pk>/new/<slug:series>/", "cage/", "pit/reports/<day:day>/close"}
+    papers = {"slips/<int:pk>/new/<slug:series>/", "slips/papers/", "cage/", "pit/reports/<day:day>/close"}
     assert sent.keys() - FOR_ANYBODY - papers == SENT_BY_SURVEILLANCE
 
 

@@ -19,7 +19,7 @@ from ledger.proof.spelling import canonical
 from tables.audit.outside.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
 from tables.audit.outside.cage_counts import Count, Part, count_of, into_places
 from tables.games.felt import Illegal
-from tables.log import pins
+from tables.log import back_entry, paper, pins
 from tables.log.catalog import event_of, fold
 from tables.log.entries.clocks import ClockMended
 from tables.log.entries.corrections import AboutCorrection, Correction, CorrectionProposed
@@ -337,6 +337,10 @@ class BookProof:
             raise Misconduct("the log does not say how the table was set up before it")
         if before.round_open or entry.round != before.next_number:
             raise Misconduct(f"it opens round {entry.round}, where {before.next_number} is due")
+        try:
+            back_entry.refuse_round(before.back_entry, before.next_number)
+        except paper.Wrong as wrong:
+            raise Misconduct(wrong.sentence) from None
         due = pins.due(settings, before, pinned)
         for name in Pinned.__struct_fields__:
             if canonical({"": _plain(due, name)}) != canonical({"": _plain(pinned, name)}):

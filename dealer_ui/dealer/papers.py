@@ -1,0 +1,86 @@
+"""The table's page in back-entry: the dealer types from which paper the next round is, once for the whole round; a
+second person compares what was entered, by badge and PIN."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from dealer_ui import dates, signatures
+from dealer_ui.dealer.forms import key_of, seq_of
+from dealer_ui.guards import dealers
+from tables import dealing
+from tables import standing as standings
+from tables.inputs import AnnounceRound, ComparePaper
+from tables.log.back_entry import ROUNDS, Mode
+from tables.log.fold import HOUSE_SHOE, Standing
+from tables.models import Staff, Table
+from tables.refusals import Refused
+from tables.staff import terminals
+
+
+@dealers
+@sensitive_post_parameters("pin")
+@require_http_methods(["GET", "POST"])
+def papers(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """What is entered from paper at this table."""
+    table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
+    if not _deals(standings.of(table), viewer):
+        raise PermissionDenied
+    refused = None
+    if request.method == "POST":
+        try:
+            return _enter(request, viewer, table)
+        except Refused as refusal:
+            refused = refusal
+    context = _drawn(table, standings.of(table)) | {"typed": request.POST, "refused": refused}
+    return render(request, "dealer_ui/dealer/papers.html", context, status=refused.status if refused else 200)
+
+
+def _deals(standing: Standing, viewer: Staff) -> bool:
+    return standing.dealer is not None and standing.dealer.username == viewer.username
+
+
+def _drawn(table: Table, standing: Standing) -> dict[str, Any]:
+    mode = standing.back_entry
+    return {
+        "table": table,
+        "standing": standing,
+        "mode": mode,
+        "number": standing.next_number,
+        "is_house_shoe": standing.shoe is not None and standing.shoe.source == HOUSE_SHOE,
+        "latest": _latest(mode),
+        "rounds": [paper for paper in mode.papers if paper.about == ROUNDS] if mode else [],
+        "key": uuid4(),
+    }
+
+
+def _latest(mode: Mode | None) -> str:
+    """When the round before happened: the next one is not long after it."""
+    if mode is None:
+        return ""
+    return mode.due.happened if mode.due else mode.rounds_until or mode.since
+
+
+def _enter(request: HttpRequest, viewer: Staff, table: Table) -> HttpResponse:
+    """Raises Refused."""
+    form = request.POST
+    key, seq, number = key_of(form), seq_of(form), form.get("number", "")
+    terminals.for_dealing(request, table)
+    if form.get("do") == "compare":
+        entered = ComparePaper(number)
+        by, _ = signatures.sign(request, lambda by: dealing.record(table, entered, by=by, key=key, expected_seq=None))
+        messages.success(request, f"Paper no. {number} is compared by {by.name}.")
+        return redirect("dealer:papers", table.pk)
+    happened = dates.moment(form.get("happened"))
+    if happened is None:
+        raise Refused("bad_moment", "Type the time of the round that stands on the paper, as 2026-01-31T21:30.", 422)
+    dealing.record(table, AnnounceRound(number, happened), by=viewer, key=key, expected_seq=seq)
+    return redirect("dealer:screen", table.pk)

@@ -1,0 +1,191 @@
+"""Back-entry in a book: begun and ended by two people, what was entered from paper, and who compared it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from tables.log import back_entry
+from tables.log.back_entry import ROUNDS, Mode, Person, shown
+from tables.log.event import Author, Context, Misconduct
+from tables.log.fold import HOUSE_SHOE, Standing
+from tables.log.paper import Wrong
+
+SUBJECT = "outage"
+
+
+class AboutBackEntry(Author, frozen=True, kw_only=True, omit_defaults=True):
+    """An entry about back-entry; it has the whole of it as it stands afterwards."""
+
+    subject: ClassVar[str] = SUBJECT
+    kinds: ClassVar[tuple[str, ...]] = ()
+
+    mode: Mode | None = None
+    """None once it has ended."""
+
+    @property
+    def person(self) -> Person:
+        """Who wrote it."""
+        return Person(self.username, self.name, self.badge, self.role)
+
+    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+        return replace(standing, back_entry=self.mode)
+
+    def bear_out(self, context: Context) -> None:
+        """What it leads to is what the book was before, with this."""
+        try:
+            due = self.due(context)
+        except Wrong as wrong:
+            raise Misconduct(f"it could not be entered then: {wrong.sentence}") from None
+        if due != self.mode:
+            raise Misconduct("back-entry stands otherwise after it than it says")
+
+    def due(self, context: Context) -> Mode | None:
+        """The mode that it has to lead to. Raises Wrong."""
+        raise NotImplementedError
+
+
+class BackEntryBegun(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=True):
+    """Two people let what happened during an outage be entered from paper."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("back_entry_begun",)
+
+    reason: str
+    """Of `back_entry.REASONS`."""
+    since: str
+    until: str
+    note: str
+    second: Person
+
+    def due(self, context: Context) -> Mode:
+        back_entry.refuse_pair(self.username, self.role, self.second)
+        span = self.since, self.until
+        return back_entry.begun(context.before.back_entry, context.seq, span, self.reason, context.moment)
+
+    def words(self) -> str:
+        why = back_entry.REASONS.get(self.reason, self.reason).lower()
+        span = f"{shown(self.since)} to {shown(self.until)}"
+        return f"back-entry begins ({why}, {span}): {self.note}; with {self.second.name}"
+
+
+class BackEntryEnded(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=True):
+    """Two people stand for it that all of the papers were entered."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("back_entry_ended",)
+
+    second: Person
+
+    def due(self, context: Context) -> None:
+        back_entry.refuse_pair(self.username, self.role, self.second)
+        back_entry.refuse_end(context.before.back_entry)
+
+    def words(self) -> str:
+        return f"back-entry ends; with {self.second.name}"
+
+
+class EnteredFromPaper(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=True):
+    """The entry that it names was entered from paper."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("entered_from_paper",)
+
+    of: int
+    """That entry: one of the same input."""
+    number: str
+    about: str
+    happened: str
+
+    def due(self, context: Context) -> Mode:
+        before = context.before
+        after = back_entry.entered(before.back_entry, self.number, self.about, self.happened, self.username)
+        if not after.begun < self.of < context.seq or self.about == ROUNDS:
+            raise Wrong("unknown_entry", f"entry {self.of} was not entered with it")
+        return after
+
+    def words(self) -> str:
+        return f"entry {self.of} ({self.about}) is from paper no. {self.number}, of {shown(self.happened)}"
+
+
+class RoundFromPaper(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=True):
+    """The round that is dealt next is one that was played by hand."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("round_from_paper",)
+
+    dealt_as: int
+    """The round. The heading does not name it: it may never be dealt."""
+    number: str
+    happened: str
+
+    def due(self, context: Context) -> Mode:
+        standing = context.before
+        refuse_round(standing)
+        if standing.dealer is None or standing.dealer.username != self.username:
+            raise Wrong("not_your_table", "The dealer who is signed in here announces a round.")
+        if self.dealt_as != standing.next_number:
+            raise Wrong("other_round", f"Round {standing.next_number} is the next one here.")
+        return round_after(standing, self.number, self.happened, self.username)
+
+    def words(self) -> str:
+        return f"round {self.dealt_as} is from paper no. {self.number}, of {shown(self.happened)}"
+
+
+class PaperCompared(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=True):
+    """A second person compared what was entered with its paper."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("paper_compared",)
+
+    number: str
+
+    def due(self, context: Context) -> Mode:
+        standing = context.before
+        return compared_after(standing, self.number, self.person)
+
+    def words(self) -> str:
+        return f"what was entered from paper no. {self.number} is compared with it"
+
+
+def refuse_round(standing: Standing) -> None:
+    """Raises Wrong where no round can be announced from paper."""
+    if not standing.is_open:
+        raise Wrong("table_closed", "The table is closed: what was dealt by hand is in the count that closed it.")
+    if standing.round_open:
+        raise Wrong("round_open", "A round is open: finish it first.")
+    if standing.shoe is not None and standing.shoe.source == HOUSE_SHOE:
+        says = (
+            "This table has a house shoe: cards that it would draw now are not those that were dealt by hand. Count the"
+            " rack instead; what it is over or short is a discrepancy, and the papers belong to its file."
+        )
+        raise Wrong("house_shoe", says)
+
+
+def round_after(standing: Standing, number: str, happened: str, by: str) -> Mode:
+    """The mode once the next round was announced. Raises Wrong."""
+    return back_entry.announced(standing.back_entry, number, standing.next_number, happened, by)
+
+
+def compared_after(standing: Standing, number: str, by: Person) -> Mode:
+    """The mode once a paper was compared. Raises Wrong."""
+    return back_entry.compared(standing.back_entry, number, by, standing.round_open, standing.next_number)
+
+
+class HouseBackEntryBegun(BackEntryBegun, frozen=True, kw_only=True, omit_defaults=True):
+    """The same of the cage and the vault."""
+
+    of_the_house: ClassVar[bool] = True
+
+
+class HouseBackEntryEnded(BackEntryEnded, frozen=True, kw_only=True, omit_defaults=True):
+    """The same of the cage and the vault."""
+
+    of_the_house: ClassVar[bool] = True
+
+
+class HouseEnteredFromPaper(EnteredFromPaper, frozen=True, kw_only=True, omit_defaults=True):
+    """The same of the cage and the vault."""
+
+    of_the_house: ClassVar[bool] = True
+
+
+class HousePaperCompared(PaperCompared, frozen=True, kw_only=True, omit_defaults=True):
+    """The same of the cage and the vault."""
+
+    of_the_house: ClassVar[bool] = True

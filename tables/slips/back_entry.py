@@ -1,0 +1,186 @@
+"""Back-entry in the house's own book: of the cage, the vault and their cash. A table's stands in the table's book."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import transaction
+
+from ledger import alerts, cage, house
+from ledger.log import LAST_SEQ
+from ledger.models import HOUSE, Book, LogEntry
+from ledger.proof.chain import Head
+from tables import standing, writer
+from tables.inputs import BeginBackEntry, ComparePaper, EndBackEntry
+from tables.log import back_entry as rules
+from tables.log.back_entry import Mode, Person
+from tables.log.catalog import read
+from tables.log.entries.back_entry import (
+    SUBJECT,
+    AboutBackEntry,
+    BackEntryBegun,
+    EnteredFromPaper,
+    HouseBackEntryBegun,
+    HouseBackEntryEnded,
+    HousePaperCompared,
+    PaperCompared,
+    RoundFromPaper,
+)
+from tables.log.paper import Wrong
+from tables.models import Staff, Table
+from tables.play import back_entry
+from tables.refusals import Refused
+from tables.scene import Outcome, Step, author_of
+from tables.setup import house_terms
+from tables.writer import Request
+
+CAGE: Final = "The cage"
+"""What the house's own book is called in sentences."""
+
+
+def enter(entered: BeginBackEntry | EndBackEntry | ComparePaper, *, by: Staff, key: UUID) -> None:
+    """Begin or end it in the house's book, or say that a paper was compared. Raises Refused, with nothing done."""
+    if not by.is_active:
+        raise Refused("not_permitted", f"{by.name} is no longer active here.", 403)
+    request = Request.of(entered, by.username, key)
+    with transaction.atomic():
+        head = house.lock()
+        if writer.recorded(head, request, house=True):
+            return
+        event = _event(entered, by, head)
+        list(writer.write(head, Outcome([Step(event)]), request, by.signature))
+        if isinstance(event, BackEntryBegun):
+            says = f"{CAGE}: {back_entry.begun_in_words(event)}"
+            alerts.raise_alert(cage.open_house(), event.kind, says, {"seq": head.seq + 1})
+
+
+def _event(entered: BeginBackEntry | EndBackEntry | ComparePaper, by: Staff, head: Head) -> AboutBackEntry:
+    mode = back_entry.in_house(head.book_id)
+    if isinstance(entered, BeginBackEntry):
+        return back_entry.begun(HouseBackEntryBegun, entered, by, mode, head.seq + 1, head.moment)
+    if isinstance(entered, EndBackEntry):
+        return back_entry.ended(HouseBackEntryEnded, entered, by, mode)
+    somebody, number = author_of(by), entered.number.strip()
+    try:
+        after = rules.compared(mode, number, Person(**somebody), round_open=False, next_round=0)
+    except Wrong as wrong:
+        raise back_entry.refused(wrong) from None
+    return HousePaperCompared(**somebody, number=number, mode=after)
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A book that is in back-entry, or could be."""
+
+    name: str
+    table: Table | None
+    """None: the cage, whose book is the house's own."""
+    book: Book
+    mode: Mode | None
+    begun_by: str = ""
+    begun: datetime | None = None
+
+    @property
+    def number(self) -> int:
+        """Of the table; 0 for the cage."""
+        return self.table.pk if self.table else 0
+
+
+def places() -> list[Place]:
+    """Every book of the house: the cage first, then the tables."""
+    tables = list(Table.objects.filter(retired_at=None).select_related("book"))
+    modes = standing.at_all([standing.head_of(table) for table in tables])
+    book = Book.objects.get(name=HOUSE)
+    rows = [(CAGE, None, book, back_entry.in_house(book.pk))]
+    rows += [(table.name, table, table.book, modes[table.book_id].back_entry) for table in tables]
+    return [_place(*row) for row in rows]
+
+
+def _place(name: str, table: Table | None, book: Book, mode: Mode | None) -> Place:
+    if mode is None:
+        return Place(name, table, book, None)
+    by, moment = LogEntry.objects.values_list("by", "at").get(book=book, seq=mode.begun)
+    return Place(name, table, book, mode, by, moment)
+
+
+def mode_at(table: Table | None) -> Mode | None:
+    """How a table's book stands; without a table, the house's own."""
+    if table is not None:
+        return standing.of(table).back_entry
+    return back_entry.in_house(cage.open_house().pk)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What was entered from a paper: when it happened, when and by whom it was entered, and who compared it."""
+
+    of: int
+    """The entry that was entered; 0 for a round."""
+    number: str
+    happened: datetime
+    entered: datetime
+    by: str
+    compared_by: str = ""
+    compared: datetime | None = None
+
+
+def about(book_id: int, what: str, *, is_house: bool = False) -> list[Line]:
+    """What was entered from paper about a slip."""
+    return _lines(book_id, lambda event: isinstance(event, EnteredFromPaper) and event.about == what, is_house)
+
+
+def of_round(book_id: int, number: int) -> Line | None:
+    """From which paper a round was entered; None for one that was dealt live."""
+    announced = back_entry.announcement(book_id, number, LAST_SEQ)
+    if announced is None:
+        return None
+    return _lines(book_id, lambda event: event == announced.event, is_house=False, since=announced.seq)[0]
+
+
+def in_record(record: Mapping[str, Any], line: Line | None) -> Mapping[str, Any]:
+    """A round record with the paper that its round was entered from; as it is, where it was dealt live."""
+    if line is None:
+        return record
+    paper = {"number": line.number, "happened": rules.spelled(line.happened), "entered": line.entered.isoformat()}
+    return {**record, "paper": paper}
+
+
+def _lines(book_id: int, wanted: Callable[[AboutBackEntry], bool], is_house: bool, since: int = 1) -> list[Line]:
+    rows = LogEntry.objects.filter(book_id=book_id, subject=SUBJECT, seq__gte=since).order_by("seq")
+    lines: list[Line] = []
+    for kind, body, by, moment in rows.values_list("kind", "body", "by", "at"):
+        event = read(SUBJECT, kind, body, house=is_house)
+        if isinstance(event, PaperCompared):
+            lines = [_compared(line, event.number, by, moment) for line in lines]
+        elif isinstance(event, EnteredFromPaper | RoundFromPaper) and wanted(event):
+            of = event.of if isinstance(event, EnteredFromPaper) else 0
+            lines.append(Line(of, event.number, rules.moment_of(event.happened), moment, by))
+    return lines
+
+
+def _compared(line: Line, number: str, by: str, moment: datetime) -> Line:
+    if line.number != number or line.compared_by:
+        return line
+    return Line(line.of, line.number, line.happened, line.entered, line.by, by, moment)
+
+
+# --- The watch -------------------------------------------------------------------------------------------------
+
+
+def look(moment: datetime) -> int:
+    """An alert for each book that has stood in back-entry for too long; how many do."""
+    longest = timedelta(minutes=house_terms.number("back_entry_minutes"))
+    late: Sequence[Place] = [place for place in places() if place.begun and place.begun + longest < moment]
+    for place in late:
+        assert place.begun is not None and place.mode is not None  # noqa: S101, PT018 -- it has begun
+        waits = f", and {len(place.mode.papers)} papers wait to be compared" if place.mode.papers else ""
+        says = f"{place.name} is in back-entry since {place.begun:%Y-%m-%d %H:%M} UTC, begun by {place.begun_by}{waits}"
+        alerts.raise_alert(place.book, "back_entry_stands", says, {"begun": place.mode.begun})
+    return len(late)

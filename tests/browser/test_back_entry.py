@@ -1,0 +1,124 @@
+"""An outage as the people who were there enter it: begun by two, a round and a fill from paper, compared, ended."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from tables.audit import proofs
+from tables.roles import Role
+from tests import floor
+from tests.browser.conftest import Screen
+from tests.browser.test_dealer_rounds import Come
+from tests.browser.test_slips import SIGNERS, count, readable, someone
+from tests.clock import travelling
+from tests.fixtures.browser import Looking
+from tests.floor import PIN, Hand
+
+pytestmark = pytest.mark.browser
+
+
+def typed(moment: datetime) -> str:
+    return timezone.localtime(moment).strftime("%Y-%m-%dT%H:%M")
+
+
+def signs(page: Any, badge: str, label: str, within: str = "") -> None:
+    """Badge and PIN into the form that has this button."""
+    form = page.locator("main form").filter(has=page.get_by_role("button", name=label)).first
+    form.locator("[name=badge]").fill(badge)
+    form.locator("[name=pin]").fill(PIN)
+    with page.expect_navigation():
+        form.get_by_role("button", name=label).click()
+
+
+def from_paper(page: Any, number: str, moment: datetime) -> None:
+    page.fill("#paper", number)
+    page.fill("#happened", typed(moment))
+
+
+def test_a_round_and_a_fill_are_entered_from_paper(looking: Looking, at_table: Come, transactional_db: None) -> None:
+    """Harm: an hour of play stands on paper alone, or in the log as if it had happened when somebody typed it."""
+    dealer = _opened_earlier()
+    since = timezone.now() - timedelta(minutes=50)
+    paula = someone(Role.PIT_BOSS, "paula", "301")
+    someone(Role.CASHIER, "cleo", "302")
+    page = looking(paula, "/slips/papers/")
+    readable(page)
+    page.select_option("#reason", "server")
+    page.fill("#since", typed(since))
+    page.fill("#note", "the server was away")
+    signs(page, "301", "Begin back-entry")  # one person is not two
+    assert "somebody else has to sign" in page.inner_text("#refused")
+    assert page.input_value("#note") == "the server was away"
+    signs(page, "302", "Begin back-entry")
+    assert "signed by Paula and Cleo" in page.inner_text("[role=status]")
+    readable(page)
+
+    screen = _round_from_paper(at_table, dealer, since)
+    _fill_from_paper(page, dealer, since)
+
+    page.goto("/slips/papers/")
+    assert "no. 104" in page.inner_text("main")
+    readable(page)
+    page.select_option("[name=number]", "104")
+    signs(page, "302", "It is what stands on the paper")
+    someone(Role.CAGE_MANAGER, "carla", "398")
+    signs(page, "398", "It is what stands on the paper")
+    assert "No paper waits to be compared." in page.inner_text("main")
+    for place in page.locator("form").filter(has=page.get_by_role("button", name="End")).locator("[name=where]").all():
+        place.check()
+    signs(page, "302", "End back-entry")
+    assert "Everything is entered as it happens." in page.inner_text("main")
+
+    page.goto(f"/pit/tables/{dealer.table.pk}/rounds/1/")
+    told = page.inner_text("#from-paper")
+    assert "paper no. 104" in told
+    assert "compared with it by 302 Cleo" in told
+    page.goto("/pit/reports/exceptions/")
+    assert "Entered from paper" in page.inner_text("main")
+    assert proofs.verify(dealer.table.book).fault is None
+    screen.page.reload()
+    assert screen.page.locator("#papers").count() == 0
+
+
+def _opened_earlier() -> Hand:
+    """A table that was opened before the outage."""
+    with travelling() as clock:
+        clock.stand(timezone.now() - timedelta(hours=1))
+        return floor._dealt()[0]
+
+
+def _round_from_paper(at_table: Come, dealer: Hand, since: datetime) -> Screen:
+    screen = at_table(dealer).open()
+    page = screen.page
+    assert page.inner_text("#papers") == "Back-entry: which paper?"
+    screen.keys("2", "0", "Enter")
+    assert "type the number of the paper" in screen.refused
+    page.click("#papers")
+    readable(page)
+    page.fill("#number", "104")
+    page.fill("#happened", typed(since + timedelta(minutes=5)))
+    page.click("text=Enter this round")
+    page.wait_for_selector("#board")
+    assert "From paper no. 104" in page.inner_text("#papers")
+    dealer.bets(seat1=1_000)
+    dealer.cards(4, 3)
+    dealer.pay()
+    return screen
+
+
+def _fill_from_paper(page: Any, dealer: Hand, since: datetime) -> None:
+    page.goto(f"/slips/{dealer.table.pk}/new/fill/")
+    count(page, red=10)
+    from_paper(page, "17", since + timedelta(minutes=20))
+    readable(page)
+    signs(page, "301", "Sign")
+    for step, (_, role, name, badge) in enumerate(SIGNERS, 21):
+        someone(role, name, badge)
+        from_paper(page, "17", since + timedelta(minutes=step))
+        signs(page, badge, "Sign")
+    assert page.inner_text(".paper__state") == "Complete"
+    assert page.locator(".paper__entered").count() == 5
+    assert "entered afterwards from paper no. 17; nobody has compared it yet" in page.inner_text(".paper__lines")
+    readable(page)
