@@ -45,7 +45,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     rounds.Played, rounds.Paid, rounds.TakenBack, rounds.Voided,
     shoes.Loaded, shoes.DeckChecked, shoes.DeckCheckFailed, shoes.Shuffled, shoes.CutCardPlaced, shoes.Burned,
     shoes.CutCardOut, shoes.Retired, shoes.CardSetAside, shoes.Doubted, shoes.CardRefused,
-    mishaps.MishapEntered, mishaps.TableAbandoned,
+    mishaps.MishapEntered, mishaps.TableAbandoned, mishaps.RackLocked, mishaps.RackUnlocked,
     seats.BoughtIn, seats.CashedOut, seats.TimeCharged, seats.SeatPageIssued, seats.SeatPageRevoked,
     commission.CommissionCollected, commission.CommissionForgiven,
     chips.ChipsSold, chips.ChipsChanged, chips.ChipsIssued, chips.SoldAtTheCage, chips.Redeemed,

@@ -89,6 +89,8 @@ EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
         rounds.Voided: VOIDS,
         mishaps.MishapEntered: MISHAPS,
         mishaps.TableAbandoned: MISHAPS,
+        mishaps.RackLocked: MISHAPS,
+        mishaps.RackUnlocked: MISHAPS,
         shoes.CardSetAside: MISHAPS,
         shoes.Doubted: MISHAPS,
         shoes.CardRefused: REFUSED,
