@@ -11,6 +11,7 @@ from django.utils import timezone
 from ledger import mends
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK
+from tables.log import paper
 from tables.log.event import Misconduct
 from tables.models import PIN, SecretVersion, Staff
 from tables.refusals import Refused
@@ -194,12 +195,7 @@ def not_locked(scene: Scene) -> None:
 
 def _refuse_roles(by: Staff, roles: Sequence[str], what: str) -> None:
     if by.role not in roles:
-        raise Refused("not_permitted", f"{what} by {either(roles)} here, as the house's terms have it.", 403)
-
-
-def either(roles: Sequence[str]) -> str:
-    """Roles in words: "a pit boss or a cage manager"."""
-    return " or ".join(f"{'an' if role[0] in 'aeiou' else 'a'} {role.replace('_', ' ')}" for role in roles)
+        raise Refused("not_permitted", f"{what} by {paper.either(roles)} here, as the house's terms have it.", 403)
 
 
 def _refuse_closed(scene: Scene) -> None:

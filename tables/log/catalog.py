@@ -28,6 +28,7 @@ from tables.log.entries import (
     keys,
     mishaps,
     proposals,
+    refusals,
     rounds,
     seats,
     settings,
@@ -76,6 +77,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     journal.AlertRaised, journal.AlertAcknowledged, journal.AlertEscalated, journal.DiscrepancyOpened,
     journal.DiscrepancyAssigned, journal.DiscrepancyFound, journal.BookmarkMade,
     alert_rules.AlertRuleSet, alert_rules.ChannelSet,
+    refusals.InputRefused,
     shoe_audits.AuditsListed, shoe_audits.AuditViewed, shoe_audits.AuditExported,
 )  # fmt: skip
 

@@ -21,7 +21,7 @@ from tables.games.felt import Illegal, SetAside
 from tables.games.play import play
 from tables.handlers import as_written, enacts, enters
 from tables.inputs import AbandonTable, AcceptBet, Bet, EnterMishap, LockRack, UnlockRack, VoidRound
-from tables.log import mishaps
+from tables.log import mishaps, paper
 from tables.log.entries import rounds as log
 from tables.log.entries.mishaps import MishapEntered, RackLocked, RackUnlocked, TableAbandoned
 from tables.log.entries.shoes import CardSetAside, Doubted, Retired
@@ -242,10 +242,10 @@ def _second(scene: Scene, username: str, term: str) -> Second | None:
     if not roles:
         return None
     if not username:
-        raise Refused("second_signature", f"This takes a second signature: of {permits.either(roles)}.", 403)
+        raise Refused("second_signature", f"This takes a second signature: of {paper.either(roles)}.", 403)
     second = Staff.objects.filter(username=username, is_active=True).first()
     if second is None or second.role not in roles:
-        raise Refused("second_signature", f"The second signature is that of {permits.either(roles)}.", 403)
+        raise Refused("second_signature", f"The second signature is that of {paper.either(roles)}.", 403)
     if second.username == scene.by.username:
         raise Refused("second_signature", "The second signature is somebody else's.", 403)
     return Second(second.username, second.name, second.badge, str(second.role))

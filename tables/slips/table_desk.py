@@ -109,13 +109,13 @@ def _opens_the_rack(slip: Slip) -> bool:
     """Whether the step that was signed last brings chips into the rack or out of it, now or once all are signed. A
     rack may be counted, for so a locked table is closed; and a void that was asked for before may be finished."""
     series, latest = slip.series, slip.stages[-1]
+    if len(slip.signed) == 1:
+        return series.opens_rack
     if series.counts(RACK) or latest == VOIDED:
         return False
-    if latest == VOID_ASKED:
-        steps = [stage for stage in series.stages if stage.name in slip.stages]
-    else:
-        steps = [stage for stage in series.stages if len(slip.signed) == 1 or stage.name == latest]
-    return any(RACK in (stage.moves.source, stage.moves.target) for stage in steps if stage.moves)
+    steps = slip.stages if latest == VOID_ASKED else (latest,)
+    flows = [stage.moves for stage in series.stages if stage.moves and stage.name in steps]
+    return any(RACK in (flow.source, flow.target) for flow in flows)
 
 
 @enters(BeginSlip, SignSlip, VoidSlip, permit=permits.anybody_here)

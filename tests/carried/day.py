@@ -63,7 +63,7 @@ from tables.slips import cage_desk
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
-from tests.carried import alerting, cash, chip_papers, house_terms, mishaps, own_secrets
+from tests.carried import alerting, cash, chip_papers, house_terms, mishaps, own_secrets, reliefs
 from tests.carried.attested import terminals_sign
 from tests.clock import Clock
 from tests.floor import PIN, Hand, signs
@@ -209,6 +209,7 @@ def _first_day(house: House, games: Collection[str]) -> None:
         _standard_cards(house, name, source)
     _marked_commission(house)
     mishaps.go_wrong(house)
+    reliefs.burn_and_lock(house)
     _cage(house)
     cash.emergency(house, rocket)
     for table in Table.objects.order_by("pk"):
