@@ -65,8 +65,10 @@ def went_by(name: str, entry: Chained, fits: Callable[[Any], bool]) -> bool:
 
 
 def _went_by(held: Sequence[Change], name: str, moment: datetime, fits: Callable[[Any], bool]) -> bool:
-    near = [change.effective for change in held if abs(change.effective - moment) < SLACK]
-    return any(fits(house_terms.in_force(held, then)[name]) for then in (moment - SLACK, moment, *near))
+    near = [change for change in held if name in change.values and abs(change.effective - moment) < SLACK]
+    values = [house_terms.read(TERMS[name], change.values[name]) for change in near]
+    values += [house_terms.in_force(held, then)[name] for then in (moment - SLACK, moment)]
+    return any(fits(value) for value in values)
 
 
 def levels(name: str, moment: datetime | None = None) -> tuple[int, ...]:

@@ -348,7 +348,7 @@ def test_what_a_seat_wins_of_the_others_is_a_win(boss: Staff) -> None:
 
 def test_a_game_for_a_pot_below_the_threshold_raises_nothing(boss: Staff) -> None:
     """Harm: every ante is an alert."""
-    set_(boss, "large_bet", threshold=100_000)
+    set_(boss, "large_bet", threshold=100_001)
     set_(boss, "large_win", threshold=801)
     regent(boss, seen)
     assert not raised("large_bet")

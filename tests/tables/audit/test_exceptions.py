@@ -194,7 +194,9 @@ def test_little_is_said_to_be_little() -> None:
 def test_a_bet_over_the_limit_that_stood_is_told(hands: tuple[Hand, Hand]) -> None:
     """Harm: a pit boss lets bets over the limit stand, and the morning's report does not know."""
     dealer, boss = hands
+    void = inputs.VoidRound("misdeal", "two cards stuck together")
+    dealing.record(boss.table, void, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
     accepted = inputs.AcceptBet(2, 15_000)
     dealing.record(boss.table, accepted, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
     [line] = [line for line in report(whole=False).lines if line.matter.name == "over_limit"]
-    assert (line.place, line.round, line.by, line.seq) == (dealer.table.name, 3, "Bella", dealer.now.seq)
+    assert (line.place, line.round, line.by, line.seq) == (dealer.table.name, 4, "Bella", dealer.now.seq)
