@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 import msgspec
 from django import forms
 from django.http import HttpRequest
 
+from tables.log import paper
 from tables.log.attestation import Attestation
 from tables.models import Staff
 from tables.refusals import Refused
@@ -39,6 +40,31 @@ def attested(request: HttpRequest) -> Attestation | None:
         says = f"This form was drawn for {given.terminal}, and this is {terminal.name}: load the page again."
         raise Refused("not_attested", says, 403)
     return given
+
+
+def second(request: HttpRequest, roles: Sequence[str]) -> str:
+    """The user name of whoever signs beside the first one on this form; empty where nobody has to. Raises Refused.
+
+    Asked before the first signature is: a form that is refused for either is filled in anew."""
+    if not roles:
+        return ""
+    form = Signature({"badge": request.POST.get("second_badge"), "pin": request.POST.get("second_pin")})
+    terminal = terminals.here(request)
+    if terminal is None:
+        raise terminals.not_enrolled(request)
+    if not form.is_valid():
+        says = f"The second signature is missing: {paper.either(roles)} signs by badge number and PIN, both digits."
+        raise Refused("second_signature", says, 422)
+
+    def agree(staff: Staff) -> str:
+        if staff.role not in roles:
+            raise Refused("wrong_role", f"The second signature is that of {paper.either(roles)}.", 403)
+        return staff.username
+
+    try:
+        return signatures.sign(terminal, form.cleaned_data["badge"], form.cleaned_data["pin"], agree)[1]
+    except Refused as refused:
+        raise Refused(refused.code, f"The second signature: {refused.sentence}", refused.status) from None
 
 
 def sign(

@@ -130,6 +130,9 @@ class LogEntry(AppendOnly):
                 fields=["book", "seq"], condition=Q(subject="round", kind="take_back"), name="ledger_logentry_back"
             ),
             models.Index(
+                fields=["book", "seq"], condition=Q(subject="round", kind="voided"), name="ledger_logentry_void"
+            ),
+            models.Index(
                 fields=["book", "by", "seq"],
                 opclasses=["int4_ops", "text_pattern_ops", "int4_ops"],
                 condition=~Q(subject="round"),

@@ -93,7 +93,7 @@ _WRONG: Final = f"""
         FULL JOIN (
             SELECT seq, key, subject, kind, by, {log.CONTENT.format(body="body")} AS content
             FROM ledger_logentry WHERE book_id = %(book)s AND seq > %(since)s AND key IS NOT NULL
-            AND subject IN ('staff', 'terminal', 'alert', 'discrepancy', 'pepper', 'bookmark')) AS e
+            AND subject IN ('staff', 'terminal', 'alert', 'discrepancy', 'pepper', 'bookmark', 'refusal')) AS e
         ON (e.seq, e.key) = (n.seq, n.key)
     WHERE (e.content ? 'happened_at' OR n.id IS NOT NULL)
         AND (n.subject, n.kind, n.by, n.content) IS DISTINCT FROM

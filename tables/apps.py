@@ -15,7 +15,7 @@ class TablesConfig(AppConfig):
         """Each room puts its functions on the lists of `handlers`. The rows of shoe audits and kept sheets stand apart
         from the other models, so that what deals cannot reach them."""
         from ledger import discrepancies
-        from tables import pepper
+        from tables import pepper, refused_inputs  # noqa: F401
         from tables.alerting import channels, rule_book  # noqa: F401
         from tables.audit import house_terms as terms_proof  # noqa: F401
         from tables.audit import times, trail, two_people  # noqa: F401

@@ -17,7 +17,7 @@ from ledger.lanes import turn_at
 from ledger.models import LogEntry
 from ledger.prepared import Statement
 from ledger.proof.chain import Head
-from tables import attesting, writer
+from tables import attesting, refused_inputs, writer
 from tables import standing as standings
 from tables.games.catalog import GAMES
 from tables.handlers import HANDLINGS, SLIPS_AND_WORDS
@@ -64,13 +64,29 @@ def record(
     attested: Attestation | None = None,
     paper: FromPaper | None = None,
 ) -> Answer:
-    """Make an input durable and acknowledge it, or raise Refused with nothing done.
+    """Make an input durable and acknowledge it, or raise Refused with nothing done. What is refused may be noted, apart
+    from the table's book (``refused_inputs``).
 
     ``expected_seq`` is the table's sequence number that the input was entered on; ``None`` only for what does not
     depend on the state (tapping in and out). The same ``key`` with the same input is answered as the first time.
     ``attested`` is the signature of the terminal on which somebody signed by badge and PIN; ``paper`` is what it was
     written on during an outage.
     """
+    try:
+        return _recorded(table, entered, by, key, expected_seq, attested)
+    except Refused as refused:
+        refused_inputs.note(entered, refused, by.signature, table=table.name)
+        raise
+
+
+def _recorded(
+    table: Table,
+    entered: Input,
+    by: Staff | AtSeat,
+    key: UUID,
+    expected_seq: int | None,
+    attested: Attestation | None,
+) -> Answer:
     request = Request.of(entered, by.username, key)
     with turn_at(table.book_id).turn(), transaction.atomic():
         head, table, is_known = _under_the_lock(table, key)

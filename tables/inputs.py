@@ -309,6 +309,8 @@ class VoidRound(Struct, frozen=True, tag_field="do", tag="void_round", omit_defa
     note: str
     unknown: bool = False
     """Whether nobody can say any more what the shoe holds: then it is retired."""
+    second: str = ""
+    """The user name of whoever else signed it by badge and PIN."""
 
 
 class AbandonTable(Struct, frozen=True, tag_field="do", tag="abandon_table"):
@@ -316,6 +318,20 @@ class AbandonTable(Struct, frozen=True, tag_field="do", tag="abandon_table"):
 
     reason: str
     note: str
+
+
+class LockRack(Struct, frozen=True, tag_field="do", tag="lock_rack"):
+    """The rack is locked: nothing goes into it or out of it."""
+
+    note: str
+
+
+class UnlockRack(Struct, frozen=True, tag_field="do", tag="unlock_rack", omit_defaults=True):
+    """The rack is unlocked again."""
+
+    note: str
+    second: str = ""
+    """The user name of whoever else signed it by badge and PIN."""
 
 
 class AcceptBet(Struct, frozen=True, tag_field="do", tag="accept_bet", omit_defaults=True):
@@ -364,7 +380,7 @@ SlipInput = BeginSlip | SignSlip | VoidSlip
 """Signatures: none is sent without a badge and a PIN."""
 DisputeInput = OpenDispute | NoteDispute | RuleDispute | CloseDispute
 CorrectionInput = ProposeCorrection | SignCorrection | DeclineCorrection
-FloorInput = VoidRound | AbandonTable | AcceptBet
+FloorInput = VoidRound | AbandonTable | AcceptBet | LockRack | UnlockRack
 """What a pit boss signs for."""
 BackEntryInput = BeginBackEntry | EndBackEntry | AnnounceRound | ComparePaper
 """What is entered about papers of an outage."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from django.db import connection
@@ -11,6 +11,7 @@ from django.utils import timezone
 from ledger import mends
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK
+from tables.log import paper
 from tables.log.event import Misconduct
 from tables.models import PIN, SecretVersion, Staff
 from tables.refusals import Refused
@@ -91,6 +92,7 @@ def the_dealer(scene: Scene, by: Staff) -> None:
     """The dealer who stands there, while the table is open and its rack is not being counted."""
     not_while_counted(scene, by)
     _refuse_closed(scene)
+    not_locked(scene)
     _refuse_others(scene, by)
 
 
@@ -98,30 +100,65 @@ def the_dealer_or_the_floor(scene: Scene, by: Staff) -> None:
     """The same, or somebody who runs the floor."""
     not_while_counted(scene, by)
     _refuse_closed(scene)
+    not_locked(scene)
     if not by.has_perm("tables.run_floor"):
         _refuse_others(scene, by)
 
 
 def the_floor(scene: Scene, by: Staff) -> None:
-    """Who runs the floor, while the table is open and its rack is not being counted."""
+    """Who runs the floor, while the table is open, its rack is not being counted and not locked."""
+    the_floor_though_locked(scene, by)
+    not_locked(scene)
+
+
+def the_floor_though_locked(scene: Scene, by: Staff) -> None:
+    """The same for what leads to a closed table: it has to be possible from a locked rack too."""
     not_while_counted(scene, by)
-    _refuse_closed(scene)
-    if not by.has_perm("tables.run_floor"):
-        raise Refused("not_permitted", "That takes a pit boss.", 403)
+    the_floor_at_once(scene, by)
 
 
 def the_floor_at_once(scene: Scene, by: Staff) -> None:
     """Who runs the floor, while the table is open, whatever is going on there."""
-    anybody_here(scene, by)
-    _refuse_closed(scene)
+    at_once(scene, by)
     if not by.has_perm("tables.run_floor"):
         raise Refused("not_permitted", "That takes a pit boss.", 403)
+
+
+def at_once(scene: Scene, by: Staff) -> None:
+    """Whoever works here, while the table is open, whatever is going on there."""
+    anybody_here(scene, by)
+    _refuse_closed(scene)
+
+
+def uncounted(scene: Scene, by: Staff) -> None:
+    """Whoever works here, while the table is open and its rack is not being counted."""
+    not_while_counted(scene, by)
+    _refuse_closed(scene)
+
+
+def who_voids(scene: Scene, by: Staff) -> None:
+    """Whom the house's terms let void a round, at a table whose rack is not being counted."""
+    uncounted(scene, by)
+    _refuse_roles(by, house_terms.words("void_roles"), "A round is made void")
+
+
+def who_abandons(scene: Scene, by: Staff) -> None:
+    """Whom the house's terms let abandon a table, whatever is going on there."""
+    at_once(scene, by)
+    _refuse_roles(by, house_terms.words("abandon_roles"), "A table is abandoned")
+
+
+def the_dealer_or_the_floor_at_once(scene: Scene, by: Staff) -> None:
+    """The dealer who stands there or who runs the floor, whatever is going on."""
+    at_once(scene, by)
+    if not by.has_perm("tables.run_floor"):
+        _refuse_others(scene, by)
 
 
 def the_dealer_or_else_the_floor(scene: Scene, by: Staff) -> None:
     """The dealer who stands there; where nobody deals, who runs the floor."""
     if scene.standing.dealer is None and by.has_perm("tables.run_floor"):
-        the_floor(scene, by)
+        the_floor_though_locked(scene, by)
     else:
         the_dealer(scene, by)
 
@@ -147,6 +184,18 @@ def not_while_counted(scene: Scene, by: Staff) -> None:
         if slip.series.counts(RACK):
             says = f"The rack is being counted: sign {slip.series.name} {slip.number} first."
             raise Refused("count_open", says, 409)
+
+
+def not_locked(scene: Scene) -> None:
+    """Raises Refused while the rack is locked: nothing is dealt, paid, filled or carried away then."""
+    if scene.standing.lock is not None:
+        says = f"The rack of {scene.table.name} is locked: it is unlocked first, by a pit boss on the floor's page."
+        raise Refused("rack_locked", says, 409)
+
+
+def _refuse_roles(by: Staff, roles: Sequence[str], what: str) -> None:
+    if by.role not in roles:
+        raise Refused("not_permitted", f"{what} by {paper.either(roles)} here, as the house's terms have it.", 403)
 
 
 def _refuse_closed(scene: Scene) -> None:

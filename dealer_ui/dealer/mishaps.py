@@ -27,17 +27,32 @@ from tables import standing as standings
 from tables.board.buttons import can_take_back
 from tables.games.catalog import GAMES
 from tables.games.felt import MAIN
-from tables.inputs import AbandonTable, AcceptBet, EnterMishap, FloorInput, RetireShoe, TakeBack, VoidRound, spell
+from tables.inputs import (
+    AbandonTable,
+    AcceptBet,
+    EnterMishap,
+    FloorInput,
+    LockRack,
+    RetireShoe,
+    TakeBack,
+    UnlockRack,
+    VoidRound,
+    spell,
+)
+from tables.log import paper
 from tables.log.fold import HOUSE_SHOE, Standing
 from tables.log.kinds import kind_of
-from tables.log.mishaps import ACTS, LEAVING, MISHAPS, REASONS, Mishap
+from tables.log.mishaps import ACTS, MISHAPS, REASONS, Mishap
 from tables.log.terms import rules_of
 from tables.models import Staff, Table
 from tables.refusals import Refused
+from tables.setup import house_terms
 from tables.staff import terminals
 
-SIGNED: Final = ("void", "abandon", "accept_bet")
-"""The acts that a pit boss signs."""
+SIGNED: Final = ("void", "abandon", "accept_bet", "unlock")
+"""The acts that a pit boss signs, or whom the house's terms let do so."""
+SECOND: Final = {"void": "void_second_roles", "unlock": "unlock_second_roles"}
+"""The terms that say who else signs."""
 _UNSEEN: Final = "unseen"
 """What the form says of a card that nobody saw."""
 _KEYS: Final = "123456789ABCDEFGH"
@@ -101,8 +116,10 @@ def _drawn(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -> d
         "labels": ACTS,
         "key": uuid4(),
         "cards": _cards(table, standing) if "set_aside" in possible else (),
-        "reasons": [(name, REASONS[name]) for name in REASONS if name != "ruling"],
-        "leaving": [(name, REASONS[name]) for name in LEAVING],
+        "reasons": [(name, REASONS[name]) for name in house_terms.words("void_reasons")],
+        "leaving": [(name, REASONS[name]) for name in house_terms.words("abandon_reasons")],
+        "who": {act: paper.either(house_terms.words(f"{act}_roles")) for act in ("void", "abandon")},
+        "second": {act: paper.either(house_terms.words(term)) for act, term in SECOND.items()},
         "wagers": [(wager.name, wager.title) for wager in kind_of(GAMES[table.game]).wagers(rules_of(table))],
         "take_back": json.dumps(spell(TakeBack())),
         "retire": json.dumps(spell(RetireShoe())),
@@ -113,16 +130,19 @@ def _possible(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -
     """The acts of a mishap that can be done as the table stands. Whether they may be is decided when one is entered."""
     ready = standing.shoe is not None and standing.shoe.stage == "ready"
     can: Mapping[str, bool] = {
-        "set_aside": ready,
-        "burn": ready and not standing.round_open,
+        "set_aside": ready and standing.lock is None,
+        "burn": ready and not standing.round_open and standing.lock is None,
         "take_back": can_take_back(table, standing, viewer),
         "void": standing.round_open,
         "retire": standing.shoe is not None and not standing.round_open,
         "correct": standing.round is not None,
-        "abandon": True,
+        "abandon": standing.lock is None or not standing.lock.abandoned,
+        "lock": standing.lock is None,
+        "unlock": standing.lock is not None,
         "accept_bet": bool(kind_of(GAMES[table.game]).wagers(rules_of(table))),
     }
-    return {act: True for act in mishap.acts if can[act]}
+    acts = (*mishap.acts, "unlock") if "lock" in mishap.acts else mishap.acts
+    return {act: True for act in acts if can[act]}
 
 
 def _cards(table: Table, standing: Standing) -> list[str]:
@@ -140,13 +160,18 @@ def _enter(request: HttpRequest, viewer: Staff, table: Table, mishap: Mishap) ->
     key, seq, act = key_of(form), seq_of(form), form.get("act", "")
     terminals.for_dealing(request, table)
     if act in SIGNED:
-        entered = _signed(form, act)
+        second = signatures.second(request, house_terms.words(SECOND[act])) if act in SECOND else ""
+        entered = _signed(form, act, second)
         since = None if act == "abandon" else seq
         boss, _ = signatures.sign(
             request, lambda by: dealing.record(table, entered, by=by, key=key, expected_seq=since)
         )
         messages.success(request, f"{ACTS_DONE[act]}, signed by {boss.name}.")
         return redirect("dealer:tables") if act == "abandon" else redirect("dealer:screen", table.pk)
+    if act == "lock":
+        dealing.record(table, LockRack(form.get("note", "")), by=viewer, key=key, expected_seq=None)
+        messages.success(request, "The rack is locked.")
+        return redirect("dealer:screen", table.pk)
     card = form.get("card", "")
     if act == "set_aside" and "card" in form and not card:
         raise Refused("no_card", "Choose the card that was set aside, or say that nobody saw it.", 422)
@@ -160,14 +185,17 @@ ACTS_DONE: Final = {
     "void": "The round is void",
     "abandon": "The table is abandoned",
     "accept_bet": "The bet stands",
+    "unlock": "The rack is unlocked",
 }
 
 
-def _signed(form: QueryDict, act: str) -> FloorInput:
+def _signed(form: QueryDict, act: str, second: str) -> FloorInput:
     """What a pit boss signs, from the form."""
     reason, note = form.get("reason", ""), form.get("note", "")
     if act == "void":
-        return VoidRound(reason, note, unknown="unknown" in form)
+        return VoidRound(reason, note, unknown="unknown" in form, second=second)
+    if act == "unlock":
+        return UnlockRack(note, second)
     if act == "abandon":
         return AbandonTable(reason, note)
     return AcceptBet(number(form.get("seat")) or 0, amount_cents(form.get("amount", "")), form.get("wager") or MAIN)

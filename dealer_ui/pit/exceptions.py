@@ -82,7 +82,7 @@ def _rows(request: HttpRequest, day: date) -> Iterator[list[tuple[Any, ...]]]:
 
 
 DEALER_HEADER: Final = (
-    "username", "name", "tables", "rounds", "hours",
+    "username", "name", "tables", "rounds", "void_rounds", "hours",
     "rounds_per_hour", "usual_from", "usual_to",
     "take_backs", "take_backs_per_hundred", "usual_from", "usual_to",
     "corrections", "usual_from", "usual_to",
@@ -106,7 +106,7 @@ def _dealer_rows(request: HttpRequest, day: date) -> Iterator[list[tuple[Any, ..
 def _dealer_row(line: DealerLine) -> tuple[Any, ...]:
     per_hundred = line.take_backs_per_hundred
     return (
-        line.username, line.name, "; ".join(line.tables), line.rounds, round(line.hours, 2),
+        line.username, line.name, "; ".join(line.tables), line.rounds, line.void, round(line.hours, 2),
         round(line.pace.value, 1), *_band(line.pace),
         line.take_backs.value, None if per_hundred is None else round(per_hundred, 2), *_band(line.take_backs),
         line.corrections.value, *_band(line.corrections),

@@ -25,15 +25,27 @@ from tables.board.picture import Board, board
 from tables.games.cards import pack_of
 from tables.games.catalog import GAMES
 from tables.games.felt import Shuffle, View
-from tables.inputs import AbandonTable, ForgiveCommission, Input, RetireShoe, TakeBack, VoidRound
+from tables.inputs import (
+    AbandonTable,
+    ForgiveCommission,
+    Input,
+    LockRack,
+    RetireShoe,
+    TakeBack,
+    UnlockRack,
+    VoidRound,
+)
+from tables.log import paper
 from tables.log.entries.rounds import spelled, whom, words_of
 from tables.log.fold import Standing
-from tables.log.mishaps import LEAVING, REASONS
+from tables.log.mishaps import REASONS
 from tables.log.series import Series, offered
 from tables.models import ShoeSource, Staff, Table
 from tables.play import seat_pages
 from tables.roles import Role
+from tables.setup import house_terms
 from tables.standing import at_all, head_of
+from tables.voiding import void_since
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +59,28 @@ class Act:
     """What is entered, from the form that confirms it."""
     owes: bool = False
     """Whether the form asks at which seat that owes commission, and why."""
-    reasons: tuple[str, ...] = ()
-    """The reasons of `mishaps.REASONS` that the form asks for, with a note."""
+    reasons: str = ""
+    """The term of the house with the reasons that the form asks for, with a note."""
+    noted: bool = False
+    """Whether the form asks for a note alone."""
+    second: str = ""
+    """The term of the house with the roles of whoever else signs."""
     at_once: bool = False
     """Whether it is done whatever has happened at the table since the page was drawn."""
 
     @property
     def asks(self) -> list[tuple[str, str]]:
         """Its reasons, in words."""
-        return [(name, REASONS[name]) for name in self.reasons]
+        return [(name, REASONS[name]) for name in house_terms.words(self.reasons)] if self.reasons else []
+
+    @property
+    def seconds(self) -> tuple[str, ...]:
+        """The roles of whoever else signs; none where one signature is enough."""
+        return house_terms.words(self.second) if self.second else ()
+
+    @property
+    def second_says(self) -> str:
+        return paper.either(self.seconds)
 
 
 def _forgiven(form: Mapping[str, str]) -> Input:
@@ -64,24 +89,37 @@ def _forgiven(form: Mapping[str, str]) -> Input:
 
 
 def _voided(form: Mapping[str, str]) -> Input:
-    return VoidRound(form.get("reason", ""), form.get("note", ""), unknown="unknown" in form)
+    note, second = form.get("note", ""), form.get("second", "")
+    return VoidRound(form.get("reason", ""), note, unknown="unknown" in form, second=second)
 
 
 def _abandoned(form: Mapping[str, str]) -> Input:
     return AbandonTable(form.get("reason", ""), form.get("note", ""))
 
 
-_VOIDS: Final = tuple(name for name in REASONS if name != "ruling")
+def _locked(form: Mapping[str, str]) -> Input:
+    return LockRack(form.get("note", ""))
+
+
+def _unlocked(form: Mapping[str, str]) -> Input:
+    return UnlockRack(form.get("note", ""), form.get("second", ""))
+
+
 ACTS: Final[Mapping[str, Act]] = {
     act.name: act
     for act in (
         Act("take-back", "Take back", ": the latest input is taken back", lambda form: TakeBack()),
         Act("retire-shoe", "Retire shoe", ": the shoe is retired", lambda form: RetireShoe()),
         Act("forgive-commission", "Forgive commission", ": the commission is forgiven", _forgiven, owes=True),
-        Act("void-round", "Void round", ": the round is void", _voided, reasons=_VOIDS),
-        Act("abandon", "Abandon table", ": the table is abandoned", _abandoned, reasons=LEAVING, at_once=True),
+        Act("void-round", "Void round", ": the round is void", _voided, reasons="void_reasons",
+            second="void_second_roles"),
+        Act("abandon", "Abandon table", ": the table is abandoned", _abandoned, reasons="abandon_reasons",
+            at_once=True),
+        Act("lock-rack", "Lock rack", ": the rack is locked", _locked, noted=True, at_once=True),
+        Act("unlock-rack", "Unlock rack", ": the rack is unlocked", _unlocked, noted=True,
+            second="unlock_second_roles"),
     )
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +149,8 @@ class Seen:
     def paper(self) -> list[Series]:
         """The slips that the pit may begin here."""
         stands = {"is_open": self.standing.is_open, "round_open": self.standing.round_open}
-        return [series for series in offered("floor") if self.may_run and series.begins_at(**stands)]
+        here = [series for series in offered("floor") if self.may_run and series.begins_at(**stands)]
+        return here if self.standing.lock is None else [series for series in here if not series.opens_rack]
 
     @property
     def has_seat_pages(self) -> bool:
@@ -165,12 +204,14 @@ class Seen:
 _STATES: Final = {
     "closed": "Closed",
     "count": "Rack is counted",
+    "locked": "Rack is locked",
     "dealer": "Needs a dealer",
     "load": "Shoe to be loaded",
     "check": "Decks to be checked",
     "shuffle": "Shoe to be shuffled",
     "cut": "Cut card to be placed",
     "burn": "Cards to be burned",
+    "relief": "Card to be burned at the relief",
     "retire": "Shoe to be retired",
     "bets": "Bets are open",
     "seats": "Between games",
@@ -247,7 +288,7 @@ class Facts:
     standings: Mapping[int, Standing]
     racks: Mapping[int, int]
     alerts: Mapping[int | None, Sequence[ShownAlert]]
-    first_today: Mapping[int, int]
+    rounds_today: Mapping[int, int]
 
 
 def read(tables: QuerySet[Table]) -> Facts:
@@ -256,7 +297,7 @@ def read(tables: QuerySet[Table]) -> Facts:
     standings = at_all([head_of(table) for table in chosen])
     stranger = Staff()  # nobody who watches the floor deals there
     boards = [board(table, stranger, standings[table.book_id]) for table in chosen]
-    return Facts(boards, standings, _racks(list(standings)), _open_alerts(), _first_today(standings))
+    return Facts(boards, standings, _racks(list(standings)), _open_alerts(), _rounds_today(standings))
 
 
 def seen(viewer: Staff, only: int | None = None) -> list[Seen]:
@@ -280,7 +321,7 @@ def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
         board=drawn,
         standing=standing,
         rack_cents=None if counts(viewer, standing) else facts.racks.get(book, 0),
-        rounds_today=latest_of(standing) - facts.first_today[book] + 1,
+        rounds_today=facts.rounds_today[book],
         alerts=len(own_alerts),
         alert=own_alerts[0].alert if own_alerts else None,
         acts=_acts(standing) if may_run else (),
@@ -299,10 +340,13 @@ def latest_of(standing: Standing) -> int:
     return standing.round.number if standing.round else 0
 
 
-def _first_today(standings: Mapping[int, Standing]) -> dict[int, int]:
-    """For each book, the first round of this day."""
+def _rounds_today(standings: Mapping[int, Standing]) -> dict[int, int]:
+    """For each book, its rounds of this day; those that are void are none."""
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    return round_list.first_since({book: latest_of(standing) for book, standing in standings.items()}, midnight)
+    latest = {book: latest_of(standing) for book, standing in standings.items()}
+    firsts = round_list.first_since(latest, midnight)
+    void = void_since(firsts, latest, {book: standings[book].seq for book in firsts})
+    return {book: latest[book] - first + 1 - void[book] for book, first in firsts.items()}
 
 
 def _racks(books: Sequence[int]) -> dict[int, int]:
@@ -323,13 +367,15 @@ def _acts(standing: Standing) -> tuple[Act, ...]:
     """What the pit can do at a table as it stands. Whether it may is decided when it is entered."""
     if not standing.is_open:
         return ()
-    can = [ACTS["take-back"]] if _can_take_back(standing) else []
+    is_locked = standing.lock is not None
+    can = [ACTS["take-back"]] if _can_take_back(standing) and not is_locked else []
     if standing.round_open:
         can.append(ACTS["void-round"])
     else:
         can += [ACTS["retire-shoe"]] if standing.shoe else []
         can += [ACTS["forgive-commission"]] if standing.marks else []
-    return (*can, ACTS["abandon"])
+    can.append(ACTS["unlock-rack" if is_locked else "lock-rack"])
+    return (*can, ACTS["abandon"]) if standing.lock is None or not standing.lock.abandoned else tuple(can)
 
 
 def _can_take_back(standing: Standing) -> bool:
@@ -393,6 +439,8 @@ def consequences(card: Seen, chosen: Act) -> list[str]:
         ]
     if chosen.reasons:
         return _ends(standing, chosen)
+    if chosen.noted:
+        return _locks(chosen)
     if chosen.owes:
         return [
             "The player will not pay what is marked: it stays out of the rack.",
@@ -408,6 +456,16 @@ def consequences(card: Seen, chosen: Act) -> list[str]:
             "The entry stays in the log; a correcting one that names you follows it."]  # fmt: skip
 
 
+def _locks(chosen: Act) -> list[str]:
+    """What a locked rack comes to, and an unlocked one."""
+    if chosen.second:
+        return ["The table goes on from where it was locked.", "Your name and the reason stay in the log."]
+    return [
+        "Nothing is dealt, paid, bought, filled or carried away until the rack is unlocked or the table is closed.",
+        "A round that is open can be made void. Your name and the reason stay in the log; an alert is raised.",
+    ]
+
+
 def _ends(standing: Standing, chosen: Act) -> list[str]:
     """What a void round and an abandoned table come to."""
     number = standing.round.number if standing.round and standing.round_open else None
@@ -418,6 +476,6 @@ def _ends(standing: Standing, chosen: Act) -> list[str]:
         return [*void, "Its cards are out of the shoe. Your name and the reason stay in the log; an alert is raised."]
     return [
         *void,
-        "The shoe is retired, the dealer is signed out; chips stay where they are.",
-        "Afterwards the table is closed by its closer, or a dealer signs in and loads a new shoe.",
+        "The rack is locked, the shoe retired, the dealer signed out; chips stay where they are.",
+        "Afterwards the table is closed by its closer; or the rack is unlocked, and a dealer loads a new shoe.",
     ]

@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from dealer_ui import charts, dates, exports
+from dealer_ui import charts, dates, exports, signatures
 from dealer_ui.guards import runs, watches
 from dealer_ui.numbers import number
 from dealer_ui.pit.floor import (
@@ -403,5 +403,6 @@ def _enter(request: HttpRequest, table: Table, chosen: Act) -> None:
     except ValueError:
         raise Refused("bad_form", "This form was incomplete: look at the table, then confirm again.", 400) from None
     since = None if chosen.at_once else seq
-    dealing.record(table, chosen.entered(request.POST.dict()), by=_viewer(request), key=key, expected_seq=since)
+    form = request.POST.dict() | {"second": signatures.second(request, chosen.seconds)}
+    dealing.record(table, chosen.entered(form), by=_viewer(request), key=key, expected_seq=since)
     messages.success(request, f"{table.name}{'' if chosen.done.startswith(':') else ' '}{chosen.done}.")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -10,22 +11,22 @@ from typing import Final
 from django.db.models import F
 
 from ledger import cage, discrepancies
-from ledger.models import Account, LogEntry
+from ledger.models import Account, LogEntry, Transfer
 from ledger.proof.chain import Entry
-from ledger.proof.chips import RACK, money
+from ledger.proof.chips import RACK, REVERSAL, money
 from tables import standing
 from tables.alerting.rows import ShiftWin
 from tables.alerting.rules import STREAK_WINDOW, Fact
 from tables.day import hours
 from tables.games.catalog import GAMES
-from tables.games.felt import Bet, Payout
+from tables.games.felt import Bet
 from tables.log.catalog import read_as
 from tables.log.entries.alert_rules import AlertRuleSet, ChannelSet
 from tables.log.entries.chips import DenominationAdded, DenominationChanged
 from tables.log.entries.corrections import CorrectionSigned
 from tables.log.entries.house_terms import TermsChanged
 from tables.log.entries.journal import DiscrepancyOpened
-from tables.log.entries.rounds import Played, TakenBack
+from tables.log.entries.rounds import Played, TakenBack, Voided
 from tables.log.entries.settings import HoursSet, PayTableMade, TableSet
 from tables.log.entries.staff import SecretReset, StaffChanged, StaffLockedOut
 from tables.log.entries.terminals import TerminalChanged, TerminalLockedOut
@@ -37,6 +38,8 @@ SETTINGS: Final = (
     AlertRuleSet, ChannelSet,
 )  # fmt: skip
 """The entries by which the house is set otherwise."""
+PAID: Final = ("pay_pot", "pay_seat")
+"""What a seat pays in a game for a pot: to the pot, or to another seat."""
 WITHIN: Final = 5_000
 """So many entries of a table are looked through for a dealer's streak: more than anybody enters in an hour."""
 
@@ -56,8 +59,10 @@ def at_table(table: Table, entry: Entry, event: Event) -> Iterator[Fact]:
     """What one entry of a table's book tells."""
     match event:
         case Played():
-            yield from _bets(table, entry, event)
-            yield from _wins(table, entry, event.decided)
+            yield from (_bets if _is_banked(table) else _pot_bets)(table, entry, event)
+            yield from _wins(table, entry, _decided(table, entry.round, entry.seq, event))
+        case Voided():
+            _unwin_all(table, entry)
         case TakenBack():
             _unwin(table, entry, event)
             yield from _streak(table, entry, _author(table, event.corrects))
@@ -69,8 +74,6 @@ def at_table(table: Table, entry: Entry, event: Event) -> Iterator[Fact]:
 
 def _bets(table: Table, entry: Entry, event: Played) -> Iterator[Fact]:
     """Each bet, and where doubles and raises came to it, all that a seat staked."""
-    if not GAMES[table.game].dealer_plays:
-        return
     for action in event.actions:
         if isinstance(action, Bet):
             yield _bet(table, entry, action.seat, action.amount_cents)
@@ -83,32 +86,101 @@ def _bet(table: Table, entry: Entry, seat: int, cents: int) -> Fact:
     return _of(table, entry, Fact("large_bet", f"seat {seat}", says, cents))
 
 
-def _wins(table: Table, entry: Entry, decided: Iterable[Payout]) -> Iterator[Fact]:
-    if not GAMES[table.game].dealer_plays:
-        return  # in games for a pot nobody wins from the house
-    for payout in decided:
-        if payout.net_cents:
-            sum_cents, shift = _kept(table, entry, payout.seat, payout.net_cents)
-        if payout.net_cents > 0:
-            won = f"seat {payout.seat} won {money(payout.net_cents)} in round {entry.round}"
+def _pot_bets(table: Table, entry: Entry, event: Played) -> Iterator[Fact]:
+    """In a game for a pot: all that a seat has paid in the round, each time that it pays."""
+    if not entry.legs:
+        return
+    payers = _payers(table, entry.seq)
+    for seat, sums in _pot_sums(table, entry.round, entry.seq).items() if payers else ():
+        if seat in payers:
+            says = f"Large bet at {table.name}: seat {seat} has paid {money(sums.paid_cents)} in round {entry.round}"
+            yield _of(table, entry, Fact("large_bet", f"seat {seat}", says, sums.paid_cents))
+
+
+@dataclass(slots=True)
+class _Sums:
+    """What a seat paid in a round for a pot, to the pot and to others, and what it has more than before it."""
+
+    paid_cents: int = 0
+    net_cents: int = 0
+
+
+def _payers(table: Table, seq: int) -> set[int]:
+    """The seats that paid with an entry."""
+    paid = Transfer.objects.filter(book_id=table.book_id, seq=seq, kind__in=PAID)
+    return set(paid.values_list("source__seat", flat=True))
+
+
+def _pot_sums(table: Table, number: int | None, through: int) -> dict[int, _Sums]:
+    """Each seat's sums in a round up to an entry; what was taken back or reversed is not there any more."""
+    entries = LogEntry.objects.filter(book_id=table.book_id, round=number, seq__lte=through, subject="round")
+    moved = Transfer.objects.filter(book_id=table.book_id, seq__in=list(entries.values_list("seq", flat=True)))
+    sums: dict[int, _Sums] = defaultdict(_Sums)
+    for kind, source, target, cents in moved.values_list("kind", "source__seat", "target__seat", "amount_cents"):
+        if source is not None:
+            sums[source].net_cents -= cents
+            sums[source].paid_cents += cents if kind in PAID else 0
+        if target is not None:
+            sums[target].net_cents += cents
+            sums[target].paid_cents -= cents if kind == REVERSAL else 0
+    return sums
+
+
+def _decided(table: Table, number: int | None, seq: int, event: Played) -> dict[int, int]:
+    """What each seat won by an entry, in cents: of the house; or, with the end of a game for a pot, of the others."""
+    if _is_banked(table):
+        return {payout.seat: payout.net_cents for payout in event.decided}
+    if event.end is None:
+        return {}
+    return {seat: sums.net_cents for seat, sums in _pot_sums(table, number, seq).items()}
+
+
+def _is_banked(table: Table) -> bool:
+    return GAMES[table.game].dealer_plays
+
+
+def _wins(table: Table, entry: Entry, net: Mapping[int, int]) -> Iterator[Fact]:
+    from_whom = "" if _is_banked(table) else " from the others"
+    for seat, cents in sorted(net.items()):
+        if cents:
+            sum_cents, shift = _kept(table, entry, seat, cents)
+        if cents > 0:
+            won = f"seat {seat} won {money(cents)}{from_whom} in round {entry.round}"
             yield _of(
-                table, entry, Fact("large_win", f"seat {payout.seat}", f"Large win at {table.name}: {won}",
-                payout.net_cents)
+                table, entry, Fact("large_win", f"seat {seat}", f"Large win at {table.name}: {won}", cents)
             )  # fmt: skip
-            so_far = f"seat {payout.seat} has won {money(sum_cents)} since the shift began" if sum_cents > 0 else ""
+            so_far = f"seat {seat} has won {money(sum_cents)}{from_whom} since the shift began" if sum_cents > 0 else ""
             yield _of(
-                table, entry, Fact("large_win_shift", f"seat {payout.seat}, shift of {shift:%Y-%m-%d %H:%M}",
+                table, entry, Fact("large_win_shift", f"seat {seat}, shift of {shift:%Y-%m-%d %H:%M}",
                 f"Large win over a shift at {table.name}: {so_far}", sum_cents, once=True)
             )  # fmt: skip
 
 
 def _unwin(table: Table, entry: Entry, event: TakenBack) -> None:
     """What was settled by an input that does not count was not won."""
-    body = LogEntry.objects.filter(book_id=table.book_id, seq=event.corrects).values_list("kind", "body").first()
-    if body is None or body[0] != Played.kinds[0] or not GAMES[table.game].dealer_plays:
+    _take_off(table, entry, event.corrects)
+
+
+def _unwin_all(table: Table, entry: Entry) -> None:
+    """What was settled in a round that is void, before it was made so, was not won. In a game for a pot nothing was: it
+    is void while it goes on, and wins are told of at its end."""
+    if not _is_banked(table):
         return
-    for payout in read_as(Played, body[1]).decided:
-        _kept(table, entry, payout.seat, -payout.net_cents)
+    before = LogEntry.objects.filter(book_id=table.book_id, round=entry.round, subject="round", seq__lt=entry.seq)
+    rows = list(before.order_by("seq").values_list("seq", "kind", "body"))
+    back = {read_as(TakenBack, body).corrects for _, kind, body in rows if kind == TakenBack.kinds[0]}
+    for seq, kind, _ in rows:
+        if kind == Played.kinds[0] and seq not in back:
+            _take_off(table, entry, seq)
+
+
+def _take_off(table: Table, entry: Entry, seq: int) -> None:
+    """A seat's sum over the shift loses what an input had decided."""
+    row = LogEntry.objects.filter(book_id=table.book_id, seq=seq).values_list("kind", "body").first()
+    if row is None or row[0] != Played.kinds[0]:
+        return
+    for seat, cents in _decided(table, entry.round, seq, read_as(Played, row[1])).items():
+        _kept(table, entry, seat, -cents)
 
 
 def _kept(table: Table, entry: Entry, seat: int, cents: int) -> tuple[int, datetime]:

@@ -94,15 +94,16 @@ def _kinds(*kinds: Kind) -> Mapping[str, Kind]:
 
 KINDS: Final = _kinds(
     Kind(
-        "Large bet", "A seat's bet, or all that it staked in a round.", CENTS,
+        "Large bet", "A seat's bet, or all that it staked in a round; in a game for a pot, all that it paid.", CENTS,
         Rule("large_bet", True, 100_000, SUPERVISOR),
     ),
     Kind(
-        "Large win in a round", "What a seat won from the house in one round.", CENTS,
+        "Large win in a round", "What a seat won in one round: from the house, or in a game for a pot from the others.",
+        CENTS,
         Rule("large_win", True, 500_000, SUPERVISOR),
     ),
     Kind(
-        "Large win over a shift", "What a seat won from the house since the shift began.", CENTS,
+        "Large win over a shift", "What a seat won since the shift began, from the house or from the others.", CENTS,
         Rule("large_win_shift", True, 1_000_000, SURVEILLANCE, roles=("pit_boss", "surveillance")),
     ),
     Kind(

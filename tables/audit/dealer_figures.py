@@ -30,6 +30,7 @@ from tables.log.event import Event
 from tables.log.fold import UNREADABLE
 from tables.log.series import RACK_COUNTS
 from tables.models import Table
+from tables.voiding import VOID_OF
 
 FEWEST_ROUNDS: Final = 60
 """Of fewer rounds, somebody's or the others', nothing is claimed: an hour of dealing."""
@@ -89,6 +90,9 @@ class DealerLine:
     name: str
     tables: list[str] = field(default_factory=list)
     rounds: int = 0
+    """Without those that are void."""
+    void: int = 0
+    """Their rounds that are void."""
     hours: float = 0.0
     pace: Held = field(default_factory=lambda: Held(0.0, None))
     take_backs: Held = field(default_factory=lambda: Held(0, None))
@@ -148,14 +152,18 @@ _WATCHES: Final = f"""
             OR subject = 'slip' AND kind = ANY(%(counts)s))) AS e
     ORDER BY s.book, e.seq
 """  # noqa: S608
-_ROUNDS: Final = """
-    SELECT s.place, coalesce((SELECT round FROM ledger_logentry WHERE book_id = s.book AND subject = 'round'
-            AND seq <= s.last ORDER BY seq DESC LIMIT 1), 0)
-        - coalesce((SELECT round FROM ledger_logentry WHERE book_id = s.book AND subject = 'round'
-            AND seq <= s.first ORDER BY seq DESC LIMIT 1), 0)
-    FROM unnest(%(books)s::bigint[], %(firsts)s::bigint[], %(lasts)s::bigint[])
-        WITH ORDINALITY AS s (book, first, last, place)
-"""
+# A round that is void is taken off the stint in which it began, whoever stood there when it was made void.
+_ROUNDS: Final = f"""
+    SELECT s.place, till.round - since.round, {
+    VOID_OF.format(book="s.book", after="s.first", through="s.high", first="since.round", last="till.round")
+}
+    FROM unnest(%(books)s::bigint[], %(firsts)s::bigint[], %(lasts)s::bigint[], %(highs)s::bigint[])
+        WITH ORDINALITY AS s (book, first, last, high, place)
+    CROSS JOIN LATERAL (SELECT coalesce((SELECT round FROM ledger_logentry WHERE book_id = s.book
+        AND subject = 'round' AND seq <= s.last ORDER BY seq DESC LIMIT 1), 0) AS round) AS till
+    CROSS JOIN LATERAL (SELECT coalesce((SELECT round FROM ledger_logentry WHERE book_id = s.book
+        AND subject = 'round' AND seq <= s.first ORDER BY seq DESC LIMIT 1), 0) AS round) AS since
+"""  # noqa: S608
 # A correction is of the dealer who stood at the table when its round was settled, however long ago.
 _CORRECTED: Final = f"""
     SELECT s.book, dealer.body FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[])
@@ -187,11 +195,11 @@ def dealer_lines(
     if not stints:
         return []
     asked = {"books": [stint.book for stint in stints], "firsts": [stint.first for stint in stints]}
-    dealt = {
-        place: int(rounds) for place, rounds in _rows(_ROUNDS, asked | {"lasts": [stint.last for stint in stints]})
-    }
+    asked |= {"lasts": [stint.last for stint in stints], "highs": [spans[stint.book].last for stint in stints]}
+    dealt = {place: (int(rounds - void), int(void)) for place, rounds, void in _rows(_ROUNDS, asked)}
     day = _Day(
-        stints=[(stint, dealt[place]) for place, stint in enumerate(stints, 1)],
+        stints=[(stint, dealt[place][0]) for place, stint in enumerate(stints, 1)],
+        void=_void(stints, [void for _, (_, void) in sorted(dealt.items())]),
         counts=counts,
         backs=_backs(stints, take_backs),
         corrected=_corrected(spans, tables, names),
@@ -200,12 +208,21 @@ def dealer_lines(
     return sorted(lines, key=lambda line: line.name)
 
 
+def _void(stints: Sequence[Stint], void: Sequence[int]) -> dict[str, int]:
+    sums: dict[str, int] = defaultdict(int)
+    for stint, rounds in zip(stints, void, strict=True):
+        sums[stint.username] += rounds
+    return sums
+
+
 @dataclass(frozen=True, slots=True)
 class _Day:
     """What all dealers are held against."""
 
     stints: Sequence[tuple[Stint, int]]
-    """Each with its rounds."""
+    """Each with its rounds, but for those that are void."""
+    void: Mapping[str, int]
+    """The rounds of each that are void, by user name."""
     counts: Sequence[RackCount]
     backs: Mapping[tuple[str, str], int]
     """Take-backs by (user name, game)."""
@@ -231,6 +248,7 @@ def _line(day: _Day, username: str, name: str, tables: Mapping[int, Table]) -> D
         name=name,
         tables=sorted({tables[stint.book].name for stint, _ in own}),
         rounds=sum(rounds for _, rounds in own),
+        void=day.void[username],
         hours=sum(stint.hours for stint, _ in own),
         pace=_paced(day, username),
         take_backs=_held(day, day.backs, username),

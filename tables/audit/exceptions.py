@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from ledger import mends
 from ledger.log import COLUMNS
-from ledger.models import HOUSE, Acknowledgement, Book, Discrepancy, Finding, Notice
+from ledger.models import HOUSE, Acknowledgement, Alert, Book, Discrepancy, Finding, Notice
 from ledger.proof.chain import Entry
 from tables.audit import entry_list
 from tables.audit.dealer_figures import DealerLine, dealer_lines
@@ -29,9 +29,20 @@ from tables.log import back_entry
 from tables.log.catalog import IN_THE_HOUSE, event_of, read_as
 from tables.log.entries.back_entry import EnteredFromPaper, RoundFromPaper
 from tables.log.entries.journal import AlertRaised, DiscrepancyOpened
+from tables.log.entries.rounds import Played
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.event import Event
-from tables.log.exceptions import ALERTS, DISCREPANCIES, FROM_PAPER, KINDS, LATE, MATTERS, TAKE_BACKS, Matter
+from tables.log.exceptions import (
+    ALERTS,
+    DISCREPANCIES,
+    FROM_PAPER,
+    KINDS,
+    LATE,
+    MATTERS,
+    OVER_LIMIT,
+    TAKE_BACKS,
+    Matter,
+)
 from tables.log.fold import UNREADABLE
 from tables.log.paper import Slip
 from tables.models import Table
@@ -116,7 +127,7 @@ def of_day(day: date, *, whole: bool = True) -> Report:
     entries = _entries(books)
     lines: dict[str, list[Line]] = defaultdict(list)
     candidates = [*_told(entries, books), *_at_the_door(books, span)]
-    for line in (*_settled_out(candidates), *_late(books, span)):
+    for line in (*_settled_out(candidates), *_over_limit(books, span), *_late(books, span)):
         lines[line.matter.name].append(line)
     dealers = dealer_lines(
         books.spans, books.tables, span, [(book, entry.seq) for book, entry in entries if _is_back(entry)]
@@ -145,7 +156,7 @@ def _is_back(entry: Entry) -> bool:
 
 # --- Entries ---------------------------------------------------------------------------------------------------
 
-# Take-backs have an index of their own; everything else is rare beside rounds, and has another.
+# Take-backs and void rounds have an index each; everything else is rare beside rounds, and has another.
 _ENTRIES: Final = f"""
     SELECT e.*, {mends.TRUE_TIME.format(book="s.book", entry="e")}
     FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[], %(house)s::boolean[])
@@ -157,7 +168,10 @@ _ENTRIES: Final = f"""
                 = ANY(CASE WHEN s.house THEN %(of_house)s::text[] ELSE %(of_tables)s::text[] END)
         UNION ALL
         SELECT {COLUMNS} FROM ledger_logentry WHERE book_id = s.book AND seq > s.low AND seq <= s.high
-            AND subject = 'round' AND kind = 'take_back') AS e
+            AND subject = 'round' AND kind = 'take_back'
+        UNION ALL
+        SELECT {COLUMNS} FROM ledger_logentry WHERE book_id = s.book AND seq > s.low AND seq <= s.high
+            AND subject = 'round' AND kind = 'voided') AS e
         (book_id, name, seq, at, subject, kind, round, by, key, legs, body, hash, previous)
     ORDER BY 14, e.book_id, e.seq
 """  # noqa: S608
@@ -265,6 +279,32 @@ def _settled_out(lines: Sequence[tuple[Line, Event | None]]) -> list[Line]:
         return isinstance(event, DiscrepancyOpened) and event.number in closed
 
     return [line for line, event in lines if not is_settled(event)]
+
+
+# --- Bets over the limit ---------------------------------------------------------------------------------------
+
+
+def _over_limit(books: _Books, span: Span) -> list[Line]:
+    """Bets over the limit that were let stand. Each raised an alert with its entry, and so it is found among few rows
+    and not among all that was bet; the proof holds alerts against the log."""
+    raised = Alert.objects.filter(kind=Played.kinds[0], book__in=books.tables, at__gte=span.start, at__lt=span.end)
+    return [
+        Line(
+            matter=OVER_LIMIT,
+            book_id=alert.book_id or 0,
+            seq=alert.evidence["seq"],
+            moment=alert.at,
+            place=books.place(alert.book_id or 0),
+            by=alert.message.partition(": ")[2].partition(" let a bet of ")[0],
+            says=alert.message,
+            subject=Played.subject,
+            kind=Played.kinds[0],
+            round=alert.evidence["round"],
+            table=books.tables[alert.book_id].pk if alert.book_id else None,
+        )
+        for alert in raised.order_by("pk")
+        if "seq" in alert.evidence and "cents" in alert.evidence
+    ]
 
 
 # --- Signatures ------------------------------------------------------------------------------------------------

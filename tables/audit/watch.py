@@ -206,8 +206,8 @@ def by_place_afresh() -> Mapping[str, int]:
 
 
 def look_after_custody() -> int:
-    """Keys that are not back, drops that are late, cash that nobody counted at the end of its shift, and an outage whose
-    papers are not all entered."""
+    """Keys that are not back, drops that are late, cash that nobody counted at the end of its shift, and an outage
+    whose papers are not all entered."""
     moment = clock.agreed()
     return custody.look(moment) + cash_shifts.look(moment) + back_entry.look(moment)
 

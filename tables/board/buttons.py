@@ -65,6 +65,7 @@ _SHOE_INPUTS: Final[dict[str, tuple[str, Input]]] = {
     "shuffle": ("Shuffled", ShuffleShoe()),
     "cut": ("Cut card is placed", PlaceCutCard()),
     "burn": ("Burned", Burn()),
+    "relief": ("Card is burned", Burn()),
     "retire": ("Retire the shoe", RetireShoe()),
 }
 
@@ -97,6 +98,8 @@ class Entries:
             return "closed"
         if self._counting:
             return "count"
+        if standing.lock is not None:
+            return "locked"
         if standing.dealer is None:
             return "dealer"
         if current is None:
@@ -115,6 +118,8 @@ class Entries:
     def buttons(
         self, due: str, prompts: Sequence[Prompt], to_pay: Sequence[Payout], card_keys: bool
     ) -> Iterable[Button]:
+        if due == "locked":
+            return
         if due == "burn" and kind_of(self.scene.game).turns_burn(self.scene.rules):
             pass  # the card that is turned is keyed
         elif due in _SHOE_INPUTS:
@@ -189,7 +194,7 @@ class Entries:
             yield Button("Take back", spell(TakeBack()), "Backspace")
 
     def can_take_back(self) -> bool:
-        if self._counting:
+        if self._counting or self.scene.standing.lock is not None:
             return False
         try:
             rounds.last_input(self.scene)

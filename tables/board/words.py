@@ -71,6 +71,9 @@ _WORDS: Final = {
     "closed": Phrase("The table is closed. A pit boss opens it.", "", "A closed table is not dealt."),
     "count": Phrase("Count the rack, and sign the slip.", "Counting.", "Nothing is dealt while the rack is counted."),
     "dealer": Phrase("Sign in to deal.", "", "A table is dealt by the dealer who is signed in there."),
+    "locked": Phrase(
+        "The rack is locked. A pit boss unlocks it.", "", "Nothing is dealt or paid while the rack is locked."
+    ),
     "load": Phrase("Load the shoe.", "New shoe.", "A shoe of the table's number of decks."),
     "check": Phrase(
         "Spread the decks in columns and count them.", "Checking the decks.", "Each card as often as its deck has it."
@@ -78,6 +81,7 @@ _WORDS: Final = {
     "shuffle": Phrase("Shuffle the shoe.", "Shuffling.", "The shoe is shuffled when the cut card has come out."),
     "cut": Phrase("Place the cut card.", "Cutting.", "The last part of the shoe is never dealt."),
     "burn": Phrase("Burn the first cards.", "Burning.", "Burned cards are not shown."),
+    "relief": Phrase("Burn one card.", "Burning one card.", "One card is burned when another dealer takes the table."),
     "retire": Phrase(
         "Retire this shoe.",
         "This shoe is retired.",

@@ -23,6 +23,7 @@ from tables.log.catalog import read_as
 from tables.log.entries.corrections import CorrectionSigned
 from tables.log.entries.doors import TableClosed, TableOpened
 from tables.log.entries.slips import SlipSigned
+from tables.voiding import VOID_ROUNDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +97,12 @@ _BOUNDS: Final = """
             ORDER BY seq DESC LIMIT 1), 0)
         - coalesce((SELECT round FROM ledger_logentry WHERE book_id = s.book AND subject = 'round' AND seq <= lo.seq
             ORDER BY seq DESC LIMIT 1), 0)
+        - {void_rounds}
     FROM unnest(%(books)s::bigint[], %(heads)s::bigint[]) AS s (book, head)
     LEFT JOIN LATERAL ({before_start}) AS lo ON true
     LEFT JOIN LATERAL ({before_end}) AS hi ON true
 """.format(  # noqa: S608
+    void_rounds=VOID_ROUNDS.format(book="s.book", after="coalesce(lo.seq, 0)", through="coalesce(hi.seq, 0)"),
     before_start=mends.LAST_BEFORE.format(book="s.book", head="s.head", moment="%(start)s"),
     before_end=mends.LAST_BEFORE.format(book="s.book", head="s.head", moment="%(end)s"),
 )

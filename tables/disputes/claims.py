@@ -30,6 +30,7 @@ from tables.log.entries.disputes import (
     DisputeOpened,
     DisputeRuled,
 )
+from tables.log.mishaps import RULING
 from tables.models import Staff
 from tables.past import Past, words
 from tables.refusals import Refused
@@ -124,9 +125,9 @@ def rule(scene: Scene, entered: RuleDispute) -> Outcome:
     step = _step(scene, DisputeRuled, disputes, ruled)
     if not ends:
         return Outcome([step])
-    permits.the_floor(scene, _staff(scene))
+    permits.the_floor_though_locked(scene, _staff(scene))
     alert = f"{scene.table.name}, round {dispute.round}: {scene.by.name} ruled it void while it was open"
-    return Outcome([void_step(scene, "ruling", reason), step], alert=alert, evidence={"round": dispute.round})
+    return Outcome([void_step(scene, RULING, reason), step], alert=alert, evidence={"round": dispute.round})
 
 
 def _is_open(scene: Scene, number: int) -> bool:

@@ -55,6 +55,7 @@ def permit_proposal(scene: Scene, by: Staff) -> None:
     if not by.has_perm("tables.run_floor"):
         raise Refused("not_permitted", "Only a pit boss proposes a correction.", 403)
     permits.not_while_counted(scene, by)
+    permits.not_locked(scene)
 
 
 def permit_signature(scene: Scene, by: Staff) -> None:
@@ -73,6 +74,7 @@ def _permit(scene: Scene, by: Staff, roles: Collection[str]) -> None:
     if by.role not in roles:
         raise Refused("not_permitted", "A correction is signed by a second pit boss.", 403)
     permits.not_while_counted(scene, by)
+    permits.not_locked(scene)
 
 
 @enters(ProposeCorrection, permit=permit_proposal)

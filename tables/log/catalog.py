@@ -30,6 +30,7 @@ from tables.log.entries import (
     mishaps,
     passkeys,
     proposals,
+    refusals,
     rounds,
     seats,
     settings,
@@ -47,7 +48,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     rounds.Played, rounds.Paid, rounds.TakenBack, rounds.Voided,
     shoes.Loaded, shoes.DeckChecked, shoes.DeckCheckFailed, shoes.Shuffled, shoes.CutCardPlaced, shoes.Burned,
     shoes.CutCardOut, shoes.Retired, shoes.CardSetAside, shoes.Doubted, shoes.CardRefused,
-    mishaps.MishapEntered, mishaps.TableAbandoned,
+    mishaps.MishapEntered, mishaps.TableAbandoned, mishaps.RackLocked, mishaps.RackUnlocked,
     back_entry.BackEntryBegun, back_entry.BackEntryEnded, back_entry.EnteredFromPaper, back_entry.RoundFromPaper,
     back_entry.PaperCompared,
     back_entry.HouseBackEntryBegun, back_entry.HouseBackEntryEnded, back_entry.HouseEnteredFromPaper,
@@ -83,6 +84,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     journal.AlertRaised, journal.AlertAcknowledged, journal.AlertEscalated, journal.DiscrepancyOpened,
     journal.DiscrepancyAssigned, journal.DiscrepancyFound, journal.BookmarkMade,
     alert_rules.AlertRuleSet, alert_rules.ChannelSet,
+    refusals.InputRefused,
     shoe_audits.AuditsListed, shoe_audits.AuditViewed, shoe_audits.AuditExported,
 )  # fmt: skip
 

@@ -141,6 +141,20 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
         return self.words()
 
 
+class Second(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Somebody else who signed an entry beside its author."""
+
+    username: str
+    name: str
+    badge: str | None
+    role: str
+
+
+def with_second(second: Second | None) -> str:
+    """Who else signed, in words; nothing where nobody did."""
+    return f", {second.name} signed too" if second else ""
+
+
 class Author(Event, frozen=True, kw_only=True, omit_defaults=True):
     """What somebody wrote under their own name, with the role that they had."""
 

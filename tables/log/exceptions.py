@@ -29,6 +29,7 @@ from tables.log.entries import (
     mishaps,
     passkeys,
     proposals,
+    refusals,
     rounds,
     seats,
     settings,
@@ -70,7 +71,12 @@ TAKE_BACKS: Final = Matter("take_backs", "Take-backs", "Inputs of a round that w
 CORRECTIONS: Final = Matter("corrections", "Corrections", "Mispays put right later, and commission that was forgiven.")
 DISPUTES: Final = Matter("disputes", "Disputes", "Opened and ruled on.")
 OVER_LIMIT: Final = Matter("over_limit", "Bets over the limit", "Bets beyond the limits that were accepted and stood.")
-REFUSED: Final = Matter("refused", "Refused", "Cards that a shoe cannot hold, and decks that were not whole.")
+REFUSED: Final = Matter(
+    "refused",
+    "Refused",
+    "Cards that a shoe cannot hold, decks that were not whole; what somebody tried who may not; wrong PINs; bets over"
+    " the limit that were not accepted.",
+)
 LATE: Final = Matter("late", "Late signatures", "Steps of slips that came long after the step before, or wait still.")
 DISCREPANCIES: Final = Matter("discrepancies", "Open discrepancies", "Opened on this day, and nobody has closed them.")
 ALERTS: Final = Matter("alerts", "Alerts that nobody acknowledged", "Raised on this day.")
@@ -105,10 +111,13 @@ EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
         back_entry.HouseBackEntryEnded: FROM_PAPER,
         back_entry.HouseEnteredFromPaper: FROM_PAPER,
         back_entry.HousePaperCompared: FROM_PAPER,
+        mishaps.RackLocked: MISHAPS,
+        mishaps.RackUnlocked: MISHAPS,
         shoes.CardSetAside: MISHAPS,
         shoes.Doubted: MISHAPS,
         shoes.CardRefused: REFUSED,
         shoes.DeckCheckFailed: REFUSED,
+        refusals.InputRefused: REFUSED,
         commission.CommissionForgiven: CORRECTIONS,
         corrections.CorrectionProposed: CORRECTIONS,
         corrections.CorrectionSigned: CORRECTIONS,

@@ -62,6 +62,17 @@ class Dealer:
     since_seq: int
     signature: str
     """How the log names them while they deal here."""
+    burns: bool = False
+    """Whether a card of the shoe is burned for this relief, before the next round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """The rack is locked: nothing goes into it or out of it, and nobody deals."""
+
+    since_seq: int
+    abandoned: bool = False
+    """Whether it was locked because everybody left the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +105,8 @@ class Shoe:
     """(entry, card) of the cards that left it unplayed between two rounds; a card that nobody saw is UNKNOWN."""
     uncertain: bool | UnsetType = UNSET
     """Whether it is no longer known exactly what it holds: no further round is dealt from it."""
+    relieved: int | UnsetType = UNSET
+    """The relief, by its entry, for which a card of it was burned last."""
 
     @property
     def burned_since(self) -> int:
@@ -309,6 +322,8 @@ class Standing:
     """The commission that was marked at seats after some was collected or forgiven."""
     marked_seq: int = 0
     """The entry that says so."""
+    lock: Lock | None = None
+    """Whether the rack is locked."""
     slips: tuple[Slip, ...] = ()
     """The slips in progress."""
     counted: Slip | None = None
@@ -384,6 +399,25 @@ class Standing:
         if self.shoe.source == CONTINUOUS:
             return None
         return self.round
+
+    @property
+    def cards_left(self) -> int:
+        """How many cards the shoe has left between two rounds."""
+        if self.shoe is None:
+            return 0
+        before = self.dealt_before
+        whole = self.shoe.pack.size * self.shoe.decks - self.shoe.burn
+        return (before.game.cards_left(before.state) if before else whole) - len(self.aside_since)
+
+    @property
+    def burn_is_due(self) -> bool:
+        """Whether a card is to be burned for whoever relieved the dealer, before the next round. Cards that were
+        shuffled since need none, and the last card of a shoe is left in it."""
+        dealer, shoe = self.dealer, self.shoe
+        if dealer is None or shoe is None or not dealer.burns or shoe.stage != "ready" or self.round_open:
+            return False
+        is_done = shoe.ready_seq > dealer.since_seq or shoe.relieved == dealer.since_seq
+        return not is_done and self.cards_left > 1
 
     @property
     def button(self) -> int | None:

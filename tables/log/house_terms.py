@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
 from tables.log.kinds import HouseRound, kind_of
+from tables.log.mishaps import LEAVING, VOIDING
 
 Kind = Literal[
     "cents", "count", "percent", "days", "hours", "minutes", "seconds", "flag", "choice", "choices", "levels"
@@ -39,7 +40,7 @@ class Term:
     help: str
     least: int = 0
     most: int = MOST_CENTS
-    """The bounds of a number; of each amount, where it is levels."""
+    """The bounds of a number; of each amount, where it is levels. Of several words, how many there are at least."""
     choices: tuple[str, ...] = ()
     length: int = 0
     """How many levels there are."""
@@ -50,6 +51,7 @@ class Term:
 DISCREPANCIES: Final = "Discrepancies and disputes"
 CERTIFICATES: Final = "Dealers' certificates"
 SHOES: Final = "Shoes"
+MISHAPS: Final = "Mishaps"
 SECRETS: Final = "PINs and lock-outs"
 TWO_PEOPLE: Final = "Two people"
 
@@ -135,6 +137,43 @@ TERMS: Final[Mapping[str, Term]] = {
             default=50, least=0, most=95,
             help="The cut card of a shoe lies no deeper than this lets it: 75 leaves a quarter behind it. For tables"
             " that are set from then on.",
+        ),
+        # --- Mishaps
+        Term(
+            name="burn_at_relief", title="A card is burned at each relief", group=MISHAPS, kind="flag", default=False,
+            help="Before the next round, whoever takes a table with a shoe that is dealt on burns one card. No, as"
+            " most rules that we read say nothing of it; yes in Louisiana (42:III-3106).",
+        ),
+        Term(
+            name="void_roles", title="Who voids a round", group=MISHAPS, kind="choices", least=1,
+            default=("pit_boss",), choices=("pit_boss", "cage_manager"),
+            help="By badge and PIN at the table; a pit boss on the floor's page too.",
+        ),
+        Term(
+            name="void_second_roles", title="Who else signs for a void round", group=MISHAPS, kind="choices",
+            default=(), choices=("pit_boss", "cage_manager", "surveillance", "operator", "security"),
+            help="Somebody else of one of these roles, by badge and PIN. None: one signature is enough.",
+        ),
+        Term(
+            name="void_reasons", title="Why a round may be void", group=MISHAPS, kind="choices", least=1,
+            default=VOIDING, choices=VOIDING,
+            help="A dispute that is ruled void, and a table that is abandoned, end a round whatever is set here.",
+        ),
+        Term(
+            name="abandon_roles", title="Who abandons a table", group=MISHAPS, kind="choices", least=1,
+            default=("pit_boss",), choices=("pit_boss", "cage_manager", "security"),
+            help="In one act, and with one signature: everybody is leaving.",
+        ),
+        Term(
+            name="abandon_reasons", title="Why a table may be abandoned", group=MISHAPS, kind="choices", least=1,
+            default=LEAVING, choices=LEAVING,
+            help="Without one of them, a table is closed by its closer.",
+        ),
+        Term(
+            name="unlock_second_roles", title="Who else signs when a rack is unlocked", group=MISHAPS, kind="choices",
+            default=("pit_boss", "cage_manager", "security"),
+            choices=("pit_boss", "cage_manager", "surveillance", "operator", "security"),
+            help="Somebody else than the pit boss, by badge and PIN. None: the pit boss alone.",
         ),
         # --- Two people
         Term(
@@ -352,6 +391,8 @@ def fault(term: Term, value: Any) -> str:
 def _choices_fault(term: Term, value: Any) -> str:
     if not isinstance(value, tuple) or list(value) != [word for word in term.choices if word in value]:
         return f"{term.title}: any of {_words(term.choices)}, each once and in this order."
+    if len(value) < term.least:
+        return f"{term.title}: {term.least} at least, or nobody could do it any more."
     return ""
 
 

@@ -16,7 +16,7 @@ NOBODY: Final = "nobody"
 FLOOR: Final = "a pit boss"
 FLOOR_AND_SURVEILLANCE: Final = "a pit boss and surveillance"
 
-ActName = Literal["set_aside", "burn", "take_back", "void", "retire", "correct", "abandon", "accept_bet"]
+ActName = Literal["set_aside", "burn", "take_back", "void", "retire", "correct", "abandon", "accept_bet", "lock"]
 
 ACTS: Final[Mapping[ActName, str]] = MappingProxyType(
     {
@@ -28,6 +28,7 @@ ACTS: Final[Mapping[ActName, str]] = MappingProxyType(
         "correct": "Open a dispute",
         "abandon": "Abandon the table",
         "accept_bet": "The bet stands",
+        "lock": "Lock the rack",
     }
 )
 """What a mishap may lead to, as its button says it."""
@@ -45,6 +46,10 @@ REASONS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Why a round may end without a result."""
+
+RULING: Final = "ruling"
+VOIDING: Final = tuple(name for name in REASONS if name != RULING)
+"""Why somebody may void a round; a dispute's ruling is entered where disputes are ruled on."""
 
 LEAVING: Final = ("evacuation", "fire", "power")
 """Why a table may be abandoned."""
@@ -277,9 +282,9 @@ MISHAPS: Final = _catalog(
         "Please leave your bets and go to the exit.",
         FLOOR_AND_SURVEILLANCE,
         "The open round is void: every bet goes back to its player when the table is entered again.",
-        "The shoe is retired. Chips stay where they are until they are counted.",
+        "The shoe is retired. Chips stay where they are, and the rack is locked until two people unlock or count it.",
         _HOUSE,
-        ("abandon",),
+        ("lock", "abandon"),
         "evacuation",
         alerts=True,
     ),

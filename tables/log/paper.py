@@ -349,7 +349,7 @@ def either(roles: Iterable[str]) -> str:
     return " or ".join(f"{'an' if name[0] in 'aeiou' else 'a'} {name}" for name in names)
 
 
-_CALLED: Final = {"security": "security officer"}
+_CALLED: Final = {"security": "security officer", "surveillance": "surveillance officer"}
 
 
 def entry_kind(slip: Slip) -> str:

@@ -250,6 +250,12 @@ class Series:
         """Whether what lies in a place is counted, all of it: a count against a note is of some chips alone."""
         return self.count is not None and not self.count.note and self.count.place == place
 
+    @property
+    def opens_rack(self) -> bool:
+        """Whether chips go into a rack or out of it by it, but for being counted there."""
+        flows = [stage.moves for stage in self.stages if stage.moves]
+        return not self.counts(RACK) and any(RACK in (flow.source, flow.target) for flow in flows)
+
     def excludes(self, other: Series) -> bool:
         """Whether one of them waits until the other has looked up what lies in the place that both count."""
         return self.is_alone and other.is_alone and bool(self.expected_places() & other.expected_places())

@@ -33,7 +33,7 @@ def enact_collection(scene: Scene, event: CommissionCollected, entry: Entry) -> 
     return collect(scene, CollectCommission(event.seat)).steps[0]
 
 
-@enters(ForgiveCommission, permit=permits.the_floor)
+@enters(ForgiveCommission, permit=permits.the_floor_though_locked)
 def forgive(scene: Scene, entered: ForgiveCommission) -> Outcome:
     """Who runs the floor lets the commission of a seat go, and says why; auditors are alerted. Raises Refused."""
     amount, after = _without(scene, entered.seat)
@@ -45,7 +45,7 @@ def forgive(scene: Scene, entered: ForgiveCommission) -> Outcome:
     return Outcome([step], alert=alert, evidence={"seat": entered.seat, "cents": amount, "seq": scene.next_seq})
 
 
-@enacts(CommissionForgiven, permit=permits.the_floor)
+@enacts(CommissionForgiven, permit=permits.the_floor_though_locked)
 def enact_forgiveness(scene: Scene, event: CommissionForgiven, entry: Entry) -> Step:
     return forgive(scene, ForgiveCommission(event.seat, event.reason)).steps[0]
 

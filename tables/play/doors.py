@@ -17,10 +17,11 @@ from tables.log.entries.doors import DOORS, DealerSignedIn, DealerSignedOut, Tab
 from tables.log.event import Misconduct
 from tables.log.paper import Slip
 from tables.models import Staff, Table, Terminal
-from tables.play import commission, seat_pages
+from tables.play import commission, seat_pages, shoes
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Outcome, Scene, Step
+from tables.setup import house_terms
 from tables.training import certificates
 
 
@@ -64,7 +65,8 @@ def sign_in(scene: Scene, entered: SignIn) -> Outcome:
     elsewhere = table_of(scene.by)
     if elsewhere is not None:
         raise Refused("signed_in_elsewhere", f"You are signed in at {elsewhere.name}: tap out there first.", 409)
-    return Outcome([_taken(scene, scene.by, entered.terminal, entered.confirmed_by)])
+    burns = shoes.is_dealt_on(scene) and bool(house_terms.in_force("burn_at_relief"))
+    return Outcome([_taken(scene, scene.by, entered.terminal, entered.confirmed_by, burns=burns)])
 
 
 @enacts(DealerSignedIn)
@@ -76,7 +78,11 @@ def enact_sign_in(scene: Scene, event: DealerSignedIn, entry: Entry) -> Step:
     taking = replace(scene, by=dealer)
     permits.a_dealer(taking, dealer)
     may_take(taking)
-    return _taken(taking, dealer, event.terminal, event.confirmed_by)
+    if event.burns and not shoes.is_dealt_on(taking):
+        raise Misconduct("a card is to be burned for it, and no shoe lies here that is dealt on")
+    if shoes.is_dealt_on(taking) and not house_terms.went_by("burn_at_relief", entry, event.burns.__eq__):
+        raise Misconduct("whether a card is burned at a relief, the house's terms said otherwise then")
+    return _taken(taking, dealer, event.terminal, event.confirmed_by, burns=event.burns)
 
 
 def _refuse_unconfirmed(scene: Scene, entered: SignIn) -> None:
@@ -110,7 +116,7 @@ def enact_sign_out(scene: Scene, event: DealerSignedOut, entry: Entry) -> Step:
     return tap_out(dealer.username, event.name)
 
 
-def _taken(scene: Scene, by: Staff, terminal: str | None, confirmed_by: str | None) -> Step:
+def _taken(scene: Scene, by: Staff, terminal: str | None, confirmed_by: str | None, *, burns: bool) -> Step:
     """The entry that says who deals here from now on, whom they relieve, and who agreed to it."""
     relieved = scene.standing.dealer
     taken = DealerSignedIn(
@@ -120,6 +126,7 @@ def _taken(scene: Scene, by: Staff, terminal: str | None, confirmed_by: str | No
         terminal=terminal,
         relieves=relieved.username if relieved else None,
         confirmed_by=confirmed_by,
+        burns=burns,
     )
     return Step(taken)
 
@@ -159,6 +166,7 @@ def may_take(scene: Scene) -> None:
     standing = scene.standing
     if not standing.is_open:
         raise Refused("table_closed", f"{scene.table.name} is closed: a pit boss has to open it.", 409)
+    permits.not_locked(scene)
     if standing.dealer is not None and standing.dealer.username == scene.by.username:
         raise Refused("signed_in_already", f"You are signed in at {scene.table.name} already.", 409)
 

@@ -1,5 +1,5 @@
-"""What goes wrong: a mishap as it is entered, a card that leaves the shoe unplayed, a void round, an abandoned table,
-and a bet over the limit that was accepted.
+"""What goes wrong: a mishap as it is entered, a card that leaves the shoe unplayed, a void round, an abandoned table, a
+locked rack, and a bet over the limit that was accepted.
 
 Every act ends in a state that the ordinary inputs go on from: a void round is over, an abandoned table waits for a
 dealer or for its closer.
@@ -8,28 +8,31 @@ dealer or for its closer.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from ledger.models import LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables import permits
 from tables.games.cards import UNKNOWN
-from tables.games.felt import MIDDLE, AskCard, Card, Illegal, SetAside
+from tables.games.felt import Illegal, SetAside
 from tables.games.play import play
 from tables.handlers import as_written, enacts, enters
-from tables.inputs import AbandonTable, AcceptBet, Bet, EnterMishap, VoidRound
-from tables.log import mishaps
+from tables.inputs import AbandonTable, AcceptBet, Bet, EnterMishap, LockRack, UnlockRack, VoidRound
+from tables.log import mishaps, paper
 from tables.log.entries import rounds as log
-from tables.log.entries.mishaps import MishapEntered, TableAbandoned
+from tables.log.entries.mishaps import MishapEntered, RackLocked, RackUnlocked, TableAbandoned
 from tables.log.entries.shoes import CardSetAside, Doubted, Retired
-from tables.log.event import Misconduct
-from tables.log.fold import CONTINUOUS, HOUSE_SHOE, Round, Shoe
+from tables.log.event import Misconduct, Second, with_second
+from tables.log.fold import HOUSE_SHOE, Round, Shoe
+from tables.models import Staff
 from tables.past import words
 from tables.play import doors, rounds, seat_pages, shoes
-from tables.play.kinds import dealing_at
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step
+from tables.setup import house_terms
 from tables.voiding import void_step
 
 MOST_NOTE: Final = 200
@@ -138,7 +141,7 @@ def _aside_in_round(scene: Scene, shoe: Shoe, current: Round, card: int) -> list
 
 
 def _aside_between(scene: Scene, shoe: Shoe, card: int) -> list[Step]:
-    step = _aside_step(scene, card, scene.next_seq + 1)
+    step = shoes.aside_step(scene, card, scene.next_seq + 1)
     event = step.event
     assert isinstance(event, CardSetAside)  # noqa: S101 -- it was just made
     return [step] if event.card != UNKNOWN else [step, Step(_doubted(event.shoe))]
@@ -150,44 +153,8 @@ def _burned(scene: Scene, shoe: Shoe, entered: EnterMishap) -> list[Step]:
         raise Refused("round_open", "Finish the round first: a card is burned between two rounds.", 409)
     if entered.card:
         raise Refused("bad_burn", "A burned card is not turned: do not name it.", 422)
-    return [_aside_step(scene, UNKNOWN, scene.next_seq + 1)]
-
-
-def _aside_step(scene: Scene, card: int, seq: int) -> Step:
-    """The entry of a card that leaves the shoe between two rounds. Raises Refused."""
-    standing, shoe = scene.standing, scene.standing.shoe
-    due = shoes.due(scene)
-    if due is not None or shoe is None:
-        raise Refused("shoe_not_ready", shoes.SENTENCES[due or "load"], 409)
-    if standing.round_open:
-        raise Refused("round_open", "A round is open.", 409)
-    if scene.game.is_fresh_each_round(scene.rules) or not dealing_at(scene).begins_with_bets:
-        says = f"{scene.game.title} is shuffled for each round: put the card back, and shuffle before the next."
-        raise Refused("bad_burn", says, 422)
-    if shoe.source == CONTINUOUS:
-        says = "The machine shuffles every card that it is given: put this one back into it between two rounds."
-        raise Refused("bad_burn", says, 422)
-    left = _left(scene, shoe)
-    if left <= 1:
-        raise Refused("last_card", "It is the last card of the shoe: shuffle, or retire the shoe.", 409)
-    is_house = shoe.source == HOUSE_SHOE
-    if is_house and card == UNKNOWN:
-        card = shoes.draw(shoe, left)
-    if card != UNKNOWN:
-        try:
-            AskCard(MIDDLE, standing.gone, shoe.decks).admits(Card(card, MIDDLE))
-        except Illegal as illegal:
-            raise Refused(illegal.code, sentence(illegal.say(money)), 422) from None
-    after = replace(shoe, aside=(*(shoe.aside or ()), (seq, card)))
-    return Step(CardSetAside(shoe=after, card=card, left=left if is_house else None))
-
-
-def _left(scene: Scene, shoe: Shoe) -> int:
-    """How many cards a shoe has left between two rounds."""
-    before = scene.standing.dealt_before
-    whole = shoe.pack.size * shoe.decks - shoe.burn
-    left = before.game.cards_left(before.state) if before else whole
-    return left - len(scene.standing.aside_since)
+    is_due = shoes.due(scene) == "relief"
+    return [shoes.aside_step(scene, UNKNOWN, scene.next_seq + 1, relief=is_due)]
 
 
 def _doubted(shoe: Shoe) -> Doubted:
@@ -197,7 +164,7 @@ def _doubted(shoe: Shoe) -> Doubted:
 @enacts(CardSetAside, permit=permits.the_dealer)
 def enact_aside(scene: Scene, event: CardSetAside, entry: Entry) -> Step:
     """Which card it was, only who saw it knows; of a house shoe, its order proves it."""
-    return _aside_step(scene, event.card, entry.seq)
+    return shoes.aside_step(scene, event.card, entry.seq, relief=event.relief)
 
 
 @enacts(Doubted, permit=permits.the_dealer_or_the_floor)
@@ -210,19 +177,25 @@ def enact_doubt(scene: Scene, event: Doubted, entry: Entry) -> Step:
 # --- a round without a result -----------------------------------------------------------------------------------
 
 
-@enters(VoidRound, permit=permits.the_floor)
+@enters(VoidRound, permit=permits.who_voids)
 def void(scene: Scene, entered: VoidRound) -> Outcome:
     """The open round ends without a result. Raises Refused."""
-    if entered.reason not in mishaps.REASONS:
-        raise Refused("unknown_reason", f"A round is void for one of {', '.join(mishaps.REASONS)}.", 422)
-    steps = [void_step(scene, entered.reason, entered.note)]
+    _refuse_reason(entered.reason, house_terms.words("void_reasons"), "A round is void")
+    second = _second(scene, entered.second, "void_second_roles")
+    steps = [void_step(scene, entered.reason, entered.note, second)]
     if entered.unknown or entered.reason in mishaps.SPOILED:
         steps += _shoe_goes(scene)
     current = scene.standing.round
     number = current.number if current else 0
-    what = mishaps.REASONS[entered.reason].lower()
+    what = mishaps.REASONS[entered.reason].lower() + with_second(second)
     alert = f"{scene.table.name}, round {number}: {scene.by.name} made it void ({what})"
     return Outcome(steps, alert=alert, evidence={"round": number, "seq": scene.next_seq, "reason": entered.reason})
+
+
+def _refuse_reason(reason: str, allowed: Sequence[str], what: str) -> None:
+    if reason not in allowed:
+        choices = ", ".join(mishaps.REASONS[name].lower() for name in allowed)
+        raise Refused("unknown_reason", f"{what} for one of these reasons here: {choices}.", 422)
 
 
 def _shoe_goes(scene: Scene) -> list[Step]:
@@ -232,23 +205,79 @@ def _shoe_goes(scene: Scene) -> list[Step]:
 
 @enacts(log.Voided)
 def enact_void(scene: Scene, event: log.Voided, entry: Entry) -> Step:
-    """By a pit boss, of the round that is open, for a reason of the list."""
-    acting = as_written(scene, event, entry, permits.the_floor)
-    if event.reason not in mishaps.REASONS:
-        raise Misconduct(f"it voids a round for {event.reason!r}, which is no reason of the list")
-    return void_step(acting, event.reason, event.note)
+    """Of the round that is open: by whom, for what and with whose second signature the house's terms had it then."""
+    if event.reason == mishaps.RULING:
+        acting = as_written(scene, event, entry, permits.the_floor_though_locked)
+        return void_step(acting, event.reason, event.note)
+    if _is_left(scene, entry):
+        acting = as_written(scene, event, entry, permits.at_once)
+        _check_terms("abandon", event, entry)
+        return void_step(acting, event.reason, event.note)
+    acting = as_written(scene, event, entry, permits.uncounted)
+    _check_terms("void", event, entry)
+    _check_second(event, "void_second_roles", entry)
+    return void_step(acting, event.reason, event.note, event.second)
+
+
+def _is_left(scene: Scene, entry: Entry) -> bool:
+    """Whether everybody left the table in the entries just before this one."""
+    lock = scene.standing.lock
+    return lock is not None and lock.abandoned and lock.since_seq == entry.seq - 1
+
+
+def _check_terms(act: str, event: log.Voided | TableAbandoned, entry: Entry) -> None:
+    """Raises Misconduct where the house's terms let others do so then, or for other reasons."""
+    if not house_terms.went_by(f"{act}_roles", entry, lambda roles: event.role in roles):
+        raise Misconduct(f"it is by a {event.role}, and the house's terms had it done by others then")
+    if not house_terms.went_by(f"{act}_reasons", entry, lambda reasons: event.reason in reasons):
+        raise Misconduct(f"its reason {event.reason!r} was none that the house's terms had then")
+
+
+# --- who else signs ---------------------------------------------------------------------------------------------
+
+
+def _second(scene: Scene, username: str, term: str) -> Second | None:
+    """Who signs beside whoever enters it, where the house's terms want somebody. Raises Refused."""
+    roles = house_terms.words(term)
+    if not roles:
+        return None
+    if not username:
+        raise Refused("second_signature", f"This takes a second signature: of {paper.either(roles)}.", 403)
+    second = Staff.objects.filter(username=username, is_active=True).first()
+    if second is None or second.role not in roles:
+        raise Refused("second_signature", f"The second signature is that of {paper.either(roles)}.", 403)
+    if second.username == scene.by.username:
+        raise Refused("second_signature", "The second signature is somebody else's.", 403)
+    return Second(second.username, second.name, second.badge, str(second.role))
+
+
+def _check_second(event: log.Voided | RackUnlocked, term: str, entry: Entry) -> None:
+    """Raises Misconduct where a second signature is missing, is the first one's, or of a role that may not give it."""
+    second = event.second
+    if second is not None and second.username == event.username:
+        raise Misconduct(f"{second.username} gave both of its signatures")
+
+    def fits(roles: Sequence[str]) -> bool:
+        return second.role in roles if second is not None else not roles
+
+    if not house_terms.went_by(term, entry, fits):
+        signed = f"signed by a {second.role} too" if second else "signed by one person"
+        raise Misconduct(f"it is {signed}, and the house's terms wanted it otherwise then")
 
 
 # --- a table that everybody left --------------------------------------------------------------------------------
 
 
-@enters(AbandonTable, permit=permits.the_floor_at_once)
+@enters(AbandonTable, permit=permits.who_abandons)
 def abandon(scene: Scene, entered: AbandonTable) -> Outcome:
-    """From any state: the round is void, the shoe retired, the dealer signed out. Chips stay where they are."""
-    if entered.reason not in mishaps.LEAVING:
-        raise Refused("unknown_reason", f"A table is abandoned for one of {', '.join(mishaps.LEAVING)}.", 422)
+    """From any state: the rack is locked, the round void, the shoe retired, the dealer signed out; no chip moves but
+    back."""
+    _refuse_reason(entered.reason, house_terms.words("abandon_reasons"), "A table is abandoned")
     note, standing = words(entered.note, "what happened"), scene.standing
-    steps = [Step(TableAbandoned(**scene.author, reason=entered.reason, note=note), _number(scene))]
+    steps = [
+        Step(TableAbandoned(**scene.author, reason=entered.reason, note=note), _number(scene)),
+        Step(RackLocked(**scene.author, note=note, abandoned=True)),
+    ]
     if standing.round_open:
         steps.append(void_step(scene, entered.reason, note))
     steps += [*_shoe_goes(scene), *seat_pages.revoke(scene)]
@@ -260,9 +289,56 @@ def abandon(scene: Scene, entered: AbandonTable) -> Outcome:
 
 @enacts(TableAbandoned)
 def enact_abandoning(scene: Scene, event: TableAbandoned, entry: Entry) -> Step:
-    acting = as_written(scene, event, entry, permits.the_floor_at_once)
+    acting = as_written(scene, event, entry, permits.at_once)
     if event.reason not in mishaps.LEAVING:
         raise Misconduct(f"it abandons the table for {event.reason!r}, which is no reason of the list")
+    _check_terms("abandon", event, entry)
+    return Step(event, _number(acting))
+
+
+# --- a rack that is locked --------------------------------------------------------------------------------------
+
+
+@enters(LockRack, permit=permits.the_dealer_or_the_floor_at_once)
+def lock(scene: Scene, entered: LockRack) -> Outcome:
+    """Nothing goes into the rack or out of it from here on. Raises Refused."""
+    if scene.standing.lock is not None:
+        raise Refused("rack_locked", f"The rack of {scene.table.name} is locked already.", 409)
+    event = RackLocked(**scene.author, note=words(entered.note, "why the rack is locked"))
+    alert = f"{scene.table.name}: {scene.by.name} locked the rack ({event.note})"
+    return Outcome([Step(event, _number(scene))], alert=alert, evidence={"seq": scene.next_seq})
+
+
+@enters(UnlockRack, permit=permits.the_floor_though_locked)
+def unlock(scene: Scene, entered: UnlockRack) -> Outcome:
+    """The table goes on from where it was locked. Raises Refused."""
+    if scene.standing.lock is None:
+        raise Refused("rack_unlocked", f"The rack of {scene.table.name} is not locked.", 409)
+    second = _second(scene, entered.second, "unlock_second_roles")
+    event = RackUnlocked(**scene.author, note=words(entered.note, "why the rack is unlocked"), second=second)
+    alert = f"{scene.table.name}: {scene.by.name} unlocked the rack{with_second(second)} ({event.note})"
+    return Outcome([Step(event, _number(scene))], alert=alert, evidence={"seq": scene.next_seq})
+
+
+@enacts(RackLocked)
+def enact_lock(scene: Scene, event: RackLocked, entry: Entry) -> Step:
+    """By the dealer or the pit; or with the table that was abandoned just before, by the same person."""
+    if not event.abandoned:
+        acting = as_written(scene, event, entry, permits.the_dealer_or_the_floor_at_once)
+        return lock(acting, LockRack(event.note)).steps[0]
+    as_written(scene, event, entry, permits.at_once)
+    before = {"book_id": entry.book_id, "seq": entry.seq - 1, "subject": "mishap", "kind": TableAbandoned.kinds[0]}
+    if not LogEntry.objects.filter(**before, by=entry.by).exists():
+        raise Misconduct("it locks the rack of an abandoned table, and nobody abandoned it just before")
+    return Step(event)
+
+
+@enacts(RackUnlocked)
+def enact_unlock(scene: Scene, event: RackUnlocked, entry: Entry) -> Step:
+    acting = as_written(scene, event, entry, permits.the_floor_though_locked)
+    if scene.standing.lock is None:
+        raise Misconduct("it unlocks a rack that is not locked")
+    _check_second(event, "unlock_second_roles", entry)
     return Step(event, _number(acting))
 
 

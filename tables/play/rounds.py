@@ -181,6 +181,7 @@ def _refuse_writer(scene: Scene, event: Played, entry: Entry) -> None:
         if len(event.actions) > 1:
             raise Misconduct("it enters more than the one bet over the limit that was approved")
         return
+    permits.not_locked(scene)
     if seat is None:
         permits.the_dealer(scene, staff_of(scene, entry))
         hidden = [chooser for chooser in event.choosers if current is not None and current.hides_cards_of(chooser)]

@@ -85,6 +85,7 @@ def permit(scene: Scene, by: AtSeat, entered: Input) -> None:
         raise Refused("page_revoked", "This page is no longer in use: ask the dealer for its new address.", 404)
     if not isinstance(entered, Choose) or entered.seat != by.seat:
         raise Refused("not_permitted", f"This is the page of seat {by.seat}: it chooses for that seat alone.", 403)
+    permits.not_locked(scene)
     current = scene.standing.round
     if current is None or not (scene.standing.round_open and current.has_choosers and by.seat in current.asked):
         raise Refused("not_asked", f"Seat {by.seat} has nothing to choose now.", 409)

@@ -16,13 +16,15 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from ledger.proof.chain import Entry
+from ledger.proof.chips import money
 from tables import permits
 from tables.games.cards import PAIRS, UNKNOWN, Composition, pack_of
-from tables.games.felt import Action
+from tables.games.felt import MIDDLE, Action, AskCard, Card, Illegal
 from tables.handlers import enacts, enters
 from tables.inputs import Burn, CutCardOut, LoadShoe, PlaceCutCard, RetireShoe, ShuffleShoe
 from tables.log.entries.shoes import (
     Burned,
+    CardSetAside,
     CutCardPlaced,
     DeckChecked,
     Loaded,
@@ -37,7 +39,7 @@ from tables.log.shoe_orders import commitment_of, pick_apart
 from tables.models import HouseShoe, ShoeSource, Table
 from tables.play import commission
 from tables.play.kinds import dealing_at
-from tables.refusals import Refused
+from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step
 
 SENTENCES: Final = {
@@ -47,6 +49,7 @@ SENTENCES: Final = {
     "shuffle": "Shuffle the shoe first.",
     "cut": "Place the cut card first.",
     "burn": "Burn the first cards first.",
+    "relief": "Burn a card first: another dealer took the table.",
     "retire": "Retire this shoe first: the table is set to another one now, or what it holds is not known exactly.",
 }
 """What to say when something else is asked while a step of the shoe is due."""
@@ -61,7 +64,7 @@ def due(scene: Scene) -> str | None:
         return "retire"
     if shoe.stage == "ready":
         if not dealing_at(scene).is_used_up(scene, shoe):
-            return None
+            return "relief" if scene.standing.burn_is_due else None
         return "commission" if scene.standing.marks else "shuffle"
     return {"loaded": "check", "checked": "shuffle", "shuffled": "cut", "cut": "burn"}[shoe.stage]
 
@@ -117,9 +120,54 @@ def place_cut_card(scene: Scene, entered: PlaceCutCard) -> Outcome:
 
 @enters(Burn, permit=permits.the_dealer)
 def burn(scene: Scene, entered: Burn) -> Outcome:
-    """The first cards are burned; from here on the shoe is dealt."""
+    """The first cards are burned, and from here on the shoe is dealt; or the one card that is due at a relief."""
+    if due(scene) == "relief" and not scene.standing.round_open:
+        if entered.turned:
+            raise Refused("bad_burn", "The card that is burned at a relief is not turned: do not name it.", 422)
+        return Outcome([aside_step(scene, UNKNOWN, scene.next_seq, relief=True)])
     shoe = expect(scene, "burn")
     return Outcome([Step(Burned(shoe=_burned(scene, shoe, entered.turned)))])
+
+
+def aside_step(scene: Scene, card: int, seq: int, *, relief: bool = False) -> Step:
+    """The entry of a card that leaves the shoe between two rounds. ``relief``: the one that is burned because another
+    dealer took the table. Raises Refused."""
+    standing, shoe, step = scene.standing, scene.standing.shoe, due(scene)
+    if shoe is None or step not in (None, "relief"):
+        raise Refused("shoe_not_ready", SENTENCES[step or "load"], 409)
+    _no_round(scene)
+    if relief and (step != "relief" or standing.dealer is None):
+        raise Refused("out_of_turn", "No card is to be burned for a relief now.", 409)
+    if scene.game.is_fresh_each_round(scene.rules) or not dealing_at(scene).begins_with_bets:
+        says = f"{scene.game.title} is shuffled for each round: put the card back, and shuffle before the next."
+        raise Refused("bad_burn", says, 422)
+    if shoe.source == ShoeSource.CONTINUOUS:
+        says = "The machine shuffles every card that it is given: put this one back into it between two rounds."
+        raise Refused("bad_burn", says, 422)
+    left = standing.cards_left
+    if left <= 1:
+        raise Refused("last_card", "It is the last card of the shoe: shuffle, or retire the shoe.", 409)
+    is_house = shoe.source == ShoeSource.HOUSE
+    if is_house and card == UNKNOWN:
+        card = draw(shoe, left)
+    if card != UNKNOWN:
+        try:
+            AskCard(MIDDLE, standing.gone, shoe.decks).admits(Card(card, MIDDLE))
+        except Illegal as illegal:
+            raise Refused(illegal.code, sentence(illegal.say(money)), 422) from None
+    after = replace(shoe, aside=(*(shoe.aside or ()), (seq, card)))
+    if relief and standing.dealer is not None:
+        after = replace(after, relieved=standing.dealer.since_seq)
+    return Step(CardSetAside(shoe=after, card=card, left=left if is_house else None, relief=relief))
+
+
+def is_dealt_on(scene: Scene) -> bool:
+    """Whether further rounds are dealt out of the shoe that lies here, so that a card burned now is out for them: not
+    where cards are shuffled for every round, or all the time."""
+    shoe = scene.standing.shoe
+    if shoe is None or shoe.stage != "ready" or shoe.source == ShoeSource.CONTINUOUS:
+        return False
+    return dealing_at(scene).begins_with_bets and not scene.game.is_fresh_each_round(scene.rules)
 
 
 def _burned(scene: Scene, shoe: Shoe, turned: int) -> Shoe:
@@ -198,7 +246,9 @@ def _just_shuffled(scene: Scene, shoe: Shoe, commitment: str | None = None) -> S
     """A shoe after its shuffle. Where no cut card is placed, there is nothing to prompt for; nor to burn nothing."""
     prompts = shoe.source == ShoeSource.HOUSE or (_behind(scene) and shoe.source not in SHUFFLERS)
     stage = "shuffled" if prompts else "cut"
-    return replace(shoe, stage=stage, cut_out=False, commitment=commitment, aside=UNSET).noting(turned=UNKNOWN)
+    return replace(shoe, stage=stage, cut_out=False, commitment=commitment, aside=UNSET, relieved=UNSET).noting(
+        turned=UNKNOWN
+    )
 
 
 def expect(scene: Scene, step: str) -> Shoe:

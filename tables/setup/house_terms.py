@@ -7,7 +7,7 @@ seconds. What rests on a term for good is pinned by the entry that it was used i
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -17,8 +17,9 @@ from django.db import transaction
 from django.utils import timezone
 from msgspec import structs
 
-from ledger import house, log
+from ledger import house, log, mends
 from ledger.log import Draft as Entry
+from ledger.proof.chain import Entry as Chained
 from tables.log import house_terms
 from tables.log.entries.house_terms import TermsChanged
 from tables.log.house_terms import TERMS, Change, Value, Values
@@ -32,6 +33,8 @@ from tables.setup.two_people import Draft, Matter, Proposal, handles
 KEPT: Final = 5.0
 """Seconds for which a process keeps what it read: so much later than this one's, other processes' rounds, slips and
 tries may go by a change that was entered just now."""
+SLACK: Final = timedelta(seconds=30)
+"""So much later, or earlier by a clock that is a little off, a process may have gone by another value: see KEPT."""
 FURTHEST: Final = timedelta(days=366)
 """How far ahead a change can be dated."""
 
@@ -50,6 +53,22 @@ def in_force(name: str, moment: datetime | None = None) -> Any:
 def number(name: str, moment: datetime | None = None) -> int:
     """The same of a term that is a number or an amount."""
     return int(in_force(name, moment))
+
+
+def went_by(name: str, entry: Chained, fits: Callable[[Any], bool]) -> bool:
+    """Whether the floor may have gone by a value of a term that fits when it wrote an entry of any book: one that held
+    then; or just before or after, as processes read changes late and their clocks differ a little. Of times that were
+    mended nobody can say."""
+    if entry.at is None or mends.of(entry.book_id, entry.seq, entry.seq):
+        return True
+    return _went_by(kept(), name, entry.at, fits) or _went_by(changes(), name, entry.at, fits)
+
+
+def _went_by(held: Sequence[Change], name: str, moment: datetime, fits: Callable[[Any], bool]) -> bool:
+    near = [change for change in held if name in change.values and abs(change.effective - moment) < SLACK]
+    values = [house_terms.read(TERMS[name], change.values[name]) for change in near]
+    values += [house_terms.in_force(held, then)[name] for then in (moment - SLACK, moment)]
+    return any(fits(value) for value in values)
 
 
 def levels(name: str, moment: datetime | None = None) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 from ledger import cage
 from ledger.models import Account, LogEntry
 from ledger.proof.chain import Entry
+from ledger.proof.chips import RACK
 from ledger.proof.moves import Chart
 from tables import permits
 from tables.handlers import enacts, enters
@@ -17,7 +18,7 @@ from tables.log.catalog import read_as
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import Misconduct
 from tables.log.paper import Slip
-from tables.log.series import SLIPS, Stage
+from tables.log.series import SLIPS, VOID_ASKED, VOIDED, Stage
 from tables.models import Staff
 from tables.play import doors
 from tables.refusals import Refused
@@ -76,6 +77,8 @@ class TableDesk(signing.Desk):
 
     def permit(self, slip: Slip) -> None:
         doors.may_count(self.scene, slip)
+        if self.scene.standing.lock is not None and _opens_the_rack(slip):
+            permits.not_locked(self.scene)
         if slip.series.gives_out and self.scene.table.retired_at and not slip.is_to_be_void:
             raise Refused("table_retired", f"{self.where} is retired: it gets no chips any more.", 409)
 
@@ -100,6 +103,19 @@ class TableDesk(signing.Desk):
 
     def follows(self, slip: Slip) -> list[Step]:
         return doors.follows(self.scene, slip)
+
+
+def _opens_the_rack(slip: Slip) -> bool:
+    """Whether the step that was signed last brings chips into the rack or out of it, now or once all are signed. A
+    rack may be counted, for so a locked table is closed; and a void that was asked for before may be finished."""
+    series, latest = slip.series, slip.stages[-1]
+    if len(slip.signed) == 1:
+        return series.opens_rack
+    if series.counts(RACK) or latest == VOIDED:
+        return False
+    steps = slip.stages if latest == VOID_ASKED else (latest,)
+    flows = [stage.moves for stage in series.stages if stage.moves and stage.name in steps]
+    return any(RACK in (flow.source, flow.target) for flow in flows)
 
 
 @enters(BeginSlip, SignSlip, VoidSlip, permit=permits.anybody_here)

@@ -17,7 +17,7 @@ from django.utils.deprecation import MiddlewareMixin
 
 from ledger.alerts import raise_alert
 from ledger.house import leave
-from tables import dealing, standing
+from tables import dealing, refused_inputs, standing
 from tables.log.entries.staff import StaffLockedOut, StaffSignedIn, StaffSignedOut
 from tables.models import Staff, Table, Terminal
 from tables.play import doors
@@ -95,7 +95,10 @@ def by_badge(request: HttpRequest, badge: str, pin: str) -> Staff:
     if dealer is not None and dealer.is_active and not deals_a_round(dealer):
         _refuse_expired(dealer, counts)
     if not is_right(dealer, pin) or dealer is None:
-        raise Refused("wrong_credentials", "Badge number or PIN is wrong.", 403)
+        refused = Refused("wrong_credentials", "Badge number or PIN is wrong.", 403)
+        by = f"badge {badge}" if dealer is not None else "a badge that nobody has"
+        refused_inputs.note("sign_in", refused, by, terminal=terminal.name)
+        raise refused
     attempts.succeed(counts)
     _begin(request, dealer, terminal)
     request.session[TERMINAL] = terminal.name

@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 from django.db import transaction
 
+from tables import refused_inputs
 from tables.models import Staff, Terminal
 from tables.refusals import Refused
 from tables.staff import ages, attempts, sign_in, terminals
@@ -43,18 +44,21 @@ def sign(
         attempts.give_back(counts)  # the PIN was not looked at
         raise
     if not sign_in.is_right(staff, pin) or staff is None or not may_sign:
-        raise _refusal()
+        raise _refusal(terminal, staff)
     try:
         result = act(staff)
     except Refused as refused:  # what came in between is answered as it would have been before
-        raise (_refusal() if refused.code in _PERSONAL else refused) from None
+        raise (_refusal(terminal, staff) if refused.code in _PERSONAL else refused) from None
     attempts.succeed(counts)
     return staff, result
 
 
-def _refusal() -> Refused:
-    says = "Badge number or PIN is wrong, or somebody else has to sign this."
-    return Refused("wrong_credentials", says, 403)
+def _refusal(terminal: Terminal, staff: Staff | None) -> Refused:
+    """Whose badge it was is noted; one that nobody has may be half a password, and is not."""
+    refused = Refused("wrong_credentials", "Badge number or PIN is wrong, or somebody else has to sign this.", 403)
+    by = f"badge {staff.badge}" if staff is not None else "a badge that nobody has"
+    refused_inputs.note("signature", refused, by, terminal=terminal.name)
+    return refused
 
 
 def _may_sign(staff: Staff, act: Callable[[Staff], object], rehearse: Callable[[Staff], object] | None) -> bool:

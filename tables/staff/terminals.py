@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from ledger.alerts import raise_alert
 from ledger.house import difference, digest_of, leave, note
+from tables import refused_inputs
 from tables.log.entries.terminals import (
     TerminalAdded,
     TerminalChanged,
@@ -187,7 +188,10 @@ def for_dealing(request: HttpRequest, table: Table) -> Terminal | None:
         raise Refused("not_enrolled", says, 403)
     if terminal is not None and terminal.table_id not in (None, table.pk):
         says = f"This terminal is for {terminal.table}: other tables are dealt at other terminals."
-        raise Refused("other_terminal", says, 409)
+        refused = Refused("other_terminal", says, 409)
+        by = request.user.signature if isinstance(request.user, Staff) else "nobody signed in"
+        refused_inputs.note("dealing", refused, by, table=table.name, terminal=terminal.name)
+        raise refused
     return terminal
 
 

@@ -70,8 +70,8 @@ def test_an_evacuation_in_mid_round_ends_in_a_closed_table(at_table: Come, trans
     signed(page, "201")
     page.click("text=Abandon the table")
     page.wait_for_selector(".picks")
-    last = LogEntry.objects.filter(book_id=dealer.table.book_id).order_by("-seq")[:4]
+    last = LogEntry.objects.filter(book_id=dealer.table.book_id).order_by("-seq")[:5]
     kinds = [f"{entry.subject} {entry.kind}" for entry in reversed(last)]
-    assert kinds == ["mishap abandoned", "round voided", "shoe retired", "dealer signed_out"]
+    assert kinds == ["mishap abandoned", "rack locked", "round voided", "shoe retired", "dealer signed_out"]
     counted(boss, "closer")
     assert not dealer.now.is_open

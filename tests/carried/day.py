@@ -73,6 +73,7 @@ from tests.carried import (
     outage,
     own_secrets,
     passkeys_on_slips,
+    reliefs,
 )
 from tests.carried.attested import terminals_sign
 from tests.clock import Clock
@@ -220,6 +221,7 @@ def _first_day(house: House, games: Collection[str]) -> None:
     _marked_commission(house)
     mishaps.go_wrong(house)
     outage.papers(house)
+    reliefs.burn_and_lock(house)
     _cage(house)
     cash.emergency(house, rocket)
     for table in Table.objects.order_by("pk"):

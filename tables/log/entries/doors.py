@@ -42,7 +42,7 @@ class Door(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
         is_open = isinstance(self, TableOpened)
-        return replace(standing, is_open=is_open, opened_seq=seq, opening_rack_cents=self.rack_cents)
+        return replace(standing, is_open=is_open, opened_seq=seq, opening_rack_cents=self.rack_cents, lock=None)
 
     def moved(self, context: Context) -> Sequence[Move]:
         slip = context.before.counted
@@ -91,15 +91,18 @@ class DealerSignedIn(Event, frozen=True, kw_only=True, omit_defaults=True):
     """The user name of whoever stood there."""
     confirmed_by: str | None = None
     """Who agreed to the relief. None too in entries of before somebody had to."""
+    burns: bool = False
+    """Whether a card of the shoe is burned for it before the next round, as the house's terms were then."""
 
     def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
         signature = signature_of(self.badge, self.username, self.name)
-        return replace(standing, dealer=Dealer(self.username, self.name, seq, signature))
+        return replace(standing, dealer=Dealer(self.username, self.name, seq, signature, self.burns))
 
     def words(self) -> str:
         relief = f", relieving {self.relieves}" if self.relieves else ""
         agreed = f"; {self.confirmed_by} agreed" if self.confirmed_by else ""
-        return f"{self.name} takes the table{relief}{agreed}"
+        burns = "; a card is burned before the next round" if self.burns else ""
+        return f"{self.name} takes the table{relief}{agreed}{burns}"
 
 
 class DealerSignedOut(Event, frozen=True, kw_only=True, omit_defaults=True):

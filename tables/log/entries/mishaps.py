@@ -1,10 +1,12 @@
-"""What went wrong at a table: a mishap as it was entered, and a table that was abandoned."""
+"""What went wrong at a table: a mishap as it was entered, a table that was abandoned, a rack that was locked."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
-from tables.log.event import Author
+from tables.log.event import Author, Second, with_second
+from tables.log.fold import Lock, Standing
 from tables.log.mishaps import ACTS, MISHAPS, REASONS
 
 
@@ -41,3 +43,36 @@ class TableAbandoned(Author, frozen=True, kw_only=True, omit_defaults=True):
 
     def words(self) -> str:
         return f"The table is abandoned ({REASONS.get(self.reason, self.reason).lower()}): {self.note}"
+
+
+class RackLocked(Author, frozen=True, kw_only=True, omit_defaults=True):
+    """The rack is locked: nothing goes into it or out of it, and nobody deals, until it is unlocked."""
+
+    subject: ClassVar[str] = "rack"
+    kinds: ClassVar[tuple[str, ...]] = ("locked",)
+
+    note: str
+    abandoned: bool = False
+    """Whether it follows from the table being abandoned, in the entry before it."""
+
+    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+        return replace(standing, lock=Lock(seq, self.abandoned))
+
+    def words(self) -> str:
+        return f"The rack is locked: {self.note}"
+
+
+class RackUnlocked(Author, frozen=True, kw_only=True, omit_defaults=True):
+    """The rack is unlocked, by a pit boss and whoever else the house wants there."""
+
+    subject: ClassVar[str] = "rack"
+    kinds: ClassVar[tuple[str, ...]] = ("unlocked",)
+
+    note: str
+    second: Second | None = None
+
+    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+        return replace(standing, lock=None)
+
+    def words(self) -> str:
+        return f"The rack is unlocked{with_second(self.second)}: {self.note}"

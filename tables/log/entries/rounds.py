@@ -17,7 +17,7 @@ from tables.games.game import Game
 from tables.games.play import play, replay
 from tables.log import digest
 from tables.log.digest import rules_version
-from tables.log.event import Author, Context, Event, Misconduct, Opened
+from tables.log.event import Author, Context, Event, Misconduct, Opened, Second, with_second
 from tables.log.fold import Play, Round, Stacks, Standing
 from tables.log.kinds import kind_of
 
@@ -122,6 +122,8 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
     def moved(self, context: Context) -> Sequence[Move]:
         current, before = context.after.round, context.before.round
         assert current is not None  # noqa: S101 -- a round's entry was just folded
+        if self.opening is not None and context.before.burn_is_due:
+            raise Misconduct("it opens a round before the card was burned that is due at a relief")
         decided = current.plays[-1].decided
         if self.decided != decided:
             says = f"it says that {_spelled(self.decided)} was decided, the rules say {_spelled(decided)}"
@@ -227,6 +229,8 @@ class Voided(Author, frozen=True, kw_only=True, omit_defaults=True):
     note: str
     end: str | None = None
     """What names the state in which it was ended. None where its rules are not pinned."""
+    second: Second | None = None
+    """Who else signed, where the house's terms wanted somebody."""
 
     def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
         current = _continued(standing.round, seq, round)
@@ -251,7 +255,7 @@ class Voided(Author, frozen=True, kw_only=True, omit_defaults=True):
         return frozenset()
 
     def words(self) -> str:
-        return f"The round is void ({self.reason.replace('_', ' ')}): {self.note}"
+        return f"The round is void ({self.reason.replace('_', ' ')}){with_second(self.second)}: {self.note}"
 
 
 def posted_in(current: Round, posted: Mapping[int, Sequence[Posted]]) -> list[Posted]:

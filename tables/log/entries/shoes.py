@@ -135,13 +135,16 @@ class CardSetAside(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     """The card; UNKNOWN where nobody saw it."""
     left: int | None = None
     """Of a house shoe: how many cards it had left, this one among them."""
+    relief: bool = False
+    """Whether it is the card that was to be burned because another dealer took the table."""
 
     def words(self) -> str:
         return self.words_in(self.shoe.pack)
 
     def words_in(self, pack: Pack) -> str:
         which = "A card that nobody saw" if self.card == UNKNOWN else f"A {pack.spell(self.card)}"
-        return f"Shoe {self.shoe.number}: {which} is set aside"
+        went = "burned at the relief" if self.relief else "set aside"
+        return f"Shoe {self.shoe.number}: {which} is {went}"
 
 
 class Doubted(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):

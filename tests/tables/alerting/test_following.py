@@ -1,6 +1,7 @@
 """What the rules make of what happens on the floor: alerts once for each cause, nothing missed, nothing twice."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
@@ -14,7 +15,7 @@ from tables import dealing
 from tables.alerting import following, minute, rule_book
 from tables.alerting.rows import AlertRepeat, BookPosition, ShiftWin
 from tables.alerting.rules import DEFAULTS, Rule
-from tables.inputs import ProposeCorrection, SignCorrection
+from tables.inputs import ProposeCorrection, SignCorrection, VoidRound
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -22,7 +23,7 @@ from tables.setup import table_settings
 from tables.staff import codes
 from tests import floor
 from tests.clock import Clock
-from tests.floor import Hand, dealt
+from tests.floor import Hand, dealt, for_pot
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -297,3 +298,73 @@ def test_the_rule_for_anything_else_stays_on_and_only_a_pit_boss_sets_rules(boss
         with pytest.raises(Refused, match="Only a pit boss"):
             rule_book.set_rule(replace(DEFAULTS["pin_reset"], is_on=False), by=Staff(username="x", role=role))
     assert Book.objects.get(name="house").entries.filter(subject="alert_rule").count() == 0
+
+
+# --- games for a pot --------------------------------------------------------------------------------------------
+
+
+def regent(boss: Staff, game: Callable[[Hand], None]) -> Hand:
+    """A game for a pot in which seat 1 sees seat 2, and wins 800 of it in coins of 1."""
+    dealer, _ = for_pot("regent", seats={1: 5_000, 2: 5_000})
+    rule_book.set_rule(replace(DEFAULTS["settings_changed"], is_on=False), by=boss)
+    following.follow()
+    game(dealer)
+    following.follow()
+    return dealer
+
+
+def seen(dealer: Hand) -> None:
+    dealer("start_game")
+    dealer.cards(6, 7)
+    dealer("choose", seat=1, choice="see")
+    dealer.cards(8, 8)
+    assert dealer.now.round is not None
+    assert dealer.now.round.over
+
+
+def test_what_a_seat_pays_in_a_game_for_a_pot_is_its_bet(boss: Staff) -> None:
+    """Harm: at a table where players bet against each other nobody hears of a large stake."""
+    set_(boss, "large_bet", threshold=800)
+    dealer = regent(boss, seen)
+    stakes = {alert.evidence["cause"]: alert.message for alert in raised("large_bet")}
+    assert list(stakes) == ["seat 2"]
+    assert re.fullmatch(r"Large bet at Regent.*: seat 2 has paid \d+ in round 1", stakes["seat 2"]), stakes
+    assert raised("large_bet")[0].book == dealer.table.book
+
+
+def test_what_a_seat_wins_of_the_others_is_a_win(boss: Staff) -> None:
+    """Harm: a player takes pot after pot, and neither the floor nor the surveillance is told."""
+    set_(boss, "large_win", threshold=800)
+    set_(boss, "large_win_shift", threshold=1_600)
+    dealer = regent(boss, seen)
+    [alert] = raised("large_win")
+    assert alert.message.endswith("seat 1 won 8 from the others in round 1")
+    assert dict(ShiftWin.objects.values_list("seat", "cents")) == {1: 800, 2: -800}
+    dealer("take_back")
+    following.follow()
+    assert dict(ShiftWin.objects.values_list("seat", "cents")) == {1: 0, 2: 0}, "taken back it was not won"
+    assert not raised("large_win_shift")
+
+
+def test_a_game_for_a_pot_below_the_threshold_raises_nothing(boss: Staff) -> None:
+    """Harm: every ante is an alert."""
+    set_(boss, "large_bet", threshold=100_001)
+    set_(boss, "large_win", threshold=801)
+    regent(boss, seen)
+    assert not raised("large_bet")
+    assert not raised("large_win")
+
+
+def test_a_win_of_a_round_that_is_void_was_not_won(felt: Hand, boss: Staff) -> None:
+    """Harm: a seat's wins over the shift have a round that never was, while its seats were being paid."""
+    set_(boss, "large_win", threshold=100)
+    felt.bets(seat1=2_000, seat4=5_000)
+    felt.cards(8, 4, 10, 8, 7, 10)
+    assert felt.board.pay
+    following.follow()
+    assert any(ShiftWin.objects.values_list("cents", flat=True))
+    bella = Staff.objects.get(username="bella")
+    entered = VoidRound("misdeal", "the wrong card was turned")
+    dealing.record(felt.table, entered, by=bella, key=uuid4(), expected_seq=felt.now.seq)
+    following.follow()
+    assert not any(ShiftWin.objects.values_list("cents", flat=True))

@@ -189,3 +189,14 @@ def test_little_is_said_to_be_little() -> None:
     """Harm: three rounds, and a dealer is called slow."""
     line = dealer_figures.DealerLine("dora", "Dora", rounds=3)
     assert line.says == "Too few rounds to say."
+
+
+def test_a_bet_over_the_limit_that_stood_is_told(hands: tuple[Hand, Hand]) -> None:
+    """Harm: a pit boss lets bets over the limit stand, and the morning's report does not know."""
+    dealer, boss = hands
+    void = inputs.VoidRound("misdeal", "two cards stuck together")
+    dealing.record(boss.table, void, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
+    accepted = inputs.AcceptBet(2, 15_000)
+    dealing.record(boss.table, accepted, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
+    [line] = [line for line in report(whole=False).lines if line.matter.name == "over_limit"]
+    assert (line.place, line.round, line.by, line.seq) == (dealer.table.name, 4, "Bella", dealer.now.seq)

@@ -16,13 +16,23 @@ from tables.audit.history import story
 from tables.games.catalog import GAMES
 from tables.games.felt import Bet
 from tables.games.record import judge
-from tables.inputs import AbandonTable, AcceptBet, CloseDispute, EnterMishap, OpenDispute, RuleDispute, VoidRound
+from tables.inputs import (
+    AbandonTable,
+    AcceptBet,
+    CloseDispute,
+    EnterMishap,
+    OpenDispute,
+    RuleDispute,
+    UnlockRack,
+    VoidRound,
+)
 from tables.log.entries.rounds import Played
-from tables.log.mishaps import ACTS, MISHAPS, REASONS
+from tables.log.mishaps import ACTS, MISHAPS, REASONS, VOIDING
 from tables.log.terms import limits_of, rules_of
 from tables.models import Table
 from tables.play import rounds
 from tables.refusals import Refused
+from tables.roles import Role
 from tables.scene import Scene
 from tests import floor
 from tests.floor import Hand, counted, dealt, for_pot
@@ -148,12 +158,13 @@ def test_a_house_shoe_is_dealt_on_after_a_void_round_and_its_order_holds() -> No
     assert holds(dealer.table)
 
 
-@pytest.mark.parametrize("reason", REASONS)
+@pytest.mark.parametrize("reason", VOIDING)
 def test_each_reason_of_the_list_voids_a_round_and_no_other(reason: str) -> None:
     """Harm: a round is void for no reason that anybody could look up."""
     dealer, boss = dealt()
     dealer.bets(seat1=1_000)
     assert refused(lambda: void(boss, "bad luck")).code == "unknown_reason"
+    assert refused(lambda: void(boss, "ruling")).code == "unknown_reason", "a dispute is ruled on by itself"
     void(boss, reason)
     assert dealer.now.round is not None
     assert dealer.now.round.voided == reason
@@ -308,8 +319,8 @@ def test_an_abandoned_table_closes_with_its_closer() -> None:
     assert refused(lambda: counted(boss, "closer")).code == "round_open"
     assert refused(lambda: abandon(dealer)).code == "not_permitted"
     abandon(boss)
-    kinds = ["mishap abandoned", "round voided", "shoe retired", "dealer signed_out"]
-    assert latest_kinds(dealer.table, 4) == kinds
+    kinds = ["mishap abandoned", "rack locked", "round voided", "shoe retired", "dealer signed_out"]
+    assert latest_kinds(dealer.table, 5) == kinds
     assert chips_everywhere() == before
     counted(boss, "closer")
     assert not dealer.now.is_open
@@ -321,6 +332,9 @@ def test_an_abandoned_table_is_dealt_on() -> None:
     dealer, boss = dealt()
     dealer.bets(seat1=1_000)
     abandon(boss, "power")
+    assert refused(lambda: dealing.sign_in(dealer.table, dealer.by)).code == "rack_locked"
+    second = floor.staff(Role.SECURITY, "greta")
+    enters(boss, UnlockRack("the lamps are on again", second.username))
     dealing.sign_in(dealer.table, dealer.by)
     dealer.ready_shoe()
     dealer.bets(seat1=1_000)

@@ -1,0 +1,33 @@
+"""An input that was refused, and that somebody should read of."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tables.log.event import Event
+
+
+class InputRefused(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody tried what they may not, or what a table's limits or a wrong PIN forbid; nothing came of it.
+
+    It was left at the door of the house's book, for the table's own has nothing of it, and a dealer waits for neither.
+    """
+
+    subject: ClassVar[str] = "refusal"
+    kinds: ClassVar[tuple[str, ...]] = ("noted",)
+    of_the_house: ClassVar[bool] = True
+
+    entered: str
+    """What was entered, as inputs are called: "void_round", "signature"."""
+    code: str
+    says: str
+    """What was answered."""
+    table: str = ""
+    terminal: str = ""
+    more: int = 0
+    """How often the same was refused since the entry before, in the same process, and not noted."""
+
+    def words(self) -> str:
+        where = self.table or self.terminal
+        again = f"; {self.more} more since the last that was noted" if self.more else ""
+        return f"Refused{f' at {where}' if where else ''}, {self.entered.replace('_', ' ')}: {self.says}{again}"

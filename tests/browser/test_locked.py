@@ -1,0 +1,104 @@
+"""A burn at a relief by keyboard, a round that two make void, and a rack that is locked and unlocked: as the dealer and
+the pit boss do it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ledger.models import LogEntry
+from tables import dealing
+from tables.models import Staff
+from tables.roles import Role
+from tables.setup import house_terms
+from tests import floor, processes
+from tests.browser.conftest import Screen, entries
+from tests.browser.test_mishaps import LAPTOP, SMALL, boss_with_a_pin, signed
+from tests.floor import PIN, Hand
+
+pytestmark = pytest.mark.browser
+
+Come = Callable[..., Screen]
+
+
+def house_wants(**values: object) -> None:
+    """As an operator sets it, for every process."""
+    house_terms.change(values, by=floor.staff(Role.OPERATOR, "otto"))
+
+
+def shown(page: Any, name: str) -> None:
+    """Kept for whoever looks at it."""
+    page.screenshot(path=f"/tmp/shots-mishaps/{name}.png", full_page=True)
+
+
+@pytest.mark.parametrize("viewport", [LAPTOP, SMALL], ids=["1280", "1024"])
+def test_a_relief_burns_a_card_by_one_key(at_table: Come, transactional_db: None, viewport: dict[str, int]) -> None:
+    """Harm: the relief looks for the burn in a list, and deals without it."""
+    house_wants(burn_at_relief=True)
+    dealer, boss = floor.dealt(source="house")
+    relief = floor.staff(Role.DEALER, "dan", "102")
+    dealing.relieve(dealer.table, relief, dealer.by.username, confirmed_by=boss.by)
+    screen = at_table(Hand(dealer.table, relief), viewport).open()
+    assert screen.due == "relief"
+    assert "Burn one card." in screen.prompt
+    shown(screen.page, f"relief-{viewport['width']}")
+    start = screen.seq
+    screen.keys("Enter")
+    assert entries(dealer, start) == [("shoe", "card_set_aside")]
+    assert screen.due == "bets"
+
+
+def test_a_void_takes_two_and_a_locked_rack_stops_the_table(
+    at_table: Come, web: processes.Web, transactional_db: None
+) -> None:
+    """Harm: one person ends a round that takes two; or a locked rack is a word on a page."""
+    house_wants(void_second_roles=("security",))
+    dealer, _ = floor.dealt()
+    petra, guard = boss_with_a_pin(), floor.staff(Role.SECURITY, "greta", "501")
+    screen = at_table(dealer).open()
+    page = screen.page
+    screen.keys("2", "0", "Enter", "Enter")
+    page.goto(f"/tables/{dealer.table.pk}/mishaps/dead_hand/")
+    page.fill("#why", "the hand is fouled")
+    signed(page, "201")
+    page.fill("#second_badge", "201")
+    page.fill("#second_pin", PIN)
+    shown(page, "void-two")
+    page.click("text=Void the round")
+    assert "second signature" in page.inner_text("#refused").lower()
+    page.fill("#why", "the hand is fouled")
+    signed(page, "201")
+    page.fill("#second_badge", "501")
+    page.fill("#second_pin", PIN)
+    page.click("text=Void the round")
+    page.wait_for_selector("#board")
+    assert not dealer.now.round_open
+    voided = LogEntry.objects.filter(book_id=dealer.table.book_id, kind="voided").get()
+    assert f'"username":"{guard.username}"'.encode() in bytes(voided.body)
+    page.goto(f"/tables/{dealer.table.pk}/mishaps/abandoned/")
+    page.fill("#lock-note", "smoke in the corridor")
+    shown(page, "lock")
+    page.click("button[value=lock]")
+    page.wait_for_selector("#board")
+    assert screen.due == "locked"
+    assert "The rack is locked" in screen.prompt
+    shown(page, "locked")
+    _pit_unlocks(at_table, web, petra, dealer)
+    page.goto(f"/tables/{dealer.table.pk}/")
+    assert screen.due == "bets"
+
+
+def _pit_unlocks(at_table: Come, web: processes.Web, petra: Staff, dealer: Hand) -> None:
+    page = at_table(Hand(dealer.table, petra)).page
+    page.goto("/pit/")
+    card = page.wait_for_selector(f"[data-live='{dealer.table.pk}']")
+    assert "Rack is locked" in card.inner_text()
+    shown(page, "floor-locked")
+    page.click(f"#unlock-rack-{dealer.table.pk}")
+    page.fill("#note", "it was a pan")
+    page.fill("#second_badge", "501")
+    page.fill("#second_pin", PIN)
+    shown(page, "unlock")
+    page.click("button:has-text('Unlock rack')")
+    page.wait_for_selector(".table-card")
+    assert dealer.now.lock is None

@@ -1,0 +1,213 @@
+"""A card that is burned because another dealer took the table: where the house's terms want it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.test import override_settings
+
+from ledger.models import Book
+from ledger.proof import seals
+from tables import dealing, standing
+from tables.audit import proofs, sealing
+from tables.audit.outside import verifier
+from tables.audit.outside.bundle import Wrong
+from tables.day import hours
+from tables.games.cards import UNKNOWN
+from tables.inputs import EnterMishap
+from tables.models import Staff
+from tables.roles import Role
+from tables.setup import house_terms
+from tests import floor
+from tests.clock import travelling
+from tests.floor import Hand, dealt, for_pot
+from tests.tables.bundles import ONE, exported
+from tests.tables.play.test_mishaps import enters, holds, latest_kinds, refused, void
+
+pytestmark = pytest.mark.django_db
+
+Terms = Callable[..., None]
+
+
+def relieved(dealer: Hand, boss: Hand) -> Hand:
+    """Another dealer takes the table from the one who stands there."""
+    other = Staff.objects.filter(username="dan").first() or floor.staff(Role.DEALER, "dan")
+    dealing.relieve(dealer.table, other, dealer.by.username, confirmed_by=boss.by)
+    return Hand(dealer.table, other)
+
+
+def test_nothing_is_burned_unless_the_house_wants_it() -> None:
+    """Harm: houses whose rules say nothing of it burn a card at every relief, and the count of the shoe is off."""
+    relief = relieved(*dealt())
+    assert relief.board.due == "bets"
+    assert holds(relief.table)
+
+
+@pytest.mark.parametrize("source", ["keyed", "house", "batch"])
+def test_a_card_is_burned_before_the_next_round(terms: Terms, source: str) -> None:
+    """Harm: the relief forgets the burn, and nothing says that it is due."""
+    terms(burn_at_relief=True)
+    dealer, boss = dealt(source=source, options={"decks": 2})
+    relief = relieved(dealer, boss)
+    assert relief.board.due == "relief"
+    assert [button.label for button in relief.board.buttons if button.primary] == ["Card is burned"]
+    assert refused(lambda: relief.bets(seat1=1_000)).sentence == "Burn a card first: another dealer took the table."
+    assert refused(lambda: relief("burn", turned=3)).code == "bad_burn"
+    left = relief.now.cards_left
+    relief("burn")
+    assert latest_kinds(relief.table, 1) == ["shoe card_set_aside"]
+    assert relief.now.cards_left == left - 1
+    assert relief.board.due == "bets"
+    shoe = relief.now.shoe
+    assert shoe is not None
+    assert (shoe.aside or ())[-1][1] == UNKNOWN or source == "house", "of real cards nobody saw which"
+    relief.bets(seat1=1_000)
+    standing.cache.clear()
+    assert relief.now.shoe == relief.now.shoe
+    assert not relief.now.burn_is_due
+    assert holds(relief.table)
+
+
+def test_what_is_due_is_read_from_the_newest_entries_alone(terms: Terms) -> None:
+    """Harm: another process, which did not see the relief, deals on without the burn; or wants a second one."""
+    terms(burn_at_relief=True)
+    relief = relieved(*dealt())
+    standing.cache.clear()
+    assert relief.board.due == "relief"
+    relief("burn")
+    relief.bets(seat1=1_000)
+    relief.cards(1, 4, 6, 2)
+    standing.cache.clear()
+    assert not relief.now.burn_is_due
+
+
+def test_a_relief_in_mid_round_burns_after_it(terms: Terms) -> None:
+    """Harm: the round stops in its middle for a burn, and its cards come out in another order than they were to."""
+    terms(burn_at_relief=True)
+    dealer, boss = dealt()
+    dealer.bets(seat1=1_000)
+    relief = relieved(dealer, boss)
+    assert relief.board.due == "card"
+    void(boss)
+    assert relief.board.due == "relief"
+    enters(relief, EnterMishap("burn_at_relief", act="burn"))
+    assert relief.board.due == "bets", "burned by the procedure it is burned as well"
+    assert holds(relief.table)
+
+
+def test_a_card_that_is_set_aside_is_not_the_burn(terms: Terms) -> None:
+    """Harm: an exposed card counts as the burn that is due, and none is burned."""
+    terms(burn_at_relief=True)
+    relief = relieved(*dealt())
+    enters(relief, EnterMishap("exposed_card", act="set_aside", card="4"))
+    assert relief.board.due == "relief"
+    relief("burn")
+    assert relief.board.due == "bets"
+    assert holds(relief.table)
+
+
+def test_a_dealer_who_comes_back_to_a_live_shoe_burns_too(terms: Terms) -> None:
+    """Harm: a tap out and a tap in are a relief that burns nothing."""
+    terms(burn_at_relief=True)
+    dealer, _ = dealt()
+    dealing.sign_out(dealer.table, dealer.by)
+    dealing.sign_in(dealer.table, dealer.by)
+    assert dealer.board.due == "relief"
+
+
+def test_nothing_is_due_in_a_game_for_a_pot(terms: Terms) -> None:
+    """Harm: a burn is asked for where no card that is burned stays out: the table stops at it."""
+    terms(burn_at_relief=True)
+    relief = relieved(*for_pot("goblin_poker", seats={1: 3_000, 2: 3_000}))
+    assert not relief.now.burn_is_due
+    assert holds(relief.table)
+
+
+def test_nothing_is_due_where_a_machine_shuffles_all_the_time(terms: Terms) -> None:
+    """Harm: a card is burned into a machine that gives it back."""
+    terms(burn_at_relief=True)
+    relief = relieved(*dealt(source="csm", options={"decks": 2}))
+    assert relief.board.due == "bets"
+    assert holds(relief.table)
+
+
+def test_the_last_card_of_a_shoe_is_left_in_it(terms: Terms) -> None:
+    """Harm: the shoe has no card for the burn that is due, and the table cannot go on."""
+    terms(burn_at_relief=True)
+    dealer, boss = dealt()
+    left = dealer.now.cards_left
+    relief = relieved(dealer, boss)
+    shoe = relief.now.shoe
+    assert shoe is not None
+    few = replace(relief.now, shoe=replace(shoe, aside=tuple((shoe.ready_seq + 1, 0) for _ in range(left - 2))))
+    assert few.burn_is_due
+    empty = replace(relief.now, shoe=replace(shoe, aside=tuple((shoe.ready_seq + 1, 0) for _ in range(left - 1))))
+    assert not empty.burn_is_due
+
+
+def test_after_a_shuffle_nothing_is_due(terms: Terms) -> None:
+    """Harm: cards are burned twice, after the shuffle and for the relief before it."""
+    terms(burn_at_relief=True)
+    dealer, boss = dealt()
+    dealer("cut_card_out")
+    relief = relieved(dealer, boss)
+    assert relief.board.due == "shuffle"
+    relief("shuffle_shoe")
+    relief.ready_shoe()
+    assert relief.board.due == "bets"
+    assert holds(relief.table)
+
+
+def deals_on_regardless(relief: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A round is opened as by whoever has the application's database role, and asks nothing of the floor."""
+    with monkeypatch.context() as patched:
+        patched.setattr("tables.play.shoes.due", lambda scene: None)
+        relief.bets(seat1=1_000)
+    standing.cache.clear()
+
+
+def test_a_proof_finds_a_round_that_was_opened_without_the_burn(terms: Terms, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a dealer saves the burn, and nobody can tell."""
+    terms(burn_at_relief=True)
+    relief = relieved(*dealt())
+    deals_on_regardless(relief, monkeypatch)
+    fault = proofs.verify(Book.objects.get(pk=relief.table.book_id), noted=False).fault
+    assert fault is not None
+    assert fault.what.endswith("Burn a card first: another dealer took the table.")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_so_does_an_outsider(terms: Terms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: only the house itself can tell that a burn is missing."""
+    terms(burn_at_relief=True)
+    key_file = tmp_path / "audit.pem"
+    seals.make_key(key_file)
+    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
+        relief = relieved(*dealt(name="Rocket 9"))
+        deals_on_regardless(relief, monkeypatch)
+        clock.pass_until(hours.span(ONE)[1] + timedelta(hours=1))
+        with monkeypatch.context() as patched:  # the house seals what it did not look at
+            patched.setattr("tables.log.fold.Standing.burn_is_due", False)
+            sealing.seal_finished()
+        path = tmp_path / "bundle.zip"
+        path.write_bytes(exported(ONE, ONE))
+    with pytest.raises(Wrong, match="before the card was burned that is due at a relief"):
+        verifier.verify(path, say=lambda line: None)
+
+
+def test_a_proof_finds_a_relief_that_hid_its_burn(
+    operator: Staff, terms: Terms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: the entry of a relief says that nothing is to be burned, against the house's terms."""
+    monkeypatch.setattr(house_terms, "SLACK", timedelta(0))
+    dealer, boss = dealt()
+    house_terms.change({"burn_at_relief": True}, by=operator)
+    terms(burn_at_relief=False)
+    relief = relieved(dealer, boss)
+    house_terms.forget()
+    standing.cache.clear()
+    fault = proofs.verify(Book.objects.get(pk=relief.table.book_id), noted=False).fault
+    assert fault is not None
+    assert "terms said otherwise" in fault.what
