@@ -197,7 +197,9 @@ def _author(event: Proposed | ProposalEnded, entry: Entry) -> Staff:
     """Who an entry says wrote it, with the role that they had. Raises Misconduct where somebody else did."""
     if not entry.by.endswith(f" {event.name}"):
         raise Misconduct(f"it is by {event.name}, and {entry.by} wrote it")
-    return Staff(username=event.username, name=event.name, role=event.role)
+    author = Staff(username=event.username, name=event.name, role=event.role)
+    author.as_of = entry.at
+    return author
 
 
 def _is_done(end: ProposalEnd) -> bool:

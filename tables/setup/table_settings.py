@@ -197,7 +197,10 @@ def _apply(proposal: Proposal, by: Staff) -> None:
 
 
 handles(
-    "limits", "take", "pays", matter=Matter(_stands, _apply, "tables.change_table", may_propose=("tables.run_floor",))
+    "limits",
+    "take",
+    "pays",
+    matter=Matter(_stands, _apply, "tables.change_table", may_propose=("tables.propose_limits",)),
 )
 
 
