@@ -180,6 +180,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": timedelta(seconds=20),
         "options": {"expires": 20},
     },
+    "bring into force": {
+        "task": "tables.tasks.bring_into_force",
+        "schedule": timedelta(minutes=1),
+        "options": {"expires": 60},
+    },
     "clear sessions": {"task": "tables.tasks.clear_sessions", "schedule": crontab(hour=5, minute=30)},
 }
 

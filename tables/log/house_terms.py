@@ -67,9 +67,10 @@ MATTERS: Final[Mapping[str, str]] = {
     "pay_table": "A pay table",
     "chips": "A kind of chip",
     "staff": "What somebody may do",
+    "call_off": "Calling off what was approved",
 }
 """Settings that move money, or that say who may move it."""
-ALWAYS_TWO: Final = ("terms", "profile")
+ALWAYS_TWO: Final = ("terms", "profile", "call_off")
 """What takes two people wherever anything does: one person could loosen the rest by it."""
 EXCEPTIONS: Final = "Exceptions"
 CASH: Final = "Cash, keys and drops"

@@ -166,7 +166,7 @@ def _apply(proposal: Proposal, by: Staff) -> None:
     change(proposal.after, effective, by=by, profile=profile, proposal=proposal.number)
 
 
-handles("terms", "profile", matter=Matter(_stands, _apply, "tables.add_houseterms"))
+handles("terms", "profile", matter=Matter(_stands, _apply, "tables.add_houseterms", dates_itself=True))
 
 
 def event_of(effective: datetime, before: Values, after: Values) -> TermsChanged:

@@ -31,7 +31,7 @@ from tables.log.entries.staff import (
 )
 from tables.log.event import Event, Misconduct
 from tables.log.fold import signature_of
-from tables.models import PIN, Passkey
+from tables.models import PIN, Passkey, Staff
 from tables.roles import Role
 from tables.setup import role_choices
 
