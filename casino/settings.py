@@ -386,6 +386,12 @@ UNFOLD = {
                     listed("Drop schedule", "event_repeat", "tables_dropschedule"),
                     listed("Alert channels", "outgoing_mail", "tables_alertchannel"),
                     listed("House terms", "gavel", "tables_houseterms"),
+                    {
+                        "title": "Roles",
+                        "icon": "groups",
+                        "link": reverse_lazy("admin:house-roles"),
+                        "permission": lambda request: request.user.has_perm("tables.view_houseterms"),
+                    },
                     listed("Proposals", "how_to_reg", "tables_proposal"),
                 ],
             },

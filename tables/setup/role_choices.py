@@ -147,6 +147,10 @@ class Cell:
     """What the house's term would have, were it chosen otherwise."""
     why: str = ""
 
+    @property
+    def label(self) -> str:
+        return str(Role(self.role).label)
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
