@@ -61,6 +61,7 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
         "tables.add_housekey",
         "tables.add_dropschedule",
         "tables.close_day",
+        "tables.propose_limits",
         "tables.export_lists",
         "tables.confirm_code",
         "tables.acknowledge",

@@ -40,7 +40,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """Something that is to change: the proposal, what it changes, how far it is, and what the viewer may do about it."""
+    """Something that is to change: what, how far it is, and what the viewer may do about it."""
 
     proposal: Proposal
     title: str
