@@ -180,6 +180,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": timedelta(seconds=20),
         "options": {"expires": 20},
     },
+    "bring into force": {
+        "task": "tables.tasks.bring_into_force",
+        "schedule": timedelta(minutes=1),
+        "options": {"expires": 60},
+    },
     "clear sessions": {"task": "tables.tasks.clear_sessions", "schedule": crontab(hour=5, minute=30)},
 }
 
@@ -381,6 +386,12 @@ UNFOLD = {
                     listed("Drop schedule", "event_repeat", "tables_dropschedule"),
                     listed("Alert channels", "outgoing_mail", "tables_alertchannel"),
                     listed("House terms", "gavel", "tables_houseterms"),
+                    {
+                        "title": "Roles",
+                        "icon": "groups",
+                        "link": reverse_lazy("admin:house-roles"),
+                        "permission": lambda request: request.user.has_perm("tables.view_houseterms"),
+                    },
                     listed("Proposals", "how_to_reg", "tables_proposal"),
                 ],
             },

@@ -19,6 +19,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
 from asgiref.sync import sync_to_async
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
 from ledger.lanes import give_back
@@ -61,7 +62,10 @@ def spell(rows: Iterable[Row]) -> str:
 
 
 def answer(request: HttpRequest, name: str, header: Row, pages: Iterator[Iterable[Row]]) -> HttpResponseBase:
-    """A list as a download: CSV that reads each page as the one before it leaves; or a workbook (``as=xlsx``)."""
+    """A list as a download: CSV that reads each page as the one before it leaves; or a workbook (``as=xlsx``). Raises
+    PermissionDenied where the house lets the viewer's role take none out."""
+    if not request.user.has_perm("tables.export_lists"):  # type: ignore[union-attr]
+        raise PermissionDenied
     place = _Place(request.user.pk)
     if not place.taken:
         return _full()

@@ -15,7 +15,7 @@ class TablesConfig(AppConfig):
         """Each room puts its functions on the lists of `handlers`. The rows of shoe audits and kept sheets stand apart
         from the other models, so that what deals cannot reach them."""
         from ledger import discrepancies
-        from tables import pepper, refused_inputs  # noqa: F401
+        from tables import models, pepper, refused_inputs  # noqa: F401
         from tables.alerting import channels, rule_book  # noqa: F401
         from tables.audit import house_terms as terms_proof  # noqa: F401
         from tables.audit import times, trail, two_people  # noqa: F401
@@ -34,10 +34,11 @@ class TablesConfig(AppConfig):
             seat_pages,
             shoes,
         )
-        from tables.setup import denominations, house_terms, pay_tables, table_settings  # noqa: F401
+        from tables.setup import denominations, house_terms, pay_tables, role_choices, table_settings  # noqa: F401
         from tables.slips import retiring, table_desk  # noqa: F401
         from tables.staff import checking, staffing  # noqa: F401
 
+        models.go_by_choices(role_choices.otherwise)
         discrepancies.go_by(lambda: house_terms.levels("discrepancy_levels_cents"))
         checks.register(pepper.check, checks.Tags.security, deploy=True)
         checks.register(house_terms.check)

@@ -73,7 +73,7 @@ def record(
     written on during an outage.
     """
     try:
-        return _recorded(table, entered, by, key, expected_seq, attested)
+        return _recorded(table, entered, by=by, key=key, expected_seq=expected_seq, attested=attested, paper=paper)
     except Refused as refused:
         refused_inputs.note(entered, refused, by.signature, table=table.name)
         raise
@@ -82,10 +82,12 @@ def record(
 def _recorded(
     table: Table,
     entered: Input,
+    *,
     by: Staff | AtSeat,
     key: UUID,
     expected_seq: int | None,
     attested: Attestation | None,
+    paper: FromPaper | None,
 ) -> Answer:
     request = Request.of(entered, by.username, key)
     with turn_at(table.book_id).turn(), transaction.atomic():

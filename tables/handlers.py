@@ -95,6 +95,7 @@ def as_written(scene: Scene, event: Author, entry: Entry, permit: Permit) -> Sce
     """The scene with whoever an entry says wrote it. Raises Misconduct where somebody else did, and Refused where they
     may not."""
     author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
+    author.as_of = entry.at
     acting = replace(scene, by=author)
     if acting.signature != entry.by:
         raise Misconduct(f"it is of {acting.signature}, and {entry.by} wrote it")

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 import re
-from datetime import UTC
+from collections.abc import Callable, Collection
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Final
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
@@ -23,6 +24,7 @@ from ledger.models import AppendOnly
 from ledger.proof.chips import money
 from tables import pepper
 from tables.games.catalog import GAMES
+from tables.log import role_choices
 from tables.log.entries.custody import OPENS
 from tables.log.entries.kept import PepperCarriedOver
 from tables.log.entries.staff import CALLED, StaffAdded
@@ -81,6 +83,28 @@ class StaffManager(BaseUserManager["Staff"]):
         """Django's ``createsuperuser``: the first operator of a new house."""
         name = fields.get("name", username)
         return self.create_staff(username, name=name, role=Role.OPERATOR, password=password)
+
+
+def _nothing(_: datetime | None) -> Collection[str]:
+    return ()
+
+
+_chosen: Callable[[datetime | None], Collection[str]] = _nothing
+"""What the house chose otherwise for its roles, now or at a moment."""
+
+LATE_BY: Final = timedelta(seconds=10)
+"""A process goes by what it read of the house's terms for a few seconds: so much later than a change, an entry may
+still go by what held before."""
+
+
+def go_by_choices(asked: Callable[[datetime | None], Collection[str]]) -> None:
+    """Ask the house's terms, which are a room above this one, what the house chose for its roles."""
+    global _chosen
+    _chosen = asked
+
+
+def _moments(as_of: datetime | None) -> tuple[datetime | None, ...]:
+    return (None,) if as_of is None else (as_of, as_of - LATE_BY)
 
 
 class Staff(AbstractBaseUser):
@@ -215,9 +239,17 @@ class Staff(AbstractBaseUser):
         """Whether the Django admin opens for them."""
         return self.is_active and self.role in (Role.OPERATOR, Role.AUDITOR)
 
+    as_of: datetime | None = None
+    """The moment of the entry that somebody wrote, where a proof asks what they might do then; no column."""
+
     def has_perm(self, perm: str, obj: object = None) -> bool:
-        """Django's question; the answer is the role's."""
-        return self.is_active and may(Role(self.role), perm)
+        """Django's question; the answer is the role's, and where the house has a choice about it, the house's."""
+        if not self.is_active:
+            return False
+        choice = role_choices.choice_of(self.role, perm)
+        if choice is None:
+            return may(Role(self.role), perm)
+        return any(role_choices.allows(choice, _chosen(moment)) for moment in _moments(self.as_of))
 
     def has_perms(self, perms: list[str], obj: object = None) -> bool:
         return all(self.has_perm(perm, obj) for perm in perms)

@@ -40,6 +40,8 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
         {
             "tables.watch_floor",
             "tables.run_floor",
+            "tables.propose_limits",
+            "tables.export_lists",
             "tables.watch_worth",
             "tables.confirm_code",
             "tables.set_alertrules",
@@ -59,6 +61,8 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
         "tables.add_housekey",
         "tables.add_dropschedule",
         "tables.close_day",
+        "tables.propose_limits",
+        "tables.export_lists",
         "tables.confirm_code",
         "tables.acknowledge",
         "ledger.acknowledge_alert",
@@ -71,12 +75,13 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
         "tables.watch_shoes",
         "tables.watch_worth",
         "tables.watch_bookmarks",
+        "tables.export_lists",
         "tables.review_access",
     },
-    Role.CASHIER: frozenset({"tables.watch_cage", "tables.run_cage"}),
-    Role.SECURITY: frozenset({"tables.carry"}),
-    Role.COUNTER: frozenset({"tables.watch_count", "tables.count_boxes"}),
-    Role.CAGE_MANAGER: frozenset({"tables.watch_cage", "tables.run_cage", "tables.watch_chips"}),
+    Role.CASHIER: frozenset({"tables.watch_cage", "tables.run_cage", "tables.export_lists"}),
+    Role.SECURITY: frozenset({"tables.carry", "tables.export_lists"}),
+    Role.COUNTER: frozenset({"tables.watch_count", "tables.count_boxes", "tables.export_lists"}),
+    Role.CAGE_MANAGER: frozenset({"tables.watch_cage", "tables.run_cage", "tables.watch_chips", "tables.export_lists"}),
     Role.SURVEILLANCE: frozenset(
         {
             "tables.watch_floor",
@@ -84,6 +89,7 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
             "tables.watch_count",
             "tables.acknowledge",
             "tables.watch_bookmarks",
+            "tables.export_lists",
             "tables.bookmark",
         }
     ),
@@ -93,8 +99,9 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
 cage holds, gives out and takes in. ``watch_chips``: the chips' series, kinds and registers. ``carry``: chips and
 boxes between the cage, the tables and the count. ``count_boxes``: the soft count. ``acknowledge``: take note of an
 alert by name; ``acknowledge_alert`` also looks into discrepancies. ``set_alertrules``: which alerts are raised, and
-who hears of them. ``bookmark``: mark moments for the surveillance. ``watch_shoes``: what finished shoes were worth,
-and who bet by it. ``watch_worth``: what each ruling on a round is worth. ``confirm_code``: give the second half of
+who hears of them. ``propose_limits``: propose what a table is set to. ``export_lists``: take lists out as
+files. ``bookmark``: mark moments for the surveillance. ``watch_shoes``: what finished shoes were worth, and who bet by
+it. ``watch_worth``: what each ruling on a round is worth. ``confirm_code``: give the second half of
 the code with which somebody makes a PIN or a password. Who may sign which step of a slip stands in
 ``tables/log/series.py``. Nobody may delete."""
 
@@ -103,6 +110,8 @@ WORDS: Final[dict[str, str]] = {
     "tables.deal": "deal at the table where they are signed in",
     "tables.watch_floor": "see tables, rounds and the log",
     "tables.run_floor": "run the floor: open and close tables, load shoes, take back, rule on disputes, sign slips",
+    "tables.propose_limits": "propose what a table is set to",
+    "tables.export_lists": "take lists out as files",
     "tables.watch_worth": "see what rulings on a round are worth",
     "tables.watch_shoes": "see what finished shoes were worth",
     "tables.watch_cage": "see the cage and the vault",
@@ -119,6 +128,9 @@ WORDS: Final[dict[str, str]] = {
     "tables.add_househours": "set the gaming day",
     "tables.add_houseterms": "set the house's terms",
     "tables.change_staff": "take people on, and say what they may do",
+    "tables.confirm_code": "give the second half of codes for PINs and passwords",
+    "tables.add_housekey": "set the register of keys",
+    "tables.add_dropschedule": "set when drops are due",
     "tables.enrol_terminal": "enrol and revoke terminals",
     "tables.review_access": "review who may do what",
     "tables.acknowledge": "acknowledge alerts",
@@ -133,5 +145,6 @@ WORDS: Final[dict[str, str]] = {
 
 
 def may(role: Role, permission: str) -> bool:
-    """Whether a role holds a permission such as ``tables.deal``."""
+    """Whether a role holds a permission such as ``tables.deal`` in a house that chose nothing: ``Staff.has_perm`` says
+    what holds in this one (``tables/log/role_choices.py``)."""
     return permission in PERMISSIONS[role]

@@ -46,6 +46,12 @@ def look_after_alerts() -> bool:
 
 
 @shared_task
+def bring_into_force() -> int:
+    """Do what two people approved and whose moment has come; how many proposals that settled."""
+    return watching.bring_into_force()
+
+
+@shared_task
 def deliver(pk: int) -> str | None:
     """Make the attempt that is due at a delivery; what came of it."""
     return delivery.deliver(pk)

@@ -15,10 +15,11 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from dealer_ui import exports, signatures
 from tables.audit import access as reviews
-from tables.log.duties import APART
+from tables.log.duties import APART, DIFFER
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.setup import role_choices
 
 QUARTER: Final = timedelta(days=92)
 
@@ -43,16 +44,15 @@ def access(request: HttpRequest) -> HttpResponse:
         "last": last,
         "is_due": last is None or last[0] < timezone.now() - QUARTER,
         "signs": request.user.has_perm("tables.review_access"),
-        "apart": [(Role(pair.first).label, Role(pair.second).label, pair.why) for pair in APART if _is_here(pair)],
+        "apart": [(Role(pair.first).label, Role(pair.second).label, pair.why, pair.clause) for pair in APART],
+        "differ": DIFFER,
+        "chosen": role_choices.in_words(),
+        "sees_roles": request.user.has_perm("tables.view_houseterms"),
         "badge": request.POST.get("badge", ""),
         "note": request.POST.get("note", ""),
         "refused": refused,
     }
     return render(request, "dealer_ui/pit/access.html", context, status=refused.status if refused else 200)
-
-
-def _is_here(pair: tuple[str, str, str]) -> bool:
-    return {pair[0], pair[1]} <= set(Role.values)
 
 
 def _signed(request: HttpRequest) -> HttpResponse:

@@ -35,6 +35,7 @@ from dealer_ui.pit.floor import (
     shown,
     strip_of,
 )
+from dealer_ui.pit.table_limits import next_changes
 from ledger import alerts as ledger_alerts
 from ledger.models import Alert
 from tables import dealing, standing
@@ -207,6 +208,7 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
             "proof": _proof(card.table),
             "has_roads": card.table.game in HAS_ROADS,
             "pays": pays.pays_at(card.table),
+            "next": next_changes(card.table, _viewer(request)),
         }
         | _rounds(request, card.table, latest_of(card.standing)),
     )

@@ -19,6 +19,7 @@ from dealer_ui.pit import (
     reports,
     shoe_audits,
     surveillance,
+    table_limits,
 )
 
 app_name = "pit"
@@ -72,6 +73,7 @@ urlpatterns = [
     path("tables/<int:pk>/shoes/<int:seq>/", shoe_audits.shoe, name="shoe"),
     path("tables/<int:pk>/shoes/<int:seq>.csv", shoe_audits.shoe_csv, name="shoe-csv"),
     path("tables/<int:pk>/", pages.table, name="table"),
+    path("tables/<int:pk>/limits/", table_limits.limits, name="limits"),
     path("tables/<int:pk>/float/", inventories.rack_float, name="float"),
     path("tables/<int:pk>/float.csv", inventories.rack_float_csv, name="float-csv"),
     path("tables/<int:pk>/display/", display.display, name="display"),

@@ -26,6 +26,7 @@ from tables.day import hours as shifts
 from tables.day.hours import Hours
 from tables.games.catalog import GAMES
 from tables.log.entries.settings import PAYS
+from tables.log.fold import Standing
 from tables.log.terms import Settings
 from tables.models import (
     MOST_RAKE_PERMILLE,
@@ -39,7 +40,7 @@ from tables.models import (
 )
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import chip_series, denominations, pay_tables, table_settings
+from tables.setup import chip_series, denominations, pay_tables, proposals, table_settings
 from tables.setup.table_settings import Faults
 from tables.setup.two_people import Draft
 from tables.staff import staffing, terminals
@@ -91,6 +92,26 @@ class LimitsField(forms.Field):
         if isinstance(value, tuple | list):
             return " to ".join(money(cents).replace(",", "") for cents in value)
         return value
+
+
+class EffectiveField(forms.DateTimeField):
+    """From when something is to hold."""
+
+    widget = widgets.UnfoldAdminTextInputWidget({"placeholder": "at once", "autocomplete": "off"})
+
+    def __init__(self) -> None:
+        says = (
+            "As 2026-03-02 06:00, by the house's clock. Empty: at once; or, where it takes two people, from when it is"
+            " approved."
+        )
+        super().__init__(label="Holds from", required=False, help_text=says)
+
+    def clean(self, value: Any) -> Any:
+        """A moment to come, within a year."""
+        moment = super().clean(value)
+        if moment and (says := proposals.effective_fault(moment, timezone.now())):
+            raise ValidationError(says)
+        return moment
 
 
 def limit_fields(game: str) -> dict[str, forms.Field]:
@@ -180,6 +201,8 @@ class Judged(forms.ModelForm):
         widget=widgets.UnfoldAdminTextInputWidget,
         help_text="For the second person, where it takes two. The log keeps it.",
     )
+
+    effective = EffectiveField()
 
     FIELDS: ClassVar[Mapping[str, str]] = {}
     """Which field shows the fault of which setting, where the names differ; others stand above the form."""
@@ -351,12 +374,14 @@ class TableForm(Judged):
         """Those of a new table, or of a change while the table stands as it does."""
         if self.instance.pk is None:
             return table_settings.name_faults(self.cleaned_data["name"]) | table_settings.faults(self.settings())
-        return table_settings.change_faults(self.instance, self.changes(), standing.of(self.instance))
+        state = Standing() if self.cleaned_data.get("effective") else standing.of(self.instance)
+        return table_settings.change_faults(self.instance, self.changes(), state)
 
     def draft(self) -> Draft | None:
         if self.instance.pk is None:
             return table_settings.draft_of_new(self.cleaned_data["name"], self.settings())
-        return table_settings.draft_of_change(self.instance, self.changes())
+        later = self.cleaned_data.get("effective") is not None
+        return table_settings.draft_of_change(self.instance, self.changes(), later=later)
 
     def write(self, by: Staff) -> Table:
         if self.instance.pk is None:
@@ -415,7 +440,7 @@ class StaffForm(Judged):
 
     def changes(self) -> dict[str, Any]:
         """What changed."""
-        return {name: value for name, value in self.changed.items() if name not in ("username", "comment")}
+        return {name: value for name, value in self.changed.items() if name not in ("username", "comment", "effective")}
 
     def faults(self) -> Faults:
         if self.instance.pk is None:
@@ -443,7 +468,11 @@ class StaffForm(Judged):
 
     def _all_values(self) -> dict[str, Any]:
         typed = {"role": Role.DEALER.value} | self.cleaned_data
-        return {name: value for name, value in typed.items() if name not in ("username", "comment", "is_active")}
+        return {
+            name: value
+            for name, value in typed.items()
+            if name not in ("username", "comment", "effective", "is_active")
+        }
 
 
 class TerminalForm(Judged):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
@@ -12,8 +12,9 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 from unfold import widgets
 
+from tables.admin.forms import EffectiveField
 from tables.log import house_terms as catalogue
-from tables.log.house_terms import TERMS, Term, Values, groups, said, title_of, typed
+from tables.log.house_terms import ROLES, Term, Values, said, title_of, typed
 from tables.models import HouseTerms
 from tables.setup import house_terms
 from tables.setup.two_people import Draft
@@ -57,6 +58,11 @@ def changes(row: HouseTerms) -> list[tuple[str, str, str]]:
         (title_of(name), catalogue.said_of(name, before.get(name)), catalogue.said_of(name, value))
         for name, value in row.values.items()
     ]
+
+
+def groups() -> Mapping[str, Sequence[Term]]:
+    """The terms by their groups; what was chosen for the roles has a page of its own."""
+    return {group: terms for group, terms in catalogue.groups().items() if group != ROLES}
 
 
 class _TermField(forms.CharField):
@@ -119,11 +125,7 @@ def _field(term: Term) -> forms.Field:
 class FromThenOn(forms.Form):
     """When a change is to hold, and what is said of it to the second person."""
 
-    effective = forms.DateTimeField(
-        label="Holds from", required=False, widget=widgets.UnfoldAdminTextInputWidget({"placeholder": "at once"}),
-        help_text="As 2026-03-02 06:00, by the house's clock. Empty: at once; or, where it takes two people, from when"
-        " it is approved.",
-    )  # fmt: skip
+    effective = EffectiveField()
     comment = forms.CharField(
         label="Why", required=False, max_length=500, widget=widgets.UnfoldAdminTextInputWidget,
         help_text="For whoever approves it, where it takes two people. The log keeps it.",
@@ -142,7 +144,8 @@ class TermsForm(FromThenOn):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.in_force = house_terms.as_entered(timezone.now())
-        for name, term in TERMS.items():
+        self.terms = {term.name: term for terms in groups().values() for term in terms}
+        for name, term in self.terms.items():
             self.fields[name] = _field(term)
             value = self.in_force[name]
             self.initial[name] = value if term.kind in ("flag", "choice", "choices") else typed(term, value)
@@ -167,7 +170,7 @@ class TermsForm(FromThenOn):
         """What differs from what would hold then."""
         moment = self.cleaned_data["effective"] or timezone.now()
         before = house_terms.as_entered(moment)
-        return catalogue.differing(before, {name: self.cleaned_data[name] for name in TERMS})
+        return catalogue.differing(before, {name: self.cleaned_data[name] for name in self.terms})
 
     def draft(self) -> Draft | None:
         """What is to be proposed, where it takes two people."""

@@ -6,6 +6,7 @@ Nothing is saved past the floor's own functions, so whatever is changed here is 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import segno
@@ -31,6 +32,7 @@ from ledger.log import entries
 from ledger.models import LogEntry
 from ledger.proof.chips import money
 from tables import attesting, standing
+from tables.admin import roles
 from tables.admin.forms import (
     AlertChannelForm,
     ChipSeriesForm,
@@ -48,6 +50,7 @@ from tables.admin.forms import (
 from tables.admin.house_profiles import ProfileForm, clauses_of, would_change
 from tables.admin.house_terms import FromThenOn, ReasonForm, TermsForm, changes, shown
 from tables.admin.pay_tables import PayTableForm, previews
+from tables.admin.roles import RolesForm
 from tables.alerting import channels
 from tables.alerting.rows import AlertChannel
 from tables.alerting.rules import KINDS, LEVELS
@@ -55,7 +58,7 @@ from tables.board import pays, secrecy
 from tables.day import hours as shifts
 from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
-from tables.log import two_people
+from tables.log import duties, two_people
 from tables.log.entries.settings import PAYS
 from tables.log.entries.staff import CALLED
 from tables.log.fold import Standing
@@ -75,7 +78,7 @@ from tables.models import (
 )
 from tables.refusals import Refused, sentence
 from tables.roles import Role
-from tables.setup import chip_series, house_terms, pay_tables, proposals, table_settings
+from tables.setup import chip_series, house_terms, pay_tables, proposals, role_choices, table_settings
 from tables.setup.two_people import Draft
 from tables.slips import retiring
 from tables.staff import ages, codes, passkeys, sign_in, staffing, terminal_keys, terminals
@@ -133,13 +136,14 @@ class SetUp(ClosedList):
         if not may_write or not any(two_people.needed(matter, terms) for matter in self.takes_two):
             return []
         says = "What moves money waits for a second operator: Save proposes it."
-        return [("Two people", {"fields": ("comment",), "description": says})]
+        return [("Two people", {"fields": ("effective", "comment"), "description": says})]
 
     def save_form(self, request: HttpRequest, form: Judged, change: bool) -> Any:
         """Write it, and note it in the log; or propose it, where it takes two people."""
         draft = form.draft()
         if draft is None:
             return form.write(operator(request))
+        draft = replace(draft, effective=form.cleaned_data.get("effective"))
         waits(request).append(proposals.propose(draft, form.cleaned_data["comment"], by=operator(request)))
         return form.instance
 
@@ -490,6 +494,7 @@ class HouseTermsAdmin(SetUp):
         """With the page of the profiles, and each of them."""
         profile = self.admin_site.admin_view(self.profile_view)
         own = [
+            path("roles/", self.admin_site.admin_view(self.roles_view), name="house-roles"),
             path("profiles/", self.admin_site.admin_view(self.profiles_view), name="house-profiles"),
             path("profiles/<slug:name>/", profile, name="house-profile"),
         ]
@@ -503,6 +508,7 @@ class HouseTermsAdmin(SetUp):
             groups=shown(), history=[(row, changes(row)) for row in HouseTerms.objects.order_by("-seq")],
             in_vain=settings.SET_IN_VAIN, may_change=self.has_add_permission(request),
             change_url=reverse("admin:tables_houseterms_add"), profiles_url=reverse("admin:house-profiles"),
+            roles_url=reverse("admin:house-roles"),
         )  # fmt: skip
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
@@ -516,6 +522,26 @@ class HouseTermsAdmin(SetUp):
             except Refused as refused:
                 form.add_error(None, refused.sentence)
         return self._page(request, "change_terms", "Change terms", form=form, button=self._button("terms"))
+
+    def roles_view(self, request: HttpRequest) -> HttpResponse:
+        """What each role may do and sign, and the house's choices as boxes."""
+        self._permit(request)
+        may_change = self.has_add_permission(request)
+        if request.method == "POST" and not may_change:
+            raise PermissionDenied
+        form = RolesForm(request.POST if request.method == "POST" else None)
+        if form.is_valid():
+            try:
+                return self._changed(request, form.draft(), form, back="admin:house-roles")
+            except Refused as refused:
+                form.add_error(None, refused.sentence)
+        waiting = [row for row in proposals.waiting() if (row.matter, row.about) == ("terms", role_choices.ABOUT)]
+        return self._page(
+            request, "roles", "Roles: what each may do",
+            form=form, labels=roles.LABELS, may_change=may_change, button=self._button("terms"),
+            apart=roles.apart(), differ=duties.DIFFER, next=roles.next_choices(),
+            waiting=[(row, proposals.title_of_proposal(row)) for row in waiting],
+        )  # fmt: skip
 
     def profiles_view(self, request: HttpRequest) -> HttpResponse:
         """Which there are."""
@@ -544,7 +570,13 @@ class HouseTermsAdmin(SetUp):
         )  # fmt: skip
 
     def _changed(
-        self, request: HttpRequest, draft: Draft | None, form: FromThenOn, profile: str | None = None
+        self,
+        request: HttpRequest,
+        draft: Draft | None,
+        form: FromThenOn,
+        *,
+        profile: str | None = None,
+        back: str = "admin:tables_houseterms_changelist",
     ) -> HttpResponse:
         """Entered, or proposed where it takes two people. Raises Refused."""
         by = operator(request)
@@ -554,7 +586,7 @@ class HouseTermsAdmin(SetUp):
             return redirect("admin:tables_proposal_change", proposal.pk)
         row = house_terms.change(form.values(), form.cleaned_data["effective"], by=by, profile=profile)
         messages.success(request, "The change is entered." if row else "Nothing was to be changed.")
-        return redirect("admin:tables_houseterms_changelist")
+        return redirect(back)
 
     def _button(self, matter: str) -> str:
         needed = two_people.needed(matter, house_terms.as_entered(timezone.now()))
@@ -608,6 +640,7 @@ class ProposalAdmin(SetUp):
             "proposal": proposal, "form": form, "changes": proposals.changes(proposal), "status": self.status(proposal),
             "may_approve": waiting and proposal in proposals.waiting_for(by),
             "may_withdraw": waiting and proposal.proposed_by == by.username,
+            "may_call_off": proposal in proposals.to_come() and proposals.may_propose("call_off", by),
             "stale": proposals.stale(proposal) if waiting else "",
             "title": f"{proposal}: {self.title(proposal)}", "opts": self.opts,
         }  # fmt: skip
@@ -618,13 +651,21 @@ class ProposalAdmin(SetUp):
         """What its button says is done. Raises Refused."""
         by = operator(request)
         if "approve" in request.POST:
-            proposals.approve(proposal, by=by)
-            messages.success(request, f"{proposal} is approved, and done.")
+            end = proposals.approve(proposal, by=by)
+            later = (
+                f"waits: it holds from {timezone.localtime(proposal.effective):%Y-%m-%d %H:%M}"
+                if (proposal.effective and proposals.is_to_come(proposal, end.at))
+                else "done"
+            )
+            messages.success(request, f"{proposal} is approved, and {later}.")
+        elif "call_off" in request.POST:
+            proposed = proposals.propose(proposals.draft_of_calling_off(proposal), reason, by=by)
+            messages.success(request, f"{proposed} waits for a second operator: it calls off {proposal}.")
         elif "decline" in request.POST:
             proposals.decline(proposal, reason, by=by)
             messages.success(request, f"{proposal} is declined.")
         elif "withdraw" not in request.POST:
-            raise Refused("no_button", "Say whether you approve, decline or withdraw it.", 422)
+            raise Refused("no_button", "Say whether you approve, decline, withdraw or call it off.", 422)
         else:
             proposals.withdraw(proposal, reason, by=by)
             messages.success(request, f"{proposal} is withdrawn.")
@@ -636,12 +677,7 @@ class ProposalAdmin(SetUp):
 
     @admin.display(description="what became of it")
     def status(self, proposal: Proposal) -> str:
-        """Waits, or what became of it and why."""
-        end = getattr(proposal, "end", None)
-        if end is None:
-            return f"Waits for a second person until {timezone.localtime(proposal.expires):%Y-%m-%d %H:%M}"
-        why = f": {end.text}" if end.text else ""
-        return f"{end.outcome.capitalize()} by {end.by}, {timezone.localtime(end.at):%Y-%m-%d %H:%M}{why}"
+        return proposals.status(proposal)
 
 
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -649,7 +685,9 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     by = operator(request)
     waiting = list(proposals.waiting()) if by.has_perm("tables.view_proposal") else []
     mine = proposals.waiting_for(by)
+    coming = proposals.to_come() if by.has_perm("tables.view_proposal") else []
     return context | {
+        "to_come": [(proposal, proposals.title_of_proposal(proposal)) for proposal in coming],
         "waiting_for_me": [(proposal, proposals.title_of_proposal(proposal)) for proposal in mine],
         "waiting_for_others": [
             (proposal, proposals.title_of_proposal(proposal)) for proposal in waiting if proposal not in mine
@@ -713,7 +751,8 @@ class PayTableAdmin(SetUp):
 
     def _page(self, request: HttpRequest, **context: Any) -> HttpResponse:
         title = f"A pay table of {GAMES[context['form'].GAME].title}" if "form" in context else "A pay table"
-        shared = {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
+        takes_two = two_people.needed("pay_table", house_terms.as_entered(timezone.now()))
+        shared = {**self.admin_site.each_context(request), "opts": self.opts, "title": title, "takes_two": takes_two}
         return TemplateResponse(request, "tables/admin/pay_table.html", shared | context)
 
     @action(description="New version", url_path="new-version", permissions=["version"])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
 from django import forms
 from msgspec import structs
 from unfold import widgets
 
+from tables.admin.forms import EffectiveField
 from tables.games.catalog import GAMES
 from tables.games.odds import HouseRules, PayTable
 from tables.games.pays import PaidWager, Spelled
@@ -45,6 +46,7 @@ class PayTableForm(forms.Form):
         widget=widgets.UnfoldAdminTextInputWidget,
         help_text="For the second person, where it takes two. The log keeps it.",
     )
+    effective = EffectiveField()
     confirmed = forms.BooleanField(
         required=False,
         label="The house loses on a wager of this table, and it is meant so",
@@ -107,7 +109,8 @@ class PayTableForm(forms.Form):
 
     def draft(self) -> Draft | None:
         """What is to be proposed, where it takes two people."""
-        return pay_tables.draft(self.GAME, self.cleaned_data["name"], self.lines())
+        drafted = pay_tables.draft(self.GAME, self.cleaned_data["name"], self.lines())
+        return replace(drafted, effective=self.cleaned_data["effective"]) if drafted else None
 
     def make(self, by: Staff) -> Row:
         """Raises Refused when the floor has moved on."""

@@ -22,7 +22,8 @@ from tables.log.catalog import read_as
 from tables.log.entries.staff import AccessReviewed, StaffAdded, StaffChanged
 from tables.models import Staff
 from tables.refusals import Refused
-from tables.roles import WORDS, Role, may
+from tables.roles import WORDS
+from tables.setup import role_choices
 
 SAYS_NOTHING: Final = "before the log told of it"
 
@@ -46,19 +47,26 @@ class Access:
     def may(self) -> tuple[str, ...]:
         """In words, what they may do in any of their roles; nothing where they left."""
         roles = (self.role, *self.further) if self.is_active else ()
-        return tuple(words for permission, words in WORDS.items() if any(may(Role(role), permission) for role in roles))
+        people = [Staff(username=self.username, role=role) for role in roles]
+        return tuple(words for permission, words in WORDS.items() if any(each.has_perm(permission) for each in people))
+
+    @property
+    def otherwise(self) -> tuple[str, ...]:
+        """In words, what the house chose for these roles otherwise than it ships."""
+        roles = (self.role, *self.further) if self.is_active else ()
+        return tuple(dict.fromkeys(words for role in roles for words in role_choices.chosen_for(role)))
 
     def row(self) -> tuple[Any, ...]:
         """A line of the list, as a file has it."""
         roles = ", ".join((self.role, *self.further))
         return (
             self.username, self.name, self.badge, roles, "yes" if self.is_active else "no", self.since, self.granted_by,
-            self.last_sign_in, "; ".join(self.may),
+            self.last_sign_in, "; ".join(self.may), "; ".join(self.otherwise),
         )  # fmt: skip
 
 
 HEADER: Final = (
-    "username", "name", "badge", "roles", "active", "since", "granted_by", "last_sign_in", "may",
+    "username", "name", "badge", "roles", "active", "since", "granted_by", "last_sign_in", "may", "chosen_by_the_house",
 )  # fmt: skip
 
 

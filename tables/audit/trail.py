@@ -41,7 +41,7 @@ from tables.log.entries.terminal_keys import (
 )
 from tables.log.event import Misconduct
 from tables.log.series import HOUSE_COUNTS
-from tables.setup import custody
+from tables.setup import custody, role_choices
 from tables.slips import barring, kept_apart, stock
 from tables.training import certificates
 
@@ -88,6 +88,7 @@ def check_signature(event: SlipSigned, entry: Entry) -> None:
     """The signature kept beside an entry is the one that it says; that there is one is asked of the whole book. And
     whoever signed was not barred from it by a reset of their PIN."""
     barring.check(event.after, event.username, entry)
+    role_choices.check_signer(event.after, event.role, entry)
     row = SlipSignature.objects.select_related("slip").filter(book_id=entry.book_id, seq=entry.seq).first()
     if row is None:
         return

@@ -19,9 +19,12 @@ from tables.log.entries.chips import DenominationAdded, DenominationChanged
 from tables.log.entries.house_terms import TermsChanged
 from tables.log.entries.proposals import (
     ProposalApproved,
+    ProposalCalledOff,
     ProposalDeclined,
     ProposalEnded,
     ProposalExpired,
+    ProposalInForce,
+    ProposalLapsed,
     ProposalWithdrawn,
     Proposed,
     builtins,
@@ -122,12 +125,18 @@ def _hold(matter: str | None, number: int | None, entry: Entry, done: Mapping[st
 
 
 def _refuse_other_place(end: ProposalEnd, entry: Entry) -> None:
-    """A proposal is done with its approval, in the same transaction, and once."""
-    approved_at = LogEntry.objects.filter(book__name=HOUSE, seq=end.seq).values_list("at", flat=True).first()
-    if entry.at is None or approved_at is None or not 0 <= (entry.at - approved_at).total_seconds() <= 60:
-        raise Misconduct(f"{end.proposal} was approved at another time")
-    if entry.book == HOUSE and entry.seq <= end.seq:
-        raise Misconduct(f"it comes before the approval of {end.proposal}")
+    """A proposal is done with its approval, or with the entry that it comes into force by: in the same transaction, and
+    once."""
+    done_by = LogEntry.objects.filter(book__name=HOUSE, seq=end.seq).first()
+    if done_by is not None and proposals.is_to_come(end.proposal, done_by.at):
+        settled = LogEntry.objects.filter(book__name=HOUSE, key=proposals.key_of(end.proposal.number)).first()
+        if settled is None or settled.kind != ProposalInForce.kinds[0]:
+            raise Misconduct(f"{end.proposal} has not come into force")
+        done_by = settled
+    if entry.at is None or done_by is None or not 0 <= (entry.at - done_by.at).total_seconds() <= 60:
+        raise Misconduct(f"{end.proposal} was approved, or came into force, at another time")
+    if entry.book == HOUSE and entry.seq <= done_by.seq:
+        raise Misconduct(f"it comes before {end.proposal} was approved, or came into force")
 
 
 # --- Proposals -------------------------------------------------------------------------------------------------
@@ -161,7 +170,8 @@ def check_second(event: ProposalEnded, entry: Entry) -> None:
         raise Misconduct(f"{event.name} may not approve it as {event.role}")
     if entry.at is None or entry.at >= end.proposal.expires:
         raise Misconduct(f"{end.proposal} had expired by then")
-    if event.kind == "approved" and not _is_done(end):
+    waits = entry.at is not None and proposals.is_to_come(end.proposal, entry.at)
+    if event.kind == "approved" and not waits and not _is_done(end.proposal, end.seq):
         raise Misconduct(f"{end.proposal} was approved, and nothing was done")
 
 
@@ -182,6 +192,43 @@ def check_expired(event: ProposalExpired, entry: Entry) -> None:
         raise Misconduct(f"{end.proposal} had not expired yet")
 
 
+@checks(ProposalInForce)
+def check_in_force(event: ProposalInForce, entry: Entry) -> None:
+    """Its moment had come, it was approved before, and what it says was done with it."""
+    end = _approved_for_later(event.number, entry)
+    if entry.by != proposals.BY_THE_CLOCK:
+        raise Misconduct(f"the watch brings proposals into force, and {entry.by} wrote it")
+    if entry.at is None or end.proposal.effective is None or entry.at < end.proposal.effective:
+        raise Misconduct(f"{end.proposal} comes into force before its moment")
+    if not _is_done(end.proposal, entry.seq):
+        raise Misconduct(f"{end.proposal} came into force, and nothing was done")
+
+
+@checks(ProposalLapsed)
+def check_lapsed(event: ProposalLapsed, entry: Entry) -> None:
+    """Its moment had come."""
+    end = _approved_for_later(event.number, entry)
+    if entry.at is None or end.proposal.effective is None or entry.at < end.proposal.effective:
+        raise Misconduct(f"{end.proposal} lapses before its moment")
+
+
+@checks(ProposalCalledOff)
+def check_called_off(event: ProposalCalledOff, entry: Entry) -> None:
+    """Two people said so, by a proposal of its own that is about just this one."""
+    _approved_for_later(event.number, entry)
+    _hold("call_off", event.proposal, entry, {"about": str(event.number)})
+
+
+def _approved_for_later(number: int, entry: Entry) -> ProposalEnd:
+    """The approval of a proposal that an entry settles. Raises Misconduct where it is settled otherwise than by it."""
+    end = ProposalEnd.objects.filter(proposal__number=number, outcome="approved").select_related("proposal").first()
+    if end is None or end.seq >= entry.seq or not proposals.is_to_come(end.proposal, end.at):
+        raise Misconduct(f"proposal {number} was not approved for a moment to come")
+    if entry.key != proposals.key_of(number):
+        raise Misconduct(f"it settles proposal {number} under another key, and might do so twice")
+    return end
+
+
 def _end(event: ProposalEnded | ProposalExpired, entry: Entry) -> ProposalEnd:
     """The row that goes with the end of a proposal. Raises Misconduct where it is another."""
     row = ProposalEnd.objects.select_related("proposal").filter(seq=entry.seq).first()
@@ -197,16 +244,18 @@ def _author(event: Proposed | ProposalEnded, entry: Entry) -> Staff:
     """Who an entry says wrote it, with the role that they had. Raises Misconduct where somebody else did."""
     if not entry.by.endswith(f" {event.name}"):
         raise Misconduct(f"it is by {event.name}, and {entry.by} wrote it")
-    return Staff(username=event.username, name=event.name, role=event.role)
+    author = Staff(username=event.username, name=event.name, role=event.role)
+    author.as_of = entry.at
+    return author
 
 
-def _is_done(end: ProposalEnd) -> bool:
-    """Whether the entries that an approval is done by are there: the next one of the house, or one of the table's."""
-    tables = LogEntry.objects.filter(book__name=end.proposal.about, subject=TableSet.subject, kind=TableSet.kinds[0])
-    following = LogEntry.objects.filter(book__name=HOUSE, seq__gt=end.seq, seq__lte=end.seq + _NEAR)
+def _is_done(proposal: Proposal, seq: int) -> bool:
+    """Whether the entries that a proposal is done by are there: the next one of the house, or one of the table's."""
+    tables = LogEntry.objects.filter(book__name=proposal.about, subject=TableSet.subject, kind=TableSet.kinds[0])
+    following = LogEntry.objects.filter(book__name=HOUSE, seq__gt=seq, seq__lte=seq + _NEAR)
     rows = [(row, False) for row in tables.order_by("-seq")] + [(row, True) for row in following.order_by("seq")]
     return any(
-        getattr(read(row.subject, row.kind, row.body, house=house), "proposal", None) == end.proposal.number
+        getattr(read(row.subject, row.kind, row.body, house=house), "proposal", None) == proposal.number
         for row, house in rows
     )
 

@@ -75,6 +75,17 @@ def look_after_alerts() -> bool:
     return False
 
 
+def bring_into_force() -> int:
+    """What was approved and whose moment has come, by itself and each minute; how many proposals that settled. Under a
+    clock that leapt nobody can say whose moment it is."""
+    try:
+        if not witness.unexplained(clock.agreed()):
+            return proposals.bring_into_force()
+    except WrongClock as wrong:
+        alerts.about_the_clock(wrong)
+    return 0
+
+
 def _carry() -> None:
     """Write what waits at the door of the house's book, and which proposals have expired. Under a clock that leapt,
     that book would be dated by it."""

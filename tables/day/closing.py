@@ -411,7 +411,9 @@ def _refuse_signer(event: DayFigures, entry: Entry, permission: str) -> None:
     """Whoever an entry names as its signer also wrote it, and has the permission to."""
     if not entry.by.endswith(f" {event.name}"):
         raise Misconduct(f"it is signed by {event.name}, and {entry.by} wrote it")
-    if not Staff(username=event.username, role=event.role).has_perm(permission):
+    signer = Staff(username=event.username, role=event.role)
+    signer.as_of = entry.at
+    if not signer.has_perm(permission):
         raise Misconduct(f"{event.name} may not sign it as {event.role}")
 
 

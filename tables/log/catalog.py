@@ -65,7 +65,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     custody.HouseKeySet, custody.DropScheduled,
     house_terms.TermsChanged,
     proposals.Proposed, proposals.ProposalApproved, proposals.ProposalDeclined, proposals.ProposalWithdrawn,
-    proposals.ProposalExpired,
+    proposals.ProposalExpired, proposals.ProposalInForce, proposals.ProposalCalledOff, proposals.ProposalLapsed,
     days.DayProposed, days.DayClosed, days.DaySealed, days.NoteRestored,
     keys.KeyPublished, keys.KeyRotated, keys.KeyReplaced,
     clocks.ClockMended, clocks.HouseClockMended, clocks.ClockConfirmed,

@@ -24,23 +24,77 @@ class Apart(NamedTuple):
     first: str
     second: str
     why: str
+    clause: str = ""
+    """The public rule that says so, where we know of one."""
 
 
-def _apart(firsts: Collection[str], seconds: Collection[str], why: str) -> Iterator[Apart]:
+def _apart(firsts: Collection[str], seconds: Collection[str], why: str, clause: str = "") -> Iterator[Apart]:
     for first in firsts:
         for second in seconds:
-            yield Apart(first, second, why)
+            yield Apart(first, second, why, clause)
+
+
+_ACCESS: Final = "25 CFR 543.20"
+_COUNTS: Final = "25 CFR 542.31"
+_FILLS: Final = "58 Pa. Code 465a.36; COMAR 36.05.03"
 
 
 APART: Final[tuple[Apart, ...]] = (
-    *_apart((OPERATOR,), _WORK, "whoever says who may do what moves no chips and no cash"),
+    *_apart((OPERATOR,), _WORK, "whoever says who may do what moves no chips and no cash", _ACCESS),
     *_apart((AUDITOR,), (*_WORK, OPERATOR), "whoever audits has no part in what is audited"),
     *_apart((SURVEILLANCE,), (*_WORK, OPERATOR, AUDITOR), "whoever watches has no part in what is watched"),
-    *_apart(_TABLES, _CAGE, "chips leave the cage and reach a table by different hands"),
-    *_apart((SECURITY,), (*_TABLES, *_CAGE), "whoever carries chips and boxes does not give them out or take them in"),
-    *_apart((COUNTER,), (*_TABLES, *_CAGE), "whoever counts the drop has no part in where it comes from and goes to"),
+    *_apart(_TABLES, _CAGE, "chips leave the cage and reach a table by different hands", _FILLS),
+    *_apart(
+        (SECURITY,),
+        (*_TABLES, *_CAGE),
+        "whoever carries chips and boxes does not give them out or take them in",
+        _FILLS,
+    ),
+    *_apart(
+        (COUNTER,),
+        (*_TABLES, *_CAGE),
+        "whoever counts the drop has no part in where it comes from and goes to",
+        _COUNTS,
+    ),
 )
 """What is left together: dealer and pit boss (dual rate), cashier and cage manager, security and counter."""
+
+
+class Differ(NamedTuple):
+    """Signatures on one paper that are never of one person."""
+
+    paper: str
+    says: str
+    clause: str = ""
+
+
+DIFFER: Final[tuple[Differ, ...]] = (
+    Differ("Every slip", "Nobody signs two of its steps.", _FILLS),
+    Differ(
+        "Fill, credit",
+        "Asked for by the floor, given out by the cage, carried by security, counted by the dealer.",
+        _FILLS,
+    ),
+    Differ(
+        "Opener, closer, rack count",
+        "Counted by a dealer and by a pit boss, each unseen by the other.",
+        "9 NYCRR 5323.9",
+    ),
+    Differ(
+        "Drop box", "Taken away by two who did not work at the table in that shift; counted by two counters.", _COUNTS
+    ),
+    Differ("Void", "Asked for by the cage or the floor, signed by security or an auditor."),
+    Differ("Correction of a round", "Proposed by a pit boss, signed by another."),
+    Differ("Close of a day", "Figures signed by a pit boss, closed by an operator."),
+    Differ(
+        "Code for a PIN or password",
+        "Asked for by an operator, confirmed by somebody else; its owner is neither.",
+        _ACCESS,
+    ),
+    Differ("Setting that takes two people", "Proposed by one, approved by another; called off by two again."),
+    Differ("Any paper that moves chips or cash", "Signed by no operator, nor by who was one in that shift.", _ACCESS),
+)
+"""Each is held where the paper is signed and again by a proof; a slip's by the database as well."""
 
 ADMINISTERS: Final = OPERATOR
 """The role that gives access. Whoever had it in a shift handles no chips and no cash in the same shift."""
@@ -56,7 +110,7 @@ def fault(roles: Collection[str]) -> str:
     pairs = conflicts(roles)
     if not pairs:
         return ""
-    first, second, why = pairs[0]
+    first, second, why, _ = pairs[0]
     return f"Nobody is {_words(first)} and {_words(second)} at once: {why}."
 
 

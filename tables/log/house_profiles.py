@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tables.log.house_terms import PRACTISED, Value, defaults
+from tables.log.role_choices import TERM_NAMES
 
-OF_THE_HOUSE: Final = ("two_people",)
-"""What no profile sets: whether the house is open is not for a rule to say."""
+OF_THE_HOUSE: Final = ("two_people", *TERM_NAMES)
+"""What no profile sets: whether the house is open, and what it chose for its roles, is not for a rule to say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,14 @@ stands at its default. How a table is set is another matter (``terms.py``).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
+from tables.log import role_choices
 from tables.log.kinds import HouseRound, kind_of
 from tables.log.mishaps import LEAVING, VOIDING
 
@@ -46,6 +47,10 @@ class Term:
     """How many levels there are."""
     unset: str = ""
     """How zero is said, where it stands for none."""
+    called: Mapping[str, str] = field(default_factory=dict)
+    """How its words are said, where they do not say it themselves."""
+    judge: Callable[[Any], str] | None = None
+    """What is wrong with a value that is in its bounds, as a sentence; empty if nothing is."""
 
 
 DISCREPANCIES: Final = "Discrepancies and disputes"
@@ -64,9 +69,10 @@ MATTERS: Final[Mapping[str, str]] = {
     "pay_table": "A pay table",
     "chips": "A kind of chip",
     "staff": "What somebody may do",
+    "call_off": "Calling off what was approved",
 }
 """Settings that move money, or that say who may move it."""
-ALWAYS_TWO: Final = ("terms", "profile")
+ALWAYS_TWO: Final = ("terms", "profile", "call_off")
 """What takes two people wherever anything does: one person could loosen the rest by it."""
 EXCEPTIONS: Final = "Exceptions"
 CASH: Final = "Cash, keys and drops"
@@ -77,6 +83,8 @@ CURRENCIES: Final = (
 )  # fmt: skip
 """The currencies of which a house may take one, by ISO 4217, in small letters as choices are."""
 DUTIES: Final = "Separation of duties"
+ROLES: Final = "Roles"
+"""Chosen on a page of their own, role by role, and part of no profile."""
 
 PRACTISED: Final = tuple(name for name, game in GAMES.items() if kind_of(game).round_type is HouseRound)
 """The games that can be practised for a certificate: those against the house."""
@@ -203,6 +211,23 @@ TERMS: Final[Mapping[str, Term]] = {
             name="duties_apart_hours", title="No chips after administration for", group=DUTIES, kind="hours",
             default=8, least=0, most=72, unset="no time",
             help="Whoever gave up being an operator signs nothing that moves chips or cash for so long: a shift.",
+        ),
+        # --- Roles
+        Term(
+            name=role_choices.PERMISSIONS_TERM, title="What roles may do otherwise", group=ROLES, kind="choices",
+            default=(), choices=tuple(choice.word for choice in role_choices.CHOICES), called=role_choices.CALLED,
+            help="Where the house gives or takes a permission otherwise than it ships.",
+        ),
+        Term(
+            name=role_choices.SIGNERS_TERM, title="Who signs less", group=ROLES, kind="choices",
+            default=(), choices=tuple(strike.word for strike in role_choices.STRIKES), called=role_choices.CALLED,
+            judge=role_choices.strike_fault,
+            help="Roles that the house strikes from those who may sign a step of a slip.",
+        ),
+        Term(
+            name=role_choices.APART_TERM, title="Further roles kept apart", group=ROLES, kind="choices",
+            default=(), choices=tuple(role_choices.APART), called=role_choices.CALLED,
+            help="Roles that nobody has together here, beyond those that are never given together.",
         ),
         # --- PINs and lock-outs
         Term(
@@ -393,7 +418,7 @@ def _choices_fault(term: Term, value: Any) -> str:
         return f"{term.title}: any of {_words(term.choices)}, each once and in this order."
     if len(value) < term.least:
         return f"{term.title}: {term.least} at least, or nobody could do it any more."
-    return ""
+    return term.judge(value) if term.judge else ""
 
 
 def _levels_fault(term: Term, value: Any) -> str:
@@ -458,7 +483,9 @@ def typed(term: Term, value: Any) -> str:
     """A value as somebody would type it."""
     if term.kind == "levels":
         return " ".join(money(cents) for cents in value)
-    if term.kind in ("flag", "cents", "choices", "choice"):
+    if term.kind == "choices":
+        return ", ".join(value)
+    if term.kind in ("flag", "cents", "choice"):
         return "" if value == () else said(term, value)
     return str(value)
 
@@ -468,8 +495,8 @@ def said(term: Term, value: Any) -> str:
     if term.kind == "flag":
         return "yes" if value else "no"
     if isinstance(value, tuple | list):
-        parts = [money(part) if term.kind == "levels" else str(part).replace("_", " ") for part in value]
-        return ", ".join(parts) or "none"
+        parts = [money(part) if term.kind == "levels" else _word(term, str(part)) for part in value]
+        return ("; " if term.called else ", ").join(parts) or "none"
     if term.unset and value == 0:
         return term.unset
     if term.kind == "cents":
@@ -479,6 +506,10 @@ def said(term: Term, value: Any) -> str:
     if unit := UNITS.get(term.kind):
         return f"{value} {unit}{'' if value == 1 else 's'}"
     return str(value).replace("_", " ")
+
+
+def _word(term: Term, word: str) -> str:
+    return term.called.get(word) or word.replace("_", " ")
 
 
 def said_of(name: str, value: Any) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tables.log.entries.settings import PAYS
 from tables.log.house_terms import ALWAYS_TWO, MATTERS, Values
 
 COMMAND_LINE: Final = "the command line"
@@ -25,11 +24,11 @@ def title_of(matter: str) -> str:
 
 def of_table(before: Mapping[str, Any], after: Mapping[str, Any], terms: Values) -> str | None:
     """The matter for which a change of a table's settings takes two people; None where it takes one. ``before`` is
-    empty for a new table."""
+    empty for a new table: it pays by its game's options, whatever they are."""
     matters = {
         "limits": _raises_limits(before, after, terms["two_people_limit_cents"]),
         "take": _changes_take(before, after),
-        "pays": _changes_pays(before, after),
+        "pays": "options" in after,
     }
     return next((matter for matter, concerned in matters.items() if concerned and needed(matter, terms)), None)
 
@@ -66,8 +65,3 @@ def _highest(settings: Mapping[str, Any]) -> dict[str, int]:
 def _changes_take(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     """A new table that takes nothing changes nothing."""
     return any(name in after and (name in before or after[name]) for name in _TAKES)
-
-
-def _changes_pays(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Another pay table; and what the game's options are from now on, where they were others."""
-    return "options" in after and ("options" in before or PAYS in after["options"])

@@ -30,6 +30,8 @@ from tables.roles import Role
 from tables.setup import two_people
 from tables.setup.two_people import Draft, Matter, Proposal, handles
 
+JUDGES: Final[list[Callable[[Values], dict[str, str]]]] = []
+"""What rooms have against a change beyond the bounds of its terms: one sentence for each."""
 KEPT: Final = 5.0
 """Seconds for which a process keeps what it read: so much later than this one's, other processes' rounds, slips and
 tries may go by a change that was entered just now."""
@@ -155,8 +157,11 @@ def as_entered(moment: datetime) -> dict[str, Value]:
     return house_terms.in_force(changes(), moment)
 
 
-def draft(values: Values, effective: datetime | None = None, profile: str | None = None) -> Draft | None:
-    """A change as it is proposed, where it takes two people; None where one enters it. Raises Refused."""
+def draft(
+    values: Values, effective: datetime | None = None, profile: str | None = None, about: str = ""
+) -> Draft | None:
+    """A change as it is proposed, where it takes two people; None where one enters it. ``about`` tells changes apart of
+    which each may wait. Raises Refused."""
     moment, values = timezone.now(), as_read(values)
     if sentences := faults(values, effective or moment, moment):
         raise Refused("bad_terms", " ".join(sentences.values()), 422, fields=sentences)
@@ -166,7 +171,7 @@ def draft(values: Values, effective: datetime | None = None, profile: str | None
     before = as_entered(effective or moment)
     changed = house_terms.differing(before, values)
     event = event_of(effective or moment, before, changed)
-    return Draft(matter, profile or "", event.before, event.after, effective)
+    return Draft(matter, profile or about, event.before, event.after, effective)
 
 
 def _stands(proposal: Proposal) -> dict[str, Any]:
@@ -175,10 +180,12 @@ def _stands(proposal: Proposal) -> dict[str, Any]:
 
 
 def _apply(proposal: Proposal, by: Staff) -> None:
-    change(proposal.after, proposal.effective, by=by, profile=proposal.about or None, proposal=proposal.number)
+    profile = proposal.about if proposal.matter == "profile" else None
+    effective = proposal.effective if proposal.effective and proposal.effective > house.lock().moment else None
+    change(proposal.after, effective, by=by, profile=profile, proposal=proposal.number)
 
 
-handles("terms", "profile", matter=Matter(_stands, _apply, "tables.add_houseterms"))
+handles("terms", "profile", matter=Matter(_stands, _apply, "tables.add_houseterms", dates_itself=True))
 
 
 def event_of(effective: datetime, before: Values, after: Values) -> TermsChanged:
@@ -198,6 +205,8 @@ def _builtins(values: Values) -> dict[str, Any]:
 def faults(values: Mapping[str, Any], effective: datetime, moment: datetime) -> dict[str, str]:
     """What is wrong with a change that is entered at a moment: one sentence for each term, and for when it holds."""
     sentences = house_terms.faults(values)
+    for judge in JUDGES:
+        sentences |= judge(values)
     if not values:
         sentences["values"] = "Change a term at least."
     if effective < moment:

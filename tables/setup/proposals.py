@@ -2,27 +2,38 @@
 
 Approving is one transaction: the entry that says so, and the change itself by the function that one person would use,
 which judges anew. So nothing is approved that is not done, and what is refused leaves the proposal waiting.
+
+What is to hold from a moment that is still to come is approved and waits. A worker brings it into force: again one
+transaction, of the entry that says so and of the change. That entry's key is the proposal's own, and a book takes a key
+once. So whatever dies in between, and however many workers try, it is done once or not at all, and tried again.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
+from uuid import UUID, uuid5
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.utils import timezone
 
-from ledger import house, log
+from ledger import alerts, cage, house, log
 from ledger.log import Draft as Entry
+from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Head
 from ledger.proof.chips import money
 from tables.log import two_people
 from tables.log.entries.proposals import (
     AboutProposal,
     ProposalApproved,
+    ProposalCalledOff,
     ProposalDeclined,
     ProposalExpired,
+    ProposalInForce,
+    ProposalLapsed,
     ProposalWithdrawn,
     Proposed,
     builtins,
@@ -31,7 +42,7 @@ from tables.log.house_terms import said_of, title_of
 from tables.models import Proposal, ProposalEnd, Staff
 from tables.refusals import Refused
 from tables.setup import house_terms
-from tables.setup.two_people import MATTERS, Draft
+from tables.setup.two_people import MATTERS, Draft, Matter, handles
 
 BY_THE_CLOCK: Final = "the watch"
 MOST_WORDS: Final = 500
@@ -53,6 +64,43 @@ def waiting_for(somebody: Staff) -> list[Proposal]:
     return [proposal for proposal in waiting() if not _approval_fault(proposal, somebody)]
 
 
+def to_come() -> list[Proposal]:
+    """What was approved and is to hold from a moment that it waits for, the next one first."""
+    approved = Proposal.objects.filter(end__outcome="approved", effective__gt=F("end__at"))
+    dated = [name for name, matter in MATTERS.items() if matter.dates_itself]
+    rows = list(approved.exclude(matter__in=dated).select_related("end").order_by("effective", "number"))
+    done = _settled(rows)
+    return [row for row in rows if row.number not in done]
+
+
+def next_changes(about: str) -> list[Proposal]:
+    """What is to change next of a table, a chip or a person: approved, or waiting for a second person."""
+    approved = [row for row in to_come() if row.about == about]
+    return approved + [row for row in waiting().filter(about=about) if row.matter != "call_off"]
+
+
+def _settled(rows: list[Proposal]) -> dict[int, LogEntry]:
+    """By number, the entry that says what became of an approved proposal when its moment came, or before."""
+    numbers = {key_of(row.number): row.number for row in rows}
+    entries = LogEntry.objects.filter(book__name=HOUSE, key__in=numbers)
+    return {numbers[entry.key]: entry for entry in entries}
+
+
+_KEYS: Final = UUID("4d1f6f3e-7c1b-5c58-9a53-0c2b7a1f3e77")
+"""Makes the keys of the entries that settle approved proposals."""
+
+
+def key_of(number: int) -> UUID:
+    """The key of the entry that settles a proposal: a book takes it once."""
+    return uuid5(_KEYS, f"proposal {number}")
+
+
+def is_to_come(proposal: Proposal, moment: datetime) -> bool:
+    """Whether what is approved at a moment waits for its own."""
+    waits = proposal.effective is not None and proposal.effective > moment
+    return waits and not MATTERS[proposal.matter].dates_itself
+
+
 def may_propose(matter: str, by: Staff) -> bool:
     handled = MATTERS[matter]
     return any(by.has_perm(permission) for permission in (handled.permission, *handled.may_propose))
@@ -69,6 +117,8 @@ def propose(draft: Draft, comment: str, *, by: Staff) -> Proposal:
         raise Refused("nothing_changes", "Nothing would be changed by that.", 422)
     with transaction.atomic():
         head = house.lock()
+        if draft.effective and (says := effective_fault(draft.effective, head.moment)):
+            raise Refused("bad_moment", says, 422)
         _refuse_second(draft)
         event = Proposed(
             number=Proposal.objects.count() + 1,
@@ -87,6 +137,15 @@ def propose(draft: Draft, comment: str, *, by: Staff) -> Proposal:
         row = row_of(event, entry.seq, by.signature, head.moment)
         row.save()
     return row
+
+
+def effective_fault(effective: datetime, moment: datetime) -> str:
+    """What is wrong with the moment from which something is to hold; empty if nothing is."""
+    if effective < moment:
+        return "A change holds from now on, or from a moment to come: what was is not changed."
+    if effective > moment + house_terms.FURTHEST:
+        return f"A change is dated no more than {house_terms.FURTHEST.days} days ahead."
+    return ""
 
 
 def lifetime(moment: datetime) -> timedelta:
@@ -137,7 +196,8 @@ def approve(proposal: Proposal, *, by: Staff) -> ProposalEnd:
         if says := stale(proposal):
             raise Refused("stale", says, 409)
         end = _end(head, proposal, ProposalApproved(number=proposal.number, **_person(by)), by)
-        MATTERS[proposal.matter].apply(proposal, by)
+        if not is_to_come(proposal, head.moment):
+            MATTERS[proposal.matter].apply(proposal, by)
     return end
 
 
@@ -218,6 +278,74 @@ def _approval_fault(proposal: Proposal, by: Staff) -> str:
     return ""
 
 
+# --- When its moment comes -------------------------------------------------------------------------------------
+
+
+def bring_into_force() -> int:
+    """Do what was approved and whose moment has come; how many proposals that settled. What has to wait for the end of
+    a round is tried again; what was overtaken, or waits for as long as a proposal may, lapses with an alert."""
+    due = [row.number for row in to_come() if row.effective and row.effective <= timezone.now()]
+    return sum(_settle(number) for number in due)
+
+
+def _settle(number: int) -> bool:
+    with transaction.atomic():
+        head = house.lock()
+        proposal = Proposal.objects.select_related("end").get(number=number)
+        if _settled([proposal]) or proposal.effective is None or proposal.effective > head.moment:
+            return False
+        says = stale(proposal)
+        if not says:
+            try:
+                with transaction.atomic():
+                    _enter(house.lock(), ProposalInForce(number=number))
+                    MATTERS[proposal.matter].apply(proposal, _approver(proposal))
+                return True
+            except Refused as refused:
+                if head.moment < proposal.effective + lifetime(head.moment):
+                    return False
+                says = refused.sentence
+        _enter(house.lock(), ProposalLapsed(number=number, text=says[:MOST_WORDS]))
+        message = f"{proposal}, {title_of_proposal(proposal)}, was approved and does not come into force: {says}"
+        alerts.raise_alert(cage.open_house(), "proposal_lapsed", message, {"proposal": number})
+    return True
+
+
+def _enter(head: Head, event: ProposalInForce | ProposalLapsed | ProposalCalledOff, by: str = BY_THE_CLOCK) -> None:
+    log.append(head, Entry.of(event, by, key=key_of(event.number)))
+
+
+def _approver(proposal: Proposal) -> Staff:
+    """Whoever approved it, as they were then: what two people decided stands, whoever of them left since."""
+    end = proposal.end
+    approved = LogEntry.objects.get(book__name=HOUSE, seq=end.seq)
+    approver = copy.copy(Staff.objects.get(username=end.ended_by))
+    approver.role, approver.is_active, approver.as_of = approved.content["role"], True, end.at
+    return approver
+
+
+def draft_of_calling_off(proposal: Proposal) -> Draft:
+    """Two people call off what two approved, as one of them proposes it. Raises Refused."""
+    _refuse_settled(proposal)
+    return Draft("call_off", str(proposal.number), {}, {"called_off": proposal.number})
+
+
+def _refuse_settled(proposal: Proposal) -> None:
+    if proposal not in to_come():
+        says = f"{proposal} does not wait for its moment: it is in force, was called off, or was never approved."
+        raise Refused("not_to_come", says, 409)
+
+
+def _call_off(proposal: Any, by: Staff) -> None:
+    target = Proposal.objects.get(number=int(proposal.about))
+    head = house.lock()
+    _refuse_settled(target)
+    _enter(head, ProposalCalledOff(number=target.number, proposal=proposal.number), by.signature)
+
+
+handles("call_off", matter=Matter(lambda _: {}, _call_off, "tables.add_houseterms"))
+
+
 # --- Whether it still fits -------------------------------------------------------------------------------------
 
 
@@ -236,8 +364,35 @@ def title_of_proposal(proposal: Proposal) -> str:
     return f"{two_people.title_of(proposal.matter)}{f', {about_of(proposal)}' if proposal.about else ''}"
 
 
+def status(proposal: Proposal) -> str:
+    """Waits, or what became of it, when, by whom and why."""
+    end = getattr(proposal, "end", None)
+    if end is None:
+        return f"Waits for a second person until {_clock(proposal.expires)}"
+    why = f": {end.text}" if end.text else ""
+    says = f"{end.outcome.capitalize()} by {end.by}, {_clock(end.at)}{why}"
+    if end.outcome != "approved" or not is_to_come(proposal, end.at) or proposal.effective is None:
+        return says
+    settled = _settled([proposal]).get(proposal.number)
+    if settled is not None:
+        became = {"came_into_force": "in force since", "called_off": "called off", "lapsed": "lapsed"}[settled.kind]
+        text = settled.content.get("text")
+        return f"{says}; {became} {_clock(settled.at)}{f': {text}' if text else ''}"
+    if proposal.effective > timezone.now():
+        return f"{says}; holds from {_clock(proposal.effective)}"
+    hindrance = MATTERS[proposal.matter].hindrance
+    waits_for = (hindrance(proposal) if hindrance else "") or "The next minute brings it into force."
+    return f"{says}; due since {_clock(proposal.effective)}. {waits_for}"
+
+
+def _clock(moment: datetime) -> str:
+    return f"{timezone.localtime(moment):%Y-%m-%d %H:%M}"
+
+
 def about_of(proposal: Proposal) -> str:
     """Which table, chip, person or profile."""
+    if proposal.matter == "call_off":
+        return f"proposal {proposal.about}"
     return said("value_cents", int(proposal.about)) if proposal.matter == "chips" else proposal.about
 
 

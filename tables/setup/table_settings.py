@@ -163,11 +163,23 @@ def draft_of_new(name: str, settings: Settings) -> ToPropose | None:
     return _draft(name, difference({}, asdict(_full_settings(settings))))
 
 
-def draft_of_change(table: Table, changes: Mapping[str, Any]) -> ToPropose | None:
-    """The same of a change. Raises Refused."""
-    refuse(change_faults(table, changes, standing.of(table)))
+def draft_of_change(table: Table, changes: Mapping[str, Any], *, later: bool = False) -> ToPropose | None:
+    """The same of a change. Raises Refused. ``later``: it is to hold from a moment to come, and what is open now does
+    not stand in its way."""
+    refuse(change_faults(table, changes, Standing() if later else standing.of(table)))
     before = settings_of(table)
     return _draft(table.name, difference(asdict(before), asdict(_full_settings(replace(before, **changes)))))
+
+
+def draft_from_the_floor(table: Table, changes: Mapping[str, Any]) -> ToPropose:
+    """The limits of a table as somebody proposes them who sets up none: a second person approves whatever they are.
+    Raises Refused."""
+    drafted = draft_of_change(table, changes, later=True)
+    if drafted is not None:
+        return drafted
+    before = settings_of(table)
+    changed = difference(asdict(before), asdict(_full_settings(replace(before, **changes))))
+    return ToPropose("limits", table.name, builtins(changed.before), builtins(changed.after))
 
 
 def _draft(name: str, changed: Difference) -> ToPropose | None:
@@ -196,8 +208,21 @@ def _apply(proposal: Proposal, by: Staff) -> None:
     change_table(table, changes, by=by, proposal=proposal.number)
 
 
+def _hindrance(proposal: Proposal) -> str:
+    """What of a change has to wait: a round that is open, chips that lie at the seats."""
+    table = Table.objects.filter(name=proposal.about).first()
+    if table is None or not proposal.before:
+        return ""
+    after = asdict(settings_after(settings_of(table), proposal.after))
+    changes = {name: after[name] for name in proposal.after}
+    return " ".join(change_faults(table, changes, standing.of(table)).values())
+
+
 handles(
-    "limits", "take", "pays", matter=Matter(_stands, _apply, "tables.change_table", may_propose=("tables.run_floor",))
+    "limits",
+    "take",
+    "pays",
+    matter=Matter(_stands, _apply, "tables.change_table", may_propose=("tables.propose_limits",), hindrance=_hindrance),
 )
 
 

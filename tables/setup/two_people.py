@@ -50,6 +50,10 @@ class Matter:
     """Who may approve."""
     may_propose: tuple[str, ...] = ()
     """Further permissions of which one is enough to propose."""
+    dates_itself: bool = False
+    """Whether what it applies is itself dated: then nothing is left to be done when its moment comes."""
+    hindrance: Callable[[Any], str] | None = None
+    """Why it could not be done now, as far as that can be told by looking; empty if nothing is in the way."""
 
 
 MATTERS: Final[dict[str, Matter]] = {}

@@ -28,7 +28,7 @@ from tables.log.series import IN_STOCK, KEPT_APART, SLIPS, VOID, VOID_ASKED, Chi
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.scene import Outcome, Step
-from tables.setup import chip_series
+from tables.setup import chip_series, role_choices
 from tables.slips import facts, stock
 
 LONGEST_REASON: Final = 300
@@ -228,6 +228,7 @@ def _refuse_duties(by: Staff, stage: Stage, slip: Slip) -> None:
     if by.role not in stage.by:
         says = f"{slip.label}: this step is signed by {paper.either(stage.by)}, not by {by.name}."
         raise Refused("wrong_role", says, 403)
+    role_choices.refuse_signer(slip, stage, by)
     permits.not_administering(by)
 
 

@@ -31,8 +31,9 @@ from tables.log.entries.staff import (
 )
 from tables.log.event import Event, Misconduct
 from tables.log.fold import signature_of
-from tables.models import PIN, Passkey
-from tables.roles import Role, may
+from tables.models import PIN, Passkey, Staff
+from tables.roles import Role
+from tables.setup import role_choices
 
 COMMAND_LINE: Final = "the command line"
 
@@ -124,6 +125,25 @@ def check_added(event: StaffAdded, entry: Entry) -> None:
         raise Misconduct(f"it gives {event.username} a secret that is not of their own making")
 
 
+@checks(StaffAdded)
+def check_new_roles(event: StaffAdded, entry: Entry) -> None:
+    """Nobody is taken on with roles that are kept apart."""
+    if event.further:
+        role_choices.check_roles({event.role, *event.further}, entry)
+
+
+@checks(StaffChanged)
+def check_roles(event: StaffChanged, entry: Entry) -> None:
+    """Nobody gets roles that are kept apart. Who works in another of their roles has them already."""
+    before, after = event.before or {}, event.after or {}
+    facts = _facts_at(entry, event.username)
+    gained = {after.get("role"), *(after.get("further") or ())} - {before.get("role"), *(before.get("further") or ())}
+    if facts and gained - {None}:
+        facts |= {"further": ()} if "further" not in facts else {}
+        roles = {(facts | after)["role"], *((facts | after)["further"] or ())}
+        role_choices.check_roles(roles, entry)
+
+
 @checks(StaffChanged)
 def check_changed(event: StaffChanged, entry: Entry) -> None:
     """Once a house knows codes, nobody's PIN is changed but by its owner; it can be taken away with a role."""
@@ -164,7 +184,9 @@ def check_passkey_withdrawn(event: PasskeyWithdrawn, entry: Entry) -> None:
 
 
 def _refuse_signer(username: str, role: str, permission: str, entry: Entry) -> None:
-    if role not in Role.values or not may(Role(role), permission):
+    signer = Staff(username=username, role=role)
+    signer.as_of = entry.at
+    if role not in Role.values or not signer.has_perm(permission):
         raise Misconduct(f"{username} may not sign it as {role}")
     facts = _facts_at(entry, username)
     if facts and facts["role"] != role:
@@ -220,6 +242,7 @@ def _facts_at(entry: Entry, username: str) -> dict[str, Any]:
             case StaffAdded():
                 badge = event.badge if isinstance(event.badge, str) else None
                 facts = {"name": event.name, "role": event.role, "badge": badge} | (event.secrets or {})
+                facts["further"] = list(event.further or ())
             case StaffChanged() if facts:
                 facts |= (event.after or {}) | (event.secrets or {})
             case SecretMade() | SecretReset() if facts:

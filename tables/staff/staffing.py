@@ -27,7 +27,7 @@ from tables.models import PASSWORD, PIN, PIN_DIGITS, STAFF_FACTS, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import house_terms
+from tables.setup import house_terms, role_choices
 from tables.setup.table_settings import Faults, round_is_open
 from tables.setup.two_people import Draft as ToPropose
 from tables.setup.two_people import Matter, Proposal, handles, refuse_alone
@@ -287,7 +287,7 @@ def _duty_faults(after: Mapping[str, Any]) -> Faults:
     roles = {after["role"], *after["further"]}
     if strangers := roles - set(Role.values):
         return {"further": f"There is no role {min(strangers)}."}
-    says = duties.fault(roles)
+    says = role_choices.apart_fault(roles)
     return {"further" if after["further"] else "role": says} if says else {}
 
 

@@ -110,6 +110,7 @@ BOOKMARKS = Guard((IN, 403, 403, 403, 403, 200), (IN, 403, 403, 403, 403, 405))
 BOOKMARK = Guard((IN, 403, 403, 403, 403, 403), (IN, 403, 403, 403, 403, 403))
 A_MOMENT = Guard((IN, 403, 403, 404, 404, 404), (IN, 403, 403, 405, 405, 405))
 TELL_THE_CLOCK = Guard((IN, 405, 405, 405, 405, 405), (IN, 400, 400, 400, 400, 400))
+PROPOSE = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 400, 400, 403))
 RUN = Guard((IN, 403, 403, 200, 403, 403), (IN, 403, 403, 400, 403, 403))
 A_DISPUTE = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 400, 403, 403))
 CORRECT = Guard((IN, 403, 403, 200, 403, 403), (IN, 403, 403, 422, 403, 403))
@@ -136,6 +137,7 @@ def admin(operator: int, auditor: int, operator_sends: int, auditor_sends: int) 
 
 ADMIN_LOGIN = Guard((IN, 403, 403, 403, 403, 403), (IN, 403, 403, 403, 403, 403))
 READ = admin(200, 200, 200, 200)
+CHOOSE_FOR_ROLES = admin(200, 200, 200, 403)
 READ_ONLY = admin(200, 200, 403, 403)
 SHOWN = admin(200, 200, 405, 405)
 NEVER = admin(403, 403, 403, 403)
@@ -228,6 +230,7 @@ DECLARED: dict[str, Guard] = {
     "pit/log.csv": WATCH,
     "pit/chips/": WATCH,
     "pit/chips.csv": WATCH,
+    "pit/tables/<int:pk>/limits/": PROPOSE,
     "pit/tables/<int:pk>/float/": WATCH,
     "pit/tables/<int:pk>/float.csv": WATCH,
     "pit/access/": ACCESS,
@@ -324,6 +327,7 @@ MODELS |= {
 } | {"tables/proposal": {"": READ, "add/": NEVER, "<path:object_id>/change/": READ}}
 DECLARED |= {
     "admin/tables/houseterms/profiles/": READ,
+    "admin/tables/houseterms/roles/": CHOOSE_FOR_ROLES,
     "admin/tables/houseterms/profiles/<slug:name>/": NOTHING_THERE,
 }
 DECLARED |= {
@@ -561,6 +565,7 @@ SEEN_BY_SURVEILLANCE = {
     "pit/tables/<int:pk>/",
     "pit/tables/<int:pk>/disputes/<int:number>/",
     "pit/tables/<int:pk>/float/",
+    "pit/tables/<int:pk>/limits/",
     "pit/tables/<int:pk>/float.csv",
     "pit/tables/<int:pk>/log/",
     "pit/tables/<int:pk>/log.csv",
@@ -663,7 +668,12 @@ def test_the_surveillance_signs_no_step_of_any_slip() -> None:
 def test_nobody_may_delete_and_an_auditor_may_only_look() -> None:
     """What the log speaks of has to be found; who checks must not be able to make it fit."""
     assert not [one for permissions in PERMISSIONS.values() for one in permissions if ".delete_" in one]
-    assert {one.split(".")[1].split("_")[0] for one in PERMISSIONS[Role.AUDITOR]} == {"view", "watch", "review"}
+    assert {one.split(".")[1].split("_")[0] for one in PERMISSIONS[Role.AUDITOR]} == {
+        "view",
+        "watch",
+        "review",
+        "export",
+    }
 
 
 def test_who_sets_up_does_not_deal_and_who_deals_does_not_set_up() -> None:

@@ -83,6 +83,39 @@ class ProposalExpired(AboutProposal, frozen=True, kw_only=True, omit_defaults=Tr
         return f"Proposal {self.number} has expired"
 
 
+class ProposalInForce(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
+    """The moment of an approved proposal has come; the entries that name it do what it says."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("came_into_force",)
+
+    def words(self) -> str:
+        return f"Proposal {self.number} comes into force"
+
+
+class ProposalCalledOff(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
+    """An approved proposal does not come into force: two people called it off before."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("called_off",)
+
+    proposal: int
+    """The proposal that called it off."""
+
+    def words(self) -> str:
+        return f"Proposal {self.number} is called off, by proposal {self.proposal}"
+
+
+class ProposalLapsed(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
+    """An approved proposal could not come into force when it was to."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("lapsed",)
+
+    text: str
+    """Why, in words."""
+
+    def words(self) -> str:
+        return f"Proposal {self.number} does not come into force: {self.text}"
+
+
 def builtins(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values as JSON has them, so that what is proposed compares with what an entry says."""
     return {name: _builtin(value) for name, value in values.items()}

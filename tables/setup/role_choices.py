@@ -1,0 +1,213 @@
+"""What this house chose for its roles: asked on the floor and by proofs, and changed from a moment on.
+
+The choices are three of the house's terms (``tables/log/role_choices.py``), so they are entered, dated, approved by two
+and proved like all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.utils import timezone
+
+from ledger.proof.chain import Entry
+from tables.log import duties, role_choices
+from tables.log.event import Misconduct
+from tables.log.house_terms import TERMS, Values
+from tables.log.paper import Slip, either
+from tables.log.role_choices import APART_TERM, PERMISSIONS_TERM, SIGNERS_TERM, Strike
+from tables.log.series import Series, Stage
+from tables.models import LATE_BY, HouseTerms, Staff
+from tables.refusals import Refused
+from tables.roles import PERMISSIONS, WORDS, Role
+from tables.setup import house_terms
+from tables.setup.two_people import Draft
+
+ABOUT: Final = "roles"
+"""What a proposal of such a change is about."""
+
+
+# --- Asked -----------------------------------------------------------------------------------------------------
+
+
+def otherwise(moment: datetime | None = None) -> tuple[str, ...]:
+    """The permissions that the house gives or takes otherwise than it ships."""
+    return house_terms.words(PERMISSIONS_TERM, moment)
+
+
+def struck(moment: datetime | None = None) -> tuple[str, ...]:
+    """The roles that the house struck from those who sign a step."""
+    return house_terms.words(SIGNERS_TERM, moment)
+
+
+def signers(series: Series, stage: Stage) -> frozenset[str]:
+    """Who signs a step here."""
+    return role_choices.signers(series, stage, struck())
+
+
+def refuse_signer(slip: Slip, stage: Stage, by: Staff) -> None:
+    """Raises Refused where the house struck somebody's role from those who sign a step."""
+    left = signers(slip.series, stage)
+    if by.role not in left:
+        says = f"{slip.label}: in this house this step is signed by {either(left)}, not by {by.name}."
+        raise Refused("wrong_role", says, 403)
+
+
+def check_signer(slip: Slip, role: str, entry: Entry) -> None:
+    """The same of a signature in the log. Raises Misconduct. Who signed in years past is another matter."""
+    stage = slip.latest
+    if stage is None or entry.at is None or role not in stage.by:
+        return
+    moments = (entry.at, entry.at - LATE_BY)
+    if not any(role in role_choices.signers(slip.series, stage, struck(moment)) for moment in moments):
+        raise Misconduct(f"the house had struck {role.replace('_', ' ')} from those who sign this step")
+
+
+def kept_apart(moment: datetime | None = None) -> tuple[str, ...]:
+    """The further roles that the house keeps apart, now or at a moment."""
+    return house_terms.words(APART_TERM, moment)
+
+
+def apart_fault(roles: Collection[str]) -> str:
+    """What is wrong with giving these roles to one person, now or once a change that is entered holds."""
+    says = duties.fault(roles)
+    if says:
+        return says
+    moment = timezone.now()
+    to_come = [change.values.get(APART_TERM, ()) for change in house_terms.changes() if change.effective > moment]
+    words = [*kept_apart(), *(word for values in to_come for word in values)]
+    return role_choices.further_fault(roles, words)
+
+
+def check_roles(roles: Collection[str], entry: Entry) -> None:
+    """Raises Misconduct where an entry gives somebody roles that nobody has together."""
+    before = entry.at - LATE_BY if entry.at else None
+    says = duties.fault(roles)
+    if not says and entry.at:
+        now, then = (role_choices.further_fault(roles, kept_apart(moment)) for moment in (entry.at, before))
+        says = now and then
+    if says:
+        raise Misconduct(f"it gives one person roles that are kept apart: {says}")
+
+
+# --- Changed ---------------------------------------------------------------------------------------------------
+
+
+def faults(values: Values) -> dict[str, str]:
+    """What is wrong with choices beyond their own bounds: somebody who works here has two roles that would be apart."""
+    for word in values.get(APART_TERM, ()):
+        pair = set(role_choices.APART.get(word, ()))
+        people = [person for person in Staff.objects.filter(is_active=True) if pair and pair <= set(person.roles)]
+        if people:
+            first = people[0]
+            says = f"{first.name} has both: take one of the two roles from them first."
+            return {APART_TERM: f"{role_choices.CALLED[word].capitalize()}: {says}"}
+    return {}
+
+
+house_terms.JUDGES.append(faults)
+
+
+def draft(values: Values, effective: datetime | None) -> Draft | None:
+    """A change of the choices, as it is proposed where it takes two people; None where one enters it. Raises
+    Refused."""
+    _refuse_strangers(values)
+    return house_terms.draft(values, effective, about=ABOUT)
+
+
+def change(values: Values, effective: datetime | None, *, by: Staff) -> HouseTerms | None:
+    """Enter it. None where nothing would be changed. Raises Refused."""
+    _refuse_strangers(values)
+    return house_terms.change(values, effective, by=by)
+
+
+def _refuse_strangers(values: Values) -> None:
+    if strangers := values.keys() - set(role_choices.TERM_NAMES):
+        raise Refused("bad_terms", f"{min(strangers)} is no choice about roles.", 422)
+
+
+# --- Shown -----------------------------------------------------------------------------------------------------
+
+NEVER: Final = "never"
+ALWAYS: Final = "always"
+CHOICE: Final = "choice"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Whether a role may do something, and whose word that is."""
+
+    role: str
+    bounds: str
+    allowed: bool
+    word: str = ""
+    """What the house's term would have, were it chosen otherwise."""
+    why: str = ""
+
+    @property
+    def label(self) -> str:
+        return str(Role(self.role).label)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing that can be done or signed, role by role."""
+
+    says: str
+    cells: tuple[Cell, ...]
+    group: str = ""
+
+    @property
+    def has_choice(self) -> bool:
+        return any(cell.bounds == CHOICE for cell in self.cells)
+
+
+def permission_grid(chosen: Collection[str]) -> list[Line]:
+    """Every permission in words, and which role has it where these are chosen otherwise."""
+    return [
+        Line(says, tuple(_permission_cell(role, permission, chosen) for role in Role.values))
+        for permission, says in WORDS.items()
+    ]
+
+
+def _permission_cell(role: str, permission: str, chosen: Collection[str]) -> Cell:
+    choice = role_choices.choice_of(role, permission)
+    if choice:
+        return Cell(role, CHOICE, role_choices.allows(choice, chosen), choice.word, choice.why)
+    has = permission in PERMISSIONS[Role(role)]
+    return Cell(role, ALWAYS if has else NEVER, has)
+
+
+def signer_grid(struck_words: Collection[str]) -> Iterator[Line]:
+    """Every step of every slip, and which role signs it where these are struck."""
+    for name, series, stage in role_choices.steps():
+        cells = tuple(_signer_cell(name, stage, role, struck_words) for role in Role.values)
+        yield Line(stage.says, cells, series.title if series else "Void of a fill or a credit")
+
+
+def _signer_cell(name: str, stage: Stage, role: str, struck_words: Collection[str]) -> Cell:
+    word = Strike(name, stage.name, role).word
+    if role not in stage.by:
+        return Cell(role, NEVER, allowed=False)
+    if len(stage.by) == 1:
+        return Cell(role, ALWAYS, allowed=True)
+    return Cell(role, CHOICE, word not in struck_words, word)
+
+
+def chosen_for(role: str, moment: datetime | None = None) -> tuple[str, ...]:
+    """What the house chose about a role, in words."""
+    words = [*otherwise(moment), *struck(moment)]
+    own = [word for word in words if role in (word.rpartition("-")[2], word.partition("+")[0], word.partition("-")[0])]
+    apart = [word for word in kept_apart(moment) if role in role_choices.APART.get(word, ())]
+    return tuple(role_choices.CALLED.get(word, word) for word in (*own, *apart))
+
+
+def in_words() -> list[tuple[str, list[str]]]:
+    """Everything that the house chose otherwise, by term."""
+    return [
+        (TERMS[name].title, [role_choices.CALLED.get(word, word) for word in house_terms.words(name)])
+        for name in role_choices.TERM_NAMES
+    ]

@@ -1,0 +1,269 @@
+"""What two people approved for a moment to come: it waits, comes into force once, can be called off, and is proved."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from ledger import house, log
+from ledger.log import Draft as Entry
+from ledger.log import KeyReused
+from ledger.models import HOUSE, Alert, LogEntry
+from tables.log.entries.proposals import ProposalCalledOff, ProposalInForce
+from tables.log.entries.settings import TableSet
+from tables.models import Denomination, PayTable, Proposal, Staff, Table
+from tables.refusals import Refused
+from tables.setup import house_terms, proposals, table_settings
+from tables.setup.two_people import MATTERS
+from tests import floor
+from tests.clock import Clock
+from tests.tables.setup import test_proposals
+from tests.tables.setup.test_proposals import SETTINGS, boss, draft_of, fault, olga, omar, open_house
+
+__all__ = ["boss", "olga", "omar", "open_house"]
+
+pytestmark = pytest.mark.django_db
+
+DATED = [matter for matter in SETTINGS if not MATTERS[matter].dates_itself]
+
+
+def tomorrow() -> datetime:
+    return timezone.now() + timedelta(days=1)
+
+
+def approved(matter: str, table: Table, olga: Staff, omar: Staff, effective: datetime | None = None) -> Proposal:
+    """A change of a matter that two people approved, to hold from a moment on."""
+    draft = replace(draft_of(matter, table), effective=effective or tomorrow())
+    proposal = proposals.propose(draft, "For the season", by=olga)
+    proposals.approve(proposal, by=omar)
+    return proposal
+
+
+def kinds() -> list[str]:
+    """What was said of proposals, in the order of the entries."""
+    rows = LogEntry.objects.filter(book__name=HOUSE, subject="proposal").order_by("seq")
+    return list(rows.values_list("kind", flat=True))
+
+
+def settings() -> list[object]:
+    """Whatever an approval may change."""
+    tables = [table_settings.settings_of(table) for table in Table.objects.order_by("pk")]
+    return [*tables, *PayTable.objects.all(), *Denomination.objects.values_list("face"), *Staff.objects.all()]
+
+
+@pytest.mark.parametrize("matter", DATED)
+def test_it_waits_for_its_moment_and_then_holds_once(
+    matter: str, open_house: Table, olga: Staff, omar: Staff, clock: Clock
+) -> None:
+    """Harm: what two people approved for Friday holds on Monday; or never; or twice."""
+    before, moment = settings(), tomorrow()
+    proposal = approved(matter, open_house, olga, omar, moment)
+    assert proposals.bring_into_force() == 0
+    assert settings() == before
+    assert proposals.to_come() == [proposal]
+    assert "holds from" in proposals.status(proposal)
+    assert fault() == ""
+
+    clock.stand(moment + timedelta(seconds=1))
+    assert [proposals.bring_into_force() for _ in range(2)] == [1, 0]
+    assert settings() != before
+    assert proposals.to_come() == []
+    assert kinds() == ["proposed", "approved", "came_into_force"]
+    assert "in force since" in proposals.status(proposal)
+    assert fault() == ""
+
+
+def test_a_worker_that_dies_in_between_leaves_nothing_half_done(
+    open_house: Table, olga: Staff, omar: Staff, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: kill -9 between the entry and the change: it counts as done, and is not."""
+    moment = tomorrow()
+    approved("limits", open_house, olga, omar, moment)
+    clock.stand(moment + timedelta(seconds=1))
+    with monkeypatch.context() as patched:
+        patched.setattr(table_settings, "_write", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            proposals.bring_into_force()
+    assert kinds() == ["proposed", "approved"]
+    open_house.refresh_from_db()
+    assert open_house.max_cents == 10_000
+    assert proposals.bring_into_force() == 1
+    open_house.refresh_from_db()
+    assert open_house.max_cents == 30_000
+    assert fault() == ""
+
+
+def test_the_book_itself_takes_it_once(open_house: Table, olga: Staff, omar: Staff, clock: Clock) -> None:
+    """Harm: two workers bring the same proposal into force."""
+    moment = tomorrow()
+    proposal = approved("limits", open_house, olga, omar, moment)
+    clock.stand(moment + timedelta(seconds=1))
+    proposals.bring_into_force()
+    event = ProposalInForce(number=proposal.number)
+    with pytest.raises(KeyReused), transaction.atomic():
+        log.append(house.lock(), Entry.of(event, proposals.BY_THE_CLOCK, key=proposals.key_of(proposal.number)))
+
+
+def test_limits_change_between_rounds_and_options_wait_for_the_end(olga: Staff, omar: Staff, clock: Clock) -> None:
+    """Harm: a limit or a rule changes under a bet that lies."""
+    dealer, _ = floor.dealt()
+    house_terms.change({"two_people": True, "two_people_limit_cents": 20_000}, by=olga)
+    house_terms.forget()
+    dealer.bets(seat1=2_000)
+    moment = timezone.now() + timedelta(minutes=5)
+    draft = table_settings.draft_of_change(dealer.table, {"options": {"decks": 2}}, later=True)
+    assert draft is not None
+    proposal = proposals.propose(replace(draft, effective=moment), "", by=olga)
+    proposals.approve(proposal, by=omar)
+    clock.stand(moment + timedelta(seconds=1))
+    assert proposals.bring_into_force() == 0
+    assert proposals.to_come() == [proposal]
+    assert "is open at Rocket 1" in proposals.status(proposal)
+    dealer.cards(8, 4, 8)
+    assert proposals.bring_into_force() == 1
+    assert fault() == ""
+
+
+def test_what_was_overtaken_lapses_and_says_so(open_house: Table, olga: Staff, omar: Staff, clock: Clock) -> None:
+    """Harm: a maximum that somebody lowered since is raised in the night by what was approved last week."""
+    moment = tomorrow()
+    proposal = approved("limits", open_house, olga, omar, moment)
+    table_settings.change_table(open_house, {"max_cents": 5_000}, by=olga)
+    clock.stand(moment + timedelta(seconds=1))
+    assert proposals.bring_into_force() == 1
+    assert kinds()[-1] == "lapsed"
+    open_house.refresh_from_db()
+    assert open_house.max_cents == 5_000
+    assert "50 now" in Alert.objects.get(kind="proposal_lapsed").message
+    assert "lapsed" in proposals.status(proposal)
+    assert fault() == ""
+
+
+def test_what_has_to_wait_for_ever_lapses(open_house: Table, olga: Staff, omar: Staff, clock: Clock) -> None:
+    """Harm: a change nobody remembers comes into force months later."""
+    moment = tomorrow()
+    approved("staff", open_house, olga, omar, moment)
+    floor.staff(test_proposals.Role.DEALER, "dana", "102")  # has the badge by then
+    clock.stand(moment + timedelta(hours=1))
+    assert proposals.bring_into_force() == 0
+    clock.stand(moment + timedelta(hours=73))
+    assert proposals.bring_into_force() == 1
+    assert "badge 102" in Alert.objects.get(kind="proposal_lapsed").message
+    assert kinds() == ["proposed", "approved", "lapsed"]
+
+
+def test_who_approved_may_have_left(open_house: Table, olga: Staff, omar: Staff, clock: Clock) -> None:
+    """Harm: what two people decided falls away because one of them works elsewhere."""
+    moment = tomorrow()
+    approved("limits", open_house, olga, omar, moment)
+    Staff.objects.filter(pk=omar.pk).update(is_active=False)
+    clock.stand(moment + timedelta(seconds=1))
+    assert proposals.bring_into_force() == 1
+    open_house.refresh_from_db()
+    assert open_house.max_cents == 30_000
+
+
+def test_two_call_it_off_and_one_cannot(open_house: Table, olga: Staff, omar: Staff, clock: Clock) -> None:
+    """Harm: what two decided is undone by one; or stands although both think better of it."""
+    moment = tomorrow()
+    proposal = approved("limits", open_house, olga, omar, moment)
+    with pytest.raises(Refused, match="approved by"):
+        proposals.withdraw(proposal, "no", by=olga)
+    off = proposals.propose(proposals.draft_of_calling_off(proposal), "The guest left", by=omar)
+    with pytest.raises(Refused, match="another person"):
+        proposals.approve(off, by=omar)
+    proposals.approve(off, by=olga)
+    assert proposals.to_come() == []
+    assert "called off" in proposals.status(proposal)
+    clock.stand(moment + timedelta(seconds=1))
+    assert proposals.bring_into_force() == 0
+    open_house.refresh_from_db()
+    assert open_house.max_cents == 10_000
+    with pytest.raises(Refused, match="does not wait"):
+        proposals.draft_of_calling_off(proposal)
+    assert fault() == ""
+
+
+def test_the_moment_is_to_come_and_within_a_year(open_house: Table, olga: Staff) -> None:
+    """Harm: a change that is dated back; or to a year that nobody plans for."""
+    draft = draft_of("limits", open_house)
+    for moment in (timezone.now() - timedelta(minutes=1), timezone.now() + timedelta(days=400)):
+        with pytest.raises(Refused) as refused:
+            proposals.propose(replace(draft, effective=moment), "", by=olga)
+        assert refused.value.code == "bad_moment"
+    assert not Proposal.objects.exists()
+
+
+def test_approved_after_its_moment_it_holds_at_once(open_house: Table, olga: Staff, omar: Staff, clock: Clock) -> None:
+    """Harm: approved an hour late, it never comes into force."""
+    moment = timezone.now() + timedelta(hours=1)
+    for matter in ("limits", "terms"):
+        proposals.propose(replace(draft_of(matter, open_house), effective=moment), "", by=olga)
+    clock.stand(moment + timedelta(hours=1))
+    for proposal in list(proposals.waiting()):
+        proposals.approve(proposal, by=omar)
+    open_house.refresh_from_db()
+    house_terms.forget()
+    assert (open_house.max_cents, house_terms.number("pin_digits_min")) == (30_000, 8)
+    assert fault() == ""
+
+
+def test_a_new_table_pays_by_what_two_people_approved(open_house: Table, olga: Staff) -> None:
+    """Harm: one operator adds a table whose options pay what no other table pays."""
+    before = table_settings.settings_of(open_house)
+    for options in (before.options, {"decks": 2}):
+        with pytest.raises(Refused) as refused:
+            table_settings.create_table("Rocket 2", replace(before, options=options), by=olga)
+        assert refused.value.code == "second_person"
+    draft = table_settings.draft_of_new("Rocket 2", before)
+    assert draft is not None
+    assert draft.matter == "pays"
+
+
+def test_a_pit_boss_proposes_any_limit_and_an_operator_approves(boss: Staff, open_house: Table, omar: Staff) -> None:
+    """Harm: the floor cannot ask for a minimum; or sets it alone."""
+    draft = table_settings.draft_from_the_floor(open_house, {"min_cents": 2_000})
+    proposal = proposals.propose(draft, "A full house", by=boss)
+    with pytest.raises(Refused, match="Only an operator"):
+        proposals.approve(proposal, by=boss)
+    assert proposals.next_changes("Rocket 1") == [proposal]
+    proposals.approve(proposal, by=omar)
+    open_house.refresh_from_db()
+    assert open_house.min_cents == 2_000
+    assert fault() == ""
+
+
+# --- What a proof finds ----------------------------------------------------------------------------------------
+
+
+def forge(event: Any, by: str, key: Any = None, book: str | None = None) -> None:
+    with transaction.atomic():
+        head = log.lock(Table.objects.get(name=book).book_id) if book else house.lock()
+        log.append(head, Entry.of(event, by, key=key))
+
+
+def test_coming_into_force_before_its_moment_is_found(open_house: Table, olga: Staff, omar: Staff) -> None:
+    """Harm: whoever has the application's database role brings a limit into force that was approved for next week."""
+    proposal = approved("limits", open_house, olga, omar)
+    key = proposals.key_of(proposal.number)
+    forge(ProposalInForce(number=proposal.number), proposals.BY_THE_CLOCK, key)
+    assert "before its moment" in fault()
+
+
+def test_a_change_before_its_proposal_came_into_force_is_found(open_house: Table, olga: Staff, omar: Staff) -> None:
+    """Harm: the change itself, under the number of what two people approved for later."""
+    proposal = approved("limits", open_house, olga, omar)
+    changed = TableSet(before={"max_cents": 10_000}, after={"max_cents": 30_000}, proposal=proposal.number)
+    forge(changed, omar.signature, book="Rocket 1")
+    assert "has not come into force" in fault()
+
+
+def test_calling_off_without_two_people_is_found(open_house: Table, olga: Staff, omar: Staff) -> None:
+    """Harm: what two people decided is struck by an entry of one."""
+    proposal = approved("limits", open_house, olga, omar)
+    off = ProposalCalledOff(number=proposal.number, proposal=proposal.number)
+    forge(off, omar.signature, proposals.key_of(proposal.number))
+    assert "another matter" in fault()
