@@ -118,6 +118,7 @@ EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
         proposals.ProposalExpired: SETTINGS,
         alert_rules.AlertRuleSet: SETTINGS,
         alert_rules.ChannelSet: SETTINGS,
+        alert_rules.DeadLettersResent: ALERTS,
         staff.StaffAdded: PEOPLE,
         staff.StaffChanged: PEOPLE,
         staff.EmergencyCodeMade: PEOPLE,
