@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from tables.log.house_terms import PRACTISED, Value, defaults
+from tables.log.house_terms import MISPAYS, PRACTISED, TERMS, Value, defaults
 
-OF_THE_HOUSE: Final = ("two_people",)
-"""What no profile sets: whether the house is open is not for a rule to say."""
+OF_THE_HOUSE: Final = ("two_people", *(term.name for term in TERMS.values() if term.group == MISPAYS))
+"""What no profile sets: whether the house is open, and how often its dealers err, is not for a rule to say."""
 
 
 @dataclass(frozen=True, slots=True)

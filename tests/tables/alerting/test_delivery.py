@@ -21,7 +21,7 @@ from casino.embedded import House
 from ledger import alerts, cage
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from tables import pepper, tasks
-from tables.alerting import channels, delivery, following, rule_book, signing
+from tables.alerting import channels, delivery, following, listening, rule_book, signing
 from tables.alerting.channels import Asked
 from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, Resending
 from tables.audit import proofs
@@ -516,21 +516,33 @@ def test_a_worker_that_is_killed_in_an_attempt_is_followed_by_one_that_sends(
     assert len({headers[signing.DELIVERY] for headers, _, _ in receiver.got}) == 1
 
 
-def test_an_entry_is_an_alert_within_five_seconds(worker: processes.Served, capsys: pytest.CaptureFixture[str]) -> None:
-    """Harm: the supervisor comes when the chips are gone. Beat asks every two seconds: here the test does."""
+def test_an_entry_is_an_alert_within_five_seconds_and_nobody_has_to_ask(
+    worker: processes.Served, superuser_connection: psycopg.Connection, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Harm: the supervisor comes when the chips are gone. No beat runs here: the worker of the alerts hears commits,
+    also after the database ended its connection."""
     dealer, _ = dealt()
     boss = floor.staff(Role.PIT_BOSS, "bettina", "209")
     rule_book.set_rule(replace(rule_book.in_force()["large_bet"], threshold=10_000), by=boss)
-    tasks.follow_books.delay()
     eventually(lambda: not following.behind())
     took = []
     for seat in (1, 2, 3):
         dealer("bet", seat=seat, amount_cents=10_000)
         committed = time.monotonic()
-        time.sleep(2)  # the longest that beat leaves between two
-        tasks.follow_books.delay()
         eventually(lambda seat=seat: Alert.objects.filter(evidence__cause=f"seat {seat}").exists())
         took.append(time.monotonic() - committed)
     assert max(took) < 5
+    ended = superuser_connection.execute(
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = %s", [listening.NAME]
+    ).fetchone()
+    assert ended == (1,), "one connection listens"
+    dealer("bet", seat=4, amount_cents=10_000)
+    eventually(lambda: Alert.objects.filter(evidence__cause="seat 4").exists())
     with capsys.disabled():
-        print(f"\nentry to alert: {', '.join(f'{seconds:.2f} s' for seconds in took)}, 2 s of it the wait for beat")
+        print(f"\nentry to alert: {', '.join(f'{seconds:.2f} s' for seconds in took)}")
+
+
+@pytest.mark.parametrize(("queues", "hears"), [(["alerts"], True), (["alerts", "celery"], False), (["celery"], False)])
+def test_only_a_worker_of_the_alerts_alone_hears_commits(queues: list[str], hears: bool) -> None:
+    """Harm: a worker that is at a proof for minutes follows the books as well, on the proof's processor."""
+    assert listening.serves(queues) == hears
