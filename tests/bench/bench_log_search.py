@@ -20,6 +20,7 @@ django.setup()
 
 import psycopg  # noqa: E402
 from django.db import connection  # noqa: E402
+from django.test.utils import CaptureQueriesContext  # noqa: E402
 
 from tables.audit import exceptions, log_search  # noqa: E402
 from tables.audit.log_search import Wanted  # noqa: E402
@@ -38,7 +39,12 @@ def searches(month: Month) -> dict[str, Wanted]:
         "a person": Wanted(person="bella"),
         "a round": Wanted(table=table, round=3),
         "a day of one table": Wanted(table=table, since=late, until=late + timedelta(days=1)),
+        "a person and a kind": Wanted(person="bella", subject="slip", kind="fill_confirmed"),
+        "a person, in rounds of a day": Wanted(
+            person="bella", with_rounds=True, since=late, until=late + timedelta(days=1)
+        ),
         "a word, 2,000 read": Wanted(text="no such word"),
+        "an amount, 2,000 read": Wanted(cents=1_234_567),
         "an amount in rounds of a day": Wanted(
             cents=1_234_567, with_rounds=True, since=late, until=late + timedelta(days=1)
         ),
@@ -93,7 +99,9 @@ def main() -> None:
     for name, ago in (("newest", 2), ("oldest", 28)):
         day = hours.day_of(month.since + timedelta(days=30 - ago, hours=12))
         took = timed(lambda day=day: exceptions.of_day(day), chosen.repeats)
-        print(f"| exceptions of the {name} day | {took:.0f} ms | {len(exceptions.of_day(day).lines)} | |", flush=True)
+        with CaptureQueriesContext(connection) as asked:
+            lines = len(exceptions.of_day(day).lines)
+        print(f"| exceptions of the {name} day | {took:.0f} ms | {lines} | {len(asked)} statements |", flush=True)
 
 
 if __name__ == "__main__":
