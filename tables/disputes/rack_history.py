@@ -159,7 +159,7 @@ def marked(rounds: Sequence[Dealt], book_id: int, since_seq: int, with_bookmarks
     if with_bookmarks:
         seen = Bookmark.objects.filter(book_id=book_id, round__range=(rounds[0].number, rounds[-1].number))
         for number in seen.values_list("round", flat=True):
-            marks.get(number, set()).add("bookmarked")
+            marks.get(number or 0, set()).add("bookmarked")
     return [replace(round_, marks=frozenset(marks[round_.number])) for round_ in rounds]
 
 
