@@ -1,11 +1,28 @@
 """The Celery entry point: `celery --app casino worker` and `celery --app casino beat`."""
 
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import worker_ready, worker_shutting_down
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
 
 app = Celery("casino")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@worker_ready.connect
+def follow_at_once(**_: Any) -> None:
+    """The worker of the alerts also hears each commit."""
+    from tables.alerting.listening import Listener, serves  # Django is set up by now
+
+    if not serves(app.amqp.queues.consume_from):
+        return
+    listener = Listener()
+    listener.start()
+
+    @worker_shutting_down.connect(weak=False)
+    def stop(**_: Any) -> None:
+        listener.stop()

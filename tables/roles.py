@@ -45,6 +45,7 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
             "tables.watch_worth",
             "tables.confirm_code",
             "tables.set_alertrules",
+            "tables.resend_deadletters",
             "tables.acknowledge",
             "ledger.acknowledge_alert",
         }
@@ -58,6 +59,7 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
         "tables.add_paytable",
         "tables.add_chipseries",
         "tables.add_alertchannel",
+        "tables.resend_deadletters",
         "tables.add_housekey",
         "tables.add_dropschedule",
         "tables.close_day",
@@ -99,9 +101,10 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
 cage holds, gives out and takes in. ``watch_chips``: the chips' series, kinds and registers. ``carry``: chips and
 boxes between the cage, the tables and the count. ``count_boxes``: the soft count. ``acknowledge``: take note of an
 alert by name; ``acknowledge_alert`` also looks into discrepancies. ``set_alertrules``: which alerts are raised, and
-who hears of them. ``propose_limits``: propose what a table is set to. ``export_lists``: take lists out as
-files. ``bookmark``: mark moments for the surveillance. ``watch_shoes``: what finished shoes were worth, and who bet by
-it. ``watch_worth``: what each ruling on a round is worth. ``confirm_code``: give the second half of
+who hears of them. ``resend_deadletters``: send again what could not leave the house. ``propose_limits``: propose what
+a table is set to. ``export_lists``: take lists out as files. ``bookmark``: mark moments for the surveillance.
+``watch_shoes``: what finished shoes were worth, and who bet by it. ``watch_worth``: what each ruling on a round is
+worth. ``confirm_code``: give the second half of
 the code with which somebody makes a PIN or a password. Who may sign which step of a slip stands in
 ``tables/log/series.py``. Nobody may delete."""
 
@@ -137,6 +140,7 @@ WORDS: Final[dict[str, str]] = {
     "ledger.acknowledge_alert": "look into discrepancies",
     "tables.set_alertrules": "say which alerts are raised, and who hears of them",
     "tables.add_alertchannel": "set by which channels alerts leave the house",
+    "tables.resend_deadletters": "send again what could not leave the house",
     "tables.bookmark": "bookmark moments for the surveillance",
     "tables.watch_bookmarks": "see the surveillance's bookmarks",
     "ledger.view_logentry": "read the whole log",

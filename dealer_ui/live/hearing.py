@@ -15,11 +15,11 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 import psycopg
-from django.db import connection
 
 from dealer_ui.live.admission import Cards, OneTable, Watch
 from dealer_ui.live.open_screens import Crowd, Follower, Screen
 from dealer_ui.live.wall import Wall
+from ledger import listening
 from ledger.log import CHANNEL
 
 log = logging.getLogger(__name__)
@@ -85,24 +85,24 @@ class Floor:
     async def _listen(self) -> None:
         while True:
             try:
-                async with await psycopg.AsyncConnection.connect(**_direct(), autocommit=True) as listening:
-                    await listening.execute(f"LISTEN {CHANNEL}")
-                    await self._hear(listening)
+                async with await psycopg.AsyncConnection.connect(**listening.parameters(NAME), autocommit=True) as ear:
+                    await ear.execute(f"LISTEN {CHANNEL}")
+                    await self._hear(ear)
             except (psycopg.Error, OSError, TimeoutError) as lost:
                 log.warning("the live stream lost the database, and will come back: %s", lost)
                 await asyncio.sleep(PAUSE)
 
-    async def _hear(self, listening: psycopg.AsyncConnection[Any]) -> None:
+    async def _hear(self, ear: psycopg.AsyncConnection[Any]) -> None:
         """Pass on what is announced. The heads are read after LISTEN began, and again after every outage and every
         silence, so no commit falls between. What alerts came during an outage nobody knows."""
         if self._heads:
             self._wall.look_again()
         while True:
             async with asyncio.timeout(ALIVE):
-                heads = await listening.execute("SELECT id, head_seq FROM ledger_book")
+                heads = await ear.execute("SELECT id, head_seq FROM ledger_book")
                 for book, seq in await heads.fetchall():
                     self._move(book, seq)
-            async for notice in listening.notifies(timeout=ALIVE):
+            async for notice in ear.notifies(timeout=ALIVE):
                 self._announce(notice.payload)
 
     def _announce(self, payload: str) -> None:
@@ -140,12 +140,3 @@ _floors: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, Floor]] = WeakKeyDic
 def floor() -> Floor:
     """This process's floor: a web process has one event loop."""
     return _floors.setdefault(asyncio.get_running_loop(), Floor())
-
-
-def _direct() -> dict[str, Any]:
-    """How to reach the database itself: LISTEN needs a session of its own, which no pool gives."""
-    parameters: dict[str, Any] = connection.get_connection_params()
-    for django_only in ("cursor_factory", "context", "prepare_threshold"):
-        parameters.pop(django_only, None)
-    patience = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
-    return patience | parameters | {"application_name": NAME}

@@ -20,6 +20,8 @@ log = logging.getLogger(__name__)
 
 SHARED: Final = 0.2
 """Seconds between two drawings: what happens on the floor in between is drawn together."""
+ALERTS: Final = "alerts"
+"""What the open alerts are told as: what is drawn of them replaces what was to be fetched."""
 PAUSE: Final = 1.0
 """Seconds until a drawing is tried again that failed."""
 
@@ -48,6 +50,12 @@ class Watcher(Screen):
         """Where a table stands; a screen whose card is older fetches its page once."""
         if book in self.watch.tables:
             self.put(book, event("table", {"table": self.watch.tables[book], "seq": seq}))
+            self.wake()
+
+    def fetch_alerts(self) -> None:
+        """A screen that shows alerts fetches its page once."""
+        if self.watch.whole:
+            self.put(ALERTS, event("alerts", {}))
             self.wake()
 
     def show(self, messages: Messages) -> None:
@@ -103,11 +111,15 @@ class Wall:
                 self.heard(book, seq)
 
     def alerted(self, book: int | None) -> None:
-        """An alert was opened or acknowledged: about a table, or about the house."""
+        """An alert was opened or acknowledged: about a table, or about the house. It waits for no painter: one that
+        begins on a busy machine takes a quarter of a minute."""
         self._alerted = True
         if book is not None:
             self._moved.add(book)
         self._ask()
+        if not self._painter.ready:
+            for screen in self._everyone():
+                screen.fetch_alerts()
 
     def look_again(self) -> None:
         """Nobody knows what was missed: everything is drawn anew."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,13 +12,14 @@ from django.contrib.auth.decorators import login_required, permission_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dealer_ui.guards import watches
 from dealer_ui.numbers import cents, number
 from ledger.proof.chips import money
 from tables.alerting import channels, delivery, following, rule_book
-from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt
+from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, Resending
 from tables.alerting.rules import CENTS, HEARERS, LEVEL, LEVELS, Kind, Rule
 from tables.games.catalog import GAMES
 from tables.models import Staff, Table
@@ -195,18 +197,28 @@ class Sent:
         body: Mapping[str, Any] = self.delivery.body
         return str(body["alert"]["message"] if "alert" in body else body["message"])
 
+    @property
+    def resendings(self) -> list[Resending]:
+        return sorted(self.delivery.resendings.all(), key=lambda resending: resending.after)
+
 
 @watches
 @require_GET
 def channels_page(request: HttpRequest) -> HttpResponse:
     """The channels, what failed for good, and what left the house of late."""
-    recent = Delivery.objects.prefetch_related("attempts").order_by("-pk")[:DELIVERIES_SHOWN]
+    recent = Delivery.objects.prefetch_related("attempts", "resendings").order_by("-pk")[:DELIVERIES_SHOWN]
+    dead = delivery.dead()
+    counts = Counter(dead.order_by().values_list("name", flat=True))
     context = {
         "channels": [(row, channels.whither(row), LEVELS[row.least_level]) for row in channels.in_force()],
-        "dead": [Sent(row) for row in delivery.dead()[:DELIVERIES_SHOWN]],
+        "dead": [Sent(row) for row in dead.prefetch_related("resendings")[:DELIVERIES_SHOWN]],
+        "dead_by_channel": [(row, counts[row.name]) for row in channels.in_force() if counts[row.name]],
+        "dead_count": counts.total(),
+        "may_resend": _viewer(request).has_perm("tables.resend_deadletters"),
         "recent": [Sent(row) for row in recent],
         "may_test": _viewer(request).has_perm("tables.add_alertchannel"),
         "behind": following.behind(),
+        "moment": timezone.now(),
     }
     return render(request, "dealer_ui/pit/alert_channels.html", context)
 
@@ -219,4 +231,31 @@ def send_test(request: HttpRequest, channel: int) -> HttpResponse:
     row = get_object_or_404(AlertChannel, pk=channel)
     delivery.send_test(row, by=_viewer(request))
     messages.success(request, f"A test of {row.name} is on its way: what comes of it stands below.")
+    return redirect("pit:alert-channels")
+
+
+@login_required
+@permission_required("tables.resend_deadletters", raise_exception=True)
+@require_POST
+def send_again(request: HttpRequest, letter: int) -> HttpResponse:
+    """Have one dead letter tried again."""
+    return _again(request, list(Delivery.objects.filter(pk=letter)))
+
+
+@login_required
+@permission_required("tables.resend_deadletters", raise_exception=True)
+@require_POST
+def send_all_again(request: HttpRequest, channel: int) -> HttpResponse:
+    """Have every dead letter of a channel tried again."""
+    row = get_object_or_404(AlertChannel, pk=channel)
+    return _again(request, list(delivery.dead().filter(name=row.name).order_by("pk")[: delivery.MOST_AT_ONCE]))
+
+
+def _again(request: HttpRequest, letters: Sequence[Delivery]) -> HttpResponse:
+    try:
+        count = delivery.send_again(letters, by=_viewer(request))
+        what = "1 dead letter is" if count == 1 else f"{count} dead letters are"
+        messages.success(request, f"{what} on the way again, in your name: what comes of it stands below.")
+    except Refused as refusal:
+        messages.error(request, refusal.sentence)
     return redirect("pit:alert-channels")

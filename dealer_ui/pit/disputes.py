@@ -350,7 +350,8 @@ def finder(request: HttpRequest, pk: int) -> HttpResponse:
     start = past.last_count(table.book_id, max(through - 1, 0)) if since is None else since
     typed = request.GET.get("variance", "")
     variance = cents(typed)
-    mistakes = mispays.find(table, variance, start, through) if variance is not None else None
+    sees = isinstance(request.user, Staff) and request.user.has_perm("tables.watch_bookmarks")
+    mistakes = mispays.find(table, variance, start, through, with_bookmarks=sees) if variance is not None else None
     context = {
         "table": table,
         "found": mistakes,

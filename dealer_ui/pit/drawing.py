@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from dealer_ui.live.open_screens import event
 from dealer_ui.live.painter import Drawing, Messages, Order
+from dealer_ui.live.wall import ALERTS
 from dealer_ui.pit.floor import Seen, ShownAlert, count_for, open_alerts_for, open_now, read, seen_by, strip_of
 from tables.day import house_clock
 from tables.models import Staff, Table
@@ -21,7 +22,6 @@ from tables.models import Staff, Table
 log = logging.getLogger(__name__)
 
 STRIP: Final = "strip"
-ALERTS: Final = "alerts"
 
 
 class Painter:

@@ -578,6 +578,15 @@ class AlertChannelForm(Judged):
         widget=widgets.UnfoldAdminPasswordWidget({"autocomplete": "new-password"}),
         help_text="A webhook's alone: what its messages are signed with. Empty: that of the version before stays.",
     )
+    both_hours = forms.IntegerField(
+        label="The former secret signs as well, for so many hours",
+        required=False,
+        min_value=0,
+        max_value=channels.MOST_BOTH_HOURS,
+        widget=widgets.UnfoldAdminIntegerFieldWidget,
+        help_text=f"While the receiver is given the new one. Empty: {channels.BOTH_HOURS} where the secret is another,"
+        " and else as it was. 0 where it leaked: that ends it now.",
+    )
     level = forms.TypedChoiceField(
         label="From the level on",
         coerce=int,
@@ -612,6 +621,7 @@ class AlertChannelForm(Judged):
             is_on=typed["is_on"],
             least_level=typed["level"],
             about=tuple(typed["kinds"]),
+            both_hours=typed["both_hours"],
         )
 
     def faults(self) -> Faults:

@@ -457,11 +457,12 @@ class AlertChannelAdmin(SetUp):
     form = AlertChannelForm
     list_display = ("name", "version", "means", "whither", "level", "is_on", "by", "at")
     list_filter = ("means", "is_on")
-    fields = ("name", "means", "address", "signed_with", "is_on", "level", "kinds")
+    fields = ("name", "means", "address", "signed_with", "both_hours", "is_on", "level", "kinds")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """Once it is set, without the secret, and of an address on the web the host alone."""
-        return ("name", "version", "means", "whither", "is_on", "level", "only", "by", "at") if obj else self.fields
+        shown = ("name", "version", "means", "whither", "former_until", "is_on", "level", "only", "by", "at")
+        return shown if obj else self.fields
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Set otherwise, it is another version."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -14,10 +15,10 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import Max
 
-from ledger import house, log
+from ledger import clock, house, log
 from ledger.house import digest_of
 from ledger.log import Draft
-from ledger.proof.chain import Entry
+from ledger.proof.chain import Entry, Head
 from tables import pepper
 from tables.alerting.rows import AlertChannel, Means
 from tables.alerting.rules import KINDS, LEVELS
@@ -29,6 +30,9 @@ from tables.refusals import Refused
 
 LEAST_SECRET: Final = 24
 MOST_SECRET: Final = 120
+BOTH_HOURS: Final = 24
+"""So long a former secret signs beside the new one, if nobody says otherwise: a day to give the receiver that."""
+MOST_BOTH_HOURS: Final = 720
 _KEPT: Final = "webhook "
 """What a secret begins with under its seal: the seal leaves alone what looks like no secret."""
 
@@ -45,11 +49,19 @@ class Asked:
     is_on: bool = True
     least_level: int = 1
     about: tuple[str, ...] = ()
+    both_hours: int | None = None
+    """How long from now on the former secret signs as well; 0 ends that now. None: BOTH_HOURS where the secret is
+    another, and else as it was."""
 
 
 def in_force() -> list[AlertChannel]:
     """The newest version of each channel."""
     return list(AlertChannel.objects.order_by("name", "-version").distinct("name"))
+
+
+def newest(name: str) -> AlertChannel:
+    """The newest version of one channel. Raises IndexError where there is none."""
+    return AlertChannel.objects.filter(name=name).order_by("-version")[0]
 
 
 def set_channel(asked: Asked, *, by: Staff) -> AlertChannel:
@@ -62,15 +74,21 @@ def set_channel(asked: Asked, *, by: Staff) -> AlertChannel:
         if sentences := faults(asked, earlier):
             raise Refused("bad_channel", " ".join(sentences.values()), 422, fields=sentences)
         sealed = _sealed(asked, earlier)
+        former, until = _former(asked, earlier, head)
         version = (AlertChannel.objects.filter(name=asked.name).aggregate(last=Max("version"))["last"] or 0) + 1
         row = AlertChannel(
             name=asked.name, version=version, means=asked.means, address=asked.address, secret=sealed,
-            is_on=asked.is_on, least_level=asked.least_level, about=sorted(asked.about), by=by.signature,
+            former_secret=former, former_until=until, is_on=asked.is_on, least_level=asked.least_level,
+            about=sorted(asked.about), by=by.signature,
         )  # fmt: skip
-        entry = log.append(head, Draft.of(event_of(row), by.signature))
-        row.seq, row.at = entry.seq, entry.at or head.moment
-        row.save()
+        _enter(row, head)
     return row
+
+
+def _enter(row: AlertChannel, head: Head) -> None:
+    entry = log.append(head, Draft.of(event_of(row), row.by))
+    row.seq, row.at = entry.seq, entry.at or head.moment
+    row.save()
 
 
 def event_of(row: AlertChannel) -> ChannelSet:
@@ -78,12 +96,49 @@ def event_of(row: AlertChannel) -> ChannelSet:
     return ChannelSet(
         name=row.name, version=row.version, means=row.means, is_on=row.is_on, least_level=row.least_level,
         about=tuple(row.about), address_sha256=digest_of(row.address), secret_sha256=digest_of(row.secret),
+        former_secret_sha256=digest_of(row.former_secret),
+        former_until=row.former_until.isoformat() if row.former_until else "",
     )  # fmt: skip
 
 
 def secret_of(channel: AlertChannel) -> str:
     """What its messages are signed with. Raises pepper.NoSuchKey."""
     return pepper.unseal(channel.secret, _owner(channel.name)).removeprefix(_KEPT)
+
+
+def secrets_of(channel: AlertChannel, moment: datetime) -> list[str]:
+    """What its messages are signed with at a moment: while a secret is changed, the former one comes second. One whose
+    key is lost keeps the new one from nothing. Raises pepper.NoSuchKey."""
+    former = _readable(channel.former_secret, channel.name) if _former_signs(channel, moment) else ""
+    return [secret_of(channel), *([former] if former else [])]
+
+
+def _former_signs(channel: AlertChannel, moment: datetime) -> bool:
+    return bool(channel.former_secret) and channel.former_until is not None and moment < channel.former_until
+
+
+def _former(asked: Asked, earlier: AlertChannel | None, head: Head) -> tuple[str, datetime | None]:
+    """The secret that signs beside the new one, sealed, and until when."""
+    if earlier is None or asked.means != Means.WEBHOOK:
+        return "", None
+    before = _readable(earlier.secret, earlier.name)
+    if before and asked.secret and asked.secret != before:
+        former, until = earlier.secret, head.moment + timedelta(hours=BOTH_HOURS)
+    elif _former_signs(earlier, head.moment):
+        former, until = earlier.former_secret, earlier.former_until or head.moment
+    else:
+        return "", None
+    if asked.both_hours is not None:
+        until = head.moment + timedelta(hours=asked.both_hours)
+    return (former, until) if until > head.moment else ("", None)
+
+
+def _readable(kept: str, name: str) -> str:
+    """A secret of a channel; empty where the key that it was sealed with is lost, so that another can be set."""
+    try:
+        return pepper.unseal(kept, _owner(name)).removeprefix(_KEPT)
+    except pepper.NoSuchKey:
+        return ""
 
 
 def _sealed(asked: Asked, earlier: AlertChannel | None) -> str:
@@ -106,6 +161,43 @@ def whither(channel: AlertChannel) -> str:
     return f"{parts.scheme}://{parts.netloc}/…"
 
 
+# --- The pepper ------------------------------------------------------------------------------------------------
+
+
+def behind() -> list[AlertChannel]:
+    """The channels whose secrets are not sealed with the current key. Versions of before are used no more."""
+    moment = clock.read().database
+    return [row for row in in_force() if not all(pepper.is_current(kept) for kept in _kept(row, moment))]
+
+
+def refuse_unreadable() -> None:
+    """Raises pepper.NoSuchKey where a secret was sealed with a key that is not there."""
+    moment = clock.read().database
+    for row in in_force():
+        for kept in _kept(row, moment):
+            pepper.unseal(kept, _owner(row.name))
+
+
+def _kept(row: AlertChannel, moment: datetime) -> list[str]:
+    return [row.secret, *([row.former_secret] if _former_signs(row, moment) else [])]
+
+
+def carry_over(by: str) -> int:
+    """Seal every channel's secrets with the current key, each in another version of its channel; how many channels.
+    Inside of a transaction."""
+    rows = behind()
+    for row in rows:
+        head = house.lock()
+        owner, both = _owner(row.name), _former_signs(row, head.moment)
+        row.secret = pepper.seal(pepper.unseal(row.secret, owner), owner)
+        row.former_secret = pepper.seal(pepper.unseal(row.former_secret, owner), owner) if both else ""
+        row.former_until = row.former_until if both else None
+        row.pk, row._state.adding = None, True
+        row.version, row.by = row.version + 1, by
+        _enter(row, head)
+    return len(rows)
+
+
 # --- What is wrong with one ------------------------------------------------------------------------------------
 
 
@@ -123,6 +215,8 @@ def faults(asked: Asked, earlier: AlertChannel | None = None) -> dict[str, str]:
         wrong["least_level"] = f"A level is one of {', '.join(LEVELS)}."
     if unknown := sorted(set(asked.about) - KINDS.keys()):
         wrong["about"] = f"There is no kind of alert {', '.join(unknown)}."
+    if asked.both_hours is not None and not 0 <= asked.both_hours <= MOST_BOTH_HOURS:
+        wrong["both_hours"] = f"From 0 hours, which ends it now, to {MOST_BOTH_HOURS}."
     if asked.means == Means.MAIL:
         return wrong | _mail_faults(asked)
     if asked.means == Means.WEBHOOK:

@@ -13,8 +13,9 @@ import smtplib
 import socket
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -26,13 +27,19 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from kombu.exceptions import OperationalError
 
-from ledger import alerts, clock, runs
+from ledger import alerts, clock, house, runs
+from ledger import log as journal
+from ledger.log import Draft
 from ledger.models import Alert
+from ledger.proof.chain import Entry
 from tables import pepper
 from tables.alerting import channels, signing
 from tables.alerting.raising import Heard, heard, with_steps
-from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, Means, Outcome
+from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, Means, Outcome, Resending
 from tables.alerting.rules import KINDS, LEVELS, OTHER, Rule
+from tables.handlers import checks
+from tables.log.entries.alert_rules import DeadLettersResent
+from tables.log.event import Misconduct
 from tables.models import Staff
 from tables.refusals import Refused
 
@@ -46,6 +53,8 @@ PATIENCE_SECONDS: Final = 10
 BACK: Final = timedelta(days=1)
 """Alerts of before are not put out any more: who sets a channel is not told of last week."""
 MOST_SAID: Final = 300
+MOST_AT_ONCE: Final = 500
+"""So many dead letters one entry of the house's book names; the rest is sent by the next."""
 
 
 class NotSent(Exception):
@@ -137,15 +146,20 @@ def send_test(channel: AlertChannel, *, by: Staff) -> Delivery:
 
 
 def waiting() -> QuerySet[Delivery]:
-    """What no attempt has ended yet."""
-    ended = DeliveryAttempt.objects.filter(delivery=OuterRef("pk"), outcome__in=(Outcome.SENT, Outcome.DEAD))
-    return Delivery.objects.filter(~Exists(ended)).prefetch_related("attempts").order_by("pk")
+    """What no attempt has ended yet, or somebody has sent again since."""
+    ended = _ending(Outcome.SENT, Outcome.DEAD)
+    return Delivery.objects.filter(~Exists(ended)).prefetch_related("attempts", "resendings").order_by("pk")
 
 
 def dead() -> QuerySet[Delivery]:
-    """What failed for good: a person has to look."""
-    ended = DeliveryAttempt.objects.filter(delivery=OuterRef("pk"), outcome=Outcome.DEAD)
-    return Delivery.objects.filter(Exists(ended)).prefetch_related("attempts").order_by("-pk")
+    """What failed for good, and nobody has sent again since: a person has to look."""
+    return Delivery.objects.filter(Exists(_ending(Outcome.DEAD))).prefetch_related("attempts").order_by("-pk")
+
+
+def _ending(*outcomes: Outcome) -> QuerySet[DeliveryAttempt]:
+    """The attempt after which none is made of itself."""
+    again = Resending.objects.filter(delivery=OuterRef("delivery"), after__gte=OuterRef("number"))
+    return DeliveryAttempt.objects.filter(~Exists(again), delivery=OuterRef("pk"), outcome__in=outcomes)
 
 
 def wait_after(attempts: int) -> timedelta:
@@ -155,8 +169,16 @@ def wait_after(attempts: int) -> timedelta:
 
 def due_at(delivery: Delivery) -> datetime:
     """When the next attempt is due."""
-    attempts = sorted(delivery.attempts.all(), key=lambda attempt: attempt.number)
-    return attempts[-1].at + wait_after(len(attempts)) if attempts else delivery.at
+    since, attempts = _since(delivery)
+    return attempts[-1].at + wait_after(len(attempts)) if attempts else since
+
+
+def _since(delivery: Delivery) -> tuple[datetime, list[DeliveryAttempt]]:
+    """When it was put out, or sent again by somebody; and the attempts since."""
+    latest = max(delivery.resendings.all(), key=lambda resending: resending.after, default=None)
+    after, since = (latest.after, latest.at) if latest else (0, delivery.at)
+    attempts = (attempt for attempt in delivery.attempts.all() if attempt.number > after)
+    return since, sorted(attempts, key=lambda attempt: attempt.number)
 
 
 def send_due(moment: datetime) -> int:
@@ -173,27 +195,27 @@ def deliver(pk: int) -> Outcome | None:
         delivery = waiting().select_related("channel", "alert").filter(pk=pk).first() if first else None
         if delivery is None or due_at(delivery) > clock.read().database:
             return None
-        number = delivery.attempts.count() + 1
-        outcome, says = _attempt(delivery, number)
+        number, nth = delivery.attempts.count() + 1, len(_since(delivery)[1]) + 1
+        outcome, says = _attempt(delivery, nth)
         DeliveryAttempt.objects.create(
             delivery=delivery, number=number, outcome=outcome, says=says[:MOST_SAID], at=clock.read().database
         )
     if outcome == Outcome.FAILED:
-        _ask(pk, wait_after(number))
+        _ask(pk, wait_after(nth))
     if outcome == Outcome.DEAD:
         says = f"An alert could not leave the house by {delivery.name}: {says}"
         alerts.raise_alert(None, "not_delivered", says[:MOST_SAID], {"delivery": pk, "level": 1})
     return outcome
 
 
-def _attempt(delivery: Delivery, number: int) -> tuple[Outcome, str]:
-    channel = AlertChannel.objects.filter(name=delivery.name).order_by("-version")[0]  # an address may be put right
+def _attempt(delivery: Delivery, nth: int) -> tuple[Outcome, str]:
+    channel = channels.newest(delivery.name)  # an address may be put right
     if not channel.is_on:
         return Outcome.DEAD, "The channel was switched off"
     try:
         return Outcome.SENT, SENDERS[Means(channel.means)](channel, delivery)
     except NotSent as failure:
-        last = failure.for_good or number >= MOST_ATTEMPTS
+        last = failure.for_good or nth >= MOST_ATTEMPTS
         return (Outcome.DEAD if last else Outcome.FAILED), str(failure)
     except pepper.NoSuchKey as missing:
         return Outcome.DEAD, f"{missing}: set the channel's secret anew"
@@ -205,6 +227,59 @@ def _ask(pk: int, wait: timedelta) -> None:
         current_app.send_task("tables.tasks.deliver", (pk,), countdown=wait.total_seconds() + bool(wait))
     except (OSError, OperationalError) as away:
         log.warning("the broker is away, and delivery %s waits for the next sweep: %s", pk, away)
+
+
+# --- Dead letters ----------------------------------------------------------------------------------------------
+
+
+def send_again(letters: Sequence[Delivery], *, by: Staff) -> int:
+    """Try dead letters of one channel again, each by the key that its receiver knows; how many. Raises Refused."""
+    if not by.has_perm("tables.resend_deadletters"):
+        raise Refused("not_permitted", "A pit boss or an operator sends dead letters again.", 403)
+    with transaction.atomic():
+        head = house.lock()
+        still_dead = list(dead().filter(pk__in=[letter.pk for letter in letters]).order_by("pk")[:MOST_AT_ONCE])
+        if not still_dead:
+            says = "Nothing failed for good here any more: it was sent, or somebody has sent it again already."
+            raise Refused("not_dead", says, 409)
+        names = {letter.name for letter in still_dead}
+        if len(names) > 1:
+            raise Refused("several_channels", "Send the dead letters of one channel at a time.", 422)
+        channel = channels.newest(names.pop())
+        _refuse_unfit(channel)
+        rows = [Resending(delivery=letter, after=len(letter.attempts.all()), by=by.signature) for letter in still_dead]
+        event = DeadLettersResent(name=channel.name, deliveries={str(row.delivery.key): row.after for row in rows})
+        entry = journal.append(head, Draft.of(event, by.signature))
+        for row in rows:
+            row.seq, row.at = entry.seq, entry.at or head.moment
+        Resending.objects.bulk_create(rows)
+        for row in rows:
+            transaction.on_commit(partial(_ask, row.delivery_id, timedelta(0)))
+    return len(rows)
+
+
+def _refuse_unfit(channel: AlertChannel) -> None:
+    """What would only fail once more is refused at once, with what would be right."""
+    if not channel.is_on:
+        says = f"The channel {channel.name} is switched off. An operator switches it on first, in the administration."
+        raise Refused("channel_off", says, 409)
+    if channel.means == Means.MAIL and not settings.EMAIL_HOST:
+        raise Refused("no_mail_server", "No mail server is set: whoever runs the servers sets EMAIL_HOST first.", 409)
+    if channel.means == Means.WEBHOOK:
+        try:
+            channels.secret_of(channel)
+        except pepper.NoSuchKey as missing:
+            says = f"{missing}. An operator sets the secret of {channel.name} anew first."
+            raise Refused("no_secret", says[:1].upper() + says[1:], 409) from None
+
+
+@checks(DeadLettersResent)
+def check_resent(event: DeadLettersResent, entry: Entry) -> None:
+    """Each letter that an entry names has its row, and none has more."""
+    rows = Resending.objects.filter(seq=entry.seq).select_related("delivery")
+    kept = {str(row.delivery.key): row.after for row in rows if row.by == entry.by and row.delivery.name == event.name}
+    if kept != event.deliveries or len(rows) != len(kept):
+        raise Misconduct(f"the dead letters of {event.name}, as they are kept beside the log, are others")
 
 
 # --- E-mail ----------------------------------------------------------------------------------------------------
@@ -249,7 +324,8 @@ def _webhook(channel: AlertChannel, delivery: Delivery) -> str:
     if fault := channels.url_fault(channel.address):
         raise NotSent(fault, for_good=True)
     parts, body = urlsplit(channel.address), json.dumps(delivery.body, separators=(",", ":")).encode()
-    headers = signing.headers(channels.secret_of(channel), int(time.time()), str(delivery.key), body)
+    secrets = channels.secrets_of(channel, clock.read().database)
+    headers = signing.headers(secrets, int(time.time()), str(delivery.key), body)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     connection = _connection(parts.scheme, parts.hostname or "", parts.port)
     try:

@@ -56,6 +56,9 @@ class AlertChannel(AppendOnly):
     address = models.CharField(max_length=400)
     secret = models.CharField(max_length=400, blank=True, editable=False)
     """Sealed; empty for e-mail."""
+    former_secret = models.CharField(max_length=400, blank=True, default="", editable=False)
+    """Sealed: the one before, with which messages are signed as well until the receiver has the new one."""
+    former_until = models.DateTimeField(null=True, editable=False)
     is_on = models.BooleanField("on", default=True)
     least_level = models.SmallIntegerField("from the level on")
     about = models.JSONField("only alerts of", default=list)
@@ -69,6 +72,11 @@ class AlertChannel(AppendOnly):
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(fields=["name", "version"], name="tables_alertchannel_once"),
             models.CheckConstraint(name="tables_alertchannel_version", condition=models.Q(version__gte=1)),
+            models.CheckConstraint(
+                name="tables_alertchannel_former",
+                condition=models.Q(former_secret="", former_until=None)
+                | (~models.Q(former_secret="") & models.Q(former_until__isnull=False)),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -128,6 +136,29 @@ class DeliveryAttempt(AppendOnly):
 
     def __str__(self) -> str:
         return f"attempt {self.number} at {self.delivery_id}: {self.outcome}"
+
+
+class Resending(AppendOnly):
+    """A dead letter that somebody has tried again: the same delivery, by the same key."""
+
+    seq = models.BigIntegerField()
+    """The entry, by its number in the house's book; it may name several."""
+    delivery = models.ForeignKey(Delivery, models.PROTECT, related_name="resendings")
+    after = models.SmallIntegerField()
+    """After which attempt."""
+    by = models.CharField(max_length=120)
+    at = models.DateTimeField()
+
+    class Meta:
+        app_label = APP
+        ordering: ClassVar[list[str]] = ["after"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["delivery", "after"], name="tables_resending_once"),
+            models.CheckConstraint(name="tables_resending_after", condition=models.Q(after__gte=1)),
+        ]
+
+    def __str__(self) -> str:
+        return f"delivery {self.delivery_id} again after attempt {self.after}"
 
 
 class AlertRepeat(AppendOnly):

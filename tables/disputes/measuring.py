@@ -1,9 +1,14 @@
 """How often the mispay finder is right: mistakes are planted in rounds that are dealt by chance, and looked for.
 
 Pure but for chance, which comes from a seed. A pool of rounds is dealt for each game by the engine, and every single
-mistake in each of them is listed once; a span is so many rounds in a row of the pool. A mistake is drawn from all of a
-span's, as likely as the rates say (or each kind as likely as any other: then the ranking believes what is not so), and
-only what its amount comes to is told.
+mistake in each of them is listed once; a span is so many rounds in a row of the pool. Its dealers err at rates of their
+own, which nobody is told; keys are taken back, rounds are disputed and marked, likelier so where there was a mistake. A
+mistake is drawn from all of a span's, as likely as the rates say (or each kind as likely as any other: then the ranking
+believes what is not so), and only what the rack is off by is told, and what the log would say of the rounds.
+
+Beside each ranking stands its limit: how often anybody would be right who knew the rates, the dealers and the players'
+habits exactly, and nothing else than is told. It is reckoned and not counted: of each search, how likely the likeliest
+rounds are. What a ranking falls short of it by is its own fault; the rest is not in what the house knows.
 """
 
 from __future__ import annotations
@@ -11,18 +16,36 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from math import sqrt
+from math import log2, sqrt
+from statistics import fmean, stdev
 from typing import Any, Final, cast
 
 from tables.disputes import mispays
-from tables.disputes.mispays import NAMED_FROM, Slip, Suspect, chips_of, in_chips, odds_of, ranked, slips
+from tables.disputes.mispays import (
+    NAMED_FROM,
+    Counted,
+    Slip,
+    Suspect,
+    by_chips,
+    chips_of,
+    in_chips,
+    loads_of,
+    odds_of,
+    ranked,
+    slips,
+    times,
+    weighed,
+    weighed_by_left_over,
+)
 from tables.disputes.rack_history import Dealt
+from tables.disputes.round_evidence import BOOKMARKED, DISPUTED, of_round
 from tables.games.catalog import GAMES
 from tables.games.felt import Action, AskBet, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Limits, Opening
 from tables.games.game import BankedGame
 from tables.games.play import play
+from tables.log.mispay_rates import DEFAULTS
 from tables.log.series import Chips
 
 VALUES: Final = (100, 500, 2_500, 10_000)
@@ -30,22 +53,45 @@ BETS: Final = (1_000, 1_500, 2_000, 2_500, 3_000, 5_000, 7_500, 10_000)
 BANKED: Final = tuple(name for name, game in GAMES.items() if not hasattr(game, "coins") or game.coins is None)
 SPANS: Final = (20, 60, 180)
 FORMER: Final[Mapping[str, float]] = {"other_odds": 0.0}
-"""What the former ranking knew nothing of; its other rates were those of today."""
+"""What the ranking of 0.4 knew nothing of; its other rates were those of today."""
+
+TROUBLE: Final = 0.04
+"""In so many rounds of a dealer of the usual care a key is taken back or a card refused; twice as many of one who errs
+twice as often."""
+MARKED: Final = 0.01
+"""So many rounds in which there was nothing are disputed, and as many are marked by the surveillance."""
+DEALERS: Final = 4
+TURN: Final = 20
+"""Rounds until a dealer is relieved."""
+SHAPE: Final = 2.0
+"""Of the gamma distribution of dealers' rates: the best of four errs a third as often as the worst, or less."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What of a rack's difference is told to the finder besides its amount."""
+    """What of a rack's difference is told to the finder besides its amount, and how it is weighed."""
 
     name: str
-    broken: float | None
+    broken: float | None = None
     """Which part of the payments and bets was in other chips than the fewest; None: the chips are not told."""
+    with_marks: bool = True
+    """Whether what else the log says of the rounds is weighed."""
+    formerly: bool = False
+    """Chips by how many are left over, as they were weighed first."""
+    limit: bool = False
+    """Not a ranking: how often anybody could be right."""
 
 
 TOLD: Final = (
-    Told("amount alone", None),
-    Told("by worth, all in fewest chips", 0.0),
-    Told("by worth, 10 % broken", 0.10),
+    Told("amount alone", with_marks=False),
+    Told("amount and marks"),
+    Told("amount and marks: limit", limit=True),
+    Told("fewest chips, former weighing", 0.0, with_marks=False, formerly=True),
+    Told("fewest chips", 0.0),
+    Told("fewest chips: limit", 0.0, limit=True),
+    Told("10 % broken, former weighing", 0.10, with_marks=False, formerly=True),
+    Told("10 % broken", 0.10),
+    Told("10 % broken: limit", 0.10, limit=True),
 )
 
 
@@ -56,6 +102,9 @@ class Pool:
     game: str
     rounds: Sequence[Dealt]
     mistakes: Sequence[Sequence[Slip]]
+    """As the ranking that knows the amount alone weighs them."""
+    likely: Sequence[Sequence[Slip]]
+    """As likely as they are: with the dealers' own rates, and with what was noticed."""
 
 
 # --- Rounds ----------------------------------------------------------------------------------------------------
@@ -66,7 +115,22 @@ def pool(name: str, rounds: int, chance: random.Random) -> Pool:
     game = cast(BankedGame[Any, Any], GAMES[name])
     dealt = [_deal(game, number, chance) for number in range(1, rounds + 1)]
     odds = odds_of(dealt)
-    return Pool(name, dealt, [slips(round_, None, VALUES, odds) for round_ in dealt])
+    cares = [chance.gammavariate(SHAPE, 1 / SHAPE) for _ in range(DEALERS)]
+    dealt = [_noticed(round_, cares, chance) for round_ in dealt]
+    mistakes = [slips(round_, None, VALUES, odds) for round_ in dealt]
+    troubled = {round_.number for round_ in dealt if round_.troubled}
+    likely = []
+    for round_, possible in zip(dealt, mistakes, strict=True):
+        known = of_round(round_, troubled, {round_.dealer: cares[int(round_.dealer)]}, DEFAULTS)
+        likely.append([replace(slip, weight=slip.weight * known.times * times(slip, DEFAULTS)) for slip in possible])
+    return Pool(name, dealt, mistakes, likely)
+
+
+def _noticed(round_: Dealt, cares: Sequence[float], chance: random.Random) -> Dealt:
+    """A round with its dealer, and with what would be noticed of it if nothing went wrong but what is planted."""
+    dealer = (round_.number // TURN) % DEALERS
+    marks = frozenset(mark for mark in (DISPUTED, BOOKMARKED) if chance.random() < MARKED)
+    return replace(round_, dealer=str(dealer), troubled=chance.random() < TROUBLE * cares[dealer], marks=marks)
 
 
 def _deal(game: BankedGame[Any, Any], number: int, chance: random.Random) -> Dealt:
@@ -125,6 +189,20 @@ class Tally:
     named_wrongly: int = 0
     silent_needlessly: int = 0
     """Nothing was named though the true round came first."""
+    limits: list[tuple[float, float, float]] = field(default_factory=list)
+    """Of a limit: how likely the likeliest round was in each search, the three likeliest together, and the five."""
+    bits: list[float] = field(default_factory=list)
+    """What was left to be known of which round it was, in bits."""
+
+    def reckon(self, weights: Sequence[float]) -> None:
+        """One search of a limit, from the weights of its rounds, the largest first."""
+        total = sum(weights)
+        if not total:
+            return
+        self.searches += 1
+        shares = [weight / total for weight in weights]
+        self.limits.append((sum(shares[:1]), sum(shares[:3]), sum(shares[:5])))
+        self.bits.append(-sum(part * log2(part) for part in shares if part > 0))
 
     def add(self, place: int | None, is_named: bool) -> None:
         """``place``: of the true round in the list, from 1; None where nothing in the list is true."""
@@ -169,7 +247,9 @@ def measure(games: Sequence[str], searches: int, seed: int, pool_rounds: int = 3
 
 
 def _searched(dealt: Pool, rounds: int, priors: str, searches: int, chance: random.Random) -> Mapping[str, Tally]:
-    tallies: dict[str, Tally] = {name: Tally() for name in ("former ranking", *(evidence.name for evidence in TOLD))}
+    # What is drawn otherwise than by the rates has another limit, which nobody reckons here.
+    told = [evidence for evidence in TOLD if priors == PRIORS[0] or not evidence.limit]
+    tallies: dict[str, Tally] = {name: Tally() for name in ("former ranking", *(evidence.name for evidence in told))}
     for _ in range(searches):
         start = chance.randrange(len(dealt.rounds) - rounds + 1)
         span = range(start, start + rounds)
@@ -177,20 +257,47 @@ def _searched(dealt: Pool, rounds: int, priors: str, searches: int, chance: rand
         variance = sum(slip.rack_cents for _, slip in planted)
         if not variance:
             continue
-        places = _fitting(dealt, span, variance)
         truth = {dealt.rounds[place].number for place, _ in planted} if len(planted) == 1 else set[int]()
+        places = _fitting(dealt, dealt.mistakes, span, variance)
         former = sorted(((_formerly(suspect), suspect.seq, suspect.round) for suspect in places), reverse=True)
         tallies["former ranking"].add(_place([number for _, _, number in former], truth), bool(former))
-        for evidence in TOLD:
-            off = (
-                None
-                if evidence.broken is None
-                else _off(dealt, span, [slip for _, slip in planted], evidence.broken, chance)
-            )
-            suspects = ranked(places, VALUES, off)
+        search = _Search(dealt, span, places, _fitting(dealt, dealt.likely, span, variance))
+        slips_planted = [slip for _, slip in planted]
+        offs = {part: _off(dealt, span, slips_planted, part, chance) for part in PARTS}
+        for evidence in told:
+            suspects = search.ranked(evidence, None if evidence.broken is None else offs[evidence.broken])
+            if evidence.limit:
+                tallies[evidence.name].reckon([suspect.weight for suspect in suspects])
+                continue
             is_named = bool(suspects) and suspects[0].share >= NAMED_FROM
             tallies[evidence.name].add(_place([suspect.round for suspect in suspects], truth), is_named)
     return tallies
+
+
+PARTS: Final = tuple(sorted({evidence.broken for evidence in TOLD if evidence.broken is not None}))
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """One search: the rounds that fit, as the finder weighs them and as likely as they are."""
+
+    dealt: Pool
+    span: range
+    places: Sequence[Suspect]
+    likely: Sequence[Suspect]
+
+    def ranked(self, evidence: Told, off: Chips | None) -> list[Suspect]:
+        rounds = [self.dealt.rounds[place] for place in self.span]
+        places = self.likely if evidence.limit else self.places
+        if evidence.with_marks and not evidence.limit:
+            places = weighed(places, rounds, DEFAULTS)
+        if evidence.formerly:
+            return ranked(weighed_by_left_over(places, VALUES, off or ()), VALUES, None)
+        counted = Counted(0, {}, off, loads_of(mispays.rack_amounts(rounds), VALUES)) if off is not None else None
+        if evidence.limit and counted is not None:
+            exactly = {evidence.broken or 1e-9: 1.0}
+            return ranked(by_chips(places, VALUES, counted, exactly, stray=0.0), VALUES, None)
+        return ranked(places, VALUES, counted)
 
 
 def _formerly(suspect: Suspect) -> float:
@@ -203,19 +310,19 @@ def _place(numbers: Sequence[int | None], truth: set[int]) -> int | None:
 
 def _planted(dealt: Pool, span: range, priors: str, chance: random.Random) -> tuple[int, Slip]:
     """A round of the span, and a mistake in it."""
-    candidates = [(place, slip) for place in span for slip in dealt.mistakes[place]]
+    candidates = [(place, slip) for place in span for slip in dealt.likely[place]]
     if priors != "each kind alike":
         return chance.choices(candidates, cum_weights=list(accumulate(slip.weight for _, slip in candidates)))[0]
     kind = chance.choice(sorted({slip.kind for _, slip in candidates}))
     return chance.choice([candidate for candidate in candidates if candidate[1].kind == kind])
 
 
-def _fitting(dealt: Pool, span: range, variance_cents: int) -> list[Suspect]:
+def _fitting(dealt: Pool, mistakes: Sequence[Sequence[Slip]], span: range, variance_cents: int) -> list[Suspect]:
     fitting = (
         Suspect(
             dealt.rounds[place].seq,
             dealt.rounds[place].number,
-            tuple(slip for slip in dealt.mistakes[place] if slip.rack_cents == variance_cents),
+            tuple(slip for slip in mistakes[place] if slip.rack_cents == variance_cents),
         )
         for place in span
     )
@@ -243,6 +350,17 @@ def _off(dealt: Pool, span: range, mistakes: Sequence[Slip], broken: float, chan
 def added(lines: Sequence[Line]) -> Tally:
     """Several lines as one."""
     total = Tally()
-    for name in Tally.__slots__:
-        setattr(total, name, sum(getattr(line.tally, name) for line in lines))
-    return replace(total)
+    for line in lines:
+        for name in COUNTS:
+            setattr(total, name, getattr(total, name) + getattr(line.tally, name))
+        total.limits += line.tally.limits
+        total.bits += line.tally.bits
+    return total
+
+
+COUNTS: Final = ("searches", "first", "three", "five", "named", "named_wrongly", "silent_needlessly")
+
+
+def average(parts: Sequence[float]) -> tuple[float, float]:
+    """A mean and its standard error, in per cent."""
+    return 100 * fmean(parts), 100 * (stdev(parts) / sqrt(len(parts)) if len(parts) > 1 else 0.0)

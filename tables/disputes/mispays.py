@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
@@ -18,12 +18,16 @@ from typing import Final, NamedTuple
 from ledger.proof.chips import Denomination as Chip
 from ledger.proof.chips import Uncuttable, cut, money
 from tables.disputes import rack_chips
+from tables.disputes.chip_evidence import BROKEN, STRAY, Load, broken, is_ladder, likelihood, loads
 from tables.disputes.other_cards import cents_a_rank, other_cards
-from tables.disputes.rack_history import Dealt, Exchange, dealt_rounds, entry_before, exchanges, rounds_between
+from tables.disputes.rack_history import Dealt, Exchange, dealt_rounds, entry_before, exchanges, marked, rounds_between
+from tables.disputes.round_evidence import evidence
 from tables.games.cards import PAIRS, RANK_OF, RANKS, pack_of
 from tables.games.felt import DEALER, PLACE_NAMES, Action, Card, Payout
+from tables.log.mispay_rates import DEFAULTS, Priors, priors
 from tables.log.series import Chips
 from tables.models import Table
+from tables.setup import house_terms
 
 MOST_ROUNDS: Final = 5_000
 """How many rounds one search looks through, the newest ones: what it costs must not grow with history."""
@@ -31,32 +35,10 @@ MOST_LISTED: Final = 100
 
 # --- How likely which slip is ------------------------------------------------------------------------------------
 
-RATES: Final[Mapping[str, float]] = {
-    "card": 20,
-    "other_rank": 15,
-    "chip_more": 15,
-    "chip_other": 12,
-    "other_odds": 9,
-    "other_bet": 8,
-    "not_taken": 6,
-    "neighbour": 5,
-    "paid_twice": 4,
-    "push_paid": 4,
-    "not_paid": 3,
-    "took_all": 3,
-    "wrong_way": 2,
-    "taken_twice": 1,
-    "rake_missed": 6,
-    "charge_missed": 5,
-    "brought_as_bought": 4,
-    "bought_as_brought": 4,
-    "given_twice": 1,
-    "not_given": 1,
-    "miscount": 3,
-}
-"""How often each slip happens in ten thousand chances for it: judgements, which no house has measured for us. Small
-slips of a hand or an eye (a card, a chip) come before a whole payment that is forgotten, and that before one that goes
-the wrong way. A chance for a miscount is a stack of twenty. docs/disputes.md gives the reasons."""
+RATES: Final[Mapping[str, float]] = DEFAULTS.rates
+"""How often each slip happens in ten thousand chances for it, where a house has not laid down its own (its terms, group
+*Mispay finder*). Small slips of a hand or an eye (a card, a chip) come before a whole payment that is forgotten, and
+that before one that goes the wrong way. docs/disputes.md gives the reasons."""
 
 SOMETHING_ELSE: Final = 6.0
 """What weighs against all single mistakes together: two of them, a theft, a kind of mistake that is not tried. So the
@@ -68,9 +50,9 @@ STACK: Final = 20
 STACKS_UNKNOWN: Final = 10
 """So many stacks of each worth are reckoned with where nobody said what was counted by worth."""
 
-PLAYERS_NOTICE: Final = 0.4
+PLAYERS_NOTICE: Final = DEFAULTS.notice
 """A player speaks up who is paid too little, and rarely one who is paid too much."""
-TROUBLED: Final = 3.0
+TROUBLED: Final = DEFAULTS.troubled
 """A round in which a key was taken back or a card refused had trouble already."""
 LIES_THERE: Final = 1.0
 STRANGE: Final = 0.3
@@ -110,6 +92,10 @@ class Slip:
     """What the player should have got (below zero: given) where it was something else by ``rack_cents``."""
     chips: Chips | None = None
     """What it adds to the rack by worth, where that does not follow from two amounts."""
+    noticed: bool = False
+    """Whether the player would have said something, which its weight reckons with."""
+    worked_out: bool = False
+    """Whether what is paid is neither even money nor all of the bet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +110,20 @@ class Suspect:
     """How likely it is that it was here, beside all that is listed and something else."""
     is_count: bool = False
     """Whether it is the count itself that may be wrong."""
+    is_exchange: bool = False
+    """Whether it is chips that moved otherwise than by a round."""
+    reasons: tuple[str, ...] = ()
+    """What else makes it likelier than others."""
 
     @property
     def weight(self) -> float:
         """How likely it is, beside the others."""
         return sum(slip.weight for slip in self.slips)
+
+    @property
+    def is_of_round(self) -> bool:
+        """Whether it is a payment of a round, and no exchange or count."""
+        return self.round is not None and not self.is_exchange
 
     @property
     def percent(self) -> str:
@@ -194,11 +189,14 @@ def suspects(
     variance_cents: int,
     values: Sequence[int],
     counted: Counted | None = None,
+    *,
+    priors: Priors = DEFAULTS,
 ) -> list[Suspect]:
     """The rounds and exchanges with a single mistake that leaves a rack exactly so much off, the most likely first;
     of two that are as likely, the later one, which people and cameras remember better.
 
-    ``values`` are the worths of the table's chips, in cents; ``counted`` is the count that found it, if one did.
+    ``values`` are the worths of the table's chips, in cents; ``counted`` is the count that found it, if one did;
+    ``priors`` are the house's figures.
     """
     if not variance_cents:
         return []
@@ -207,7 +205,12 @@ def suspects(
     candidates = [
         *(Suspect(round_.seq, round_.number, tuple(slips(round_, variance_cents, values, odds))) for round_ in rounds),
         *(
-            Suspect(exchange.seq, exchange.round, tuple(exchange_slips(exchange, variance_cents, values)))
+            Suspect(
+                exchange.seq,
+                exchange.round,
+                tuple(exchange_slips(exchange, variance_cents, values)),
+                is_exchange=True,
+            )
             for exchange in chip_exchanges
         ),
     ]
@@ -215,14 +218,41 @@ def suspects(
         candidates.append(
             Suspect(counted.seq, None, tuple(miscounts(variance_cents, values, counted.stacks)), is_count=True)
         )
-    places = [suspect for suspect in candidates if suspect.slips]
-    return ranked(places, values, counted.off if counted else None)
+        if counted.off is not None and not counted.loads:
+            counted = replace(counted, loads=loads_of(rack_amounts(rounds), values))
+    places = weighed([suspect for suspect in candidates if suspect.slips], rounds, priors)
+    return ranked(places, values, counted)
 
 
-def ranked(places: Sequence[Suspect], values: Sequence[int], off: Chips | None) -> list[Suspect]:
-    """Suspects in order of how likely each is, with its share. ``off``: by how many chips of each worth the rack is."""
-    if off is not None:
-        places = _weighed_by_worth(places, values, off)
+def weighed(places: Iterable[Suspect], rounds: Sequence[Dealt], priors: Priors) -> list[Suspect]:
+    """Suspects by the house's own figures, and by what else is known of their rounds; without those whose mistakes
+    never happen there."""
+    known, troubled = evidence(rounds, priors), {round_.number for round_ in rounds if round_.troubled}
+
+    def scaled(suspect: Suspect) -> Suspect:
+        of_round = known.get(suspect.round or 0) if suspect.is_of_round else None
+        more = of_round.times if of_round else 1.0
+        if suspect.is_of_round and suspect.round in troubled:
+            more *= priors.troubled / TROUBLED
+        by_house = (replace(slip, weight=slip.weight * more * times(slip, priors)) for slip in suspect.slips)
+        likely = tuple(_by_weight(slip for slip in by_house if slip.weight > 0))
+        return replace(suspect, slips=likely, reasons=of_round.reasons if of_round else ())
+
+    return [suspect for suspect in map(scaled, places) if suspect.slips]
+
+
+def times(slip: Slip, priors: Priors) -> float:
+    """How many times as likely a slip is as its weight says, by a house's own figures."""
+    by_house = priors.rates[slip.kind] / RATES[slip.kind]
+    if slip.noticed:
+        by_house *= priors.notice / PLAYERS_NOTICE
+    return by_house * priors.worked_out if slip.worked_out else by_house
+
+
+def ranked(places: Sequence[Suspect], values: Sequence[int], counted: Counted | None) -> list[Suspect]:
+    """Suspects in order of how likely each is, with its share."""
+    if counted is not None and counted.off is not None:
+        places = by_chips(places, values, counted)
     total = sum(suspect.weight for suspect in places) + SOMETHING_ELSE
     shared = [replace(suspect, share=suspect.weight / total) for suspect in places]
     return sorted(shared, key=lambda suspect: (-suspect.weight, -suspect.seq))
@@ -242,13 +272,60 @@ class Counted:
     """By how many chips of each worth the rack differs from what it should hold if all payments were made, and all bets
     lay, in the fewest chips. None where that is not known."""
 
+    loads: Mapping[int, Load] = field(default_factory=dict)
+    """How many amounts moved in which a chip of each worth would lie; empty where it is not known yet."""
 
-def _weighed_by_worth(places: Sequence[Suspect], values: Sequence[int], off: Chips) -> list[Suspect]:
-    """Suspects by how well the chips bear each out.
 
-    Players lay chips as they please, so a rack is never off by just the chips of a mistake. How far such noise goes,
-    the best explanation shows: what it leaves over is taken for the usual, and each chip more that another one leaves
-    over makes that less likely by as much as a two-sided exponential of that width has it.
+def loads_of(amounts_cents: Iterable[int], values: Sequence[int]) -> dict[int, Load]:
+    """The same of some amounts."""
+    chips = tuple(sorted(set(values)))
+    return loads(amounts_cents, chips, lambda amount_cents: in_chips(amount_cents, chips))
+
+
+def by_chips(
+    places: Sequence[Suspect],
+    values: Sequence[int],
+    counted: Counted,
+    parts: Mapping[float, float] = BROKEN,
+    *,
+    stray: float = STRAY,
+) -> list[Suspect]:
+    """Suspects by how well the chips bear each out (``chip_evidence.py``). What the chips say of all of them together,
+    beside something else, is left as it was: that would leave its own traces, which nobody knows."""
+    chips = tuple(sorted(set(values)))
+    if counted.off is None or not is_ladder(chips):
+        return weighed_by_left_over(places, values, counted.off or ())
+    off = dict(counted.off)
+
+    def borne_out(slip: Slip) -> float:
+        explained = chips_of(slip, chips)
+        left = {value: off.get(value, 0) - explained.get(value, 0) for value in {*off, *explained}}
+        net = broken(left, chips)
+        return likelihood(net, counted.loads, parts, stray) if net is not None else 0.0
+
+    weights = [[slip.weight * borne_out(slip) for slip in suspect.slips] for suspect in places]
+    before, after = sum(suspect.weight for suspect in places), sum(map(sum, weights))
+    if not after:
+        return list(places)
+    scale = before / after
+    return [
+        replace(
+            suspect,
+            slips=tuple(
+                _by_weight(
+                    replace(slip, weight=weight * scale) for slip, weight in zip(suspect.slips, own, strict=True)
+                )
+            ),
+        )
+        for suspect, own in zip(places, weights, strict=True)
+    ]
+
+
+def weighed_by_left_over(places: Sequence[Suspect], values: Sequence[int], off: Chips) -> list[Suspect]:
+    """The same where chips do not break into each other evenly, by how many chips each mistake leaves over.
+
+    How far the noise goes, the best explanation shows: what it leaves over is taken for the usual, and each chip more
+    that another one leaves over makes that less likely by as much as a two-sided exponential of that width has it.
     """
     chips = tuple(sorted(set(values)))
     left = {
@@ -338,7 +415,11 @@ def slips(
             *_other_ranks(payout, variance_cents, cards),
             *_other_odds(payout, variance_cents, odds),
         )
-        candidates += [_with_notice(slip) for slip in (*payments, *_chip_slips(payout, variance_cents, chips))]
+        hard = abs(payout.net_cents) not in (0, payout.staked_cents)
+        candidates += [
+            replace(_with_notice(slip), worked_out=hard)
+            for slip in (*payments, *_chip_slips(payout, variance_cents, chips))
+        ]
         candidates += _other_bet(round_, payout, variance_cents, chips)
         candidates[before:] = [_about(slip, wager) for slip in candidates[before:]]
     candidates += _other_card(round_, variance_cents)
@@ -366,7 +447,7 @@ def _by_weight(candidates: Iterable[Slip]) -> list[Slip]:
 
 def _with_notice(slip: Slip) -> Slip:
     """A payment slip, as likely as it is that nobody said a word."""
-    return replace(slip, weight=slip.weight * PLAYERS_NOTICE) if slip.rack_cents > 0 else slip
+    return replace(slip, weight=slip.weight * PLAYERS_NOTICE, noticed=True) if slip.rack_cents > 0 else slip
 
 
 def _cards_by_place(actions: Sequence[Action]) -> dict[int, list[int]]:
@@ -575,16 +656,21 @@ def exchange_slips(exchange: Exchange, variance_cents: int, values: Sequence[int
 # --- The search --------------------------------------------------------------------------------------------------
 
 
-def find(table: Table, variance_cents: int, since_seq: int, through_seq: int) -> Findings:
-    """What explains a rack that is so much off between two entries: after the first, up to and including the second."""
+def find(
+    table: Table, variance_cents: int, since_seq: int, through_seq: int, *, with_bookmarks: bool = False
+) -> Findings:
+    """What explains a rack that is so much off between two entries: after the first, up to and including the second.
+    ``with_bookmarks``: for whoever may see those of the surveillance."""
     values = tuple(table.denominations.values_list("value_cents", flat=True))
     first, last = rounds_between(table.book_id, since_seq, through_seq)
     oldest = max(first, last - MOST_ROUNDS + 1)
     since = max(since_seq, entry_before(table.book_id, oldest)) if oldest > first else since_seq
     rounds = list(dealt_rounds(table.book_id, oldest, last, since, through_seq)) if variance_cents else []
+    rounds = marked(rounds, table.book_id, since, with_bookmarks)
     chip_exchanges = list(exchanges(table.book_id, since, through_seq)) if variance_cents else []
     counted = _counted(table.book_id, since_seq, through_seq, rounds if oldest == first else None, values)
-    places = suspects(rounds, chip_exchanges, variance_cents, values, counted)
+    figures = priors(house_terms.all_in_force())
+    places = suspects(rounds, chip_exchanges, variance_cents, values, counted, priors=figures)
     return Findings(
         variance_cents=variance_cents,
         since_seq=since_seq,
@@ -612,13 +698,15 @@ def _counted(
         return Counted(through_seq, stacks or dict.fromkeys(values, STACKS_UNKNOWN))
     chips = tuple(sorted(set(values)))
     due = Counter(dict(begin))
-    for amount_cents in (*moved.amounts_cents, *rack_amounts(rounds)):
+    amounts = (*moved.amounts_cents, *rack_amounts(rounds))
+    for amount_cents in amounts:
         due.update(in_chips(amount_cents, chips))
     for value, count in moved.chips:
         due[value] += count
     off = Counter(dict(end))
     off.subtract(due)
-    return Counted(through_seq, stacks, tuple(sorted((value, count) for value, count in off.items() if count)))
+    differing = tuple(sorted((value, count) for value, count in off.items() if count))
+    return Counted(through_seq, stacks, differing, loads_of(amounts, values))
 
 
 def rack_amounts(rounds: Iterable[Dealt]) -> Iterator[int]:

@@ -9,9 +9,11 @@ from typing import Any, Final
 
 from django.db import connection
 
+from ledger.models import Bookmark, LogEntry
 from tables.games.felt import Action, Opening, Payout
 from tables.games.game import Game
-from tables.log.catalog import read
+from tables.log.catalog import read, read_as
+from tables.log.entries.disputes import DisputeOpened
 from tables.log.entries.rounds import Played, TakenBack, Voided
 from tables.log.entries.shoes import CardRefused
 from tables.log.kinds import kind_of
@@ -38,6 +40,10 @@ class Dealt:
     """Whether a key was taken back in it, or a card refused."""
     is_marked: bool = False
     """Whether its commission was marked, and its winnings were paid without it."""
+    dealer: str = ""
+    """Who entered what settled it, by their signature."""
+    marks: frozenset[str] = frozenset()
+    """Who looked twice: round_evidence.py has the words."""
 
     def paid(self, payouts: Sequence[Payout]) -> tuple[Payout, ...]:
         """Payouts of its game as chips changed hands for them at once."""
@@ -79,7 +85,7 @@ def rounds_between(book_id: int, since_seq: int, through_seq: int) -> tuple[int,
 
 
 _ROUNDS: Final = """
-    SELECT round, seq, subject, kind, legs, body FROM ledger_logentry
+    SELECT round, seq, subject, kind, legs, body, by FROM ledger_logentry
     WHERE book_id = %s AND round BETWEEN %s AND %s AND seq <= %s ORDER BY round, seq
 """
 
@@ -96,11 +102,13 @@ def dealt_rounds(book_id: int, first: int, last: int, since_seq: int, through_se
                 yield round_
 
 
-def _round(number: int, entries: Sequence[tuple[int, str, str, int, bytes]]) -> Dealt | None:
+def _round(number: int, entries: Sequence[tuple[int, str, str, int, bytes, str]]) -> Dealt | None:
     """A round from its entries; None for one that goes on, that was taken back, or that is void."""
     plays: dict[int, tuple[int, Played]] = {}
+    authors: dict[int, str] = {}
     troubled, pinned = False, None
-    for seq, subject, kind, legs, body in entries:
+    for seq, subject, kind, legs, body, by in entries:
+        authors[seq] = by
         match read(subject, kind, body):
             case Played() as event:
                 pinned = event.opening or pinned
@@ -132,8 +140,27 @@ def _round(number: int, entries: Sequence[tuple[int, str, str, int, bytes]]) -> 
         payouts=payouts,
         troubled=troubled,
         is_marked=pinned.marks is not None,
+        dealer=authors[settling_seq],
     )
     return replace(round_, payouts=round_.paid(payouts))
+
+
+# --- Who looked twice ------------------------------------------------------------------------------------------
+
+
+def marked(rounds: Sequence[Dealt], book_id: int, since_seq: int, with_bookmarks: bool) -> list[Dealt]:
+    """The same rounds, with what others have to say of them: two queries, however many there are."""
+    if not rounds:
+        return []
+    marks: dict[int, set[str]] = {round_.number: set() for round_ in rounds}
+    opened = LogEntry.objects.filter(book_id=book_id, subject="dispute", kind="opened", seq__gt=since_seq)
+    for body in opened.values_list("body", flat=True):
+        marks.get(read_as(DisputeOpened, body).dispute.round, set()).add("disputed")
+    if with_bookmarks:
+        seen = Bookmark.objects.filter(book_id=book_id, round__range=(rounds[0].number, rounds[-1].number))
+        for number in seen.values_list("round", flat=True):
+            marks.get(number or 0, set()).add("bookmarked")
+    return [replace(round_, marks=frozenset(marks[round_.number])) for round_ in rounds]
 
 
 # --- Exchanges -------------------------------------------------------------------------------------------------

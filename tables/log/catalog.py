@@ -83,7 +83,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     kept.TableAdded, kept.PepperCarriedOver, kept.RowsNoted, kept.RowsTakenOver,
     journal.AlertRaised, journal.AlertAcknowledged, journal.AlertEscalated, journal.DiscrepancyOpened,
     journal.DiscrepancyAssigned, journal.DiscrepancyFound, journal.BookmarkMade,
-    alert_rules.AlertRuleSet, alert_rules.ChannelSet,
+    alert_rules.AlertRuleSet, alert_rules.ChannelSet, alert_rules.DeadLettersResent,
     refusals.InputRefused,
     shoe_audits.AuditsListed, shoe_audits.AuditViewed, shoe_audits.AuditExported,
 )  # fmt: skip

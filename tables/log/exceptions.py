@@ -146,6 +146,7 @@ EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
         proposals.ProposalLapsed: SETTINGS,
         alert_rules.AlertRuleSet: SETTINGS,
         alert_rules.ChannelSet: SETTINGS,
+        alert_rules.DeadLettersResent: ALERTS,
         staff.StaffAdded: PEOPLE,
         staff.StaffChanged: PEOPLE,
         staff.EmergencyCodeMade: PEOPLE,

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from tables.log.house_terms import PRACTISED, Value, defaults
+from tables.log.house_terms import MISPAYS, PRACTISED, TERMS, Value, defaults
 from tables.log.role_choices import TERM_NAMES
 
-OF_THE_HOUSE: Final = ("two_people", *TERM_NAMES)
-"""What no profile sets: whether the house is open, and what it chose for its roles, is not for a rule to say."""
+OF_THE_HOUSE: Final = ("two_people", *TERM_NAMES, *(term.name for term in TERMS.values() if term.group == MISPAYS))
+"""What no profile sets: whether the house is open, what it chose for its roles, and how often its dealers err, is not
+for a rule to say."""
 
 
 @dataclass(frozen=True, slots=True)

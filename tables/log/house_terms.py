@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
-from tables.log import role_choices
+from tables.log import mispay_rates, role_choices
 from tables.log.kinds import HouseRound, kind_of
 from tables.log.mishaps import LEAVING, VOIDING
 
@@ -85,6 +85,7 @@ CURRENCIES: Final = (
 DUTIES: Final = "Separation of duties"
 ROLES: Final = "Roles"
 """Chosen on a page of their own, role by role, and part of no profile."""
+MISPAYS: Final = "Mispay finder"
 
 PRACTISED: Final = tuple(name for name, game in GAMES.items() if kind_of(game).round_type is HouseRound)
 """The games that can be practised for a certificate: those against the house."""
@@ -333,6 +334,23 @@ TERMS: Final[Mapping[str, Term]] = {
             name="drop_grace_minutes", title="A drop is late after", group=CASH, kind="minutes",
             default=30, least=0, most=720,
             help="So long after its hour; then it is an alert.",
+        ),
+        # --- Mispay finder
+        *(
+            Term(
+                name=f"{mispay_rates.RATE_TERM}{kind}", title=rate.title, group=MISPAYS, kind="count",
+                default=rate.default, least=0, most=1_000, unset="never",
+                help=f"In ten thousand chances, each of which is {rate.chance}. A judgement, until you have counted.",
+            )
+            for kind, rate in mispay_rates.RATES.items()
+        ),
+        *(
+            Term(
+                name=f"{mispay_rates.FACTOR_TERM}{name}", title=factor.title, group=MISPAYS, kind="percent",
+                default=factor.default, least=factor.least, most=factor.most,
+                help=f"{factor.help} In per cent: 100 makes no difference.",
+            )
+            for name, factor in mispay_rates.FACTORS.items()
         ),
     )
 }  # fmt: skip

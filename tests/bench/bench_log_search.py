@@ -20,11 +20,17 @@ django.setup()
 
 import psycopg  # noqa: E402
 from django.db import connection  # noqa: E402
+from django.test.utils import CaptureQueriesContext  # noqa: E402
+from django.utils import timezone  # noqa: E402
 
+from ledger import alerts  # noqa: E402
+from tables import dealing  # noqa: E402
 from tables.audit import exceptions, log_search  # noqa: E402
 from tables.audit.log_search import Wanted  # noqa: E402
 from tables.day import hours  # noqa: E402
+from tests import floor  # noqa: E402
 from tests.bench.month import Month, lay_month  # noqa: E402
+from tests.floor import Hand, Role  # noqa: E402
 
 
 def searches(month: Month) -> dict[str, Wanted]:
@@ -38,7 +44,12 @@ def searches(month: Month) -> dict[str, Wanted]:
         "a person": Wanted(person="bella"),
         "a round": Wanted(table=table, round=3),
         "a day of one table": Wanted(table=table, since=late, until=late + timedelta(days=1)),
+        "a person and a kind": Wanted(person="bella", subject="slip", kind="fill_confirmed"),
+        "a person, in rounds of a day": Wanted(
+            person="bella", with_rounds=True, since=late, until=late + timedelta(days=1)
+        ),
         "a word, 2,000 read": Wanted(text="no such word"),
+        "an amount, 2,000 read": Wanted(cents=1_234_567),
         "an amount in rounds of a day": Wanted(
             cents=1_234_567, with_rounds=True, since=late, until=late + timedelta(days=1)
         ),
@@ -75,6 +86,21 @@ def indexes_of(wanted: Wanted) -> list[str]:
     return sorted({name for plan in plans for name in LOG.findall(plan)})
 
 
+def busy_day(tables: int, each: int) -> None:
+    """Today, as it ought not to be: at some tables bets are taken back all day, and alerts that nobody acknowledges."""
+    boss = floor.staff(Role.PIT_BOSS, "busy boss", "2001")
+    for nth in range(1, tables + 1):
+        dealer = floor.staff(Role.DEALER, f"busy{nth}", str(3000 + nth))
+        hand = Hand(floor.table(f"Busy {nth}", options={"decks": 6}), dealer)
+        floor.counted(Hand(hand.table, boss), "opener")
+        dealing.sign_in(hand.table, dealer)
+        hand.ready_shoe()
+        for number in range(each):
+            hand("bet", seat=1, amount_cents=1_000)
+            hand("take_back")
+            alerts.raise_alert(hand.table.book, "test", f"Number {number} of {hand.table.name}")
+
+
 def main() -> None:
     """Lay a month, and search it."""
     parser = argparse.ArgumentParser()
@@ -90,10 +116,13 @@ def main() -> None:
         page = log_search.search(wanted, whole=True)
         took = timed(lambda wanted=wanted: log_search.search(wanted, whole=True), chosen.repeats)
         print(f"| {name} | {took:.0f} ms | {len(page.hits)} | {', '.join(indexes_of(wanted))} |", flush=True)
-    for name, ago in (("newest", 2), ("oldest", 28)):
-        day = hours.day_of(month.since + timedelta(days=30 - ago, hours=12))
+    busy_day(tables=5, each=50)
+    newest, oldest = (hours.day_of(month.since + timedelta(days=30 - ago, hours=12)) for ago in (2, 28))
+    for name, day in (("newest", newest), ("oldest", oldest), ("busy", hours.day_of(timezone.now()))):
         took = timed(lambda day=day: exceptions.of_day(day), chosen.repeats)
-        print(f"| exceptions of the {name} day | {took:.0f} ms | {len(exceptions.of_day(day).lines)} | |", flush=True)
+        with CaptureQueriesContext(connection) as asked:
+            lines = len(exceptions.of_day(day).lines)
+        print(f"| exceptions of the {name} day | {took:.0f} ms | {lines} | {len(asked)} statements |", flush=True)
 
 
 if __name__ == "__main__":

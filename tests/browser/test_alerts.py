@@ -4,13 +4,16 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.utils import timezone
 
 from ledger.models import Acknowledgement, Bookmark, Escalation
-from tables.alerting import following, minute, rule_book
+from tables.alerting import channels, following, minute, rule_book
+from tables.alerting.channels import Asked
 from tables.alerting.raising import escalate_due
+from tables.alerting.rows import Delivery, DeliveryAttempt, Outcome, Resending
 from tables.roles import Role
 from tests import floor
 from tests.accessibility import EVERY_RULE, serious
@@ -82,6 +85,38 @@ def test_the_surveillance_bookmarks_a_moment_and_comes_back_to_it(looking: Looki
     assert serious(page, EVERY_RULE) == []
     page.click("tbody th a")
     page.wait_for_selector("#playback[data-step='3']")
+
+
+def test_a_dead_letter_is_looked_at_and_sent_again(looking: Looking, broker: Any) -> None:
+    """Harm: the night desk never heard of it, and nobody can do anything about that but ring."""
+    _, boss = dealt()
+    olga = floor.staff(Role.OPERATOR, "olga", "301")
+    desk = channels.set_channel(Asked("Desk", "webhook", "https://alerts.example.com/casino", "s" * 32), by=olga)
+    for number in (1, 2):
+        letter = Delivery.objects.create(
+            channel=desk, name=desk.name, key=uuid4(), at=desk.at,
+            body={"event": "test", "message": f"Entry {number} is missing"},
+        )  # fmt: skip
+        DeliveryAttempt.objects.create(
+            delivery=letter, number=1, outcome=Outcome.DEAD, says="the receiver answered 410: it did not take it",
+            at=timezone.now(),
+        )  # fmt: skip
+    watcher = looking(floor.staff(Role.SURVEILLANCE, "vera", "801"), "/pit/alerts/delivery/")
+    assert "it did not take it" in watcher.inner_text("main")
+    assert watcher.query_selector("text=Send again") is None, "who only watches sends nothing"
+    page = looking(boss.by, "/pit/alerts/delivery/")
+    assert serious(page, EVERY_RULE) == []
+    for button in page.query_selector_all("main button"):
+        box = button.bounding_box()
+        assert box is not None
+        assert box["height"] >= 48
+    page.click("button:has-text('Send again: Entry 2 is missing')")
+    page.wait_for_selector("text=1 dead letter is on the way again, in your name")
+    assert Resending.objects.get().by == boss.by.signature
+    page.click("text=Send all 1 of Desk again")
+    page.wait_for_selector("text=Nothing: whatever was to leave the house did")
+    assert Resending.objects.count() == 2
+    assert f"sent again by {boss.by.signature}" in page.inner_text("main")
 
 
 def test_a_browsers_clock_is_told(looking: Looking) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
+from uuid import UUID
 
 from ledger import alerts
-from tables.alerting import bookmarks, channels, following, rule_book
+from tables.alerting import bookmarks, channels, delivery, following, rule_book
 from tables.alerting.channels import Asked
+from tables.alerting.rows import Delivery, DeliveryAttempt, Outcome
 from tables.alerting.rules import DEFAULTS
-from tables.models import Table
+from tables.models import Staff, Table
 
 
 def happens(house: Any, table: Table) -> None:
@@ -18,7 +21,26 @@ def happens(house: Any, table: Table) -> None:
     rule_book.set_rule(replace(DEFAULTS["large_bet"], threshold=1_000, tables=(table.name,)), by=house.boss)
     channels.set_channel(Asked("Night desk", "mail", "night.desk@example.com", is_on=False), by=house.olga)
     following.follow()
+    dead_letter(house.olga, house.boss)
     raised = alerts.raise_alert(table.book, "test", "Somebody leans over the layout")
     alerts.escalate(raised, 1, 2, ["pit_boss", "surveillance"])
     bookmarks.mark(table, raised.at, "Leans over", by=watcher)
     alerts.acknowledge(raised, house.boss.signature, "A glass was knocked over")
+
+
+def dead_letter(olga: Staff, boss: Staff) -> None:
+    """A test failed for good; the channel's secret is made another, and the test is sent again. No worker is asked."""
+    first = channels.set_channel(Asked("Desk", "webhook", "https://alerts.example.com/casino", "s" * 32), by=olga)
+    letter = Delivery.objects.create(
+        channel=first, name=first.name, key=UUID(int=7), body={"event": "test", "message": "A test"}, at=first.at
+    )
+    DeliveryAttempt.objects.create(
+        delivery=letter, number=1, outcome=Outcome.DEAD, says="the receiver answered 410", at=first.at
+    )
+    channels.set_channel(Asked("Desk", "webhook", "https://alerts.example.com/casino", "t" * 32), by=olga)
+    with patch.object(delivery, "_ask"):
+        delivery.send_again([letter], by=boss)
+    DeliveryAttempt.objects.create(
+        delivery=letter, number=2, outcome=Outcome.SENT, says="The receiver answered 200", at=first.at
+    )
+    channels.set_channel(Asked("Desk", "webhook", "https://alerts.example.com/casino", is_on=False), by=olga)

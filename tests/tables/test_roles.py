@@ -106,6 +106,7 @@ SET_UP_TABLES = Guard((IN, 403, 403, 403, 200, 200), (IN, 403, 403, 403, 405, 40
 ACKNOWLEDGE = Guard((IN, 403, 403, 405, 405, 403), (IN, 403, 403, 302, 302, 403))
 SET_A_RULE = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 422, 403, 403))
 TRY_A_CHANNEL = Guard((IN, 403, 403, 403, 405, 403), (IN, 403, 403, 403, 302, 403))
+SEND_AGAIN = Guard((IN, 403, 403, 405, 405, 403), (IN, 403, 403, 302, 302, 403))
 BOOKMARKS = Guard((IN, 403, 403, 403, 403, 200), (IN, 403, 403, 403, 403, 405))
 BOOKMARK = Guard((IN, 403, 403, 403, 403, 403), (IN, 403, 403, 403, 403, 403))
 A_MOMENT = Guard((IN, 403, 403, 404, 404, 404), (IN, 403, 403, 405, 405, 405))
@@ -195,6 +196,8 @@ DECLARED: dict[str, Guard] = {
     "pit/alerts/rules/<slug:about>/": SET_A_RULE,
     "pit/alerts/delivery/": WATCH,
     "pit/alerts/delivery/<int:channel>/test": TRY_A_CHANNEL,
+    "pit/alerts/delivery/<int:channel>/again": SEND_AGAIN,
+    "pit/alerts/delivery/letters/<int:letter>/again": SEND_AGAIN,
     "pit/bookmarks/": BOOKMARKS,
     "pit/bookmarks.csv": BOOKMARKS,
     "pit/bookmarks/new": BOOKMARK,

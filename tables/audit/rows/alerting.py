@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tables.alerting import channels, rule_book
-from tables.alerting.rows import AlertChannel, AlertRule
+from tables.alerting.rows import AlertChannel, AlertRule, Resending
 from tables.audit.rows.reading import Rows, of_the_house
-from tables.log.entries.alert_rules import AlertRuleSet, ChannelSet
+from tables.log.entries.alert_rules import AlertRuleSet, ChannelSet, DeadLettersResent
 
 
 def rules_in_log() -> Rows:
@@ -29,6 +29,28 @@ def channels_in_database() -> Rows:
     """Every version of a channel that has a row."""
     rows = [(channels.event_of(row), row.by) for row in AlertChannel.objects.all()]
     return {_version(event): event.content() | {"by": by} for event, by in rows}
+
+
+def resent_in_log() -> Rows:
+    """Every dead letter that somebody sent again."""
+    return {
+        f"{key} after attempt {after}": {"channel": entry.event.name, "by": entry.by, "entry": entry.seq}
+        for entry in of_the_house("dead letters", channel=["resent"])
+        if isinstance(entry.event, DeadLettersResent)
+        for key, after in entry.event.deliveries.items()
+    }
+
+
+def resent_in_database() -> Rows:
+    """The same of the rows."""
+    return {
+        f"{row.delivery.key} after attempt {row.after}": {
+            "channel": row.delivery.name,
+            "by": row.by,
+            "entry": row.seq,
+        }
+        for row in Resending.objects.select_related("delivery")
+    }
 
 
 def _numbered(events: list[tuple[object, str]]) -> Rows:

@@ -63,6 +63,7 @@ KINDS: Final = (
     Kind("pay table", pay_tables.in_log, pay_tables.in_database),
     Kind("alert rule", alerting.rules_in_log, alerting.rules_in_database),
     Kind("alert channel", alerting.channels_in_log, alerting.channels_in_database),
+    Kind("dead letter", alerting.resent_in_log, alerting.resent_in_database),
     Kind("setting of a key", keys.keys_in_log, keys.keys_in_database),
     Kind("schedule of drops", keys.drops_in_log, keys.drops_in_database),
     Kind("certificate", certified.in_log, certified.in_database),

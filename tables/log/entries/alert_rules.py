@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import ClassVar
 
 from tables.log.event import Event
@@ -56,7 +57,32 @@ class ChannelSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     address_sha256: str
     secret_sha256: str
     """Of the sealed secret, as it is kept."""
+    former_secret_sha256: str = ""
+    """Of the one before, where messages are signed with both for a while."""
+    former_until: str = ""
+    """When that ends, as ISO 8601."""
 
     def words(self) -> str:
         state = "is set" if self.is_on else "is switched off"
-        return f"The channel {self.name} ({self.means}), version {self.version}, {state}"
+        both = ""
+        if self.former_until:
+            until = datetime.fromisoformat(self.former_until)
+            both = f"; its former secret signs as well until {until:%d %b %Y %H:%M} UTC"
+        return f"The channel {self.name} ({self.means}), version {self.version}, {state}{both}"
+
+
+class DeadLettersResent(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """What could not leave the house by a channel is to be tried again: somebody looked into why it did not."""
+
+    subject: ClassVar[str] = "channel"
+    kinds: ClassVar[tuple[str, ...]] = ("resent",)
+    of_the_house: ClassVar[bool] = True
+
+    name: str
+    deliveries: dict[str, int]
+    """By the key that the receiver knows each by: after how many attempts."""
+
+    def words(self) -> str:
+        count = len(self.deliveries)
+        letters = "1 dead letter is" if count == 1 else f"{count} dead letters are"
+        return f"{letters} sent again by the channel {self.name}"

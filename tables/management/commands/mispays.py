@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from statistics import fmean
 from time import process_time
 from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
 
 from tables.disputes import measuring
-from tables.disputes.measuring import BANKED, PRIORS, SPANS, Line, added, share
+from tables.disputes.measuring import BANKED, PRIORS, SPANS, Line, added, average, share
 
 HEAD: Final = (
     "| {} | drawn | told | searches | first | first 3 | first 5 | named | of these wrongly | first, not named |"
@@ -54,9 +55,14 @@ class Command(BaseCommand):
         for name, priors, lines in blocks:
             for ranking in dict.fromkeys(line.ranking for line in lines):
                 tally = added([line for line in lines if line.ranking == ranking and line.priors == priors])
-                shares = [share(count, tally.searches) for count in (tally.first, tally.three, tally.five)]
+                if tally.limits:
+                    shares = [average(parts) for parts in zip(*tally.limits, strict=True)]
+                else:
+                    shares = [share(count, tally.searches) for count in (tally.first, tally.three, tally.five)]
                 cells = [f"{part:.0f} ± {error:.1f}" for part, error in shares]
-                if ranking == "former ranking":
+                if tally.limits:
+                    cells += ["", "", f"{fmean(tally.bits):.1f} bits left"]
+                elif ranking == "former ranking":
                     cells += ["", "", ""]
                 else:
                     part, error = share(tally.named, tally.searches)

@@ -1,4 +1,4 @@
-"""``manage.py pepper``: the keys that hashes of PINs and passwords are sealed with, and carrying these over."""
+"""``manage.py pepper``: the keys that PINs, passwords and channels' secrets are sealed with; carrying these over."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from django.db import transaction
 
 from ledger import house
 from tables import pepper
+from tables.alerting import channels
 from tables.log.entries.kept import PepperCarriedOver
 from tables.models import SECRETS, OneTimeCode, SecretVersion, Staff
 from tables.staff import codes
@@ -20,7 +21,9 @@ BY: Final = "the command line"
 class Command(BaseCommand):
     """Make the first key, or seal what is not sealed with the current one; ``--rotate``, ``--check``."""
 
-    help = "Make the file of keys if there is none, and seal every hash of a PIN or password with the first of them."
+    help = (
+        "Make the file of keys if there is none, and seal PINs, passwords and channels' secrets with the first of them."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """At most one of the two may be given."""
@@ -33,27 +36,32 @@ class Command(BaseCommand):
         if check:
             self._check()
             return
-        if not pepper.exists() and any(pepper.is_sealed(getattr(owner, column)) for owner, column in _hashes()):
+        sealed = (
+            *(getattr(owner, column) for owner, column in _hashes()),
+            *(row.secret for row in channels.in_force()),
+        )
+        if not pepper.exists() and any(map(pepper.is_sealed, sealed)):
             raise CommandError("Hashes are sealed already, and PEPPER_FILE is not there: put the file back.")
         if rotate:
             _refuse_unreadable()
         if rotate or not pepper.exists():
             pepper.add_key()
-        self.stdout.write(f"{carry()} hashes carried over to the first of {len(pepper.keys())} keys")
+        self.stdout.write(f"{carry()} secrets carried over to the first of {len(pepper.keys())} keys")
 
     def _check(self) -> None:
         stale = [owner.owner_of(column) for owner, column in _hashes() if not pepper.is_current(getattr(owner, column))]
         stale += [f"{row} of before" for row in SecretVersion.objects.all() if not pepper.is_current(row.kept)]
         stale += [f"code {code}" for code in OneTimeCode.objects.all() if not pepper.is_current(code.first)]
+        stale += [f"secret of the channel {row.name}" for row in channels.behind()]
         if stale:
             names = ", the ".join(stale)
             raise CommandError(f"Not sealed with the current key: the {names}")
-        self.stdout.write("Every hash is sealed with the current key")
+        self.stdout.write("Every secret is sealed with the current key")
 
 
 def carry() -> int:
-    """Seal every hash anew that is not sealed with the current key, in one transaction; how many there were. The
-    house's book says whose, and with which key."""
+    """Seal anew whatever is not sealed with the current key, in one transaction; how many secrets there were. The
+    house's book says whose, and with which key; of a channel, by its next version."""
     with transaction.atomic():
         house.lock()
         list(Staff.objects.select_for_update(no_key=True).order_by("pk"))
@@ -66,6 +74,7 @@ def carry() -> int:
         carried = len(behind) + _carry_codes(sealed) + _carry_versions(sealed)
         if sealed:
             house.note(PepperCarriedOver(key=pepper.current(), secrets=sealed), BY)
+        carried += channels.carry_over(BY)
     return carried
 
 
@@ -104,6 +113,10 @@ def _carry_versions(sealed: Sealed) -> int:
 
 
 def _refuse_unreadable() -> None:
+    try:
+        channels.refuse_unreadable()
+    except pepper.NoSuchKey as missing:
+        _stop(missing)
     for owner, column in _hashes():
         try:
             pepper.unseal(getattr(owner, column), owner.owner_of(column))

@@ -184,6 +184,23 @@ def test_screens_fetch_their_pages_until_a_painter_is_ready() -> None:
     assert shown(asyncio.run(work())) == {"table": 10, "seq": 6}
 
 
+def test_an_alert_waits_for_no_painter() -> None:
+    """Harm: on a busy machine a painter begins for a quarter of a minute, and so long nobody hears of a large bet."""
+    painter = Counting()
+    painter.ready = False
+
+    async def work(*, whole: bool) -> bytes:
+        here = Wall(painter)
+        with here.screen(Cards(BOSS, {1: 10}, whole=whole), {}) as screen:
+            here.alerted(1)
+            screen.put("another", b"else\n\n")
+            screen.wake()
+            return await anext(screen.messages())
+
+    assert asyncio.run(work(whole=True)) == b"event: alerts\ndata: {}\n\nelse\n\n"
+    assert asyncio.run(work(whole=False)) == b"else\n\n", "a page without alerts has nothing to fetch"
+
+
 # --- The painter's process ------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """How alerts leave the house: by a real mail server, to a real receiver that fails, and by a worker that is killed."""
 
+import io
 import json
 import socketserver
 import threading
@@ -8,18 +9,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from casino.embedded import House
 from ledger import alerts, cage
-from ledger.models import Alert
+from ledger.models import HOUSE, Alert, Book, LogEntry
 from tables import pepper, tasks
-from tables.alerting import channels, delivery, following, rule_book, signing
+from tables.alerting import channels, delivery, following, listening, rule_book, signing
 from tables.alerting.channels import Asked
-from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt
+from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, Resending
+from tables.audit import proofs
+from tables.audit.rows import comparing
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -286,6 +292,198 @@ def test_an_operator_sends_a_test(olga: Staff, mail_server: MailServer, asked: l
     assert not Alert.objects.exists()
 
 
+# --- Dead letters ----------------------------------------------------------------------------------------------
+
+
+def test_a_dead_letter_is_sent_again_by_name_and_the_receiver_knows_it(
+    olga: Staff, receiver: Receiver, clock: Clock, asked: list[tuple[int, timedelta]]
+) -> None:
+    """Harm: the night desk's server is mended, and what it missed never comes; or comes as something new."""
+    receiver.answers = [410]
+    webhook(receiver, olga)
+    alert()
+    waiting = Delivery.objects.get()
+    assert delivery.deliver(waiting.pk) == "dead"
+    boss = floor.staff(Role.PIT_BOSS, "bettina", "209")
+    client = floor.client(boss)
+    page = client.get("/pit/alerts/delivery/").content.decode()
+    for words in (
+        "Desk",
+        "it did not take it",
+        "less than a minute ago",
+        "Send all 1 of Desk again",
+        "entry 5 is missing",
+    ):
+        assert words in page
+    asked.clear()
+    sent = client.post(f"/pit/alerts/delivery/letters/{waiting.pk}/again", follow=True).content.decode()
+    assert "1 dead letter is on the way again" in sent
+    assert "again by 209 Bettina" in sent
+    assert asked == [(waiting.pk, timedelta(0))]
+    assert not delivery.dead().exists()
+    assert delivery.deliver(waiting.pk) == "sent"
+    assert {headers[signing.DELIVERY] for headers, _, _ in receiver.got} == {str(waiting.key)}
+    [row] = Resending.objects.all()
+    entry = LogEntry.objects.get(book__name=HOUSE, seq=row.seq)
+    assert (entry.subject, entry.kind, entry.by, row.after) == ("channel", "resent", boss.signature, 1)
+    assert comparing.compare().faults == []
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+    again = client.post(f"/pit/alerts/delivery/letters/{waiting.pk}/again", follow=True).content.decode()
+    assert "Nothing failed for good here any more" in again, "a second press sends nothing twice"
+
+
+def test_what_is_sent_again_has_all_its_attempts_again(
+    olga: Staff, receiver: Receiver, clock: Clock, asked: list[tuple[int, timedelta]]
+) -> None:
+    """Harm: it fails once more, and is given up at once, or tried for ever, or never asked for by the sweep."""
+    receiver.answers = [500] * 99
+    webhook(receiver, olga)
+    alert()
+    waiting = Delivery.objects.get()
+    hours = 0
+    for _ in range(2):
+        for _ in range(delivery.MOST_ATTEMPTS):
+            delivery.deliver(waiting.pk)
+            clock.pass_until(waiting.at + timedelta(hours=2 * (hours := hours + 1)))
+        assert list(delivery.dead()) == [waiting]
+        assert delivery.send_due(waiting.at + timedelta(days=9)) == 0
+        assert delivery.send_again([waiting], by=olga) == 1
+        assert delivery.send_due(waiting.at + timedelta(days=9)) == 1
+    assert DeliveryAttempt.objects.count() == 2 * delivery.MOST_ATTEMPTS
+    assert Resending.objects.count() == 2
+    assert Alert.objects.filter(kind="not_delivered").count() == 1, "nobody took note of it yet"
+
+
+def test_all_of_a_channel_are_sent_again_and_none_of_another(
+    olga: Staff, receiver: Receiver, asked: list[tuple[int, timedelta]]
+) -> None:
+    """Harm: forty presses of a button in the morning; or the regulator's channel is sent what is the desk's."""
+    receiver.answers = [410] * 3
+    desk = webhook(receiver, olga)
+    for number in range(3):
+        alert(f"entry {number} is missing")
+    for row in Delivery.objects.all():
+        delivery.deliver(row.pk)
+    channels.set_channel(Asked("Gone", "mail", "nobody@example.com"), by=olga)
+    delivery.send_test(channels.newest("Gone"), by=olga)
+    gone = Delivery.objects.get(name="Gone")
+    assert delivery.deliver(gone.pk) == "dead", "there is no mail server"
+    with pytest.raises(Refused, match="one channel at a time"):
+        delivery.send_again(list(delivery.dead()), by=olga)
+    sent = floor.client(olga).post(f"/pit/alerts/delivery/{desk.pk}/again", follow=True).content.decode()
+    assert "3 dead letters are on the way again" in sent
+    assert list(delivery.dead()) == [gone]
+    assert len({row.seq for row in Resending.objects.all()}) == 1, "one entry names all three"
+
+
+def test_what_would_only_fail_again_is_refused_with_what_is_to_be_done(
+    olga: Staff, receiver: Receiver, asked: list[tuple[int, timedelta]], settings: Any, tmp_path: Path
+) -> None:
+    """Harm: it is pressed, it fails, it is pressed; and nobody says that the channel is off."""
+    receiver.answers = [410]
+    webhook(receiver, olga)
+    alert()
+    letter = Delivery.objects.get()
+    delivery.deliver(letter.pk)
+    with pytest.raises(Refused, match="A pit boss or an operator sends"):
+        delivery.send_again([letter], by=floor.staff(Role.SURVEILLANCE, "vera", "801"))
+    channels.set_channel(Asked("Desk", "webhook", receiver.url, is_on=False), by=olga)
+    with pytest.raises(Refused, match=r"Desk is switched off\. An operator switches it on first"):
+        delivery.send_again([letter], by=olga)
+    channels.set_channel(Asked("Desk", "webhook", receiver.url), by=olga)
+    settings.PEPPER_FILE = str(tmp_path / "pepper")
+    pepper.add_key()
+    with pytest.raises(Refused, match="sets the secret of Desk anew first"):
+        delivery.send_again([letter], by=olga)
+    settings.EMAIL_HOST = ""
+    channels.set_channel(Asked("Gone", "mail", "nobody@example.com"), by=olga)
+    delivery.send_test(channels.newest("Gone"), by=olga)
+    gone = Delivery.objects.get(name="Gone")
+    delivery.deliver(gone.pk)
+    with pytest.raises(Refused, match="whoever runs the servers sets EMAIL_HOST first"):
+        delivery.send_again([gone], by=olga)
+    assert not Resending.objects.exists()
+
+
+# --- A secret is changed ---------------------------------------------------------------------------------------
+
+ANOTHER = "fedcba9876543210fedcba9876543210"
+
+
+def test_while_a_secret_is_changed_a_receiver_with_either_takes_every_message(
+    olga: Staff, receiver: Receiver, clock: Clock, asked: list[tuple[int, timedelta]]
+) -> None:
+    """Harm: between the house's change and the receiver's every alert is refused as forged."""
+    webhook(receiver, olga)
+    row = channels.set_channel(Asked("Desk", "webhook", receiver.url, ANOTHER), by=olga)
+
+    def taken_by() -> set[str]:
+        alert(f"entry {len(receiver.got)} is missing")
+        delivery.deliver(Delivery.objects.latest("pk").pk)
+        headers, body, _ = receiver.got[-1]
+        return {secret for secret in (SECRET, ANOTHER) if signing.is_ours(secret, headers, body, time.time())}
+
+    assert taken_by() == {SECRET, ANOTHER}
+    assert not signing.is_ours("another" * 5, *receiver.got[-1][:2], time.time())
+    channels.set_channel(Asked("Desk", "webhook", receiver.url, least_level=0), by=olga)
+    assert taken_by() == {SECRET, ANOTHER}, "another level has nothing to do with it"
+    assert row.former_until is not None
+    clock.pass_until(row.former_until)
+    assert taken_by() == {ANOTHER}
+    assert comparing.compare().faults == []
+
+
+def test_a_secret_that_leaked_signs_nothing_from_now_on(
+    olga: Staff, receiver: Receiver, asked: list[tuple[int, timedelta]]
+) -> None:
+    """Harm: whoever has the leaked secret is believed for another day."""
+    webhook(receiver, olga)
+    row = channels.set_channel(Asked("Desk", "webhook", receiver.url, ANOTHER, both_hours=0), by=olga)
+    assert (row.former_secret, row.former_until) == ("", None)
+    moment = timezone.now()
+    assert channels.secrets_of(row, moment) == [ANOTHER]
+    row = channels.set_channel(Asked("Desk", "webhook", receiver.url, SECRET, both_hours=48), by=olga)
+    assert channels.secrets_of(row, moment) == [SECRET, ANOTHER]
+    row = channels.set_channel(Asked("Desk", "webhook", receiver.url, both_hours=0), by=olga)
+    assert channels.secrets_of(row, moment) == [SECRET]
+    with pytest.raises(Refused, match="to 720"):
+        channels.set_channel(Asked("Desk", "webhook", receiver.url, both_hours=721), by=olga)
+
+
+def test_another_pepper_keeps_the_secrets_of_channels(
+    olga: Staff, receiver: Receiver, asked: list[tuple[int, timedelta]], settings: Any, tmp_path: Path
+) -> None:
+    """Harm: the old key is taken out as the guide says, and no alert leaves the house any more."""
+    settings.PEPPER_FILE = str(tmp_path / "pepper")
+    pepper.add_key()
+    olga.set_pin(floor.PIN)
+    olga.set_password(floor.PASSWORD)
+    olga.save()
+    webhook(receiver, olga)
+    channels.set_channel(Asked("Desk", "webhook", receiver.url, ANOTHER), by=olga)
+    Path(settings.PEPPER_FILE).rename(tmp_path / "away")
+    with pytest.raises(CommandError, match="PEPPER_FILE is not there"):
+        call_command("pepper", "--rotate", stdout=io.StringIO())
+    (tmp_path / "away").rename(settings.PEPPER_FILE)
+    pepper.add_key()
+    with pytest.raises(CommandError, match="the secret of the channel Desk"):
+        call_command("pepper", "--check", stdout=io.StringIO())
+    call_command("pepper", "--rotate", stdout=io.StringIO())
+    keys = Path(settings.PEPPER_FILE).read_text().splitlines()
+    Path(settings.PEPPER_FILE).write_text(f"{keys[0]}\n")
+    pepper._known.clear()
+    row = channels.newest("Desk")
+    assert (row.version, row.by) == (3, "the command line")
+    assert channels.secrets_of(row, timezone.now()) == [ANOTHER, SECRET]
+    alert()
+    assert delivery.deliver(Delivery.objects.get().pk) == "sent"
+    for secret in (SECRET, ANOTHER):
+        assert signing.is_ours(secret, *receiver.got[-1][:2], time.time())
+    call_command("pepper", "--check", stdout=io.StringIO())
+    assert channels.carry_over("nobody") == 0
+    assert [fault for fault in comparing.compare().faults if "channel" in fault] == []
+
+
 # --- With a real worker ----------------------------------------------------------------------------------------
 
 
@@ -318,21 +516,33 @@ def test_a_worker_that_is_killed_in_an_attempt_is_followed_by_one_that_sends(
     assert len({headers[signing.DELIVERY] for headers, _, _ in receiver.got}) == 1
 
 
-def test_an_entry_is_an_alert_within_five_seconds(worker: processes.Served, capsys: pytest.CaptureFixture[str]) -> None:
-    """Harm: the supervisor comes when the chips are gone. Beat asks every two seconds: here the test does."""
+def test_an_entry_is_an_alert_within_five_seconds_and_nobody_has_to_ask(
+    worker: processes.Served, superuser_connection: psycopg.Connection, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Harm: the supervisor comes when the chips are gone. No beat runs here: the worker of the alerts hears commits,
+    also after the database ended its connection."""
     dealer, _ = dealt()
     boss = floor.staff(Role.PIT_BOSS, "bettina", "209")
     rule_book.set_rule(replace(rule_book.in_force()["large_bet"], threshold=10_000), by=boss)
-    tasks.follow_books.delay()
     eventually(lambda: not following.behind())
     took = []
     for seat in (1, 2, 3):
         dealer("bet", seat=seat, amount_cents=10_000)
         committed = time.monotonic()
-        time.sleep(2)  # the longest that beat leaves between two
-        tasks.follow_books.delay()
         eventually(lambda seat=seat: Alert.objects.filter(evidence__cause=f"seat {seat}").exists())
         took.append(time.monotonic() - committed)
     assert max(took) < 5
+    ended = superuser_connection.execute(
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = %s", [listening.NAME]
+    ).fetchone()
+    assert ended == (1,), "one connection listens"
+    dealer("bet", seat=4, amount_cents=10_000)
+    eventually(lambda: Alert.objects.filter(evidence__cause="seat 4").exists())
     with capsys.disabled():
-        print(f"\nentry to alert: {', '.join(f'{seconds:.2f} s' for seconds in took)}, 2 s of it the wait for beat")
+        print(f"\nentry to alert: {', '.join(f'{seconds:.2f} s' for seconds in took)}")
+
+
+@pytest.mark.parametrize(("queues", "hears"), [(["alerts"], True), (["alerts", "celery"], False), (["celery"], False)])
+def test_only_a_worker_of_the_alerts_alone_hears_commits(queues: list[str], hears: bool) -> None:
+    """Harm: a worker that is at a proof for minutes follows the books as well, on the proof's processor."""
+    assert listening.serves(queues) == hears

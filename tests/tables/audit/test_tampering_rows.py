@@ -32,6 +32,7 @@ from tables.setup import denominations, pay_tables, table_settings
 from tables.staff import codes, emergency, making, passkeys, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
+from tests.carried import alerting
 from tests.clock import Clock
 from tests.fixtures.database import become
 from tests.floor import Hand
@@ -64,6 +65,7 @@ def house(clock: Clock) -> Hand:
     certificates.certify(finished(Staff.objects.get(username="tess")), by=boss.by)
     alert = alerts.raise_alert(dealer.table.book, "negative", "The rack holds less than nothing", {"cents": -5})
     alerts.acknowledge(alert, boss.by.signature, "it was counted again")
+    alerting.dead_letter(olga, boss.by)
     off = discrepancies.open_(
         dealer.table.book, "variance", 500, "The rack is over by 5.00", key="x", involved=["dora"]
     )
@@ -103,7 +105,7 @@ def verified() -> str:
         call_command("verify", stdout=says, no_color=True)
     if "DOES NOT HOLD" in says.getvalue():
         return says.getvalue()
-    assert "rows of 28 kinds are what it says" in says.getvalue()
+    assert "rows of 29 kinds are what it says" in says.getvalue()
     return ""
 
 
@@ -226,6 +228,18 @@ TAMPERINGS: dict[str, tuple[str, str]] = {
     "a pay table in another operator's name": (
         "UPDATE tables_paytable SET by = 'omar Omar'",
         "pay table casino_war Tie version 1: the log says by 301 Olga; the row says by omar Omar",
+    ),
+    "a dead letter that a pit boss sent again, by another name": (
+        "UPDATE tables_resending SET by = '301 Olga'",
+        "the dead letters of Desk, as they are kept beside the log, are others",
+    ),
+    "a dead letter that nobody sent again": (
+        "DELETE FROM tables_resending",
+        "the dead letters of Desk, as they are kept beside the log, are others",
+    ),
+    "a former secret that signs for ever": (
+        "UPDATE tables_alertchannel SET former_until = '2100-01-01' WHERE former_until IS NOT NULL",
+        "the channel Desk, as it is kept beside the log, is another",
     ),
     "an alert deleted": (
         "DELETE FROM ledger_alert WHERE kind = 'negative'",

@@ -87,7 +87,7 @@ const catchUp = () =>
     for (const fresh of page.querySelectorAll(".table-card[data-live]")) show(fresh);
     for (const id of ["strip", "alerts"]) {
       const fresh = page.getElementById(id);
-      if (fresh) patch(document.getElementById(id), fresh);
+      if (fresh) (id === "alerts" ? patchAlerts : patch)(document.getElementById(id), fresh);
     }
   });
 
@@ -129,7 +129,7 @@ if (live) {
   stream.addEventListener("open", () => say("live", "Live"));
   hear("table", moved);
   hear("strip", ({ html }) => patch(document.getElementById("strip"), parse(html)));
-  hear("alerts", ({ html }) => patchAlerts(document.getElementById("alerts"), parse(html)));
+  hear("alerts", ({ html }) => (html ? patchAlerts(document.getElementById("alerts"), parse(html)) : catchUp()));
   stream.addEventListener("error", () => {
     // Refused: signed out, no longer permitted, or nobody can tell now. Otherwise the browser tries again by itself.
     if (stream.readyState === EventSource.CLOSED) setTimeout(comeBack, 3 * CALM);

@@ -1,0 +1,56 @@
+"""What the house knows of a round besides its payments: trouble in it or beside it, who dealt it, who looked twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from tables.disputes.rack_history import Dealt
+from tables.log.mispay_rates import Priors
+
+USUAL: Final = 2.0
+"""As if every dealer had had so many rounds with trouble at the usual rate: few rounds say little of anybody."""
+DISPUTED, BOOKMARKED = "disputed", "bookmarked"
+
+
+class Evidence(NamedTuple):
+    """How many times as likely a mistake is in a round, and why; what is in its own payments is not in it."""
+
+    times: float
+    reasons: tuple[str, ...]
+
+
+def evidence(rounds: Sequence[Dealt], priors: Priors) -> Mapping[int, Evidence]:
+    """By the number of the round."""
+    troubled = {round_.number for round_ in rounds if round_.troubled}
+    dealers = dealers_times(rounds)
+    return {round_.number: of_round(round_, troubled, dealers, priors) for round_ in rounds}
+
+
+def of_round(round_: Dealt, troubled: set[int], dealers: Mapping[str, float], priors: Priors) -> Evidence:
+    """Of one round, where these rounds had trouble and these dealers err so many times as often as usual."""
+    times, reasons = dealers.get(round_.dealer, 1.0), []
+    if round_.troubled:
+        reasons.append("a key was taken back in it, or a card refused")
+    elif troubled & {round_.number - 1, round_.number + 1}:
+        times *= priors.near
+        reasons.append("beside a round with a take-back")
+    if DISPUTED in round_.marks:
+        times *= priors.disputed
+        reasons.append("a dispute was opened about it")
+    if BOOKMARKED in round_.marks:
+        times *= priors.bookmarked
+        reasons.append("the surveillance marked it")
+    if dealers.get(round_.dealer, 1.0) >= 1.5:
+        reasons.append("its dealer had more take-backs than the others")
+    return Evidence(times, tuple(reasons))
+
+
+def dealers_times(rounds: Sequence[Dealt]) -> dict[str, float]:
+    """How many times as often as usual somebody errs, by their rounds with trouble in this span: as many as there would
+    be at the usual rate, and USUAL more, are reckoned to both sides (a gamma prior on each dealer's own rate)."""
+    dealt = Counter(round_.dealer for round_ in rounds if round_.dealer)
+    trouble = Counter(round_.dealer for round_ in rounds if round_.dealer and round_.troubled)
+    usual = trouble.total() / dealt.total() if dealt else 0.0
+    return {name: (trouble[name] + USUAL) / (count * usual + USUAL) for name, count in dealt.items()}
