@@ -14,7 +14,7 @@ from django.utils.timesince import timesince
 
 from tables import attesting
 from tables.log import attestation, back_entry, paper
-from tables.log.series import SLIPS, Stage, total
+from tables.log.series import PAPERS, SLIPS, Stage, total
 from tables.log.trust import Trust
 from tables.models import Terminal
 from tables.slips.back_entry import Line
@@ -51,8 +51,9 @@ def attests(context: Mapping[str, Any], terms: Mapping[str, Any] | None) -> Mapp
 
 
 def _takes_passkeys(keys: Trust, terms: Mapping[str, Any]) -> bool:
-    """Whether somebody who may sign this step of a slip would sign it by passkey."""
-    series = SLIPS.get(str(terms.get("slip", "")).partition("/")[0])
+    """Whether somebody who may sign this step of a slip would sign it by passkey. Corrections are no such slips."""
+    name = str(terms.get("slip", "")).partition("/")[0]
+    series = SLIPS[name] if name in PAPERS else None
     stage = series.stage(str(terms.get("stage"))) if series else None
     if series is None or stage is None:
         return False

@@ -112,8 +112,9 @@ for (const form of document.querySelectorAll("form")) {
     const body = new FormData();
     for (const name of ["badge", "slip"]) body.set(name, whole[name]);
     body.set("csrfmiddlewaretoken", form.elements.csrfmiddlewaretoken.value);
-    const answer = await fetch(field.dataset.passkeys, { method: "POST", body, headers: { Accept: "application/json" } });
-    const asked = answer.ok ? await answer.json() : null;
+    const asked = await fetch(field.dataset.passkeys, { method: "POST", body, headers: { Accept: "application/json" } })
+      .then((answer) => (answer.ok ? answer.json() : null))
+      .catch(() => null);
     if (!asked) throw new Error("The house did not answer: load the page again.");
     if (asked.sentence) throw new Error(asked.sentence);
     return asked.credentials;
@@ -124,6 +125,7 @@ for (const form of document.querySelectorAll("form")) {
     if (form.dataset.sending) return;
     form.dataset.sending = "yes";
     says.hidden = true;
+    field.value = "";
     const button = event.submitter;
     try {
       const whole = statement(button);

@@ -15,6 +15,7 @@ from django.test import override_settings
 from django.utils import timezone
 from msgspec import structs
 
+from dealer_ui.templatetags.slips import attests
 from ledger.house import digest_of
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from ledger.proof import seals
@@ -262,6 +263,17 @@ def test_a_page_is_told_whose_passkeys_may_sign(casino: Strict) -> None:
     browser.cookies.clear()
     browser.force_login(bo, backend="django.contrib.auth.backends.ModelBackend")
     assert browser.post("/slips/passkey/", {"badge": "305", "slip": "fill"}).status_code == 403
+
+
+def test_a_correction_asks_for_no_passkey(casino: Strict) -> None:
+    """Harm: pit bosses sign slips by passkey, and the page of a correction waits for one that nobody can give."""
+    passkeys.demand([Role.PIT_BOSS], [], by=casino.operator)
+    browser = floor.client(floor.staff(Role.PIT_BOSS, "bo", "305"))
+    context = {"request": browser.get("/slips/").wsgi_request}
+    asks = lambda name, stage: attests(context, {"format": "", "slip": name, "stage": stage})["passkeys"]  # noqa: E731
+    assert asks("correction/2026/1", "signed") == ""
+    assert asks("fill/2026/1", "received") == ""
+    assert asks("fill/2026/1", "confirmed") == asks("credit", "requested") == "/slips/passkey/"
 
 
 # --- forgeries -------------------------------------------------------------------------------------------------
