@@ -20,10 +20,10 @@ class Immutable(Exception):
 
 
 SERIES = (
-    "opener", "closer", "rack", "fill", "credit", "drop", "correction", "withdrawal", "deposit", "cage",
+    "opener", "closer", "rack", "fill", "credit", "drop", "correction", "withdrawal", "deposit", "cage", "vault",
     "receipt", "destruction", "retirement", "lapse", "found", "claim", "counterfeit", "forgery",
     "emergency", "bankin", "bankout", "imprest", "imprestback", "cagecash", "vaultcash", "note", "key", "dualkey",
-    "keyback", "vault", "keylost",
+    "keyback", "keylost",
 )  # fmt: skip
 """The series of slips. Each counts its own from 1 in every calendar year. What each of them is stands in
 ``tables/log/series.py``; the names are repeated here because a CHECK of the database holds them."""

@@ -3,10 +3,10 @@
 from django.db import migrations, models
 
 SERIES = (
-    "opener", "closer", "rack", "fill", "credit", "drop", "correction", "withdrawal", "deposit", "cage",
+    "opener", "closer", "rack", "fill", "credit", "drop", "correction", "withdrawal", "deposit", "cage", "vault",
     "receipt", "destruction", "retirement", "lapse", "found", "claim", "counterfeit", "forgery",
     "emergency", "bankin", "bankout", "imprest", "imprestback", "cagecash", "vaultcash", "note", "key", "dualkey",
-    "keyback", "vault", "keylost",
+    "keyback", "keylost",
 )  # fmt: skip
 
 

@@ -594,6 +594,27 @@ SERIES: Final = catalog(
         ),
     ),
     Series(
+        "vault",
+        title="Vault count",
+        word="Vault count",
+        asks="Count the chips in the vault: two people, each for themselves.",
+        begun_by="Count the vault's chips",
+        begun_on="cage",
+        stages=(
+            Stage("counted", _CAGE, "Counted by", is_count=True),
+            Stage("recounted", _CAGE | _CAGE_HEADS, "Counted again, unseen, by", is_count=True, expects=VAULT),
+        ),
+        seen_by=_AT_THE_VAULT,
+        in_house=True,
+        count=Count(
+            of="the vault",
+            place=VAULT,
+            over=Flow("over", OVER_SHORT, VAULT),
+            short=Flow("short", VAULT, OVER_SHORT),
+        ),
+        is_alone=True,
+    ),
+    Series(
         "receipt",
         title="Chips received",
         asks="Chips from the manufacturer into the vault: what the delivery note says, and what two people count, each"
@@ -943,27 +964,6 @@ SERIES: Final = catalog(
         seen_by=_WITH_KEYS,
         in_house=True,
         has_chips=False,
-    ),
-    Series(
-        "vault",
-        title="Vault count",
-        word="Vault count",
-        asks="Count the chips in the vault: two people, each for themselves.",
-        begun_by="Count the vault's chips",
-        begun_on="cage",
-        stages=(
-            Stage("counted", _CAGE, "Counted by", is_count=True),
-            Stage("recounted", _CAGE | _CAGE_HEADS, "Counted again, unseen, by", is_count=True, expects=VAULT),
-        ),
-        seen_by=_AT_THE_VAULT,
-        in_house=True,
-        count=Count(
-            of="the vault",
-            place=VAULT,
-            over=Flow("over", OVER_SHORT, VAULT),
-            short=Flow("short", VAULT, OVER_SHORT),
-        ),
-        is_alone=True,
     ),
     Series(
         "keylost",
