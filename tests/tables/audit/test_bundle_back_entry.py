@@ -1,4 +1,4 @@
-"""Nights with outages, entered from paper by chance: chips are conserved, every proof holds, and forgeries are named."""
+"""Nights with outages, entered from paper by chance: chips are conserved, proofs hold, and forgeries are named."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
