@@ -141,7 +141,7 @@ def person(username: str) -> Person:
 
 @enters(AnnounceRound, permit=permits.the_dealer)
 def announce(scene: Scene, entered: AnnounceRound) -> Outcome:
-    """The next round is one that was played by hand. Raises Refused."""
+    """The next round is one that was played by hand, or the open one was finished so. Raises Refused."""
     standing, happened, by = scene.standing, spelled(entered.happened), scene.by
     try:
         refuse_round(standing)
@@ -221,7 +221,7 @@ def contradicted(book_id: int, through: int, happened: str, *, is_round: bool = 
         return f"{says} What the count was over or short is a discrepancy; the paper belongs to its file."
     if not is_round:
         return ""
-    played = _moment(book_id, _last_play(book_id, through))
+    played = _moment(book_id, _last_round(book_id, through))
     if played is not None and happened < spelled(played):
         return f"A round was dealt here at {back_entry.shown(spelled(played))}: rounds are entered in their order."
     return ""
@@ -236,9 +236,12 @@ def _last_house_count(book_id: int, through: int) -> int:
     return 0
 
 
-def _last_play(book_id: int, through: int) -> int:
+def _last_round(book_id: int, through: int) -> int:
+    """The entry that opened the newest round; 0 where there is none. One that was open when the outage began may have
+    been finished afterwards, and those that followed it by hand come after its beginning."""
     plays = LogEntry.objects.filter(book_id=book_id, subject=Played.subject, seq__lte=through)
-    return plays.order_by("-seq").values_list("seq", flat=True).first() or 0
+    number = plays.order_by("-seq").values_list("round", flat=True).first()
+    return plays.filter(round=number).order_by("seq").values_list("seq", flat=True).first() or 0
 
 
 def _moment(book_id: int, seq: int) -> datetime | None:
@@ -246,7 +249,7 @@ def _moment(book_id: int, seq: int) -> datetime | None:
     if not seq or mends.of(book_id, seq, seq):
         return None
     entry = LogEntry.objects.values_list("subject", "round", "at").get(book_id=book_id, seq=seq)
-    happened = _of_round(book_id, entry[1], seq) if entry[0] == Played.subject else _of_entry(book_id, seq)
+    happened = _of_round(book_id, entry[1], seq - 1) if entry[0] == Played.subject else _of_entry(book_id, seq)
     if happened:
         return back_entry.moment_of(happened)
     moment: datetime = entry[2]

@@ -106,7 +106,7 @@ class EnteredFromPaper(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=
 
 
 class RoundFromPaper(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=True):
-    """The round that is dealt next is one that was played by hand."""
+    """The round that is dealt next was played by hand; or the one that was open at the outage was finished so."""
 
     kinds: ClassVar[tuple[str, ...]] = ("round_from_paper",)
 
@@ -147,8 +147,8 @@ def refuse_round(standing: Standing) -> None:
     """Raises Wrong where no round can be announced from paper."""
     if not standing.is_open:
         raise Wrong("table_closed", "The table is closed: what was dealt by hand is in the count that closed it.")
-    if standing.round_open:
-        raise Wrong("round_open", "A round is open: finish it first.")
+    if standing.round_open and standing.round is not None and standing.round.over:
+        raise Wrong("pay_first", "The seats of the round before are paid first.")
     if standing.shoe is not None and standing.shoe.source == HOUSE_SHOE:
         says = (
             "This table has a house shoe: cards that it would draw now are not those that were dealt by hand. Count the"

@@ -189,6 +189,24 @@ def test_the_cage_has_a_book_of_its_own(night: Night) -> None:
     assert holds(Book.objects.get(name="house").pk)
 
 
+def test_the_round_that_was_open_is_finished_from_paper(clock: Clock) -> None:
+    """Harm: the power goes in mid-round, the cards are dealt out by hand, and nothing after it can be entered."""
+    night = Night(clock)
+    clock.stand(timezone.now() - timedelta(minutes=70))
+    night.dealer.bets(seat1=1_000)
+    clock.stand(timezone.now() + timedelta(minutes=70))
+    night.begin()
+    night.announce(minutes=64)
+    night.dealer.cards(4, 3)
+    assert refused(night.announce).code == "pay_first"
+    night.dealer.pay()
+    night.announce(minutes=50)
+    night.round(4, 3)
+    night.compare()
+    night.end()
+    assert holds(night.table.book_id)
+
+
 def test_a_table_that_never_ends_it_is_closed_all_the_same(night: Night) -> None:
     """Harm: a mode that somebody forgot keeps a table from being closed."""
     night.begin()

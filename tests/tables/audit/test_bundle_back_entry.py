@@ -1,0 +1,243 @@
+"""Nights with outages, entered from paper by chance: chips are conserved, proofs hold, and forgeries are named."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import transaction
+from django.test import override_settings
+from django.utils import timezone
+
+from ledger import house
+from ledger import log as book_log
+from ledger.log import Draft
+from ledger.models import Book, LogEntry
+from ledger.proof import seals
+from tables import dealing, standing
+from tables.audit import proofs, sealing
+from tables.audit.outside import verifier
+from tables.audit.outside.bundle import Wrong
+from tables.day import hours
+from tables.inputs import AnnounceRound, BeginBackEntry, BeginSlip, ComparePaper, EndBackEntry, Input, SignSlip
+from tables.models import Staff
+from tables.play.back_entry import FromPaper
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.slips import back_entry, cage_desk
+from tests.clock import Clock, travelling
+from tests.floor import CREW, counted, crew, dealt, staff
+from tests.tables.bundles import exported
+from tests.tables.test_dealing import chips_everywhere
+
+DEEDS = ("begin", "round", "round", "fill", "sell", "compare", "end", "live", "count")
+PAPERS = ("11", "12", "13")
+
+
+class Night:
+    """A table and the cage, and people who enter papers in any order that comes to their minds."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.dealer, self.boss = dealt()
+        self.table = self.dealer.table
+        self.cashier, self.guard = staff(Role.CASHIER, "carl"), staff(Role.SECURITY, "gus")
+        self.before = sum(chips_everywhere().values())
+        self.entered = 0
+
+    def do(self, deed: str, seed: int) -> None:
+        """One deed; what is refused has changed nothing."""
+        chance, seq, chips = Random(seed), self.dealer.now.seq, chips_everywhere()
+        self.clock.stand(timezone.now() + timedelta(minutes=chance.choice((1, 10, 40))))
+        try:
+            with transaction.atomic():
+                getattr(self, f"_{deed}")(chance)
+        except Refused:
+            standing.cache.clear()  # what was undone here was in nobody's way
+            assert (self.dealer.now.seq, chips_everywhere()) == (seq, chips)
+        else:
+            self.entered += 1
+
+    def hold_together(self) -> None:
+        assert sum(chips_everywhere().values()) == self.before
+        house.carry()
+        standing.cache.clear()
+        for book in Book.objects.filter(head_seq__gt=0):
+            fault = proofs.verify(book, noted=False).fault
+            assert fault is None, str(fault)
+
+    def finish(self) -> None:
+        """Whatever waits is compared and ended, by whoever may."""
+        for number in PAPERS:
+            for by in (self.guard, self.cashier):
+                for enter in (self._at_table, self._in_house):
+                    _unless_refused(lambda by=by, enter=enter, number=number: enter(by, ComparePaper(number)))  # type: ignore[misc]
+        _unless_refused(lambda: self._at_table(self.boss.by, EndBackEntry("carl")))
+        _unless_refused(lambda: self._in_house(self.boss.by, EndBackEntry("carl")))
+        assert self.dealer.now.back_entry is None
+        assert back_entry.mode_at(None) is None
+
+    def _at_table(self, by: Staff, entered: Input, paper: FromPaper | None = None) -> None:
+        dealing.record(self.table, entered, by=by, key=uuid4(), expected_seq=None, paper=paper)
+
+    def _in_house(self, by: Staff, entered: Any) -> None:
+        back_entry.enter(entered, by=by, key=uuid4())
+
+    def _begin(self, chance: Random) -> None:
+        since, until = chance.choice(((60, 2), (30, 1), (5, 50), (20, -5)))
+        begun = BeginBackEntry("power", ago(since), ago(until), "dark", chance.choice(("carl", "carl", "bella", "")))
+        self._in_house(self.boss.by, begun) if chance.random() < 0.3 else self._at_table(self.boss.by, begun)
+
+    def _round(self, chance: Random) -> None:
+        self._at_table(self.dealer.by, AnnounceRound(chance.choice(PAPERS), ago(chance.randrange(90))))
+        self._dealt(chance)
+
+    def _live(self, chance: Random) -> None:
+        self._dealt(chance)
+
+    def _dealt(self, chance: Random) -> None:
+        if self.dealer.board.due != "bets":
+            self.dealer("retire_shoe")
+            self.dealer.ready_shoe()
+        self.dealer.bets(seat1=chance.choice((1_000, 2_000)))
+        while self.dealer.now.round_open and not self.dealer.board.pay:
+            self.dealer.cards(chance.choice(range(5, 11)))
+        self.dealer.pay()
+
+    def _fill(self, chance: Random) -> None:
+        number, minutes = chance.choice(PAPERS), chance.randrange(90)
+        self._at_table(crew("requested"), BeginSlip("fill", ((2_500, 4),)), FromPaper(number, ago(minutes)))
+        slip = self.dealer.now.slips[-1].name
+        for stage in list(CREW)[1:]:
+            by = self.dealer.by if stage == "received" else crew(stage)
+            self._at_table(by, SignSlip(slip, stage), FromPaper(number, ago(minutes)))
+
+    def _sell(self, chance: Random) -> None:
+        paper = FromPaper(chance.choice(PAPERS), ago(chance.randrange(90)))
+        cage_desk.sell(5_000, by=self.cashier, key=uuid4(), paper=paper)
+
+    def _compare(self, chance: Random) -> None:
+        by = chance.choice((self.guard, self.boss.by, self.cashier, self.dealer.by))
+        enter = chance.choice((self._at_table, self._in_house))
+        enter(by, ComparePaper(chance.choice(PAPERS)))
+
+    def _end(self, chance: Random) -> None:
+        enter = chance.choice((self._at_table, self._in_house))
+        enter(self.boss.by, EndBackEntry(chance.choice(("carl", "bella"))))
+
+    def _count(self, chance: Random) -> None:
+        counted(self.boss, "closer")
+        counted(self.boss, "opener")
+        dealing.sign_in(self.table, self.dealer.by)
+
+
+def ago(minutes: float) -> datetime:
+    return timezone.now() - timedelta(minutes=minutes)
+
+
+def _unless_refused(deed: Callable[[], None]) -> None:
+    with suppress(Refused):
+        deed()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("seed", range(5))
+def test_papers_in_any_order_lose_no_chip(seed: int) -> None:
+    """Harm: in some order of papers, live rounds and counts a chip is there twice, or the log cannot be proved."""
+    chance = Random(seed)
+    with travelling() as clock:
+        night = Night(clock)
+        for deed in ("begin", *(chance.choice(DEEDS) for _ in range(14))):
+            night.do(deed, chance.randrange(2**16))
+        night.hold_together()
+        night.finish()
+        night.hold_together()
+
+
+# --- Whoever has only the bundle ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def _bundled(tmp_path: Path) -> Iterator[tuple[Night, Callable[[], list[str]]]]:
+    """A night, and what the verifier for outsiders says of its day."""
+    key = tmp_path / "audit.pem"
+    seals.make_key(key)
+    with override_settings(AUDIT_KEY_FILE=str(key)), travelling() as clock:
+        night, today = Night(clock), hours.day_of(timezone.now())
+
+        def verified() -> list[str]:
+            clock.pass_until(hours.span(today).end + timedelta(hours=1))
+            assert sealing.seal_finished()
+            path, lines = tmp_path / "day.zip", list[str]()
+            path.write_bytes(exported(today, today))
+            verifier.verify(path, key=seals.public_of(seals.load_key(key)), say=lines.append)
+            return lines
+
+        yield night, verified
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_night_of_papers_holds_for_an_outsider(tmp_path: Path) -> None:
+    """Harm: what was entered from paper can be proved by the house alone. Back-entry stands over the day's end."""
+    with _bundled(tmp_path) as (night, verified):
+        chance = Random(3)
+        for deed in ("begin", "round", "fill", "sell", *(chance.choice(DEEDS) for _ in range(12)), "begin", "round"):
+            night.do(deed, chance.randrange(2**16))
+        assert night.entered > 5
+        assert any(line.startswith("holds  Rocket 1") for line in verified())
+        night.finish()
+        night.hold_together()
+
+
+BELLA = {"username": "bella", "name": "Bella", "badge": None, "role": "pit_boss"}
+FORGERIES: dict[str, tuple[dict[str, Any], str]] = {
+    "one signature": (
+        {"second": {"username": "bella", "name": "Bella", "badge": None, "role": "pit_boss"}},
+        "Two people",
+    ),
+    "still to come": ({"until": "2999-01-01T00:00Z"}, "has not come yet"),
+    "upside down": ({"until": "2001-01-01T00:00Z"}, "ends after it began"),
+}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forged_beginning_is_named_by_an_outsider(tmp_path: Path, name: str) -> None:
+    """Harm: only the house could tell that one person let the papers be entered."""
+    changes, says = FORGERIES[name]
+    with _bundled(tmp_path) as (night, verified):
+        night.clock.stand(timezone.now() + timedelta(minutes=70))
+        night._at_table(night.boss.by, BeginBackEntry("power", ago(60), ago(5), "dark", "carl"))
+        night._at_table(night.boss.by, EndBackEntry("carl"))
+        honest = LogEntry.objects.filter(book_id=night.table.book_id, subject="outage").earliest("seq")
+        content = {field: value for field, value in (honest.content | changes).items() if field != "request"}
+        _append(night, "outage", "back_entry_begun", night.boss.by.signature, content)
+        with pytest.raises(Wrong) as named:
+            verified()
+        assert says in str(named.value)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_round_that_nobody_announced_is_named_by_an_outsider(tmp_path: Path) -> None:
+    """Harm: a live round in back-entry passes for one of paper."""
+    with _bundled(tmp_path) as (night, verified):
+        night.dealer("bet", seat=1, amount_cents=1_000)
+        played = LogEntry.objects.filter(book_id=night.table.book_id, subject="round").latest("seq")
+        night.dealer("take_back")
+        night.clock.stand(timezone.now() + timedelta(minutes=70))
+        night._at_table(night.boss.by, BeginBackEntry("power", ago(60), ago(5), "dark", "carl"))
+        content = {field: value for field, value in played.content.items() if field != "request"}
+        _append(night, "round", "play", night.dealer.by.signature, content, round=1)
+        with pytest.raises(Wrong) as named:
+            verified()
+        assert "type the number of the paper" in str(named.value)
+
+
+def _append(night: Night, subject: str, kind: str, by: str, content: dict[str, Any], **more: Any) -> None:
+    with transaction.atomic():
+        book_log.append(book_log.lock(night.table.book_id), Draft(subject, kind, by, content, **more))
+    standing.cache.clear()
