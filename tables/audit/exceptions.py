@@ -30,7 +30,7 @@ from tables.log.entries.journal import AlertRaised, DiscrepancyOpened
 from tables.log.entries.rounds import Played
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.event import Event
-from tables.log.exceptions import ALERTS, DISCREPANCIES, KINDS, LATE, MATTERS, OVER_LIMIT, TAKE_BACKS, Matter
+from tables.log.exceptions import ALERTS, DISCREPANCIES, KINDS, LATE, MATTERS, OVER_LIMIT, REFUSED, TAKE_BACKS, Matter
 from tables.log.fold import UNREADABLE
 from tables.log.paper import Slip
 from tables.models import Table
@@ -117,6 +117,7 @@ def of_day(day: date, *, whole: bool = True) -> Report:
     candidates = [*_told(entries, books), *_at_the_door(books, span)]
     for line in (*_settled_out(candidates), *_over_limit(books, span), *_late(books, span)):
         lines[line.matter.name].append(line)
+    lines[REFUSED.name].sort(key=lambda line: (line.by, line.moment))  # by dealer or terminal
     dealers = dealer_lines(
         books.spans, books.tables, span, [(book, entry.seq) for book, entry in entries if _is_back(entry)]
     )
