@@ -108,7 +108,7 @@ class _Sums:
 def _payers(table: Table, seq: int) -> set[int]:
     """The seats that paid with an entry."""
     paid = Transfer.objects.filter(book_id=table.book_id, seq=seq, kind__in=PAID)
-    return set(paid.values_list("source__seat", flat=True))
+    return {seat for seat in paid.values_list("source__seat", flat=True) if seat is not None}
 
 
 def _pot_sums(table: Table, number: int | None, through: int) -> dict[int, _Sums]:

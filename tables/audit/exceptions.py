@@ -40,6 +40,7 @@ from tables.log.exceptions import (
     LATE,
     MATTERS,
     OVER_LIMIT,
+    REFUSED,
     TAKE_BACKS,
     Matter,
 )
@@ -129,6 +130,7 @@ def of_day(day: date, *, whole: bool = True) -> Report:
     candidates = [*_told(entries, books), *_at_the_door(books, span)]
     for line in (*_settled_out(candidates), *_over_limit(books, span), *_late(books, span)):
         lines[line.matter.name].append(line)
+    lines[REFUSED.name].sort(key=lambda line: (line.by, line.moment))  # by dealer or terminal
     dealers = dealer_lines(
         books.spans, books.tables, span, [(book, entry.seq) for book, entry in entries if _is_back(entry)]
     )

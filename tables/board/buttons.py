@@ -84,7 +84,7 @@ class Entries:
     def current(self) -> Round | None:
         """The round on the layout: the one in progress, or the next one, its bets open; None without a shoe."""
         standing = self.scene.standing
-        if standing.round_open or shoes.due(self.scene) is not None:
+        if standing.round_open or standing.lock is not None or shoes.due(self.scene) is not None:
             return standing.round if standing.round_open else None
         return rounds.open_for_bets(self.scene)
 

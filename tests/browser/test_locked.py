@@ -2,7 +2,6 @@
 the pit boss do it."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -26,11 +25,6 @@ def house_wants(**values: object) -> None:
     house_terms.change(values, by=floor.staff(Role.OPERATOR, "otto"))
 
 
-def shown(page: Any, name: str) -> None:
-    """Kept for whoever looks at it."""
-    page.screenshot(path=f"/tmp/shots-mishaps/{name}.png", full_page=True)
-
-
 @pytest.mark.parametrize("viewport", [LAPTOP, SMALL], ids=["1280", "1024"])
 def test_a_relief_burns_a_card_by_one_key(at_table: Come, transactional_db: None, viewport: dict[str, int]) -> None:
     """Harm: the relief looks for the burn in a list, and deals without it."""
@@ -41,7 +35,6 @@ def test_a_relief_burns_a_card_by_one_key(at_table: Come, transactional_db: None
     screen = at_table(Hand(dealer.table, relief), viewport).open()
     assert screen.due == "relief"
     assert "Burn one card." in screen.prompt
-    shown(screen.page, f"relief-{viewport['width']}")
     start = screen.seq
     screen.keys("Enter")
     assert entries(dealer, start) == [("shoe", "card_set_aside")]
@@ -63,7 +56,6 @@ def test_a_void_takes_two_and_a_locked_rack_stops_the_table(
     signed(page, "201")
     page.fill("#second_badge", "201")
     page.fill("#second_pin", PIN)
-    shown(page, "void-two")
     page.click("text=Void the round")
     assert "second signature" in page.inner_text("#refused").lower()
     page.fill("#why", "the hand is fouled")
@@ -77,12 +69,10 @@ def test_a_void_takes_two_and_a_locked_rack_stops_the_table(
     assert f'"username":"{guard.username}"'.encode() in bytes(voided.body)
     page.goto(f"/tables/{dealer.table.pk}/mishaps/abandoned/")
     page.fill("#lock-note", "smoke in the corridor")
-    shown(page, "lock")
     page.click("button[value=lock]")
     page.wait_for_selector("#board")
     assert screen.due == "locked"
     assert "The rack is locked" in screen.prompt
-    shown(page, "locked")
     _pit_unlocks(at_table, web, petra, dealer)
     page.goto(f"/tables/{dealer.table.pk}/")
     assert screen.due == "bets"
@@ -93,12 +83,10 @@ def _pit_unlocks(at_table: Come, web: processes.Web, petra: Staff, dealer: Hand)
     page.goto("/pit/")
     card = page.wait_for_selector(f"[data-live='{dealer.table.pk}']")
     assert "Rack is locked" in card.inner_text()
-    shown(page, "floor-locked")
     page.click(f"#unlock-rack-{dealer.table.pk}")
     page.fill("#note", "it was a pan")
     page.fill("#second_badge", "501")
     page.fill("#second_pin", PIN)
-    shown(page, "unlock")
     page.click("button:has-text('Unlock rack')")
     page.wait_for_selector(".table-card")
     assert dealer.now.lock is None
