@@ -13,8 +13,9 @@ from django.utils.timesince import timesince
 
 from tables import attesting
 from tables.log import attestation, paper
-from tables.log.series import Stage, total
+from tables.log.series import Series, Stage, total
 from tables.models import Terminal
+from tables.setup import role_choices
 from tables.staff import terminal_keys, terminals
 
 register = template.Library()
@@ -76,9 +77,9 @@ def worth(chips: Any) -> int:
 
 
 @register.filter
-def signers(stage: Stage) -> str:
-    """Who may sign a step: "a cashier", "a dealer or a pit boss"."""
-    return paper.either(stage.by)
+def signers(stage: Stage, series: Series) -> str:
+    """Who may sign a step here: "a cashier", "a dealer or a pit boss"."""
+    return paper.either(role_choices.signers(series, stage))
 
 
 @register.filter

@@ -63,7 +63,7 @@ from tables.slips import cage_desk
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
-from tests.carried import alerting, cash, chip_papers, house_terms, mishaps, own_secrets
+from tests.carried import alerting, cash, chip_papers, dated_proposals, house_terms, mishaps, own_secrets
 from tests.carried.attested import terminals_sign
 from tests.clock import Clock
 from tests.floor import PIN, Hand, signs
@@ -227,6 +227,7 @@ def _second_day(house: House) -> None:
     chip_papers.second_day(house)
     rocket, of_the_house = _opened(house, "Rocket 1", house.dora), _opened(house, "Rocket 3", house.dan)
     house_terms.two_people(house.olga, house.omar, house.later)
+    dated_proposals.approved_for_later(rocket.table, house.olga, house.omar, house.later)
     of_the_house("sell_chips", amount_cents=20_000)
     _looked_into(house)
     _dispute(house, rocket)
