@@ -64,8 +64,8 @@ def spell(rows: Iterable[Row]) -> str:
 def answer(request: HttpRequest, name: str, header: Row, pages: Iterator[Iterable[Row]]) -> HttpResponseBase:
     """A list as a download: CSV that reads each page as the one before it leaves; or a workbook (``as=xlsx``). Raises
     PermissionDenied where the house lets the viewer's role take none out."""
-    if not request.user.has_perm("tables.export_lists"):  # type: ignore[union-attr]
-        raise PermissionDenied
+    if not request.user.has_perm("tables.export_lists"):
+        raise PermissionDenied("In this house your role takes no lists out as files: they are read on the page.")
     place = _Place(request.user.pk)
     if not place.taken:
         return _full()

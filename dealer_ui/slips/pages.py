@@ -50,7 +50,7 @@ from tables.play import doors
 from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import chip_series
+from tables.setup import chip_series, role_choices
 from tables.slips import back_entry, cage_desk, slip_book, table_desk
 from tables.slips import facts as slip_facts
 from tables.slips.slip_book import Sheet
@@ -108,13 +108,18 @@ def book(request: HttpRequest, viewer: Staff) -> HttpResponse:
         "page": [sheet for _, sheet in page],
         "older": page[-1][0] if len(page) == slip_book.PAGE else None,
         "paged": before is not None,
-        "begins": [series for series in offered("slips") if viewer.role in series.first.by],
+        "begins": [series for series in offered("slips") if _begins(viewer, series)],
         "tables": Table.objects.filter(retired_at=None),
         "here": here,
         "drops": [] if here else custody.next_drops(timezone.now()),
         "keys": not here and viewer.role in SEES_KEYS,
     }
     return render(request, "dealer_ui/slips/book.html", context)
+
+
+def _begins(viewer: Staff, series: Series) -> bool:
+    """Whether the viewer's role signs the first step here."""
+    return viewer.role in role_choices.signers(series, series.first)
 
 
 _HEADER: Final = ("slip", "table", "amount_cents", "state", "step", "signed_by", "role", "at", "hash")
@@ -155,7 +160,7 @@ def keys(request: HttpRequest, viewer: Staff) -> HttpResponse:
     context = {
         "keys": custody.register(moment),
         "drops": custody.next_drops(moment),
-        "ways": [series for series in offered("keys") if viewer.role in series.first.by],
+        "ways": [series for series in offered("keys") if _begins(viewer, series)],
     }
     return render(request, "dealer_ui/slips/keys.html", context)
 

@@ -14,9 +14,10 @@ from django.utils.timesince import timesince
 
 from tables import attesting
 from tables.log import attestation, back_entry, paper
-from tables.log.series import PAPERS, SLIPS, Stage, total
+from tables.log.series import PAPERS, SLIPS, Series, Stage, total
 from tables.log.trust import Trust
 from tables.models import Terminal
+from tables.setup import role_choices
 from tables.slips.back_entry import Line
 from tables.staff import passkeys, terminal_keys, terminals
 
@@ -103,9 +104,9 @@ def worth(chips: Any) -> int:
 
 
 @register.filter
-def signers(stage: Stage) -> str:
-    """Who may sign a step: "a cashier", "a dealer or a pit boss"."""
-    return paper.either(stage.by)
+def signers(stage: Stage, series: Series) -> str:
+    """Who may sign a step here: "a cashier", "a dealer or a pit boss"."""
+    return paper.either(role_choices.signers(series, stage))
 
 
 @register.filter

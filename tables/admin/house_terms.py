@@ -40,7 +40,8 @@ def shown() -> list[tuple[str, list[Shown]]]:
     moment, rows = timezone.now(), list(HouseTerms.objects.order_by("effective", "seq"))
     values = house_terms.as_entered(moment)
     return [
-        (group, [_shown(term, values[term.name], rows, moment) for term in terms]) for group, terms in groups().items()
+        (group, [_shown(term, values[term.name], rows, moment) for term in terms])
+        for group, terms in catalogue.groups().items()
     ]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from django import forms
+from django.http import QueryDict
 from django.utils import timezone
 
 from tables.admin.house_terms import FromThenOn
@@ -46,7 +47,7 @@ class RolesForm(FromThenOn):
         """Which permissions are otherwise than they ship: as typed, or as is in force."""
         if not self.is_bound:
             return self._words(PERMISSIONS_TERM)
-        ticked = self.data.getlist("has")
+        ticked = self._ticked("has")
         return [choice.word for choice in role_choices.CHOICES if (choice.word in ticked) is not choice.given]
 
     @property
@@ -54,7 +55,7 @@ class RolesForm(FromThenOn):
         """Which roles are struck from a step."""
         if not self.is_bound:
             return self._words(SIGNERS_TERM)
-        ticked = self.data.getlist("signs")
+        ticked = self._ticked("signs")
         return [strike.word for strike in role_choices.STRIKES if strike.word not in ticked]
 
     @property
@@ -62,8 +63,12 @@ class RolesForm(FromThenOn):
         """Which further roles are kept apart."""
         if not self.is_bound:
             return self._words(APART_TERM)
-        ticked = self.data.getlist("apart")
+        ticked = self._ticked("apart")
         return [word for word in role_choices.APART if word in ticked]
+
+    def _ticked(self, name: str) -> Collection[str]:
+        assert isinstance(self.data, QueryDict)  # noqa: S101 -- the form is filled by a request alone
+        return self.data.getlist(name)
 
     def _words(self, name: str) -> Collection[str]:
         words = self.in_force[name]

@@ -83,7 +83,7 @@ def _settled(rows: list[Proposal]) -> dict[int, LogEntry]:
     """By number, the entry that says what became of an approved proposal when its moment came, or before."""
     numbers = {key_of(row.number): row.number for row in rows}
     entries = LogEntry.objects.filter(book__name=HOUSE, key__in=numbers)
-    return {numbers[entry.key]: entry for entry in entries}
+    return {numbers[entry.key]: entry for entry in entries if entry.key is not None}
 
 
 _KEYS: Final = UUID("4d1f6f3e-7c1b-5c58-9a53-0c2b7a1f3e77")

@@ -68,6 +68,7 @@ from tests.carried import (
     cash,
     chip_papers,
     custody,
+    dated_proposals,
     house_terms,
     mishaps,
     outage,
@@ -241,6 +242,7 @@ def _second_day(house: House) -> None:
     chip_papers.second_day(house)
     rocket, of_the_house = _opened(house, "Rocket 1", house.dora), _opened(house, "Rocket 3", house.dan)
     house_terms.two_people(house.olga, house.omar, house.later)
+    dated_proposals.approved_for_later(rocket.table, house.olga, house.omar, house.later)
     of_the_house("sell_chips", amount_cents=20_000)
     _looked_into(house)
     _dispute(house, rocket)

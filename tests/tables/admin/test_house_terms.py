@@ -14,6 +14,7 @@ from tables.audit import proofs
 from tables.log import house_terms as catalogue
 from tables.log.house_profiles import PROFILES
 from tables.log.house_terms import TERMS, typed
+from tables.log.role_choices import TERM_NAMES
 from tables.models import Denomination, HouseTerms, PayTable, Proposal, Staff
 from tables.roles import Role
 from tables.setup import house_terms, proposals
@@ -56,6 +57,8 @@ def form(**values: Any) -> dict[str, Any]:
     in_force = house_terms.as_entered(timezone.now())
     shown: dict[str, Any] = {"effective": "", "comment": ""}
     for name, term in TERMS.items():
+        if name in TERM_NAMES:
+            continue  # chosen on a page of their own
         shown[name] = list(in_force[name]) if term.kind == "choices" else typed(term, in_force[name])  # type: ignore[arg-type]
         if term.kind == "flag":
             shown[name] = "on" if in_force[name] else ""
@@ -184,7 +187,8 @@ def test_each_profile_has_its_page_and_is_adopted(profile: Any, first: Client) -
         for part in (clause.source, *(catalogue.title_of(name) for name in clause.terms), *clause.tests):
             assert part in page, part
     first.post(address, {"effective": "", "comment": "", "adopt": ""})
-    assert house_terms.as_entered(timezone.now()) == {"two_people": False} | profile.terms
+    of_the_house = {"two_people": False} | dict.fromkeys(TERM_NAMES, ())
+    assert house_terms.as_entered(timezone.now()) == of_the_house | profile.terms
     book = Book.objects.filter(name=HOUSE).first()
     assert book is None or proofs.verify(book).fault is None
 

@@ -1,0 +1,52 @@
+"""What two people approve for a moment to come: it comes into force, is called off, and lapses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from django.utils import timezone
+
+from tables.models import Proposal, Staff, Table
+from tables.setup import house_terms, proposals, role_choices, table_settings
+
+
+def approved_for_later(table: Table, first: Staff, second: Staff, later: Callable[..., None]) -> None:
+    """The house is open for a while: limits that hold later, and choices about roles that are taken back again."""
+    house_terms.change({"two_people": True}, by=first)
+    house_terms.forget()
+    before = table_settings.settings_of(table)
+    _limit(table, before.max_cents * 2, first, second)
+    later(minutes=6)
+    assert proposals.bring_into_force() == 1
+
+    dropped = _limit(table, before.max_cents * 3, first, second)
+    off = proposals.propose(proposals.draft_of_calling_off(dropped), "The guest left", by=second)
+    proposals.approve(off, by=first)
+
+    _limit(table, before.max_cents * 3, first, second)
+    table_settings.change_table(table, {"max_cents": before.max_cents}, by=first)
+    later(minutes=6)
+    assert proposals.bring_into_force() == 1
+
+    for values in ({"signers_struck": ("imprest.issued-pit_boss",)}, {"signers_struck": ()}, {"two_people": False}):
+        _chosen(values, first, second)
+
+
+def _limit(table: Table, cents: int, first: Staff, second: Staff) -> Proposal:
+    table.refresh_from_db()
+    draft = replace(
+        table_settings.draft_from_the_floor(table, {"max_cents": cents}),
+        effective=timezone.now() + timedelta(minutes=5),
+    )
+    proposal = proposals.propose(draft, "A full house tonight", by=first)
+    proposals.approve(proposal, by=second)
+    return proposal
+
+
+def _chosen(values: dict[str, object], first: Staff, second: Staff) -> None:
+    draft = role_choices.draft(values, None) if "two_people" not in values else house_terms.draft(values)
+    assert draft is not None
+    proposals.approve(proposals.propose(draft, "As our licence asks", by=second), by=first)
+    house_terms.forget()
