@@ -87,9 +87,11 @@ TOLD: Final = (
     Told("amount and marks"),
     Told("amount and marks: limit", limit=True),
     Told("fewest chips, former weighing", 0.0, with_marks=False, formerly=True),
+    Told("fewest chips, without marks", 0.0, with_marks=False),
     Told("fewest chips", 0.0),
     Told("fewest chips: limit", 0.0, limit=True),
     Told("10 % broken, former weighing", 0.10, with_marks=False, formerly=True),
+    Told("10 % broken, without marks", 0.10, with_marks=False),
     Told("10 % broken", 0.10),
     Told("10 % broken: limit", 0.10, limit=True),
 )
@@ -235,12 +237,14 @@ class Line:
 PRIORS: Final = ("by the rates", "each kind alike", "two at once")
 
 
-def measure(games: Sequence[str], searches: int, seed: int, pool_rounds: int = 360) -> Iterator[Line]:
+def measure(
+    games: Sequence[str], searches: int, seed: int, pool_rounds: int = 360, spans: Sequence[int] = SPANS
+) -> Iterator[Line]:
     """Lines for each game, length of span, way of drawing mistakes, and what is told; with the former ranking's."""
     for game in games:
         chance = random.Random(f"{seed} {game}")  # noqa: S311 -- no card of a house hangs on it
         dealt = pool(game, pool_rounds, chance)
-        for rounds in SPANS:
+        for rounds in spans:
             for priors in PRIORS:
                 tallies = _searched(dealt, rounds, priors, searches, chance)
                 yield from (Line(game, rounds, priors, ranking, tally) for ranking, tally in tallies.items())

@@ -40,7 +40,7 @@ RATES: Final[Mapping[str, float]] = DEFAULTS.rates
 *Mispay finder*). Small slips of a hand or an eye (a card, a chip) come before a whole payment that is forgotten, and
 that before one that goes the wrong way. docs/disputes.md gives the reasons."""
 
-SOMETHING_ELSE: Final = 6.0
+SOMETHING_ELSE: Final = 10.0
 """What weighs against all single mistakes together: two of them, a theft, a kind of mistake that is not tried. So the
 only round that fits is not named where nothing but something rare would explain the amount there."""
 NAMED_FROM: Final = 0.5

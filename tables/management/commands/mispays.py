@@ -28,6 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("--games", nargs="*", choices=BANKED, default=list(BANKED))
         parser.add_argument("--searches", type=int, default=200, help="for each game, span and way of drawing")
         parser.add_argument("--pool", type=int, default=360, help="rounds that are dealt of each game")
+        parser.add_argument("--rounds", type=int, nargs="*", choices=SPANS, default=list(SPANS), help="of a span")
         parser.add_argument("--seed", type=int, default=12)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -36,9 +37,15 @@ class Command(BaseCommand):
         if options["pool"] < max(SPANS) or options["searches"] < 1:
             raise CommandError(f"A pool has at least {max(SPANS)} rounds, and there is at least one search.")
         began = process_time()
-        lines = list(measuring.measure(options["games"], options["searches"], options["seed"], options["pool"]))
+        lines = list(
+            measuring.measure(
+                options["games"], options["searches"], options["seed"], options["pool"], options["rounds"]
+            )
+        )
         for priors in PRIORS:
-            blocks = [(str(rounds), priors, [line for line in lines if line.rounds == rounds]) for rounds in SPANS]
+            blocks = [
+                (str(rounds), priors, [line for line in lines if line.rounds == rounds]) for rounds in options["rounds"]
+            ]
             self._table("rounds", blocks)
         self._table(
             "game, 60 rounds",
@@ -55,6 +62,8 @@ class Command(BaseCommand):
         for name, priors, lines in blocks:
             for ranking in dict.fromkeys(line.ranking for line in lines):
                 tally = added([line for line in lines if line.ranking == ranking and line.priors == priors])
+                if not tally.searches:
+                    continue  # a limit is reckoned where mistakes are drawn by the rates
                 if tally.limits:
                     shares = [average(parts) for parts in zip(*tally.limits, strict=True)]
                 else:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from ledger.models import HOUSE, Book
 from tables.audit import proofs
 from tables.log import house_terms as catalogue
-from tables.log.house_profiles import PROFILES
+from tables.log.house_profiles import OF_THE_HOUSE, PROFILES
 from tables.log.house_terms import TERMS, typed
 from tables.log.role_choices import TERM_NAMES
 from tables.models import Denomination, HouseTerms, PayTable, Proposal, Staff
@@ -187,8 +187,8 @@ def test_each_profile_has_its_page_and_is_adopted(profile: Any, first: Client) -
         for part in (clause.source, *(catalogue.title_of(name) for name in clause.terms), *clause.tests):
             assert part in page, part
     first.post(address, {"effective": "", "comment": "", "adopt": ""})
-    of_the_house = {"two_people": False} | dict.fromkeys(TERM_NAMES, ())
-    assert house_terms.as_entered(timezone.now()) == of_the_house | profile.terms
+    left_alone = {name: catalogue.TERMS[name].default for name in OF_THE_HOUSE}
+    assert house_terms.as_entered(timezone.now()) == left_alone | profile.terms
     book = Book.objects.filter(name=HOUSE).first()
     assert book is None or proofs.verify(book).fault is None
 
