@@ -47,7 +47,6 @@ class Night:
         self.table = self.dealer.table
         self.cashier, self.guard = staff(Role.CASHIER, "carl"), staff(Role.SECURITY, "gus")
         self.before = sum(chips_everywhere().values())
-        self.entered = 0
 
     def do(self, deed: str, seed: int) -> None:
         """One deed; what is refused has changed nothing."""
@@ -59,8 +58,6 @@ class Night:
         except Refused:
             standing.cache.clear()  # what was undone here was in nobody's way
             assert (self.dealer.now.seq, chips_everywhere()) == (seq, chips)
-        else:
-            self.entered += 1
 
     def hold_together(self) -> None:
         assert sum(chips_everywhere().values()) == self.before
@@ -184,10 +181,15 @@ def _bundled(tmp_path: Path) -> Iterator[tuple[Night, Callable[[], list[str]]]]:
 def test_a_night_of_papers_holds_for_an_outsider(tmp_path: Path) -> None:
     """Harm: what was entered from paper can be proved by the house alone. Back-entry stands over the day's end."""
     with _bundled(tmp_path) as (night, verified):
-        chance = Random(3)
-        for deed in ("begin", "round", "fill", "sell", *(chance.choice(DEEDS) for _ in range(12)), "begin", "round"):
-            night.do(deed, chance.randrange(2**16))
-        assert night.entered > 5
+        night.clock.stand(timezone.now() + timedelta(minutes=70))
+        begun = BeginBackEntry("power", ago(60), ago(5), "dark", "carl")
+        night._at_table(night.boss.by, begun)
+        night._in_house(night.boss.by, begun)
+        night._at_table(night.dealer.by, AnnounceRound("11", ago(50)))
+        night._dealt(Random(3))
+        night._at_table(crew("requested"), BeginSlip("fill", ((2_500, 4),)), FromPaper("12", ago(40)))
+        cage_desk.sell(5_000, by=night.cashier, key=uuid4(), paper=FromPaper("13", ago(30)))
+        night._at_table(night.guard, ComparePaper("11"))
         assert any(line.startswith("holds  Rocket 1") for line in verified())
         night.finish()
         night.hold_together()
