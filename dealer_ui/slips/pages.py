@@ -24,7 +24,7 @@ from dealer_ui.numbers import amount_cents, number
 from dealer_ui.slips import counting, from_paper
 from dealer_ui.slips.counting import Asked
 from ledger.proof.chips import money
-from ledger.proof.slip_name import SlipName
+from ledger.proof.slip_name import SlipName, series_in
 from tables import dealing
 from tables.attesting import HOW_TO_GET_ONE
 from tables.day import custody, hours
@@ -200,7 +200,7 @@ def passkey(request: HttpRequest, viewer: Staff) -> HttpResponse:
     """Which passkeys may sign for a badge, before a page asks the browser for one. On terminals alone."""
     if terminals.here(request) is None:
         raise PermissionDenied
-    series = request.POST.get("slip", "").partition("/")[0]
+    series = series_in(request.POST.get("slip", "")[:40])
     asked = passkeys.asked_of(request.POST.get("badge", "")[:8], series)
     sentence = f"This takes a passkey beside badge and PIN, and you have none that signs slips: {HOW_TO_GET_ONE}."
     lacks = asked.is_wanted and not asked.credentials

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.timesince import timesince
 
+from ledger.proof.slip_name import series_in
 from tables import attesting
 from tables.log import attestation, back_entry, paper
 from tables.log.series import PAPERS, SLIPS, Series, Stage, total
@@ -53,7 +54,7 @@ def attests(context: Mapping[str, Any], terms: Mapping[str, Any] | None) -> Mapp
 
 def _takes_passkeys(keys: Trust, terms: Mapping[str, Any]) -> bool:
     """Whether somebody who may sign this step of a slip would sign it by passkey. Corrections are no such slips."""
-    name = str(terms.get("slip", "")).partition("/")[0]
+    name = series_in(str(terms.get("slip", "")))
     series = SLIPS[name] if name in PAPERS else None
     stage = series.stage(str(terms.get("stage"))) if series else None
     if series is None or stage is None:

@@ -37,3 +37,11 @@ class SlipName:
     def run(self) -> str:
         """The run of numbers that it belongs to, which has no gap: "fill/2026"."""
         return f"{self.series}/{self.year}"
+
+
+def series_in(text: str) -> str:
+    """The series of a slip by its name, or as it stands where the slip has no number yet."""
+    try:
+        return SlipName.parse(text).series
+    except NotASlipName:
+        return text
