@@ -253,7 +253,8 @@ def _refuse_earlier(mode: Mode, about: str, happened: str) -> None:
     """The steps of a slip are in their order."""
     if about in (ROUNDS, CASH):
         return
-    earlier = [paper.happened for paper in (*mode.papers, *mode.compared) if paper.about == about]
+    earlier = [paper.happened for paper in mode.papers if paper.about == about]
+    earlier += [paper.happened for paper in mode.compared if paper.about == about]
     if earlier and happened < max(earlier):
         says = f"The step before it happened {shown(max(earlier))}: the steps of a slip are entered in their order."
         raise Wrong("out_of_order", says)

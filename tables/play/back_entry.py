@@ -249,7 +249,7 @@ def _moment(book_id: int, seq: int) -> datetime | None:
     if not seq or mends.of(book_id, seq, seq):
         return None
     entry = LogEntry.objects.values_list("subject", "round", "at").get(book_id=book_id, seq=seq)
-    happened = _of_round(book_id, entry[1], seq - 1) if entry[0] == Played.subject else _of_entry(book_id, seq)
+    happened = _of_round(book_id, entry[1] or 0, seq - 1) if entry[0] == Played.subject else _of_entry(book_id, seq)
     if happened:
         return back_entry.moment_of(happened)
     moment: datetime = entry[2]

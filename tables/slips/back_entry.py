@@ -98,7 +98,7 @@ def places() -> list[Place]:
     tables = list(Table.objects.filter(retired_at=None).select_related("book"))
     modes = standing.at_all([standing.head_of(table) for table in tables])
     book = Book.objects.get(name=HOUSE)
-    rows = [(CAGE, None, book, back_entry.in_house(book.pk))]
+    rows: list[tuple[str, Table | None, Book, Mode | None]] = [(CAGE, None, book, back_entry.in_house(book.pk))]
     rows += [(table.name, table, table.book, modes[table.book_id].back_entry) for table in tables]
     return [_place(*row) for row in rows]
 
