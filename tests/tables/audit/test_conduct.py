@@ -27,7 +27,7 @@ from tables.games.catalog import GAMES
 from tables.games.felt import AskBet
 from tables.handlers import CHECKS, ENACTMENTS
 from tables.log import catalog
-from tables.log.entries.chips import ChipsIssued, Redeemed, SoldAtTheCage
+from tables.log.entries.chips import ChipsIssued
 from tables.log.entries.days import DaySealed
 from tables.log.entries.journal import (
     AlertAcknowledged,
@@ -211,7 +211,7 @@ def test_a_table_writes_nothing_into_the_house_nor_the_house_at_a_table(felt: Ha
 
 
 BELIEVED = {
-    SeatPageRevoked, ChipsIssued, SoldAtTheCage, Redeemed,
+    SeatPageRevoked, ChipsIssued,
     StaffSignedIn, StaffSignedOut, StaffLockedOut, StaffLockOutLifted, EmergencyCodeMade,
     EmergencySignIn, AccessReviewed,
     TerminalEnrolled, TerminalLinkMade, TerminalRevoked, TerminalLockedOut, TerminalLockOutLifted,
