@@ -6,7 +6,7 @@ What took two follows from the terms that were in force at the entry, by the fun
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from ledger.models import HOUSE, LogEntry
@@ -110,7 +110,7 @@ def _terms(entry: Entry) -> Mapping[str, Value]:
 def _hold(matter: str | None, number: int | None, entry: Entry, done: Mapping[str, Any]) -> None:
     """Raises Misconduct where a setting took two people and does not name the proposal that says just so."""
     if number is None:
-        if matter is not None and two_people.needed(matter, _terms(entry)):
+        if matter is not None and _is_needed(matter, entry):
             raise Misconduct(f"{two_people.title_of(matter)}: it took two people, and no second one approved it")
         return
     end = ProposalEnd.objects.filter(proposal__number=number, outcome="approved").select_related("proposal").first()
@@ -122,6 +122,15 @@ def _hold(matter: str | None, number: int | None, entry: Entry, done: Mapping[st
         if getattr(end.proposal, name) != value:
             raise Misconduct(f"it is not what proposal {number} says: its {name} is another")
     _refuse_other_place(end, entry)
+
+
+def _is_needed(matter: str, entry: Entry) -> bool:
+    """Whether a matter took two people at an entry. Two books know no order within one moment: what a table's book has
+    of the very moment in which the house's terms change may have been first."""
+    if not two_people.needed(matter, _terms(entry)) or entry.book == HOUSE or entry.at is None:
+        return two_people.needed(matter, _terms(entry))
+    before = catalogue.in_force(house_terms.changes(), entry.at - timedelta(microseconds=1))
+    return two_people.needed(matter, before)
 
 
 def _refuse_other_place(end: ProposalEnd, entry: Entry) -> None:
