@@ -450,6 +450,23 @@ def test_a_secret_that_leaked_signs_nothing_from_now_on(
         channels.set_channel(Asked("Desk", "webhook", receiver.url, both_hours=721), by=olga)
 
 
+def test_an_operator_says_how_long_both_secrets_sign(olga: Staff, receiver: Receiver) -> None:
+    """Harm: the span can be set by a function, and by nobody who works here."""
+    webhook(receiver, olga)
+    client = floor.client(olga)
+    typed = {"name": "Desk", "means": "webhook", "address": receiver.url, "is_on": "on", "level": "1"}
+    refused = client.post("/admin/tables/alertchannel/add/", typed | {"signed_with": ANOTHER, "both_hours": "800"})
+    assert "720" in refused.content.decode()
+    posted = client.post("/admin/tables/alertchannel/add/", typed | {"signed_with": ANOTHER, "both_hours": "2"})
+    assert posted.status_code == 302
+    row = channels.newest("Desk")
+    assert row.former_until is not None
+    assert row.former_until - row.at <= timedelta(hours=2)
+    assert channels.secrets_of(row, row.at) == [ANOTHER, SECRET]
+    page = client.get("/pit/alerts/delivery/").content.decode()
+    assert "the former secret signs as well until" in page
+
+
 def test_another_pepper_keeps_the_secrets_of_channels(
     olga: Staff, receiver: Receiver, asked: list[tuple[int, timedelta]], settings: Any, tmp_path: Path
 ) -> None:
