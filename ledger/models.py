@@ -133,6 +133,9 @@ class LogEntry(AppendOnly):
                 fields=["book", "seq"], condition=Q(subject="round", kind="voided"), name="ledger_logentry_void"
             ),
             models.Index(
+                fields=["book", "round"], condition=Q(subject="round", kind="voided"), name="ledger_logentry_voidround"
+            ),
+            models.Index(
                 fields=["book", "by", "seq"],
                 opclasses=["int4_ops", "text_pattern_ops", "int4_ops"],
                 condition=~Q(subject="round"),

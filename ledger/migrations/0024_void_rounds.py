@@ -1,6 +1,6 @@
-"""A small index on rounds that were made void: reports count rounds without them.
+"""Small indexes on rounds that were made void, by entry and by round: reports count rounds without them.
 
-Nearly all entries are inputs of rounds; it has no row for those.
+Nearly all entries are inputs of rounds; they have no row for those.
 """
 
 from django.db import migrations, models
@@ -16,6 +16,14 @@ class Migration(migrations.Migration):
                 fields=["book", "seq"],
                 condition=models.Q(subject="round", kind="voided"),
                 name="ledger_logentry_void",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="logentry",
+            index=models.Index(
+                fields=["book", "round"],
+                condition=models.Q(subject="round", kind="voided"),
+                name="ledger_logentry_voidround",
             ),
         ),
     ]

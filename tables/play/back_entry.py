@@ -78,6 +78,13 @@ def refuse_beginner(by: Staff) -> None:
         raise Refused("not_permitted", "A pit boss or the cage manager begins and ends back-entry.", 403)
 
 
+def one_who_compares(scene: Scene, by: Staff) -> None:
+    """Whoever handles chips, cash or cards here; whether they entered something of the paper is asked of the paper."""
+    permits.anybody_here(scene, by)
+    if by.role not in back_entry.COMPARE:
+        raise Refused("not_permitted", "Whoever works with chips, cash or cards compares a paper.", 403)
+
+
 # --- Begun and ended -------------------------------------------------------------------------------------------
 
 
@@ -156,7 +163,7 @@ def announce(scene: Scene, entered: AnnounceRound) -> Outcome:
     return Outcome([Step(event)])
 
 
-@enters(ComparePaper, permit=permits.anybody_here)
+@enters(ComparePaper, permit=one_who_compares)
 def compare(scene: Scene, entered: ComparePaper) -> Outcome:
     """A second person compared what was entered with its paper. Raises Refused."""
     somebody = author_of(scene.by)

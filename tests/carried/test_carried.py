@@ -220,6 +220,7 @@ def test_what_is_missing_is_named() -> None:
     assert not {"chips sold in the house's book", "a sale"} & set(lacks)
 
 
+@pytest.mark.timeout(1500)  # four days of everything: two minutes on a machine that has nothing else to do
 @pytest.mark.django_db(transaction=True)
 def test_a_house_of_today_can_be_kept(clock: Clock, tmp_path: Path) -> None:
     """Harm: a release whose house cannot be kept, for the days that show everything cannot be dealt any more."""
