@@ -129,9 +129,9 @@ def _exchange(request: HttpRequest) -> None:
     if not (amount := total(chips)):
         raise Refused("bad_amount", "Say how many chips of each kind pass the counter.", 422)
     exchange, done = deed
-    said = ((row.value_cents, row.chosen) for row in _asked_series(request))
+    choices = ((row.value_cents, row.chosen) for row in _asked_series(request))
     counted = {value for value, _ in chips}
-    of_series = tuple((value, name) for value, name in said if name and value in counted)
+    of_series = tuple((value, name) for value, name in choices if name and value in counted)
     extra: dict[str, Any] = {"currency": request.POST.get("currency", ""), "of_series": of_series}
     paper = from_paper.of_form(request)
     attested = signatures.attested(request)

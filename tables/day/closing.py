@@ -278,8 +278,10 @@ def digest_of(
 ) -> str:
     """Names a day's figures, and its cash where that is told: SHA-256, in hex."""
     content: dict[str, Any] = {"day": day, "figures": rows}
-    told = {"cash": money, "cash_by_shift": by_shift}
-    return sha256(canonical(content | {name: lines for name, lines in told.items() if lines is not None})).hexdigest()
+    cash_lines = {"cash": money, "cash_by_shift": by_shift}
+    return sha256(
+        canonical(content | {name: lines for name, lines in cash_lines.items() if lines is not None})
+    ).hexdigest()
 
 
 def _refuse_closed(day: date, moment: datetime) -> None:

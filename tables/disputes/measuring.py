@@ -123,8 +123,8 @@ def pool(name: str, rounds: int, chance: random.Random) -> Pool:
     troubled = {round_.number for round_ in dealt if round_.troubled}
     likely = []
     for round_, possible in zip(dealt, mistakes, strict=True):
-        known = of_round(round_, troubled, {round_.dealer: cares[int(round_.dealer)]}, DEFAULTS)
-        likely.append([replace(slip, weight=slip.weight * known.times * times(slip, DEFAULTS)) for slip in possible])
+        evidence = of_round(round_, troubled, {round_.dealer: cares[int(round_.dealer)]}, DEFAULTS)
+        likely.append([replace(slip, weight=slip.weight * evidence.times * times(slip, DEFAULTS)) for slip in possible])
     return Pool(name, dealt, mistakes, likely)
 
 
@@ -252,8 +252,10 @@ def measure(
 
 def _searched(dealt: Pool, rounds: int, priors: str, searches: int, chance: random.Random) -> Mapping[str, Tally]:
     # What is drawn otherwise than by the rates has another limit, which nobody reckons here.
-    told = [evidence for evidence in TOLD if priors == PRIORS[0] or not evidence.limit]
-    tallies: dict[str, Tally] = {name: Tally() for name in ("former ranking", *(evidence.name for evidence in told))}
+    rankings = [evidence for evidence in TOLD if priors == PRIORS[0] or not evidence.limit]
+    tallies: dict[str, Tally] = {
+        name: Tally() for name in ("former ranking", *(evidence.name for evidence in rankings))
+    }
     for _ in range(searches):
         start = chance.randrange(len(dealt.rounds) - rounds + 1)
         span = range(start, start + rounds)
@@ -268,7 +270,7 @@ def _searched(dealt: Pool, rounds: int, priors: str, searches: int, chance: rand
         search = _Search(dealt, span, places, _fitting(dealt, dealt.likely, span, variance))
         slips_planted = [slip for _, slip in planted]
         offs = {part: _off(dealt, span, slips_planted, part, chance) for part in PARTS}
-        for evidence in told:
+        for evidence in rankings:
             suspects = search.ranked(evidence, None if evidence.broken is None else offs[evidence.broken])
             if evidence.limit:
                 tallies[evidence.name].reckon([suspect.weight for suspect in suspects])

@@ -227,10 +227,10 @@ def suspects(
 def weighed(places: Iterable[Suspect], rounds: Sequence[Dealt], priors: Priors) -> list[Suspect]:
     """Suspects by the house's own figures, and by what else is known of their rounds; without those whose mistakes
     never happen there."""
-    known, troubled = evidence(rounds, priors), {round_.number for round_ in rounds if round_.troubled}
+    by_round, troubled = evidence(rounds, priors), {round_.number for round_ in rounds if round_.troubled}
 
     def scaled(suspect: Suspect) -> Suspect:
-        of_round = known.get(suspect.round or 0) if suspect.is_of_round else None
+        of_round = by_round.get(suspect.round or 0) if suspect.is_of_round else None
         more = of_round.times if of_round else 1.0
         if suspect.is_of_round and suspect.round in troubled:
             more *= priors.troubled / TROUBLED

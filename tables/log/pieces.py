@@ -82,9 +82,9 @@ class Holding:
     def exchanged(self, takes: Chips, gives: Chips, guess: tuple[Chips, Chips]) -> Holding:
         """After chips were changed for others of the same worth; ``guess`` is estimated of what nobody said."""
         holding = self
-        for said, guessed, sign in ((takes, guess[0], 1), (gives, guess[1], -1)):
-            if said:
-                holding = holding.moved(said, sign)
+        for chips, guessed, sign in ((takes, guess[0], 1), (gives, guess[1], -1)):
+            if chips:
+                holding = holding.moved(chips, sign)
             else:
                 pieces = {value: sign * count for value, count in guessed}
                 holding = replace(holding, estimated=_joined(holding.estimated, pieces))

@@ -143,22 +143,22 @@ class Candidates:
 
 def candidates() -> dict[int, Candidates]:
     """Of each kind of chip that has a series, by what it is worth, the series that it may be of."""
-    found: dict[int, Candidates] = {}
+    by_value: dict[int, Candidates] = {}
     for series in all_of_them():
         is_live = last_day_of(series) is None
         for value in series.values:
-            before = found.get(value, Candidates())
+            before = by_value.get(value, Candidates())
             named_so = (series.name,)
-            found[value] = (
+            by_value[value] = (
                 Candidates(before.live + named_so, before.retired)
                 if is_live
                 else Candidates(before.live, before.retired + named_so)
             )
-    return found
+    return by_value
 
 
 def at_the_counter(
-    values: Sequence[int], said: Mapping[int, str], today: date, *, is_sale: bool
+    values: Sequence[int], looked_at: Mapping[int, str], today: date, *, is_sale: bool
 ) -> tuple[tuple[int, str], ...]:
     """Of which series the kinds are that pass the counter: as somebody said, or else the only one that they can be of.
     Raises Refused where somebody has to look, or where the series is not given out, or not redeemed any more."""
@@ -166,7 +166,7 @@ def at_the_counter(
     pairs = []
     for value in sorted(values, reverse=True):
         kind = kinds.get(value, Candidates())
-        name = said.get(value, "") or (kind.given_out if is_sale else kind.only)
+        name = looked_at.get(value, "") or (kind.given_out if is_sale else kind.only)
         if name == NO_SERIES and has_older_chips():
             continue
         if name and name not in kind.names:

@@ -72,9 +72,9 @@ def test_a_round_and_a_fill_are_entered_from_paper(looking: Looking, at_table: C
     assert "Everything is entered as it happens." in page.inner_text("main")
 
     page.goto(f"/pit/tables/{dealer.table.pk}/rounds/1/")
-    told = page.inner_text("#from-paper")
-    assert "paper no. 104" in told
-    assert "compared with it by 302 Cleo" in told
+    from_paper = page.inner_text("#from-paper")
+    assert "paper no. 104" in from_paper
+    assert "compared with it by 302 Cleo" in from_paper
     page.goto("/pit/reports/exceptions/")
     assert "Entered from paper" in page.inner_text("main")
     assert proofs.verify(dealer.table.book).fault is None

@@ -37,8 +37,8 @@ class Pocket:
         self.place = ""
 
     def bring(self) -> None:
-        made = self.session.send("WebAuthn.addVirtualAuthenticator", {"options": OPTIONS})
-        self.place = made["authenticatorId"]
+        device = self.session.send("WebAuthn.addVirtualAuthenticator", {"options": OPTIONS})
+        self.place = device["authenticatorId"]
         for credential in self.credentials:
             self.session.send("WebAuthn.addCredential", {"authenticatorId": self.place, "credential": credential})
 

@@ -159,12 +159,12 @@ def test_what_is_used_no_more_is_retired(looking: Any, thing: str) -> None:
     """Harm: what is used no more stays on the floor for ever; or is deleted, and its log speaks of nothing."""
     olga, first = floor.staff(Role.OPERATOR, "olga", "301"), floor.table()
     empty = replace(table_settings.settings_of(first), cameras="C-1")
-    made = {
+    rows = {
         "table": lambda: table_settings.create_table("Rocket 2", empty, by=olga),
         "denomination": lambda: Denomination.objects.order_by("pk").first(),
         "terminal": lambda: floor.terminal_cookie(olga) and Terminal.objects.get(),
     }
-    row: Any = made[thing]()
+    row: Any = rows[thing]()
     page = looking(olga, f"/admin/tables/{thing}/{row.pk}/change/")
     if thing == "terminal":
         page.click("text=Revoke")

@@ -12,6 +12,7 @@ from tables.audit import proofs
 from tables.inputs import ProposeCorrection
 from tables.models import Staff
 from tables.roles import Role
+from tables.setup import chip_series
 from tables.staff import terminal_keys, terminals
 from tests import floor, processes
 from tests.accessibility import serious
@@ -180,6 +181,8 @@ def test_each_form_that_is_signed_says_the_same_to_the_browser_and_to_the_house(
     boss, second = someone(Role.PIT_BOSS, "paula", "301"), someone(Role.PIT_BOSS, "bo", "305")
     cashier, ada = someone(Role.CASHIER, "cleo", "302"), someone(Role.AUDITOR, "ada", "401")
     floor.signs(dealer.table, boss, ProposeCorrection(1, 1, 0, "Passed over"))
+    values = [chip.value_cents for chip in dealer.table.denominations.all()]
+    chip_series.add("Alpha", "Chips & Co", 2026, values, by=operator)
     terminal_keys.demand(by=operator)
     book = dealer.table.book
 
@@ -191,6 +194,8 @@ def test_each_form_that_is_signed_says_the_same_to_the_browser_and_to_the_house(
     with page.expect_navigation():
         page.click("text=Sell chips")
     assert "Chips are sold: 1,020" in page.inner_text("[role=status]")
+    sale = LogEntry.objects.filter(subject="chips", kind="sold").latest("seq")
+    assert sale.content["of_series"] == [[10_000, "Alpha"], [500, "Alpha"]]
 
     signed_in(page, boss)
     page.goto(f"/slips/{dealer.table.pk}/new/fill/")

@@ -671,7 +671,7 @@ def test_the_surveillance_signs_no_step_of_any_slip() -> None:
 def test_nobody_may_delete_and_an_auditor_may_only_look() -> None:
     """What the log speaks of has to be found; who checks must not be able to make it fit."""
     assert not [one for permissions in PERMISSIONS.values() for one in permissions if ".delete_" in one]
-    assert {one.split(".")[1].split("_")[0] for one in PERMISSIONS[Role.AUDITOR]} == {
+    assert {permission.split(".")[1].split("_")[0] for permission in PERMISSIONS[Role.AUDITOR]} == {
         "view",
         "watch",
         "review",

@@ -90,7 +90,7 @@ class AtTheCounter(Event, frozen=True, kw_only=True, omit_defaults=True):
     def signed_terms(self) -> Mapping[str, Any] | None:
         terms = {"format": attestation.COUNTER, "stage": self.kind, "cents": self.amount_cents, "chips": self.chips}
         looked_at = {"series": self.series, "of_series": self.of_series}
-        return terms | {name: said for name, said in looked_at.items() if said}
+        return terms | {name: series for name, series in looked_at.items() if series}
 
     def moved(self, context: Context) -> Sequence[Move]:
         if {value for value, _ in self.of_series} - {value for value, _ in self.chips}:

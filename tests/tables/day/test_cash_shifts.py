@@ -194,8 +194,8 @@ def test_shifts_left_out_of_a_later_close_are_found(book: Book, morning: datetim
 
 def proofs_of(day: Any, content: dict[str, Any]) -> str:
     """What the proof says of a close of these figures: behind the words on figures that are not those of the day."""
-    told = (content["figures"], content["cash"], content.get("cash_by_shift"))
-    content = content | {"digest": closing.digest_of(content["day"], *told)}
+    figures = (content["figures"], content["cash"], content.get("cash_by_shift"))
+    content = content | {"digest": closing.digest_of(content["day"], *figures)}
     pam, olga = who("pam"), who("olga")
     log.append(house.lock(), Draft("day", "proposed", pam.signature, content | closing._person(pam)))
     first = closing.proposal(day)

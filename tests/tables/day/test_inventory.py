@@ -118,8 +118,8 @@ def test_a_rack_stays_certain_through_buy_ins_as_the_screen_shows_them() -> None
     dealer("sell_chips", amount_cents=10_600, as_shown=True)
     rack = stock(dealer.table.name).holding
     assert rack.is_certain
-    made = inventory.kinds_of(dealer.table.denominations.all())
-    counts, _ = fewest(10_600, made)
+    kinds = inventory.kinds_of(dealer.table.denominations.all())
+    counts, _ = fewest(10_600, kinds)
     for value, count in counts.items():
         had = {100: 9_000, 500: 40, 2_500: 20}.get(value, 0)
         assert rack.certain.get(value, 0) == had - count
@@ -137,14 +137,14 @@ def test_a_change_says_what_the_rack_gave_and_guesses_what_it_took() -> None:
     _fill(dealer, ((500, 40),))
     before = stock(dealer.table.name).holding
     dealer("change_chips", amount_cents=2_000, up=True, takes=((100, 20),), gives=((500, 4),))
-    said = stock(dealer.table.name).holding
-    assert said.is_certain
-    assert (said.certain[100], said.certain[500]) == (before.certain[100] + 20, before.certain[500] - 4)
-    assert said.total_cents == before.total_cents
+    holding = stock(dealer.table.name).holding
+    assert holding.is_certain
+    assert (holding.certain[100], holding.certain[500]) == (before.certain[100] + 20, before.certain[500] - 4)
+    assert holding.total_cents == before.total_cents
     dealer("change_chips", amount_cents=500, up=False, as_shown=True)
     shown = stock(dealer.table.name).holding
     assert not shown.is_certain_of(500), "which chips the player gave, nobody said"
-    assert shown.certain[100] == said.certain[100] - 5
+    assert shown.certain[100] == holding.certain[100] - 5
     dealer("change_chips", amount_cents=500, up=True)
     assert stock(dealer.table.name).holding.total_cents == before.total_cents
     holds_the_ledger(now(), dealer.table)

@@ -42,8 +42,8 @@ def chosen(by: Staff, **terms: tuple[str, ...]) -> None:
 
 
 def fault() -> str:
-    found = [proofs.verify(book).fault for book in Book.objects.order_by("pk")]
-    return " ".join(each.what for each in found if each)
+    faults = [proofs.verify(book).fault for book in Book.objects.order_by("pk")]
+    return " ".join(each.what for each in faults if each)
 
 
 def test_every_choice_is_of_a_permission_that_there_is() -> None:
@@ -151,6 +151,6 @@ def test_an_entry_that_joins_what_is_apart_is_found(olga: Staff, clock: Clock, f
         )
         log.append(house.lock(), Entry.of(changed, olga.signature))
         Staff.objects.filter(username="nia").update(further=[further])
-    found = proofs.verify(Book.objects.get(name=HOUSE)).fault
-    assert found is not None
-    assert "kept apart" in found.what
+    fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
+    assert fault is not None
+    assert "kept apart" in fault.what
