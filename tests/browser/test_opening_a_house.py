@@ -101,6 +101,7 @@ class House:
         pk = Staff.objects.get(username=who).pk
         page = self.at(asks, f"/admin/tables/staff/{pk}/{secret}-code/")
         page.click("text=Ask for the code")
+        page.wait_for_selector("dd code")
         halves = [text.replace(" ", "") for text in page.locator("dd code").all_inner_texts()]
         if confirms:
             desk = self.at(confirms, "/codes/")

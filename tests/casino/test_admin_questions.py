@@ -26,6 +26,7 @@ from tests import floor
 SECRETS = {
     "tables.Staff.password", "tables.Staff.pin",
     "tables.OneTimeCode.secret", "tables.SecretVersion.secret", "tables.AlertChannel.secret",
+    "tables.AlertChannel.former_secret",
     "tables.Terminal.token_digest", "tables.SeatPage.token_digest", "tables.EmergencyCode.digest",
     "tables.HouseShoe.order", "tables.HouseShoe.nonce",
     "ledger.LogEntry.body",

@@ -87,7 +87,7 @@ def test_escalating_adds_people_and_stops_below_the_regulator() -> None:
 def test_a_receiver_takes_what_is_ours_and_new_and_nothing_else() -> None:
     """Harm: anybody who finds the address makes alerts; or somebody sends a recorded one again next week."""
     body, secret = b'{"event":"alert.raised"}', "s" * 32
-    signed = headers(secret, 1_767_000_000, "a-delivery", body)
+    signed = headers([secret], 1_767_000_000, "a-delivery", body)
     assert is_ours(secret, signed, body, 1_767_000_000 + WINDOW_SECONDS)
     assert not is_ours(secret, signed, body, 1_767_000_001 + WINDOW_SECONDS)
     assert not is_ours(secret, signed, body + b" ", 1_767_000_000)

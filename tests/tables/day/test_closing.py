@@ -262,7 +262,7 @@ def test_a_forged_first_signature_is_found(
     content = closing._figures(over)._asdict() | closing._person(boss)
     if "win_cents" in changed:
         content["figures"][0]["win_cents"] = changed["win_cents"]
-        named = {"day": content["day"], "figures": content["figures"], "cash": content["cash"]}
+        named = {name: content[name] for name in ("day", "figures", "cash", "cash_by_shift")}
         content["digest"] = sha256(canonical(named)).hexdigest()
     if "closed" in changed:
         closes(over, boss, operator)
@@ -314,7 +314,7 @@ def test_a_table_left_out_of_a_close_is_found(over: date, boss: Staff, operator:
 
 def signed_by_two(on: date, boss: Staff, content: dict[str, Any]) -> str:
     """What the proof says of a close of these figures, signed by a pit boss and by Olga."""
-    named = {name: content[name] for name in ("day", "figures", "cash")}
+    named = {name: content[name] for name in ("day", "figures", "cash", "cash_by_shift")}
     content = content | {"digest": sha256(canonical(named)).hexdigest()}
     with transaction.atomic():
         log.append(house.lock(), Draft("day", "proposed", "bella Bella", content | closing._person(boss)))
