@@ -115,7 +115,7 @@ def begun(
 
 def begun_in_words(event: BackEntryBegun) -> str:
     """The alert about it."""
-    return f"{event.name} and {event.second.name} let it be entered from paper: {event.words()}"
+    return f"{event.name}: {event.words()}"
 
 
 @enters(EndBackEntry, permit=one_who_begins)
