@@ -46,6 +46,7 @@ class Served:
         deadline = time.monotonic() + seconds
         while not self.is_up(self):
             if self.process.poll() is not None or time.monotonic() > deadline:
+                self.kill()
                 raise RuntimeError(f"did not start:\n{self.output()}")
             time.sleep(0.05)
 

@@ -86,9 +86,8 @@ class CashFigures:
         since = f" since its last movement ({self.last_moved:%Y-%m-%d %H:%M} UTC)" if self.last_moved else " in the day"
         return f"The {self.called} was not counted{since}: two people count it."
 
-    def row(self) -> dict[str, Any]:
-        """As the entry of a closed day keeps it."""
-        count = self.count
+    def beside(self, count: Count | None) -> dict[str, Any]:
+        """Its place and sums beside a count, as the entry of a closed day keeps them."""
         return {
             "place": self.place,
             "opening_cents": self.opening_cents,
@@ -98,7 +97,13 @@ class CashFigures:
             "difference_cents": count.counted_cents - count.expected_cents if count else None,
             "counted_at": timestamp(count.moment) if count else None,
             "counted_by_entry": count.seq if count else None,
-            "counted_after": count.after if count else False,
+        }
+
+    def row(self) -> dict[str, Any]:
+        """As the entry of a closed day keeps it."""
+        return {
+            **self.beside(self.count),
+            "counted_after": self.count.after if self.count else False,
             "is_counted": self.is_counted,
             "says": self.says,
         }

@@ -65,18 +65,10 @@ class ShiftCash:
 
     def row(self) -> dict[str, Any]:
         """As the entry of a closed day keeps it."""
-        count, figures = self.count, self.figures
         return {
+            **self.figures.beside(self.count),
             "shift": self.shift.name,
             "ends": timestamp(self.shift.end),
-            "place": figures.place,
-            "opening_cents": figures.opening_cents,
-            "moved": dict(figures.moved),
-            "closing_cents": figures.closing_cents,
-            "counted_cents": count.counted_cents if count else None,
-            "difference_cents": count.counted_cents - count.expected_cents if count else None,
-            "counted_at": timestamp(count.moment) if count else None,
-            "counted_by_entry": count.seq if count else None,
             "state": self.state,
             "is_owed": self.is_owed,
             "says": self.says,

@@ -13,6 +13,7 @@ import redis
 
 from casino import keeper, settings
 from casino.celery import app
+from casino.embedded import House
 from ledger.models import Alert, Run, RunEnd
 from tables import tasks
 from tests import processes
@@ -30,16 +31,18 @@ def eventually(holds: Callable[[], bool], seconds: float = 60) -> None:
 
 
 @pytest.fixture
-def worker(process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes.Served]:
+def worker(
+    process_environment: dict[str, str], broker: House, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[processes.Served]:
     """A worker of this test's own, to be killed."""
-    found = processes.worker_process(process_environment, tmp_path_factory.mktemp("killed") / "log")
-    found.start()
-    yield found
-    found.kill()
+    process = processes.worker_process(process_environment, tmp_path_factory.mktemp("killed") / "log")
+    process.start()
+    yield process
+    process.kill()
 
 
 @pytest.fixture
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[processes.Served, str]]:
+def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[processes.Served, str]]:
     """A Valkey of this test's own, to be killed, and its address."""
     folder = Path(tempfile.mkdtemp(prefix="broker-"))
     socket = folder / "redis.sock"
@@ -53,10 +56,10 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[processes
         except redis.ConnectionError:
             return False
 
-    found = processes.Served(command, dict(os.environ), tmp_path_factory.mktemp("valkey") / "log", answers)
-    found.start()
-    yield found, url
-    found.kill()
+    valkey = processes.Served(command, dict(os.environ), tmp_path_factory.mktemp("valkey") / "log", answers)
+    valkey.start()
+    yield valkey, url
+    valkey.kill()
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -67,10 +70,12 @@ def ask(url: str) -> None:
 
 
 def test_what_was_asked_for_outlives_a_broker_that_dies(
-    broker: tuple[processes.Served, str], process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+    own_broker: tuple[processes.Served, str],
+    process_environment: dict[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     """Harm: Redis restarts in the night, and the watch never runs again; or what was queued is gone."""
-    valkey, url = broker
+    valkey, url = own_broker
     environment = process_environment | {"REDIS_URL": url}
     worker = processes.worker_process(environment, tmp_path_factory.mktemp("worker") / "log")
     dealt()

@@ -35,7 +35,7 @@ def refused(hand: Hand, entered: Input) -> Refused:
     return caught.value
 
 
-def told() -> list[str]:
+def refusals_of_the_day() -> list[str]:
     """What the day's exceptions say was refused."""
     report = exceptions.of_day(hours.day_of(timezone.now()), whole=False)
     return [line.says for heading in report.headings if heading.matter.name == "refused" for line in heading.lines]
@@ -49,11 +49,11 @@ def test_who_tried_what_they_may_not_is_read_in_the_morning() -> None:
     answer = refused(dealer, VoidRound("misdeal", "it would be nice"))
     assert dealer.now.seq == seq, "the table's own book has nothing of it"
     says = [f"Refused at {dealer.table.name}, void round: {answer.sentence}"]
-    assert told() == says, "before it has an entry, it waits at the door of the house's book"
+    assert refusals_of_the_day() == says, "before it has an entry, it waits at the door of the house's book"
     house.carry()
     entry = LogEntry.objects.get(subject="refusal")
     assert entry.by == dealer.by.signature
-    assert told()[0].startswith(says[0])
+    assert refusals_of_the_day()[0].startswith(says[0])
     assert proofs.verify(Book.objects.get(name=HOUSE), noted=False).fault is None
 
 
@@ -70,10 +70,10 @@ def test_a_bet_over_the_limit_is_noted_and_one_below_it_is_not() -> None:
     """Harm: somebody asks again and again for more than the limit, and the floor never hears of it."""
     dealer, _ = dealt()
     refused(dealer, Bet(1, 100))
-    assert told() == []
+    assert refusals_of_the_day() == []
     refused(dealer, Bet(1, 1_000_000))
-    assert len(told()) == 1
-    assert "is over the maximum" in told()[0]
+    assert len(refusals_of_the_day()) == 1
+    assert "is over the maximum" in refusals_of_the_day()[0]
 
 
 def test_a_wrong_key_and_an_old_screen_are_not_noted() -> None:
@@ -96,7 +96,7 @@ def test_a_wrong_pin_at_a_terminal_is_noted_by_badge_and_without_the_pin() -> No
     notes = Notice.objects.filter(subject="refusal").order_by("pk")
     assert [note.by for note in notes] == ["badge 201", "a badge that nobody has"]
     assert not any("9876" in str(note.content) or "777" in str(note.content) for note in notes)
-    assert all(says.startswith(f"Refused at {terminal.name}, signature") for says in told())
+    assert all(says.startswith(f"Refused at {terminal.name}, signature") for says in refusals_of_the_day())
 
 
 def test_a_key_that_is_stuck_fills_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +111,7 @@ def test_a_key_that_is_stuck_fills_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     refused(dealer, VoidRound("misdeal", "again"))
     latest = Notice.objects.filter(subject="refusal").order_by("-pk")[0]
     assert latest.content["more"] == 49
-    assert told()[-1].endswith("; 49 more since the last that was noted")
+    assert refusals_of_the_day()[-1].endswith("; 49 more since the last that was noted")
 
 
 def test_a_process_notes_only_so_many_a_minute() -> None:
