@@ -384,6 +384,7 @@ UNFOLD = {
                     listed("Gaming day and shifts", "schedule", "tables_househours"),
                     listed("Keys", "key", "tables_housekey"),
                     listed("Drop schedule", "event_repeat", "tables_dropschedule"),
+                    listed("Pits", "grid_view", "tables_pitsection"),
                     listed("Alert channels", "outgoing_mail", "tables_alertchannel"),
                     listed("House terms", "gavel", "tables_houseterms"),
                     {

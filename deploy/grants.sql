@@ -28,11 +28,11 @@ END $$;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO :"app_role";
 
 -- Rows that are written once: the log, the chips, what was found about them, how far they were proved, and the
--- orders of house shoes; the house's hours; pay tables; series of chips; keys and drops; what was simulated; the audits of
+-- orders of house shoes; the house's hours; pay tables; series of chips; keys, drops and pits; what was simulated; the audits of
 -- finished shoes; what games are worth; dealers' practice; the rules of alerts, and what left the house by which channel.
 REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours, tables_houseterms, tables_proposal,
     tables_proposalend, tables_paytable,
-    tables_chipseries, tables_seriesretirement, tables_housekey, tables_dropschedule, tables_dayclose, tables_simulatedchunk, tables_shoeaudit,
+    tables_chipseries, tables_seriesretirement, tables_housekey, tables_dropschedule, tables_pitsection, tables_dayclose, tables_simulatedchunk, tables_shoeaudit,
     tables_keptsheet, tables_practice, tables_practiceanswer, tables_certificate, tables_alertrule,
     tables_alertchannel, tables_delivery, tables_deliveryattempt, tables_resending, tables_alertrepeat
 FROM :"app_role";
@@ -67,6 +67,7 @@ GRANT SELECT, INSERT ON
     tables_seriesretirement,
     tables_housekey,
     tables_dropschedule,
+    tables_pitsection,
     tables_dayclose,
     tables_simulatedchunk,
     tables_shoeaudit,

@@ -733,6 +733,29 @@ class DropSchedule(AppendOnly):
         return f"{self.name} from {self.from_day}"
 
 
+class PitSection(AppendOnly):
+    """Which tables stand in a section of a pit; the newest row of its pit and name stands."""
+
+    seq = models.BigIntegerField(unique=True)
+    """The entry, by its number in the house's book."""
+    pit = models.CharField(max_length=40)
+    section = models.CharField(max_length=40, blank=True)
+    """Empty where the pit is one section."""
+    tables = models.JSONField(default=list)
+    """By name; none ends the section."""
+    first = models.JSONField("first in order", default=list)
+    """Those that stand first; the others follow by name."""
+    by = models.CharField("set by", max_length=120)
+    at = models.DateTimeField("set at")
+
+    class Meta:
+        verbose_name = "pit section"
+        ordering: ClassVar[list[str]] = ["pit", "section", "-seq"]
+
+    def __str__(self) -> str:
+        return f"{self.pit}, section {self.section}" if self.section else self.pit
+
+
 class DayClose(AppendOnly):
     """A gaming day that two people closed. Its figures are in the entry of the house's book."""
 

@@ -29,7 +29,7 @@ _RECORDS: Final = (
 
 _VIEW_ALL: Final = frozenset(
     [f"tables.view_{name}" for name in (*_SETUP, "househours", "houseterms", "proposal", "paytable")]
-    + [f"tables.view_{name}" for name in ("chipseries", "alertchannel", "housekey", "dropschedule")]
+    + [f"tables.view_{name}" for name in ("chipseries", "alertchannel", "housekey", "dropschedule", "pitsection")]
     + [f"ledger.view_{name}" for name in _RECORDS]
     + ["tables.watch_floor"]
 )
@@ -62,6 +62,7 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
         "tables.resend_deadletters",
         "tables.add_housekey",
         "tables.add_dropschedule",
+        "tables.add_pitsection",
         "tables.close_day",
         "tables.propose_limits",
         "tables.export_lists",
@@ -134,6 +135,7 @@ WORDS: Final[dict[str, str]] = {
     "tables.confirm_code": "give the second half of codes for PINs and passwords",
     "tables.add_housekey": "set the register of keys",
     "tables.add_dropschedule": "set when drops are due",
+    "tables.add_pitsection": "set which tables stand in a pit",
     "tables.enrol_terminal": "enrol and revoke terminals",
     "tables.review_access": "review who may do what",
     "tables.acknowledge": "acknowledge alerts",

@@ -44,6 +44,7 @@ from tables.models import (
     HouseHours,
     HouseKey,
     HouseTerms,
+    PitSection,
     Proposal,
     SeriesRetirement,
     Table,
@@ -59,6 +60,7 @@ BESIDE_THE_LOG: Final = (
     (SeriesRetirement, "slip", "retirement_confirmed"),
     (HouseKey, "house_key", "set"),
     (DropSchedule, "drop_schedule", "set"),
+    (PitSection, "pit", "section_set"),
 )
 """Rows that are an index of the house's entries: whose, and of which entries."""
 

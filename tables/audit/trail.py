@@ -29,6 +29,7 @@ from tables.log.entries.custody import DropScheduled, HouseKeySet
 from tables.log.entries.journal import AlertRaised
 from tables.log.entries.kept import RowsNoted, RowsTakenOver, TableAdded
 from tables.log.entries.passkeys import AboutPasskey, PasskeyEnded, PasskeysDemanded, PasskeyVouched
+from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.settings import PAYS, PayTableMade, TableSet
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.entries.staff import AboutStaff, CertificateIssued, PasskeyRegistered, PasskeyWithdrawn
@@ -41,7 +42,7 @@ from tables.log.entries.terminal_keys import (
 )
 from tables.log.event import Misconduct
 from tables.log.series import HOUSE_COUNTS
-from tables.setup import custody, role_choices
+from tables.setup import custody, pits, role_choices
 from tables.slips import barring, kept_apart, stock
 from tables.training import certificates
 
@@ -217,6 +218,13 @@ _PASSKEY_KINDS: Final = (*PasskeyRegistered.kinds, *PasskeyWithdrawn.kinds)
 def check_custody(event: HouseKeySet | DropScheduled, entry: Entry) -> None:
     """A key and a schedule are of their forms. That their rows say the same is asked of all rows at once."""
     if fault := custody.entry_fault(event, entry):
+        raise Misconduct(fault)
+
+
+@checks(PitSectionSet)
+def check_pit(event: PitSectionSet, entry: Entry) -> None:
+    """A section has tables of the house that stood in no other."""
+    if fault := pits.entry_fault(event, entry):
         raise Misconduct(fault)
 
 

@@ -24,6 +24,7 @@ from django.db import connection
 from django.test import Client, override_settings
 from django.urls import reverse
 from django.utils import timezone
+from msgspec import structs
 
 from casino.embedded import SUPERUSER
 from ledger import alerts, cage, discrepancies
@@ -54,11 +55,12 @@ from tables.inputs import (
     VoidSlip,
 )
 from tables.log.catalog import AT_TABLES, IN_THE_HOUSE
+from tables.log.entries.pits import PitSectionSet
 from tables.management.commands.pepper import carry
 from tables.models import Denomination, PracticeAnswer, ShoeSource, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import denominations, pay_tables, table_settings
+from tables.setup import denominations, pay_tables, pits, table_settings
 from tables.slips import cage_desk
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
@@ -220,6 +222,7 @@ def _first_day(house: House, games: Collection[str]) -> None:
     for name, source in zip(GAMES_ON_STANDARD_CARDS, cycle(ShoeSource), strict=False):
         _standard_cards(house, name, source)
     _marked_commission(house)
+    _pits(house)
     mishaps.go_wrong(house)
     reliefs.burn_and_lock(house)
     _cage(house)
@@ -312,6 +315,15 @@ def _watch() -> None:
 
 
 # --- away from the tables ----------------------------------------------------------------------------------------
+
+
+def _pits(house: House) -> None:
+    """Two sections of a pit; a table is moved from one to the other, and the empty one ends."""
+    first = PitSectionSet(pit="Pit 1", section="A", tables=("Rocket 1", "Rocket 2"), first=("Rocket 2",))
+    second = PitSectionSet(pit="Pit 1", section="B", tables=("Rocket 3",))
+    for section in (first, second, structs.replace(second, tables=())):
+        pits.set_section(section, by=house.olga)
+    pits.set_section(structs.replace(first, tables=("Rocket 1", "Rocket 2", "Rocket 3")), by=house.olga)
 
 
 def _staff(house: House) -> None:

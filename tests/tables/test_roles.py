@@ -31,10 +31,11 @@ from tables.handlers import HANDLINGS
 from tables.inputs import OpenDispute
 from tables.log import series as slip_series
 from tables.log.entries.custody import HouseKeySet
+from tables.log.entries.pits import PitSectionSet
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.roles import PERMISSIONS, Role
-from tables.setup import chip_series, custody, house_terms, pay_tables, proposals
+from tables.setup import chip_series, custody, house_terms, pay_tables, pits, proposals
 from tables.setup.two_people import Draft
 from tables.staff import terminals
 from tests import floor
@@ -326,7 +327,16 @@ MODELS |= {f"tables/{name}": SET_UP for name in ("table", "denomination", "staff
 MODELS |= {"tables/terminal": TERMINALS}
 MODELS |= {
     f"tables/{name}": {"": READ, "add/": ADD, "<path:object_id>/change/": READ_ONLY}
-    for name in ("househours", "houseterms", "paytable", "chipseries", "alertchannel", "housekey", "dropschedule")
+    for name in (
+        "househours",
+        "houseterms",
+        "paytable",
+        "chipseries",
+        "alertchannel",
+        "housekey",
+        "dropschedule",
+        "pitsection",
+    )
 } | {"tables/proposal": {"": READ, "add/": NEVER, "<path:object_id>/change/": READ}}
 DECLARED |= {
     "admin/tables/houseterms/profiles/": READ,
@@ -445,6 +455,9 @@ def house(db: None) -> Iterator[House]:
             custody.Schedule("Nightly", day_of(timezone.now()), (), (0,), time(5), "Security"),
             by=staff[Role.OPERATOR],
             today=day_of(timezone.now()),
+        ).pk,
+        "pitsection": pits.set_section(
+            PitSectionSet(pit="Pit 1", tables=(dealer.table.name,)), by=staff[Role.OPERATOR]
         ).pk,
         "paytable": pay_tables.make("casino_war", "Tie", {"tie": {"tie": "11:1"}}, by=staff[Role.OPERATOR]).pk,
         "alertchannel": channels.set_channel(

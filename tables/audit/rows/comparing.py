@@ -28,6 +28,7 @@ from tables.audit.rows import (
     noted,
     pay_tables,
     people,
+    pits,
     seat_pages,
     secrets,
 )
@@ -66,6 +67,7 @@ KINDS: Final = (
     Kind("dead letter", alerting.resent_in_log, alerting.resent_in_database),
     Kind("setting of a key", keys.keys_in_log, keys.keys_in_database),
     Kind("schedule of drops", keys.drops_in_log, keys.drops_in_database),
+    Kind("section of a pit", pits.in_log, pits.in_database),
     Kind("certificate", certified.in_log, certified.in_database),
 )
 

@@ -345,6 +345,7 @@ def test_the_side_bar_offers_what_one_may_see(operator: Client) -> None:
 
 def test_every_form_of_the_set_up_takes_what_is_right(operator: Client) -> None:
     """Harm: a form that refuses everything, because a field of it has the name of a column that judges it too."""
+    floor.table("Rocket 1")
     hook = {"name": "Pit", "means": "webhook", "address": "https://pit.example/alerts", "is_on": "on", "level": "1"}
     forms: dict[str, dict[str, Any]] = {
         "chipseries": {
@@ -356,6 +357,7 @@ def test_every_form_of_the_set_up_takes_what_is_right(operator: Client) -> None:
             "name": "Early", "from_day": f"{hours.day_of(timezone.now()) + timedelta(days=1)}", "weekdays": ["0", "5"],
             "due_at": "05:30", "who": "Security and a counter",
         },
+        "pitsection": {"pit": "Pit 1", "section": "A", "tables": ["Rocket 1"]},
         "alertchannel": hook | {"signed_with": "x" * 40, "kinds": ["large_bet"]},
     }  # fmt: skip
     for again in (False, True):

@@ -1,0 +1,69 @@
+"""The sections of pits in the admin: rows are added, and none is ever changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from unfold import widgets
+
+from tables.admin.custody import NeverChanged
+from tables.admin.forms import Judged
+from tables.log.entries.pits import PitSectionSet
+from tables.models import PitSection, Staff, Table
+from tables.setup import pits
+from tables.setup.pits import Faults
+
+
+class PitSectionForm(Judged):
+    """Which tables stand in a section; another row of the same pit and name takes the place of the one before."""
+
+    tables = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, help_text="None ends the section."
+    )
+    first = forms.CharField(
+        label="First in order",
+        required=False,
+        widget=widgets.UnfoldAdminTextareaWidget,
+        help_text="One table a line, where some are to stand first. The others follow by name.",
+    )
+
+    class Meta:
+        model = PitSection
+        fields = ("pit", "section", "tables", "first")
+        help_texts = {
+            "pit": "Pit 1. A name that is there already is set anew.",
+            "section": "What one supervisor watches. Empty: the pit is one section.",
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = Table.objects.filter(retired_at=None).values_list("name", flat=True)
+        if "tables" in self.fields:
+            choices = [(name, name) for name in sorted(names, key=pits.natural)]
+            self.fields["tables"].choices = choices  # type: ignore[attr-defined]
+
+    def event(self) -> PitSectionSet:
+        typed = self.cleaned_data
+        first = tuple(line.strip() for line in typed["first"].splitlines() if line.strip())
+        return PitSectionSet(pit=typed["pit"], section=typed["section"], tables=tuple(typed["tables"]), first=first)
+
+    def faults(self) -> Faults:
+        return pits.faults(self.event())
+
+    def write(self, by: Staff) -> PitSection:
+        return pits.set_section(self.event(), by=by)
+
+
+@admin.register(PitSection)
+class PitSectionAdmin(NeverChanged):
+    """Which tables stand in which pit."""
+
+    form = PitSectionForm
+    list_display = ("pit", "section", "which", "by", "at")
+    fields = ("pit", "section", "tables", "first")
+
+    @admin.display(description="tables")
+    def which(self, row: PitSection) -> str:
+        return ", ".join(row.tables) or "ended"

@@ -1,0 +1,27 @@
+"""Where tables stand: the sections of the house's pits, as an operator sets them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tables.log.event import Event
+
+
+class PitSectionSet(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A section of a pit has these tables; the newest entry of its pit and name stands."""
+
+    subject: ClassVar[str] = "pit"
+    kinds: ClassVar[tuple[str, ...]] = ("section_set",)
+    of_the_house: ClassVar[bool] = True
+
+    pit: str
+    section: str = ""
+    """Empty where the pit is one section."""
+    tables: tuple[str, ...]
+    """By name; none ends the section."""
+    first: tuple[str, ...] = ()
+    """Those that stand first, in this order; the others follow by name."""
+
+    def words(self) -> str:
+        where = f"{self.pit}, section {self.section}" if self.section else self.pit
+        return f"{where}: {', '.join(self.tables)}" if self.tables else f"{where} is no more"

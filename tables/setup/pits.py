@@ -1,0 +1,132 @@
+"""Pits and their sections: which tables stand where, and in which order. Rows are never changed, each has its entry.
+
+A table stands in one section at most; a house without pits has all its tables in none. A program sets a section by
+``set_section(PitSectionSet(pit="Pit 1", section="A", tables=("Rocket 1", "Rocket 2")), by=operator)``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from django.db import transaction
+
+from ledger import house, log
+from ledger.log import Draft
+from ledger.proof.chain import Entry
+from tables.log.entries.pits import PitSectionSet
+from tables.models import PitSection, Staff, Table
+from tables.refusals import Refused
+
+Faults = dict[str, str]
+Natural = tuple[tuple[int, str], ...]
+LONGEST: Final = 40
+_PARTS: Final = re.compile(r"(\d+)")
+
+
+def natural(name: str) -> Natural:
+    """A key that sorts names as people do: Rocket 2 before Rocket 10."""
+    parts = _PARTS.split(name.casefold())
+    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in parts if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a table stands."""
+
+    pit: str = ""
+    section: str = ""
+    rank: int = 0
+    """Among those that stand first in their section; the others follow by name."""
+
+    def order(self, table: str) -> tuple[bool, Natural, Natural, int, Natural]:
+        """A key that sorts tables by where they stand; those in no pit come last."""
+        return (not self.pit, natural(self.pit), natural(self.section), self.rank, natural(table))
+
+
+NOWHERE: Final = Place()
+
+
+def sections(through_seq: int | None = None) -> list[PitSection]:
+    """The sections that there are; as it was through an entry of the house's book."""
+    rows = PitSection.objects.order_by("seq")
+    rows = rows if through_seq is None else rows.filter(seq__lte=through_seq)
+    newest = {(row.pit, row.section): row for row in rows}
+    standing = [row for row in newest.values() if row.tables]
+    return sorted(standing, key=lambda row: (natural(row.pit), natural(row.section)))
+
+
+def places() -> dict[str, Place]:
+    """Where every table stands that is in a pit, by its name."""
+    return {
+        name: Place(row.pit, row.section, row.first.index(name) if name in row.first else len(row.first))
+        for row in sections()
+        for name in row.tables
+    }
+
+
+def set_section(event: PitSectionSet, *, by: Staff) -> PitSection:
+    """Say which tables stand in a section of a pit; without any the section ends. Raises Refused."""
+    if not by.has_perm("tables.add_pitsection"):
+        raise Refused("not_permitted", "Only an operator sets which tables stand in a pit.", 403)
+    with transaction.atomic():
+        head = house.lock()
+        if sentences := faults(event):
+            raise Refused("bad_pit", " ".join(sentences.values()), 422, fields=sentences)
+        entry = log.append(head, Draft.of(event, by.signature))
+        lists = {"tables": list(event.tables), "first": list(event.first)}
+        facts = {"pit": event.pit, "section": event.section, **lists}
+        return PitSection.objects.create(seq=entry.seq, by=by.signature, at=entry.at or head.moment, **facts)
+
+
+def event_of(row: PitSection) -> PitSectionSet:
+    """What the house's book says of a row."""
+    return PitSectionSet(pit=row.pit, section=row.section, tables=tuple(row.tables), first=tuple(row.first))
+
+
+def faults(event: PitSectionSet, before_seq: int | None = None) -> Faults:
+    """What is wrong with a section as it is to be set, by its field."""
+    wrong: Faults = {}
+    if not event.pit or not _is_name(event.pit):
+        wrong["pit"] = f"A pit's name has 1 to {LONGEST} characters, and no space before or after it."
+    if not _is_name(event.section):
+        wrong["section"] = f"A section's name has at most {LONGEST} characters, and no space before or after it."
+    present = sections(None if before_seq is None else before_seq - 1)
+    if sentence := _tables_fault(event, present):
+        wrong["tables"] = sentence
+    if stranger := next((name for name in event.first if name not in event.tables), None):
+        wrong["first"] = f"{stranger} does not stand in this section."
+    elif repeated := _repeated(event.first):
+        wrong["first"] = f"{repeated} stands first twice: name a table once."
+    return wrong
+
+
+def _tables_fault(event: PitSectionSet, present: Iterable[PitSection]) -> str:
+    if repeated := _repeated(event.tables):
+        return f"{repeated} is named twice: name a table once."
+    missing = set(event.tables) - set(Table.objects.filter(name__in=event.tables).values_list("name", flat=True))
+    if missing:
+        return f"There is no table {min(missing)}."
+    elsewhere = [row for row in present if (row.pit, row.section) != (event.pit, event.section)]
+    taken = {name: str(row) for row in elsewhere for name in row.tables}
+    if name := next((name for name in event.tables if name in taken), None):
+        return f"{name} stands in {taken[name]}: set that section without it first."
+    if not event.tables and not any((row.pit, row.section) == (event.pit, event.section) for row in present):
+        return "A section has at least one table. Without any it ends, and there is no such section to end."
+    return ""
+
+
+def _is_name(name: str) -> bool:
+    return name == name.strip() and name.isprintable() and len(name) <= LONGEST
+
+
+def _repeated(names: Iterable[str]) -> str:
+    return next((name for name, count in Counter(names).items() if count > 1), "")
+
+
+def entry_fault(event: PitSectionSet, entry: Entry) -> str:
+    """Why the house would not have written such an entry; empty where it would."""
+    return " ".join(faults(event, entry.seq).values())

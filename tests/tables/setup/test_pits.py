@@ -1,0 +1,66 @@
+"""Which tables stand in which pit and section."""
+
+from __future__ import annotations
+
+import pytest
+
+from tables.log.entries.pits import PitSectionSet
+from tables.models import PitSection, Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import pits
+from tests import floor
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def olga() -> Staff:
+    for number in (1, 2, 3, 10):
+        floor.table(f"Rocket {number}")
+    return floor.staff(Role.OPERATOR, "olga", "301")
+
+
+def section(name: str, *tables: str, **settings: object) -> PitSectionSet:
+    return PitSectionSet(pit="Pit 1", section=name, tables=tables, **settings)  # type: ignore[arg-type]
+
+
+def test_the_newest_setting_of_a_section_stands_and_tables_follow_as_people_count(olga: Staff) -> None:
+    """Harm: Rocket 10 stands before Rocket 2, and a section that was set anew keeps its former tables."""
+    pits.set_section(section("A", "Rocket 1"), by=olga)
+    pits.set_section(section("A", "Rocket 10", "Rocket 2", "Rocket 3", first=("Rocket 3",)), by=olga)
+    places = pits.places()
+    assert "Rocket 1" not in places
+    assert sorted(places, key=lambda name: places[name].order(name)) == ["Rocket 3", "Rocket 2", "Rocket 10"]
+    pits.set_section(section("A"), by=olga)
+    assert pits.places() == {}
+    assert PitSection.objects.count() == 3
+
+
+@pytest.mark.parametrize(
+    ("event", "field", "says"),
+    [
+        (section("B", "Rocket 1"), "tables", "stands in Pit 1, section A"),
+        (section("B", "Rocket 4"), "tables", "There is no table Rocket 4."),
+        (section("B", "Rocket 2", "Rocket 2"), "tables", "named twice"),
+        (section("B"), "tables", "no such section"),
+        (section("B", "Rocket 2", first=("Rocket 3",)), "first", "does not stand in this section"),
+        (section("B ", "Rocket 2"), "section", "no space"),
+        (PitSectionSet(pit="", tables=("Rocket 2",)), "pit", "1 to 40"),
+    ],
+)
+def test_what_no_floor_can_be_is_refused_in_a_sentence(
+    olga: Staff, event: PitSectionSet, field: str, says: str
+) -> None:
+    """Harm: a table stands in two sections, and both supervisors think that the other one watches it."""
+    pits.set_section(section("A", "Rocket 1"), by=olga)
+    with pytest.raises(Refused) as refused:
+        pits.set_section(event, by=olga)
+    assert says in refused.value.facts["fields"][field]
+    assert PitSection.objects.count() == 1
+
+
+def test_only_an_operator_sets_pits(olga: Staff) -> None:
+    """Harm: a pit boss moves a table out of the sight of the one who watches it."""
+    with pytest.raises(Refused):
+        pits.set_section(section("A", "Rocket 1"), by=floor.staff(Role.PIT_BOSS, "bella", "201"))
