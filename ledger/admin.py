@@ -78,7 +78,7 @@ def _spelled_out(entry: LogEntry) -> dict[str, Any]:
 
 @admin.register(LogEntry)
 class LogEntryAdmin(ReadOnly):
-    list_display = ("book", "seq", "at", "subject", "kind", "round", "by", "legs")
+    list_display = ("book", "seq", "at", "subject", "what", "round", "by", "legs")
     list_display_links = ("seq",)
     list_filter = ("book",)
     lookups = ("seq", "seq__gte", "seq__lte")
@@ -107,6 +107,11 @@ class LogEntryAdmin(ReadOnly):
     def get_queryset(self, request: HttpRequest) -> QuerySet[LogEntry]:
         rows: QuerySet[LogEntry] = super().get_queryset(request)
         return rows if request.resolver_match and "object_id" in request.resolver_match.kwargs else rows.defer("body")
+
+    @admin.display(description="kind", ordering="kind")
+    def what(self, entry: LogEntry) -> str:
+        """In words: the entry's own page has the name by which the log writes it."""
+        return entry.kind.replace("_", " ")
 
     @admin.display(description="body")
     def document(self, entry: LogEntry) -> SafeString:

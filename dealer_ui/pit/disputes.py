@@ -6,6 +6,8 @@ a correction is a badge and a PIN.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID, uuid4
 
@@ -21,12 +23,14 @@ from dealer_ui import exports, signatures
 from dealer_ui.guards import dealers, runs, watches
 from dealer_ui.numbers import cents, number
 from ledger.log import read_head
+from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName
 from tables import dealing, past, standing
 from tables.disputes import cases, claims, corrections, mispays, register
 from tables.disputes.cases import Case
 from tables.disputes.corrections import Shown
-from tables.edge import rulings
+from tables.edge import rulings as ruling_worth
+from tables.games.felt import Payout
 from tables.inputs import (
     CloseDispute,
     CorrectionInput,
@@ -213,15 +217,15 @@ def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     return render(request, "dealer_ui/pit/dispute.html", context, status=_status(refused))
 
 
-def _what_if(request: HttpRequest, table: Table, dispute: Dispute) -> rulings.WhatIf | None:
+def _what_if(request: HttpRequest, table: Table, dispute: Dispute) -> ruling_worth.WhatIf | None:
     """What each ruling is worth, for those who may know; of the round as it was when the dispute was opened."""
-    if not rulings.may_see(_viewer(request)):
+    if not ruling_worth.may_see(_viewer(request)):
         return None
     try:
         then = past.as_of(table.book_id, dispute.round, dispute.last_seq)
     except UNREADABLE:
         return None
-    return rulings.what_if(then, dispute, number(request.GET.get("before"))) if then else None
+    return ruling_worth.what_if(then, dispute, number(request.GET.get("before"))) if then else None
 
 
 def _said(request: HttpRequest, number: int) -> DisputeInput:
@@ -262,16 +266,71 @@ def correct(request: HttpRequest, pk: int, number: int) -> HttpResponse:
             return redirect("pit:correction", pk, name.year, name.number)
         except Refused as refusal:
             refused = refusal
-    papers = corrections.shown(table.book_id, number)
-    about_money = [case for case in cases.cases(table.book_id, number) if case.dispute.ruling in claims.MONEY]
+    signed = [paper for paper in corrections.shown(table.book_id, number) if paper.state == "signed"]
+    rulings = [case.dispute for case in cases.cases(table.book_id, number) if _is_for_money(case.dispute)]
+    carried_out = {paper.correction.dispute for paper in signed}
+    draft = _draft(request, round_, [ruling for ruling in rulings if ruling.number not in carried_out])
     context = _form(request, table, refused) | {
         "round": round_,
         "number": number,
         "payouts": round_.round.house_payouts if round_.over else (),
-        "made": [paper for paper in papers if paper.state == "signed"],
-        "cases": [case for case in about_money if case.dispute.state == RULED],
+        "made": signed,
+        "rulings": rulings,
+        "draft": draft,
     }
+    if request.method == "GET":
+        context["typed"] = draft.fields() if draft else {}
     return render(request, "dealer_ui/pit/correct.html", context, status=_status(refused))
+
+
+def _is_for_money(dispute: Dispute) -> bool:
+    """Whether a correction is to follow from it."""
+    return dispute.ruling in claims.MONEY and dispute.state == RULED
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A correction as a ruling would have it, before anybody wrote anything."""
+
+    dispute: Dispute
+    payout: Payout | None
+    """Of the seat that is disputed; None where it is the whole round."""
+    as_decided: bool
+    """Whether the seat got what the engine decided, and the ruling gives or takes more; else it got something else."""
+
+    def fields(self) -> dict[str, str]:
+        """What the form holds."""
+        payout, due_cents = self.payout, self.due_cents
+        fields = {"dispute": str(self.dispute.number), "seat": str(payout.seat) if payout else ""}
+        if payout is None or due_cents is None:
+            return fields
+        if self.as_decided:
+            return fields | {"handed_cents": _typed(payout.net_cents), "due_cents": _typed(due_cents)}
+        return fields | {"handed_cents": _typed(payout.net_cents - (due_cents - payout.net_cents))}
+
+    @property
+    def due_cents(self) -> int | None:
+        return corrections.due_by(self.dispute, self.payout) if self.payout else None
+
+    @property
+    def has_two_ways(self) -> bool:
+        """Whether the chips that change hands may come of what was entered or of what was handed over."""
+        return self.due_cents is not None and self.dispute.ruling != claims.VOID
+
+
+def _draft(request: HttpRequest, round_: Past, rulings: Sequence[Dispute]) -> Draft | None:
+    """By the ruling that the address names, else by the latest one."""
+    chosen = number(request.GET.get("dispute"))
+    dispute = next((ruling for ruling in rulings if ruling.number == chosen), None) or next(iter(rulings), None)
+    if dispute is None:
+        return None
+    payout = round_.payout(dispute.seat) if round_.over and dispute.seat else None
+    return Draft(dispute, payout, request.GET.get("handed") != "otherwise")
+
+
+def _typed(amount_cents: int) -> str:
+    """An amount as somebody would type it."""
+    return money(amount_cents).replace("-", "−")
 
 
 def _proposal(request: HttpRequest, table: Table, round_: int) -> ProposeCorrection:

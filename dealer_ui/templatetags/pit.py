@@ -33,16 +33,10 @@ def signed(cents: int | None) -> str:
 
 
 @register.filter
-def fraction(cents: float) -> str:
-    """An expected amount, to a hundredth of a cent: +3.4821."""
-    text = f"{abs(cents) / 100:,.4f}"
-    return f"{'+' if cents > 0 else '−' if cents < 0 else '±'}{text}"
-
-
-@register.filter
 def of_the_bet(bets: float) -> str:
-    """The same as a part of the bet."""
-    return f"({'+' if bets > 0 else '−' if bets < 0 else '±'}{abs(bets):.4f})"
+    """An amount as a part of the bet: +50 %, −100 %."""
+    percent = round(bets * 100)
+    return f"{'+' if percent > 0 else '−' if percent < 0 else '±'}{abs(percent)} %"
 
 
 @register.simple_tag
@@ -65,18 +59,19 @@ def told(play: Play, pack: Pack) -> str:
 @register.filter
 def share(chance: float) -> str:
     """A chance as people read it: "5 %"; small ones with a digit more."""
-    return f"{chance:.1%}".replace("%", " %") if chance < 0.1 else f"{chance:.0%}".replace("%", " %")
+    digits = 1 if chance < 0.1 else 0
+    return f"{chance:.{digits}%}".replace("%", " %")
 
 
 @register.filter
 def per_cent(permille: int) -> str:
-    """A part of a thousand, as it is said: 5 %, 2.5 %."""
-    return f"{permille / 10:g} %"
+    """A part of a thousand, as it is said: 5 %, 2.5 %, −510 %."""
+    return f"{permille / 10:g} %".replace("-", "−")
 
 
 @register.filter
-def rounded(ratio: Fraction) -> int:
-    """A ratio as a whole number."""
+def rounded(ratio: Fraction | float) -> int:
+    """A ratio, or an expected amount in cents, as a whole number."""
     return round(ratio)
 
 

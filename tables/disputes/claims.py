@@ -38,8 +38,8 @@ from tables.scene import Outcome, Scene, Step
 from tables.setup import house_terms
 from tables.voiding import void_step
 
-VOID: Final = "void"
-MONEY: Final = frozenset({"player", "house", "void"})
+PLAYER, VOID = "player", "void"
+MONEY: Final = frozenset({PLAYER, "house", VOID})
 """Rulings that a correction follows from."""
 
 

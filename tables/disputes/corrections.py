@@ -34,6 +34,7 @@ from tables.log.entries.corrections import (
     CorrectionProposed,
     CorrectionSigned,
 )
+from tables.log.entries.disputes import Dispute
 from tables.log.fold import UNREADABLE
 from tables.log.series import CORRECTION
 from tables.log.settlement import correction_moves
@@ -258,6 +259,17 @@ def _ledger_cents(scene: Scene, entered: ProposeCorrection) -> int:
     return last.due_cents
 
 
+def due_by(dispute: Dispute, payout: Payout) -> int | None:
+    """What a ruling makes due to a seat: by what is at stake, and nothing where the round is void. None where no amount
+    was named."""
+    if dispute.ruling == claims.VOID:
+        return 0
+    if not dispute.claim_cents:
+        return None
+    way = 1 if dispute.ruling == claims.PLAYER else -1
+    return max(payout.net_cents + way * dispute.claim_cents, -payout.staked_cents)
+
+
 def signed_last(book_id: int, number: int, seat: int, through_seq: int) -> Correction | None:
     """The latest correction of a round and seat that was signed by an entry."""
     latest = None
@@ -332,6 +344,15 @@ class Shown:
     text: str = ""
     off_cents: int = 0
     """What the mispay had left in the rack beyond what the ledger said, booked with it."""
+
+    @property
+    def unbooked(self) -> str:
+        """Why nothing was booked for the rack with a signed correction; empty where something was."""
+        if self.off_cents:
+            return ""
+        if self.correction.off_cents:
+            return "a count of the rack had taken it over already"
+        return "what was handed over is what the ledger says, so the rack was right"
 
 
 _ALL: Final = """

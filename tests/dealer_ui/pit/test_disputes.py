@@ -54,6 +54,11 @@ def second() -> Staff:
     return floor.staff(Role.PIT_BOSS, "bruno", "201")
 
 
+@pytest.fixture
+def boss_and_second(felt: Hand, boss: Staff, second: Staff) -> tuple[Staff, Staff]:
+    return boss, second
+
+
 def browser(who: Staff) -> Client:
     return floor.client(who)
 
@@ -249,8 +254,8 @@ def test_who_rules_and_who_audits_sees_what_each_ruling_is_worth(felt: Hand, bos
     assert "What each ruling is worth" in said
     for words in ("Back to before entry", "For the player, by what is at stake", "The round is void"):
         assert words in said
-    assert "−20.0000" in said, "seat 4 folded for the 4: as it stands"
-    assert "−15.0000" in said, "and with 5 more"
+    assert "−20</b>" in said, "seat 4 folded for the 4: as it stands"
+    assert "−15</b>" in said, "and with 5 more"
     moments = re.findall(r"\?before=(\d+)", said)
     assert f"Back to before entry {moments[0]}, and on" in page(boss, f"{path}?before={moments[0]}")
     assert "What each ruling is worth" in page(floor.staff(Role.AUDITOR, "ada"), path)
@@ -269,5 +274,58 @@ def test_what_a_ruling_is_worth_is_told_of_games_on_standard_cards(db: None) -> 
     shown = page(boss, at("dispute", dealer, 1))
     assert "A seat that ties goes to war." in shown
     assert "Play goes on" in shown
-    assert "bet 20" in shown, "what was put up before the cards, without the raise"
-    assert "−10.0000" in shown, "seat 3 has lost"
+    assert "−10</b>" in shown, "seat 3 has lost"
+    assert "−100 %" in shown, "what was put up before the cards, without the raise"
+
+
+@pytest.mark.parametrize(
+    ("handed_cents", "is_counted", "says"),
+    [
+        (0, False, "+20 over"),
+        (4_000, False, "−20 short"),
+        (2_000, False, "nothing: what was handed over is what the ledger says, so the rack was right"),
+        (0, True, "nothing: a count of the rack had taken it over already"),
+        (4_000, True, "nothing: a count of the rack had taken it over already"),
+        (2_000, True, "nothing: what was handed over is what the ledger says, so the rack was right"),
+    ],
+)
+def test_a_slip_says_what_was_booked_for_the_rack_and_why(
+    boss_and_second: tuple[Staff, Staff], felt: Hand, handed_cents: int, is_counted: bool, says: str
+) -> None:
+    """Harm: a signed and printed slip that names a count which nobody ever made."""
+    boss, second = boss_and_second
+    enter(felt, boss, OpenDispute(1, "A double", "Seat 1", seat=1, claim_cents=3_000))
+    enter(felt, boss, RuleDispute(1, "player", "The camera"))
+    if is_counted:
+        floor.counted(Hand(felt.table, boss), "rack", over_cents=2_000 - handed_cents)
+    enter(felt, boss, ProposeCorrection(1, 1, handed_cents, "A double", due_cents=5_000, dispute=1))
+    slip = corrections.shown()[0].correction.slip
+    enter(felt, second, SignCorrection(slip))
+    text = page(boss, at("correction", felt, *map(int, slip.split("/")[1:])))
+    booked = re.search(r"Booked for the rack</dt><dd>(.*?)</dd>", text)
+    assert booked is not None
+    assert booked[1] == says
+
+
+@pytest.mark.parametrize(
+    ("ruling", "asked", "handed", "due"),
+    [
+        ("player", "", "20", "25"),
+        ("player", "&handed=otherwise", "15", ""),
+        ("house", "", "20", "15"),
+        ("house", "&handed=otherwise", "25", ""),
+        ("void", "", "20", "0"),
+    ],
+)
+def test_a_correction_begins_with_the_seat_and_amounts_of_its_ruling(
+    felt: Hand, boss: Staff, ruling: str, asked: str, handed: str, due: str
+) -> None:
+    """Harm: the chips of a ruling about seat 1 are paid to the seat that somebody remembers."""
+    enter(felt, boss, OpenDispute(1, "5 more", "Seat 1", seat=1, claim_cents=500))
+    enter(felt, boss, RuleDispute(1, ruling, "The camera"))
+    assert f"{at('correct', felt, 1)}?dispute=1" in page(boss, at("dispute", felt, 1))
+    text = page(boss, f"{at('correct', felt, 1)}?dispute=1{asked}")
+    assert re.findall(r'name="seat" value="(\d)" required checked', text) == ["1"]
+    assert re.search(r'name="handed_cents".*?value="(.*?)"', text)[1] == handed  # type: ignore[index]
+    assert re.search(r'name="due_cents".*?value="(.*?)"', text)[1] == due  # type: ignore[index]
+    assert "Dispute 1: " in re.search(r"<option[^>]*selected>(.*?)</option>", text)[1]  # type: ignore[index]
