@@ -5,8 +5,10 @@ import { compose, isInHand, isWhole } from "./amounts.js";
 import { board, isCardLike, labelOf, mode, part, sequence } from "./board.js";
 import { actAhead, dropAhead, enteredOnce, isAgain, typeAhead } from "./keys.js";
 import { lineWorks, refresh } from "./line.js";
+import { lay } from "./overlay.js";
+import { paneNow, reopen } from "./panes.js";
 import { state } from "./state.js";
-import { draw, insist, say, speak } from "./words.js";
+import { draw, insist, say, speak, stop } from "./words.js";
 
 /** Whether a form may be sent now. */
 export function admit(form, button) {
@@ -43,9 +45,21 @@ export function fill(formData) {
   if (button.name) formData.set(button.name, button.value);
 }
 
-/** A board has come, whether as an answer or because the table has moved. */
-export function answered() {
+/** A board has come, as an answer or because the table has moved: it is laid over the one that lies here. */
+export function take(page, isRefresh) {
+  const typing = isRefresh ? halfTyped() : null;
+  const sheet = state.flying?.button.closest("[data-sheet]");
+  const fresh = new DOMParser().parseFromString(page, "text/html").getElementById("board");
+  if (fresh.tagName === board().tagName) lay(fresh, board());
+  else board().replaceWith(fresh);
+  window.htmx.process(board());
+  if (state.flying) renew(state.flying.form, sheet);
   state.count = "";
+  answered();
+  if (typing) restore(typing);
+}
+
+function answered() {
   const input = state.flying;
   state.flying = null;
   state.sent = false;
@@ -78,25 +92,29 @@ function farewell() {
   speak("warned", part("prompt").innerText);
 }
 
-/** Remember what is half typed: a refresh from outside must not wipe it out. */
-export function keepTyped(isRefresh) {
-  const plays = [...board().querySelectorAll("input[name=plays]")];
-  const marked = plays.filter((box) => box.checked !== box.defaultChecked);
-  state.typed = { plays: marked, fields: [], seat: "" };
-  if (!isRefresh) return;
-  const fields = [...board().querySelectorAll("input.input")];
-  state.typed.fields = fields.filter((field) => field.value !== field.defaultValue || field.id === "amount");
-  state.typed.seat = board().querySelector('input[name="seat"]:checked')?.value;
+/** The form that was answered begins anew, with what the answer says; who is dealt in stays marked. The sheet that it
+ *  was sent from closes, unless the answer is a refusal that is read there. */
+function renew(form, sheet) {
+  if (sheet) sheet.open = sheet.contains(form) && Boolean(board().dataset.refused);
+  if (!form.isConnected) return;
+  const boxes = [...form.elements].filter((field) => field.type === "checkbox");
+  const marks = boxes.map((box) => box.checked);
+  form.reset();
+  boxes.forEach((box, place) => (box.checked = marks[place]));
 }
 
-export function restoreTyped() {
-  const { plays, fields, seat } = state.typed ?? { plays: [], fields: [], seat: "" };
-  for (const { value, checked } of plays) {
-    const box = board().querySelector(`input[name="plays"][value="${value}"]`);
-    if (box) box.checked = checked;
-  }
-  for (const { id, value } of fields) if (part(id)) part(id).value = value;
-  const radio = seat && board().querySelector(`input[name="seat"][value="${seat}"]`);
-  if (radio) radio.checked = true;
-  state.typed = null;
+/** What is half typed when the table moves by itself: the seat that is chosen, the pane that is open, the fields. */
+function halfTyped() {
+  for (const seat of board().querySelectorAll("input[type=radio]")) seat.checked = seat.checked; // it is chosen from now on
+  const fields = [...board().querySelectorAll("input.input, textarea")];
+  const isTyped = (field) => field === document.activeElement || (field.value !== field.defaultValue && !state.laid);
+  return { fields: fields.filter(isTyped), pane: paneNow() };
+}
+
+/** What was half typed for a table that is another now must not go on as something else. */
+function restore({ fields, pane }) {
+  const lost = fields.find((field) => !field.isConnected);
+  if (!reopen(pane)) stop("The table has moved on: what was half chosen is dropped.");
+  else if (lost?.value) stop(`The table has moved on: “${lost.value}” was not entered.`);
+  else if (lost) stop("The table has moved on while you typed.");
 }

@@ -14,6 +14,7 @@
 import { takeAmount } from "./amounts.js";
 import { AMOUNTS, EXPECTED_AFTER, buttonOf, isCardLike, meant, mode, part, send, spell, typedCount } from "./board.js";
 import { openPaneOf, takeCount } from "./panes.js";
+import { isField } from "./sheets.js";
 import { state } from "./state.js";
 import { draw, goOn, insist, say, spelled, stop } from "./words.js";
 
@@ -27,8 +28,7 @@ export function nameOf(key) {
 
 /** Whether a field takes a key by itself. The amount's Enter is the table's, and so is whatever is typed ahead. */
 export function isForField(field, key) {
-  if (field.matches("[type=checkbox]") && key === "Enter") return false;
-  if (!field.matches("input:not([type=radio])") || state.shut || state.lost) return false;
+  if (!isField(field) || state.shut || state.lost) return false;
   if (field.id !== "amount") return true;
   return !state.flying && (key === "Backspace" ? Boolean(field.value) : !NAMED.includes(key));
 }

@@ -13,14 +13,38 @@ export function openPaneOf(name) {
   if (label) speak("spoken", label);
 }
 
+/** The pane that is open, by what can be chosen in it, and the figures typed there. */
+export function paneNow() {
+  const pane = openPane();
+  const isAll = pane?.classList.contains("is-all");
+  return pane ? { name: pane.dataset.pane, keys: keysOf(pane), count: state.count, isAll } : null;
+}
+
+/** Open a pane again as it was before the table moved. False where its keys stand for something else now. */
+export function reopen(before) {
+  if (!before?.name && !before?.count) return true;
+  const pane = board().querySelector(`.pane[data-pane="${before.name}"]`);
+  if (!pane || keysOf(pane) !== before.keys) return false;
+  openPaneOf(before.name);
+  pane.classList.toggle("is-all", before.isAll);
+  showCount(before.count);
+  return true;
+}
+
+const keysOf = (pane) => [...pane.querySelectorAll("button")].map((button) => button.value).join("\n");
+
 /** What a key means while a count is typed. False when it means nothing there. */
 export function takeCount(key) {
-  if (/^\d$/.test(key)) state.count += key;
-  else if (key === "Backspace" && state.count) state.count = state.count.slice(0, -1);
+  if (/^\d$/.test(key)) showCount(state.count + key);
+  else if (key === "Backspace" && state.count) showCount(state.count.slice(0, -1));
   else if (key === "Enter") enterCount();
   else return false;
-  if (typedCount()) typedCount().textContent = state.count && `${state.count} ⏎`;
   return true;
+}
+
+function showCount(figures) {
+  state.count = figures;
+  if (typedCount()) typedCount().textContent = figures && `${figures} ⏎`;
 }
 
 function enterCount() {
@@ -28,7 +52,7 @@ function enterCount() {
   if (!state.count) say("Type how many first.");
   else if (button) send(button);
   else say(`${state.count} cannot be chosen.`);
-  state.count = "";
+  showCount("");
 }
 
 /** A seat is tapped on the felt: where a seat is asked for, that is its key. */

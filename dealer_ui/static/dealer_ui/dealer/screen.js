@@ -3,10 +3,11 @@
 
 import { addChip, clearHand, compose } from "./amounts.js";
 import { board, part, sequence } from "./board.js";
-import { admit, answered, fill, keepTyped, restoreTyped } from "./inputs.js";
+import { admit, fill, take } from "./inputs.js";
 import { forgetFinger, isForField, nameOf, press } from "./keys.js";
 import { dropInput, lineLost, pageOutOfDate, refresh, tryAgain } from "./line.js";
 import { openPaneOf, tapSeat } from "./panes.js";
+import { isElsewhere, touchBeside } from "./sheets.js";
 import { state } from "./state.js";
 import { goOn, lamp, say } from "./words.js";
 
@@ -16,13 +17,14 @@ document.addEventListener("keydown", (event) => {
   const key = nameOf(event.key);
   const focus = document.activeElement;
   if (!key || event.ctrlKey || event.metaKey || event.altKey || board().dataset.gone) return;
-  if (isForField(focus, key)) return;
+  if (isElsewhere(focus, key) || isForField(focus, key)) return;
   if (key === "Enter" && focus.matches("button:focus-visible, a:focus-visible, summary:focus-visible")) return;
   event.preventDefault();
   if (!event.repeat) press(key, event.timeStamp); // when the finger came, however late a busy tablet says so
 });
 
 document.addEventListener("click", (event) => {
+  touchBeside(event.target);
   const chip = event.target.closest(".chipkey");
   if (chip && !state.flying) addChip(Number(chip.dataset.cents));
   else if (chip) say("Not entered: the table is still answering.");
@@ -36,7 +38,7 @@ document.addEventListener("click", (event) => {
   if (event.target.closest("#line-drop")) dropInput();
   compose();
   // After a touch the keyboard belongs to the table again, not to the button that was touched.
-  if (event.detail) event.target.closest("button")?.blur();
+  if (event.detail) event.target.closest("button, summary")?.blur();
 });
 
 document.addEventListener("input", (event) => {
@@ -71,25 +73,12 @@ document.addEventListener("htmx:configRequest", (event) => {
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { xhr, requestConfig } = event.detail;
   const isRefresh = requestConfig.verb === "get";
-  if (state.flying && isRefresh) {
-    event.detail.shouldSwap = false; // it was asked for before the input, whose form must stay to hear its answer
-    return;
-  }
-  if (!xhr.responseText.includes('id="board"') && xhr.status < 500) {
-    event.detail.shouldSwap = false;
-    event.detail.isError = false;
-    pageOutOfDate();
-    return;
-  }
-  keepTyped(isRefresh);
-});
-
-// Only when a board is settled are its forms htmx's; at once, so that no key can come in between.
-window.htmx.config.defaultSettleDelay = 0;
-document.addEventListener("htmx:afterSettle", (event) => {
-  if (event.target.id !== "board") return;
-  restoreTyped();
-  answered();
+  if (xhr.status >= 500) return;
+  event.detail.shouldSwap = false;
+  if (state.flying && isRefresh) return; // it was asked for before the input, whose answer is the newer board
+  event.detail.isError = false;
+  if (xhr.responseText.includes('id="board"')) take(xhr.responseText, isRefresh);
+  else pageOutOfDate();
 });
 
 // --- The line and the live stream ---

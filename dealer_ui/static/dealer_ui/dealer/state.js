@@ -24,8 +24,6 @@ export const state = {
   heard: 0,
   /** How the live stream is doing: a fresh board does not know. */
   lamp: ["wait", "Connecting"],
-  /** What was half typed when a refresh came. */
-  typed: null,
   /** Whether the amount in hand lies on a spot: it stays for the next one, until figures or chips name another. */
   laid: false,
   /** Whether figures and chips begin a new amount. */
