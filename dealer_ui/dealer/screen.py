@@ -11,18 +11,19 @@ from uuid import UUID, uuid4
 
 from django.utils import timezone
 
+from dealer_ui.dealer.amounts import Likely, likely
 from dealer_ui.dealer.kinds import Felt, felt_of
 from dealer_ui.dealer.ways import Press, Ways, ways
 from dealer_ui.numbers import number
 from ledger.proof import chips
-from ledger.proof.chips import Denomination, money
+from ledger.proof.chips import money
 from tables.board import secrecy
 from tables.board.buttons import Button
 from tables.board.picture import Board, SeatBox
 from tables.board.words import Chips, OutcomeLine
 from tables.games.cards import RANK_SIGNS, RANKS, SUIT_SIGNS, pack_of
 from tables.games.catalog import GAMES
-from tables.games.felt import Bet, Card
+from tables.games.felt import AskBet, Bet, Card
 from tables.games.game import Part
 from tables.games.told import words_of
 from tables.inputs import Burn, KeyCard, KeyStandardCard, PlaceBets, spell
@@ -344,10 +345,34 @@ class Screen:
             return ()
         return tuple(Chips(count, chip.name, chip.value_cents) for chip, count in cut)
 
+    @cached_property
+    def _asks(self) -> tuple[AskBet, ...]:
+        """The bets that may be placed now."""
+        alone = (box.ask for box in self.board.seats)
+        apart = (spot.ask for box in self.board.seats for spot in box.spots)
+        return tuple(ask for ask in (*alone, *apart) if ask)
+
     @property
-    def tray(self) -> tuple[Denomination, ...]:
-        """The chips that a bet can be made of, smallest first."""
-        return tuple(chip for chip in sorted(self.board.denominations) if chip.value_cents <= self.board.max_cents)
+    def likely(self) -> tuple[Likely, ...]:
+        """The amounts that are likely here. They stay where they are until the bets are closed."""
+        board = self.board
+        if self.takes_chips:
+            least = max(board.min_cents, board.max_cents // 20)
+            return likely(least, board.max_cents, board.table.unit_cents)
+        if not self._asks:
+            return ()
+        least, step = (min(getattr(ask, name) for ask in self._asks) for name in ("low_cents", "step_cents"))
+        return likely(least, board.max_cents, step, (cents for box in board.seats for cents in _lay(box)))
+
+    @property
+    def places_at_once(self) -> bool:
+        """Whether an amount needs no more than a seat: it has one spot, and chips have one meaning."""
+        return self.mode == "bets" and not self.board.side_by_side
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether amounts may have cents."""
+        return any(ask.step_cents % 100 for ask in self._asks) or bool(self.board.table.unit_cents % 100)
 
     @property
     def nearest(self) -> tuple[Press, ...]:
@@ -411,27 +436,26 @@ def _hotkey(rank: str) -> str:
     return "0" if rank == "T" else rank
 
 
+def _lay(box: SeatBox) -> list[int]:
+    """What lay at a seat in the round before, by wager."""
+    return [cents for cents in [spot.last_cents for spot in box.spots] or [box.last_bet_cents] if cents]
+
+
 def _earlier(box: SeatBox) -> list[Bet]:
     """What a seat bet in the round before, if it can bet that again and has not bet yet."""
-    if any(spot.cents for spot in box.spots):
+    if box.bet_cents:
         return []
-    return [
-        Bet(box.seat, spot.last_cents, spot.wager)
-        for spot in box.spots
-        if spot.ask and spot.last_cents and spot.last_cents in spot.ask.nearest(spot.last_cents)
-    ]
+    spots = [(spot.ask, spot.last_cents) for spot in box.spots] or [(box.ask, box.last_bet_cents)]
+    return [Bet(box.seat, cents, ask.wager) for ask, cents in spots if ask and cents and cents in ask.nearest(cents)]
 
 
 def _again(box: SeatBox) -> Press | None:
-    if bets := _earlier(box):
-        total = sum(bet.amount_cents for bet in bets)
-        return Press(f"Again {money(total)}", json.dumps(spell(PlaceBets(tuple(bets)))), "", "bet")
-    if box.spots:
+    bets = _earlier(box)
+    if not bets:
         return None
-    ask, amount = box.ask, box.last_bet_cents
-    if ask is None or box.bet_cents or not amount or amount not in ask.nearest(amount):
-        return None
-    return _bet(box.seat, amount, f"Again {money(amount)}")
+    total = sum(bet.amount_cents for bet in bets)
+    entered = bets[0] if len(bets) == 1 else PlaceBets(tuple(bets))
+    return Press(f"Again {money(total)}", json.dumps(spell(entered)), "A", "bet")
 
 
 def _bet(seat: int, amount_cents: int, label: str) -> Press:

@@ -63,7 +63,7 @@ def test_a_bet_needs_a_seat_and_an_amount(at_table: Come, rocket: Hand) -> None:
     rocket("bet", seat=6, amount_cents=2_000)
     screen = at_table(rocket).open()
     start = screen.seq
-    screen.page.tap(".chipkey >> nth=0")
+    screen.page.tap("[data-figure='5']")
     screen.page.tap("#place")
     assert screen.page.inner_text("#typed-says") == "Choose a seat first, then its bet."
     screen.page.tap("#clear")
@@ -71,7 +71,7 @@ def test_a_bet_needs_a_seat_and_an_amount(at_table: Come, rocket: Hand) -> None:
     screen.page.tap("#place")
     screen.pause()
     screen.page.tap("#place")
-    assert screen.page.inner_text("#typed-says") == "Tap chips or type the amount first."
+    assert screen.page.inner_text("#typed-says") == "Tap or type the amount first."
     assert screen.seq == start
 
 

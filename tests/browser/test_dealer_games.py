@@ -66,14 +66,14 @@ def test_chips_are_bought_with_figures_and_enter_and_the_next_seat_is_due(
     screen.keys("5", "0", "Enter", "3", "0", "Enter")
     assert hand.now.stacks == {1: 5_000, 2: 3_000}
     screen.page.tap(".seat[data-seat='6'] .seat__spot")
-    screen.page.tap(".chipkey[data-cents='2500']")
+    screen.page.tap("[data-amount='50']")
     screen.tap("#brought")
-    assert hand.now.stacks == {1: 5_000, 2: 3_000, 6: 2_500}
+    assert hand.now.stacks == {1: 5_000, 2: 3_000, 6: 5_000}
     screen.keys("1", "Enter")
     assert screen.refused.startswith("Seat 7 would have 1 in play; it plays with 20 to")
     screen.page.tap(".seat[data-seat='2'] .seat__spot")
     screen.tap("#off")
-    assert hand.now.stacks == {1: 5_000, 6: 2_500}
+    assert hand.now.stacks == {1: 5_000, 6: 5_000}
     is_accessible(screen)
 
 

@@ -202,7 +202,7 @@ OVERLAPPING = """() => {
 
 SMALL = """() => [...document.querySelectorAll("button, summary, a.button, .input, label.seat__spot")]
   .filter((one) => one.checkVisibility())
-  .map((one) => [one, one.getBoundingClientRect(), one.matches(".cardkey, .chipkey") ? 64 : 48])
+  .map((one) => [one, one.getBoundingClientRect(), one.matches(".cardkey") ? 64 : 48])
   .filter(([, box, least]) => Math.round(box.width) < least || Math.round(box.height) < least)
   .map(([one, box]) => `${one.className} ${Math.round(box.width)}x${Math.round(box.height)}`)"""
 

@@ -56,8 +56,9 @@ def test_a_round_by_touch(at_table: Come, rocket: Hand) -> None:
     start = screen.seq
     page = screen.page
     page.tap(".seat[data-seat='3'] .seat__spot")
-    page.tap(".chipkey[data-cents='2500']")
-    page.tap(".chipkey[data-cents='500']")
+    page.tap(".numpad [data-figure='3']")
+    page.tap(".numpad [data-figure='00']")
+    page.tap(".numpad [data-figure='Backspace']")
     assert page.input_value("#amount") == "30"
     assert page.inner_text(".seat[data-seat='3'] .seat__chosen") == "▼ 30"
     screen.tap("#place")

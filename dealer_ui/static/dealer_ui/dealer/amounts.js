@@ -1,6 +1,6 @@
-// Bets and chips: a seat is chosen, figures and chips make the amount, Enter places it.
+// Bets and chips: a seat is chosen, figures make the amount and Enter places it; or an amount that is likely is tapped.
 
-import { board, chosenSeat, dealtIn, mode, part, send } from "./board.js";
+import { board, buttonOf, chosenSeat, dealtIn, mode, part, send } from "./board.js";
 import { state } from "./state.js";
 import { say } from "./words.js";
 
@@ -8,7 +8,7 @@ import { say } from "./words.js";
 export function takeAmount(key) {
   const amount = part("amount");
   const onSpot = document.activeElement?.matches(".bet-spot");
-  if (/^[\d.,-]$/.test(key)) amount.value = takeInHand() + key;
+  if (/^(\d\d?|[.,-])$/.test(key)) amount.value = takeInHand() + key;
   else if (key === "Backspace" && amount.value && !state.laid) amount.value = amount.value.slice(0, -1);
   else if (key === "Enter" && onSpot) send(document.activeElement);
   else if (key === "Enter" && isNowhere()) say(`${amount.value} is in hand: lay it on a spot, or clear it with Esc.`);
@@ -16,16 +16,24 @@ export function takeAmount(key) {
   else if (key === "Escape" && spots().length) onSpot ? document.activeElement.blur() : clearHand();
   else if (/^Arrow/.test(key) && spots().length) chooseSpot(key);
   else if (key === "ArrowLeft" || key === "ArrowRight") chooseSeat(key === "ArrowLeft" ? -1 : 1);
-  else if (key === "R" && mode() === "bets" && !spots().length) repeatBet();
+  else if (key === "A" && mode() === "bets" && !spots().length) repeatBet();
   else if (key === "S" && mode() === "seats") sitOut();
+  else if (buttonOf(key)?.dataset.amount) takeLikely(buttonOf(key));
   else return false;
   compose();
   return true;
 }
 
+/** An amount that is tapped is in hand instead of whatever was. */
+export function takeLikely(button) {
+  clearHand();
+  part("amount").value = button.dataset.amount;
+  compose();
+}
+
 const spots = () => [...board().querySelectorAll("button.bet-spot:not([disabled])")];
 
-/** The amount that figures and chips go on with: one that was laid, or refused, is followed by a new one. */
+/** The amount that figures go on with: one that was laid, or refused, is followed by a new one. */
 function takeInHand() {
   const amount = state.anew ? "" : part("amount").value;
   state.anew = state.laid = false;
@@ -56,7 +64,7 @@ function chooseSpot(key) {
 /** Whether there is an amount for a spot; an empty hand takes off what lies there. */
 export function isInHand(spot) {
   if (part("amount").value || Number(spot.dataset.placed)) return true;
-  say("Tap chips or type the amount first, then each spot that it lies on.");
+  say("Tap or type the amount first, then each spot that it lies on.");
   return false;
 }
 
@@ -82,11 +90,16 @@ function sitOut() {
 }
 
 /** Whether there is a seat and an amount; what is missing is said. */
-export function isWhole() {
+export function isWhole(button) {
   if (!chosenSeat()) say(`Choose a seat first, then its ${mode() === "bets" ? "bet" : "chips"}.`);
-  else if (!part("amount").value) say("Tap chips or type the amount first.");
+  else if (button.name !== "amount" && !part("amount").value) say("Tap or type the amount first.");
   else return true;
   return false;
+}
+
+/** A seat is tapped while an amount is in hand: that is its bet. */
+export function layAtSeat() {
+  if (mode() === "bets" && part("amount").value) part("bet").requestSubmit(part("place"));
 }
 
 /** Bring the form in line with the chosen seat and the amount so far. */
@@ -105,13 +118,4 @@ export function compose() {
     const free = mode() === "bets" ? "▼ bet here" : "▼ chips";
     mark.textContent = amount && mark.closest(".seat").contains(seat) ? `▼ ${amount}` : free;
   }
-}
-
-/** A chip is tapped: its value joins the amount, in whole cents. */
-export function addChip(cents) {
-  const amount = part("amount");
-  const sum = Math.round(Number(takeInHand().replace(/,/g, "") || 0) * 100) + cents;
-  if (!Number.isSafeInteger(sum)) return;
-  amount.value = sum % 100 ? (sum / 100).toFixed(2) : String(sum / 100);
-  compose();
 }

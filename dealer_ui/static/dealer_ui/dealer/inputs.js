@@ -27,7 +27,7 @@ export function admit(form, button) {
     else say("Not entered: the table is still answering.");
     return false;
   }
-  if (["place", "brought"].includes(button.id) && !isWhole()) return false;
+  if ((["place", "brought"].includes(button.id) || button.name === "amount") && !isWhole(button)) return false;
   if (button.name === "spot" && !isInHand(button)) return false;
   if (part("look")) window.htmx.trigger("#look", "htmx:abort"); // a board asked for before this input is no answer to it
   state.flying = { form, button, name, does: button.dataset.does };

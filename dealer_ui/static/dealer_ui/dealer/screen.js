@@ -1,11 +1,12 @@
 // The dealer's screen: what the browser tells, handed to whoever it concerns. keys.js has what a key means, inputs.js
 // what is sent and answered, line.js what happens when the house is out of reach; state.js is all that is remembered.
 
-import { addChip, clearHand, compose } from "./amounts.js";
+import { clearHand, compose, layAtSeat, takeAmount, takeLikely } from "./amounts.js";
 import { board, part, sequence } from "./board.js";
 import { admit, fill, take } from "./inputs.js";
 import { forgetFinger, isForField, nameOf, press } from "./keys.js";
 import { dropInput, lineLost, pageOutOfDate, refresh, tryAgain } from "./line.js";
+import { padKey, spareKeyboard, typeFigure } from "./pad.js";
 import { openPaneOf, tapSeat } from "./panes.js";
 import { isElsewhere, touchBeside } from "./sheets.js";
 import { state } from "./state.js";
@@ -25,13 +26,12 @@ document.addEventListener("keydown", (event) => {
 
 document.addEventListener("click", (event) => {
   touchBeside(event.target);
-  const chip = event.target.closest(".chipkey");
-  if (chip && !state.flying) addChip(Number(chip.dataset.cents));
-  else if (chip) say("Not entered: the table is still answering.");
+  tapFigure(event.target);
   event.target.closest("[data-more]")?.closest(".pane").classList.add("is-all");
   const opener = event.target.closest("[data-opens]");
   if (opener && !state.flying) openPaneOf(opener.dataset.opens);
   tapSeat(event.target.closest(".seat"));
+  if (event.target.name === "seat") layAtSeat(); // a label passes its click on to the seat itself
   if (event.target.closest("#clear")) clearHand();
   if (event.target.closest("#go-on")) goOn();
   if (event.target.closest("#line-retry")) tryAgain();
@@ -40,6 +40,18 @@ document.addEventListener("click", (event) => {
   // After a touch the keyboard belongs to the table again, not to the button that was touched.
   if (event.detail) event.target.closest("button, summary")?.blur();
 });
+
+/** A key of a pad, or an amount that is taken in hand. */
+function tapFigure(target) {
+  const key = padKey(target);
+  const likely = target.closest("[data-amount]");
+  if ((key || likely) && state.flying) say("Not entered: the table is still answering.");
+  else if (likely) takeLikely(likely);
+  else if (key?.field.id === "amount") takeAmount(key.figure);
+  else if (key) typeFigure(key.field, key.figure);
+}
+
+document.addEventListener("pointerdown", (event) => event.target.matches("input") && spareKeyboard(event.target));
 
 document.addEventListener("input", (event) => {
   forgetFinger();

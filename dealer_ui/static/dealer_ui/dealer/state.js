@@ -24,9 +24,9 @@ export const state = {
   heard: 0,
   /** How the live stream is doing: a fresh board does not know. */
   lamp: ["wait", "Connecting"],
-  /** Whether the amount in hand lies on a spot: it stays for the next one, until figures or chips name another. */
+  /** Whether the amount in hand lies on a spot: it stays for the next one, until another is named. */
   laid: false,
-  /** Whether figures and chips begin a new amount. */
+  /** Whether figures begin a new amount. */
   anew: false,
   /** The figures of a count so far. */
   count: "",
