@@ -163,6 +163,7 @@ class Demo:
         os.environ.setdefault("CASINO_ENV", "demo")
         os.environ.setdefault("SECRET_KEY", house.secret_key())
         os.environ.setdefault("AUDIT_KEY_FILE", str(house.audit_key))
+        os.environ.setdefault("AUDIT_FOLDER", str(FOLDER / "audits"))
         os.environ.setdefault("PEPPER_FILE", str(house.pepper()))
         os.environ.setdefault("STATIC_ROOT", str(FOLDER / "static"))
         if self.host not in LOOPBACK:

@@ -20,6 +20,7 @@ from tables.staff import terminals
 
 _DEALERS: Final = {"home", "live", "sign-out", "healthz"}
 _DOOR: Final = {"sign-in", "enrol"}
+_EXPORTS: Final = {"record", "audit-bundle"}
 
 
 class LaneOfRoute(MiddlewareMixin):
@@ -57,4 +58,4 @@ def of_route(request: HttpRequest, route: ResolverMatch) -> Lane:
         return Lane.DEALERS
     if name.startswith("seat"):
         return Lane.SEATS
-    return Lane.EXPORTS if name.endswith("-csv") or name == "record" else Lane.PAGES
+    return Lane.EXPORTS if name.endswith("-csv") or name in _EXPORTS else Lane.PAGES

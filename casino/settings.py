@@ -122,6 +122,9 @@ DATABASE_OWNER_URL = os.environ.get("DATABASE_OWNER_URL", os.environ.get("DATABA
 
 # The private key by which each gaming day is sealed: a PEM file that nobody else can read (`manage.py audit key`).
 AUDIT_KEY_FILE = os.environ.get("AUDIT_KEY_FILE", "")
+# Where bundles that auditors ask for lie, and what came of each proof: a folder that web and worker both reach. Empty:
+# both are had by command alone.
+AUDIT_FOLDER = os.environ.get("AUDIT_FOLDER", "")
 
 # The keys that hashes of PINs and passwords are sealed with, one a line: see tables/pepper.py and `manage.py pepper`.
 PEPPER_FILE = os.environ.get("PEPPER_FILE", "")

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
@@ -64,20 +65,39 @@ def spell(rows: Iterable[Row]) -> str:
 def answer(request: HttpRequest, name: str, header: Row, pages: Iterator[Iterable[Row]]) -> HttpResponseBase:
     """A list as a download: CSV that reads each page as the one before it leaves; or a workbook (``as=xlsx``). Raises
     PermissionDenied where the house lets the viewer's role take none out."""
+    refuse_role(request)
+    as_book = request.GET.get("as") == "xlsx"
+    filename, kind = f"{name}.{'xlsx' if as_book else 'csv'}", _XLSX if as_book else _CSV
+    return _streamed(
+        request, filename, kind, lambda: _bytes_of(_workbook(header, pages)) if as_book else _texts(header, pages)
+    )
+
+
+def file(request: HttpRequest, path: Path, kind: str) -> HttpResponseBase:
+    """A file as a download, from the disk as it is read."""
+    return _streamed(request, path.name, kind, lambda: _bytes_of(path.open("rb")))
+
+
+def refuse_role(request: HttpRequest) -> None:
+    """Raises PermissionDenied where the house lets the viewer's role take no lists out."""
     if not request.user.has_perm("tables.export_lists"):
         raise PermissionDenied("In this house your role takes no lists out as files: they are read on the page.")
+
+
+def _streamed(
+    request: HttpRequest, filename: str, kind: str, open_parts: Callable[[], AsyncIterator[str | bytes]]
+) -> HttpResponseBase:
     place = _Place(request.user.pk)
     if not place.taken:
         return _full()
-    as_book = request.GET.get("as") == "xlsx"
     try:
-        parts = _bytes_of(_workbook(header, pages)) if as_book else _texts(header, pages)
+        parts = open_parts()
     except BaseException:
         place.leave()
         raise
-    response = StreamingHttpResponse(_sent(parts, place), content_type=_XLSX if as_book else _CSV)
+    response = StreamingHttpResponse(_sent(parts, place), content_type=kind)
     response._resource_closers.append(place.leave)  # type: ignore[attr-defined]  # should it never begin
-    response["Content-Disposition"] = f'attachment; filename="{name}.{"xlsx" if as_book else "csv"}"'
+    response["Content-Disposition"] = f'attachment; filename="{filename}"'
     response["Cache-Control"] = "no-store"
     return response
 

@@ -25,6 +25,11 @@ def watches(view: View) -> View:
     return login_required(permission_required("tables.watch_floor", raise_exception=True)(view))
 
 
+def reads_the_house(view: View) -> View:
+    """For those of them who may read the house's own book: operators and auditors."""
+    return watches(permission_required("ledger.view_logentry", raise_exception=True)(view))
+
+
 def runs(view: View) -> View:
     """For those who run the floor."""
     return login_required(permission_required("tables.run_floor", raise_exception=True)(view))

@@ -92,6 +92,20 @@ def alone(deed: str) -> Iterator[bool]:
                 cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [deed])
 
 
+def is_held(deed: str) -> bool:
+    """Whether a worker is at it now."""
+    with alone(deed) as free:
+        return not free
+
+
+@contextmanager
+def in_turn(deed: str) -> Iterator[None]:
+    """Whoever asks for it at the same moment waits, until this transaction is over."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"asking for {deed}"])
+    yield
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """How one piece of the watch stands."""

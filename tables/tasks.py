@@ -9,7 +9,7 @@ from celery import shared_task
 from django.core.management import call_command
 
 from tables.alerting import delivery, following
-from tables.audit import proofs
+from tables.audit import errands, proofs
 from tables.audit import watch as watching
 from tables.edge import spreading  # noqa: F401 -- its task is found here
 from tables.staff import attempts
@@ -31,6 +31,12 @@ def verify_everything() -> list[str]:
 def watch() -> list[str]:
     """Do what the watch has due; the names of what this worker did."""
     return watching.watch()
+
+
+@shared_task
+def run_errand(pk: int) -> None:
+    """Do what an auditor asked for."""
+    errands.perform(pk)
 
 
 @shared_task

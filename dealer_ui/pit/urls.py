@@ -8,6 +8,7 @@ from dealer_ui.dates import Day
 from dealer_ui.pit import (
     access_reviews,
     alert_rules,
+    auditors,
     display,
     disputes,
     exceptions,
@@ -60,6 +61,9 @@ urlpatterns = [
     path("discrepancies.csv", reconciling.discrepancies_csv, name="discrepancies-csv"),
     path("discrepancies/<int:pk>/take", reconciling.take, name="take-discrepancy"),
     path("discrepancies/<int:pk>/close", reconciling.close, name="close-discrepancy"),
+    path("audit/", auditors.home, name="audit"),
+    path("audit/ask", auditors.ask, name="audit-ask"),
+    path("audit/bundles/<day:day>.zip", auditors.bundle, name="audit-bundle"),
     path("runs/", reconciling.runs_page, name="runs"),
     path("runs.csv", reconciling.runs_csv, name="runs-csv"),
     path("disputes/", disputes.floor, name="disputes"),

@@ -6,6 +6,9 @@ trusts one of them can trust the next; where a key was lost, only the house's wo
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
+
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.db import transaction
 from django.utils import timezone
@@ -41,6 +44,27 @@ def published_key() -> str | None:
     newest = LogEntry.objects.filter(book__name=HOUSE, subject=AboutKey.subject).order_by("-seq")
     row = newest.values_list("kind", "body").first()
     return None if row is None else _event(*row).key
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLine:
+    """A key that days were sealed with, and how it came to be the house's."""
+
+    public: str
+    kind: str
+    moment: datetime
+    seq: int
+    reason: str = ""
+
+
+def lines() -> list[KeyLine]:
+    """Every key that the house published, the newest first."""
+    entries = LogEntry.objects.filter(book__name=HOUSE, subject=AboutKey.subject).order_by("-seq")
+    rows = [(_event(entry.kind, entry.body), entry) for entry in entries]
+    return [
+        KeyLine(event.key, entry.kind, entry.at, entry.seq, event.reason if isinstance(event, KeyReplaced) else "")
+        for event, entry in rows
+    ]
 
 
 def _event(kind: str, body: bytes | memoryview) -> AboutKey:

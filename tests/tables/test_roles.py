@@ -104,6 +104,8 @@ A_SLIP = Guard((IN, 403, 404, 404, 404, 404), (IN, 403, 404, 404, 404, 404))
 
 WATCH = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 405, 405, 405))
 SET_UP_TABLES = Guard((IN, 403, 403, 403, 200, 200), (IN, 403, 403, 403, 405, 405))
+NO_SUCH_ERRAND = Guard((IN, 403, 403, 403, 405, 405), (IN, 403, 403, 403, 404, 404))
+NO_BUNDLE = Guard((IN, 403, 403, 403, 302, 302), (IN, 403, 403, 403, 405, 405))
 ACKNOWLEDGE = Guard((IN, 403, 403, 405, 405, 403), (IN, 403, 403, 302, 302, 403))
 SET_A_RULE = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 422, 403, 403))
 TRY_A_CHANNEL = Guard((IN, 403, 403, 403, 405, 403), (IN, 403, 403, 403, 302, 403))
@@ -245,6 +247,9 @@ DECLARED: dict[str, Guard] = {
     "pit/discrepancies.csv": WATCH,
     "pit/discrepancies/<int:pk>/take": ACKNOWLEDGE,
     "pit/discrepancies/<int:pk>/close": ACKNOWLEDGE,
+    "pit/audit/": SET_UP_TABLES,
+    "pit/audit/ask": NO_SUCH_ERRAND,
+    "pit/audit/bundles/<day:day>.zip": NO_BUNDLE,
     "pit/runs/": WATCH,
     "pit/shoes/": SHOES,
     "pit/shoes.csv": SHOES,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
+from collections.abc import Iterable
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from ledger.proof import p256
-from tables.audit import proofs
-from tables.audit.rows import comparing
+from tables.audit import lines, proofs
+from tables.audit.lines import Line
 
 
 class Command(BaseCommand):
@@ -36,36 +37,16 @@ class Command(BaseCommand):
         except (LookupError, p256.BadKey) as unknown:
             raise CommandError(str(unknown)) from None
         for book in books:
-            report = proofs.verify(book)
-            if report.fault:
-                self.stdout.write(self.style.ERROR(f"DOES NOT HOLD  {report.fault}"))
-                sys.exit(1)
-            self.stdout.write(
-                f"holds  {book.name}: {report.entries:,} entries re-hashed, {report.rounds:,} rounds replayed,"
-                f" {report.transfers:,} transfers recomputed"
-            )
-        self._verify_roots(listed)
+            self._say([lines.of_book(proofs.verify(book))])
+        self._say(lines.of_roots(listed))
         if table is None:
-            self._verify_rows()
+            self._say(lines.of_rows())
 
-    def _verify_roots(self, listed: list[str]) -> None:
-        """The keys that no terminal vouches for: each stands by the house's paper, and is named with its day."""
-        if fault := proofs.unlisted_root(listed):
-            self.stdout.write(self.style.ERROR(f"DOES NOT HOLD  {fault}"))
+    def _say(self, proved: Iterable[Line]) -> None:
+        """Each line; then the end of it, where one of them does not hold."""
+        holds = True
+        for line in proved:
+            self.stdout.write(line.says if line.holds else self.style.ERROR(line.says))
+            holds = holds and line.holds
+        if not holds:
             sys.exit(1)
-        for says in proofs.roots_in_words():
-            on_paper = "is on the house's list" if listed else "hold it against the house's paper"
-            self.stdout.write(f"{'holds' if listed else 'note'}  {says}: {on_paper}")
-
-    def _verify_rows(self) -> None:
-        """The rows beside the log, and the database itself: every difference is named."""
-        compared = comparing.compare()
-        faults = compared.faults + comparing.shape_faults()
-        for says in faults:
-            self.stdout.write(self.style.ERROR(f"DOES NOT HOLD  {says}"))
-        if faults:
-            sys.exit(1)
-        self.stdout.write(
-            f"holds, beside the log: {compared.rows:,} rows of {compared.kinds} kinds are what it says,"
-            " and the database is as its migrations make it"
-        )

@@ -120,6 +120,7 @@ READING: dict[str, Callable[[Hand], list[Any]]] = {
 DOING = {"act", "acknowledge", "take-discrepancy", "close-discrepancy", "close-day"}
 IN_TEST_DISPUTES = {"dispute", "correction", "open-dispute", "correct"}
 IN_TEST_PENETRATION = {"penetration", "penetration-csv"}
+IN_TEST_AUDITORS = {"audit", "audit-ask", "audit-bundle"}
 IN_TEST_DISPLAY = {"display"}
 IN_TEST_SURVEILLANCE = {"bookmarks", "bookmarks-csv", "bookmark", "bookmark-anywhere", "moment"}
 IN_TEST_ALERTS = {"alert-rules", "alert-rule", "alert-channels", "test-channel", "send-again", "send-all-again"}
@@ -139,7 +140,7 @@ def status(who: Staff, url: str, method: str = "get") -> int:
 
 def test_every_address_of_the_pit_is_tried_below() -> None:
     elsewhere = IN_TEST_DISPUTES | IN_TEST_PENETRATION | IN_TEST_SHOE_AUDIT | IN_TEST_DISPLAY
-    elsewhere |= IN_TEST_SURVEILLANCE | IN_TEST_ALERTS | IN_TEST_DUTIES
+    elsewhere |= IN_TEST_SURVEILLANCE | IN_TEST_ALERTS | IN_TEST_DUTIES | IN_TEST_AUDITORS
     assert {pattern.name for pattern in urls.urlpatterns} == READING.keys() | DOING | elsewhere
 
 

@@ -1,0 +1,155 @@
+"""The auditors' home: sealed days with their proofs and bundles, what is open, keys, and where each book stands.
+
+Proofs and bundles are made by the worker (``tables/audit/errands.py``); whoever may read the house's own book may ask
+for them, for they change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import Max
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from dealer_ui import dates, exports
+from dealer_ui.guards import reads_the_house
+from ledger import discrepancies
+from ledger.models import HOUSE, Alert, Book, DayRoot
+from tables.audit import errands, exceptions, keys
+from tables.audit.errands import Errand, State
+from tables.day import hours
+from tables.disputes import cases
+from tables.log.entries.disputes import CLOSED
+from tables.models import Staff
+from tables.refusals import Refused
+
+DAYS: Final = 31
+"""Sealed days on one page."""
+LATEST: Final = 5
+"""Errands whose lines are shown."""
+TAKEN: Final = 20
+EXCEPTION_DAYS: Final = 3
+DISPUTES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class SealedDay:
+    """A line of the sealed days."""
+
+    root: DayRoot
+    entries: int
+    verified: State | None
+    bundle: Path | None
+
+    @property
+    def bundle_bytes(self) -> int:
+        return self.bundle.stat().st_size if self.bundle else 0
+
+
+@dataclass(frozen=True, slots=True)
+class BookLine:
+    """Where a book stands, and how far it was proved."""
+
+    book: Book
+    proved: int
+    proved_at: datetime | None
+
+    @property
+    def name(self) -> str:
+        return "The house" if self.book.name == HOUSE else self.book.name
+
+
+@reads_the_house
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    """All of it."""
+    before = dates.day(request.GET.get("before"))
+    days = list(_roots(before)[: DAYS + 1])
+    context = {
+        "under_way": errands.under_way(),
+        "latest": errands.latest(LATEST),
+        "days": _days(days[:DAYS]),
+        "older": days[DAYS - 1].day if len(days) > DAYS else None,
+        "paged": before is not None,
+        "has_folder": bool(settings.AUDIT_FOLDER),
+        "keys": keys.lines(),
+        "takings": errands.takings(TAKEN),
+        "books": _books(),
+        "kept": errands.KEPT_BUNDLES,
+    }
+    return render(request, "dealer_ui/pit/auditors.html", context | _open_matters())
+
+
+def _roots(before: date | None) -> Any:
+    roots = DayRoot.objects.order_by("-number")
+    return roots.filter(day__lt=before) if before else roots
+
+
+def _days(roots: Sequence[DayRoot]) -> list[SealedDay]:
+    days = [root.day for root in roots]
+    verified, entries = errands.verified(days), errands.entries_of(days)
+    bundles: Mapping[date, Path] = errands.bundles(days) if settings.AUDIT_FOLDER else {}
+    return [SealedDay(root, entries[root.day], verified.get(root.day), bundles.get(root.day)) for root in roots]
+
+
+def _open_matters() -> dict[str, Any]:
+    """What waits for somebody, in numbers that lead there."""
+    today = hours.day_of(timezone.now())
+    last_days = [today - timedelta(days=ago) for ago in range(EXCEPTION_DAYS)]
+    lines, _ = cases.listed(DISPUTES)
+    return {
+        "open_discrepancies": discrepancies.open_ones().count(),
+        "open_disputes": [line for line in lines if line.dispute.state != CLOSED],
+        "open_alerts": Alert.objects.filter(acknowledgement=None).count(),
+        "exceptions": [(day, len(exceptions.of_day(day).lines)) for day in last_days],
+    }
+
+
+def _books() -> list[BookLine]:
+    books = Book.objects.filter(head_seq__gt=0).annotate(
+        proved=Max("verifications__through_seq"), proved_at=Max("verifications__at")
+    )
+    by_name = sorted(books, key=lambda book: (book.name != HOUSE, book.name))
+    return [BookLine(book, book.proved or 0, book.proved_at) for book in by_name]
+
+
+@reads_the_house
+@require_POST
+def ask(request: HttpRequest) -> HttpResponse:
+    """Ask the worker for a proof or a bundle; a second click joins what is under way."""
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
+    day = request.POST.get("day", "")
+    errand = Errand.read(request.POST.get("deed", ""), dates.day(day))
+    if errand is None or (day and errand.day is None):
+        raise Http404("There is no such errand.")
+    try:
+        run = errands.ask(errand, request.user.signature)
+    except Refused as refused:
+        messages.error(request, refused.sentence)
+        return redirect("pit:audit")
+    if run.task != errand.task:
+        messages.error(request, f"{Errand.of(run).says} is under way: one at a time. Ask again when it is over.")
+    return redirect("pit:audit")
+
+
+@reads_the_house
+@require_GET
+def bundle(request: HttpRequest, day: date) -> HttpResponseBase:
+    """A day's bundle, from the disk as it is read; who takes it is noted."""
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
+    exports.refuse_role(request)
+    try:
+        path = errands.note_taking(day, request.user.signature)
+    except Refused as refused:
+        messages.error(request, refused.sentence)
+        return redirect("pit:audit")
+    return exports.file(request, path, "application/zip")

@@ -1,0 +1,65 @@
+"""An auditor's morning in a real browser, with a real worker: a day is proved and its bundle taken, without a shell."""
+
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import override_settings
+
+from ledger.proof import seals
+from tables.audit import sealing
+from tables.day import hours
+from tables.day.hours import Calendar
+from tables.models import Staff
+from tables.roles import Role
+from tests import floor
+from tests.accessibility import EVERY_RULE, serious
+from tests.clock import travelling
+from tests.fixtures.browser import Looking
+from tests.floor import dealt
+from tests.processes import Served
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def aude(tmp_path: Path, transactional_db: None) -> Staff:
+    """Of a house with a sealed day behind it."""
+    today = Calendar((hours.default(),)).day_of(datetime.now(UTC))
+    seals.make_key(tmp_path / "audit.pem")
+    with override_settings(AUDIT_KEY_FILE=str(tmp_path / "audit.pem")), travelling() as clock:
+        clock.stand(hours.span(today - timedelta(days=1)).start + timedelta(hours=1))
+        auditor = floor.staff(Role.AUDITOR, "aude")
+        dealer, _ = dealt(options={"decks": 6})
+        dealer.bets(seat1=2_000)
+        dealer.cards(8, 3)
+        dealer.pay()
+        clock.pass_until(hours.span(today).start + sealing.GRACE)
+        sealing.seal_finished()
+    return auditor
+
+
+def kept(page: Any, name: str) -> None:
+    """A picture of it, where somebody asked for pictures."""
+    if folder := os.environ.get("CASINO_PICTURES"):
+        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
+
+
+def test_a_day_is_proved_and_its_bundle_taken(aude: Staff, looking: Looking, celery_worker_process: Served) -> None:
+    """Harm: whoever audits the house needs the shell of whom they audit."""
+    page = looking(aude, "/pit/audit/")
+    assert not serious(page, EVERY_RULE)
+    page.click("#days button:has-text('Verify')")
+    page.wait_for_selector("#errands .verdict--holds")
+    page.wait_for_selector("#days .verdict--holds")
+    assert "HOLDS" in page.inner_text(".errand__lines")
+    assert not serious(page, EVERY_RULE)
+    for width, height in ((1440, 900), (1280, 800), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{width} px wide"
+        kept(page, f"auditors-{width}")
+    with page.expect_download() as taking:
+        page.click("#days a:has-text('Take it')")
+    assert taking.value.suggested_filename.startswith("audit-")
