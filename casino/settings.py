@@ -84,6 +84,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "casino" / "templates"],  # the frame of the administration, before unfold's own
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -325,6 +326,7 @@ SPECTACULAR_SETTINGS = {
 LANGUAGE_CODE = "en"
 TIME_ZONE = os.environ.get("TIME_ZONE", "UTC")
 USE_TZ = True
+FORMAT_MODULE_PATH = "casino.formats"
 
 STATIC_URL = "static/"
 STATIC_ROOT = Path(os.environ.get("STATIC_ROOT", BASE_DIR / "static"))
@@ -344,6 +346,16 @@ def listed(title: str, icon: str, name: str) -> dict[str, Any]:
     }
 
 
+def on_the_floor(title: str, icon: str, name: str, permission: str) -> dict[str, Any]:
+    """A line that leads back to the pit."""
+    return {
+        "title": title,
+        "icon": icon,
+        "link": reverse_lazy(name),
+        "permission": lambda request: request.user.has_perm(permission),
+    }
+
+
 UNFOLD = {
     "SITE_TITLE": "Casino tables",
     "SITE_HEADER": "Casino tables",
@@ -354,9 +366,22 @@ UNFOLD = {
     "SHOW_HISTORY": False,  # ours is the log
     "DASHBOARD_CALLBACK": "tables.admin.pages.dashboard",
     "SHOW_VIEW_ON_SITE": False,
+    "THEME": "dark",  # as the floor is
+    "STYLES": [
+        lambda request: static("dealer_ui/tokens.css"),
+        lambda request: static("tables/admin.css"),
+    ],
     "SIDEBAR": {
         "navigation": [
-            {"title": "Floor", "items": [{"title": "The pit, live", "icon": "visibility", "link": "/pit/"}]},
+            {
+                "title": "Floor",
+                "items": [
+                    on_the_floor("The pit, live", "visibility", "pit:floor", "tables.watch_floor"),
+                    on_the_floor("Figures", "bar_chart", "pit:reports", "tables.watch_floor"),
+                    on_the_floor("Slips", "receipt", "slips:book", "tables.watch_floor"),
+                    on_the_floor("Access", "manage_accounts", "pit:access", "tables.view_staff"),
+                ],
+            },
             {
                 "title": "Set up",
                 "separator": True,
@@ -414,8 +439,12 @@ UNFOLD = {
     },
     "COLORS": {
         "primary": {
-            "50": "#f1f8f4", "100": "#dcefe4", "200": "#bbdfcb", "300": "#8ec8aa", "400": "#5cab84",
-            "500": "#3a8f68", "600": "#297354", "700": "#215c45", "800": "#1c4a38", "900": "#183d2f", "950": "#0b221b",
+            "50": "#fff9e8", "100": "#fff1cc", "200": "#ffe7a6", "300": "#ffdd80", "400": "#ffd66e",
+            "500": "#ffcf5c", "600": "#ffcf5c", "700": "#e6b53f", "800": "#8a6a1c", "900": "#4d3b10", "950": "#241a02",
+        },
+        "base": {
+            "50": "#fbf9f2", "100": "#f5f1e6", "200": "#e2e3da", "300": "#d3dad4", "400": "#b9c4bd",
+            "500": "#8d9c94", "600": "#5a6a62", "700": "#33423c", "800": "#26332e", "900": "#151d1a", "950": "#0b100e",
         },
     },
 }  # fmt: skip

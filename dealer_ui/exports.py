@@ -22,12 +22,15 @@ from typing import IO, Any, Final
 from asgiref.sync import sync_to_async
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.utils import timezone
 
 from ledger.lanes import give_back
 from tables.audit import entry_list, round_list
 from tables.audit.history import Story
 from tables.audit.round_list import RoundLine, Wanted
+from tables.day import house_clock
 from tables.models import Table
+from tables.setup.house_identity import identity
 
 ROUNDS_AT_ONCE: Final = 100
 ENTRIES_AT_ONCE: Final = 1_000
@@ -67,10 +70,10 @@ def answer(request: HttpRequest, name: str, header: Row, pages: Iterator[Iterabl
     PermissionDenied where the house lets the viewer's role take none out."""
     refuse_role(request)
     as_book = request.GET.get("as") == "xlsx"
-    filename, kind = f"{name}.{'xlsx' if as_book else 'csv'}", _XLSX if as_book else _CSV
-    return _streamed(
-        request, filename, kind, lambda: _bytes_of(_workbook(header, pages)) if as_book else _texts(header, pages)
-    )
+    if as_book:
+        about = _about(request, name)
+        return _streamed(request, _named(f"{name}.xlsx"), _XLSX, lambda: _bytes_of(_workbook(header, pages, about)))
+    return _streamed(request, _named(f"{name}.csv"), _CSV, lambda: _texts(header, pages))
 
 
 def file(request: HttpRequest, path: Path, kind: str) -> HttpResponseBase:
@@ -149,7 +152,26 @@ ROWS_A_SHEET: Final = 1_000_000
 """A sheet holds little more."""
 
 
-def _workbook(header: Row, pages: Iterable[Iterable[Row]]) -> IO[bytes]:
+def _named(name: str) -> str:
+    """A list's columns are what other machines read, so the house's name stands in the name of the file."""
+    return f"{identity().prefix}{name}"
+
+
+def _about(request: HttpRequest, name: str) -> list[tuple[str, str]]:
+    """Whose list it is, and who took it out when: the last sheet of a workbook."""
+    house = identity()
+    return [
+        ("House", house.house_name),
+        ("Property", house.property_name),
+        ("Currency", house.currency),
+        ("List", name),
+        ("Gaming day", house_clock.day().isoformat()),
+        ("Taken out by", getattr(request.user, "name", "")),
+        ("Taken out at", timezone.now().isoformat(timespec="seconds")),
+    ]
+
+
+def _workbook(header: Row, pages: Iterable[Iterable[Row]], about: Iterable[Row]) -> IO[bytes]:
     """The rows as a workbook on disk, a sheet for each million of them. Times are text with their zone."""
     from openpyxl import Workbook  # only whoever asks for one waits for it to load
 
@@ -162,6 +184,9 @@ def _workbook(header: Row, pages: Iterable[Iterable[Row]]) -> IO[bytes]:
         free -= 1
     if sheet is None:
         book.create_sheet().append(list(header))
+    sheet = book.create_sheet("About")
+    for row in about:
+        sheet.append([cell(_printable(value)) for value in row])
     file = TemporaryFile()  # noqa: SIM115 -- the response closes it
     book.save(file)
     file.seek(0)

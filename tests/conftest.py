@@ -9,7 +9,7 @@ from django.utils import timezone
 from casino.statics import collect_if_changed
 from dealer_ui import exports
 from tables.audit import watch
-from tables.day import house_clock
+from tables.day import hours, house_clock
 from tables.setup import house_terms
 from tests import pure, terms
 from tests.clock import Clock, travelling
@@ -40,7 +40,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 @pytest.fixture(autouse=True)
 def _clock_of_this_house(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What a process keeps for a minute is no other test's, nor is reading it what a test counts."""
-    monkeypatch.setattr(house_clock, "_read", (math.inf, "UTC"))
+    monkeypatch.setattr(house_clock, "_read", (math.inf, hours.Calendar((hours.default(),))))
     monkeypatch.setattr(house_terms, "_read", (math.inf, terms.of_tests))
     monkeypatch.setattr(watch, "lookout", watch.Lookout(looked=math.inf))
     yield

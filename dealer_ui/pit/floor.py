@@ -12,7 +12,7 @@ from typing import Any, Final
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from dealer_ui import charts
+from dealer_ui.charts import meters
 from ledger import cage
 from ledger.alerts import open_alerts
 from ledger.models import Account, Alert
@@ -184,15 +184,15 @@ class Seen:
         return None if self.rack_cents is None else self.rack_cents - self.standing.opening_rack_cents
 
     @property
-    def rack_bar(self) -> charts.RackBar | None:
+    def rack_bar(self) -> meters.RackBar | None:
         """The same as a picture."""
-        return None if self.rack_cents is None else charts.rack_bar(self.standing.opening_rack_cents, self.rack_cents)
+        return None if self.rack_cents is None else meters.rack_bar(self.standing.opening_rack_cents, self.rack_cents)
 
     @property
-    def shoe_bar(self) -> charts.ShoeBar | None:
+    def shoe_bar(self) -> meters.ShoeBar | None:
         """How deep the shoe is dealt, as a picture."""
         shoe = self.board.shoe
-        return charts.shoe_bar(shoe.size, shoe.cards_left, shoe.cut_at) if shoe else None
+        return meters.shoe_bar(shoe.size, shoe.cards_left, shoe.cut_at) if shoe else None
 
     @property
     def last_net_cents(self) -> int | None:

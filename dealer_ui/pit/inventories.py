@@ -13,9 +13,8 @@ from django.views.decorators.http import require_GET
 
 from dealer_ui import dates, exports
 from dealer_ui.guards import watches
-from ledger.proof.chips import CAGE, RACK, VAULT
+from dealer_ui.pieces import counts_chips
 from tables.day import floats, hours, inventory
-from tables.log.series import SLIPS
 from tables.models import Denomination, Staff, Table
 
 SERVICES: Final = (80, 90, 95, 99)
@@ -74,13 +73,7 @@ def _latest(request: HttpRequest, today: date) -> date:
 
 def _counts_chips(request: HttpRequest) -> bool:
     assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
-    counts = [
-        stage
-        for record in SLIPS.values()
-        if any(record.counts(place) for place in (RACK, CAGE, VAULT))
-        for stage in record.stages
-    ]
-    return any(request.user.role in stage.by for stage in counts if stage.is_count)
+    return counts_chips(request.user)
 
 
 @watches

@@ -18,9 +18,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from dealer_ui import charts, dates, exports, signatures
+from dealer_ui import dates, exports, signatures
+from dealer_ui.charts.rounds import wins
 from dealer_ui.guards import runs, watches
 from dealer_ui.numbers import number
+from dealer_ui.pieces import in_rack
 from dealer_ui.pit.floor import (
     ACTS,
     Act,
@@ -188,7 +190,7 @@ def _rounds(request: HttpRequest, table: Table, latest: int) -> dict[str, Any]:
         "seq": table.book.head_seq,
         "page": page,
         "filter": shown,
-        "chart": charts.net_chart(page.lines),
+        "chart": wins(page.lines),
         "asked": asked.urlencode(),
         "outcomes": GAMES[table.game].outcomes,
         "seats": range(1, table.seats + 1),
@@ -209,6 +211,7 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
             "has_roads": card.table.game in HAS_ROADS,
             "pays": pays.pays_at(card.table),
             "next": next_changes(card.table, _viewer(request)),
+            "pieces": None if card.rack_cents is None else in_rack(card.table, _viewer(request)),
         }
         | _rounds(request, card.table, latest_of(card.standing)),
     )

@@ -5,7 +5,9 @@ Read from results that are part of the product, so a page costs no more than any
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Final, TypeVar
 
 from django.contrib.auth.decorators import login_required, permission_required
@@ -13,7 +15,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from dealer_ui import charts, exports
+from dealer_ui import exports
+from dealer_ui.charts import plot
+from dealer_ui.charts.axis import NUMBER, PER_CENT, Unit
+from dealer_ui.charts.plot import Plot, Step
 from tables.maths.penetration import SUBJECTS, Cell, Pace, Results, Subject, cards_behind, even, results, subject, told
 from tables.maths.situation import Unknowable
 
@@ -126,8 +131,8 @@ def penetration(request: HttpRequest) -> HttpResponse:
         "refused": refused,
         "subjects": SUBJECTS,
         "lines": [Line(measured.cell(asked.decks, asked.seats, cut), asked) for cut in reversed(game.cuts)],
-        "wins": _chart(measured, asked, lambda cell: cell.wins(asked.spread)[0], "{:+g}"),
-        "time": _chart(measured, asked, lambda cell: 100 * cell.shuffling(asked.pace), "{:g} %"),
+        "wins": _plot(asked, NUMBER, lambda cell: cell.wins(asked.spread)[0]),
+        "time": _plot(asked, PER_CENT, lambda cell: 100 * cell.shuffling(asked.pace)),
         "correlation": f"{usual.correlation:.3f}",
         "counts": any(measured.count.tags),
         "count": told(measured).replace(": -", ": −"),
@@ -170,13 +175,28 @@ def _row(cell: Cell, asked: Asked) -> tuple[str | float | None, ...]:
     )  # fmt: skip
 
 
-def _chart(results: Results, asked: Asked, value: charts.Value[Cell], written: str) -> charts.LineChart:
-    """A line for each number of decks, from the shallowest shoe to the deepest."""
-    cuts = results.subject.cuts[::-1]
-    series = [
-        (f"{decks}", [value(results.cell(decks, asked.seats, cut)) for cut in cuts]) for decks in results.subject.decks
+def _plot(asked: Asked, unit: Unit, value: Callable[[Cell], float]) -> Plot:
+    """A line for each number of decks, from the shallowest shoe to the deepest; the marks have the chosen one."""
+    measured, cuts = asked.measured, asked.subject.cuts[::-1]
+    series = {decks: [value(measured.cell(decks, asked.seats, cut)) for cut in cuts] for decks in asked.subject.decks}
+    top = plot.TOP
+    panel = plot.lines(
+        "",
+        [(_decks(decks), line) for decks, line in series.items()],
+        _decks(asked.decks),
+        unit=unit,
+        top=top,
+        height=280,
+    )
+    steps = [
+        Step(f"{cut:.0%} behind, {_decks(asked.decks)}: {unit.say(round(Fraction(chosen), 2))}", f"{cut:.0%}")
+        for cut, chosen in zip(cuts, series[asked.decks], strict=True)
     ]
-    return charts.line_chart(series, [f"{cut:.0%}" for cut in cuts], f"{asked.decks}", written)
+    return plot.plot([panel], steps)
+
+
+def _decks(count: int) -> str:
+    return f"{count} {'deck' if count == 1 else 'decks'}"
 
 
 def _subject(request: HttpRequest) -> Subject:

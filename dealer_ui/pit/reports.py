@@ -15,7 +15,11 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
-from dealer_ui import charts, dates, exports, signatures
+from dealer_ui import dates, exports, signatures
+from dealer_ui.charts import days as day_plots
+from dealer_ui.charts import rows as row_charts
+from dealer_ui.charts.axis import amount, signed_amount
+from dealer_ui.charts.rows import Span
 from dealer_ui.guards import watches
 from dealer_ui.pit.floor import counts
 from ledger.models import HOUSE
@@ -46,6 +50,11 @@ class Part:
     name: str
     report: Report
 
+    @property
+    def idle(self) -> list[str]:
+        """The tables that were not open in it: a name is all there is to say of them."""
+        return [line.name for line in self.report.lines if not line.was_open]
+
 
 @dataclass(frozen=True, slots=True)
 class Ordinary:
@@ -54,18 +63,25 @@ class Ordinary:
     looked: Looked
 
     @property
-    def win(self) -> charts.Whisker | None:
+    def win(self) -> Span | None:
         """Its win against chance."""
-        return _whisker(self.looked.win)
+        return _span(self.looked.win, lambda cents: amount(round(cents)), lambda cents: signed_amount(round(cents)))
 
     @property
-    def hold(self) -> charts.Whisker | None:
+    def hold(self) -> Span | None:
         """Its hold against its own days before."""
-        return _whisker(self.looked.hold)
+        return _span(self.looked.hold, _per_cent, _per_cent)
 
 
-def _whisker(interval: Interval | None) -> charts.Whisker | None:
-    return None if interval is None else charts.whisker(interval.low, interval.high, interval.value)
+def _span(interval: Interval | None, end: Callable[[float], str], middle: Callable[[float], str]) -> Span | None:
+    if interval is None:
+        return None
+    low, high, value = interval.low, interval.high, interval.value
+    return row_charts.span(low, high, value, ends=(end(low), end(high), middle(value)))
+
+
+def _per_cent(part: float) -> str:
+    return f"{100 * part:.1f} %".replace("-", "−")
 
 
 @watches
@@ -83,6 +99,7 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
     proposal = days.proposal(on)
     closed = days.closed(on)
     runs = hours.span(on)
+    back = _back(on, tables) if span in ("day", "shifts") else []
     by_shift = cash_shifts.day(on, whole.through) if span == "day" and not closed else []
     context = {
         "on": on,
@@ -95,8 +112,9 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
         "parts": parts,
         "unseen": unseen,
         "whole": whole,
-        "bars": charts.figure_bars([(line.name, line.win_cents, line.drop_cents) for line in whole.lines]),
-        "days": charts.day_bars(_back(on, tables)) if span in ("day", "shifts") else None,
+        "bars": row_charts.win_and_drop([(line.name, line.win_cents, line.drop_cents) for line in whole.lines]),
+        "days": day_plots.wins(back, lambda day: f"?day={day}") if back else None,
+        "days_back": back,
         "ordinary": [Ordinary(looked) for looked in _looked(on, unseen, whole)] if span == "day" else [],
         "cash": _cash(request, on, closed) if span == "day" else [],
         "cash_by_shift": _cash_by_shift(request, by_shift, closed),

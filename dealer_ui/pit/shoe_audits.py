@@ -13,7 +13,8 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from dealer_ui import charts, dates, exports
+from dealer_ui import dates, exports
+from dealer_ui.charts import shoes as shoe_plots
 from tables.day import hours
 from tables.edge import shoe_audit
 from tables.edge.shoe_audit import SCALE, NotFinished, ShoeAudit
@@ -221,7 +222,7 @@ def shoe(request: HttpRequest, pk: int, seq: int) -> HttpResponse:
         "wager": shoe_audit.title_of(audit),
         "wagers": [(other.wager, shoe_audit.title_of(other)) for other in line.audits if len(line.audits) > 1],
         "table": audit.table,
-        "chart": charts.edge_chart(audit.rounds),
+        "chart": shoe_plots.edges(audit.rounds),
         "rows": [_round(row, numbers) for row in audit.rounds],
         "numbers": numbers,
     }

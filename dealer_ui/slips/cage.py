@@ -16,7 +16,8 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from dealer_ui import charts, signatures
+from dealer_ui import pieces, signatures
+from dealer_ui.charts.rows import shares
 from dealer_ui.slips import counting, from_paper
 from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH, money
 from tables.day import cash_shifts
@@ -54,7 +55,8 @@ def cage(request: HttpRequest) -> HttpResponse:
     context = {
         "held": held,
         "counting": being_counted,
-        "bars": charts.shares([(label, cents) for label, cents in parts if label not in being_counted]),
+        "bars": shares([(label, cents) for label, cents in parts if label not in being_counted]),
+        "pieces": pieces.in_the_house(request.user, being_counted),
         "cash": _cash(held, unseen),
         "imprest_cents": cash_terms.imprest_cents(),
         "off_imprest_cents": None if BANK in unseen else held.bank - cash_terms.imprest_cents(),

@@ -21,7 +21,12 @@ from tables.games.felt import HandView
 from tables.models import Denomination
 
 register = template.Library()
-register.filter("money", chips.money)
+
+
+@register.filter
+def money(cents: int) -> str:
+    """An amount as it is said at the table, with a minus sign that is one: 16, 2.50, −1,000."""
+    return chips.money(cents).replace("-", "−")
 
 
 @register.filter

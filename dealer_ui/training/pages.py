@@ -219,7 +219,7 @@ def certificate(request: HttpRequest, viewer: Staff, number: int) -> HttpRespons
     if row.dealer_id != viewer.pk and not viewer.has_perm("tables.watch_floor"):
         raise PermissionDenied
     terms = options.in_words(row.practice.course.get("options", {}))
-    context = {"one": row, "terms": terms, "faults": training.faults(row)}
+    context = {"certificate": row, "terms": terms, "faults": training.faults(row)}
     return render(request, "dealer_ui/training/certificate.html", context)
 
 

@@ -104,7 +104,7 @@ class _WordsField(forms.MultipleChoiceField):
 def _help(term: Term) -> str:
     if term.kind == "levels":
         return f"{term.help} {term.length} amounts, apart: {typed(term, term.default)}."
-    if term.kind == "cents":
+    if term.kind in ("cents", "text"):
         return term.help
     return f"{term.help} {said(term, term.least)} to {said(term, term.most)}."
 

@@ -245,6 +245,7 @@ class TableAdmin(Retiring):
     list_display = ("name", "game_title", "seats", "source", "bets", "cap", "unit", "retired")
     list_filter = ("source",)
     actions_detail = ("retire",)
+    change_form_outer_before_template = "tables/admin/on_the_floor.html"
     retire_by = staticmethod(retiring.retire_table)
     says = "The table has to be closed, and its rack and its box empty. It is on the floor no more; its log stays."
     fixed_fields = ("name",)

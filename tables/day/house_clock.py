@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import date
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -14,10 +15,10 @@ from django.utils.deprecation import MiddlewareMixin
 from tables.day import hours
 
 KEPT: Final = 60.0
-"""Seconds for which a process keeps the zone it read. Hours are set for days to come, so no page is ever wrong."""
+"""Seconds for which a process keeps the hours it read. Hours are set for days to come, so no page is ever wrong."""
 
-_read: tuple[float, str] | None = None
-"""When the zone was read, in seconds of the monotonic clock, and the zone."""
+_read: tuple[float, hours.Calendar] | None = None
+"""When the house's hours were read, in seconds of the monotonic clock, and the hours."""
 
 
 class HouseClock(MiddlewareMixin):
@@ -30,13 +31,25 @@ class HouseClock(MiddlewareMixin):
 
 def zone() -> str:
     """The time zone of the gaming day that it is, by the house's hours."""
+    calendar = _calendar()
+    if calendar is None:
+        return timezone.get_default_timezone_name()
+    return calendar.hours_of(calendar.day_of(timezone.now())).time_zone
+
+
+def day() -> date:
+    """The gaming day that it is; while the database is away and never was asked, the day by the calendar."""
+    calendar = _calendar()
+    return calendar.day_of(timezone.now()) if calendar else timezone.now().date()
+
+
+def _calendar() -> hours.Calendar | None:
     global _read
     if _read is None or time.monotonic() - _read[0] > KEPT:
         try:
-            calendar = hours.calendar()
-            _read = time.monotonic(), calendar.hours_of(calendar.day_of(timezone.now())).time_zone
+            _read = time.monotonic(), hours.calendar()
         except DatabaseError:
-            return _read[1] if _read else timezone.get_default_timezone_name()
+            return _read[1] if _read else None
     return _read[1]
 
 

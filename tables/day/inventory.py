@@ -26,6 +26,7 @@ OUTSIDE: Final = (PLAYERS, LAYOUT, SEAT, POT, OVER_SHORT)
 """Where the ledger has the chips that lie in none of the house's stocks; what a count missed is out as well."""
 
 
+_SHARED: Final = (("Vault", VAULT), ("Cage", CAGE))
 BEFORE_RACKS: Final = 3
 """The stocks of an inventory begin with the vault, the cage and what is on the way; the racks follow."""
 
@@ -155,8 +156,7 @@ def at_moment(moment: datetime) -> Inventory:
     racks = piece_reading.racks(books, {table.book_id: kinds_of(table.denominations.all()) for table in tables})
     on_the_way = sum(piece_reading.on_the_way(books).values(), NOTHING)
     stocks = [
-        Stock("Vault", piece_reading.shared(VAULT, heads, every)),
-        Stock("Cage", piece_reading.shared(CAGE, heads, every)),
+        *(Stock(name, piece_reading.shared(place, heads, every)) for name, place in _SHARED),
         Stock("On the way", on_the_way),
         *(Stock(table.name, racks[table.book_id]) for table in tables),
     ]
@@ -164,10 +164,23 @@ def at_moment(moment: datetime) -> Inventory:
     return Inventory(moment, piece_reading.issued(heads, every), tuple(stocks), _outside(heads), colours)
 
 
+def rack(table: models.Table, moment: datetime) -> Stock:
+    """The chips of one table's rack, as they lay then."""
+    book = table.book_id
+    heads = {book: _heads(moment).get(book, 0)}
+    return Stock(table.name, piece_reading.racks(heads, {book: kinds_of(table.denominations.all())})[book])
+
+
+def vault_and_cage(moment: datetime) -> list[Stock]:
+    """The chips of the house's two own stocks, as they lay then."""
+    heads, every = _heads(moment), kinds_of(models.Denomination.objects.all())
+    return [Stock(name, piece_reading.shared(place, heads, every)) for name, place in _SHARED]
+
+
 def last_counts(day: date) -> list[tuple[str, datetime | None]]:
     """When two people last agreed on what lies in the vault and in the cage, up to the end of a gaming day."""
     end = min(hours.span(day).end, timezone.now())
-    counts = [(name, cash.last_count(place, end)) for name, place in (("Vault", VAULT), ("Cage", CAGE))]
+    counts = [(name, cash.last_count(place, end)) for name, place in _SHARED]
     return [(name, count.moment if count else None) for name, count in counts]
 
 

@@ -10,10 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from tables.log.house_terms import MISPAYS, PRACTISED, TERMS, Value, defaults
+from tables.log.house_terms import HOUSE, MISPAYS, PRACTISED, TERMS, Value, defaults
 from tables.log.role_choices import TERM_NAMES
 
-OF_THE_HOUSE: Final = ("two_people", *TERM_NAMES, *(term.name for term in TERMS.values() if term.group == MISPAYS))
+OF_THE_HOUSE: Final = (
+    "two_people",
+    *TERM_NAMES,
+    *(term.name for term in TERMS.values() if term.group in (HOUSE, MISPAYS)),
+)
 """What no profile sets: whether the house is open, what it chose for its roles, and how often its dealers err, is not
 for a rule to say."""
 

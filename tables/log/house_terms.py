@@ -19,14 +19,17 @@ from tables.log.kinds import HouseRound, kind_of
 from tables.log.mishaps import LEAVING, VOIDING
 
 Kind = Literal[
-    "cents", "count", "percent", "days", "hours", "minutes", "seconds", "flag", "choice", "choices", "levels"
+    "cents", "count", "percent", "days", "hours", "minutes", "seconds", "flag", "choice", "choices", "levels", "text"
 ]
-"""What a value is: an amount, a number of something, yes or no, a word of several, several words, rising amounts."""
+"""What a value is: an amount, a number of something, yes or no, a word of several, several words, rising amounts, a
+line of text."""
 Value = int | bool | str | tuple[int, ...] | tuple[str, ...]
 Values = Mapping[str, Any]
 """Values by the names of their terms."""
 
 MOST_CENTS: Final = 10**11
+LONGEST_NAME: Final = 60
+"""Letters that a slip has room for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,18 +44,21 @@ class Term:
     help: str
     least: int = 0
     most: int = MOST_CENTS
-    """The bounds of a number; of each amount, where it is levels. Of several words, how many there are at least."""
+    """The bounds of a number; of each amount, where it is levels. Of several words, how many there are at least; of a
+    text, how long it is."""
     choices: tuple[str, ...] = ()
     length: int = 0
     """How many levels there are."""
     unset: str = ""
-    """How zero is said, where it stands for none."""
+    """How zero, or an empty text, is said, where it stands for none."""
     called: Mapping[str, str] = field(default_factory=dict)
     """How its words are said, where they do not say it themselves."""
     judge: Callable[[Any], str] | None = None
     """What is wrong with a value that is in its bounds, as a sentence; empty if nothing is."""
 
 
+HOUSE: Final = "The house"
+"""Its own name: no profile sets it."""
 DISCREPANCIES: Final = "Discrepancies and disputes"
 CERTIFICATES: Final = "Dealers' certificates"
 SHOES: Final = "Shoes"
@@ -96,6 +102,18 @@ BY_NAME: Final = ("pit_boss", "operator", "auditor", "cage_manager", "cashier", 
 TERMS: Final[Mapping[str, Term]] = {
     term.name: term
     for term in (
+        # --- The house
+        Term(
+            name="house_name", title="Name of the house", group=HOUSE, kind="text", default="", most=LONGEST_NAME,
+            unset="not named",
+            help="At the head of slips, figures, certificates and whatever is printed; in the name of each list that"
+            " is taken out.",
+        ),
+        Term(
+            name="property_name", title="Name of the property", group=HOUSE, kind="text", default="",
+            most=LONGEST_NAME, unset="not named",
+            help="Beside the house's name, where a company has several.",
+        ),
         # --- Discrepancies and disputes
         Term(
             name="discrepancy_levels_cents", title="Levels of a discrepancy", group=DISCREPANCIES, kind="levels",
@@ -426,6 +444,8 @@ def fault(term: Term, value: Any) -> str:
             return _choices_fault(term, value)
         case "levels":
             return _levels_fault(term, value)
+        case "text":
+            return _text_fault(term, value)
     if not isinstance(value, int) or isinstance(value, bool) or not term.least <= value <= term.most:
         return f"{term.title}: from {said(term, term.least)} to {said(term, term.most)}."
     return ""
@@ -437,6 +457,15 @@ def _choices_fault(term: Term, value: Any) -> str:
     if len(value) < term.least:
         return f"{term.title}: {term.least} at least, or nobody could do it any more."
     return term.judge(value) if term.judge else ""
+
+
+def _text_fault(term: Term, value: Any) -> str:
+    """Paper shows what is written: no breaks, and nothing that turns letters around or hides them."""
+    if not isinstance(value, str) or not value.isprintable() or value != value.strip():
+        return f"{term.title}: one line of letters, digits and signs."
+    if not term.least <= len(value) <= term.most:
+        return f"{term.title}: up to {term.most} letters; this has {len(value)}."
+    return ""
 
 
 def _levels_fault(term: Term, value: Any) -> str:
@@ -470,6 +499,8 @@ def parsed(term: Term, text: str) -> Value:
             value = tuple(_cents(term, part) for part in text.split())
         case "cents":
             value = _cents(term, text)
+        case "text":
+            value = text
         case _:
             value = _number(term, text)
     if says := fault(term, value):
@@ -515,8 +546,10 @@ def said(term: Term, value: Any) -> str:
     if isinstance(value, tuple | list):
         parts = [money(part) if term.kind == "levels" else _word(term, str(part)) for part in value]
         return ("; " if term.called else ", ").join(parts) or "none"
-    if term.unset and value == 0:
+    if term.unset and value in (0, ""):
         return term.unset
+    if term.kind == "text":
+        return str(value)
     if term.kind == "cents":
         return money(value)
     if term.kind == "percent":

@@ -209,7 +209,7 @@ def test_the_rounds_of_a_table_follow_it_while_the_newest_are_shown(looking: Loo
         dealer.pay()
     page.wait_for_selector("#rounds tbody tr:nth-child(2)", timeout=2 * GENEROUS)
     page.wait_for_selector(".chart__title :text('−6')")
-    assert page.locator(".chart__bar").count() == 2
+    assert page.locator(".plot__mark").count() == 2
 
 
 # --- Doing ----------------------------------------------------------------------------------------------------

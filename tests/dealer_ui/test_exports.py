@@ -58,9 +58,10 @@ def test_no_text_is_a_formula_in_any_country(text: str) -> None:
 @given(st.lists(st.lists(TEXTS, min_size=2, max_size=2), min_size=1, max_size=3))
 def test_no_workbook_has_a_formula(rows: list[list[str]]) -> None:
     """Also of what is left when the characters are taken out that a workbook cannot hold."""
-    with exports._workbook(("a", "b"), [rows]) as file:
-        sheet = load_workbook(file).active
-    assert [cell.value for row in sheet.iter_rows() for cell in row if cell.data_type == "f"] == []
+    with exports._workbook(("a", "b"), [rows], about=rows) as file:
+        book = load_workbook(file)
+    cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
+    assert [cell.value for cell in cells if cell.data_type == "f"] == []
 
 
 def test_a_download_of_attacks_has_no_formula(rf: RequestFactory) -> None:

@@ -1,14 +1,12 @@
 """The page of the cut card: what it draws is what was measured, for whatever is asked."""
 
 import io
-from itertools import pairwise
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 from openpyxl import load_workbook
 
-from dealer_ui import charts
 from tables.maths.penetration import results
 from tables.roles import Role
 from tests import floor
@@ -33,7 +31,7 @@ def test_the_page_says_what_was_measured() -> None:
     assert f"<td>{wins:+.2f} ± {error:.2f}</td>".replace("-", "−") in page
     assert f"<td>{100 * cell.positive:.2f} %</td>" in page
     assert "a practical count wins" in page
-    assert page.count('<polyline class="line-chart__line') == 16
+    assert page.count('<polyline class="plot__line') == 16
     assert "30.5 seconds a round" in page
 
 
@@ -95,15 +93,3 @@ def test_nonsense_is_refused_in_a_sentence_beside_the_usual_shoe(query: dict[str
     status, page = asked(**query)
     assert (status, says in page) == (422, True)
     assert "6 decks, 6 seats" in page
-
-
-def test_names_of_lines_stand_apart_and_marks_are_round() -> None:
-    """Harm: a chart in which nobody can tell which line is which."""
-    chart = charts.line_chart([("a", [1, 2]), ("b", [1, 2.01]), ("c", [-3.3, 7])], ["l", "r"], "b", "{:+g}")
-    places = sorted(line.name_y for line in chart.lines)
-    assert min(high - low for low, high in pairwise(places)) >= 18
-    assert [mark.label for mark in chart.marks] == ["−4", "−2", "0", "+2", "+4", "+6", "+8"]
-    assert chart.zero == chart.marks[2].y
-    assert [line.name for line in chart.lines if line.chosen] == ["b"]
-    flat = charts.line_chart([("a", [0, 0])], ["l", "r"], "a", "{:g}")
-    assert [mark.label for mark in flat.marks] == ["0", "0.2"]

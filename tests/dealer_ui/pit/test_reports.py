@@ -1,7 +1,7 @@
 """The page of figures: what it says is what the tables won, in every span; a day is closed there by two people."""
 
 import io
-from datetime import date
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,7 +9,6 @@ from django.test import Client
 from django.urls import reverse
 from openpyxl import load_workbook
 
-from dealer_ui import charts
 from ledger import discrepancies
 from ledger.models import LogEntry
 from tables.roles import Role
@@ -98,6 +97,39 @@ def test_a_workbook_runs_no_formula(hands: tuple[Hand, Hand]) -> None:
     assert [cell.value for cell in sheet["D"]] == ["message", "'=cmd|'/c calc'!A0"]
 
 
+def test_a_list_says_whose_it_is_where_no_column_moves(hands: tuple[Hand, Hand], terms: Callable[..., None]) -> None:
+    """Harm: figures of two properties on the accountant's desk, and nobody can say which are whose or in what money."""
+    terms(house_name="Grand Café & Söhne", property_name="Pier Nine", currency="eur")
+    client, url = browser(hands[1]), reverse("pit:reports-csv")
+    plain, answer = client.get(url), client.get(url, {"as": "xlsx"})
+    assert "grand-cafe-sohne-pier-nine-figures-" in plain["Content-Disposition"]
+    assert whole(plain).decode().startswith("span,of,name,")
+    about = dict(load_workbook(io.BytesIO(whole(answer)))["About"].iter_rows(values_only=True))
+    assert (about["House"], about["Property"], about["Currency"]) == ("Grand Café & Söhne", "Pier Nine", "EUR")
+    assert about["Taken out by"] == hands[1].by.name
+
+
+def test_what_is_printed_says_whose_it_is_and_who_printed_it(
+    hands: tuple[Hand, Hand], terms: Callable[..., None]
+) -> None:
+    """Harm: a sheet of amounts without a currency, a house or a date."""
+    terms(house_name="Grand & Sons", property_name="Pier Nine", currency="jpy")
+    page = text(hands[1])
+    head = page.partition('<div class="letterhead">')[2].partition("</div>")[0]
+    assert "<b>Grand &amp; Sons, Pier Nine</b>" in head
+    assert "Amounts in JPY" in head
+    assert f"by {hands[1].by.name}" in head
+    assert "Win<small> JPY</small>" in page
+
+
+def test_tables_that_were_not_open_are_named_below_the_list(hands: tuple[Hand, Hand]) -> None:
+    """Harm: forty rows of nothing around the one that matters."""
+    floor.table(name="Rocket 9")
+    page = text(hands[1])
+    assert "1 table was not open" in page
+    assert '<th scope="row">Rocket 9</th>' not in page
+
+
 @pytest.mark.parametrize(("slip", "linked"), [("closer/2026/1", True), ("drop/2026/1", False), (None, False)])
 def test_a_discrepancy_leads_to_its_slip(hands: tuple[Hand, Hand], slip: str | None, linked: bool) -> None:
     """Harm: whoever looks into it has to find the paper by its number, or is sent to one that they may not see."""
@@ -109,31 +141,6 @@ def test_a_discrepancy_leads_to_its_slip(hands: tuple[Hand, Hand], slip: str | N
     assert (reverse("slips:slip", args=[hands[0].table.pk, "closer", 2026, 1]) in page) is linked
     assert (f"{reverse('pit:mispays', args=[hands[0].table.pk])}?variance=-30&amp;through=7" in page) is linked
     assert "/slips/1/drop" not in page
-
-
-def test_the_days_have_a_scale() -> None:
-    """Harm: bars without amounts, of which nobody knows whether they are hundreds or millions."""
-    drawn = charts.day_bars([(date(2026, 11, 20), -500, 0), (date(2026, 11, 21), 1_500, 0)])
-    assert [mark.label for mark in drawn.marks] == ["-5", "0", "15"]
-    assert [mark.y for mark in drawn.marks] == sorted((mark.y for mark in drawn.marks), reverse=True)
-    assert [mark.label for mark in charts.day_bars([(date(2026, 11, 20), 0, 0)]).marks] == ["0"]
-
-
-def test_the_bars_stand_on_one_zero() -> None:
-    """Harm: a table that lost looks as if it had won."""
-    drawn = charts.figure_bars([("A", 500, 1_000), ("B", -500, 200)])
-    won, lost = drawn.bars
-    assert won.win_x == drawn.zero
-    assert lost.win_x + lost.win_width == pytest.approx(drawn.zero, abs=0.2)
-    assert won.win_width == pytest.approx(lost.win_width, abs=0.2)
-    assert charts.figure_bars([]).height > 0
-
-
-@pytest.mark.parametrize(("value", "outside"), [(5.0, False), (0.0, False), (10.0, False), (11.0, True), (-1.0, True)])
-def test_a_mark_outside_of_its_bar_is_said_to_be(value: float, outside: bool) -> None:
-    drawn = charts.whisker(0.0, 10.0, value)
-    assert drawn.outside is outside
-    assert (drawn.low <= drawn.value <= drawn.low + drawn.width) is not outside
 
 
 def test_today_is_not_closed(hands: tuple[Hand, Hand]) -> None:

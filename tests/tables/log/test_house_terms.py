@@ -34,6 +34,9 @@ def test_each_default_is_in_its_bounds_and_survives_being_typed(name: str) -> No
         ("dispute_reportable_cents", 1.5), ("certificate_games", ("rocket", "rocket")),
         ("certificate_games", ("poker",)), ("certificate_games", "rocket"), ("certificate_pass_percent", 101),
         ("pin_digits_min", 3), ("pin_digits_min", 9), ("pin_digits_min", None), ("weather", 1),
+        ("house_name", "Grand\nCasino"), ("house_name", " Grand"), ("house_name", "Grand\u202e"),
+        ("house_name", "G" * 61),
+        ("house_name", 5),
     ],
 )  # fmt: skip
 def test_what_is_out_of_bounds_is_named(name: str, value: Any) -> None:
@@ -49,6 +52,7 @@ def test_what_is_out_of_bounds_is_named(name: str, value: Any) -> None:
         ("certificate_games", "rocket, three card poker", ("rocket", "three_card_poker")),
         ("certificate_games", "", ()),
         ("pin_digits_min", " 8 ", 8),
+        ("house_name", " Grand_Casino & Söhne ", "Grand_Casino & Söhne"),
     ],
 )
 def test_values_are_typed_as_they_are_said(name: str, text: str, value: Any) -> None:

@@ -1,0 +1,1 @@
+"""How the administration writes what Django writes by itself."""

@@ -1,0 +1,39 @@
+"""Whose paper and whose money this is: the head of whatever is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+from django.utils import timezone
+
+from tables.day import house_clock
+from tables.setup import house_identity
+from tables.setup.house_identity import Identity
+
+register = template.Library()
+
+
+@register.simple_tag
+def house() -> Identity:
+    """The names of the house and its property, and its currency."""
+    return house_identity.identity()
+
+
+@register.simple_tag
+def currency() -> str:
+    """The house's currency, by ISO 4217, where money stands alone: "USD"."""
+    return house_identity.identity().currency
+
+
+@register.inclusion_tag("dealer_ui/_letterhead.html", takes_context=True)
+def letterhead(context: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a printer puts above a page: whose it is, of which gaming day, and who printed it when."""
+    user = getattr(context.get("request"), "user", None)
+    return {
+        "house": house_identity.identity(),
+        "day": house_clock.day(),
+        "printed_at": timezone.now(),
+        "by": user.name if user is not None and user.is_authenticated else "",
+    }

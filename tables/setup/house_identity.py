@@ -1,0 +1,42 @@
+"""Whose paper this is: the names of the house and of its property, and its currency."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from django.db import DatabaseError
+
+from tables.log import house_terms as catalogue
+from tables.setup import house_terms
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What stands at the head of whatever the house prints."""
+
+    house_name: str
+    property_name: str
+    currency: str
+
+    @property
+    def title(self) -> str:
+        """Both names as one line; empty where the house has none."""
+        return ", ".join(name for name in (self.house_name, self.property_name) if name)
+
+    @property
+    def prefix(self) -> str:
+        """The same as the beginning of a file's name, in plain letters: "grand-casino-harbour-"; empty without any."""
+        plain = unicodedata.normalize("NFKD", self.title).encode("ascii", "ignore").decode().lower()
+        slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
+        return f"{slug}-" if slug else ""
+
+
+def identity() -> Identity:
+    """As it is now. While the database is away, a house without a name: its pages are still drawn."""
+    try:
+        terms = house_terms.all_in_force()
+    except DatabaseError:
+        terms = catalogue.defaults()
+    return Identity(str(terms["house_name"]), str(terms["property_name"]), str(terms["currency"]).upper())
