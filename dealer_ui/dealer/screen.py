@@ -290,9 +290,10 @@ class Screen:
 
     @property
     def hands(self) -> tuple[OutcomeLine, ...]:
-        """What the dealer's hands do about the latest input, until the next one; a walk is the prompt's own."""
+        """What the dealer's hands do about the latest input, seat by seat; the walk at a round's end is the prompt's
+        own."""
         standing = self.standing
-        if standing.round is None or standing.round.paid or self.board.pay:
+        if not self.board.banked or standing.round is None or standing.round.paid or self.board.pay:
             return ()
         shuffled_since = (
             standing.shoe is None
@@ -300,6 +301,11 @@ class Screen:
             or standing.round.first_seq < standing.shoe.ready_seq
         )
         return () if shuffled_since else self.board.outcomes
+
+    @property
+    def hands_play(self) -> int:
+        """The entry that those were decided by."""
+        return self.standing.round.plays[-1].seq if self.standing.round else 0
 
     @property
     def acting(self) -> str:

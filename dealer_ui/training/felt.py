@@ -84,7 +84,7 @@ def _seat(state: State, spot: SpotSeen, due: Question, titles: dict[str, str]) -
         bet=(),
         stack=(),
         acting=spot.seat == due.place and not due.pays,
-        outcome=None if left else OutcomeLine(spot.seat, "", None, net_cents, "", ""),
+        outcome=None if left else OutcomeLine(spot.seat, "", None, net_cents, ""),
         spots=tuple(_spots(spot, due, titles)),
         hands=tuple(_own_hand(state, spot, hand, due) for hand in spot.hands),
     )

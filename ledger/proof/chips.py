@@ -1,8 +1,9 @@
 """Chips without a database: where they may be, how they may move, and how an amount is cut into denominations."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, product
 from math import gcd
 from types import MappingProxyType
 
@@ -165,28 +166,72 @@ def money(amount_cents: int) -> str:
     return f"{sign}{whole:,}.{part:02}" if part else f"{sign}{whole:,}"
 
 
+def together(cuts: Iterable[Cut]) -> Cut:
+    """Chips that lie apart, as if they were counted together."""
+    counts: dict[Denomination, int] = {}
+    for chip, count in chain.from_iterable(cuts):
+        counts[chip] = counts.get(chip, 0) + count
+    return tuple(sorted(counts.items(), reverse=True))
+
+
 @dataclass(frozen=True, slots=True)
 class Taking:
-    """What the house keeps of a bet that lost, in part or whole, and what goes back to the player."""
+    """What the dealer's hands do to take an amount of a bet: chips from there into the rack, and change out of it."""
 
-    keep: Cut
+    take: Cut
     give_back: Cut
 
-    def __str__(self) -> str:
-        phrase = f"take {money(total(self.keep))}: keep {say(self.keep)}"
-        return f"{phrase}, return {say(self.give_back)}" if self.give_back else phrase
+    @property
+    def touches(self) -> int:
+        """How many chips are touched."""
+        return count_of(self.take) + count_of(self.give_back)
 
 
-def take_and_return(bet_cents: int, taken_cents: int, denominations: Sequence[Denomination]) -> Taking:
-    """How to take part of a bet: "take 16: keep 3 red 1 white, return 4 white"."""
-    if not 0 < taken_cents <= bet_cents:
-        raise ValueError(f"cannot take {money(taken_cents)} of a bet of {money(bet_cents)}")
-    return Taking(cut(taken_cents, denominations), cut(bet_cents - taken_cents, denominations))
+def count_of(chips: Cut) -> int:
+    return sum(count for _, count in chips)
 
 
-def pay(amount_cents: int, denominations: Iterable[Denomination]) -> str:
-    """How to pay a bet that won: "pay 50: 2 green"."""
-    return f"pay {money(amount_cents)}: {say(cut(amount_cents, denominations))}"
+@lru_cache(maxsize=4_096)
+def taking(lying: Cut, owed_cents: int, denominations: tuple[Denomination, ...]) -> Taking:
+    """How to take what is owed of the chips that lie at a seat, with the fewest touched: those that make it exactly;
+    the whole bet, with change from the rack; or some of it with less change. Of two such ways, the one with less
+    change. Raises Uncuttable where the rack has no chips for any change."""
+    if not 0 < owed_cents <= total(lying):
+        raise ValueError(f"cannot take {money(owed_cents)} of a bet of {money(total(lying))}")
+    if owed_cents % gcd(*(chip.value_cents for chip in (*denominations, *dict(lying)))):
+        raise Uncuttable(owed_cents)
+    (largest, most), *smaller = lying
+    best: Taking | None = None
+    for few in _parts_of(smaller):
+        for way in _ways(few, largest, most, owed_cents, denominations):
+            if best is not None and count_of(way.take) >= best.touches:
+                break
+            best = way if best is None else min(best, way, key=_rank)
+    if best is None:
+        raise Uncuttable(owed_cents)
+    return best
+
+
+def _rank(way: Taking) -> tuple[int, int]:
+    return way.touches, count_of(way.give_back)
+
+
+def _parts_of(chips: Sequence[tuple[Denomination, int]]) -> Iterator[Cut]:
+    """Every part of some chips, none and all of them too."""
+    for counts in product(*(range(count + 1) for _, count in chips)):
+        yield tuple((chip, count) for (chip, _), count in zip(chips, counts, strict=True) if count)
+
+
+def _ways(
+    few: Cut, largest: Denomination, most: int, owed_cents: int, denominations: tuple[Denomination, ...]
+) -> Iterator[Taking]:
+    """The ways to take these few chips and enough of the largest, ever more of those."""
+    least = max(0, -(-(owed_cents - total(few)) // largest.value_cents))
+    for count in range(least, most + 1):
+        part = ((largest, count), *few) if count else few
+        change_cents = total(part) - owed_cents
+        if can_cut(change_cents, denominations):
+            yield Taking(part, cut(change_cents, denominations))
 
 
 @lru_cache(maxsize=256)

@@ -12,7 +12,7 @@ from ledger.proof import chips
 from ledger.proof.chips import Denomination, money
 from tables.board import payments
 from tables.games.cards import PAIRS
-from tables.games.felt import Payout, Phrase, Prompt
+from tables.games.felt import Payout, Phrase, Prompt, Settled
 from tables.games.game import Kind
 from tables.log.fold import Round
 from tables.log.kinds import kind_of
@@ -37,13 +37,22 @@ class OutcomeLine:
     card: int | None
     net_cents: int
     why: str
-    hands: str
-    """"take 16: keep 3 red 1 white, return 4 white" """
-    keep: tuple[Chips, ...] = ()
+    do: str = ""
+    """What the hands do, in a word or two: "take the bet", "pay 45"."""
+    hands: str = ""
+    """The same with the chips: "take the bet, give back 40: 1 green 3 red"."""
+    take: tuple[Chips, ...] = ()
+    """Chips that lie at the seat and go into the rack; none where the whole bet goes."""
     give_back: tuple[Chips, ...] = ()
+    """The change for them, from the rack."""
     pay: tuple[Chips, ...] = ()
+    """What the seat won, from the rack."""
     wagers: tuple[WagerLine, ...] = ()
     """Each wager by itself, in games where they lie apart."""
+
+    @property
+    def give_back_cents(self) -> int:
+        return sum(pile.count * pile.value_cents for pile in self.give_back)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,71 @@ class PaymentLine:
     says: str
     each_cents: int
     each: tuple[Chips, ...]
+
+
+@dataclass(frozen=True)
+class Hands:
+    """What the dealer's hands do at a seat."""
+
+    staked_cents: int
+    lost_cents: int
+    won_cents: int
+    takings: tuple[chips.Taking | None, ...]
+    """For each bet that lost; None where the table's chips make no change for it."""
+    pay: chips.Cut
+
+    @property
+    def _whole(self) -> tuple[chips.Taking, ...]:
+        """None of them, unless all can be told in chips."""
+        told = tuple(taking for taking in self.takings if taking)
+        return told if len(told) == len(self.takings) else ()
+
+    @property
+    def take(self) -> chips.Cut:
+        return chips.together(taking.take for taking in self._whole)
+
+    @property
+    def give_back(self) -> chips.Cut:
+        return chips.together(taking.give_back for taking in self._whole)
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether all that lies at the seat goes into the rack."""
+        return chips.total(self.take) == self.staked_cents
+
+    @property
+    def do(self) -> str:
+        words = [self._take] if self.lost_cents else []
+        words += [f"pay {money(self.won_cents)}"] if self.won_cents else []
+        return ", ".join(words) or f"return the {self._bet} of {money(self.staked_cents)}"
+
+    @property
+    def _take(self) -> str:
+        if not self.takes_all:
+            return f"take {money(chips.total(self.take) or self.lost_cents)}"
+        return f"take the {self._bet}" if self.give_back else f"take the {self._bet} of {money(self.staked_cents)}"
+
+    @property
+    def _bet(self) -> str:
+        return "bets" if len(self.takings) > 1 else "bet"
+
+    @property
+    def says(self) -> str:
+        words = [f"{self._take}{_named(() if self.takes_all else self.take)}"] if self.lost_cents else []
+        if self.give_back:
+            words.append(f"give back {money(chips.total(self.give_back))}{_named(self.give_back)}")
+        if self.won_cents:
+            words.append(f"pay {money(self.won_cents)}{_named(self.pay)}")
+        return ", ".join(words) or self.do
+
+
+def _named(cut: chips.Cut) -> str:
+    """The chips after an amount; nothing where no chips make it."""
+    return f": {chips.say(cut)}" if cut else ""
+
+
+def _piles(cut: chips.Cut) -> tuple[Chips, ...]:
+    return tuple(Chips(count, chip.name, chip.value_cents) for chip, count in cut)
 
 
 _WORDS: Final = {
@@ -182,7 +256,8 @@ class Telling(ABC):
         return chips.say(cut) if cut else money(cents)
 
     def in_chips(self, cents: int) -> tuple[Chips, ...]:
-        return tuple(Chips(count, chip.name, chip.value_cents) for chip, count in self._cut(cents))
+        """As they are drawn, and as they lie."""
+        return _piles(self._cut(cents))
 
     def _cut(self, cents: int) -> chips.Cut:
         """In chips; nothing when the table's chips cannot make it: the amount is said then, and the game goes on."""
@@ -206,37 +281,52 @@ class HouseTelling(Telling):
         return {wager.name: wager.title for wager in kind_of(self.scene.game).wagers(self.scene.rules)}
 
     def line(self, payout: Payout) -> OutcomeLine:
-        net, staked, returned = payout.net_cents, payout.staked_cents, payout.returned_cents
-        if net > 0:
-            hands, pay, keep, back = f"pay {money(net)}: {self._spoken(net)}", net, 0, 0
-        elif net < 0:
-            hands, pay, keep, back = f"take {money(-net)}: keep {self._spoken(-net)}", 0, -net, returned
-            hands += f", return {self._spoken(returned)}" if returned else ""
-        else:
-            hands, pay, keep, back = f"return the bet of {money(staked)}", 0, 0, staked
+        hands = self._hands(payout)
+        said = [hands.says]
         if commission := self._commission(sum(wager.commission_cents for wager in payout.wagers)):
-            hands += f"; {commission}"
+            said.append(commission)
         return OutcomeLine(
             seat=payout.seat,
             outcome=payout.outcome,
             card=payout.card,
-            net_cents=net,
+            net_cents=payout.net_cents,
             why=payout.why,
-            hands=hands,
-            keep=self.in_chips(keep),
-            give_back=self.in_chips(back),
-            pay=self.in_chips(pay),
-            wagers=tuple(
-                WagerLine(
-                    title=self._titles.get(wager.bet, wager.bet.replace("_", " "))
-                    + (f" {wager.hand}" if wager.hand and wager.hand > 1 else ""),
-                    outcome=wager.outcome,
-                    net_cents=wager.returned_cents - wager.staked_cents,
-                    why=wager.why,
-                    commission=self._commission(wager.commission_cents),
-                )
-                for wager in payout.wagers
-            ),
+            do=hands.do,
+            hands="; ".join(said),
+            take=() if hands.takes_all else _piles(hands.take),
+            give_back=_piles(hands.give_back),
+            pay=_piles(hands.pay),
+            wagers=tuple(self._wager(wager) for wager in payout.wagers),
+        )
+
+    def _hands(self, payout: Payout) -> Hands:
+        """Each bet lies by itself, and so does what is put up for it later."""
+        bets = [(wager.net_cents, [cents for _, cents in wager.put_up]) for wager in payout.wagers]
+        bets = bets or [(payout.net_cents, [payout.staked_cents])]
+        return Hands(
+            staked_cents=payout.staked_cents,
+            lost_cents=-sum(net for net, _ in bets if net < 0),
+            won_cents=sum(net for net, _ in bets if net > 0),
+            takings=tuple(self._taking(-net, stacks) for net, stacks in bets if net < 0),
+            pay=chips.together(self._cut(net) for net, _ in bets if net > 0),
+        )
+
+    def _taking(self, lost_cents: int, stacks_cents: Sequence[int]) -> chips.Taking | None:
+        """Of the chips as they are drawn; None where the table's chips make no change for them."""
+        lying = chips.together(self._cut(cents) for cents in stacks_cents)
+        try:
+            return chips.taking(lying, lost_cents, self.denominations)
+        except ValueError:
+            return None
+
+    def _wager(self, wager: Settled) -> WagerLine:
+        title = self._titles.get(wager.bet, wager.bet.replace("_", " "))
+        return WagerLine(
+            title=title + (f" {wager.hand}" if wager.hand and wager.hand > 1 else ""),
+            outcome=wager.outcome,
+            net_cents=wager.net_cents,
+            why=wager.why,
+            commission=self._commission(wager.commission_cents),
         )
 
     def _commission(self, cents: int) -> str:
@@ -256,7 +346,7 @@ class PotTelling(Telling):
         return Phrase(self._after_payments("shuffle the deck"), "Shuffling.", rule)
 
     def line(self, payout: Payout) -> OutcomeLine:
-        return OutcomeLine(payout.seat, payout.outcome, payout.card, payout.net_cents, why=payout.why, hands="")
+        return OutcomeLine(payout.seat, payout.outcome, payout.card, payout.net_cents, payout.why)
 
 
 _TELLINGS: Final[dict[Kind, type[Telling]]] = {"banked": HouseTelling, "pot": PotTelling}

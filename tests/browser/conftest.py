@@ -53,6 +53,12 @@ class Screen:
         return str(self.page.inner_text("#prompt"))
 
     @property
+    def settling(self) -> str:
+        """What is to be done at the seat that was decided in mid-round; empty once it is done."""
+        lines = self.page.locator(".settling .is-due .prompt__do")
+        return str(lines.inner_text()) if lines.count() else ""
+
+    @property
     def refused(self) -> str:
         return str(self.page.inner_text("#refused span"))
 

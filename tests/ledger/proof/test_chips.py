@@ -1,6 +1,7 @@
 """Cutting chips: always the exact amount, always the fewest chips, and never a guess."""
 
 from functools import cache
+from itertools import combinations
 
 import pytest
 from hypothesis import given
@@ -10,14 +11,14 @@ from ledger.proof.chips import (
     MOVEMENTS,
     PLACES,
     REVERSAL,
+    Cut,
     Denomination,
     Uncuttable,
     can_cut,
     cut,
     money,
-    pay,
     say,
-    take_and_return,
+    taking,
     total,
 )
 
@@ -55,26 +56,33 @@ def chips_in(chips: tuple[tuple[Denomination, int], ...]) -> int:
     return sum(count for _, count in chips)
 
 
-def test_the_dealer_is_told_what_to_keep_and_what_to_give_back() -> None:
-    """Harm prevented: a dealer who has to work out the change by head, and errs."""
-    assert str(take_and_return(2000, 1600, RACK)) == "take 16: keep 3 red 1 white, return 4 white"
+def hands(bet: int, owed: int, rack: tuple[Denomination, ...] = RACK) -> tuple[str, str]:
+    """What is taken of a bet that lies in the fewest chips, and what is given back."""
+    way = taking(cut(bet, rack), owed, rack)
+    return say(way.take), say(way.give_back)
 
 
-def test_nothing_is_returned_of_a_bet_that_is_lost_whole() -> None:
-    """Harm prevented: "return nothing" read as an instruction."""
-    assert str(take_and_return(2000, 2000, RACK)) == "take 20: keep 4 red"
-
-
-def test_pay_names_the_chips() -> None:
-    """Harm prevented: a payout in chips that do not make the amount."""
-    assert pay(13_700, RACK) == "pay 137: 1 black 1 green 2 red 2 white"
+def test_what_is_taken_lies_there() -> None:
+    """Harm prevented: "4 red 4 white" of a bet that lies as a green and a red: the dealer does sums instead."""
+    assert hands(10_000, 6_000) == ("1 black", "1 green 3 red")
+    assert hands(3_000, 500) == ("1 red", "nothing")
+    assert hands(3_000, 2_400) == ("1 green", "1 white")
+    assert hands(2_000, 2_000) == ("4 red", "nothing")
+    orange = (RED, BLACK, Denomination(50_000, "purple"), Denomination(100_000, "orange"))
+    assert hands(500_000, 350_000, orange) == ("4 orange", "1 purple")
 
 
 @pytest.mark.parametrize(("bet", "taken"), [(2000, 2100), (2000, 0), (2000, -100)])
 def test_more_than_the_bet_cannot_be_taken(bet: int, taken: int) -> None:
     """Harm prevented: a house that takes what was never bet."""
     with pytest.raises(ValueError, match="cannot take"):
-        take_and_return(bet, taken, RACK)
+        hands(bet, taken)
+
+
+def test_change_that_the_rack_does_not_have_is_not_made_up() -> None:
+    """Harm prevented: an instruction in chips that nobody can follow."""
+    with pytest.raises(Uncuttable):
+        hands(2_000, 1_600, (RED, GREEN))
 
 
 def test_greedy_is_not_good_enough() -> None:
@@ -142,14 +150,43 @@ def test_floor_chips_are_cut_exactly_at_any_height(amount: int) -> None:
         assert amount in (50, 150)  # only these multiples of half a chip are out of reach of 1.00 and 2.50
 
 
+stacks = st.dictionaries(st.sampled_from((1, 2, 5, 20, 25, 100)), st.integers(1, 3), min_size=1, max_size=4)
+
+
+@given(stacks, values, st.data())
+def test_taking_moves_just_what_is_owed_with_the_fewest_touches(
+    stack: dict[int, int], worth: tuple[int, ...], data: st.DataObject
+) -> None:
+    """Harm prevented: a chip that vanishes, one that does not lie there, and change that a better way would spare."""
+    rack = tuple(Denomination(value, f"chip {value}") for value in worth)
+    lying = tuple((Denomination(value, f"chip {value}"), count) for value, count in sorted(stack.items(), reverse=True))
+    owed = data.draw(st.integers(1, total(lying)))
+    fewest = fewest_touches_by_search(lying, owed, worth)
+    if fewest is None:
+        with pytest.raises(Uncuttable):
+            taking(lying, owed, rack)
+        return
+    way = taking(lying, owed, rack)
+    assert total(way.take) - total(way.give_back) == owed
+    assert all(count <= dict(lying)[chip] for chip, count in way.take)
+    assert {chip for chip, _ in way.give_back} <= set(rack)
+    assert chips_in(way.take) + chips_in(way.give_back) == way.touches == fewest
+
+
+def fewest_touches_by_search(lying: Cut, owed: int, worth: tuple[int, ...]) -> int | None:
+    """Every handful of the chips that lie there, with the fewest chips of change."""
+    heap = [chip.value_cents for chip, count in lying for _ in range(count)]
+    handfuls = {(len(hand), sum(hand)) for size in range(len(heap) + 1) for hand in combinations(heap, size)}
+    ways = ((size, fewest_by_search(cents - owed, worth)) for size, cents in handfuls if cents >= owed)
+    return min((size + change for size, change in ways if change is not None), default=None)
+
+
 @given(st.integers(1, 10**7), st.data())
-def test_what_is_kept_and_what_is_returned_make_the_bet(units: int, data: st.DataObject) -> None:
-    """Harm prevented: a chip that vanishes between the player's bet and the house's rack."""
-    bet = units * 100
-    taken = data.draw(st.integers(1, units)) * 100
-    taking = take_and_return(bet, taken, RACK)
-    assert total(taking.keep) + total(taking.give_back) == bet
-    assert total(taking.keep) == taken
+def test_of_any_bet_any_part_can_be_taken_at_once(units: int, data: st.DataObject) -> None:
+    """Harm prevented: a high roller's half loss, for which the screen has no words, or thinks for a minute."""
+    owed = data.draw(st.integers(1, units)) * 100
+    way = taking(cut(units * 100, RACK), owed, RACK)
+    assert total(way.take) - total(way.give_back) == owed
 
 
 @pytest.mark.parametrize(

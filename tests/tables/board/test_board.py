@@ -204,16 +204,42 @@ def test_an_outcome_says_what_to_take_and_what_to_pay_in_chips(dealer: Hand) -> 
     dealer.bets(seat1=2_000, seat4=5_000, seat5=1_000)
     dealer.cards(8, 4, 10, 9, 8)
     (taken,) = dealer.board.outcomes
-    assert taken.hands == "take 16: keep 3 red 1 white, return 4 white"
+    assert taken.do == "take the bet"
+    assert taken.hands == "take the bet, give back 4: 4 white"
     assert taken.why == "pair of 8s: loses 8/10 of the bet"
-    assert [(one.count, one.colour) for one in taken.keep] == [(3, "red"), (1, "white")]
-    assert [(one.count, one.colour) for one in taken.give_back] == [(4, "white")]
+    assert (taken.take, taken.give_back_cents) == ((), 400), "what lies there goes as it is: 4 red"
+    assert [(pile.count, pile.colour) for pile in taken.give_back] == [(4, "white")]
     dealer.cards(7, 10)
-    assert [line.hands for line in dealer.board.outcomes] == ["take 10: keep 2 red"]
+    assert [line.hands for line in dealer.board.outcomes] == ["take the bet of 10"]
     dealer.cards(9)
     (paid,) = dealer.board.outcomes
     assert paid.hands == "pay 45: 1 green 4 red"
     assert dealer.board.pay == paid
+
+
+def test_what_is_taken_lies_at_the_seat(dealer: Hand) -> None:
+    """Harm: of a green and a red the dealer is to take four reds and four whites, and has to make change first."""
+    dealer.bets(seat1=3_000, seat2=10_000)
+    assert [(pile.count, pile.colour) for pile in dealer.board.seats[0].bet] == [(1, "green"), (1, "red")]
+    dealer.cards(8, 6, 10, 8)
+    (line,) = dealer.board.outcomes
+    assert (line.net_cents, line.hands) == (-2_400, "take 25: 1 green, give back 1: 1 white")
+    dealer("choose", seat=2, choice="fold")
+    (line,) = dealer.board.outcomes
+    assert (line.net_cents, line.hands) == (-6_000, "take the bet, give back 40: 1 green 3 red")
+
+
+def test_each_wager_is_taken_from_its_own_stack() -> None:
+    """Harm: the dealer pays the difference of two wagers, and a chip of one lies on the spot of another."""
+    hand, _ = floor.dealt(name="Baccarat 1", game="baccarat", options={}, max_cents=50_000)
+    hand("bet", seat=1, wager="player", amount_cents=10_000)
+    hand("bet", seat=1, wager="tie", amount_cents=2_500)
+    hand("close_bets")
+    hand.cards("9", "2", "T", "3")
+    line = hand.board.pay
+    assert line is not None
+    assert (line.do, line.hands) == ("take 25, pay 100", "take 25: 1 green, pay 100: 1 black")
+    assert line.net_cents == 7_500
 
 
 def test_outcomes_are_walked_right_to_left(dealer: Hand) -> None:
@@ -245,8 +271,8 @@ def test_chips_that_do_not_make_an_amount_do_not_stop_the_table(dealer: Hand) ->
     dealer.table.denominations.set(Denomination.objects.exclude(value_cents=100))
     dealer.cards(8, 9, 8)
     (line,) = dealer.board.outcomes
-    assert line.hands == "take 16: keep 16, return 4"
-    assert line.keep == ()
+    assert line.hands == line.do == "take 16"
+    assert (line.take, line.give_back) == ((), ())
 
 
 # --- the picture ----------------------------------------------------------------------------------------------

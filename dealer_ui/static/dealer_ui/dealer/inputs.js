@@ -7,6 +7,7 @@ import { actAhead, dropAhead, enteredOnce, isAgain, typeAhead } from "./keys.js"
 import { lineWorks, refresh } from "./line.js";
 import { lay } from "./overlay.js";
 import { paneNow, reopen } from "./panes.js";
+import { saidNow, showSettling, toSettle } from "./settling.js";
 import { state } from "./state.js";
 import { draw, insist, say, speak, stop } from "./words.js";
 
@@ -25,6 +26,10 @@ export function admit(form, button) {
   if (state.flying) {
     if (button.dataset.hotkey) typeAhead(button.dataset.hotkey);
     else say("Not entered: the table is still answering.");
+    return false;
+  }
+  if (toSettle() && !button.closest("[data-sheet], .side")) {
+    say(`Not entered: seat ${toSettle().dataset.seat} comes first.`);
     return false;
   }
   if ((["place", "brought"].includes(button.id) || button.name === "amount") && !isWhole(button)) return false;
@@ -69,8 +74,9 @@ function answered() {
   if (input) hold(input, fresh);
   if (state.ahead.length && (fresh.dataset.refused || mode() !== state.expects)) dropAhead();
   if (input && fresh.dataset.refused) speak("warned", part("refused")?.innerText);
+  showSettling();
   compose();
-  speak("spoken", [...fresh.querySelectorAll("[data-says]")].map((piece) => piece.dataset.says).join(" "));
+  speak("spoken", saidNow());
   actAhead();
   draw();
   if (state.heard > sequence() && !state.flying) refresh();

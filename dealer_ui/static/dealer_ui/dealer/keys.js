@@ -14,6 +14,7 @@
 import { takeAmount } from "./amounts.js";
 import { AMOUNTS, EXPECTED_AFTER, buttonOf, isCardLike, meant, mode, part, send, spell, typedCount } from "./board.js";
 import { openPaneOf, takeCount } from "./panes.js";
+import { settled, toSettle } from "./settling.js";
 import { isField } from "./sheets.js";
 import { state } from "./state.js";
 import { draw, goOn, insist, say, spelled, stop } from "./words.js";
@@ -39,7 +40,29 @@ export function press(key, moment) {
   if (state.lost) return insist();
   if (again && !isFigure(key)) return enteredOnce(spell(key), /^\d$/.test(key) || isCardLike(buttonOf(key)));
   if (state.flying) return typeAhead(key);
+  if (toSettle()) return settleFirst(key);
   return act(key);
+}
+
+/** Enter says that the seat is done; a card that is typed meanwhile waits for it. */
+function settleFirst(key) {
+  if (key === "Enter") return settleSeat();
+  return key === "Backspace" && !state.ahead.length ? act(key) : typeAhead(key);
+}
+
+/** The seat is done by touch: not by the tap whose card decided it, should the finger have come twice. */
+export function tapDone(moment) {
+  if (state.shut || state.lost) return insist();
+  if (state.finger.by === "touch" && moment - state.finger.moment < BOUNCE_MS) return undefined;
+  state.finger = { name: "settled", by: "touch", moment };
+  return settleSeat();
+}
+
+/** The seat is done, and what was typed meanwhile is entered. */
+function settleSeat() {
+  settled();
+  actAhead();
+  draw();
 }
 
 /** Whether a key only writes an amount or a count: figures may well follow each other. */
@@ -81,17 +104,20 @@ export function typeAhead(key) {
     state.ahead.pop();
     return draw();
   }
-  const wanted = EXPECTED_AFTER[state.flying.does];
+  const wanted = meant();
   const usual = AMOUNTS.includes(mode()) || mode() === "cards";
-  if (!wanted || !usual) return say(`${spell(key)} was not entered: the table is still answering.`);
+  if (!wanted || !usual) return say(`${spell(key)} was not entered: ${whyNot()}.`);
   state.expects = wanted;
   state.ahead.push(key);
   return draw();
 }
 
-/** Do what was typed ahead, on the board that has come: up to the first key that sends something. */
+const whyNot = () => (state.flying ? "the table is still answering" : `seat ${toSettle().dataset.seat} comes first`);
+
+/** Do what was typed ahead, on the board that has come: up to the first key that sends something, or a seat that is to
+ *  be settled before. */
 export function actAhead() {
-  while (state.ahead.length && !state.flying) {
+  while (state.ahead.length && !state.flying && !toSettle()) {
     if (act(state.ahead[0])) state.ahead.shift();
     else dropAhead();
   }

@@ -4,10 +4,11 @@
 import { clearHand, compose, layAtSeat, takeAmount, takeLikely } from "./amounts.js";
 import { board, part, sequence } from "./board.js";
 import { admit, fill, take } from "./inputs.js";
-import { forgetFinger, isForField, nameOf, press } from "./keys.js";
+import { forgetFinger, isForField, nameOf, press, tapDone } from "./keys.js";
 import { dropInput, lineLost, pageOutOfDate, refresh, tryAgain } from "./line.js";
 import { padKey, spareKeyboard, typeFigure } from "./pad.js";
 import { openPaneOf, tapSeat } from "./panes.js";
+import { showSettling } from "./settling.js";
 import { isElsewhere, touchBeside } from "./sheets.js";
 import { state } from "./state.js";
 import { goOn, lamp, say } from "./words.js";
@@ -33,6 +34,7 @@ document.addEventListener("click", (event) => {
   tapSeat(event.target.closest(".seat"));
   if (event.target.name === "seat") layAtSeat(); // a label passes its click on to the seat itself
   if (event.target.closest("#clear")) clearHand();
+  if (event.target.closest("#settled")) tapDone(event.timeStamp);
   if (event.target.closest("#go-on")) goOn();
   if (event.target.closest("#line-retry")) tryAgain();
   if (event.target.closest("#line-drop")) dropInput();
@@ -117,4 +119,5 @@ document.addEventListener("htmx:sseBeforeMessage", (event) => {
 });
 
 document.documentElement.classList.add("has-script");
+showSettling();
 compose();
