@@ -286,20 +286,3 @@ def step_rows(story: Story) -> Iterator[list[Row]]:
             (transfer.kind, transfer.source, transfer.target, transfer.amount_cents) for transfer in step.moved
         ]
         yield [(*head, *transfer, entry.hash) for transfer in moved or [(None,) * 4]]
-
-
-ALERT_HEADER: Final = ("alert", "at", "table", "kind", "message", "acknowledged_by", "acknowledged_at", "note")
-
-
-def alert_pages(read: Callable[[int | None, int], Iterable[Any]]) -> Iterator[list[Row]]:
-    """Every alert, the newest first. ``read`` gives so many before one."""
-    before: int | None = None
-    while page := list(read(before, ENTRIES_AT_ONCE)):
-        yield [_alert_row(alert) for alert in page]
-        before = page[-1].pk
-
-
-def _alert_row(alert: Any) -> Row:
-    taken = getattr(alert, "acknowledgement", None)
-    closing = (taken.by, taken.at, taken.note) if taken else ("", None, "")
-    return (alert.pk, alert.at, alert.book.name if alert.book else "", alert.kind, alert.message, *closing)

@@ -15,7 +15,8 @@ from django.utils import timezone
 from dealer_ui.live.open_screens import event
 from dealer_ui.live.painter import Drawing, Messages, Order
 from dealer_ui.live.wall import ALERTS
-from dealer_ui.pit.floor import Seen, ShownAlert, count_for, open_alerts_for, open_now, read, seen_by, strip_of
+from dealer_ui.pit.alerts import ShownAlert, count_for, open_now, panel
+from dealer_ui.pit.floor import Seen, read, seen_by, strip_of
 from tables.day import house_clock
 from tables.models import Staff, Table
 
@@ -67,7 +68,7 @@ class Painter:
             STRIP, "_strip", {"strip": strip_of(list(tables.values()), count_for(_one_of(role), alerts))}
         )
         if order.alerts:
-            messages[ALERTS] = part(ALERTS, "_alerts", open_alerts_for(_one_of(role), alerts))
+            messages[ALERTS] = part(ALERTS, "_alerts", panel(_one_of(role), alerts))
         return messages
 
 

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from dealer_ui.charts import meters
+from dealer_ui.pit.alerts import ShownAlert, open_now
 from ledger import cage
-from ledger.alerts import open_alerts
 from ledger.models import Account, Alert
 from ledger.proof.chips import RACK
-from tables.alerting.raising import Heard, heard_all, with_steps
-from tables.alerting.rules import LEVELS
 from tables.audit import round_list
 from tables.board import secrecy
 from tables.board.picture import Board, board
@@ -42,7 +40,6 @@ from tables.log.mishaps import REASONS
 from tables.log.series import Series, offered
 from tables.models import ShoeSource, Staff, Table
 from tables.play import seat_pages
-from tables.roles import Role
 from tables.setup import house_terms
 from tables.standing import at_all, head_of
 from tables.voiding import void_since
@@ -234,53 +231,6 @@ def _acting(drawn: Board) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownAlert:
-    """An alert, and how far it goes by now."""
-
-    alert: Alert
-    heard: Heard
-
-    def is_for(self, role: str) -> bool:
-        """Whether people of a role hear of it. Auditors see everything."""
-        return role == Role.AUDITOR or self.heard.is_heard_by(role)
-
-    @property
-    def level(self) -> str:
-        """How far it goes, in a word."""
-        return LEVELS[self.heard.level]
-
-    @property
-    def escalations(self) -> int:
-        return len(self.heard.steps)
-
-    @property
-    def repeats(self) -> int:
-        """How often the same was seen again before anybody took note of it."""
-        return len(self.alert.repeats.all())
-
-    @property
-    def latest(self) -> str:
-        """What was seen last, where it was seen again."""
-        repeats = list(self.alert.repeats.all())
-        return repeats[-1].says if repeats else ""
-
-
-MOST_OPEN: Final = 500
-"""More open alerts than anybody reads: the newest of them are looked at, and the list of all has the rest."""
-
-
-def open_now() -> list[ShownAlert]:
-    """The open alerts, the newest first."""
-    return shown(list(with_steps(open_alerts())[:MOST_OPEN]))
-
-
-def shown(chosen: Sequence[Alert]) -> list[ShownAlert]:
-    """Alerts that were read with their steps."""
-    state = heard_all(chosen) if chosen else {}
-    return [ShownAlert(alert, state[alert.pk]) for alert in chosen]
-
-
-@dataclass(frozen=True, slots=True)
 class Facts:
     """What is read of tables, whoever then looks at them."""
 
@@ -385,24 +335,6 @@ def _can_take_back(standing: Standing) -> bool:
     last = current.plays[-1]
     dealt_by_house = last.has_card and shoe.source == ShoeSource.HOUSE
     return not (dealt_by_house or any(isinstance(action, Shuffle) for action in last.actions))
-
-
-ALERTS_SHOWN: Final = 20
-
-
-def open_alerts_for(viewer: Staff, alerts: Sequence[ShownAlert]) -> dict[str, Any]:
-    """What the panel of open alerts shows to somebody: those that their role hears of, the gravest first."""
-    own = sorted((alert for alert in alerts if alert.is_for(viewer.role)), key=lambda alert: -alert.heard.level)
-    return {
-        "alerts": own[:ALERTS_SHOWN],
-        "most": ALERTS_SHOWN,
-        "may_acknowledge": viewer.has_perm("tables.acknowledge"),
-    }
-
-
-def count_for(viewer: Staff, alerts: Sequence[ShownAlert]) -> int:
-    """How many open alerts somebody's role hears of."""
-    return sum(alert.is_for(viewer.role) for alert in alerts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@ opening, closing and taking back need ``run_floor``: an auditor sees everything 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final
@@ -11,38 +10,31 @@ from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required, permission_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from dealer_ui import dates, exports, signatures
 from dealer_ui.charts.rounds import wins
 from dealer_ui.guards import runs, watches
 from dealer_ui.numbers import number
 from dealer_ui.pieces import in_rack
+from dealer_ui.pit.alerts import count_for, open_now, panel
 from dealer_ui.pit.floor import (
     ACTS,
     Act,
     Seen,
     consequences,
-    count_for,
     head_of,
     latest_of,
-    open_alerts_for,
-    open_now,
     seen,
-    shown,
     strip_of,
 )
 from dealer_ui.pit.table_limits import next_changes
-from ledger import alerts as ledger_alerts
-from ledger.models import Alert
 from tables import dealing, standing
 from tables.alerting import bookmarks
-from tables.alerting.raising import with_steps
 from tables.audit import entry_list, history, round_list, sealing, watch
 from tables.audit.round_list import Wanted
 from tables.board import pays
@@ -56,8 +48,6 @@ from tables.slips import back_entry
 
 SUBJECTS: Final = ("round", "seats", "shoe", "dealer", "table", "chips", "commission", "correction", "dispute", "alert")
 OUTCOMES: Final = frozenset(outcome for game in GAMES.values() for outcome in game.outcomes)
-LONGEST_NOTE: Final = 500
-ALERTS_PAGE: Final = 50
 
 
 # --- The floor -------------------------------------------------------------------------------------------------
@@ -68,7 +58,7 @@ def _floor(request: HttpRequest) -> dict[str, Any]:
     tables = seen(viewer)
     floor = {"tables": tables, "strip": strip_of(tables, count_for(viewer, alerts))}
     beside = {"root": sealing.todays_root(), "owed": cash_shifts.owed(timezone.now())}
-    return floor | beside | open_alerts_for(viewer, alerts)
+    return floor | beside | panel(viewer, alerts)
 
 
 @watches
@@ -89,54 +79,6 @@ def _one(request: HttpRequest, pk: int) -> Seen:
     if not tables:
         raise Http404("There is no such table.")
     return tables[0]
-
-
-# --- Alerts ----------------------------------------------------------------------------------------------------
-
-
-@watches
-@require_GET
-def alerts(request: HttpRequest) -> HttpResponse:
-    """Every alert there ever was, the newest first."""
-    page = list(_alerts(_number(request.GET, "before"), ALERTS_PAGE + 1))
-    older = page[ALERTS_PAGE - 1].pk if len(page) > ALERTS_PAGE else None
-    context = {
-        "alerts": shown(page[:ALERTS_PAGE]),
-        "older": older,
-        "may_acknowledge": _viewer(request).has_perm("tables.acknowledge"),
-    }
-    return render(request, "dealer_ui/pit/alerts.html", context)
-
-
-def _alerts(before: int | None, count: int) -> Iterable[Alert]:
-    alerts = with_steps(Alert.objects.select_related("book", "acknowledgement")).order_by("-pk")
-    return alerts.filter(pk__lt=before)[:count] if before else alerts[:count]
-
-
-@login_required
-@permission_required("tables.acknowledge", raise_exception=True)
-@require_POST
-def acknowledge(request: HttpRequest, pk: int) -> HttpResponse:
-    """Take note of an alert, by name and with a word about it."""
-    alert = get_object_or_404(Alert, pk=pk)
-    note = request.POST.get("note", "").strip()
-    if not note:
-        messages.error(request, "Say in a few words what the alert came to, then acknowledge it.")
-    elif len(note) > LONGEST_NOTE or not note.replace("\n", " ").replace("\r", " ").isprintable():
-        messages.error(request, f"Say it in at most {LONGEST_NOTE} plain characters.")
-    else:
-        try:
-            ledger_alerts.acknowledge(alert, _viewer(request).signature, note)
-            messages.success(request, f"Acknowledged: {alert.message}")
-        except ledger_alerts.AlreadyAcknowledged:
-            messages.error(request, "Somebody else acknowledged this alert before you.")
-    return redirect("pit:alerts" if request.POST.get("back") == "alerts" else "pit:floor")
-
-
-@watches
-@require_GET
-def alerts_csv(request: HttpRequest) -> HttpResponseBase:
-    return exports.answer(request, "alerts", exports.ALERT_HEADER, exports.alert_pages(_alerts))
 
 
 # --- One table -------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from dealer_ui.dates import Day
 from dealer_ui.pit import (
     access_reviews,
     alert_rules,
+    alerts,
     auditors,
     display,
     disputes,
@@ -28,9 +29,9 @@ register_converter(Day, "day")
 
 urlpatterns = [
     path("", pages.floor, name="floor"),
-    path("alerts/", pages.alerts, name="alerts"),
-    path("alerts/<int:pk>/acknowledge", pages.acknowledge, name="acknowledge"),
-    path("alerts.csv", pages.alerts_csv, name="alerts-csv"),
+    path("alerts/", alerts.alerts, name="alerts"),
+    path("alerts/acknowledge", alerts.acknowledge, name="acknowledge"),
+    path("alerts.csv", alerts.alerts_csv, name="alerts-csv"),
     path("alerts/rules/", alert_rules.rules_page, name="alert-rules"),
     path("alerts/rules/<slug:about>/", alert_rules.rule_page, name="alert-rule"),
     path("alerts/delivery/", alert_rules.channels_page, name="alert-channels"),

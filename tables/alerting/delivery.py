@@ -36,7 +36,8 @@ from tables import pepper
 from tables.alerting import channels, signing
 from tables.alerting.raising import Heard, heard, with_steps
 from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, Means, Outcome, Resending
-from tables.alerting.rules import KINDS, LEVELS, OTHER, Rule
+from tables.alerting.rules import LEVELS, Rule
+from tables.alerting.sorts import sort_of
 from tables.handlers import checks
 from tables.log.entries.alert_rules import DeadLettersResent
 from tables.log.event import Misconduct
@@ -131,7 +132,7 @@ def body_of(alert: Alert, step: int, state: Heard) -> dict[str, Any]:
 
 def title_of(kind: str) -> str:
     """What alerts of a kind are called."""
-    return KINDS[kind].title if kind in KINDS and kind != OTHER else kind.replace("_", " ").capitalize()
+    return sort_of(kind).title
 
 
 def send_test(channel: AlertChannel, *, by: Staff) -> Delivery:

@@ -83,7 +83,8 @@ def open_dispute(scene: Scene, entered: OpenDispute, reportable_from_cents: int 
         record_hash=round_.record_hash,
     )
     step, alert = _step(scene, DisputeOpened, disputes, dispute), _alert(scene, dispute)
-    return Outcome([step], alert=alert, evidence={"round": dispute.round, "seq": scene.next_seq} if alert else {})
+    evidence = {"dispute": dispute.number, "round": dispute.round, "seq": scene.next_seq}
+    return Outcome([step], alert=alert, evidence=evidence if alert else {})
 
 
 def _alert(scene: Scene, dispute: Dispute) -> str | None:
@@ -127,7 +128,11 @@ def rule(scene: Scene, entered: RuleDispute) -> Outcome:
         return Outcome([step])
     permits.the_floor_though_locked(scene, _staff(scene))
     alert = f"{scene.table.name}, round {dispute.round}: {scene.by.name} ruled it void while it was open"
-    return Outcome([void_step(scene, RULING, reason), step], alert=alert, evidence={"round": dispute.round})
+    return Outcome(
+        [void_step(scene, RULING, reason), step],
+        alert=alert,
+        evidence={"dispute": dispute.number, "round": dispute.round},
+    )
 
 
 def _is_open(scene: Scene, number: int) -> bool:

@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
+from ledger import alerts
 from ledger.models import Acknowledgement, Bookmark, Escalation
 from tables.alerting import channels, following, minute, rule_book
 from tables.alerting.channels import Asked
@@ -55,14 +56,61 @@ def test_a_large_bet_is_heard_of_escalated_and_acknowledged_by_name(looking: Loo
     assert Escalation.objects.count() == 1
     told(watching, "Large bet at Rocket 1")
     told(page, "Escalated")
-    assert page.locator("#alerts .alert use").first.get_attribute("href") == "#mark-surveillance"
+    told(page, "Surveillance")
+    assert page.locator("#alerts .alert use").first.get_attribute("href") == "#mark-attention"
     assert serious(page, EVERY_RULE) == []
-    page.click("text=Acknowledge >> nth=0")
-    page.fill("#alerts input[name=note]", "A guest whom we know")
-    page.click("text=Acknowledge in your name")
+    page.click("#alerts summary >> nth=0")
+    page.fill("#alerts input[name=note] >> nth=0", "A guest whom we know")
+    page.click("#alerts :text('Acknowledge in your name') >> nth=0")
     page.wait_for_selector("text=Acknowledged: Large bet")
     assert Acknowledgement.objects.get().by == boss.by.signature
     watching.wait_for_selector("#alerts :text('Large bet at')", state="detached", timeout=GENEROUS)
+
+
+def test_the_inbox_is_worked_by_keyboard_and_nothing_moves_under_a_finger(looking: Looking) -> None:
+    """Harm: a hand on the mouse for each of forty alerts; or a note that goes to the alert which has just come in."""
+    dealer, boss = dealt(options={"decks": 6})
+    book = dealer.table.book
+    alerts.raise_alert(book, "card_refused", "A 4 that cannot be", {"seq": 3})
+    alerts.raise_alert(book, "card_refused", "A 5 that cannot be", {"seq": 4})
+    alerts.raise_alert(None, "unbalanced", "The chips do not add up")
+    alerts.raise_alert(book, "negative", "Less than nothing")
+    page = looking(boss.by, "/pit/alerts/?table=")
+    page.wait_for_selector("#inbox-live[data-state=live]")
+    assert serious(page, EVERY_RULE) == []
+    keys = page.keyboard
+    keys.press("j")
+    keys.press("j")
+    assert page.evaluate("document.activeElement.innerText") == "The chips do not add up"
+    keys.press("x")
+    keys.press("j")
+    keys.press("x")
+    assert page.inner_text("[data-chosen]") == "3 alerts chosen", "two alike are a line"
+    keys.press("a")
+    keys.type("looked at j")
+    alerts.raise_alert(None, "log_broken", "The log does not hold")
+    page.wait_for_selector("text=1 new: show", timeout=GENEROUS)
+    assert page.locator("#inbox > li").count() == 3, "it waits behind the bar"
+    assert page.input_value("#chosen-note") == "looked at j"
+    assert serious(page, EVERY_RULE) == []
+    page.click("text=1 new: show")
+    page.wait_for_selector("#inbox > li:first-child :text('The log does not hold')")
+    assert page.inner_text("[data-chosen]") == "3 alerts chosen"
+    page.focus("#chosen-note")
+    keys.press("Enter")
+    page.wait_for_selector("text=Acknowledged: 3 alerts")
+    assert {taken.note for taken in Acknowledgement.objects.all()} == {"looked at j"}
+    keys.press("j")
+    keys.press("j")
+    keys.press("a")
+    keys.press("Enter")
+    page.wait_for_selector("text=Acknowledged: Less than nothing")
+    assert "nothing is moved" in Acknowledgement.objects.latest("pk").note, (
+        "one key and Enter: what it usually comes to"
+    )
+    page.click("nav a:has-text('Acknowledged')")
+    page.wait_for_selector("text=looked at j >> nth=0")
+    assert serious(page, EVERY_RULE) == []
 
 
 def test_the_surveillance_bookmarks_a_moment_and_comes_back_to_it(looking: Looking) -> None:

@@ -64,10 +64,10 @@ BAD: dict[str, Send] = {
         f"/api/tables/{hand.table.pk}/inputs/", DIGITS, content_type="application/json"
     ),
     "a NUL in a note": lambda boss, dealer, hand: boss.post(
-        f"/pit/alerts/{alert(hand)}/acknowledge", {"note": "a\x00b", "back": "alerts"}
+        "/pit/alerts/acknowledge", {"alert": alert(hand), "note": "a\x00b", "back": "alerts"}
     ),
     "an endless note": lambda boss, dealer, hand: boss.post(
-        f"/pit/alerts/{alert(hand)}/acknowledge", {"note": "a" * 501, "back": "alerts"}
+        "/pit/alerts/acknowledge", {"alert": alert(hand), "note": "a" * 501, "back": "alerts"}
     ),
     "a NUL in a name": lambda boss, dealer, hand: Client(raise_request_exception=False).post(
         "/sign-in/", {"username": "a\x00b", "password": "c\x00d"}

@@ -194,7 +194,7 @@ DECLARED: dict[str, Guard] = {
     "pit/": WATCH,
     "pit/alerts/": WATCH,
     "pit/alerts.csv": WATCH,
-    "pit/alerts/<int:pk>/acknowledge": ACKNOWLEDGE,
+    "pit/alerts/acknowledge": ACKNOWLEDGE,
     "pit/alerts/rules/": WATCH,
     "pit/alerts/rules/<slug:about>/": SET_A_RULE,
     "pit/alerts/delivery/": WATCH,
@@ -385,8 +385,7 @@ class House:
     def path(self, route: str) -> str:
         """An address with the things that are there."""
         model = re.match(r"admin/(?:ledger|tables)/(\w+)/", route)
-        kinds = {"alerts/<int": "alert", "discrepancies": "discrepancy"}
-        thing = next((kind for part, kind in kinds.items() if part in route), "table")
+        thing = "discrepancy" if "discrepancies" in route else "table"
         key = self.keys[model[1] if model else thing]
         path = re.sub(r"<path:object_id>|<int:pk>", str(key), route)
         path = (
@@ -611,7 +610,7 @@ SEEN_BY_SURVEILLANCE = {
 }
 """What the surveillance opens. The page that begins a slip is everybody's who may see one; whoever signs there is asked
 by badge and PIN, and the next test says that they are not."""
-SENT_BY_SURVEILLANCE = {"pit/alerts/<int:pk>/acknowledge", "pit/tables/<int:pk>/bookmark"}
+SENT_BY_SURVEILLANCE = {"pit/alerts/acknowledge", "pit/tables/<int:pk>/bookmark"}
 FOR_ANYBODY = {
     "", "healthz", "sign-in/", "sign-out/", "emergency/", "password/", "work-as/", "enrol/<str:code>/", "clock/",
     "password/code/", "pin/", "terminal/", "account/", "account/pin/", "account/passkeys/", "account/passkeys/options/",

@@ -182,14 +182,14 @@ def test_only_who_runs_the_floor_may_do_anything_at_a_table(deed: str, hands: tu
 def test_only_pit_boss_and_operator_acknowledge_alerts(hands: tuple[Hand, Hand]) -> None:
     dealer, boss = hands
     alert = alerts.raise_alert(dealer.table.book, "negative", "Less than nothing")
-    url = reverse("pit:acknowledge", args=[alert.pk])
+    url, seen = reverse("pit:acknowledge"), {"alert": alert.pk, "note": "seen"}
     auditor, operator = floor.staff(Role.AUDITOR, "aude"), floor.staff(Role.OPERATOR, "olga")
     for somebody in (dealer.by, auditor):
-        assert browser(somebody).post(url, {"note": "seen"}).status_code == 403
-    assert browser(None).post(url, {"note": "seen"}).status_code == 302
+        assert browser(somebody).post(url, seen).status_code == 403
+    assert browser(None).post(url, seen).status_code == 302
     assert browser(boss.by).get(url).status_code == 405
     assert not Acknowledgement.objects.exists()
-    assert browser(operator).post(url, {"note": "seen"}).status_code == 302
+    assert browser(operator).post(url, seen).status_code == 302
     assert Acknowledgement.objects.get().by == "olga Olga"
 
 
@@ -278,16 +278,18 @@ def test_rounds_today_begin_at_midnight_of_the_house(hands: tuple[Hand, Hand], s
 def test_acknowledging_takes_a_name_and_a_word(hands: tuple[Hand, Hand]) -> None:
     dealer, boss = hands
     alert = alerts.raise_alert(dealer.table.book, "negative", "Less than nothing")
-    client, url = browser(boss.by), reverse("pit:acknowledge", args=[alert.pk])
-    assert "Say in a few words" in client.post(url, {"note": "  "}, follow=True).content.decode()
+    client, url, line = browser(boss.by), reverse("pit:acknowledge"), {"alert": alert.pk}
+    assert "Say in a few words" in client.post(url, line | {"note": "  "}, follow=True).content.decode()
     assert not Acknowledgement.objects.exists()
-    assert "Acknowledged: Less than nothing" in client.post(url, {"note": "recounted"}, follow=True).content.decode()
-    again = client.post(url, {"note": "me too", "back": "alerts"}, follow=True).content.decode()
-    assert "Somebody else acknowledged this alert before you" in again
+    answer = client.post(url, line | {"note": "recounted"}, follow=True).content.decode()
+    assert "Acknowledged: Less than nothing" in answer
+    again = client.post(url, line | {"note": "me too", "back": "alerts"}, follow=True).content.decode()
+    assert "Somebody else acknowledged this before you: Less than nothing" in again
     assert (Acknowledgement.objects.get().by, Acknowledgement.objects.get().note) == ("bella Bella", "recounted")
     assert "Less than nothing" not in text(boss.by, "floor")
-    assert "recounted" in text(boss.by, "alerts")
-    assert client.post(reverse("pit:acknowledge", args=[999]), {"note": "x"}).status_code == 404
+    assert "recounted" in client.get(reverse("pit:alerts"), {"state": "acknowledged"}).content.decode()
+    nobodys = client.post(url, {"alert": 999, "note": "x"}, follow=True).content.decode()
+    assert "none was chosen that you hear of" in nobodys
 
 
 def test_a_message_from_the_log_is_text_and_never_markup(hands: tuple[Hand, Hand]) -> None:

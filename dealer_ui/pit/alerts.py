@@ -1,0 +1,350 @@
+"""Alerts as an inbox: what is open and what it came to, alike ones in one line, taken note of together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import groupby
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required, permission_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from dealer_ui import dates, exports
+from dealer_ui.guards import watches
+from dealer_ui.numbers import number
+from dealer_ui.pit import alert_links
+from ledger.alerts import open_alerts
+from ledger.models import Alert
+from tables.alerting import inbox
+from tables.alerting.inbox import ACKNOWLEDGED, OPEN, OVERSEERS, Wanted
+from tables.alerting.raising import Heard, heard_all, with_steps
+from tables.alerting.rules import HEARERS, LEVELS
+from tables.alerting.sorts import Severity, Sort, sort_of
+from tables.day import hours
+from tables.models import Staff, Table
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import pits
+
+MOST_OPEN: Final = 500
+"""More open alerts than anybody reads: the newest of them are looked at, and older ones come as those are closed."""
+GROUPS_SHOWN: Final = 50
+PANEL_SHOWN: Final = 20
+HISTORY_PAGE: Final = 50
+LONGEST_TEXT: Final = 80
+
+
+# --- What is shown ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAlert:
+    """An alert, and how far it goes by now."""
+
+    alert: Alert
+    heard: Heard
+
+    def is_for(self, role: str) -> bool:
+        """Whether people of a role hear of it. Auditors see everything."""
+        return role == Role.AUDITOR or self.heard.is_heard_by(role)
+
+    @property
+    def sort(self) -> Sort:
+        return sort_of(self.alert.kind)
+
+    @property
+    def level(self) -> str:
+        """How far it goes, in a word."""
+        return LEVELS[self.heard.level]
+
+    @property
+    def escalations(self) -> int:
+        return len(self.heard.steps)
+
+    @property
+    def repeats(self) -> int:
+        """How often the same was seen again before anybody took note of it."""
+        return len(self.alert.repeats.all())
+
+    @property
+    def latest(self) -> str:
+        """What was seen last, where it was seen again."""
+        repeats = list(self.alert.repeats.all())
+        return repeats[-1].says if repeats else ""
+
+
+Notes = Mapping[str, Sequence[str]]
+"""For each kind of alert what it may have come to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the inbox: alerts that are alike, the newest first."""
+
+    alerts: tuple[ShownAlert, ...]
+    address: str
+    """Where the newest of them happened."""
+    notes: Sequence[str] = ()
+    """What it may have come to, to be signed at once."""
+
+    @property
+    def newest(self) -> ShownAlert:
+        return self.alerts[0]
+
+    @property
+    def first(self) -> ShownAlert:
+        return self.alerts[-1]
+
+    @property
+    def numbers(self) -> list[int]:
+        return [shown_alert.alert.pk for shown_alert in self.alerts]
+
+    @property
+    def level(self) -> str:
+        """The furthest that any of them goes."""
+        return LEVELS[max(shown_alert.heard.level for shown_alert in self.alerts)]
+
+    @property
+    def escalations(self) -> int:
+        return max(shown_alert.escalations for shown_alert in self.alerts)
+
+    @property
+    def gravity(self) -> tuple[int, int]:
+        """What lines are sorted by where the gravest come first."""
+        return self.newest.sort.severity, max(shown_alert.heard.level for shown_alert in self.alerts)
+
+
+def open_now() -> list[ShownAlert]:
+    """The open alerts, the newest first."""
+    return shown(list(with_steps(open_alerts())[:MOST_OPEN]))
+
+
+def shown(chosen: Sequence[Alert]) -> list[ShownAlert]:
+    """Alerts that were read with their steps."""
+    state = heard_all(chosen) if chosen else {}
+    return [ShownAlert(alert, state[alert.pk]) for alert in chosen]
+
+
+def lines_of(viewer: Staff, alerts: Sequence[ShownAlert], notes: Notes | None = None) -> list[Line]:
+    """Alerts, the newest first, with those together that are alike; with notes, or else those that are usual."""
+    shown_alerts = {shown_alert.alert.pk: shown_alert for shown_alert in alerts}
+    reads_house = viewer.has_perm("ledger.view_logentry")
+    return [
+        Line(
+            tuple(shown_alerts[alert.pk] for alert in group),
+            alert_links.address(group[0], reads_house=reads_house),
+            sort_of(group[0].kind).notes if notes is None else notes[group[0].kind],
+        )
+        for group in inbox.groups(shown_alert.alert for shown_alert in alerts)
+    ]
+
+
+def panel(viewer: Staff, alerts: Sequence[ShownAlert]) -> dict[str, Any]:
+    """What the floor shows of open alerts to somebody: those that their role hears of, the gravest first."""
+    own = lines_of(viewer, [alert for alert in alerts if alert.is_for(viewer.role)])
+    gravest_first = sorted(own, key=lambda line: line.gravity, reverse=True)
+    return {
+        "lines": gravest_first[:PANEL_SHOWN],
+        "most": PANEL_SHOWN,
+        "may_acknowledge": viewer.has_perm("tables.acknowledge"),
+    }
+
+
+def count_for(viewer: Staff, alerts: Sequence[ShownAlert]) -> int:
+    """How many open alerts somebody's role hears of."""
+    return sum(alert.is_for(viewer.role) for alert in alerts)
+
+
+# --- What is asked for -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What the form asks for; nonsense in it asks for nothing."""
+
+    state: str = OPEN
+    told: str = ""
+    severity: str = ""
+    kind: str = ""
+    table: int | None = None
+    pit: str = ""
+    is_mine: bool = False
+    day: date | None = None
+    text: str = ""
+
+    @classmethod
+    def read(cls, query: Mapping[str, str], viewer: Staff) -> Filter:
+        return cls(
+            state=query.get("state", OPEN) if query.get("state") in (OPEN, ACKNOWLEDGED, "") else OPEN,
+            told=inbox.may_hear(viewer, query.get("told", _told_by_default(viewer))),
+            severity=query.get("severity", "") if query.get("severity") in _SEVERITIES else "",
+            kind=query.get("kind", "") if query.get("kind") in dict(inbox.kinds()) else "",
+            table=number(query.get("table")),
+            pit=query.get("pit", ""),
+            is_mine=query.get("mine") == "on",
+            day=dates.day(query.get("day")),
+            text=query.get("text", "").strip()[:LONGEST_TEXT].replace("\x00", ""),
+        )
+
+    def wanted(self, viewer: Staff) -> Wanted:
+        """The same, as the inbox is asked."""
+        span = hours.span(self.day) if self.day else None
+        return Wanted(
+            state=self.state,
+            told=self.told,
+            severity=_SEVERITIES.get(self.severity),
+            kind=self.kind,
+            books=self._books(),
+            by=viewer.signature if self.is_mine else "",
+            since=span.start if span else None,
+            until=span.end if span else None,
+            text=self.text,
+        )
+
+    def _books(self) -> frozenset[int] | None:
+        if self.table is None and not self.pit:
+            return None
+        tables = Table.objects.all()
+        if self.table is not None:
+            tables = tables.filter(pk=self.table)
+        if self.pit:
+            tables = tables.filter(name__in=[name for name, place in pits.places().items() if place.pit == self.pit])
+        return frozenset(tables.values_list("book_id", flat=True))
+
+    def spelled(self, **others: Any) -> str:
+        """As an address asks for it, with other values for some of it."""
+        fields = {
+            "state": self.state, "told": self.told, "severity": self.severity, "kind": self.kind,
+            "table": self.table, "pit": self.pit, "mine": "on" if self.is_mine else "", "day": self.day,
+            "text": self.text,
+        } | others  # fmt: skip
+        return urlencode({name: value for name, value in fields.items() if value or name in ("state", "told")})
+
+
+_SEVERITIES: Final = {severity.name.lower(): severity for severity in Severity}
+
+
+def _told_by_default(viewer: Staff) -> str:
+    """Auditors read everything, others what they are told themselves."""
+    return "" if viewer.role == Role.AUDITOR else str(viewer.role)
+
+
+# --- The pages -------------------------------------------------------------------------------------------------
+
+
+@watches
+@require_GET
+def alerts(request: HttpRequest) -> HttpResponse:
+    """The inbox: open alerts, or those that somebody took note of."""
+    viewer = _viewer(request)
+    asked = Filter.read(request.GET.dict(), viewer)
+    before = number(request.GET.get("before"))
+    is_open = asked.state == OPEN
+    context = (_open if is_open else _history)(viewer, asked, before)
+    context |= {
+        "asked": asked,
+        "is_open": is_open,
+        "query": asked.spelled(),
+        "open_query": asked.spelled(state=OPEN, mine="", day=""),
+        "history_query": asked.spelled(state=ACKNOWLEDGED),
+        "before": before,
+        "may_acknowledge": viewer.has_perm("tables.acknowledge"),
+        "severities": list(Severity)[::-1],
+        "kinds": inbox.kinds(),
+        "tables": sorted(Table.objects.values_list("pk", "name"), key=lambda named: pits.natural(named[1])),
+        "pits": sorted({row.pit for row in pits.sections()}, key=pits.natural),
+        "hearers": [(role, Role(role).label) for role in HEARERS] if viewer.role in OVERSEERS else [],
+    }
+    return render(request, "dealer_ui/pit/alerts.html", context)
+
+
+def _open(viewer: Staff, asked: Filter, before: int | None) -> dict[str, Any]:
+    """Lines of open alerts, the newest first."""
+    chosen = inbox.chosen(asked.wanted(viewer)).order_by("-pk")[:MOST_OPEN]
+    alerts = shown(list(chosen))
+    lines = lines_of(viewer, alerts, inbox.usual_notes({shown_alert.alert.kind for shown_alert in alerts}))
+    later = [line for line in lines if before is None or line.newest.alert.pk < before]
+    page = later[:GROUPS_SHOWN]
+    older = page[-1].newest.alert.pk if len(later) > GROUPS_SHOWN else None
+    return {"lines": page, "older": older, "count": sum(len(line.alerts) for line in lines), "most": MOST_OPEN}
+
+
+def _history(viewer: Staff, asked: Filter, before: int | None) -> dict[str, Any]:
+    """Alerts that somebody took note of, by the day on which they did, the latest first."""
+    chosen = inbox.chosen(asked.wanted(viewer)).order_by("-acknowledgement__pk")
+    if before is not None:
+        chosen = chosen.filter(acknowledgement__pk__lt=before)
+    rows = list(chosen[: HISTORY_PAGE + 1])
+    page = shown(rows[:HISTORY_PAGE])
+    older = rows[HISTORY_PAGE - 1].acknowledgement.pk if len(rows) > HISTORY_PAGE else None
+    reads_house = viewer.has_perm("ledger.view_logentry")
+    days = groupby(page, key=lambda row: hours.day_of(row.alert.acknowledgement.at))
+    history = [
+        (day, [(row, alert_links.address(row.alert, reads_house=reads_house)) for row in rows]) for day, rows in days
+    ]
+    return {"history": history, "older": older}
+
+
+@login_required
+@permission_required("tables.acknowledge", raise_exception=True)
+@require_POST
+def acknowledge(request: HttpRequest) -> HttpResponse:
+    """Take note of alerts, by name and with a word about them: a line's, or all that were chosen."""
+    numbers = {number(part) for value in request.POST.getlist("alert") for part in value.split()} - {None}
+    note = request.POST.get("usual") or request.POST.get("note", "")
+    try:
+        taken = inbox.acknowledge([pk for pk in numbers if pk], note, by=_viewer(request))
+        if taken.alerts:
+            messages.success(request, f"Acknowledged: {_named(taken.alerts)}")
+        if taken.before:
+            messages.error(request, f"Somebody else acknowledged this before you: {_named(taken.before)}")
+    except Refused as refusal:
+        messages.error(request, refusal.sentence)
+    if request.POST.get("back") != "alerts":
+        return redirect("pit:floor")
+    query = Filter.read(request.GET.dict(), _viewer(request)).spelled()
+    return redirect(f"{reverse('pit:alerts')}?{query}")
+
+
+def _named(alerts: Sequence[Alert]) -> str:
+    return alerts[0].message if len(alerts) == 1 else f"{len(alerts)} alerts"
+
+
+HEADER: Final = (
+    "alert", "at", "table", "severity", "kind", "title", "message", "acknowledged_by", "acknowledged_at", "note",
+)  # fmt: skip
+
+
+@watches
+@require_GET
+def alerts_csv(request: HttpRequest) -> HttpResponseBase:
+    """All that is asked for, the newest first; without a state in the address, open and acknowledged ones."""
+    viewer = _viewer(request)
+    wanted = Filter.read({"state": ""} | request.GET.dict(), viewer).wanted(viewer)
+    return exports.answer(request, "alerts", HEADER, _pages(wanted))
+
+
+def _pages(wanted: Wanted) -> Iterator[list[exports.Row]]:
+    chosen, before = inbox.chosen(wanted).order_by("-pk"), None
+    while page := list((chosen.filter(pk__lt=before) if before else chosen)[: exports.ENTRIES_AT_ONCE]):
+        yield [_row(alert) for alert in page]
+        before = page[-1].pk
+
+
+def _row(alert: Alert) -> exports.Row:
+    taken, sort = getattr(alert, "acknowledgement", None), sort_of(alert.kind)
+    closing = (taken.by, taken.at, taken.note) if taken else ("", None, "")
+    table = alert.book.name if alert.book else ""
+    return (alert.pk, alert.at, table, sort.severity.word, alert.kind, sort.title, alert.message, *closing)
+
+
+def _viewer(request: HttpRequest) -> Staff:
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
+    return request.user

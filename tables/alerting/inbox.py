@@ -1,0 +1,194 @@
+"""Alerts as people read them: those that a role hears of, filtered, alike ones together, and taken note of at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import transaction
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from ledger import alerts, clock
+from ledger.models import Acknowledgement, Alert, Escalation
+from tables.alerting import rule_book
+from tables.alerting.raising import with_steps
+from tables.alerting.rules import OTHER, Rule
+from tables.alerting.sorts import SORTS, Severity, of_severity, sort_of
+from tables.models import Staff
+from tables.refusals import Refused
+from tables.roles import Role
+
+OPEN, ACKNOWLEDGED = "open", "acknowledged"
+APART: Final = timedelta(minutes=30)
+"""Alerts that are alike stand in one line while no longer than this passes from each to the next."""
+OVERSEERS: Final = frozenset({Role.AUDITOR, Role.SURVEILLANCE})
+"""Who may read what others are told, too."""
+LONGEST_NOTE: Final = 500
+NOTES_OF_LATE: Final = timedelta(days=30)
+"""So far back it is counted what alerts of a kind came to."""
+MOST_NOTES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which alerts somebody asks for; what is empty asks for nothing."""
+
+    state: str = ""
+    """Open, acknowledged, or both."""
+    told: str = ""
+    """The role that hears of them."""
+    severity: Severity | None = None
+    kind: str = ""
+    books: frozenset[int] | None = None
+    by: str = ""
+    """Whoever took note of them."""
+    since: datetime | None = None
+    until: datetime | None = None
+    """When they were taken note of; of open ones, when they were raised."""
+    text: str = ""
+
+
+def chosen(wanted: Wanted) -> QuerySet[Alert]:
+    """The alerts that are asked for, with their steps, in no order yet."""
+    return with_steps(Alert.objects.filter(_condition(wanted)))
+
+
+def _condition(wanted: Wanted) -> Q:
+    condition = Q()
+    if wanted.state:
+        condition &= Q(acknowledgement__isnull=wanted.state == OPEN)
+    if wanted.told:
+        condition &= heard_by(wanted.told, rule_book.in_force())
+    if wanted.severity is not None:
+        condition &= _so_pressing(wanted.severity)
+    if wanted.kind:
+        condition &= Q(kind=wanted.kind)
+    if wanted.books is not None:
+        condition &= Q(book__in=wanted.books)
+    if wanted.by:
+        condition &= Q(acknowledgement__by=wanted.by)
+    moment = "acknowledgement__at" if wanted.state == ACKNOWLEDGED else "at"
+    if wanted.since:
+        condition &= Q(**{f"{moment}__gte": wanted.since})
+    if wanted.until:
+        condition &= Q(**{f"{moment}__lt": wanted.until})
+    if wanted.text:
+        parts = ("message", "acknowledgement__note", "acknowledgement__by")
+        condition &= Q.create([(f"{part}__icontains", wanted.text) for part in parts], connector=Q.OR)
+    return condition
+
+
+def _so_pressing(severity: Severity) -> Q:
+    """Kinds that are named nowhere want attention."""
+    if severity == Severity.ATTENTION:
+        return ~Q(kind__in=of_severity(Severity.URGENT) | of_severity(Severity.NOTICE))
+    return Q(kind__in=of_severity(severity))
+
+
+def heard_by(role: str, rules: Mapping[str, Rule]) -> Q:
+    """The same that ``raising.heard`` says of one alert, as a condition."""
+    by_rule = Q(kind__in=[about for about, rule in rules.items() if role in rule.roles])
+    if role in rules[OTHER].roles:
+        by_rule |= ~Q(kind__in=list(rules))
+    escalated = Q(Exists(Escalation.objects.filter(alert=OuterRef("pk"), roles__contains=[role])))
+    return Q(evidence__roles__contains=[role]) | (~Q(evidence__has_key="roles") & by_rule) | escalated
+
+
+def may_hear(viewer: Staff, told: str) -> str:
+    """The role whose alerts somebody reads: their own, or for who oversees any other, or all."""
+    if viewer.role not in OVERSEERS:
+        return str(viewer.role)
+    return told
+
+
+# --- Alike -----------------------------------------------------------------------------------------------------
+
+
+def groups(newest_first: Iterable[Alert]) -> list[list[Alert]]:
+    """Alerts of one kind, at one table or about one person, that came soon after each other; each and all the newest
+    first."""
+    together: list[list[Alert]] = []
+    latest: dict[tuple[object, ...], list[Alert]] = {}
+    for alert in newest_first:
+        key = _matter(alert)
+        group = latest.get(key)
+        if group is not None and group[-1].at - alert.at <= APART:
+            group.append(alert)
+        else:
+            latest[key] = [alert]
+            together.append(latest[key])
+    return together
+
+
+def _matter(alert: Alert) -> tuple[object, ...]:
+    """What alerts have in common that are alike."""
+    if sort_of(alert.kind).is_apart:
+        return (alert.pk,)
+    return (alert.kind, alert.book_id, person(alert))
+
+
+def person(alert: Alert) -> str:
+    """The user name or badge that an alert is about, where it says one."""
+    names = (alert.evidence.get(name) for name in ("username", "of", "badge"))
+    return next((name for name in names if isinstance(name, str) and name), "")
+
+
+# --- Taking note -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of alerts that somebody took note of together."""
+
+    alerts: list[Alert] = field(default_factory=list)
+    before: list[Alert] = field(default_factory=list)
+    """Those that somebody else had taken note of."""
+
+
+def acknowledge(numbers: Collection[int], note: str, *, by: Staff) -> Taken:
+    """Take note of alerts by name, with one word about them all. Raises Refused."""
+    note = note.strip()
+    if not note:
+        raise Refused("no_note", "Say in a few words what the alert came to, then acknowledge it.", 422)
+    if len(note) > LONGEST_NOTE or not note.replace("\n", " ").replace("\r", " ").isprintable():
+        raise Refused("bad_note", f"Say it in at most {LONGEST_NOTE} plain characters.", 422)
+    told = "" if by.role in OVERSEERS else str(by.role)
+    outcome = Taken()
+    with transaction.atomic():
+        for alert in Alert.objects.filter(_condition(Wanted(told=told)), pk__in=numbers).order_by("pk"):
+            try:
+                alerts.acknowledge(alert, by.signature, note)
+                outcome.alerts.append(alert)
+            except alerts.AlreadyAcknowledged:
+                outcome.before.append(alert)
+    if not outcome.alerts + outcome.before:
+        raise Refused("no_alert", "Choose the alerts first: none was chosen that you hear of.", 422)
+    return outcome
+
+
+def usual_notes(kinds: Collection[str]) -> dict[str, list[str]]:
+    """For each kind what its alerts came to more than once of late, the most frequent first; then what is usual."""
+    since = clock.read().database - NOTES_OF_LATE
+    counted = (
+        Acknowledgement.objects.filter(alert__kind__in=kinds, at__gte=since)
+        .exclude(note="")
+        .values("alert__kind", "note")
+        .annotate(times=Count("pk"))
+        .filter(times__gt=1)
+        .order_by("-times", "note")
+    )
+    notes: dict[str, list[str]] = {kind: [] for kind in kinds}
+    for row in counted:
+        notes[row["alert__kind"]].append(row["note"])
+    return {kind: _first([*own, *sort_of(kind).notes]) for kind, own in notes.items()}
+
+
+def _first(notes: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(notes))[:MOST_NOTES]
+
+
+def kinds() -> list[tuple[str, str]]:
+    """The kinds that there may be alerts of, with their titles, as a list to choose from."""
+    return sorted(((kind, sort.title) for kind, sort in SORTS.items()), key=lambda named: named[1])

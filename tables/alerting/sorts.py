@@ -1,0 +1,126 @@
+"""What each kind of alert is called, how pressing it is, and what it usually comes to: said here once for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from tables.alerting.rules import KINDS, OTHER
+
+
+class Severity(IntEnum):
+    """How pressing an alert is. Screens draw each with a shape and a word of its own."""
+
+    NOTICE = 0
+    """Nobody has to do anything: it is to be known."""
+    ATTENTION = 1
+    """Somebody looks into it within the shift."""
+    URGENT = 2
+    """Somebody stops what they do: the books, the cash or the access to them may be at stake."""
+
+    @property
+    def word(self) -> str:
+        return self.name.capitalize()
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """All that is known of alerts of one kind."""
+
+    title: str
+    severity: Severity
+    notes: tuple[str, ...] = ()
+    """What such alerts usually come to, in words that may be signed at once."""
+    is_apart: bool = False
+    """Whether each is a matter of its own, and never stands in one line with others like it."""
+
+
+_NOTICE, _ATTENTION, _URGENT = Severity.NOTICE, Severity.ATTENTION, Severity.URGENT
+_PLAY: Final = ("Looked at the camera: in order", "Spoke with the dealer: in order")
+_GUEST: Final = ("A guest whom we know", "Looked at the camera: in order")
+_PERSON: Final = ("Spoke with them: it was they", "Asked for by the pit")
+_MACHINE: Final = ("The operator looks into it", "It runs again")
+_BOOKS: Final = ("The operator is called: nothing is moved until it is settled",)
+_CHIPS: Final = ("The cage is told", "The chips are on their way")
+
+_BY_RULE: Final[Mapping[str, tuple[Severity, tuple[str, ...]]]] = {
+    "large_bet": (_ATTENTION, _GUEST),
+    "large_win": (_ATTENTION, _GUEST),
+    "large_win_shift": (_ATTENTION, _GUEST),
+    "rack_low": (_ATTENTION, _CHIPS),
+    "rack_low_share": (_ATTENTION, _CHIPS),
+    "table_idle": (_NOTICE, ("No guests", "The dealer cleans the layout")),
+    "relief_due": (_NOTICE, ("The relief is on their way", "The dealer stays by agreement")),
+    "corrections_streak": (_ATTENTION, ("Spoke with the dealer", "The dealer is relieved")),
+    "pin_reset": (_ATTENTION, _PERSON),
+    "lock_out": (_ATTENTION, _PERSON),
+    "settings_changed": (_NOTICE, ("Agreed with the operator",)),
+    "clock_drift": (_ATTENTION, _MACHINE),
+}
+"""Of kinds that a rule raises; they have their titles there."""
+
+SORTS: Final[Mapping[str, Sort]] = {
+    **{kind: Sort(KINDS[kind].title, severity, notes) for kind, (severity, notes) in _BY_RULE.items()},
+    "discrepancy": Sort(KINDS["discrepancy"].title, _URGENT, ("Counted again: in order",), is_apart=True),
+    # The books, and what watches them.
+    "log_broken": Sort("Broken log", _URGENT, _BOOKS, is_apart=True),
+    "row_differs": Sort("A row differs from the log", _URGENT, _BOOKS, is_apart=True),
+    "unbalanced": Sort("The chips do not add up", _URGENT, _BOOKS),
+    "negative": Sort("Less than nothing", _URGENT, _BOOKS),
+    "watch_stopped": Sort("The watch has stopped", _URGENT, _MACHINE),
+    "run_missed": Sort("The watch missed runs", _ATTENTION, _MACHINE),
+    "not_sealed": Sort("No day can be sealed", _URGENT, _MACHINE),
+    "clocks_differ": Sort("Wrong clock", _URGENT, _MACHINE),
+    "book_ahead": Sort("A book ahead of its time", _URGENT, _MACHINE),
+    "day_goes_on": Sort("Day that is not over", _ATTENTION, _MACHINE),
+    "clock_leapt": Sort("Clock leapt ahead", _URGENT, _MACHINE),
+    "not_delivered": Sort("Not delivered", _ATTENTION, _MACHINE),
+    # Who has access.
+    "code_of_one": Sort("Code of one person", _URGENT, _PERSON),
+    "emergency_sign_in": Sort("Emergency sign-in", _URGENT, _PERSON),
+    "passkey_copied": Sort("Copied passkey", _URGENT, _PERSON, is_apart=True),
+    "terminal_root": Sort("Another root key", _URGENT, _MACHINE),
+    "terminal_locked": Sort("Terminal locked out", _ATTENTION, _PERSON),
+    "no_terminal": Sort("No terminal of the house", _ATTENTION, _MACHINE),
+    "pins_tried": Sort("PINs tried", _ATTENTION, _PERSON),
+    "sign_in_locked": Sort("Sign-in locked", _ATTENTION, _PERSON),
+    "secret_reset": Sort("Secret reset", _ATTENTION, _PERSON),
+    "proposal_lapsed": Sort("Proposal lapsed", _NOTICE, ("It is proposed anew", "No longer wanted")),
+    # Chips, cash and keys.
+    "key_out": Sort("Key not returned", _ATTENTION, ("The key is back in the cabinet", "The holder is called")),
+    "drop_late": Sort("Drop overdue", _ATTENTION, ("The drop is under way",)),
+    "cash_not_counted": Sort("Cash not counted", _ATTENTION, ("The count is under way",)),
+    "delivery_differs": Sort("Delivery differs", _URGENT, ("The manufacturer is told",), is_apart=True),
+    # At a table.
+    "card_refused": Sort("Impossible card", _ATTENTION, ("Wrong key: keyed anew", *_PLAY)),
+    "take_back": Sort("Settled round taken back", _ATTENTION, ("Keyed wrongly: entered anew", *_PLAY)),
+    "deck_check_failed": Sort("Shoe not whole", _URGENT, ("Counted again: whole", "The decks are changed")),
+    "voided": Sort("Round made void", _ATTENTION, _PLAY),
+    "abandoned": Sort("Table abandoned", _URGENT, ("Everybody is safe; the rack is counted",)),
+    "locked": Sort("Rack locked", _ATTENTION, _PLAY),
+    "unlocked": Sort("Rack unlocked", _ATTENTION, _PLAY),
+    "entered": Sort("Mishap", _ATTENTION, _PLAY),
+    "play": Sort("Bet over the limit", _ATTENTION, _GUEST),
+    "forgiven": Sort("Commission forgiven", _ATTENTION, _PLAY),
+    "opened": Sort("Dispute", _ATTENTION, ("The pit hears it",), is_apart=True),
+    "issued": Sort("Seat page in mid-game", _ATTENTION, _PLAY),
+    "back_entry_begun": Sort("Back-entry begun", _NOTICE, ("Agreed: after an outage",)),
+    "back_entry_ended": Sort("Back-entry ended", _NOTICE, ("Agreed: after an outage",)),
+    "back_entry_stands": Sort("Back-entry still stands", _ATTENTION, ("The papers are being entered",)),
+}  # fmt: skip
+"""Every kind that has a name; slips that open with an alarm raise it by the name of their first step."""
+
+
+def sort_of(kind: str) -> Sort:
+    """Of a kind that is named nowhere, its own name, and that somebody should look."""
+    return SORTS.get(kind) or Sort(kind.replace("_", " ").capitalize(), Severity.ATTENTION, _PLAY)
+
+
+def of_severity(severity: Severity) -> frozenset[str]:
+    """The kinds that are so pressing; those that are named nowhere are not among them."""
+    return frozenset(kind for kind, sort in SORTS.items() if sort.severity == severity)
+
+
+assert OTHER not in SORTS  # noqa: S101 -- it is a rule for many kinds, and no kind
