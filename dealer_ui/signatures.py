@@ -67,18 +67,24 @@ def second(request: HttpRequest, roles: Sequence[str]) -> str:
         raise Refused(refused.code, f"The second signature: {refused.sentence}", refused.status) from None
 
 
+def typed(request: HttpRequest) -> tuple[str, str]:
+    """The badge and the PIN of this form. Raises Refused."""
+    form = Signature(request.POST)
+    if not form.is_valid():
+        raise Refused("wrong_credentials", "Sign with your badge number and your PIN: both are digits.", 422)
+    return form.cleaned_data["badge"], form.cleaned_data["pin"]
+
+
 def sign(
     request: HttpRequest, act: Callable[[Staff], Signed], rehearse: Callable[[Staff], object] | None = None
 ) -> tuple[Staff, Signed]:
     """Do what this form's badge and PIN sign. Raises Refused."""
-    form = Signature(request.POST)
     terminal = terminals.here(request)
     if terminal is None:
         raise terminals.not_enrolled(request)
-    if not form.is_valid():
-        raise Refused("wrong_credentials", "Sign with your badge number and your PIN: both are digits.", 422)
+    badge, pin = typed(request)
     try:
-        return signatures.sign(terminal, form.cleaned_data["badge"], form.cleaned_data["pin"], act, rehearse)
+        return signatures.sign(terminal, badge, pin, act, rehearse)
     except Refused as refused:
         if refused.code == "passkey_copied":
             passkeys.tell_copied(refused)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path
 
 from dealer_ui import clocks
-from dealer_ui.dealer import pages
+from dealer_ui.dealer import doors
 from dealer_ui.live import admission
 from dealer_ui.slips import cage
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", pages.home, name="home"),
+    path("", doors.home, name="home"),
     path("tables/", include("dealer_ui.dealer.urls")),
     path("pit/", include("dealer_ui.pit.urls")),
     path("practice/", include("dealer_ui.training.urls")),

@@ -16,8 +16,6 @@ class Felt(ABC):
     name: str
     """For its styles."""
     round_is_called: str
-    sells_chips: bool
-    """Whether a player who buys in takes the chips along; or else they lie at a seat, which says so itself."""
     seats: str = "dealer_ui/dealer/_seats.html"
     """The template of the seats."""
     centre: str
@@ -47,7 +45,7 @@ class Felt(ABC):
 class HouseFelt(Felt):
     """Against the house."""
 
-    name, round_is_called, sells_chips = "house", "Round", True
+    name, round_is_called = "house", "Round"
     centre = "dealer_ui/dealer/_dealer_row.html"
     cards = "dealer_ui/dealer/_stack.html"
     bet = "dealer_ui/dealer/_seat_bet.html"
@@ -83,7 +81,7 @@ class SpreadFelt(HouseFelt):
 class PotFelt(Felt):
     """For a pot."""
 
-    name, round_is_called, sells_chips = "pot", "Game", False
+    name, round_is_called = "pot", "Game"
     centre = "dealer_ui/dealer/_middle.html"
     cards = "dealer_ui/dealer/_cards.html"
     bet = "dealer_ui/dealer/_seat_chips.html"

@@ -1,4 +1,4 @@
-"""The dealer's screen: pick a table, deal it, tap out. A dealer reaches nothing but the table they are signed in to.
+"""The dealer's screen: the board of the table that they deal at, and what is entered there. A dealer reaches no other.
 
 Every input is a form that posts itself, its rendering's key and the sequence number that it was drawn from; the answer
 is the whole board, drawn anew. Without JavaScript the same forms work as plain pages.
@@ -9,15 +9,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from django.conf import settings
-from django.contrib import messages
-from django.contrib.auth.views import redirect_to_login
 from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from dealer_ui import signatures
 from dealer_ui.dealer.forms import key_of, seq_of
 from dealer_ui.dealer.screen import Screen
 from dealer_ui.guards import by_script, dealers, gone
@@ -27,124 +23,27 @@ from tables import dealing
 from tables import standing as standings
 from tables.board.picture import board
 from tables.games.felt import Bet
-from tables.inputs import BuyIn, CashOut, ChangeChips, CheckDecks, Input, ReadDecks, SellChips, StartGame, read
+from tables.inputs import BuyIn, CashOut, CheckDecks, Input, ReadDecks, StartGame, read
 from tables.log.fold import Standing
 from tables.log.pieces import handed_out
-from tables.models import Staff, Table, Terminal
-from tables.play import doors
+from tables.models import Staff, Table
 from tables.play.cash import kinds_at
 from tables.refusals import Refused
-from tables.roles import Role
-from tables.staff import sign_in, terminals
-from tables.staff.sign_in import TERMINAL
-
-# --- The way to a table ----------------------------------------------------------------------------------------
-
-
-@require_GET
-def home(request: HttpRequest) -> HttpResponse:
-    """The front page of each role."""
-    viewer = request.user
-    if not isinstance(viewer, Staff):
-        return redirect_to_login(request.get_full_path())
-    if viewer.role == Role.DEALER:
-        here = doors.table_of(viewer)
-        return redirect("dealer:screen", here.pk) if here else redirect("dealer:tables")
-    fronts = {
-        Role.OPERATOR: "admin:index",
-        Role.CASHIER: "slips:book",
-        Role.CAGE_MANAGER: "cage",
-        Role.SECURITY: "slips:book",
-        Role.COUNTER: "slips:book",
-    }
-    return redirect(fronts.get(Role(viewer.role), "pit:floor"))
-
-
-@dealers
-@require_GET
-def tables(request: HttpRequest, viewer: Staff) -> HttpResponse:
-    """The tables that are open, and who deals at them."""
-    return _tables(request, viewer)
-
-
-@dealers
-@require_POST
-def take(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
-    """Take a table. Who stands there already is relieved, once they or a pit boss have agreed by badge and PIN."""
-    table = get_object_or_404(Table, pk=pk)
-    standing = standings.of(table)
-    if standing.dealer and standing.dealer.username == viewer.username:
-        return redirect("dealer:screen", pk)
-    try:
-        terminal = terminals.for_dealing(request, table)
-        name = terminal.name if terminal else None
-        if standing.dealer:
-            return _relieve(request, viewer, table, standing, name)
-        dealing.sign_in(table, viewer, name)
-    except Refused as refused:
-        return _tables(request, viewer, refused)
-    sign_in.stay(request)
-    return redirect("dealer:screen", pk)
-
-
-def _relieve(
-    request: HttpRequest, viewer: Staff, table: Table, standing: Standing, terminal: str | None
-) -> HttpResponse:
-    """Ask who agrees; should another dealer have come in between, they are asked about instead."""
-    assert standing.dealer is not None  # noqa: S101 -- the caller looked
-    dealer, refused = standing.dealer, None
-    if request.POST.get("relieves") == dealer.username:
-        try:
-            signatures.sign(
-                request,
-                lambda by: dealing.relieve(table, viewer, dealer.username, confirmed_by=by, terminal=terminal),
-            )
-            sign_in.stay(request)
-            return redirect("dealer:screen", table.pk)
-        except Refused as refusal:
-            refused = refusal
-    own = Staff.objects.filter(username=dealer.username).values_list("badge", flat=True).first()
-    badge = request.POST.get("badge", own or "")
-    context = {"table": table, "standing": standing, "refused": refused, "badge": badge}
-    return render(request, "dealer_ui/dealer/relieve.html", context, status=refused.status if refused else 200)
-
-
-def _tables(request: HttpRequest, viewer: Staff, refused: Refused | None = None) -> HttpResponse:
-    terminal = terminals.here(request)
-    drawn = [(table, standings.of(table)) for table in Table.objects.filter(retired_at=None).select_related("book")]
-    here = next(
-        (table for table, standing in drawn if standing.dealer and standing.dealer.username == viewer.username), None
-    )
-    context = {
-        "tables": [(table, standing) for table, standing in drawn if standing.is_open and _is_for(terminal, table)],
-        "terminal": terminal,
-        "is_terminal": terminal is not None or settings.DEALING_WITHOUT_TERMINAL,
-        "closed": [table for table, standing in drawn if not standing.is_open],
-        "here": here,
-        "refused": refused,
-    }
-    return render(request, "dealer_ui/dealer/tables.html", context, status=refused.status if refused else 200)
-
-
-def _is_for(terminal: Terminal | None, table: Table) -> bool:
-    return terminal is None or terminal.table_id in (None, table.pk)
-
-
-# --- At the table ----------------------------------------------------------------------------------------------
+from tables.staff import terminals
 
 
 @dealers
 @require_GET
 def dealer_screen(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """The whole page."""
-    return _draw(request, viewer, pk)
+    return draw(request, viewer, pk)
 
 
 @dealers
 @require_GET
 def fragment(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """The board alone, as an open page fetches it when its table has moved."""
-    return _draw(request, viewer, pk, whole=False)
+    return draw(request, viewer, pk, whole=False)
 
 
 @dealers
@@ -162,7 +61,7 @@ def enter(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     if refused is None and not by_script(request):
         return redirect("dealer:screen", pk)
     done = None if refused else entered
-    return _draw(request, viewer, pk, after=after, refused=refused, done=done, whole=not by_script(request))
+    return draw(request, viewer, pk, after=after, refused=refused, done=done, whole=not by_script(request))
 
 
 def _table(pk: int) -> Table:
@@ -179,24 +78,7 @@ def _book_of(pk: int) -> int:
     return Table.objects.values_list("book_id", flat=True).get(pk=pk)
 
 
-@dealers
-@require_POST
-def leave(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
-    """Tap out; who came in by badge and PIN is signed out with it, for the terminal is the next dealer's."""
-    table = get_object_or_404(Table, pk=pk)
-    try:
-        terminals.for_dealing(request, table)
-        dealing.sign_out(table, viewer)
-    except Refused as refused:
-        return _draw(request, viewer, pk, refused=refused)
-    messages.success(request, f"You have tapped out of {table.name}.")
-    if TERMINAL in request.session:
-        sign_in.sign_out(request)
-        return redirect("sign-in")
-    return redirect("dealer:tables")
-
-
-def _draw(
+def draw(
     request: HttpRequest,
     viewer: Staff,
     pk: int,
@@ -215,7 +97,7 @@ def _draw(
         table, standing = after.table, after.standing
     prefetch_related_objects([table], "denominations")
     if standing.dealer is None or standing.dealer.username != viewer.username:
-        return gone(request, _why_gone(table, standing))
+        return gone(request, why_gone(table, standing))
     try:
         terminals.for_dealing(request, table)
     except Refused as elsewhere:
@@ -234,11 +116,10 @@ def _draw(
 
 def _hand_out(table: Table, done: Input | None) -> str:
     """Which chips go to the player for what was just entered, as its entry has them."""
-    if not isinstance(done, SellChips | ChangeChips | BuyIn) or (isinstance(done, BuyIn) and done.chips):
+    if not isinstance(done, BuyIn) or done.chips:
         return ""
     kinds = kinds_at(table)
-    smaller = isinstance(done, ChangeChips) and not done.up
-    chips = handed_out(done.amount_cents, kinds, smaller=smaller)
+    chips = handed_out(done.amount_cents, kinds)
     names = {chip.value_cents: chip.name for chip in kinds}
     says = " ".join(f"{count} {names[value]}" for value, count in chips)
     return f"Hand out {says}: {money(done.amount_cents)}" if chips else ""
@@ -247,7 +128,7 @@ def _hand_out(table: Table, done: Input | None) -> str:
 # --- Who is not at the table -----------------------------------------------------------------------------------
 
 
-def _why_gone(table: Table, standing: Standing) -> str:
+def why_gone(table: Table, standing: Standing) -> str:
     if not standing.is_open:
         return f"{table.name} is closed."
     if standing.dealer is None:
@@ -266,8 +147,6 @@ def _entered(form: QueryDict) -> Input:
         return StartGame(tuple(map(_number, form.getlist("plays"))) or _nobody())
     if form.get("do") == "buy_in":
         return CashOut(_seat(form)) if "off" in form else _buy_in(form)
-    if form.get("do") == "cash":
-        return _cash(form)
     if "spot" in form:
         return _on_spot(form)
     if "amount" in form:
@@ -289,14 +168,6 @@ def _on_spot(form: QueryDict) -> Bet:
 
 def _buy_in(form: QueryDict) -> BuyIn:
     return BuyIn(_seat(form), amount_cents(form.get("amount", ""), "bad_amount"), chips="chips" in form, as_shown=True)
-
-
-def _cash(form: QueryDict) -> Input:
-    """Chips for cash, or for others of the same worth."""
-    amount = amount_cents(form.get("amount", ""), "bad_amount")
-    if "sell" in form:
-        return SellChips(amount, as_shown=True)
-    return ChangeChips(amount, up="up" in form, as_shown=True)
 
 
 def _nobody() -> tuple[int, ...]:

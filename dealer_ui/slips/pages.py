@@ -350,6 +350,7 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "begun": _begun(sheet),
         "kinds": _denominations(table),
         "due": due,
+        "here": _here(viewer),
         "asked": _asked(request, table, record) if due is not None and due.is_count else (),
         "facts": _asked_facts(request, record, due) if due is not None else (),
         "apart": _asked_apart(request) if due is not None and due.is_count and record.cash else (),

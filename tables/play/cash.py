@@ -27,7 +27,7 @@ def sell(scene: Scene, entered: SellChips) -> Outcome:
     _refuse(scene, entered.amount_cents)
     rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
     if entered.amount_cents > rack:
-        raise Refused("bad_amount", f"The rack holds {money(rack)}: ask for a fill first.", 422)
+        raise Refused("bad_amount", "The rack does not hold that much: ask for a fill first.", 422)
     _refuse_chips(scene, entered.chips, entered.amount_cents, "cash")
     chips = as_chips(entered.chips)
     if entered.as_shown and not chips:

@@ -87,6 +87,13 @@ def deals_a_round(staff: Staff) -> bool:
 
 def by_badge(request: HttpRequest, badge: str, pin: str) -> Staff:
     """Sign a dealer in at this terminal. Raises Refused."""
+    dealer, terminal = prove(request, badge, pin)
+    begin_at(request, dealer, terminal)
+    return dealer
+
+
+def prove(request: HttpRequest, badge: str, pin: str) -> tuple[Staff, Terminal]:
+    """Whose badge and PIN it is, and the terminal where they were typed; nobody is signed in yet. Raises Refused."""
     terminal = identify(request)
     if terminal is None:
         raise terminals.not_enrolled(request)
@@ -100,11 +107,15 @@ def by_badge(request: HttpRequest, badge: str, pin: str) -> Staff:
         refused_inputs.note("sign_in", refused, by, terminal=terminal.name)
         raise refused
     attempts.succeed(counts)
+    return dealer, terminal
+
+
+def begin_at(request: HttpRequest, dealer: Staff, terminal: Terminal) -> None:
+    """A session for a dealer who proved who they are at this terminal."""
     _begin(request, dealer, terminal)
     request.session[TERMINAL] = terminal.name
     if _deals_here(doors.table_of(dealer), terminal):
         stay(request)
-    return dealer
 
 
 def _refuse_expired(staff: Staff, counts: list[Limit]) -> None:

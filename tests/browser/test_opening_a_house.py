@@ -294,11 +294,12 @@ def deals(house: House, table: Table) -> None:
     while screen.due not in ("bets", "seats"):
         screen.pause()
         screen.keys("Enter")
-    page.click(".menu summary")
-    page.fill("#cash", "50")
-    drawn = screen.key
-    page.click("text=Buys in")
-    screen.settle(drawn)
+    page.keyboard.press("F2")
+    page.fill("#sheet-amount", "50")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".exchange__line")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#receipt:visible")
     for _ in range(3):
         screen.keys("2", "0", "Enter")
         screen.pause()

@@ -85,6 +85,8 @@ TAKE_THE_TABLE = Guard((IN, 405, 405, 403, 403, 403), (401, 200, 302, 403, 403, 
 LEAVE_THE_TABLE = Guard((IN, 405, 405, 403, 403, 403), (401, 403, 302, 403, 403, 403))
 
 AT_THE_TABLE_DISPUTE = Guard((IN, 403, 200, 403, 403, 403), (401, 403, 400, 403, 403, 403))
+AT_THE_TABLE_CASH = Guard((IN, 403, 200, 403, 403, 403), (401, 403, 400, 403, 403, 403))
+AT_THE_TABLE_RELIEF = Guard((IN, 403, 200, 403, 403, 403), (401, 403, 422, 403, 403, 403))
 HAND_OVER = Guard((IN, 403, 200, 200, 403, 403), (IN, 403, 400, 400, 403, 403))
 NOBODYS_SEAT = Guard(everybody(404), everybody(404))
 
@@ -182,6 +184,8 @@ DECLARED: dict[str, Guard] = {
     "tables/<int:pk>/input": ENTER_AT_THE_TABLE,
     "tables/<int:pk>/take": TAKE_THE_TABLE,
     "tables/<int:pk>/leave": LEAVE_THE_TABLE,
+    "tables/<int:pk>/cash/": AT_THE_TABLE_CASH,
+    "tables/<int:pk>/relief/": AT_THE_TABLE_RELIEF,
     "tables/<int:pk>/seats/": HAND_OVER,
     "tables/<int:pk>/dispute/": AT_THE_TABLE_DISPUTE,
     "tables/<int:pk>/mishaps/": AT_THE_TABLE,

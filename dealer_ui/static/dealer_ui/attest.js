@@ -1,10 +1,9 @@
 // What somebody signs on this terminal, the terminal signs too, and their passkey where the house wants that: over what
-// stands in the form as it is sent.
+// stands in the form as it is sent. Forms that come into an open page later are signed like those it was loaded with.
 "use strict";
 
-for (const form of document.querySelectorAll("form")) {
-  const field = form.querySelector("[data-attests]");
-  if (!field) continue;
+/** What signs one form. */
+const signatures = (form, field) => {
   const says = form.querySelector("[data-attests-says]");
 
   // What was counted; or, by the other fields, what a delivery note says.
@@ -120,32 +119,51 @@ for (const form of document.querySelectorAll("form")) {
     return asked.credentials;
   };
 
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    if (form.dataset.sending) return;
-    form.dataset.sending = "yes";
+  /** Sign what stands in the form, as this button sends it. Throws what a person has to read. */
+  const sign = async (button) => {
     says.hidden = true;
     field.value = "";
-    const button = event.submitter;
+    const whole = statement(button);
+    const signed = await byTerminal(whole);
+    const ids = await passkeysOf(whole);
+    const passkey = ids.length ? await globalThis.passkey.sign(whole, ids) : null;
+    const given = { terminal: field.dataset.terminal, ...signed, ...(passkey && { passkey }) };
+    if (signed || passkey) field.value = JSON.stringify(given);
+  };
+
+  return { sign, refuse };
+};
+
+// A form is sent twice: first to be signed, then as it was signed. Whoever sends it hears of the second time alone.
+document.addEventListener(
+  "submit",
+  async (event) => {
+    const { target: form, submitter: button } = event;
+    const field = form.querySelector("[data-attests]");
+    if (!field) return;
+    if (form.dataset.sending === "signed") {
+      form.dataset.sending = "sent";
+      return;
+    }
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (form.dataset.sending) return;
+    form.dataset.sending = "signing";
+    const { sign, refuse } = signatures(form, field);
     try {
-      const whole = statement(button);
-      const signed = await byTerminal(whole);
-      const ids = await passkeysOf(whole);
-      const passkey = ids.length ? await globalThis.passkey.sign(whole, ids) : null;
-      const given = { terminal: field.dataset.terminal, ...signed, ...(passkey && { passkey }) };
-      if (signed || passkey) field.value = JSON.stringify(given);
+      await sign(button);
     } catch (error) {
       delete form.dataset.sending;
       refuse(error.message);
       return;
     }
-    if (button?.name) {
-      const pressed = Object.assign(document.createElement("input"), { type: "hidden", name: button.name });
-      pressed.value = button.value;
-      form.append(pressed);
-    }
-    form.submit();
-  });
-  // A page that the browser kept is sent anew when somebody comes back to it.
-  addEventListener("pageshow", () => delete form.dataset.sending);
-}
+    form.dataset.sending = "signed";
+    form.requestSubmit(button);
+  },
+  true,
+);
+
+// A page that the browser kept is sent anew when somebody comes back to it.
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sending]")) delete form.dataset.sending;
+});

@@ -65,8 +65,8 @@ export function dropInput() {
   refresh();
 }
 
-/** Fetch the board again; never while an input is on its way, for its answer is the newer board. By an event: htmx
+/** Fetch the board again; never while an input or a page beside the felt is on its way, whose answer is newer. By an event: htmx
  *  keeps one that comes during another for later, and the promise of such a one would be nobody's to catch. */
 export function refresh() {
-  if (!state.flying && part("look")) window.htmx.trigger("#look", "look");
+  if (!state.flying && !state.beside && part("look")) window.htmx.trigger("#look", "look");
 }

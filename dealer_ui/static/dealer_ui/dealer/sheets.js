@@ -18,7 +18,8 @@ export function isElsewhere(focus, key) {
 }
 
 function leave(place, focus) {
-  place.open = false;
+  if (place.matches("dialog")) place.close();
+  else place.open = false;
   focus.blur();
 }
 

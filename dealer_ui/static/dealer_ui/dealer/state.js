@@ -18,6 +18,8 @@ export const state = {
   sent: false,
   /** The key or button pressed last, whether it was a key or a touch, and when. */
   finger: { name: "", by: "", moment: -Infinity },
+  /** Whether a page beside the felt is on its way: what happens at the table meanwhile is drawn after it. */
+  beside: false,
   /** Whether a form is sent on behalf of a key. */
   byKey: false,
   /** The newest sequence number that the live stream told of. */

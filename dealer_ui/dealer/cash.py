@@ -1,0 +1,229 @@
+"""Cash and colour changes at the table, as a sheet beside the felt: what comes in, what goes out, a line to confirm it
+by, and how it is taken back.
+
+Nothing is entered before that line was shown: Enter in the amount shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID, uuid4
+
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from dealer_ui.dealer.forms import key_of
+from dealer_ui.dealer.pages import why_gone
+from dealer_ui.guards import dealers, gone
+from dealer_ui.numbers import amount_cents, number
+from dealer_ui.slips import counting
+from ledger.models import LogEntry
+from ledger.proof.chips import money
+from tables import dealing
+from tables import standing as standings
+from tables.board.words import Chips as Pile
+from tables.games.catalog import GAMES
+from tables.inputs import ChangeChips, Input, SellChips
+from tables.log.catalog import read
+from tables.log.entries.chips import ChipsChanged, ChipsSold
+from tables.log.pieces import handed_out
+from tables.log.series import CASH, Chips, total
+from tables.models import Denomination, Staff, Table
+from tables.play.cash import kinds_at
+from tables.refusals import Refused
+from tables.setup import cash_terms
+from tables.staff import terminals
+
+_LEAST_NOTE_CENTS: Final = 500
+NOTES: Final = tuple(value for value in CASH if value >= _LEAST_NOTE_CENTS)
+_GIVEN, _HANDED = "n", "c"
+"""What the fields begin with of what the player gives, and of the chips that are handed out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One thing that the sheet does."""
+
+    name: str
+    label: str
+    given: str
+    """What the player gives, in a word."""
+    smaller: bool = False
+    """Whether smaller chips are handed out than the fewest that make the amount."""
+
+
+SALE: Final = Way("sale", "Cash for chips", "Cash")
+UP: Final = Way("up", "Colour up", "Chips")
+SMALLER: Final = Way("smaller", "Into smaller", "Chips", smaller=True)
+WAYS: Final = (SALE, UP, SMALLER)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What comes in and what goes out, as it was typed so far."""
+
+    way: Way
+    amount_cents: int
+    given: Chips
+    """Notes or chips, where somebody said which."""
+    handed: Chips
+
+    @property
+    def entered(self) -> Input:
+        """The input that it stands for."""
+        if self.way is SALE:
+            return SellChips(self.amount_cents, chips=self.handed)
+        return ChangeChips(self.amount_cents, up=self.way is UP, takes=self.given, gives=self.handed)
+
+    @property
+    def shows_given(self) -> str:
+        """What comes in, in words: 4 × 100, 2 × 50."""
+        return ", ".join(f"{count} × {money(value)}" for value, count in self.given)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """An entry that was just made, and how it is taken back."""
+
+    seq: int
+    says: str
+    key: UUID
+    """For taking it back."""
+    piles: tuple[Pile, ...]
+
+
+@dealers
+@require_http_methods(["GET", "POST"])
+def cash(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """What is exchanged; then the line that says it; then, once it is confirmed, what to hand out."""
+    table = get_object_or_404(Table.objects.select_related("book").prefetch_related("denominations"), pk=pk)
+    standing = standings.of(table)
+    if standing.dealer is None or standing.dealer.username != viewer.username:
+        return gone(request, why_gone(table, standing))
+    if request.method == "GET" and "entry" in request.GET:
+        return render(request, "dealer_ui/dealer/cash.html", {"table": table, "receipt": _receipt(request, table)})
+    refused, exchange = None, None
+    if request.method == "POST":
+        try:
+            if "undo" in request.POST:
+                return _undo(request, viewer, table)
+            exchange = _exchange(request.POST, table)
+            if request.POST.get("step") == "confirm":
+                return _enter(request, viewer, table, exchange.entered)
+        except Refused as refusal:
+            refused = refusal
+    context = _context(request, table, exchange, refused)
+    return render(request, "dealer_ui/dealer/cash.html", context, status=refused.status if refused else 200)
+
+
+def _context(request: HttpRequest, table: Table, exchange: Exchange | None, refused: Refused | None) -> dict[str, Any]:
+    way, typed = _way(request, table), request.POST
+    kinds = list(table.denominations.all())
+    is_shown = exchange is not None and typed.get("step") != "edit"
+    return {
+        "table": table,
+        "ways": _ways(table),
+        "way": way,
+        "kinds": kinds,
+        "currency": cash_terms.currency(),
+        "amount": typed.get("amount", ""),
+        "given": counting.asked(typed, kinds, NOTES if way is SALE else (), _GIVEN),
+        "exchange": exchange if is_shown else None,
+        "handed": counting.asked(_filled_in(exchange), kinds, prefix=_HANDED) if is_shown else (),
+        "piles": _piles(kinds, exchange.handed) if exchange else (),
+        "key": _key(typed) if refused and is_shown else uuid4(),
+        "refused": refused,
+    }
+
+
+def _way(request: HttpRequest, table: Table) -> Way:
+    asked = request.POST.get("way") or request.GET.get("way")
+    ways = _ways(table)
+    return next((way for way in ways if way.name == asked), ways[0])
+
+
+def _ways(table: Table) -> list[Way]:
+    """Where players play for a pot, cash buys in at a seat, on the felt."""
+    return [way for way in WAYS if way is not SALE or GAMES[table.game].kind == "banked"]
+
+
+def _key(typed: QueryDict) -> UUID:
+    """A form that was refused keeps its key: if it was entered after all, it is not entered twice."""
+    try:
+        return key_of(typed)
+    except Refused:
+        return uuid4()
+
+
+def _exchange(typed: QueryDict, table: Table) -> Exchange:
+    """What was typed. Raises Refused."""
+    way = next((way for way in WAYS if way.name == typed.get("way")), None)
+    if way is None:
+        raise Refused("bad_input", "Say what it is: cash for chips, or chips for others.", 400)
+    kinds = list(table.denominations.all())
+    given = counting.chips_of(typed, kinds, NOTES if way is SALE else (), _GIVEN)
+    amount = _amount(typed.get("amount", ""), given)
+    handed = counting.chips_of(typed, kinds, prefix=_HANDED) if "out" not in typed else ()
+    smaller = typed.get("out") == "smaller" if "out" in typed else way.smaller
+    return Exchange(way, amount, given, handed or handed_out(amount, kinds_at(table), smaller=smaller))
+
+
+def _amount(typed: str, given: Chips) -> int:
+    """The amount, or what was counted of notes or chips. Raises Refused where both stand there and differ."""
+    counted = total(given)
+    amount = amount_cents(typed, "bad_amount") if typed.strip() or not given else counted
+    if given and amount != counted:
+        says = f"What was counted comes to {money(counted)}, the amount is {money(amount)}: correct one of them."
+        raise Refused("bad_amount", says, 422)
+    return amount
+
+
+def _filled_in(exchange: Exchange | None) -> QueryDict:
+    """The chips that are handed out, as the fields of a form have them."""
+    fields = QueryDict(mutable=True)
+    for value, count in exchange.handed if exchange else ():
+        fields[f"{_HANDED}{value}"] = str(count)
+    return fields
+
+
+def _piles(kinds: Iterable[Denomination], chips: Chips) -> tuple[Pile, ...]:
+    colours = {chip.value_cents: chip.colour for chip in kinds}
+    return tuple(Pile(count, colours.get(value, money(value)), value) for value, count in chips)
+
+
+def _enter(request: HttpRequest, viewer: Staff, table: Table, entered: Input) -> HttpResponse:
+    """Record it, and say what to hand out. Raises Refused."""
+    terminals.for_dealing(request, table)
+    answer = dealing.record(table, entered, by=viewer, key=key_of(request.POST), expected_seq=None)
+    return redirect(f"{reverse('dealer:cash', args=[table.pk])}?entry={answer.entry}")
+
+
+# --- What was entered ------------------------------------------------------------------------------------------
+
+
+def _event(table: Table, seq: int | None) -> ChipsSold | ChipsChanged:
+    entry = LogEntry.objects.filter(book_id=table.book_id, seq=seq or 0, subject="chips").first()
+    event = read(entry.subject, entry.kind, bytes(entry.body)) if entry else None
+    if not isinstance(event, ChipsSold | ChipsChanged):
+        raise Http404("There is no such entry.")
+    return event
+
+
+def _receipt(request: HttpRequest, table: Table) -> Receipt:
+    seq = number(request.GET.get("entry"))
+    event = _event(table, seq)
+    handed = event.chips if isinstance(event, ChipsSold) else event.gives
+    return Receipt(seq or 0, event.words(), uuid4(), _piles(table.denominations.all(), handed))
+
+
+def _undo(request: HttpRequest, viewer: Staff, table: Table) -> HttpResponse:
+    """A change is taken back by the opposite one. Raises Refused."""
+    event = _event(table, number(request.POST.get("undo")))
+    if isinstance(event, ChipsSold):
+        raise Refused("bad_input", "A sale is taken back by its own entry.", 409)
+    back = ChangeChips(event.amount_cents, up=not event.up, takes=event.gives, gives=event.takes)
+    return _enter(request, viewer, table, back)

@@ -1,0 +1,158 @@
+"""The way to a table, and from it: which one to take, a relief, tapping out."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from dealer_ui import signatures
+from dealer_ui.dealer.choosing import choice
+from dealer_ui.dealer.pages import draw, why_gone
+from dealer_ui.guards import dealers, gone
+from tables import dealing
+from tables import standing as standings
+from tables.log.fold import Standing
+from tables.models import SECRETS, Staff, Table
+from tables.play import doors
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.staff import owing, relief, sign_in, terminals
+from tables.staff.sign_in import TERMINAL
+
+# --- To a table ------------------------------------------------------------------------------------------------
+
+
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    """The front page of each role."""
+    viewer = request.user
+    if not isinstance(viewer, Staff):
+        return redirect_to_login(request.get_full_path())
+    if viewer.role == Role.DEALER:
+        here = doors.table_of(viewer)
+        return redirect("dealer:screen", here.pk) if here else redirect("dealer:tables")
+    fronts = {
+        Role.OPERATOR: "admin:index",
+        Role.CASHIER: "slips:book",
+        Role.CAGE_MANAGER: "cage",
+        Role.SECURITY: "slips:book",
+        Role.COUNTER: "slips:book",
+    }
+    return redirect(fronts.get(Role(viewer.role), "pit:floor"))
+
+
+@dealers
+@require_GET
+def tables(request: HttpRequest, viewer: Staff) -> HttpResponse:
+    """The tables that are open, those first where a dealer is needed. A terminal of one table asks for it at once."""
+    terminal = terminals.here(request)
+    if terminal is not None and terminal.table is not None and doors.table_of(viewer) is None:
+        standing = standings.of(terminal.table)
+        if standing.dealer is not None:
+            return _ask(request, terminal.table, standing)
+    return _tables(request, viewer)
+
+
+def _tables(request: HttpRequest, viewer: Staff, refused: Refused | None = None) -> HttpResponse:
+    terminal = terminals.here(request)
+    context = {
+        "choice": choice(viewer, terminal),
+        "terminal": terminal,
+        "is_terminal": terminal is not None or settings.DEALING_WITHOUT_TERMINAL,
+        "refused": refused,
+    }
+    return render(request, "dealer_ui/dealer/tables.html", context, status=refused.status if refused else 200)
+
+
+@dealers
+@require_POST
+def take(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """Take a table. Who stands there already is relieved, once they or a pit boss have agreed by badge and PIN."""
+    table = get_object_or_404(Table, pk=pk)
+    standing = standings.of(table)
+    if standing.dealer and standing.dealer.username == viewer.username:
+        return redirect("dealer:screen", pk)
+    try:
+        terminal = terminals.for_dealing(request, table)
+        name = terminal.name if terminal else None
+        if standing.dealer:
+            return _take_over(request, viewer, table, standing, name)
+        dealing.sign_in(table, viewer, name)
+    except Refused as refused:
+        return _tables(request, viewer, refused)
+    sign_in.stay(request)
+    return redirect("dealer:screen", pk)
+
+
+def _take_over(
+    request: HttpRequest, viewer: Staff, table: Table, standing: Standing, terminal: str | None
+) -> HttpResponse:
+    """Ask who agrees; should another dealer have come in between, they are asked about instead."""
+    assert standing.dealer is not None  # noqa: S101 -- the caller looked
+    dealer, refused = standing.dealer, None
+    if request.POST.get("relieves") == dealer.username:
+        try:
+            signatures.sign(
+                request,
+                lambda by: dealing.relieve(table, viewer, dealer.username, confirmed_by=by, terminal=terminal),
+            )
+            sign_in.stay(request)
+            return redirect("dealer:screen", table.pk)
+        except Refused as refusal:
+            refused = refusal
+    return _ask(request, table, standing, refused)
+
+
+def _ask(request: HttpRequest, table: Table, standing: Standing, refused: Refused | None = None) -> HttpResponse:
+    """Whether the dealer who stands there agrees."""
+    assert standing.dealer is not None  # noqa: S101 -- the callers looked
+    own = Staff.objects.filter(username=standing.dealer.username).values_list("badge", flat=True).first()
+    badge = request.POST.get("badge", own or "")
+    context = {"table": table, "standing": standing, "refused": refused, "badge": badge}
+    return render(request, "dealer_ui/dealer/relieve.html", context, status=refused.status if refused else 200)
+
+
+# --- From a table ----------------------------------------------------------------------------------------------
+
+
+@dealers
+@sensitive_post_parameters("pin")
+@require_http_methods(["GET", "POST"])
+def hand_over(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """The relief signs in over the dealer who leaves, and the round goes on where it stands."""
+    table = get_object_or_404(Table, pk=pk)
+    standing, refused = standings.of(table), None
+    if standing.dealer is None or standing.dealer.username != viewer.username:
+        return gone(request, why_gone(table, standing))
+    if request.method == "POST":
+        try:
+            badge, pin = signatures.typed(request)
+            dealer = relief.take_over(request, table, leaving=viewer, badge=badge, pin=pin)
+            owing.warn(request, dealer, SECRETS)
+            return redirect("dealer:screen", pk)
+        except Refused as refusal:
+            refused = refusal
+    context = {"table": table, "standing": standing, "refused": refused, "badge": request.POST.get("badge", "")}
+    return render(request, "dealer_ui/dealer/relief.html", context, status=refused.status if refused else 200)
+
+
+@dealers
+@require_POST
+def leave(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """Tap out; who came in by badge and PIN is signed out with it, for the terminal is the next dealer's."""
+    table = get_object_or_404(Table, pk=pk)
+    try:
+        terminals.for_dealing(request, table)
+        dealing.sign_out(table, viewer)
+    except Refused as refused:
+        return draw(request, viewer, pk, refused=refused)
+    messages.success(request, f"You have tapped out of {table.name}.")
+    if TERMINAL in request.session:
+        sign_in.sign_out(request)
+        return redirect("sign-in")
+    return redirect("dealer:tables")

@@ -1,0 +1,141 @@
+"""Pages beside the felt in a real browser: cash, a relief in mid-round, a slip that is signed at the table."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ledger.models import LogEntry
+from tables.inputs import BeginSlip
+from tables.roles import Role
+from tests import floor
+from tests.accessibility import serious
+from tests.browser.conftest import PORTRAIT, Screen
+from tests.floor import PIN, Hand
+
+pytestmark = pytest.mark.browser
+
+Come = Callable[..., Screen]
+SIGNERS = {
+    "701": (Role.CASHIER, "carmen"),
+    "702": (Role.SECURITY, "sid"),
+    "101": (Role.DEALER, "dora"),
+    "704": (Role.PIT_BOSS, "petra"),
+}
+"""Who signs a fill after the one who asked for it, by badge."""
+PHONE = {"width": 390, "height": 844}
+SMALL = """() => [...document.querySelectorAll("#sheet :is(button, a.button, input:not([type=hidden]))")]
+  .filter((part) => part.checkVisibility())
+  .map((part) => [part, part.getBoundingClientRect()])
+  .filter(([, box]) => Math.round(box.width) < 48 || Math.round(box.height) < 48)
+  .map(([part, box]) => `${part.tagName} ${part.name} ${Math.round(box.width)}x${Math.round(box.height)}`)"""
+
+
+def decision() -> Hand:
+    """A round in which seat 1 is to decide."""
+    hand = floor.dealt()[0]
+    hand.bets(seat1=2_000)
+    hand.cards(8, 9)
+    return hand
+
+
+def opened(screen: Screen, key: str) -> Any:
+    """The sheet that a function key opens; nothing in it is too small, beside the screen or unreadable."""
+    screen.page.keyboard.press(key)
+    screen.page.wait_for_selector("#sheet-page h1")
+    assert serious(screen.page) == []
+    assert screen.page.evaluate(SMALL) == []
+    assert screen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    return screen.page.locator("#sheet")
+
+
+def pad(screen: Screen, figures: str) -> None:
+    for figure in figures:
+        screen.page.tap(f"#sheet-pad [data-figure='{figure}']")
+
+
+def latest(hand: Hand) -> LogEntry:
+    return LogEntry.objects.filter(book_id=hand.table.book_id).latest("seq")
+
+
+def test_a_relief_in_mid_round_by_pad_alone(at_table: Come, transactional_db: None) -> None:
+    """Harm: the relief is not found, or the round, the prompt or the dealer who stays is lost with it."""
+    hand = decision()
+    floor.staff(Role.DEALER, "rosa", "102")
+    screen = at_table(hand, PHONE).open()
+    prompt, seq = screen.prompt, screen.seq
+    sheet = opened(screen, "F8")
+    pad(screen, "102")
+    screen.page.tap("#sheet-next")
+    pad(screen, "9999")
+    screen.page.tap("#sheet-next")
+    screen.page.wait_for_selector("#sheet-refused")
+    assert sheet.locator("#sheet-badge").input_value() == "102"
+    assert hand.now.seq == seq
+    screen.complaints.clear()  # of the answer's 403
+    pad(screen, PIN)
+    with screen.page.expect_navigation():
+        screen.page.tap("#sheet-next")
+    screen.page.wait_for_selector(".has-script #lamp[data-state=live]", state="attached")
+    assert "Rosa" in screen.page.inner_text(".menu summary")
+    assert screen.prompt == prompt
+    screen.keys("4")
+    assert latest(hand).by == "102 Rosa"
+
+
+def test_cash_is_confirmed_by_its_line_and_no_key_reaches_the_felt(at_table: Come, transactional_db: None) -> None:
+    """Harm: a figure of an amount becomes a card, or Enter sells what nobody read; a lost line sells it twice."""
+    hand = decision()
+    screen = at_table(hand).open()
+    before = screen.seq
+    sheet = opened(screen, "F2")
+    screen.page.keyboard.type("50")
+    fill = floor.signs(hand.table, floor.crew("requested"), BeginSlip("fill", ((100, 100),)))
+    screen.at(fill.seq)
+    assert sheet.locator("#sheet-amount").input_value() == "50", "the table moved, the sheet did not"
+    screen.page.keyboard.press("Enter")
+    screen.page.wait_for_selector(".exchange__line")
+    assert hand.now.seq == fill.seq == before + 1
+    assert serious(screen.page) == []
+    screen.page.route("**/cash/", lambda route: route.abort())
+    screen.page.keyboard.press("Enter")
+    screen.page.wait_for_selector("#sheet-lost:visible")
+    screen.complaints.clear()  # of the line that was cut
+    screen.page.unroute_all()
+    screen.page.keyboard.press("Enter")
+    screen.page.wait_for_selector("#receipt:visible")
+    assert latest(hand).content["amount_cents"] == 5_000
+    assert LogEntry.objects.filter(book_id=hand.table.book_id, subject="chips").count() == 1
+    assert "A player buys chips for 50." in screen.page.inner_text("#receipt")
+    assert not screen.page.evaluate("document.getElementById('sheet').open")
+    assert serious(screen.page) == []
+    screen.keys("4")
+    assert latest(hand).subject == "round", "the keyboard is the felt's again"
+
+
+def test_a_slip_is_signed_beside_the_felt(at_table: Come, transactional_db: None) -> None:
+    """Harm: whoever signs leaves the game for it, and finds no way back; or a half-typed PIN is wiped out."""
+    hand = decision()
+    floor.signs(hand.table, floor.crew("requested"), BeginSlip("fill", ((100, 100),)))
+    screen = at_table(hand, PORTRAIT).open()
+    screen.page.tap(".button--waits")
+    screen.page.wait_for_selector("#sheet-badge")
+    assert serious(screen.page) == []
+    assert screen.page.evaluate(SMALL) == []
+    for place, (badge, (role, name)) in enumerate(SIGNERS.items()):
+        if name != "dora":
+            floor.staff(role, name, badge)
+        screen.page.focus("#sheet-badge")
+        pad(screen, badge)
+        screen.page.tap("#sheet-next")
+        pad(screen, PIN[:2])
+        if place == 0:
+            other = floor.signs(hand.table, floor.crew("requested"), BeginSlip("credit", ((100, 10),)))
+            screen.at(other.seq)
+        pad(screen, PIN[2:])
+        screen.page.tap("#sheet-next")
+        signed = f".paper__lines .is-signed >> nth={place + 1}"
+        screen.page.wait_for_selector("#receipt:visible" if badge == "704" else signed)
+    assert not [slip for slip in hand.now.slips if slip.series.name == "fill"]
+    assert "Fill" in screen.page.inner_text("#receipt")
+    assert screen.prompt
