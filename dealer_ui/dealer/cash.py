@@ -1,5 +1,5 @@
-"""Cash and colour changes at the table, as a sheet beside the felt: what comes in, what goes out, a line to confirm it
-by, and how it is taken back.
+"""Cash and colour changes at the table, beside the felt: what comes in, what goes out, a line to confirm it by, and how
+a change is taken back.
 
 Nothing is entered before that line was shown: Enter in the amount shows it.
 """
@@ -94,6 +94,8 @@ class Receipt:
     key: UUID
     """For taking it back."""
     piles: tuple[Pile, ...]
+    has_opposite: bool
+    """Whether it is a change, which the opposite one takes back."""
 
 
 @dealers
@@ -217,13 +219,19 @@ def _receipt(request: HttpRequest, table: Table) -> Receipt:
     seq = number(request.GET.get("entry"))
     event = _event(table, seq)
     handed = event.chips if isinstance(event, ChipsSold) else event.gives
-    return Receipt(seq or 0, event.words(), uuid4(), _piles(table.denominations.all(), handed))
+    return Receipt(
+        seq=seq or 0,
+        says=event.words(),
+        key=uuid4(),
+        piles=_piles(table.denominations.all(), handed),
+        has_opposite=isinstance(event, ChipsChanged),
+    )
 
 
 def _undo(request: HttpRequest, viewer: Staff, table: Table) -> HttpResponse:
     """A change is taken back by the opposite one. Raises Refused."""
     event = _event(table, number(request.POST.get("undo")))
-    if isinstance(event, ChipsSold):
-        raise Refused("bad_input", "A sale is taken back by its own entry.", 409)
+    if not isinstance(event, ChipsChanged):
+        raise Http404("Only a change has an opposite.")
     back = ChangeChips(event.amount_cents, up=not event.up, takes=event.gives, gives=event.takes)
     return _enter(request, viewer, table, back)
