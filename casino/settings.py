@@ -358,7 +358,7 @@ def on_the_floor(title: str, icon: str, name: str, permission: str) -> dict[str,
 
 UNFOLD = {
     "SITE_TITLE": "Casino tables",
-    "SITE_HEADER": "Casino tables",
+    "SITE_HEADER": "tables.admin.pages.house_name",
     "SITE_SYMBOL": "playing_cards",
     "SITE_FAVICONS": [
         {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("dealer_ui/icon.svg")},

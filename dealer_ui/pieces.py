@@ -28,6 +28,11 @@ class Line:
     """Of all that lies there, in per cent."""
 
     @property
+    def count(self) -> str:
+        """As it is read: 11,994."""
+        return f"{self.pieces:,}"
+
+    @property
     def cents(self) -> int:
         return self.pieces * self.value_cents
 

@@ -70,6 +70,12 @@ def per_cent(permille: int) -> str:
 
 
 @register.filter
+def minus(text: str) -> str:
+    """A number as ``floatformat`` writes it, with a minus sign that is one."""
+    return text.replace("-", "−")
+
+
+@register.filter
 def rounded(ratio: Fraction | float) -> int:
     """A ratio, or an expected amount in cents, as a whole number."""
     return round(ratio)

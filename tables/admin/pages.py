@@ -78,7 +78,7 @@ from tables.models import (
 )
 from tables.refusals import Refused, sentence
 from tables.roles import Role
-from tables.setup import chip_series, house_terms, pay_tables, proposals, role_choices, table_settings
+from tables.setup import chip_series, house_identity, house_terms, pay_tables, proposals, role_choices, table_settings
 from tables.setup.two_people import Draft
 from tables.slips import retiring
 from tables.staff import ages, codes, passkeys, sign_in, staffing, terminal_keys, terminals
@@ -87,6 +87,11 @@ from tables.staff import ages, codes, passkeys, sign_in, staffing, terminal_keys
 def _number(text: str) -> int:
     """A key as an address has it; 0, which is none, for anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
+
+
+def house_name(request: HttpRequest) -> str:
+    """What stands above the side bar."""
+    return house_identity.identity().house_name or "Casino tables"
 
 
 Fieldsets = list[tuple[str | None, dict[str, Any]]]

@@ -64,3 +64,28 @@ def test_a_float_is_planned_from_whole_runs() -> None:
     assert "in 1 of 1 runs" in page
     assert lasting(text(pit.get(url, {"of": "7"}))) == lasting(text(pit.get(url)))
     assert pit.get(reverse("pit:float-csv", args=[dealer.table.pk])).status_code == 200
+
+
+def test_a_rack_in_chips_is_behind_the_rule_of_blind_counts() -> None:
+    """Harm: a table's page tells whoever is to count its rack how many of each chip are due there."""
+    dealer, boss = floor.dealt()
+    dealer("sell_chips", amount_cents=12_300)
+    url = reverse("pit:table", args=[dealer.table.pk])
+
+    def pieces(hand: Hand) -> str:
+        return text(floor.client(hand.by).get(url)).partition("Rack in chips")[2].partition("</details>")[0]
+
+    seen = pieces(Hand(dealer.table, floor.staff(Role.AUDITOR, "ada")))
+    assert "As they lie now" in seen
+    assert "5,877</td>" in seen or "8,877</td>" in seen, "what lies there comes to the rack"
+    blind = pieces(boss)
+    assert "whoever may have to count them is not shown more" in blind
+    assert "877" not in blind
+
+
+def test_the_cage_in_chips_is_behind_the_same_rule() -> None:
+    """Harm: a cashier reads off the screen what the count of the cage is to come to."""
+    floor.dealt()
+    page = text(floor.client(floor.staff(Role.CASHIER, "cora")).get(reverse("cage")))
+    assert "Cage in chips" in page
+    assert "As they lie now" not in page.partition("Cage in chips")[2].partition("</details>")[0]
