@@ -107,3 +107,33 @@ def test_half_a_bet_survives_news_from_elsewhere(at_table: Come, rocket: Hand) -
     assert screen.page.inner_text("#bet-seat") == "seat 3"
     screen.keys("Enter")
     assert {one.seat: one.bet_cents for one in rocket.board.seats if one.bet_cents} == {1: 2_000, 3: 4_000}
+
+
+def test_a_seat_that_is_tapped_gets_the_amount_in_hand(at_table: Come, rocket: Hand) -> None:
+    """Harm: the amount is typed, the right seat is tapped, and the bet lies nowhere."""
+    screen = at_table(rocket).open()
+    for figure in "90":
+        screen.page.tap(f".numpad [data-figure='{figure}']")
+    screen.tap(".seat[data-seat='4'] .seat__spot")
+    assert {box.seat: box.bet_cents for box in rocket.board.seats if box.bet_cents} == {4: 9_000}
+    assert screen.page.inner_text("#bet-seat") == "seat 5"
+    start = screen.seq
+    screen.page.tap(".seat[data-seat='2'] .seat__spot")
+    screen.pause()
+    assert screen.seq == start, "with nothing in hand it is only chosen"
+    screen.keys("w")
+    assert rocket.board.seats[1].bet_cents == 2_000
+
+
+def test_the_whole_table_bets_the_same_again(at_table: Come, rocket: Hand) -> None:
+    """Harm: six keys for six bets that are the same as before, or a bet that a seat has changed is put back."""
+    rocket.bets(seat2=2_000, seat5=5_000, seat6=7_000)
+    rocket.cards(4, 6, 5, 3)
+    rocket.pay()
+    rocket("bet", seat=5, amount_cents=1_000)
+    screen = at_table(rocket).open()
+    screen.page.tap(".seat[data-seat='6'] .seat__spot")
+    screen.keys("a")
+    assert {box.seat: box.bet_cents for box in rocket.board.seats if box.bet_cents} == {5: 1_000, 6: 7_000}
+    screen.keys("r")
+    assert {box.seat: box.bet_cents for box in rocket.board.seats if box.bet_cents} == {2: 2_000, 5: 1_000, 6: 7_000}
