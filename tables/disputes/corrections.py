@@ -138,7 +138,7 @@ def sign_with_chips(scene: Scene, entered: SignCorrection) -> Outcome:
     leaves = event.difference_cents - event.off_cents
     rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
     if leaves > rack:
-        raise Refused("bad_amount", f"The rack holds {money(rack)}: it cannot pay {money(leaves)}.", 422)
+        raise Refused("bad_amount", f"The rack does not hold {money(leaves)}: ask for a fill first.", 422)
     return outcome
 
 

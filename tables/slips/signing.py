@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 
 from ledger import cage, slips
 from ledger.models import Account, LogEntry, SlipSignature
-from ledger.proof.chips import HOUSE_PLACES, MAY_BE_NEGATIVE, PLAYERS, called, money
+from ledger.proof.chips import HOUSE_PLACES, MAY_BE_NEGATIVE, PLAYERS, RACK, called, money
 from ledger.proof.moves import Chart, Move, Posted, undone
 from ledger.proof.slip_name import NotASlipName, SlipName
 from ledger.slips import Signing, Variance
@@ -341,7 +341,7 @@ def _refuse_amount(slip: Slip, stage: Stage, desk: Desk) -> None:
     own = Account.objects.filter(place=place)
     there = _there(own.get() if place in HOUSE_PLACES else own.get(book_id=desk.book_id))
     if cents > there:
-        raise Refused("bad_amount", f"{_holds(place, there)}: {_gives(place)} {money(cents)}.", 422)
+        raise Refused("bad_amount", _lacks(place, there, cents), 422)
 
 
 def _no_amount(slip: Slip) -> Refused:
@@ -354,14 +354,13 @@ def _there(account: Account) -> int:
     return cage.held_by_players() if account.place == PLAYERS else cage.balance(account)
 
 
-def _holds(place: str, cents: int) -> str:
+def _lacks(place: str, there: int, cents: int, when: str = "") -> str:
+    """Why a place cannot give so much. What a rack should hold is told to nobody: whoever asks may count it next."""
+    if place == RACK:
+        return f"The rack does not hold {money(cents)}{when}: ask for less."
     if place == PLAYERS:
-        return f"Players have {money(cents)} of the house's chips in all"
-    return f"The {called(place)} holds {money(cents)}"
-
-
-def _gives(place: str) -> str:
-    return "there cannot be" if place == PLAYERS else "it cannot give"
+        return f"Players have {money(there)} of the house's chips in all{when}: there cannot be {money(cents)}."
+    return f"The {called(place)} holds {money(there)}{when}: it cannot give {money(cents)}."
 
 
 def _refuse_gone(moves: Sequence[Move]) -> None:
@@ -377,8 +376,7 @@ def _refuse_gone(moves: Sequence[Move]) -> None:
     for account in sources.exclude(place__in=MAY_BE_NEGATIVE - {PLAYERS}):
         there, cents = _there(account), gone[account.pk]
         if cents > there:
-            says = f"{_holds(account.place, there)} by now: {_gives(account.place)} {money(cents)}."
-            raise Refused("bad_amount", says, 409)
+            raise Refused("bad_amount", _lacks(account.place, there, cents, " by now"), 409)
 
 
 def _refuse_mark(box: str) -> None:

@@ -510,7 +510,7 @@ def test_a_void_does_not_bring_back_chips_that_are_gone(hands: tuple[Hand, Hand]
     dealer("sell_chips", amount_cents=rack - 5_000)
     signs(dealer.table, someone(Role.CASHIER, "carmen"), VoidSlip(slip, "twice"))
     gone = refused(dealer.table, someone(Role.AUDITOR, "aude"), SignSlip(slip, "voided"))
-    assert gone.sentence == "The rack holds 50 by now: it cannot give 100."
+    assert gone.sentence == "The rack does not hold 100 by now: ask for less."
 
 
 def test_chips_that_are_gone_are_not_carried(hands: tuple[Hand, Hand]) -> None:
