@@ -304,9 +304,9 @@ def deals(house: House, table: Table) -> None:
         screen.keys("2", "0", "Enter")
         screen.pause()
         screen.keys("Enter")
-        while screen.due != "bets":
+        while screen.due != "bets" or screen.settling:
             screen.pause()
-            screen.keys("Enter" if screen.due == "pay" else "9")
+            screen.keys("Enter" if screen.due == "pay" or screen.settling else "9")
     house.complaints += screen.complaints
 
 
