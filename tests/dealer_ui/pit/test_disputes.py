@@ -329,3 +329,21 @@ def test_a_correction_begins_with_the_seat_and_amounts_of_its_ruling(
     assert re.search(r'name="handed_cents".*?value="(.*?)"', text)[1] == handed  # type: ignore[index]
     assert re.search(r'name="due_cents".*?value="(.*?)"', text)[1] == due  # type: ignore[index]
     assert "Dispute 1: " in re.search(r"<option[^>]*selected>(.*?)</option>", text)[1]  # type: ignore[index]
+
+
+def test_a_round_opens_with_what_can_be_done_about_it(felt: Hand, boss: Staff) -> None:
+    """Harm: a player waits while somebody scrolls past a hundred transfers for the button of a dispute."""
+    text = page(boss, at("round", felt, 1)).split("<main", 1)[1]
+    places = [
+        text.index(words)
+        for words in (
+            "Open a dispute",
+            "Correct a payment",
+            "Verified just now",
+            ">Results<",
+            "playback__now",
+            ">Transfers<",
+        )
+    ]
+    assert places == sorted(places)
+    assert "<details" in text[: text.index(">Transfers<")][-120:], "folded, and counted"
