@@ -74,6 +74,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "tables.day.house_clock.HouseClock",
+    "dealer_ui.form_addresses.form_addresses",
     "dealer_ui.outages.Outages",
 ]
 

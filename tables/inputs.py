@@ -134,8 +134,11 @@ class Paid(Struct, frozen=True, tag_field="do", tag="paid"):
     seat: int
 
 
-class TakeBack(Struct, frozen=True, tag_field="do", tag="take_back"):
-    """The latest input of the round was keyed wrongly."""
+class TakeBack(Struct, frozen=True, tag_field="do", tag="take_back", omit_defaults=True):
+    """What was entered last in the round does not count: an input, a payment, or that the cut card came out."""
+
+    reopens: bool = False
+    """Whether the input that settled the round is meant, whatever was paid since: the round goes on from before it."""
 
 
 class BeginSlip(Struct, frozen=True, tag_field="do", tag="begin_slip"):

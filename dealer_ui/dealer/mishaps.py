@@ -70,7 +70,7 @@ class Item:
 @require_GET
 def listed(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """What can go wrong, the most frequent first."""
-    table, standing = _here(viewer, pk)
+    table, standing = here(viewer, pk)
     items = [Item(mishap, key) for mishap, key in zip(MISHAPS.values(), _KEYS, strict=False)]
     return render(request, "dealer_ui/dealer/mishaps.html", {"table": table, "standing": standing, "items": items})
 
@@ -85,7 +85,7 @@ def sheet(request: HttpRequest, viewer: Staff, pk: int, mishap: str) -> HttpResp
 
 
 def _sheet(request: HttpRequest, viewer: Staff, pk: int, mishap: Mishap) -> HttpResponse:
-    table, standing = _here(viewer, pk)
+    table, standing = here(viewer, pk)
     refused = None
     if request.method == "POST":
         try:
@@ -97,7 +97,8 @@ def _sheet(request: HttpRequest, viewer: Staff, pk: int, mishap: Mishap) -> Http
     return render(request, "dealer_ui/dealer/mishap.html", context, status=refused.status if refused else 200)
 
 
-def _here(viewer: Staff, pk: int) -> tuple[Table, Standing]:
+def here(viewer: Staff, pk: int) -> tuple[Table, Standing]:
+    """The table that somebody deals at. Nobody else sees what can be done there."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
     standing = standings.of(table)
     if standing.dealer is None or standing.dealer.username != viewer.username:
@@ -122,6 +123,7 @@ def _drawn(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -> d
         "second": {act: paper.either(house_terms.words(term)) for act, term in SECOND.items()},
         "wagers": [(wager.name, wager.title) for wager in kind_of(GAMES[table.game]).wagers(rules_of(table))],
         "take_back": json.dumps(spell(TakeBack())),
+        "reopens": standing.round is not None and standing.round.over,
         "retire": json.dumps(spell(RetireShoe())),
     }
 

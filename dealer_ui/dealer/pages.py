@@ -21,6 +21,7 @@ from dealer_ui.numbers import amount_cents
 from ledger.proof.chips import money
 from tables import dealing
 from tables import standing as standings
+from tables.alerting import calls
 from tables.board.picture import board
 from tables.games.felt import Bet
 from tables.inputs import BuyIn, CashOut, CheckDecks, Input, ReadDecks, StartGame, read
@@ -30,6 +31,9 @@ from tables.models import Staff, Table
 from tables.play.cash import kinds_at
 from tables.refusals import Refused
 from tables.staff import terminals
+
+_CALL = "pit_call"
+"""Where a session keeps the call that its dealer made."""
 
 
 @dealers
@@ -78,6 +82,30 @@ def _book_of(pk: int) -> int:
     return Table.objects.values_list("book_id", flat=True).get(pk=pk)
 
 
+@dealers
+@require_POST
+def call(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """The pit is called to the table."""
+    table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
+    standing = standings.of(table)
+    if standing.dealer is not None and standing.dealer.username == viewer.username:
+        called = calls.call_pit(table, standing, viewer)
+        request.session[_CALL] = {"table": pk, "alert": called.alert, "round": standing.next_number}
+    return draw(request, viewer, pk, whole=False) if by_script(request) else redirect("dealer:screen", pk)
+
+
+def _called(request: HttpRequest, pk: int, standing: Standing) -> calls.Call | None:
+    """The call that was made here: until somebody comes, and then for the rest of the round."""
+    kept = request.session.get(_CALL)
+    if kept is None or kept["table"] != pk:
+        return None
+    called = calls.call_of(kept["alert"])
+    if called is None or (called.comes and kept["round"] != standing.next_number):
+        del request.session[_CALL]
+        return None
+    return called
+
+
 def draw(
     request: HttpRequest,
     viewer: Staff,
@@ -109,6 +137,7 @@ def draw(
         "table": table,
         "refused": refused,
         "hand_out": _hand_out(table, done),
+        "called": _called(request, pk, standing),
     }
     name = "dealer_ui/dealer/table.html" if whole else "dealer_ui/dealer/_board.html"
     return render(request, name, context, status=refused.status if refused else 200)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -19,24 +19,26 @@ from ledger.proof import chips
 from ledger.proof.chips import money
 from tables.board import secrecy
 from tables.board.buttons import Button
+from tables.board.last_results import last_results
 from tables.board.picture import Board, SeatBox
 from tables.board.words import Chips, OutcomeLine
 from tables.games.cards import RANK_SIGNS, RANKS, SUIT_SIGNS, pack_of
 from tables.games.catalog import GAMES
-from tables.games.felt import AskBet, Bet, Card
+from tables.games.felt import DEALER, AskBet, Bet, Card, View
 from tables.games.game import Part
 from tables.games.told import words_of
-from tables.inputs import Burn, KeyCard, KeyStandardCard, PlaceBets, spell
+from tables.inputs import Burn, KeyCard, KeyStandardCard, PlaceBets, TakeBack, spell
 from tables.log.back_entry import moment_of
 from tables.log.entries import rounds as log
 from tables.log.fold import Standing
 from tables.log.paper import Slip
 from tables.play import seat_pages
+from tables.play.rounds import REPORTED
 from tables.refusals import Refused
 from tables.roles import Role
 
 _CALLED: Final = {"fold": "folded", "dealer_pair": "dealer pair", "death_card": "death card", "push": "bet back"}
-_TAKES_BACK, _RETIRES, _CUTS, _COLLECTS = "take_back", "retire_shoe", "cut_card_out", "collect_commission"
+_RETIRES, _CUTS, _COLLECTS = "retire_shoe", "cut_card_out", "collect_commission"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class Suits:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a deck check: what was counted (or is expected), and what a whole shoe has."""
+    """One column of a deck check: what was counted, and what a whole shoe has."""
 
     card: int
     name: str
@@ -93,6 +95,12 @@ class Seat:
     """What it won or lost, where that is said beside what became of it."""
     commission: Press | None
     """The commission that is marked there is paid."""
+    before_cents: int | None
+    """What it won in the round before, until the first card of the next one."""
+    lying: tuple[int, ...]
+    """Its cards of the round that is over, as long as they lie there."""
+    latest: str
+    """What just happened there."""
 
     @property
     def called(self) -> str:
@@ -213,7 +221,14 @@ class Screen:
 
     @property
     def take_back(self) -> Press | None:
-        return self._find(_TAKES_BACK)
+        """One step back."""
+        return next((_press(button) for button in self.board.buttons if button.hotkey == "Backspace"), None)
+
+    @property
+    def reopens(self) -> Press | None:
+        """What a settled round is reopened by, on a page that says what it comes to."""
+        entered = spell(TakeBack(reopens=True))
+        return next((_press(button) for button in self.board.buttons if button.input == entered), None)
 
     @property
     def cut_card(self) -> Press | None:
@@ -234,11 +249,44 @@ class Screen:
         return seat_pages.possible(self.board.table)
 
     @property
+    def calls_pit(self) -> bool:
+        """Whether a card was refused that may be the wrong one."""
+        return self.refused is not None and self.refused.code in REPORTED
+
+    @property
+    def why_no_step(self) -> str:
+        """What Enter is told where it is no step."""
+        keys = [f"{press.hotkey} {press.label.lower()}" for press in self.choices if len(press.hotkey) == 1]
+        if self.board.due == "choose" and self.acting:
+            card = ["its card's key takes one"] if self.board.card_keys else []
+            return f"{self.acting.capitalize()} decides: {', '.join([*card, *keys])}."
+        if self.board.due == "bets":
+            return "No bet yet."
+        if self.board.card_keys or self._turns_burn:
+            return "A card is due: press its key."
+        return self.board.phrase.do
+
+    @property
+    def why_no_step_back(self) -> str:
+        """What the key of a step back is told where there is none."""
+        if self.reopens:
+            number = self.standing.round.number if self.standing.round else 0
+            return f"Round {number} is settled: {self.reopens.hotkey} asks to reopen it."
+        return "Nothing can be taken back now."
+
+    @property
     def latest(self) -> str:
         """What taking back would take back, in words."""
+        if self.take_back and self.take_back.label != "Take back":
+            return self.take_back.label
+        return log.words_of(self._latest)
+
+    @cached_property
+    def _latest(self) -> Sequence[log.SpelledAction]:
+        """The latest input of the round, as it may be told."""
         current = self.standing.round
         actions = secrecy.latest(current)
-        return log.words_of(log.spelled(actions, pack_of(current.opening.dealt)) if current else actions)
+        return log.spelled(actions, pack_of(current.opening.dealt)) if current else actions
 
     @cached_property
     def fresh(self) -> frozenset[int]:
@@ -256,6 +304,9 @@ class Screen:
     def _seats(self) -> Iterable[Seat]:
         paying = self.board.pay.seat if self.board.pay else None
         walked = {line.seat for line in self.board.outcomes} if paying else set()
+        before = last_results(self.board.table.book_id, self.standing) if self.board.due == "bets" else {}
+        lying = {seat.seat: seat.stack for seat in self._lying.seats} if self._lying else {}
+        place, latest = self._latest_at
         for box in self.board.seats:
             yield Seat(
                 box,
@@ -268,7 +319,35 @@ class Screen:
                 lies_cents=self.felt.lies_cents(box),
                 called_cents=self.felt.called_cents(box),
                 commission=self._commission(box.seat),
+                before_cents=before.get(box.seat),
+                lying=lying.get(box.seat, ()),
+                latest=latest if place == box.seat else "",
             )
+
+    @cached_property
+    def _lying(self) -> View | None:
+        """The cards of the round that is over: they lie until the next bet, or until the shoe is shuffled."""
+        last, shoe = self.standing.round, self.standing.shoe
+        if last is None or not last.over or last.voided or not self.board.banked or self.board.side_by_side:
+            return None
+        is_of_this_shoe = shoe is not None and shoe.stage == "ready" and last.first_seq >= shoe.ready_seq
+        return last.view(DEALER) if is_of_this_shoe and self.board.due in ("bets", "shuffle") else None
+
+    @property
+    def dealer_lying(self) -> tuple[int, ...]:
+        """The dealer's cards of the round that is over."""
+        return self._lying.dealer if self._lying else ()
+
+    @property
+    def _latest_at(self) -> tuple[int | None, str]:
+        """The seat where the latest input happened, and what it was in a word or two."""
+        if not (self.standing.round_open or self._lying) or self.board.pay:
+            return None, ""
+        places = log.seats_of(self._latest)
+        if len(places) != 1:
+            return None, ""
+        place = next(iter(places))
+        return place, log.words_of(self._latest).removeprefix(f"Seat {place}").lstrip(": ")
 
     def _commission(self, seat: int) -> Press | None:
         due = (button for button in self.board.buttons if button.input["do"] == _COLLECTS and not button.primary)
@@ -319,7 +398,7 @@ class Screen:
         """The columns of a deck check."""
         wholes = enumerate(zip(self.board.card_names, self.board.deck_columns, strict=False), 1)
         return tuple(
-            Column(card, str(name), self.typed.get(f"count{card}", str(whole)), whole) for card, (name, whole) in wholes
+            Column(card, str(name), self.typed.get(f"count{card}", ""), whole) for card, (name, whole) in wholes
         )
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dealer_ui.dealer import cash, doors, mishaps, pages, papers
+from dealer_ui.dealer import cash, doors, mishaps, pages, papers, reopening
 from dealer_ui.pit import disputes
 from dealer_ui.seats import pages as seats
 
@@ -15,11 +15,13 @@ urlpatterns = [
     path("<int:pk>/", pages.dealer_screen, name="screen"),
     path("<int:pk>/board", pages.fragment, name="board"),
     path("<int:pk>/input", pages.enter, name="input"),
+    path("<int:pk>/call", pages.call, name="call"),
     path("<int:pk>/take", doors.take, name="take"),
     path("<int:pk>/seats/", seats.hand_over, name="seats"),
     path("<int:pk>/dispute/", disputes.at_the_table, name="dispute"),
     path("<int:pk>/mishaps/", mishaps.listed, name="mishaps"),
     path("<int:pk>/mishaps/<slug:mishap>/", mishaps.sheet, name="mishap"),
+    path("<int:pk>/reopen/", reopening.reopen, name="reopen"),
     path("<int:pk>/papers/", papers.papers, name="papers"),
     path("<int:pk>/cash/", cash.cash, name="cash"),
     path("<int:pk>/relief/", doors.hand_over, name="relief"),

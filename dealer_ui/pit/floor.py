@@ -105,7 +105,7 @@ def _unlocked(form: Mapping[str, str]) -> Input:
 ACTS: Final[Mapping[str, Act]] = {
     act.name: act
     for act in (
-        Act("take-back", "Take back", ": the latest input is taken back", lambda form: TakeBack()),
+        Act("take-back", "Take back", ": the latest input is taken back", lambda form: TakeBack(reopens=True)),
         Act("retire-shoe", "Retire shoe", ": the shoe is retired", lambda form: RetireShoe()),
         Act("forgive-commission", "Forgive commission", ": the commission is forgiven", _forgiven, owes=True),
         Act("void-round", "Void round", ": the round is void", _voided, reasons="void_reasons",

@@ -94,6 +94,7 @@ SORTS: Final[Mapping[str, Sort]] = {
     "cash_not_counted": Sort("Cash not counted", _ATTENTION, ("The count is under way",)),
     "delivery_differs": Sort("Delivery differs", _URGENT, ("The manufacturer is told",), is_apart=True),
     # At a table.
+    "pit_called": Sort("Pit called to the table", _URGENT, ("Went to the table",), is_apart=True),
     "card_refused": Sort("Impossible card", _ATTENTION, ("Wrong key: keyed anew", *_PLAY)),
     "take_back": Sort("Settled round taken back", _ATTENTION, ("Keyed wrongly: entered anew", *_PLAY)),
     "deck_check_failed": Sort("Shoe not whole", _URGENT, ("Counted again: whole", "The decks are changed")),

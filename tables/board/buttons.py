@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from django.utils import timezone
 
@@ -55,6 +55,8 @@ class Button:
     way: str = ""
     """What this choice is called, whatever it names: "Gift", for each card and each seat."""
 
+
+Latest = TypeVar("Latest")
 
 _CUT_KEY: Final = "C"
 _CARD_LETTERS: Final = set("AJQK")
@@ -171,10 +173,8 @@ class Entries:
             named = Choose(
                 ask.seat, choice.name, choice.card, cards=choice.cards, target=choice.target, count=choice.count
             )
-            # Where bets ride on every choice of many, none of them is the key that goes on to the next step.
-            is_next = choice.draws and not current.game.spots
-            hotkey = "Enter" if is_next else hotkeys[choice.name]
-            yield Button(f"{way}{_named(choice)}{cost}", spell(named), hotkey, primary=is_next, way=way)
+            # Never the next step: one Enter too many would decide for a player.
+            yield Button(f"{way}{_named(choice)}{cost}", spell(named), hotkeys[choice.name], way=way)
 
     def _always(self, due: str) -> Iterable[Button]:
         standing = self.scene.standing
@@ -190,17 +190,34 @@ class Entries:
             yield Button(f"Commission {money(cents)}", spell(CollectCommission(seat)), "")
         if standing.shoe is not None and not standing.round_open and due != "retire":
             yield Button("Retire the shoe", spell(RetireShoe()), "")
-        if self.can_take_back():
+        yield from self._taking_back()
+
+    def _taking_back(self) -> Iterable[Button]:
+        """What was entered last, one step each time; a round that is settled is reopened by an act of its own."""
+        current = self.scene.standing.round
+        if self._counting or self.scene.standing.lock is not None or current is None:
+            return
+        aside = _unless_it_stands(rounds.latest_aside, self.scene)
+        if aside is not None:
+            label = "Cut card is not out" if aside.shoe else f"Seat {aside.seat} is not done"
+            yield Button(label, spell(TakeBack()), "Backspace")
+        if _unless_it_stands(rounds.last_input, self.scene) is None:
+            return
+        if current.over:
+            yield Button(f"Reopen round {current.number}", spell(TakeBack(reopens=True)), "U")
+        elif aside is None:
             yield Button("Take back", spell(TakeBack()), "Backspace")
 
     def can_take_back(self) -> bool:
-        if self._counting or self.scene.standing.lock is not None:
-            return False
-        try:
-            rounds.last_input(self.scene)
-        except Refused:
-            return False
-        return True
+        return any(True for _ in self._taking_back())
+
+
+def _unless_it_stands(look: Callable[[Scene], Latest | None], scene: Scene) -> Latest | None:
+    """What could be taken back; nothing where it stands."""
+    try:
+        return look(scene)
+    except Refused:
+        return None
 
 
 def can_take_back(table: Table, standing: Standing, by: Staff) -> bool:

@@ -163,7 +163,8 @@ class Round(ABC):
     state: Any
     latest_card_seq: int = 0
     """The latest entry with a card in it, taken back or not."""
-    paid: frozenset[int] = frozenset()
+    paid: Mapping[int, int] = field(default_factory=dict)
+    """The seats that the walk at its end has come to, in that order, each with its entry."""
     stacks: Stacks = ()
     """What lay at the table's seats when a game for a pot began."""
     pot_cents: int = 0
@@ -322,6 +323,8 @@ class Standing:
     """The commission that was marked at seats after some was collected or forgiven."""
     marked_seq: int = 0
     """The entry that says so."""
+    cut_seq: int = 0
+    """The entry that said last that the cut card came out, unless it was taken back."""
     lock: Lock | None = None
     """Whether the rack is locked."""
     slips: tuple[Slip, ...] = ()

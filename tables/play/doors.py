@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from django.db import connection
+from msgspec import structs
 
 from ledger.log import CONTENT
 from ledger.proof.chain import Entry
@@ -82,7 +83,16 @@ def enact_sign_in(scene: Scene, event: DealerSignedIn, entry: Entry) -> Step:
         raise Misconduct("a card is to be burned for it, and no shoe lies here that is dealt on")
     if shoes.is_dealt_on(taking) and not house_terms.went_by("burn_at_relief", entry, event.burns.__eq__):
         raise Misconduct("whether a card is burned at a relief, the house's terms said otherwise then")
-    return _taken(taking, dealer, event.terminal, event.confirmed_by, burns=event.burns)
+    taken = _taken(taking, dealer, event.terminal, event.confirmed_by, burns=event.burns)
+    return replace(taken, event=structs.replace(taken.event, **_names_as_written(scene, event)))
+
+
+def _names_as_written(scene: Scene, event: DealerSignedIn) -> dict[str, str | None]:
+    """Whoever left is called what the log called them, and entries of before names were written have none. What else
+    somebody who agreed was called then, only the entry knows."""
+    relieved = scene.standing.dealer
+    is_named = event.relieved is not None and relieved is not None
+    return {"relieved": relieved.name if is_named and relieved else None, "agreed": event.agreed}
 
 
 def _refuse_unconfirmed(scene: Scene, entered: SignIn) -> None:
@@ -127,8 +137,18 @@ def _taken(scene: Scene, by: Staff, terminal: str | None, confirmed_by: str | No
         relieves=relieved.username if relieved else None,
         confirmed_by=confirmed_by,
         burns=burns,
+        relieved=relieved.name if relieved else None,
+        agreed=_name_of(scene, confirmed_by),
     )
     return Step(taken)
+
+
+def _name_of(scene: Scene, username: str | None) -> str | None:
+    """What somebody is called who agrees: the dealer who leaves as the log calls them, a pit boss as the house does."""
+    dealer = scene.standing.dealer
+    if dealer is not None and dealer.username == username:
+        return dealer.name
+    return Staff.objects.filter(username=username).values_list("name", flat=True).first() if username else None
 
 
 def tap_out(username: str, name: str) -> Step:

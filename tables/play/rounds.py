@@ -119,11 +119,14 @@ def paid(scene: Scene, entered: Paid) -> Outcome:
 
 @enters(TakeBack, permit=permits.the_dealer_or_the_floor)
 def take_back(scene: Scene, entered: TakeBack) -> Outcome:
-    """Undo the latest input of the round by a correcting entry; chips that it moved go back by reversals.
+    """Undo what was entered last in the round by a correcting entry; chips that it moved go back by reversals.
 
     A dealer may do so until the next card; those who run the floor may go further back in the round.
     """
     current = scene.standing.round
+    aside = None if entered.reopens else latest_aside(scene)
+    if aside is not None:
+        return Outcome([Step(aside, current.number if current else None)])
     target = last_input(scene)
     assert current is not None  # noqa: S101 -- last_input refuses otherwise
     moves: Sequence[Move] = ()
@@ -163,7 +166,7 @@ def enact_payment(scene: Scene, event: log.Paid, entry: Entry) -> Step:
 def enact_take_back(scene: Scene, event: TakenBack, entry: Entry) -> Step:
     """As it was entered."""
     permits.the_dealer_or_the_floor(scene, staff_of(scene, entry))
-    return take_back(scene, TakeBack()).steps[0]
+    return take_back(scene, TakeBack(reopens=event.seat is None and event.shoe is None)).steps[0]
 
 
 @enacts(CardRefused, permit=permits.the_dealer)
@@ -402,8 +405,33 @@ def _refuse(scene: Scene, current: Round, entered: GameInput, illegal: Illegal) 
 # --- taking back -----------------------------------------------------------------------------------------------
 
 
+def latest_aside(scene: Scene) -> TakenBack | None:
+    """What is taken back first, where the latest entry of the round is none of its inputs: that the cut card came out,
+    or the payment that the walk came to last. Raises Refused when the round stands."""
+    standing = scene.standing
+    if standing.round is None or not (standing.cut_seq or standing.round.paid):
+        return None
+    current, shoe = _on_the_felt(scene)
+    seat, paid_seq = list(current.paid.items())[-1] if current.paid else (0, 0)
+    if standing.cut_seq > max(paid_seq, current.plays[-1].seq) and not shoes.is_at_cut(scene, current, current.state):
+        return TakenBack(corrects=standing.cut_seq, actions=(), shoe=replace(shoe, cut_out=False).noting(cut_round=0))
+    if not paid_seq:
+        return None
+    if standing.marked_seq > paid_seq:
+        raise Refused("card_stands", "Commission was collected since: that round stands.", 409)
+    return TakenBack(corrects=paid_seq, actions=(), seat=seat)
+
+
 def last_input(scene: Scene) -> Play:
     """The input that can be taken back now. Raises Refused when it stands."""
+    current, shoe = _on_the_felt(scene)
+    target = current.plays[-1]
+    _may_take_back(scene, current, shoe, target)
+    return target
+
+
+def _on_the_felt(scene: Scene) -> tuple[Round, Shoe]:
+    """The round and the shoe that something can be taken back in. Raises Refused where there are none any more."""
     standing = scene.standing
     current, shoe = standing.round, standing.shoe
     if current is None or not current.plays:
@@ -414,9 +442,7 @@ def last_input(scene: Scene) -> Play:
         raise Refused("nothing_to_take_back", "The table was closed since: that round stands.", 409)
     if current.voided:
         raise Refused("nothing_to_take_back", "That round is void: nothing in it counts.", 409)
-    target = current.plays[-1]
-    _may_take_back(scene, current, shoe, target)
-    return target
+    return current, shoe
 
 
 def _may_take_back(scene: Scene, current: Round, shoe: Shoe, target: Play) -> None:

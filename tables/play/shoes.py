@@ -216,7 +216,13 @@ def cut_step(scene: Scene) -> Step:
 def cut_comes_out(scene: Scene, current: Round, state: Any) -> bool:
     """Whether the cards that are left say that this is the last round of the shoe."""
     shoe = scene.standing.shoe
-    if shoe is None or shoe.cut_out or shoe.source in SHUFFLERS:
+    return shoe is not None and not shoe.cut_out and is_at_cut(scene, current, state)
+
+
+def is_at_cut(scene: Scene, current: Round, state: Any) -> bool:
+    """Whether no more cards are left than lie behind the cut card."""
+    shoe = scene.standing.shoe
+    if shoe is None or shoe.source in SHUFFLERS:
         return False
     at_cut = kind_of(current.game).at_cut(current.rules)
     return at_cut > 0 and current.game.cards_left(state) <= at_cut

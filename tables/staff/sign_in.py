@@ -107,6 +107,7 @@ def prove(request: HttpRequest, badge: str, pin: str) -> tuple[Staff, Terminal]:
         refused_inputs.note("sign_in", refused, by, terminal=terminal.name)
         raise refused
     attempts.succeed(counts)
+    _refuse_elsewhere(doors.table_of(dealer), terminal)
     return dealer, terminal
 
 
@@ -130,6 +131,16 @@ def is_right(staff: Staff | None, pin: str) -> bool:
     """Whether it is the PIN of somebody who works here. Hashed in every case, so that the time tells nothing."""
     right = (staff or Staff()).check_pin(pin)
     return right and staff is not None and staff.is_active
+
+
+def _refuse_elsewhere(table: Table | None, terminal: Terminal) -> None:
+    """A terminal for one table lets nobody in who deals another: they would deal it from here."""
+    if table is None or _deals_here(table, terminal):
+        return
+    says = (
+        f"You deal at {table}, and this terminal is for {terminal.table}: tap out there, or let a relief take {table}."
+    )
+    raise Refused("signed_in_elsewhere", says, 409)
 
 
 def _deals_here(table: Table | None, terminal: Terminal) -> bool:

@@ -187,7 +187,7 @@ def for_dealing(request: HttpRequest, table: Table) -> Terminal | None:
         says = "This browser is no terminal, and tables are dealt from terminals: an operator enrols it."
         raise Refused("not_enrolled", says, 403)
     if terminal is not None and terminal.table_id not in (None, table.pk):
-        says = f"This terminal is for {terminal.table}: other tables are dealt at other terminals."
+        says = f"This terminal is for {terminal.table}: tap out where you deal, or let a relief take it, to deal here."
         refused = Refused("other_terminal", says, 409)
         by = request.user.signature if isinstance(request.user, Staff) else "nobody signed in"
         refused_inputs.note("dealing", refused, by, table=table.name, terminal=terminal.name)

@@ -79,8 +79,8 @@ def check(hand: Hand, screen: Screen) -> None:
 def wrong_check(hand: Hand, screen: Screen) -> None:
     check(hand, screen)
     screen.open()
-    for rank in (2, 4, 7, 9):
-        screen.page.fill(f"#count{rank}", "1")
+    for rank in range(1, 11):
+        screen.page.fill(f"#count{rank}", "1" if rank in (2, 4, 7, 9) else str(6 * rank))
     screen.tap("[data-does=check_decks]")
 
 
@@ -218,6 +218,61 @@ def test_nothing_scrolls_overlaps_or_is_too_small(
     assert page.evaluate(CLIPPED) == []
     assert page.evaluate(OVERLAPPING) == []
     assert page.evaluate(SMALL) == []
+
+
+SIZES = ((1280, 800), (1024, 768), (1080, 810), (1112, 834), (800, 1280), (1440, 900))
+ENLARGED = ((640, 400), (512, 384))
+"""Windows of 1280 by 800 and 1024 by 768 at twice the size."""
+
+COVERED = """() => {
+  const keys = [...document.querySelectorAll("#board button, #board a.button, #board summary, #board .input")]
+    .filter((key) => key.checkVisibility({ visibilityProperty: true }) && !key.closest("[data-sheet] > :not(summary)"))
+    .map((key) => [`${key.className} ${key.innerText.trim().slice(0, 20)}`, key.getBoundingClientRect()]);
+  const isApart = (a, b) =>
+    a.right <= b.left + 1 || b.right <= a.left + 1 || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+  return keys.flatMap(([name, a], place) =>
+    keys.slice(place + 1).filter(([, b]) => !isApart(a, b)).map(([second]) => `${name} / ${second}`));
+}"""
+
+OUTSIDE = """() => [...document.querySelectorAll("#board button, #board a.button, #board summary, #board .input")]
+  .filter((key) => key.checkVisibility({ visibilityProperty: true }) && !key.closest("[data-sheet] > :not(summary)"))
+  .filter((key) => {
+    const box = key.getBoundingClientRect();
+    return box.left < -1 || box.right > innerWidth + 1 || box.top + scrollY < -1
+      || box.bottom > Math.max(innerHeight, document.documentElement.scrollHeight - scrollY) + 1;
+  })
+  .map((key) => `${key.className} ${key.innerText.trim().slice(0, 20)}`)"""
+
+
+def all_bets(hand: Hand, screen: Screen) -> None:
+    for seat in range(1, 7):
+        hand("bet", seat=seat, amount_cents=36_000 + 1_000 * seat)
+
+
+def pot() -> Hand:
+    return floor.for_pot("starboard", seats=dict.fromkeys(range(1, 5), 5_000))[0]
+
+
+def wagers() -> Hand:
+    return floor.dealt(name="Table 1", game="baccarat", seats=7, max_cents=50_000, options={})[0]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [bets, all_bets, refused_bet, decide, pay, again, check, load, house_choose, pot, wagers],
+    ids=lambda s: s.__name__,
+)
+def test_no_key_covers_another(at_table: Come, transactional_db: None, state: Any) -> None:
+    """Harm: "No more bets" lies over "Place", and the bet that is placed by touch closes the bets."""
+    screen = at_table(state()).open() if state in (pot, wagers) else show(at_table, state)
+    for width, height in (*SIZES, *ENLARGED):
+        screen.page.set_viewport_size({"width": width, "height": height})
+        size = f"{width}x{height}"
+        assert (size, screen.page.evaluate(COVERED)) == (size, [])
+        assert (size, screen.page.evaluate(OUTSIDE)) == (size, [])
+        assert screen.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), size
+        if (width, height) in ENLARGED:
+            assert (size, screen.page.evaluate(OVERLAPPING)) == (size, [])
 
 
 def test_motion_is_not_forced_on_anybody(at_table: Come, transactional_db: None) -> None:

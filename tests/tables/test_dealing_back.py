@@ -98,7 +98,7 @@ def test_a_card_that_settled_the_round_is_reversed_and_the_round_goes_on_and_set
     dealer.cards(8, 9, 3)  # the death card ...
     settled = dealer.now.seq
     dealer("paid", seat=2)
-    dealer("take_back")  # ... was no 3
+    dealer("take_back", reopens=True)  # ... was no 3
     assert not dealer.board.pay
     assert cage.net_effect([dealer.table.book_id]) == before | {
         account: 0 for account in cage.net_effect([dealer.table.book_id]) if account not in before
@@ -113,6 +113,56 @@ def test_a_card_that_settled_the_round_is_reversed_and_the_round_goes_on_and_set
     assert net[rack] - before[rack] == 800 + 1_800
     report = proofs.verify(dealer.table.book)
     assert (report.fault, report.rounds) == (None, 2)
+
+
+def test_a_payment_is_taken_back_by_one_step_of_the_walk(dealer: Hand, boss: Hand) -> None:
+    """Harm: one key too many after the last payment reverses a paid round, and asks for every payment again."""
+    dealer.bets(seat1=1_000, seat2=2_000)
+    dealer.cards(8, 9, 3)
+    dealer.pay()
+    moved = Transfer.objects.filter(book_id=dealer.table.book_id).count()
+    dealer("take_back")
+    assert dealer.board.pay
+    assert dealer.board.pay.seat == 1
+    dealer("take_back")
+    assert dealer.board.pay.seat == 2
+    assert dealer.now.round_open
+    dealer("paid", seat=2)
+    dealer("take_back")
+    dealer.pay()
+    assert not dealer.now.round_open
+    assert Transfer.objects.filter(book_id=dealer.table.book_id).count() == moved
+    dealer("bet", seat=1, amount_cents=1_000)
+    assert dealer.now.round.number == 2
+    dealer("take_back")
+    assert refusal(dealer, "take_back") == "nothing_to_take_back"
+    _holds(dealer)
+
+
+def test_a_cut_card_that_was_not_out_is_taken_back(dealer: Hand, boss: Hand) -> None:
+    """Harm: a slip of a finger has a shoe shuffled that is not due; or its taking back takes a card along."""
+    dealer.bets(seat1=1_000)
+    dealer.cards(8)
+    dealer("cut_card_out")
+    dealer("take_back")
+    assert not dealer.now.shoe.cut_out
+    assert dealer.board.seats[0].stack == (8,)
+    dealer("cut_card_out")
+    dealer.cards(9, 8)
+    assert dealer.board.due == "shuffle"
+    dealer("take_back", reopens=True)
+    dealer.cards(7)
+    boss("take_back")
+    boss("take_back")
+    assert dealer.board.dealer_stack == (), "what came since is taken back before it"
+    boss("take_back")
+    assert not dealer.now.shoe.cut_out
+    assert dealer.board.seats[0].stack == (8,)
+    _holds(dealer)
+
+
+def _holds(hand: Hand) -> None:
+    assert proofs.verify(hand.table.book).fault is None
 
 
 def test_a_round_may_be_settled_and_taken_back_several_times(dealer: Hand) -> None:

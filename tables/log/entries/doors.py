@@ -93,14 +93,18 @@ class DealerSignedIn(Event, frozen=True, kw_only=True, omit_defaults=True):
     """Who agreed to the relief. None too in entries of before somebody had to."""
     burns: bool = False
     """Whether a card of the shoe is burned for it before the next round, as the house's terms were then."""
+    relieved: str | None = None
+    """The name of whoever stood there. None in entries of before it was written."""
+    agreed: str | None = None
+    """The name of who agreed."""
 
     def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
         signature = signature_of(self.badge, self.username, self.name)
         return replace(standing, dealer=Dealer(self.username, self.name, seq, signature, self.burns))
 
     def words(self) -> str:
-        relief = f", relieving {self.relieves}" if self.relieves else ""
-        agreed = f"; {self.confirmed_by} agreed" if self.confirmed_by else ""
+        relief = f", relieving {self.relieved or self.relieves}" if self.relieves else ""
+        agreed = f"; {self.agreed or self.confirmed_by} agreed" if self.confirmed_by else ""
         burns = "; a card is burned before the next round" if self.burns else ""
         return f"{self.name} takes the table{relief}{agreed}{burns}"
 

@@ -18,7 +18,7 @@ from tables.games.play import play, replay
 from tables.log import digest
 from tables.log.digest import rules_version
 from tables.log.event import Author, Context, Event, Misconduct, Opened, Second, with_second
-from tables.log.fold import Play, Round, Stacks, Standing
+from tables.log.fold import Play, Round, Shoe, Stacks, Standing
 from tables.log.kinds import kind_of
 
 DEALT: Final = frozenset({"stake", "loss", "win", "return", "pay_pot", "pay_seat", "win_pot", "rake"})
@@ -58,7 +58,7 @@ class Pinned(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
         chips = self.stacks or (), self.pot_cents or 0, self.coin_cents or 0
         begun = kind_of(game).round_type
         return begun(
-            number, game, rules, opening, seq, (), state, 0, frozenset(), *chips, version=self.version, marks=self.marks
+            number, game, rules, opening, seq, (), state, 0, {}, *chips, version=self.version, marks=self.marks
         )
 
     def refuse_other_rules(self) -> None:
@@ -166,7 +166,7 @@ class Paid(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
         current = _continued(standing.round, seq, round)
-        return replace(standing, round=replace(current, paid=current.paid | {self.seat}))
+        return replace(standing, round=replace(current, paid={**current.paid, self.seat: seq}))
 
     def moved(self, context: Context) -> Sequence[Move]:
         return ()
@@ -181,7 +181,7 @@ class Paid(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """The latest input of the round was keyed wrongly: it does not count, and what it moved goes back."""
+    """What was entered last in the round was wrong: it does not count, and what it moved goes back."""
 
     subject: ClassVar[str] = "round"
     kinds: ClassVar[tuple[str, ...]] = ("take_back",)
@@ -190,13 +190,22 @@ class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
     corrects: int
     """The entry that does not count."""
     actions: tuple[Action, ...]
+    seat: int | None = None
+    """Where a payment is taken back: the seat that the walk goes back to."""
+    shoe: Shoe | None = None
+    """Where the cut card is taken back: the shoe, in which it lies still."""
 
     def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
         current = _continued(standing.round, seq, round)
+        if self.shoe is not None:
+            return replace(standing, shoe=self.shoe, cut_seq=0)
+        if self.seat is not None:
+            paid = {seat: entry for seat, entry in current.paid.items() if seat != self.seat}
+            return replace(standing, round=replace(current, paid=paid))
         plays = tuple(earlier for earlier in current.plays if earlier.seq != self.corrects)
         actions = (action for earlier in plays for action in earlier.actions)
         state = replay(current.game, current.rules, current.opening, actions)
-        back = replace(current, plays=plays, state=state, paid=frozenset(), asked={})
+        back = replace(current, plays=plays, state=state, paid={}, asked={})
         return replace(standing, round=replace(back, asked=back.asked_at(state, seq, ())))
 
     def moved(self, context: Context) -> Sequence[Move] | None:
@@ -208,12 +217,16 @@ class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def seats(self) -> frozenset[int]:
         """The seats that something happened at before it was taken back."""
-        return seats_of(_spelled(self.actions))
+        return seats_of(_spelled(self.actions)) if self.seat is None else frozenset({self.seat})
 
     def words(self) -> str:
         return self.words_in(PAIRS)
 
     def words_in(self, pack: Pack) -> str:
+        if self.seat is not None:
+            return f"Takes back entry {self.corrects}: seat {self.seat} is not done"
+        if self.shoe is not None:
+            return f"Takes back entry {self.corrects}: the cut card is not out"
         return f"Takes back entry {self.corrects}: {words_of(spelled(_spelled(self.actions), pack))}"
 
 

@@ -104,6 +104,9 @@ class CutCardOut(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
 
     kinds: ClassVar[tuple[str, ...]] = ("cut_card_out",)
 
+    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+        return replace(super().folded(standing, seq, round), cut_seq=seq)
+
     def words(self) -> str:
         return f"Shoe {self.shoe.number}: the cut card is out, last round"
 

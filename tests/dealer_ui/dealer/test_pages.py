@@ -241,20 +241,20 @@ def test_a_terminal_for_one_table_deals_no_other_however_one_signed_in(hand: Han
     Hand(other, Staff.objects.get(username="bella"))("open_table")
     bound = Client()
     bound.cookies["terminal"] = floor.terminal_cookie(hand.by, other)
-    for sign_in in ({"badge": "101", "pin": floor.PIN}, {"username": "dora", "password": floor.PASSWORD}):
-        way = "?way=name" if "username" in sign_in else ""
-        assert bound.post(f"/sign-in/{way}", sign_in).status_code == 302
-        page = bound.get(f"/tables/{hand.table.pk}/")
-        assert (page.status_code, "This terminal is for Rocket 2" in text(page)) == (403, True)
-        assert enter(bound, hand, bet(hand)).status_code == 403
-        assert (
-            bound.post(
-                f"/api/tables/{hand.table.pk}/inputs/", api_bet(hand), content_type="application/json"
-            ).status_code
-            == 409
-        )
-        listed = text(bound.get("/tables/"))
-        assert ("Rocket 1</b>" in listed, "Rocket 2</b>" in listed) == (False, True)
+    let_in = bound.post("/sign-in/", {"badge": "101", "pin": floor.PIN})
+    assert let_in.status_code == 409
+    assert "You deal at Rocket 1, and this terminal is for Rocket 2: tap out there" in text(let_in)
+    by_name = {"username": "dora", "password": floor.PASSWORD}
+    assert bound.post("/sign-in/?way=name", by_name).status_code == 302
+    page = bound.get(f"/tables/{hand.table.pk}/")
+    assert (page.status_code, "This terminal is for Rocket 2" in text(page)) == (403, True)
+    assert enter(bound, hand, bet(hand)).status_code == 403
+    assert (
+        bound.post(f"/api/tables/{hand.table.pk}/inputs/", api_bet(hand), content_type="application/json").status_code
+        == 409
+    )
+    listed = text(bound.get("/tables/"))
+    assert ("Rocket 1</b>" in listed, "Rocket 2</b>" in listed) == (False, True)
     assert not hand.now.round_open
     assert LogEntry.objects.filter(book_id=hand.table.book_id, subject="round").count() == 0
 

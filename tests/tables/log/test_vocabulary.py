@@ -92,6 +92,13 @@ SHOE = {"number": 3, "decks": 6, "source": "keyed", "burn": 5}
             {"corrects": 41, "actions": [{"do": "card", "rank": 3, "to": 0}]},
             "Takes back entry 41: Dealer: 3",
         ),
+        ("round", "take_back", {"corrects": 41, "seat": 4}, "Takes back entry 41: seat 4 is not done"),
+        (
+            "round",
+            "take_back",
+            {"corrects": 41, "shoe": {**SHOE, "stage": "ready"}},
+            "Takes back entry 41: the cut card is not out",
+        ),
         ("round", "paid", {"seat": 4}, "Seat 4 is done"),
         ("shoe", "loaded", {"shoe": SHOE}, "Shoe 3 is loaded: 6 decks, keyed"),
         ("shoe", "burned", {"shoe": SHOE}, "Shoe 3: 5 cards burned, ready"),
@@ -103,6 +110,12 @@ SHOE = {"number": 3, "decks": 6, "source": "keyed", "burn": 5}
             "Deck check of shoe 3 failed: counted 6, 11",
         ),
         ("dealer", "signed_in", {"name": "Dan", "relieves": "dora"}, "Dan takes the table, relieving dora"),
+        (
+            "dealer",
+            "signed_in",
+            {"name": "Dan", "relieves": "dora", "relieved": "Dora", "confirmed_by": "bella", "agreed": "Bella"},
+            "Dan takes the table, relieving Dora; Bella agreed",
+        ),
         ("dealer", "signed_in", {"name": "Dan", "relieves": None}, "Dan takes the table"),
         (
             "dealer",

@@ -3,7 +3,8 @@
 
 import { compose, isInHand, isWhole } from "./amounts.js";
 import { board, isCardLike, labelOf, mode, part, sequence } from "./board.js";
-import { actAhead, dropAhead, enteredOnce, isAgain, typeAhead } from "./keys.js";
+import { beginColumns } from "./columns.js";
+import { actAhead, dropAhead, enteredOnce, guardStep, isAgain, typeAhead } from "./keys.js";
 import { lineWorks, refresh } from "./line.js";
 import { lay } from "./overlay.js";
 import { paneNow, reopen } from "./panes.js";
@@ -72,12 +73,14 @@ function answered() {
   const fresh = board();
   if (fresh.dataset.gone) return farewell();
   if (input) hold(input, fresh);
+  if (input?.does === "deal") guardStep();
   if (state.ahead.length && (fresh.dataset.refused || mode() !== state.expects)) dropAhead();
   if (input && fresh.dataset.refused) speak("warned", part("refused")?.innerText);
   showSettling();
   compose();
   speak("spoken", saidNow());
   actAhead();
+  beginColumns();
   draw();
   if (state.heard > sequence() && !state.flying) refresh();
   return undefined;

@@ -17,7 +17,7 @@ import { openPaneOf, takeCount } from "./panes.js";
 import { settled, toSettle } from "./settling.js";
 import { isField } from "./sheets.js";
 import { state } from "./state.js";
-import { draw, goOn, insist, say, spelled, stop } from "./words.js";
+import { draw, goOn, insist, say, spelled, stop, whyNothing } from "./words.js";
 
 const BOUNCE_MS = 300;
 const NAMED = ["Enter", "Backspace", "Escape", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
@@ -36,12 +36,15 @@ export function isForField(field, key) {
 
 export function press(key, moment) {
   const again = isAgain(key, "key", moment);
+  state.note = "";
   if (state.shut) return key === "Enter" || key === "Escape" ? goOn() : insist();
   if (state.lost) return insist();
   if (again && !isFigure(key)) return enteredOnce(spell(key), /^\d$/.test(key) || isCardLike(buttonOf(key)));
   if (state.flying) return typeAhead(key);
   if (toSettle()) return settleFirst(key);
-  return act(key);
+  const isDone = act(key);
+  draw();
+  return isDone;
 }
 
 /** Enter says that the seat is done; a card that is typed meanwhile waits for it. */
@@ -77,6 +80,11 @@ export function isAgain(name, by, moment) {
   return bounced || (name === flying?.name && !ahead.length);
 }
 
+/** A step that was just drawn has been seen by nobody: an Enter that trembles does not take it. */
+export function guardStep() {
+  if (state.finger.name === "Enter") state.finger.moment = performance.now();
+}
+
 /** Whoever types into a field has lifted the finger. */
 export function forgetFinger() {
   state.finger = { name: "", by: "", moment: -Infinity };
@@ -94,8 +102,9 @@ function act(key) {
   if (typedCount() && takeCount(key)) return true;
   const button = buttonOf(key);
   if (button?.dataset.opens !== undefined) openPaneOf(button.dataset.opens);
+  else if (button?.matches("a")) button.click();
   else if (button) send(button);
-  else if (!/^(Escape|Arrow\w+)$/.test(key)) say(`${spell(key)} does nothing here.`);
+  else if (!/^(Escape|Arrow\w+)$/.test(key)) say(whyNothing(key));
   return Boolean(button);
 }
 

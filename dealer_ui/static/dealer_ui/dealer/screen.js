@@ -4,6 +4,7 @@
 import { clearHand, compose, layAtSeat, takeAmount, takeLikely } from "./amounts.js";
 import { board, part, sequence } from "./board.js";
 import { admit, fill, take } from "./inputs.js";
+import { takeColumn } from "./columns.js";
 import { forgetFinger, isForField, nameOf, press, tapDone } from "./keys.js";
 import { dropInput, lineLost, pageOutOfDate, refresh, tryAgain } from "./line.js";
 import { padKey, spareKeyboard, typeFigure } from "./pad.js";
@@ -19,7 +20,12 @@ document.addEventListener("keydown", (event) => {
   const key = nameOf(event.key);
   const focus = document.activeElement;
   if (!key || event.ctrlKey || event.metaKey || event.altKey || board().dataset.gone) return;
-  if (isElsewhere(focus, key) || isForField(focus, key)) return;
+  if (isElsewhere(focus, key)) return;
+  if (takeColumn(focus, key)) {
+    if (key === "Enter") event.preventDefault();
+    return;
+  }
+  if (isForField(focus, key)) return;
   if (key === "Enter" && focus.matches("button:focus-visible, a:focus-visible, summary:focus-visible")) return;
   event.preventDefault();
   if (!event.repeat) press(key, event.timeStamp); // when the finger came, however late a busy tablet says so
@@ -117,6 +123,10 @@ document.addEventListener("htmx:sseBeforeMessage", (event) => {
   state.heard = Math.max(state.heard, Number(event.detail.data) || 0);
   if (state.heard > sequence() && !state.flying && !state.lost) refresh();
 });
+
+// Whether somebody comes is no entry of the table's: it is asked for while it is waited for.
+const CALL_MS = 4000;
+window.setInterval(() => board().querySelector("[data-waits]") && !state.lost && refresh(), CALL_MS);
 
 document.documentElement.classList.add("has-script");
 showSettling();

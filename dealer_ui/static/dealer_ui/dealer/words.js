@@ -1,6 +1,6 @@
 // What the screen says beside the board: to the ear, above the keys, and by the lamp of the live stream.
 
-import { part, spell } from "./board.js";
+import { board, part, spell } from "./board.js";
 import { state } from "./state.js";
 
 /** Say what became of a key. */
@@ -8,6 +8,14 @@ export function say(words) {
   state.note = words;
   speak("spoken", words);
   draw();
+}
+
+/** Why a key stands for nothing now. */
+export function whyNothing(key) {
+  const { noStep, noStepBack } = board().dataset;
+  if (key === "Enter") return noStep;
+  if (key === "Backspace") return noStepBack;
+  return /^\d$/.test(key) ? "No card is due now." : `${spell(key)} stands for nothing now.`;
 }
 
 /** To a screen reader; emptied first, so that the same sentence is read again. */

@@ -1,0 +1,74 @@
+"""A settled round is reopened: a page that says what goes back, and which payments have to be made again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from dealer_ui.dealer.forms import key_of, seq_of
+from dealer_ui.dealer.mishaps import here
+from dealer_ui.guards import dealers
+from ledger import cage
+from tables import dealing
+from tables import standing as standings
+from tables.board import secrecy
+from tables.games.cards import pack_of
+from tables.inputs import TakeBack
+from tables.log.entries import rounds as log
+from tables.log.fold import Round, Standing
+from tables.models import Staff, Table
+from tables.refusals import Refused
+from tables.staff import terminals
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A seat that the input had decided."""
+
+    seat: int
+    net_cents: int
+    is_paid: bool
+    """Whether its chips have changed hands on the felt, as far as the walk has come."""
+
+
+@dealers
+@require_http_methods(["GET", "POST"])
+def reopen(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """What reopening the round comes to, and the button that does it."""
+    table, standing = here(viewer, pk)
+    refused = None
+    if request.method == "POST":
+        try:
+            terminals.for_dealing(request, table)
+            entered, key, seq = TakeBack(reopens=True), key_of(request.POST), seq_of(request.POST)
+            dealing.record(table, entered, by=viewer, key=key, expected_seq=seq)
+            return redirect("dealer:screen", pk)
+        except Refused as refusal:
+            refused, standing = refusal, standings.of(table)
+    context = {"table": table, "standing": standing, "refused": refused, "key": uuid4()} | _drawn(table, standing)
+    return render(request, "dealer_ui/dealer/reopen.html", context, status=refused.status if refused else 200)
+
+
+def _drawn(table: Table, standing: Standing) -> dict[str, Any]:
+    current = standing.round
+    if current is None or not current.plays or not current.over or current.voided:
+        return {"round": None}
+    moved = cage.transfers_of(table.book_id, [current.plays[-1].seq])
+    return {
+        "round": current,
+        "latest": log.words_of(log.spelled(secrecy.latest(current), pack_of(current.opening.dealt))),
+        "lines": _lines(current),
+        "transfers": len(moved),
+        "moved_cents": sum(transfer.move.amount_cents for transfer in moved),
+    }
+
+
+def _lines(current: Round) -> list[Line]:
+    waiting = {payout.seat for payout in current.to_pay}
+    decided = map(current.in_cents, current.plays[-1].decided)
+    return [Line(payout.seat, payout.net_cents, payout.seat not in waiting) for payout in decided]

@@ -1,0 +1,45 @@
+"""An address that only takes a form, opened by itself, shows the page that the form stands on: it stays in the address
+bar after a refusal, and whoever presses Enter there means that page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import Resolver404, resolve
+
+_TAKES_FORMS_ONLY: Final = 405
+
+
+def form_addresses(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
+    """For every screen. Programs are told which methods there are."""
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        if response.status_code == _TAKES_FORMS_ONLY and request.method == "GET" and _is_a_screens(request):
+            return redirect(page_above(request.path))
+        return response
+
+    return answer
+
+
+def _is_a_screens(request: HttpRequest) -> bool:
+    match = request.resolver_match
+    return match is not None and match.func.__module__.startswith("dealer_ui.")
+
+
+def page_above(path: str) -> str:
+    """The nearest address above another that leads somewhere."""
+    folders = path.strip("/").split("/")[:-1]
+    for depth in range(len(folders), 0, -1):
+        address = f"/{'/'.join(folders[:depth])}/"
+        try:
+            resolve(address)
+        except Resolver404:
+            continue
+        return address
+    return "/"

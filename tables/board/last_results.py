@@ -1,0 +1,36 @@
+"""What the seats won or lost in the round before, until the first card of the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+from tables.games.felt import AskBet
+from tables.log.fold import Round, Standing
+from tables.past import as_of
+
+_NONE: Final[Mapping[int, int]] = {}
+
+
+def last_results(book_id: int, standing: Standing) -> Mapping[int, int]:
+    """By seat, in cents; nothing of a void round, and nothing at tables with a pot, where it lies in chips."""
+    current = standing.round
+    if current is None or current.coin_cents:
+        return _NONE
+    if current.over:
+        return _nets(current)
+    if not any(isinstance(prompt, AskBet) for prompt in current.game.prompts(current.state)):
+        return _NONE
+    return _nets_before(book_id, current.number, current.first_seq)
+
+
+@lru_cache(maxsize=1_000)
+def _nets_before(book_id: int, number: int, first_seq: int) -> Mapping[int, int]:
+    """Of the round before this one. What lies before an entry never changes, so it is told once."""
+    before = as_of(book_id, number - 1, first_seq - 1) if number > 1 else None
+    return _nets(before.round) if before and before.round else _NONE
+
+
+def _nets(current: Round) -> Mapping[int, int]:
+    return {payout.seat: payout.net_cents for payout in current.settled}
