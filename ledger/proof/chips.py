@@ -192,15 +192,15 @@ def count_of(chips: Cut) -> int:
 
 
 @lru_cache(maxsize=4_096)
-def taking(lying: Cut, owed_cents: int, denominations: tuple[Denomination, ...]) -> Taking:
+def fewest_touches(stack: Cut, owed_cents: int, denominations: tuple[Denomination, ...]) -> Taking:
     """How to take what is owed of the chips that lie at a seat, with the fewest touched: those that make it exactly;
     the whole bet, with change from the rack; or some of it with less change. Of two such ways, the one with less
     change. Raises Uncuttable where the rack has no chips for any change."""
-    if not 0 < owed_cents <= total(lying):
-        raise ValueError(f"cannot take {money(owed_cents)} of a bet of {money(total(lying))}")
-    if owed_cents % gcd(*(chip.value_cents for chip in (*denominations, *dict(lying)))):
+    if not 0 < owed_cents <= total(stack):
+        raise ValueError(f"cannot take {money(owed_cents)} of a bet of {money(total(stack))}")
+    if owed_cents % gcd(*(chip.value_cents for chip in (*denominations, *dict(stack)))):
         raise Uncuttable(owed_cents)
-    (largest, most), *smaller = lying
+    (largest, most), *smaller = stack
     best: Taking | None = None
     for few in _parts_of(smaller):
         for way in _ways(few, largest, most, owed_cents, denominations):

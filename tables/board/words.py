@@ -90,8 +90,8 @@ class Hands:
     @property
     def _whole(self) -> tuple[chips.Taking, ...]:
         """None of them, unless all can be told in chips."""
-        told = tuple(taking for taking in self.takings if taking)
-        return told if len(told) == len(self.takings) else ()
+        ways = tuple(taking for taking in self.takings if taking)
+        return ways if len(ways) == len(self.takings) else ()
 
     @property
     def take(self) -> chips.Cut:
@@ -282,9 +282,9 @@ class HouseTelling(Telling):
 
     def line(self, payout: Payout) -> OutcomeLine:
         hands = self._hands(payout)
-        said = [hands.says]
+        clauses = [hands.says]
         if commission := self._commission(sum(wager.commission_cents for wager in payout.wagers)):
-            said.append(commission)
+            clauses.append(commission)
         return OutcomeLine(
             seat=payout.seat,
             outcome=payout.outcome,
@@ -292,7 +292,7 @@ class HouseTelling(Telling):
             net_cents=payout.net_cents,
             why=payout.why,
             do=hands.do,
-            hands="; ".join(said),
+            hands="; ".join(clauses),
             take=() if hands.takes_all else _piles(hands.take),
             give_back=_piles(hands.give_back),
             pay=_piles(hands.pay),
@@ -313,9 +313,9 @@ class HouseTelling(Telling):
 
     def _taking(self, lost_cents: int, stacks_cents: Sequence[int]) -> chips.Taking | None:
         """Of the chips as they are drawn; None where the table's chips make no change for them."""
-        lying = chips.together(self._cut(cents) for cents in stacks_cents)
+        stack = chips.together(self._cut(cents) for cents in stacks_cents)
         try:
-            return chips.taking(lying, lost_cents, self.denominations)
+            return chips.fewest_touches(stack, lost_cents, self.denominations)
         except ValueError:
             return None
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 Come = Callable[..., Screen]
 
 
-def lost(hand: Hand) -> None:
+def before_a_loss(hand: Hand) -> None:
     """Three seats are in; the next card of seat 1 makes a pair, which loses."""
     hand.bets(seat1=3_000, seat2=5_000, seat3=2_000)
     hand.cards(8, 4, 6, 10)
@@ -22,7 +22,7 @@ def lost(hand: Hand) -> None:
 
 def test_a_loss_stands_until_its_chips_are_taken(at_table: Come, rocket: Hand) -> None:
     """Harm: the next card wipes what is to be taken, and the chips of a bet that lost stay where they lie."""
-    lost(rocket)
+    before_a_loss(rocket)
     screen = at_table(rocket).open()
     page = screen.page
     screen.keys("8")
@@ -50,7 +50,7 @@ def test_a_loss_stands_until_its_chips_are_taken(at_table: Come, rocket: Hand) -
 
 def test_what_was_typed_ahead_of_a_loss_waits_for_it(at_table: Come, rocket: Hand) -> None:
     """Harm: a card that was keyed before the loss was in sight counts as its acknowledgement."""
-    lost(rocket)
+    before_a_loss(rocket)
     screen = at_table(rocket).open()
     start = screen.seq
     screen.hold()
@@ -85,7 +85,7 @@ def test_the_last_loss_of_a_round_comes_before_the_next_bets(at_table: Come, roc
 
 def test_a_card_that_is_taken_back_is_settled_anew(at_table: Come, rocket: Hand) -> None:
     """Harm: a wrong card's loss cannot be taken back before its chips are taken."""
-    lost(rocket)
+    before_a_loss(rocket)
     screen = at_table(rocket).open()
     screen.keys("8", "Backspace")
     assert screen.page.locator(".settling").count() == 0

@@ -16,9 +16,9 @@ from ledger.proof.chips import (
     Uncuttable,
     can_cut,
     cut,
+    fewest_touches,
     money,
     say,
-    taking,
     total,
 )
 
@@ -58,7 +58,7 @@ def chips_in(chips: tuple[tuple[Denomination, int], ...]) -> int:
 
 def hands(bet: int, owed: int, rack: tuple[Denomination, ...] = RACK) -> tuple[str, str]:
     """What is taken of a bet that lies in the fewest chips, and what is given back."""
-    way = taking(cut(bet, rack), owed, rack)
+    way = fewest_touches(cut(bet, rack), owed, rack)
     return say(way.take), say(way.give_back)
 
 
@@ -159,23 +159,23 @@ def test_taking_moves_just_what_is_owed_with_the_fewest_touches(
 ) -> None:
     """Harm prevented: a chip that vanishes, one that does not lie there, and change that a better way would spare."""
     rack = tuple(Denomination(value, f"chip {value}") for value in worth)
-    lying = tuple((Denomination(value, f"chip {value}"), count) for value, count in sorted(stack.items(), reverse=True))
-    owed = data.draw(st.integers(1, total(lying)))
-    fewest = fewest_touches_by_search(lying, owed, worth)
+    pile = tuple((Denomination(value, f"chip {value}"), count) for value, count in sorted(stack.items(), reverse=True))
+    owed = data.draw(st.integers(1, total(pile)))
+    fewest = fewest_touches_by_search(pile, owed, worth)
     if fewest is None:
         with pytest.raises(Uncuttable):
-            taking(lying, owed, rack)
+            fewest_touches(pile, owed, rack)
         return
-    way = taking(lying, owed, rack)
+    way = fewest_touches(pile, owed, rack)
     assert total(way.take) - total(way.give_back) == owed
-    assert all(count <= dict(lying)[chip] for chip, count in way.take)
+    assert all(count <= dict(pile)[chip] for chip, count in way.take)
     assert {chip for chip, _ in way.give_back} <= set(rack)
     assert chips_in(way.take) + chips_in(way.give_back) == way.touches == fewest
 
 
-def fewest_touches_by_search(lying: Cut, owed: int, worth: tuple[int, ...]) -> int | None:
+def fewest_touches_by_search(pile: Cut, owed: int, worth: tuple[int, ...]) -> int | None:
     """Every handful of the chips that lie there, with the fewest chips of change."""
-    heap = [chip.value_cents for chip, count in lying for _ in range(count)]
+    heap = [chip.value_cents for chip, count in pile for _ in range(count)]
     handfuls = {(len(hand), sum(hand)) for size in range(len(heap) + 1) for hand in combinations(heap, size)}
     ways = ((size, fewest_by_search(cents - owed, worth)) for size, cents in handfuls if cents >= owed)
     return min((size + change for size, change in ways if change is not None), default=None)
@@ -185,7 +185,7 @@ def fewest_touches_by_search(lying: Cut, owed: int, worth: tuple[int, ...]) -> i
 def test_of_any_bet_any_part_can_be_taken_at_once(units: int, data: st.DataObject) -> None:
     """Harm prevented: a high roller's half loss, for which the screen has no words, or thinks for a minute."""
     owed = data.draw(st.integers(1, units)) * 100
-    way = taking(cut(units * 100, RACK), owed, RACK)
+    way = fewest_touches(cut(units * 100, RACK), owed, RACK)
     assert total(way.take) - total(way.give_back) == owed
 
 

@@ -14,7 +14,7 @@
 import { takeAmount } from "./amounts.js";
 import { AMOUNTS, EXPECTED_AFTER, buttonOf, isCardLike, meant, mode, part, send, spell, typedCount } from "./board.js";
 import { openPaneOf, takeCount } from "./panes.js";
-import { settled, toSettle } from "./settling.js";
+import { finishSeat, toSettle } from "./settling.js";
 import { isField } from "./sheets.js";
 import { state } from "./state.js";
 import { draw, goOn, insist, say, spelled, stop, whyNothing } from "./words.js";
@@ -63,7 +63,7 @@ export function tapDone(moment) {
 
 /** The seat is done, and what was typed meanwhile is entered. */
 function settleSeat() {
-  settled();
+  finishSeat();
   actAhead();
   draw();
 }

@@ -9,11 +9,11 @@ const KEPT = "settled"; // over a reload: no seat is settled twice
 
 /** The seat that is to be settled now, if any. */
 export function toSettle() {
-  return part("settling")?.children[done()] ?? null;
+  return part("settling")?.children[seatsDone()] ?? null;
 }
 
 /** How many seats of this entry are done. */
-function done() {
+function seatsDone() {
   const [play, count] = (window.sessionStorage.getItem(KEPT) ?? "").split(":");
   return play === playNow() ? Number(count) : 0;
 }
@@ -21,8 +21,8 @@ function done() {
 const playNow = () => `${document.location.pathname}${part("settling").dataset.play}`;
 
 /** The seat is done: the next one, or the round goes on. */
-export function settled() {
-  window.sessionStorage.setItem(KEPT, `${playNow()}:${done() + 1}`);
+export function finishSeat() {
+  window.sessionStorage.setItem(KEPT, `${playNow()}:${seatsDone() + 1}`);
   showSettling();
   speak("spoken", saidNow());
 }
