@@ -170,7 +170,7 @@ class Filter:
     """What the form asks for; nonsense in it asks for nothing."""
 
     state: str = OPEN
-    told: str = ""
+    hearer: str = ""
     severity: str = ""
     kind: str = ""
     table: int | None = None
@@ -183,7 +183,7 @@ class Filter:
     def read(cls, query: Mapping[str, str], viewer: Staff) -> Filter:
         return cls(
             state=query.get("state", OPEN) if query.get("state") in (OPEN, ACKNOWLEDGED, "") else OPEN,
-            told=inbox.may_hear(viewer, query.get("told", _told_by_default(viewer))),
+            hearer=inbox.may_hear(viewer, query.get("hearer", _hearer_by_default(viewer))),
             severity=query.get("severity", "") if query.get("severity") in _SEVERITIES else "",
             kind=query.get("kind", "") if query.get("kind") in dict(inbox.kinds()) else "",
             table=number(query.get("table")),
@@ -198,7 +198,7 @@ class Filter:
         span = hours.span(self.day) if self.day else None
         return Wanted(
             state=self.state,
-            told=self.told,
+            hearer=self.hearer,
             severity=_SEVERITIES.get(self.severity),
             kind=self.kind,
             books=self._books(),
@@ -221,17 +221,17 @@ class Filter:
     def spelled(self, **others: Any) -> str:
         """As an address asks for it, with other values for some of it."""
         fields = {
-            "state": self.state, "told": self.told, "severity": self.severity, "kind": self.kind,
+            "state": self.state, "hearer": self.hearer, "severity": self.severity, "kind": self.kind,
             "table": self.table, "pit": self.pit, "mine": "on" if self.is_mine else "", "day": self.day,
             "text": self.text,
         } | others  # fmt: skip
-        return urlencode({name: value for name, value in fields.items() if value or name in ("state", "told")})
+        return urlencode({name: value for name, value in fields.items() if value or name in ("state", "hearer")})
 
 
 _SEVERITIES: Final = {severity.name.lower(): severity for severity in Severity}
 
 
-def _told_by_default(viewer: Staff) -> str:
+def _hearer_by_default(viewer: Staff) -> str:
     """Auditors read everything, others what they are told themselves."""
     return "" if viewer.role == Role.AUDITOR else str(viewer.role)
 

@@ -37,7 +37,7 @@ class Wanted:
 
     state: str = ""
     """Open, acknowledged, or both."""
-    told: str = ""
+    hearer: str = ""
     """The role that hears of them."""
     severity: Severity | None = None
     kind: str = ""
@@ -59,8 +59,8 @@ def _condition(wanted: Wanted) -> Q:
     condition = Q()
     if wanted.state:
         condition &= Q(acknowledgement__isnull=wanted.state == OPEN)
-    if wanted.told:
-        condition &= heard_by(wanted.told, rule_book.in_force())
+    if wanted.hearer:
+        condition &= heard_by(wanted.hearer, rule_book.in_force())
     if wanted.severity is not None:
         condition &= _so_pressing(wanted.severity)
     if wanted.kind:
@@ -96,11 +96,11 @@ def heard_by(role: str, rules: Mapping[str, Rule]) -> Q:
     return Q(evidence__roles__contains=[role]) | (~Q(evidence__has_key="roles") & by_rule) | escalated
 
 
-def may_hear(viewer: Staff, told: str) -> str:
+def may_hear(viewer: Staff, hearer: str) -> str:
     """The role whose alerts somebody reads: their own, or for who oversees any other, or all."""
     if viewer.role not in OVERSEERS:
         return str(viewer.role)
-    return told
+    return hearer
 
 
 # --- Alike -----------------------------------------------------------------------------------------------------
@@ -154,10 +154,10 @@ def acknowledge(numbers: Collection[int], note: str, *, by: Staff) -> Taken:
         raise Refused("no_note", "Say in a few words what the alert came to, then acknowledge it.", 422)
     if len(note) > LONGEST_NOTE or not note.replace("\n", " ").replace("\r", " ").isprintable():
         raise Refused("bad_note", f"Say it in at most {LONGEST_NOTE} plain characters.", 422)
-    told = "" if by.role in OVERSEERS else str(by.role)
+    hearer = "" if by.role in OVERSEERS else str(by.role)
     outcome = Taken()
     with transaction.atomic():
-        for alert in Alert.objects.filter(_condition(Wanted(told=told)), pk__in=numbers).order_by("pk"):
+        for alert in Alert.objects.filter(_condition(Wanted(hearer=hearer)), pk__in=numbers).order_by("pk"):
             try:
                 alerts.acknowledge(alert, by.signature, note)
                 outcome.alerts.append(alert)

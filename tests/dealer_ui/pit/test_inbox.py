@@ -63,7 +63,7 @@ def test_the_condition_in_the_database_says_the_same_as_the_rule(hands: tuple[Ha
         hears = [
             alert.pk for alert in everything if raising.heard(alert, rules, alert.escalations.all()).is_heard_by(role)
         ]
-        assert list(inbox.chosen(Wanted(told=role)).order_by("pk").values_list("pk", flat=True)) == hears
+        assert list(inbox.chosen(Wanted(hearer=role)).order_by("pk").values_list("pk", flat=True)) == hears
 
 
 def test_each_sees_what_they_are_told_and_who_oversees_may_see_the_rest(hands: tuple[Hand, Hand]) -> None:
@@ -71,10 +71,10 @@ def test_each_sees_what_they_are_told_and_who_oversees_may_see_the_rest(hands: t
     dealer, boss = hands
     secret = raised(dealer, "large_bet", "For the surveillance alone", roles=["surveillance"], level=2)
     auditor, watcher = floor.staff(Role.AUDITOR, "aude"), floor.staff(Role.SURVEILLANCE, "vera", "801")
-    assert "For the surveillance alone" not in listed(boss.by, told="")
+    assert "For the surveillance alone" not in listed(boss.by, hearer="")
     assert "For the surveillance alone" in listed(watcher)
     assert "For the surveillance alone" in listed(auditor)
-    assert "For the surveillance alone" not in listed(auditor, told="pit_boss")
+    assert "For the surveillance alone" not in listed(auditor, hearer="pit_boss")
     with pytest.raises(Refused):
         inbox.acknowledge([secret.pk], "seen", by=boss.by)
     assert not Acknowledgement.objects.exists()
@@ -99,9 +99,9 @@ def test_an_alert_leads_to_where_it_happened(hands: tuple[Hand, Hand]) -> None:
     assert {alert_links.address(alert, reads_house=True): alert for alert in ways.values()} == ways
     person = ways[reverse("pit:search") + "?table=house&entry=5"]
     assert alert_links.address(person, reads_house=False) == reverse("pit:search") + "?person=dan"
-    told = listed(boss.by)
+    text = listed(boss.by)
     for address in (reverse("pit:discrepancies") + "#case-7", reverse("pit:round", args=[table, 1]) + "#entry-9"):
-        assert f'href="{address}"' in told
+        assert f'href="{address}"' in text
 
 
 def test_a_dispute_of_the_table_leads_to_its_page(hands: tuple[Hand, Hand]) -> None:
@@ -118,13 +118,13 @@ def test_a_dispute_of_the_table_leads_to_its_page(hands: tuple[Hand, Hand]) -> N
 def test_alike_alerts_are_a_line_and_taken_note_of_together(hands: tuple[Hand, Hand]) -> None:
     """Harm: three notes typed for one matter; or one note for two."""
     dealer, boss = hands
-    other = floor.table("Rocket 2")
+    elsewhere = floor.table("Rocket 2")
     first, second = (raised(dealer, "card_refused", f"A {rank} that cannot be") for rank in (4, 5))
-    raised(Hand(other, boss.by), "card_refused", "At another table")
+    raised(Hand(elsewhere, boss.by), "card_refused", "At another table")
     raised(dealer, "discrepancy", "5 short", discrepancy=1)
     raised(dealer, "discrepancy", "7 short", discrepancy=2)
-    told = listed(boss.by)
-    lines = re.findall(r'name="alert" value="([\d ]+)" form="chosen"', told)
+    text = listed(boss.by)
+    lines = re.findall(r'name="alert" value="([\d ]+)" form="chosen"', text)
     assert f"{second.pk} {first.pk}" in lines
     assert len(lines) == 4, "each discrepancy is a matter of its own"
     answer = take(floor.client(boss.by), alert=f"{second.pk} {first.pk}", usual="Wrong key: keyed anew")
@@ -135,10 +135,10 @@ def test_alike_alerts_are_a_line_and_taken_note_of_together(hands: tuple[Hand, H
 
 def test_what_came_long_before_is_another_line() -> None:
     """Harm: this morning's matter is signed away with tonight's."""
-    now = Alert.objects.create(kind="negative", message="now", at="2026-11-22T20:00Z")
-    now.refresh_from_db()
-    before = Alert.objects.create(kind="negative", message="before", at=now.at - inbox.APART - timedelta(seconds=1))
-    assert inbox.groups([now, before]) == [[now], [before]]
+    late = Alert.objects.create(kind="negative", message="late", at="2026-11-22T20:00Z")
+    late.refresh_from_db()
+    before = Alert.objects.create(kind="negative", message="before", at=late.at - inbox.APART - timedelta(seconds=1))
+    assert inbox.groups([late, before]) == [[late], [before]]
 
 
 def test_filters_find_what_they_name_and_nonsense_finds_all(hands: tuple[Hand, Hand]) -> None:
