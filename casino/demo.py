@@ -22,6 +22,8 @@ from casino import embedded, keeper
 
 NAME = "demo"
 FOLDER = embedded.LOCAL / NAME
+HALF_MADE = FOLDER / "half-made"
+"""There while a house's past is made, and after that was cut short."""
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 PATIENCE = 60  # seconds that the first page may take
 GRACE = 12  # seconds that a child may take to stop
@@ -102,6 +104,10 @@ class Demo:
     host: str
     port: int
     fresh: bool
+    days: int
+    seed: int
+    tables: int
+    is_live: bool
     children: list[Child] = field(default_factory=list)
     house: embedded.House | None = None  # None: configured servers, which are not ours to revive
 
@@ -114,7 +120,7 @@ class Demo:
         embedded.LOCAL.mkdir(exist_ok=True)
         with self.alone():
             self.refuse_a_busy_port()
-            if self.fresh:
+            if self.fresh or HALF_MADE.exists():
                 self.clear()
             with self.servers():
                 logins = self.prepare()
@@ -165,6 +171,7 @@ class Demo:
         os.environ.setdefault("AUDIT_KEY_FILE", str(house.audit_key))
         os.environ.setdefault("AUDIT_FOLDER", str(FOLDER / "audits"))
         os.environ.setdefault("PEPPER_FILE", str(house.pepper()))
+        os.environ.setdefault("ARGON2_MEMORY_MIB", "8")  # everybody knows these PINs
         os.environ.setdefault("STATIC_ROOT", str(FOLDER / "static"))
         if self.host not in LOOPBACK:
             say("Careful: a demo's logins are public knowledge, and it will listen beyond this machine.")
@@ -177,12 +184,23 @@ class Demo:
         statics = begin("-m", "casino.statics")
         finish(begin("manage.py", "migrate", "--verbosity", "0"))
         finish(begin("manage.py", "pepper"))
+        if self.house is not None and self.days and not self.house.audit_key.exists():
+            self.make_the_past()
         say("Seeding the pit")
         logins = finish(begin("manage.py", "seed_demo", "--address", self.url))
+        if self.tables:
+            say(f"Opening tables until there are {self.tables}")
+            run("-m", "casino.demo_house.more_tables", str(self.tables))
         if not Path(os.environ["AUDIT_KEY_FILE"]).exists():
             finish(begin("manage.py", "audit", "key"))
         finish(statics)
         return logins
+
+    def make_the_past(self) -> None:
+        """Of a new house. Should this be stopped, the next run starts over: half a past cannot be gone on with."""
+        HALF_MADE.touch()
+        run("-m", "casino.demo_house", "--days", str(self.days), "--seed", str(self.seed))
+        HALF_MADE.unlink()
 
     def open_house(self, logins: str) -> None:
         python = [sys.executable, "-m"]
@@ -196,6 +214,9 @@ class Demo:
             Child(name, command, FOLDER / f"{name}.log")
             for name, command in (("web", web), ("worker", worker), ("alerts", alerts), ("beat", beat))
         ]
+        if self.is_live:
+            command = [*python, "casino.demo_house.live", "--seed", str(self.seed)]
+            self.children.append(Child("live", command, FOLDER / "live.log"))
         say("Starting web, worker and beat")
         for child in self.children:
             child.log.unlink(missing_ok=True)
@@ -231,12 +252,17 @@ class Demo:
             child.wait_until_stopped(deadline)
 
 
-def begin(*arguments: str) -> subprocess.Popen[str]:
+def run(*arguments: str) -> None:
+    """A step whose lines are said as they come."""
+    finish(begin(*arguments, output=None))
+
+
+def begin(*arguments: str, output: int | None = subprocess.PIPE) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, *arguments],
         cwd=embedded.BASE_DIR,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
+        stdout=output,
         text=True,
         process_group=0,
         preexec_fn=functools.partial(keeper.die_with_parent, signal.SIGTERM),
@@ -253,8 +279,10 @@ def finish(step: subprocess.Popen[str]) -> str:
         raise
     if step.returncode != 0:
         arguments = step.args[1:] if isinstance(step.args, list) else ()
-        raise Refused(f"{printed.strip()}\n{' '.join(map(str, arguments))} failed: what it said stands above.".strip())
-    return printed
+        raise Refused(
+            f"{(printed or '').strip()}\n{' '.join(map(str, arguments))} failed: what it said stands above.".strip()
+        )
+    return printed or ""
 
 
 def answers(url: str) -> bool:
@@ -276,13 +304,25 @@ def stop(number: int, frame: FrameType | None) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./run demo", description=__doc__)
     parser.add_argument("--fresh", action="store_true", help="throw the demo's data away and start over")
+    parser.add_argument("--days", type=int, default=14, help="how many days a new house has behind it (default: 14)")
+    parser.add_argument("--seed", type=int, default=1, help="of the chance that its past comes by (default: 1)")
+    parser.add_argument("--tables", type=int, default=0, help="open tables until there are so many, in pits of eight")
+    parser.add_argument("--live", action="store_true", help="dealers deal at most tables by themselves")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
     try:
-        Demo(host=options.host, port=options.port, fresh=options.fresh).run()
+        Demo(
+            options.host,
+            options.port,
+            fresh=options.fresh,
+            days=options.days,
+            seed=options.seed,
+            tables=options.tables,
+            is_live=options.live,
+        ).run()
     except Stopped:
         say("Stopped.")
     except (Refused, embedded.CannotStart) as reason:

@@ -42,8 +42,8 @@ class Demo:
         except (urllib.error.URLError, OSError):
             return False
 
-    def opened(self) -> "Demo":
-        self.hear("The house is open at")
+    def opened(self, seconds: float = 90) -> "Demo":
+        self.hear("The house is open at", seconds)
         return self
 
     def hear(self, text: str, seconds: float = 90) -> None:
@@ -89,7 +89,7 @@ COMMANDS = {"web": "casino.web", "worker": "house@", "alerts": "alerts@"}
 """What stands in the command line of a child and in no other's."""
 CONFIGURED = {
     "DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "SECRET_KEY", "PEPPER_FILE", "CASINO_ENV", "CASINO_DB_ROLE",
-    "STATIC_ROOT",
+    "STATIC_ROOT", "AUDIT_KEY_FILE", "AUDIT_FOLDER",
 }  # fmt: skip
 
 
@@ -103,7 +103,7 @@ def start(local: Path) -> Iterator[Callable[..., Demo]]:
     demos: list[Demo] = []
 
     def begin(*arguments: str, port: int | None = None) -> Demo:
-        demos.append(Demo(local, *arguments, port=port or free_port()))
+        demos.append(Demo(local, "--days", "0", *arguments, port=port or free_port()))
         return demos[-1]
 
     yield begin

@@ -47,6 +47,9 @@ PIT_BOSS: Final = Login(Role.PIT_BOSS, "bella", "Bella Brandt", "201", "739137")
 STAFF: Final = (
     Login(Role.DEALER, "dora", "Dora Dean", "101", "135731"),
     Login(Role.DEALER, "dan", "Dan Duarte", "102", "246842"),
+    Login(Role.DEALER, "dina", "Dina Doyle", "103", "918273"),
+    Login(Role.DEALER, "drew", "Drew Diaz", "104", "364758"),
+    Login(Role.DEALER, "della", "Della Dunn", "105", "572916"),
     PIT_BOSS,
     Login(Role.PIT_BOSS, "boris", "Boris Blom", "202", "826428"),
     Login(Role.CASHIER, "cara", "Cara Conti", "301", "593795"),

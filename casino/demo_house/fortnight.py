@@ -1,0 +1,182 @@
+"""A house's past, day by day: tables open, are dealt, close; boxes are counted, days are closed and sealed.
+
+Every step is the function that the floor, the cage or the watch calls; only the clock is set. What goes wrong on
+which day stands in ``matters.py``.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+from casino.demo_house import matters
+from casino.demo_house.clock import Clock
+from casino.demo_house.dealer import CardCounter, Dealer, Guest, Player
+from casino.demo_house.people import Box, People, balance, pieces
+from tables import dealing
+from tables.alerting import following
+from tables.audit import sealing
+from tables.day import closing, hours
+from tables.games.catalog import GAMES
+from tables.inputs import SellChips
+from tables.management.commands.seed_demo import STAFF
+from tables.maths import penetration
+from tables.models import Table
+from tables.roles import Role
+from tables.setup import table_settings
+from tables.slips import cage_desk
+
+OPENS: Final = timedelta(hours=11)
+"""After the gaming day has begun."""
+COUNTS: Final = timedelta(hours=16)
+NEXT_MORNING: Final = timedelta(hours=1)
+AWAKE: Final = timedelta(hours=11)
+ROUNDS: Final = 4
+COUNTED_ROUNDS: Final = 38
+"""So many of the card counter's evening: a whole shoe, and the shuffle after it."""
+DEALERS: Final = [login.username for login in STAFF if login.role == Role.DEALER]
+TABLES_A_DAY: Final = 3
+
+
+@dataclass
+class House:
+    """The house while its past is made."""
+
+    clock: Clock
+    chance: random.Random
+    people: People
+    tables: Mapping[str, Table]
+    opened_with: dict[str, int] = field(default_factory=dict)
+    boxes: list[Box] = field(default_factory=list)
+    """Those that wait in the count room."""
+
+
+def live_through(house: House, days: Sequence[date], say: Callable[[str], None]) -> None:
+    """Every day, the first one first. All but the last are closed and sealed; that one is over and counted."""
+    matters.of_the_first_morning(house)
+    for ago, day in zip(reversed(range(len(days))), days, strict=True):
+        rounds = _day(house, day, ago, is_first=day == days[0])
+        say(f"  {day:%a %d %b}: {rounds} rounds")
+
+
+def pass_until(house: House, present: datetime) -> None:
+    """The house is awake until then: a cage that wrote nothing for half a day stood still, or its clock leapt."""
+    while house.clock.moment + AWAKE < present:
+        house.clock.stand(house.clock.moment + AWAKE)
+        cage_desk.sell(50_000, by=house.people["cara"], key=house.people.key())
+
+
+def _day(house: House, day: date, ago: int, *, is_first: bool) -> int:
+    """One day, so many before the last; how many rounds were dealt."""
+    span = hours.span(day)
+    if not is_first:
+        house.clock.stand(span.start + NEXT_MORNING)
+        sealing.seal_finished()
+        _close(house, day - timedelta(days=1))
+        matters.of_the_morning(house, ago)
+    house.clock.stand(span.start + OPENS)
+    dealers = _open(house, ago)
+    rounds = _evening(house, dealers, ago)
+    matters.of_the_night(house, dealers, ago)
+    _shut(house, dealers, ago)
+    house.clock.stand(span.start + COUNTS)
+    _count(house)
+    following.follow()
+    return rounds
+
+
+# --- an evening ------------------------------------------------------------------------------------------------
+
+
+def _open(house: House, ago: int) -> list[Dealer]:
+    """Some tables open: each is counted, has a dealer, and players who come with chips or cash."""
+    others = [name for name, table in house.tables.items() if GAMES[table.game].kind == "banked"]
+    others.remove(matters.COUNTERS_TABLE)
+    chosen = [matters.COUNTERS_TABLE, *house.chance.sample(sorted(others), TABLES_A_DAY - 1)]
+    on_duty = house.chance.sample(DEALERS, len(chosen))
+    return [_take(house, house.tables[name], username, ago) for name, username in zip(chosen, on_duty, strict=True)]
+
+
+def _take(house: House, table: Table, username: str, ago: int) -> Dealer:
+    house.clock.passes(90)
+    values = tuple(table_settings.settings_of(table).denominations)
+    house.opened_with.setdefault(table.name, balance("rack", table))
+    house.people.counts(table, "opener", username, pieces(balance("rack", table), values))
+    dealing.sign_in(table, house.people[username])
+    seats = house.chance.sample(range(1, table.seats + 1), 2 if matters.counts_cards(table, ago) else 3)
+    players: dict[int, Player] = {seat: Guest() for seat in seats}
+    if matters.counts_cards(table, ago):
+        players[seats[0]] = CardCounter(penetration.results("rocket").count.tags, table.options["decks"])
+    return Dealer(table, house.people[username], house.chance, players, house.clock.passes)
+
+
+def _evening(house: House, dealers: Sequence[Dealer], ago: int) -> int:
+    """A round at each table in turn; cash is bought in between."""
+    rounds = 0
+    for turn in range(COUNTED_ROUNDS):
+        for dealer in dealers:
+            if turn < ROUNDS or matters.counts_cards(dealer.table, ago):
+                dealer.round()
+                rounds += 1
+                _between_rounds(house, dealer)
+    return rounds
+
+
+def _between_rounds(house: House, dealer: Dealer) -> None:
+    if house.chance.random() < 0.25:
+        dealer.latest = None
+        cents = 10_000 * house.chance.randint(1, 5)
+        if balance("rack", dealer.table) > 3 * cents:
+            house.people.enters(dealer.table, dealer.by.username, SellChips(cents, as_shown=True))
+        dealer.latest = None
+
+
+def _shut(house: House, dealers: Sequence[Dealer], ago: int) -> None:
+    """Racks are brought back to what they opened with, tables are counted and closed, boxes are taken away."""
+    for dealer in dealers:
+        table, username = dealer.table, dealer.by.username
+        values = tuple(table_settings.settings_of(table).denominations)
+        house.clock.passes(60)
+        _level(house, table, username, values)
+        dealer.latest = None
+        dealer.enter("retire_shoe")
+        counted = balance("rack", table) + matters.off_cents(dealer, ago)
+        house.people.counts(table, "closer", username, pieces(counted, values))
+        house.boxes.append(house.people.removes_box(table, f"{table.pk}-{ago + 1}"))
+
+
+def _level(house: House, table: Table, username: str, values: tuple[int, ...]) -> None:
+    opened, rack = house.opened_with[table.name], balance("rack", table)
+    over = (rack - opened) // values[0] * values[0]
+    if abs(over) * 10 > opened:
+        house.people.carries(table, "credit" if over > 0 else "fill", username, pieces(abs(over), values))
+
+
+def _count(house: House) -> None:
+    """Boxes are counted, chips change hands at the cage, and so is its cash."""
+    for box in house.boxes:
+        house.clock.passes(240)
+        house.people.counts_box(box)
+    house.boxes.clear()
+    cage_desk.sell(house.chance.randint(2, 9) * 50_000, by=house.people["cara"], key=house.people.key())
+    cage_desk.redeem(house.chance.randint(1, 6) * 50_000, by=house.people["cara"], key=house.people.key())
+    house.clock.passes(600)
+    house.people.counts_cash("cagecash", "bank")
+    house.people.counts_cash("vaultcash", "vault_cash")
+
+
+def _close(house: House, day: date) -> None:
+    """Two people sign a day's figures."""
+    if matters_open := closing.open_matters(day):
+        raise RuntimeError(f"{day} cannot be closed: {' '.join(matters_open)}")
+    proposed = closing.propose(day, by=house.people["bella"])
+    closing.close(day, by=house.people["omar"], digest=proposed.digest)
+
+
+def gaming_days(count: int, present: datetime) -> list[date]:
+    """The last so many gaming days before today's."""
+    today = hours.day_of(present.astimezone(UTC))
+    return [today - timedelta(days=ago) for ago in range(count, 0, -1)]

@@ -1,0 +1,146 @@
+"""`python -m casino.demo_house.live`: dealers who keep the demo's floor moving, an input at a time, until stopped.
+
+Each stands at a table of their own and enters what the table waits for, by the function that a dealer's screen calls.
+The tables that are the newcomer's own are left alone, and so is every table that somebody else deals.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import os
+import random
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
+django.setup()
+
+from django.conf import settings  # noqa: E402
+from django.db import DatabaseError, connection  # noqa: E402
+
+from casino.demo_house.dealer import Dealer, Guest  # noqa: E402
+from ledger.clock import WrongClock  # noqa: E402
+from tables import dealing  # noqa: E402
+from tables.games.catalog import GAMES  # noqa: E402
+from tables.management.commands import seed_demo  # noqa: E402
+from tables.models import Staff, Table  # noqa: E402
+from tables.refusals import Refused  # noqa: E402
+from tables.roles import Role  # noqa: E402
+from tables.staff import staffing  # noqa: E402
+
+NEWCOMERS = ("Rocket 1", "Rocket 2", "Blackjack 1")
+"""What is dealt here by hand, or by nobody."""
+PACE_SECONDS = (1.5, 5.0)
+"""Between two inputs at a table."""
+MOST_A_SECOND = 8.0
+"""Inputs of the whole floor: more tables deal more slowly."""
+PAUSE_SECONDS = 20.0
+"""A table that takes no input is left alone for so long."""
+
+
+@dataclass(order=True)
+class Due:
+    """When a table's next input is due."""
+
+    moment: float
+    dealer: Dealer = field(compare=False)
+
+
+def keep_moving(seed: int, wait: Callable[[float], None] = time.sleep) -> None:
+    """Deal until stopped."""
+    chance = random.Random(seed)  # noqa: S311 -- cards of a demo
+    dealers = dealers_of(chance)
+    pace = max(1.0, len(dealers) / (MOST_A_SECOND * sum(PACE_SECONDS) / 2))
+    moment = time.monotonic()
+    queue = [Due(moment + chance.uniform(0, PACE_SECONDS[1]), dealer) for dealer in dealers]
+    heapq.heapify(queue)
+    while queue:
+        due = heapq.heappop(queue)
+        wait(max(0.0, due.moment - time.monotonic()))
+        went_on = enter(due.dealer)
+        pause = pace * chance.uniform(*PACE_SECONDS) if went_on else PAUSE_SECONDS
+        heapq.heappush(queue, Due(time.monotonic() + pause, due.dealer))
+
+
+def enter(dealer: Dealer) -> bool:
+    """The next input at a table; whether there was one."""
+    dealer.latest = None  # somebody else may have written here
+    try:
+        now = dealer.stands
+        if not now.is_open:
+            return False
+        if now.dealer is None:
+            dealing.sign_in(dealer.table, dealer.by)
+        elif now.dealer.username != dealer.by.username:
+            return False
+        else:
+            dealer.step()
+    except (Refused, WrongClock):
+        return False
+    except DatabaseError:
+        connection.close()
+        return False
+    return True
+
+
+def dealers_of(chance: random.Random) -> list[Dealer]:
+    """One for each table against the house that is not the newcomer's."""
+    banked = [
+        table
+        for table in Table.objects.filter(retired_at=None).prefetch_related("denominations").order_by("pk")
+        if table.name not in NEWCOMERS and GAMES[table.game].kind == "banked"
+    ]
+    people = hired(len(banked))
+    return [
+        Dealer(table, person, chance, _players(table, chance), lambda seconds: None)
+        for table, person in zip(banked, people, strict=True)
+    ]
+
+
+def _players(table: Table, chance: random.Random) -> dict[int, Guest]:
+    seats = chance.sample(range(1, table.seats + 1), min(table.seats, chance.randint(2, 4)))
+    return {seat: Guest() for seat in sorted(seats)}
+
+
+def hired(count: int) -> list[Staff]:
+    """So many dealers who stand at no terminal: nobody can sign in as one of them."""
+    operator = Staff.objects.get(username=seed_demo.OPERATOR.username)
+    people = []
+    for number in range(1, count + 1):
+        username = f"floor{number}"
+        person = Staff.objects.filter(username=username).first()
+        people.append(
+            person
+            or staffing.add_staff(
+                username=username,
+                name=f"{FIRST[number % len(FIRST)]} {LAST[number % len(LAST)]}",
+                role=Role.DEALER.value,
+                badge=str(2_000 + number),
+                by=operator,
+            )
+        )
+    return people
+
+
+FIRST = ("Ana", "Ben", "Chi", "Dag", "Eva", "Finn", "Gia", "Hal", "Ines", "Jon", "Kim", "Lea", "Max")
+LAST = ("Adler", "Bach", "Cole", "Dorn", "Egan", "Ford", "Gray", "Hale", "Ito", "Jung", "Kay")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m casino.demo_house.live", description=__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    if settings.CASINO_ENV != "demo":
+        print("Only a demo (CASINO_ENV=demo) deals by itself.", file=sys.stderr)
+        return 1
+    keep_moving(options.seed)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+"""What goes wrong in the demo's fortnight, and on which evening: counted back from the last one, so that a shorter past
+has the latest of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from casino.demo_house.dealer import Dealer
+from ledger import alerts, discrepancies
+from ledger.models import Alert
+from tables.alerting import bookmarks
+from tables.disputes import corrections, register
+from tables.inputs import (
+    CloseDispute,
+    NoteDispute,
+    OpenDispute,
+    ProposeCorrection,
+    RuleDispute,
+    SignCorrection,
+)
+from tables.models import Staff, Table
+from tables.training import certificates
+
+if TYPE_CHECKING:
+    from casino.demo_house.fortnight import House
+
+SHORTAGE: Final = 8
+CARD_COUNTER: Final = 5
+DISPUTE: Final = 4
+BOOKMARK: Final = 2
+MISPAY: Final = 1
+OPEN_DISPUTE: Final = 0
+"""So many evenings before the last one."""
+UNREAD: Final = 1
+"""Alerts of so many last evenings are acknowledged by nobody yet."""
+SHORT_CENTS: Final = 2_500
+COUNTERS_TABLE: Final = "Rocket 1"
+CERTIFIED: Final = "dora"
+
+
+def counts_cards(table: Table, ago: int) -> bool:
+    """Whether somebody at this table bets by the cards that are left."""
+    return table.name == COUNTERS_TABLE and ago == CARD_COUNTER
+
+
+def of_the_first_morning(house: House) -> None:
+    """A dealer practises a game, and is certified."""
+    certify(house, house.people[CERTIFIED])
+
+
+def certify(house: House, dealer: Staff) -> None:
+    """A practice with every question answered right, signed by a pit boss."""
+    practice = certificates.start(dealer)
+    for number, question in enumerate(certificates.session(practice).questions, 1):
+        certificates.answer(practice, number, question.right, by=dealer)
+    certificates.certify(practice, by=house.people["bella"])
+
+
+def of_the_morning(house: House, ago: int) -> None:
+    """What the evening before left is looked into."""
+    if ago == SHORTAGE - 1 and (shortage := discrepancies.open_ones().filter(amount_cents=-SHORT_CENTS).first()):
+        boris = house.people["boris"]
+        discrepancies.assign(shortage, boris.username, boris.name, by=boris.signature)
+        says = "The camera shows one green chip handed out with a stack of reds; the player had left"
+        discrepancies.close(shortage, says, username=boris.username, by=boris.signature)
+    if ago > UNREAD:
+        for alert in Alert.objects.filter(acknowledgement=None):
+            alerts.acknowledge(alert, house.people["bella"].signature, "Looked at on the floor; nothing came of it")
+
+
+def of_the_night(house: House, dealers: list[Dealer], ago: int) -> None:
+    """What players and the surveillance have to say of the last rounds."""
+    if ago == DISPUTE:
+        _dispute(house, dealers[0], is_settled=True)
+    if ago == OPEN_DISPUTE:
+        _dispute(house, dealers[-1], is_settled=False)
+    if ago == BOOKMARK:
+        table, round_ = dealers[0].table, dealers[0].stands.round
+        says = "Seat looks at the shoe before each bet: compare with the shoe's audit"
+        vera = house.people["vera"]
+        bookmarks.mark(table, house.clock.moment, says, by=vera, round=round_.number if round_ else None)
+
+
+def _dispute(house: House, dealer: Dealer, *, is_settled: bool) -> None:
+    """A seat says that it was not paid; it is heard, believed and paid, or waits."""
+    table, round_ = dealer.table, dealer.stands.round
+    winner = next((payout for payout in round_.house_payouts if payout.net_cents > 0), None) if round_ else None
+    if round_ is None or winner is None:
+        dealer.round()
+        _dispute(house, dealer, is_settled=is_settled)
+        return
+    claim = OpenDispute(round_.number, "Was not paid", "The player", seat=winner.seat, claim_cents=winner.net_cents)
+    house.people.enters(table, dealer.by.username, claim)
+    number = register.as_of(table.book_id, dealer_seq(dealer)).last
+    house.clock.passes(120)
+    heard = NoteDispute(number, "The player", "Says that the stack was left untouched")
+    house.people.enters(table, "bella", heard)
+    if is_settled:
+        _settle(house, dealer, number, winner.seat, round_.number)
+
+
+def _settle(house: House, dealer: Dealer, number: int, seat: int, round_: int) -> None:
+    table, people = dealer.table, house.people
+    house.clock.passes(300)
+    people.enters(table, "boris", RuleDispute(number, "player", "The camera shows no payment"))
+    paid_too_little = ProposeCorrection(round_, seat, 0, "The seat was passed over", dispute=number)
+    people.enters(table, "bella", paid_too_little)
+    [paper] = corrections.waiting(table.book_id, dealer_seq(dealer))
+    people.enters(table, "boris", SignCorrection(paper.slip))
+    people.enters(table, "bella", CloseDispute(number))
+
+
+def dealer_seq(dealer: Dealer) -> int:
+    """Where the table's log ends, whoever wrote there last."""
+    dealer.latest = None
+    return dealer.seq
+
+
+def off_cents(dealer: Dealer, ago: int) -> int:
+    """What the rack holds more or less than the transfers say: a chip handed out by mistake, a seat paid twice."""
+    dealer.latest = None
+    round_ = dealer.stands.round
+    if ago == SHORTAGE and dealer.table.name == COUNTERS_TABLE:
+        return -SHORT_CENTS
+    if ago == MISPAY and dealer.table.name == COUNTERS_TABLE and round_:
+        paid = [payout.net_cents for payout in round_.house_payouts if payout.net_cents > 0]
+        return -max(paid, default=SHORT_CENTS)
+    return 0
