@@ -71,6 +71,7 @@ SENT_BY_ANYBODY = Guard(everybody(IN), everybody(200))
 NO_PASSKEY = Guard(everybody(IN), everybody(409))
 MAKING_A_PIN = Guard(everybody(200), (403, 422, 422, 422, 422, 422))
 ACCOUNT = Guard((IN, 200, 200, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
+READ_AND_GONE = Guard((IN, 302, 302, 302, 302, 302), (IN, 302, 302, 302, 302, 302))
 OWN_SECRET = Guard((IN, 302, 302, 302, 302, 302), (IN, 422, 422, 422, 422, 422))
 NOTHING_TO_REGISTER = Guard((IN, 302, 302, 302, 302, 302), (IN, 409, 409, 409, 409, 409))
 NOT_THEIR_PASSKEY = Guard((IN, 302, 302, 302, 302, 302), (IN, 404, 404, 404, 404, 404))
@@ -174,6 +175,8 @@ DECLARED: dict[str, Guard] = {
     "account/passkeys/<int:pk>/withdraw/": NOT_THEIR_PASSKEY,
     "account/passkeys/<int:pk>/vouch/": NOT_THEIR_PASSKEY,
     "codes/": CODES,
+    "start/": ACCOUNT,
+    "start/read": READ_AND_GONE,
     "work-as/": WORK_AS,
     "emergency/": SIGNING_IN,
     "emergency/code/": OWN_CODE,
@@ -537,6 +540,8 @@ THEIRS = {
     "sign-in/",
     "emergency/",
     "work-as/",
+    "start/",
+    "start/read",
     "password/",
     "password/code/",
     "pin/",
@@ -634,7 +639,8 @@ SEEN_BY_SURVEILLANCE = {
 by badge and PIN, and the next test says that they are not."""
 SENT_BY_SURVEILLANCE = {"pit/alerts/acknowledge", "pit/tables/<int:pk>/bookmark"}
 FOR_ANYBODY = {
-    "", "healthz", "sign-in/", "sign-out/", "emergency/", "password/", "work-as/", "enrol/<str:code>/", "clock/",
+    "", "healthz", "start/", "start/read",
+    "sign-in/", "sign-out/", "emergency/", "password/", "work-as/", "enrol/<str:code>/", "clock/",
     "password/code/", "pin/", "terminal/", "account/", "account/pin/", "account/passkeys/", "account/passkeys/options/",
     "sign-in/passkey/", "sign-in/passkey/options/",
     "admin/logout/", "admin/password_change/", "live/",

@@ -1,0 +1,186 @@
+"""Start here: the first steps of each role, in the house's words, until somebody has read them.
+
+That they were read is kept in the browser where they were, for each person apart. The page itself stays, and the
+account leads to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from dealer_ui.templatetags.start import SALT, cookie_of, is_read
+from tables.models import Staff
+from tables.roles import Role
+
+KEPT_SECONDS: Final = 365 * 24 * 3600
+
+
+class Step(NamedTuple):
+    """One thing to do, where it is done, and what to try in a demo."""
+
+    title: str
+    text: str
+    link: str
+    """The name of its address."""
+    demo: str = ""
+
+
+_SLIPS: Final = Step(
+    "Sign what waits for you",
+    "Every paper is signed on a terminal, by badge and PIN, by whoever stands there.",
+    "slips:book",
+    "Open one of the drop boxes: five signatures, and a print.",
+)
+
+STEPS: Final[Mapping[str, tuple[Step, ...]]] = {
+    Role.DEALER: (
+        Step(
+            "Pick your table",
+            "Sign in on a terminal by badge and PIN, and tap the table that you deal.",
+            "dealer:tables",
+            "Rocket 1 waits for you, its rack counted.",
+        ),
+        Step(
+            "Follow the one prompt",
+            "The shoe first; then bets, then each card as you turn it. Backspace takes a wrong key back.",
+            "dealer:tables",
+            "Number keys name cards; 0 is a ten.",
+        ),
+        Step(
+            "Practise without chips",
+            "A practice asks what to do and what to pay. A good score makes a certificate, once a pit boss signs it.",
+            "practice:begin",
+        ),
+    ),
+    Role.PIT_BOSS: (
+        Step(
+            "Read the floor",
+            "Every table, live: who deals, what lies there, what wants you.",
+            "pit:floor",
+            "Start the demo with --live, and it moves.",
+        ),
+        Step(
+            "Take note of alerts",
+            "Each says what happened and leads there. Write what it came to.",
+            "pit:alerts",
+            "Those of the last two evenings wait for you.",
+        ),
+        Step(
+            "Rule on disputes",
+            "Hear the player, then the dealer; see what each ruling costs; sign the correction by two.",
+            "pit:disputes",
+            "One of last night waits for a ruling.",
+        ),
+        Step(
+            "Sign the day",
+            "What every table won. A pit boss signs first, an operator second.",
+            "pit:reports",
+            "Yesterday is counted and ready.",
+        ),
+    ),
+    Role.OPERATOR: (
+        Step("Set the house up", "Tables, limits, chips, people, terminals: in the administration.", "admin:index"),
+        Step(
+            "Close the day",
+            "You sign second, after a pit boss, the figures that you see.",
+            "pit:reports",
+            "Sign yesterday as Bella first.",
+        ),
+        Step("See who may do what", "And since when, and who granted it.", "pit:access"),
+        Step("Help somebody to a PIN", "Two of you give a code; its owner makes the secret.", "codes"),
+    ),
+    Role.AUDITOR: (
+        Step(
+            "Prove the house",
+            "Sealed days and their roots. Verify one, or all; take its bundle and prove it elsewhere.",
+            "pit:audit",
+            "Thirteen days are sealed.",
+        ),
+        Step(
+            "Read the exceptions",
+            "What was out of the ordinary on a day, and each dealer beside the house.",
+            "pit:exceptions",
+        ),
+        Step(
+            "Search the log",
+            "By person, seat, kind, time, amount and words, all books at once.",
+            "pit:search",
+        ),
+        Step(
+            "Look at the shoes",
+            "Who bet by the cards that were left.",
+            "pit:shoes",
+            "One seat of Rocket 1 did, six evenings ago.",
+        ),
+    ),
+    Role.CASHIER: (
+        Step("See what the cage holds", "Chips by kind, cash, and what is on its way.", "cage"),
+        Step("Sell and redeem", "Chips for cash and back, by the piece.", "cage", "Sell 500 in greens."),
+        _SLIPS,
+    ),
+    Role.CAGE_MANAGER: (
+        Step("See what the cage holds", "Chips by kind, cash, and what is on its way.", "cage"),
+        Step("Know your chips", "Series, kinds, what is out and what came back.", "slips:chips"),
+        _SLIPS,
+    ),
+    Role.SECURITY: (
+        Step("Carry chips and boxes", "A fill or a credit waits until you sign that you carry it.", "slips:book"),
+        Step("Keys that are out", "Who has which, since when.", "slips:custody"),
+        _SLIPS,
+    ),
+    Role.COUNTER: (
+        Step("Count what was dropped", "Two of you count each box, neither seeing the other's figures.", "slips:book"),
+        Step("Keys that are out", "Who has which, since when.", "slips:custody"),
+        _SLIPS,
+    ),
+    Role.SURVEILLANCE: (
+        Step("Watch the floor", "Every table and every round, live.", "pit:floor"),
+        Step(
+            "Mark a moment",
+            "A bookmark keeps the time, the table and the camera; who is watched never sees it.",
+            "pit:bookmarks",
+            "One is there.",
+        ),
+        Step("Play a round back", "Disputes lead to their round, card by card.", "pit:disputes"),
+        Step("Search the log", "By person, seat, kind, time, amount and words.", "pit:search"),
+    ),
+}
+
+
+@login_required
+@require_GET
+def start(request: HttpRequest) -> HttpResponse:
+    """The first steps of whoever is signed in."""
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
+    context = {
+        "steps": STEPS[request.user.role],
+        "is_demo": settings.DEMO,
+        "is_read": is_read(request),
+        "role": Role(request.user.role).label,
+    }
+    return render(request, "dealer_ui/door/start.html", context)
+
+
+@login_required
+@require_POST
+def put_away(request: HttpRequest) -> HttpResponse:
+    """Read: it is offered no more in this browser, until the person works in another role."""
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
+    answer = redirect("home")
+    answer.set_signed_cookie(
+        cookie_of(request.user),
+        request.user.role,
+        salt=SALT,
+        max_age=KEPT_SECONDS,
+        httponly=True,
+        secure=settings.SESSION_COOKIE_SECURE,
+        samesite="Lax",
+    )
+    return answer

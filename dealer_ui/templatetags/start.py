@@ -1,0 +1,27 @@
+"""Whether somebody has put away their first steps, for the pages that offer them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django import template
+from django.http import HttpRequest
+
+from tables.models import Staff
+
+register = template.Library()
+
+SALT: Final = "start here"
+
+
+def cookie_of(staff: Staff) -> str:
+    """Where a browser keeps that this person has read them."""
+    return f"start-{staff.pk}"
+
+
+@register.filter
+def is_read(request: HttpRequest) -> bool:
+    """Whether whoever looks has put them away in this browser, in the role that they work in."""
+    if not isinstance(request.user, Staff):
+        return True
+    return bool(request.get_signed_cookie(cookie_of(request.user), default="", salt=SALT) == request.user.role)
