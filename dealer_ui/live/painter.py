@@ -16,7 +16,8 @@ from typing import Final
 import msgspec
 
 Messages = dict[int | str, bytes]
-"""What screens are to be told: of a table by its book's number, of the floor's line, of the open alerts."""
+"""What screens are to be told: of a table by its book's number, and by ``on_page`` of its whole card; of the floor's
+line, of the open alerts."""
 
 Drawing = dict[str, Messages]
 """The messages for people of each role."""
@@ -28,11 +29,18 @@ ENVIRONMENT: Final = {"CASINO_WEB_PROCESS": "yes", "WEB_PROCESSES": "1", "DATABA
 ever opened."""
 
 
+def on_page(book: int) -> str:
+    """By which name messages have the whole card of a table, for those who watch it alone."""
+    return f"page {book}"
+
+
 class Order(msgspec.Struct, frozen=True):
     """What is to be drawn: for these roles, the tables of these books."""
 
     roles: tuple[str, ...]
     books: frozenset[int]
+    pages: frozenset[int]
+    """Those of them that somebody watches by itself, as a whole card."""
     alerts: bool
     """Whether the open alerts have changed."""
     anew: bool

@@ -14,7 +14,7 @@ from typing import Final, Protocol
 
 from dealer_ui.live.admission import Cards
 from dealer_ui.live.open_screens import Screen, event
-from dealer_ui.live.painter import CannotDraw, Drawing, Messages, Order, PainterProcess
+from dealer_ui.live.painter import CannotDraw, Drawing, Messages, Order, PainterProcess, on_page
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +22,8 @@ SHARED: Final = 0.2
 """Seconds between two drawings: what happens on the floor in between is drawn together."""
 ALERTS: Final = "alerts"
 """What the open alerts are told as: what is drawn of them replaces what was to be fetched."""
+STRIP: Final = "strip"
+"""What the floor's line is told as."""
 PAUSE: Final = 1.0
 """Seconds until a drawing is tried again that failed."""
 
@@ -61,9 +63,15 @@ class Watcher(Screen):
     def show(self, messages: Messages) -> None:
         """What of it this screen shows."""
         for about, message in messages.items():
-            if about in self.watch.tables or (self.watch.whole and isinstance(about, str)):
+            if self._watches(about):
                 self.put(about, message)
                 self.wake()
+
+    def _watches(self, about: int | str) -> bool:
+        """The floor is told of tiles, of its line and of alerts; a table's page of its own card."""
+        if self.watch.whole:
+            return about in self.watch.tables or about in (STRIP, ALERTS)
+        return any(about == on_page(book) for book in self.watch.tables)
 
 
 class Wall:
@@ -131,13 +139,18 @@ class Wall:
         for screens in self._screens.values():
             yield from screens
 
+    def _alone(self) -> set[int]:
+        """The tables that somebody watches by themselves."""
+        return {book for screen in self._everyone() if not screen.watch.whole for book in screen.watch.tables}
+
     def _ask(self) -> None:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._work())
 
     async def _work(self) -> None:
         while self._screens and (self._moved or self._alerted or self._anew):
-            order = Order(tuple(self._screens), frozenset(self._moved), self._alerted, self._anew)
+            books = frozenset(self._moved)
+            order = Order(tuple(self._screens), books, books & self._alone(), self._alerted, self._anew)
             self._moved, self._alerted, self._anew = set(), False, False
             try:
                 drawing = await self._painter.draw(order)
@@ -157,6 +170,6 @@ class Wall:
                 continue
             shown = self._parts.setdefault(role, {})
             news = {about: message for about, message in messages.items() if shown.get(about) != message}
-            shown |= {about: message for about, message in news.items() if isinstance(about, str)}
+            shown |= {about: message for about, message in news.items() if about in (STRIP, ALERTS)}
             for screen in self._screens.get(role, ()):
                 screen.show(news)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any, Final
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db import Error as DatabaseError
@@ -13,16 +13,14 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from dealer_ui.live.open_screens import event
-from dealer_ui.live.painter import Drawing, Messages, Order
-from dealer_ui.live.wall import ALERTS
+from dealer_ui.live.painter import Drawing, Messages, Order, on_page
+from dealer_ui.live.wall import ALERTS, STRIP
 from dealer_ui.pit.alerts import ShownAlert, count_for, open_now, panel
 from dealer_ui.pit.floor import Seen, read, seen_by, strip_of
 from tables.day import house_clock
 from tables.models import Staff, Table
 
 log = logging.getLogger(__name__)
-
-STRIP: Final = "strip"
 
 
 class Painter:
@@ -63,7 +61,8 @@ class Painter:
 
     def _messages(self, role: str, order: Order, alerts: Sequence[ShownAlert]) -> Messages:
         tables = self._seen[role]
-        messages: Messages = {book: card(tables[book]) for book in order.books if book in tables}
+        messages: Messages = {book: card("_tile", tables[book]) for book in order.books if book in tables}
+        messages |= {on_page(book): card("_card", tables[book]) for book in order.pages if book in tables}
         messages[STRIP] = part(
             STRIP, "_strip", {"strip": strip_of(list(tables.values()), count_for(_one_of(role), alerts))}
         )
@@ -77,9 +76,9 @@ def _one_of(role: str) -> Staff:
     return Staff(role=role)
 
 
-def card(seen: Seen) -> bytes:
-    """How a table looks now."""
-    html = render_to_string("dealer_ui/pit/_card.html", {"seen": seen})
+def card(template: str, seen: Seen) -> bytes:
+    """How a table looks now: small on the floor, or whole on its own page."""
+    html = render_to_string(f"dealer_ui/pit/{template}.html", {"seen": seen})
     return event("table", {"table": seen.table.pk, "seq": seen.board.seq, "card": html})
 
 

@@ -1,122 +1,41 @@
-"""The floor as the pit sees it: every table with its rack, shoe and alerts, and what the pit may do there.
+"""The floor as the pit sees it: every table with its win, dealer, shoe and alerts, and what the pit may do there.
 
 All tables are read in the same few queries, however many there are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from dealer_ui.charts import meters
+from dealer_ui.pit import acts
+from dealer_ui.pit.acts import Act
 from dealer_ui.pit.alerts import ShownAlert, open_now
+from dealer_ui.pit.needs import Matters, Need, Relief, needs
 from ledger import cage
 from ledger.models import Account, Alert
 from ledger.proof.chips import RACK
 from tables.audit import round_list
-from tables.board import secrecy
 from tables.board.picture import Board, board
-from tables.games.cards import pack_of
+from tables.day import figures, hours, reading
+from tables.disputes import cases
 from tables.games.catalog import GAMES
-from tables.games.felt import Shuffle, View
-from tables.inputs import (
-    AbandonTable,
-    ForgiveCommission,
-    Input,
-    LockRack,
-    RetireShoe,
-    TakeBack,
-    UnlockRack,
-    VoidRound,
-)
-from tables.log import paper
-from tables.log.entries.rounds import spelled, whom, words_of
+from tables.games.felt import View
+from tables.log.entries.rounds import whom
 from tables.log.fold import Standing
-from tables.log.mishaps import REASONS
 from tables.log.series import Series, offered
-from tables.models import ShoeSource, Staff, Table
+from tables.models import Staff, Table
 from tables.play import seat_pages
-from tables.setup import house_terms
+from tables.setup import blindness, pits
+from tables.setup.pits import NOWHERE, Place
 from tables.standing import at_all, head_of
 from tables.voiding import void_since
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """Something that the pit may do at a table; confirmed on a page of its own."""
-
-    name: str
-    label: str
-    done: str
-    entered: Callable[[Mapping[str, str]], Input]
-    """What is entered, from the form that confirms it."""
-    owes: bool = False
-    """Whether the form asks at which seat that owes commission, and why."""
-    reasons: str = ""
-    """The term of the house with the reasons that the form asks for, with a note."""
-    noted: bool = False
-    """Whether the form asks for a note alone."""
-    second: str = ""
-    """The term of the house with the roles of whoever else signs."""
-    at_once: bool = False
-    """Whether it is done whatever has happened at the table since the page was drawn."""
-
-    @property
-    def asks(self) -> list[tuple[str, str]]:
-        """Its reasons, in words."""
-        return [(name, REASONS[name]) for name in house_terms.words(self.reasons)] if self.reasons else []
-
-    @property
-    def seconds(self) -> tuple[str, ...]:
-        """The roles of whoever else signs; none where one signature is enough."""
-        return house_terms.words(self.second) if self.second else ()
-
-    @property
-    def second_says(self) -> str:
-        return paper.either(self.seconds)
-
-
-def _forgiven(form: Mapping[str, str]) -> Input:
-    seat = form.get("owes", "")
-    return ForgiveCommission(int(seat) if seat.isascii() and seat.isdecimal() else 0, form.get("reason", ""))
-
-
-def _voided(form: Mapping[str, str]) -> Input:
-    note, second = form.get("note", ""), form.get("second", "")
-    return VoidRound(form.get("reason", ""), note, unknown="unknown" in form, second=second)
-
-
-def _abandoned(form: Mapping[str, str]) -> Input:
-    return AbandonTable(form.get("reason", ""), form.get("note", ""))
-
-
-def _locked(form: Mapping[str, str]) -> Input:
-    return LockRack(form.get("note", ""))
-
-
-def _unlocked(form: Mapping[str, str]) -> Input:
-    return UnlockRack(form.get("note", ""), form.get("second", ""))
-
-
-ACTS: Final[Mapping[str, Act]] = {
-    act.name: act
-    for act in (
-        Act("take-back", "Take back", ": the latest input is taken back", lambda form: TakeBack(reopens=True)),
-        Act("retire-shoe", "Retire shoe", ": the shoe is retired", lambda form: RetireShoe()),
-        Act("forgive-commission", "Forgive commission", ": the commission is forgiven", _forgiven, owes=True),
-        Act("void-round", "Void round", ": the round is void", _voided, reasons="void_reasons",
-            second="void_second_roles"),
-        Act("abandon", "Abandon table", ": the table is abandoned", _abandoned, reasons="abandon_reasons",
-            at_once=True),
-        Act("lock-rack", "Lock rack", ": the rack is locked", _locked, noted=True, at_once=True),
-        Act("unlock-rack", "Unlock rack", ": the rack is unlocked", _unlocked, noted=True,
-            second="unlock_second_roles"),
-    )
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +45,17 @@ class Seen:
     board: Board
     standing: Standing
     rack_cents: int | None
-    """What the ledger says is in the rack; None on the screens of whoever may count it, while it is counted unseen."""
+    """What the ledger says is in the rack; None on the screens of whoever may count it."""
+    win_cents: int | None
+    """What it won on this gaming day, as Figures has it; None while whoever looks may be counting its rack."""
     rounds_today: int
+    pace: int | None
+    """Rounds in an hour, by the last one or as much of it as the table was open; None of a table that is closed."""
+    relief: Relief | None
+    """When its dealer is due to be relieved, if it has one."""
+    needs: tuple[Need, ...]
+    """What it needs of whoever looks, the most pressing first."""
+    place: Place
     alerts: int
     alert: Alert | None
     acts: tuple[Act, ...]
@@ -155,6 +83,16 @@ class Seen:
         return bool(self.acts) and self.standing.is_open and seat_pages.possible(self.table)
 
     @property
+    def need(self) -> Need | None:
+        """What it needs first."""
+        return self.needs[0] if self.needs else None
+
+    @property
+    def rank(self) -> int:
+        """How pressing that is; 0 where it needs nothing."""
+        return self.needs[0].rank if self.needs else 0
+
+    @property
     def state(self) -> str:
         """What is going on, in a few words."""
         return _state(self.board)
@@ -176,14 +114,10 @@ class Seen:
         return self.standing.round is not None and self.standing.round.over
 
     @property
-    def change_cents(self) -> int | None:
-        """The rack against the opening."""
-        return None if self.rack_cents is None else self.rack_cents - self.standing.opening_rack_cents
-
-    @property
-    def rack_bar(self) -> meters.RackBar | None:
-        """The same as a picture."""
-        return None if self.rack_cents is None else meters.rack_bar(self.standing.opening_rack_cents, self.rack_cents)
+    def win_bar(self) -> meters.RackBar | None:
+        """Its win beside what its rack opened with, as a picture."""
+        opening_cents = self.standing.opening_rack_cents
+        return None if self.win_cents is None else meters.rack_bar(opening_cents, opening_cents + self.win_cents)
 
     @property
     def shoe_bar(self) -> meters.ShoeBar | None:
@@ -239,15 +173,40 @@ class Facts:
     racks: Mapping[int, int]
     alerts: Mapping[int | None, Sequence[ShownAlert]]
     rounds_today: Mapping[int, int]
+    wins: Mapping[int, int]
+    disputes: Mapping[int, int]
+    moments: Mapping[int, Moments]
+    paces: Mapping[int, int]
+    places: Mapping[str, Place]
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Since when a table is open, and since when its dealer stands there."""
+
+    opened: datetime | None
+    dealer: datetime | None
 
 
 def read(tables: QuerySet[Table]) -> Facts:
     """What there is to see of tables; the number of queries does not depend on how many."""
     chosen = list(tables.select_related("book").prefetch_related("denominations"))
-    standings = at_all([head_of(table) for table in chosen])
+    heads = [head_of(table) for table in chosen]
+    standings = at_all(heads)
     stranger = Staff()  # nobody who watches the floor deals there
-    boards = [board(table, stranger, standings[table.book_id]) for table in chosen]
-    return Facts(boards, standings, _racks(list(standings)), _open_alerts(), _rounds_today(standings))
+    moments = _moments(standings)
+    return Facts(
+        boards=[board(table, stranger, standings[table.book_id]) for table in chosen],
+        standings=standings,
+        racks=_racks(list(standings)),
+        alerts=_open_alerts(),
+        rounds_today=_rounds_today(standings),
+        wins=figures.wins(hours.day_of(timezone.now()), heads),
+        disputes=cases.open_by_book(),
+        moments=moments,
+        paces=_paces(standings, moments),
+        places=pits.places(),
+    )
 
 
 def seen(viewer: Staff, only: int | None = None) -> list[Seen]:
@@ -267,14 +226,27 @@ def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
     standing = facts.standings[book]
     own_alerts = [alert for alert in facts.alerts.get(book, ()) if alert.is_for(viewer.role)]
     may_run = viewer.has_perm("tables.run_floor")
+    is_counting, dealer_since = counts(viewer, standing), facts.moments[book].dealer
+    gravest = max(own_alerts, key=lambda alert: alert.heard.level, default=None)
+    matters = Matters(
+        alert_level=gravest.heard.level if gravest else None,
+        alert_title=gravest.sort.title if gravest else "",
+        disputes=facts.disputes.get(book, 0),
+    )
+    relief = Relief.of(dealer_since) if dealer_since else None
     return Seen(
         board=drawn,
         standing=standing,
-        rack_cents=None if counts(viewer, standing) else facts.racks.get(book, 0),
+        rack_cents=None if is_counting or RACK in blindness.unseen_by(viewer.role) else facts.racks.get(book, 0),
+        win_cents=None if is_counting else facts.wins.get(book, 0),
         rounds_today=facts.rounds_today[book],
+        pace=facts.paces.get(book),
+        relief=relief,
+        needs=needs(viewer.role, drawn, standing, matters, relief),
+        place=facts.places.get(drawn.table.name, NOWHERE),
         alerts=len(own_alerts),
         alert=own_alerts[0].alert if own_alerts else None,
-        acts=_acts(standing) if may_run else (),
+        acts=acts.possible(standing) if may_run else (),
         may_run=may_run,
     )
 
@@ -299,6 +271,34 @@ def _rounds_today(standings: Mapping[int, Standing]) -> dict[int, int]:
     return {book: latest[book] - first + 1 - void[book] for book, first in firsts.items()}
 
 
+def _moments(standings: Mapping[int, Standing]) -> dict[int, Moments]:
+    """When each table was opened, and when its dealer came."""
+    opened = {book: standing.opened_seq for book, standing in standings.items() if standing.is_open}
+    dealers = {book: standing.dealer.since_seq for book, standing in standings.items() if standing.dealer}
+    moments = reading.moments([*opened.items(), *dealers.items()])
+    return {
+        book: Moments(moments.get((book, opened.get(book, 0))), moments.get((book, dealers.get(book, 0))))
+        for book in standings
+    }
+
+
+HOUR: Final = timedelta(hours=1)
+SHORTEST: Final = timedelta(minutes=10)
+"""A pace is reckoned by so much at least: two rounds of the first minute are not 120 an hour."""
+
+
+def _paces(standings: Mapping[int, Standing], moments: Mapping[int, Moments]) -> dict[int, int]:
+    """For each open table its rounds in an hour, by the last hour."""
+    moment = timezone.now()
+    latest = {book: latest_of(standing) for book, standing in standings.items()}
+    firsts = round_list.first_since(latest, moment - HOUR)
+    return {
+        book: round((latest[book] - firsts[book] + 1) * (HOUR / max(min(HOUR, moment - table.opened), SHORTEST)))
+        for book, table in moments.items()
+        if table.opened is not None
+    }
+
+
 def _racks(books: Sequence[int]) -> dict[int, int]:
     net = cage.net_effect(books)
     racks = Account.objects.filter(book__in=books, place=RACK).values_list("book_id", "pk")
@@ -313,30 +313,6 @@ def _open_alerts() -> dict[int | None, list[ShownAlert]]:
     return by_book
 
 
-def _acts(standing: Standing) -> tuple[Act, ...]:
-    """What the pit can do at a table as it stands. Whether it may is decided when it is entered."""
-    if not standing.is_open:
-        return ()
-    is_locked = standing.lock is not None
-    can = [ACTS["take-back"]] if _can_take_back(standing) and not is_locked else []
-    if standing.round_open:
-        can.append(ACTS["void-round"])
-    else:
-        can += [ACTS["retire-shoe"]] if standing.shoe else []
-        can += [ACTS["forgive-commission"]] if standing.marks else []
-    can.append(ACTS["unlock-rack" if is_locked else "lock-rack"])
-    return (*can, ACTS["abandon"]) if standing.lock is None or not standing.lock.abandoned else tuple(can)
-
-
-def _can_take_back(standing: Standing) -> bool:
-    current, shoe = standing.round, standing.shoe
-    if not (current and current.plays and shoe) or current.voided or current.first_seq < shoe.ready_seq:
-        return False
-    last = current.plays[-1]
-    dealt_by_house = last.has_card and shoe.source == ShoeSource.HOUSE
-    return not (dealt_by_house or any(isinstance(action, Shuffle) for action in last.actions))
-
-
 @dataclass(frozen=True, slots=True)
 class Strip:
     """The floor in one line."""
@@ -344,9 +320,11 @@ class Strip:
     open: int
     tables: int
     rounds_today: int
-    racks_cents: int
-    """What the racks of the open tables hold more than when they opened, but for those that are counted unseen."""
+    win_cents: int
+    """What all tables won on this gaming day, but for those that are counted unseen."""
     alerts: int
+    unseen: int = 0
+    """How many of them are."""
 
 
 def strip_of(tables: Sequence[Seen], alerts: int) -> Strip:
@@ -355,59 +333,7 @@ def strip_of(tables: Sequence[Seen], alerts: int) -> Strip:
         open=sum(card.standing.is_open for card in tables),
         tables=len(tables),
         rounds_today=sum(card.rounds_today for card in tables),
-        racks_cents=sum(card.change_cents or 0 for card in tables if card.standing.is_open),
+        win_cents=sum(card.win_cents or 0 for card in tables),
         alerts=alerts,
+        unseen=sum(card.win_cents is None for card in tables),
     )
-
-
-def consequences(card: Seen, chosen: Act) -> list[str]:
-    """What confirming will do, in sentences."""
-    standing = card.standing
-    if chosen.name == "retire-shoe":
-        opened = standing.shoe is not None and standing.shoe.commitment is not None
-        return [
-            "The shoe leaves the table; a new one is loaded before the next round.",
-            *(["The order that it was dealt from is opened in the log."] if opened else []),
-        ]
-    if chosen.reasons:
-        return _ends(standing, chosen)
-    if chosen.noted:
-        return _locks(chosen)
-    if chosen.owes:
-        return [
-            "The player will not pay what is marked: it stays out of the rack.",
-            "Your name and the reason stay in the log, and an alert is raised.",
-        ]
-    if not (standing.round and standing.round.plays):
-        return []
-    last = standing.round.plays[-1]
-    pack = pack_of(standing.round.opening.dealt)
-    words = words_of(spelled(secrecy.latest(standing.round), pack))
-    reversed_ = ["The round was settled by it: its transfers are reversed."] if standing.round.over else []
-    return [f"Round {standing.round.number}, entry {last.seq} is taken back: “{words}”.", *reversed_,
-            "The entry stays in the log; a correcting one that names you follows it."]  # fmt: skip
-
-
-def _locks(chosen: Act) -> list[str]:
-    """What a locked rack comes to, and an unlocked one."""
-    if chosen.second:
-        return ["The table goes on from where it was locked.", "Your name and the reason stay in the log."]
-    return [
-        "Nothing is dealt, paid, bought, filled or carried away until the rack is unlocked or the table is closed.",
-        "A round that is open can be made void. Your name and the reason stay in the log; an alert is raised.",
-    ]
-
-
-def _ends(standing: Standing, chosen: Act) -> list[str]:
-    """What a void round and an abandoned table come to."""
-    number = standing.round.number if standing.round and standing.round_open else None
-    void = [
-        f"Round {number} ends without a result: every bet goes back, and what was paid in it is reversed."
-    ] if number else []  # fmt: skip
-    if not chosen.at_once:
-        return [*void, "Its cards are out of the shoe. Your name and the reason stay in the log; an alert is raised."]
-    return [
-        *void,
-        "The rack is locked, the shoe retired, the dealer signed out; chips stay where they are.",
-        "Afterwards the table is closed by its closer; or the rack is unlocked, and a dealer loads a new shoe.",
-    ]

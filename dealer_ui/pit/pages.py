@@ -21,12 +21,12 @@ from dealer_ui.charts.rounds import wins
 from dealer_ui.guards import runs, watches
 from dealer_ui.numbers import number
 from dealer_ui.pieces import in_rack
+from dealer_ui.pit import arranging
+from dealer_ui.pit.acts import ACTS, Act, consequences
 from dealer_ui.pit.alerts import count_for, open_now, panel
+from dealer_ui.pit.arranging import Arrangement
 from dealer_ui.pit.floor import (
-    ACTS,
-    Act,
     Seen,
-    consequences,
     head_of,
     latest_of,
     seen,
@@ -42,6 +42,7 @@ from tables.board.shoe_hands import HAS_ROADS
 from tables.day import cash_shifts
 from tables.disputes import cases, corrections
 from tables.games.catalog import GAMES
+from tables.log.series import Series, offered
 from tables.models import Staff, Table, Verification
 from tables.refusals import Refused
 from tables.slips import back_entry
@@ -53,12 +54,35 @@ OUTCOMES: Final = frozenset(outcome for game in GAMES.values() for outcome in ga
 # --- The floor -------------------------------------------------------------------------------------------------
 
 
+KEPT: Final = "floor"
+"""Where a session keeps what its person chose to see of the floor."""
+
+
 def _floor(request: HttpRequest) -> dict[str, Any]:
-    viewer, alerts = _viewer(request), open_now()
+    viewer, alerts, chosen = _viewer(request), open_now(), _arrangement(request)
     tables = seen(viewer)
-    floor = {"tables": tables, "strip": strip_of(tables, count_for(viewer, alerts))}
+    floor = {
+        "tables": tables,
+        "strip": strip_of(tables, count_for(viewer, alerts)),
+        "chosen": chosen,
+        "groups": arranging.arranged(tables, chosen),
+        "orders": arranging.ORDERS,
+        "states": arranging.STATES,
+        "places": arranging.places(tables),
+        "games": arranging.games(tables),
+    }
     beside = {"root": sealing.todays_root(), "owed": cash_shifts.owed(timezone.now())}
     return floor | beside | panel(viewer, alerts)
+
+
+def _arrangement(request: HttpRequest) -> Arrangement:
+    """What the address asks for; without a question what the same person chose last."""
+    if not request.GET:
+        return Arrangement.read(request.session.get(KEPT, {}))
+    chosen = Arrangement.read(request.GET.dict())
+    if chosen.kept != request.session.get(KEPT, {}):
+        request.session[KEPT] = chosen.kept
+    return chosen
 
 
 @watches
@@ -79,6 +103,27 @@ def _one(request: HttpRequest, pk: int) -> Seen:
     if not tables:
         raise Http404("There is no such table.")
     return tables[0]
+
+
+@watches
+@require_GET
+def more(request: HttpRequest, pk: int) -> HttpResponse:
+    """What a table needs, and everything that can be done there, each in a place of its own."""
+    card = _one(request, pk)
+    context = {"seen": card, "acts": _act_places(card), "papers": _paper_places(card)}
+    return render(request, "dealer_ui/pit/more.html", context)
+
+
+def _act_places(card: Seen) -> list[tuple[Act, bool]]:
+    """Every act in its place, and whether it can be done now; a table is locked or unlocked in the same place."""
+    locks = "unlock-rack" if card.standing.lock else "lock-rack"
+    shown = [act for name, act in ACTS.items() if name == locks or not name.endswith("lock-rack")]
+    return [(act, act in card.acts) for act in shown] if card.may_run else []
+
+
+def _paper_places(card: Seen) -> list[tuple[Series, bool]]:
+    """Every slip that the pit begins, and whether it can be begun now."""
+    return [(series, series in card.paper) for series in offered("floor")] if card.may_run else []
 
 
 # --- One table -------------------------------------------------------------------------------------------------
@@ -334,7 +379,7 @@ def act(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     context = {
         "seen": card,
         "act": chosen,
-        "says": consequences(card, chosen),
+        "says": consequences(card.standing, chosen),
         "key": uuid4(),
         "refused": refused,
         "possible": chosen in card.acts,

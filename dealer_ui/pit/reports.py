@@ -23,16 +23,17 @@ from dealer_ui.charts.rows import Span
 from dealer_ui.guards import watches
 from dealer_ui.pit.floor import counts
 from ledger.models import HOUSE
-from ledger.proof.chips import called
+from ledger.proof.chips import RACK, called
 from tables import standing
 from tables.day import cash, cash_shifts, figures, hours, outliers, to_date
 from tables.day import closing as days
 from tables.day.cash_shifts import ShiftCash
-from tables.day.figures import COLUMNS, Figures, Report
+from tables.day.figures import COLUMNS, LEDGER, Figures, Report
 from tables.day.outliers import Interval, Looked
 from tables.log import attestation
 from tables.models import Staff, Table
 from tables.refusals import Refused
+from tables.setup import blindness
 from tables.slips import cage_desk
 
 SPANS: Final[dict[str, tuple[str, Callable[[date, Sequence[Table] | None], Report]]]] = {
@@ -111,6 +112,7 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
         "after": on + timedelta(days=1) if on < hours.day_of(timezone.now()) else None,
         "parts": parts,
         "unseen": unseen,
+        "hides_racks": _hides_racks(request, on),
         "whole": whole,
         "bars": row_charts.win_and_drop([(line.name, line.win_cents, line.drop_cents) for line in whole.lines]),
         "days": day_plots.wins(back, lambda day: f"?day={day}") if back else None,
@@ -154,7 +156,8 @@ def _cash(request: HttpRequest, on: date, closed: days.Closed | None) -> list[di
     assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
     if closed is not None:
         return [dict(row) | {"called": called(row["place"])} for row in closed.cash]
-    unseen = cage_desk.unseen_by(request.user)
+    is_over = on < hours.day_of(timezone.now())
+    unseen = cage_desk.being_counted_by(request.user) if is_over else cage_desk.unseen_by(request.user)
     lines = [line for line in cash.day(on) if line.place not in unseen]
     return [line.row() | {"called": line.called} for line in lines]
 
@@ -166,7 +169,7 @@ def _cash_by_shift(
     assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
     if closed is not None:
         return [dict(row) | {"called": called(row["place"])} for row in closed.cash_by_shift]
-    unseen, moment = cage_desk.unseen_by(request.user), timezone.now()
+    unseen, moment = cage_desk.being_counted_by(request.user), timezone.now()
     lines = [line for line in by_shift if line.figures.place not in unseen and line.shift.end <= moment]
     return [line.row() | {"called": line.figures.called} for line in lines]
 
@@ -211,6 +214,12 @@ def _tables_for(request: HttpRequest, on: date) -> tuple[Sequence[Table] | None,
     return [table for table in tables if table not in unseen] if unseen else None, [table.name for table in unseen]
 
 
+def _hides_racks(request: HttpRequest, on: date) -> bool:
+    """Whether what a rack should hold is not for whoever looks, for they may count it; of a day that is over it is."""
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
+    return on >= hours.day_of(timezone.now()) and RACK in blindness.unseen_by(request.user.role)
+
+
 def _looked(on: date, unseen: Sequence[str], whole: Report) -> list[Looked]:
     return [
         outlier for outlier in outliers.day(on, whole) if (outlier.win or outlier.hold) and outlier.table not in unseen
@@ -249,10 +258,18 @@ def reports_csv(request: HttpRequest) -> HttpResponseBase:
     """The same as a list: a row for each table, the games and the pit."""
     on, span = _asked(request)
     tables, _ = _tables_for(request, on)
-    return exports.answer(request, f"figures-{on}-{span}", ("span", "of", *COLUMNS), _rows(_parts(on, span, tables)))
+    parts = _parts(on, span, tables)
+    rows = _rows(parts, hides_racks=_hides_racks(request, on))
+    return exports.answer(request, f"figures-{on}-{span}", ("span", "of", *COLUMNS), rows)
 
 
-def _rows(parts: Sequence[Part]) -> Iterator[list[tuple[Any, ...]]]:
+def _row(line: Figures, *, hides_racks: bool) -> dict[str, Any]:
+    """A line of the list; what the ledger has in a rack is left out for whoever may count it."""
+    unseen = [end for end in ("opener", "closer") if hides_racks and getattr(line, f"{end}_is") == LEDGER]
+    return line.row() | {f"{end}_cents": "" for end in unseen}
+
+
+def _rows(parts: Sequence[Part], *, hides_racks: bool) -> Iterator[list[tuple[Any, ...]]]:
     for part in parts:
         report = part.report
         blocks: list[tuple[str, Sequence[Figures]]] = [
@@ -260,7 +277,7 @@ def _rows(parts: Sequence[Part]) -> Iterator[list[tuple[Any, ...]]]:
             ("game", report.games),
             ("pit", [report.pit]),
         ]
-        yield [(part.name, of, *line.row().values()) for of, lines in blocks for line in lines]
+        yield [(part.name, of, *_row(line, hides_racks=hides_racks).values()) for of, lines in blocks for line in lines]
 
 
 @watches

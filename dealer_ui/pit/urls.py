@@ -13,6 +13,7 @@ from dealer_ui.pit import (
     display,
     disputes,
     exceptions,
+    finding,
     inventories,
     log_search,
     pages,
@@ -29,6 +30,7 @@ register_converter(Day, "day")
 
 urlpatterns = [
     path("", pages.floor, name="floor"),
+    path("find/", finding.find, name="find"),
     path("alerts/", alerts.alerts, name="alerts"),
     path("alerts/acknowledge", alerts.acknowledge, name="acknowledge"),
     path("alerts.csv", alerts.alerts_csv, name="alerts-csv"),
@@ -80,6 +82,7 @@ urlpatterns = [
     path("tables/<int:pk>/shoes/<int:seq>/", shoe_audits.shoe, name="shoe"),
     path("tables/<int:pk>/shoes/<int:seq>.csv", shoe_audits.shoe_csv, name="shoe-csv"),
     path("tables/<int:pk>/", pages.table, name="table"),
+    path("tables/<int:pk>/more/", pages.more, name="more"),
     path("tables/<int:pk>/limits/", table_limits.limits, name="limits"),
     path("tables/<int:pk>/float/", inventories.rack_float, name="float"),
     path("tables/<int:pk>/float.csv", inventories.rack_float_csv, name="float-csv"),

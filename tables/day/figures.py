@@ -11,13 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from fractions import Fraction
+from functools import partial
 from itertools import groupby, pairwise
 from typing import Any, Final
 
 from django.utils import timezone
 
-from tables.day import hours, reading
-from tables.day.reading import SUM_NAMES, BookSpan
+from ledger.proof.chain import Head
+from tables.day import hours, kept_sums, reading
+from tables.day.reading import BookSpan
 from tables.edge import kept_sheets
 from tables.edge.kept_sheets import Worths
 from tables.edge.worth import NOTHING
@@ -312,6 +314,14 @@ def as_of(start: datetime, end: datetime, through: Mapping[str, int]) -> Report:
     return _report(start, end, [(table, through[table.name]) for table in tables])
 
 
+def wins(gaming_day: date, heads: Sequence[Head]) -> dict[int, int]:
+    """What each table won on a gaming day, in cents and by its book, read through these heads: the win of the day's
+    report, and nothing of the rest. What a run moved up to the last time is not read again."""
+    seqs, by_book = {head.book_id: head.seq for head in heads}, {head.book_id: head for head in heads}
+    spans = reading.money_of(seqs, *hours.span(gaming_day), sums=partial(kept_sums.sums_of, heads=by_book))
+    return {book: _money(Figures(""), span).win_cents for book, span in spans.items()}
+
+
 def _report(start: datetime, end: datetime, heads: Sequence[tuple[Table, int]]) -> Report:
     """Of these tables, each with the entry through which its book is read."""
     spans = reading.spans_of({table.book_id: head for table, head in heads}, start, end)
@@ -357,12 +367,29 @@ def _figures(table: Table, worths: Worths, span: BookSpan, start: datetime, end:
     blank = Figures(table.name, GAMES[table.game].title)
     if not span.runs:
         return blank
-    sums = {name: sum(run.sums[name] for run in span.runs) for name in SUM_NAMES}
-    first, last = span.runs[0], span.runs[-1]
-    gaps = sum(after.opener_cents - before.closer_cents for before, after in pairwise(span.runs))
+    sums = {name: sum(run.sums[name] for run in span.runs) for name in ("handle", "rounds")}
     seconds = [
         _seconds(max(run.opening.moment, start), run.closing.moment if run.closing else end) for run in span.runs
     ]
+    return replace(
+        _money(blank, span),
+        drop_is=_drop_is(span),
+        handle_cents=sums["handle"],
+        rounds={"banked": sums["rounds"], "pot": span.rounds}[GAMES[table.game].kind],
+        open_seconds=sum(seconds),
+        theoretical=_expected(table, worths, span, sums["handle"]),
+        pending=worths.pending,
+        audited_cents=_audited_cents(table, span, sums["handle"]),
+    )
+
+
+def _money(blank: Figures, span: BookSpan) -> Figures:
+    """What the win is made of."""
+    if not span.runs:
+        return blank
+    sums = {name: sum(run.sums[name] for run in span.runs) for name in ("fills", "credits", "cash")}
+    first, last = span.runs[0], span.runs[-1]
+    gaps = sum(after.opener_cents - before.closer_cents for before, after in pairwise(span.runs))
     boxes = [arrival for arrival in span.arrivals if arrival.removal and span.first < arrival.anchor <= span.last]
     return replace(
         blank,
@@ -375,14 +402,7 @@ def _figures(table: Table, worths: Worths, span: BookSpan, start: datetime, end:
         credits_cents=sums["credits"],
         cash_cents=sums["cash"],
         box_variance_cents=sum(box.cents for box in boxes),
-        drop_is=_drop_is(span),
         corrections_cents=_corrections(span),
-        handle_cents=sums["handle"],
-        rounds={"banked": sums["rounds"], "pot": span.rounds}[GAMES[table.game].kind],
-        open_seconds=sum(seconds),
-        theoretical=_expected(table, worths, span, sums["handle"]),
-        pending=worths.pending,
-        audited_cents=_audited_cents(table, span, sums["handle"]),
     )
 
 

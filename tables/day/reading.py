@@ -6,7 +6,7 @@ report costs what happened in its span, however long the house has dealt. What t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -36,6 +36,10 @@ class Door:
     rack_cents: int
 
 
+Sums = Mapping[str, int]
+"""Of a run's transfers, by the names in ``SUM_NAMES``: cents, rounds, and entries with cash."""
+
+
 @dataclass(slots=True)
 class Run:
     """A stretch in which a table was open, as far as it lies in the span."""
@@ -47,14 +51,17 @@ class Run:
     last: int
     is_cut: bool
     """Whether the table was open when the span began: then the ledger's rack stands for the opener."""
-    sums: Mapping[str, int] = field(default_factory=dict)
-    """Of its transfers, by the names in ``SUM_NAMES``: cents, rounds, and entries with cash."""
+    sums: Sums = field(default_factory=dict)
     opener_cents: int = 0
 
     @property
     def closer_cents(self) -> int:
         """As counted; or what the transfers left there."""
         return self.closing.rack_cents if self.closing else self.opener_cents + self.sums["rack"]
+
+
+Runs = Sequence[tuple[int, Run]]
+"""Runs, each with its book."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,27 +137,34 @@ _RACKS: Final = """
         WHERE c.book_id = s.book AND c.through_seq BETWEEN s.opened AND s.low ORDER BY c.through_seq DESC LIMIT 1
     ) AS r ON true
 """
-# The aggregate inside makes the planner look up each run by its numbers, and never read the whole table.
+_SUM_COLUMNS: Final[Mapping[str, str]] = {
+    "rack": """coalesce(sum(CASE WHEN source_place = 'rack' THEN -amount_cents WHEN target_place = 'rack'
+        THEN amount_cents END), 0)""",
+    "fills": """coalesce(sum(CASE WHEN kind = 'fill' THEN amount_cents WHEN kind = 'reversal' AND source_place = 'rack'
+        AND target_place = 'transit' THEN -amount_cents END), 0)""",
+    "credits": """coalesce(sum(CASE WHEN kind = 'credit_out' THEN amount_cents WHEN kind = 'reversal'
+        AND target_place = 'rack' AND source_place = 'transit' THEN -amount_cents END), 0)""",
+    "cash": """coalesce(sum(CASE WHEN kind = 'drop' THEN amount_cents WHEN kind = 'reversal'
+        AND source_place = 'drop_box' AND target_place = 'cash' THEN -amount_cents END), 0)""",
+    "handle": """coalesce(sum(CASE WHEN kind IN ('stake', 'pay_pot', 'pay_seat') THEN amount_cents
+        WHEN kind = 'reversal' AND ((source_place = 'layout' AND target_place = 'players')
+        OR (target_place = 'seat' AND source_place IN ('pot', 'seat'))) THEN -amount_cents END), 0)""",
+    "rounds": """count(DISTINCT seq) FILTER (WHERE kind = 'stake') - count(DISTINCT seq) FILTER (WHERE kind = 'reversal'
+        AND source_place = 'layout' AND target_place = 'players')""",
+    "first_cash": "coalesce(min(seq) FILTER (WHERE kind = 'drop'), 0)",
+    "last_cash": "coalesce(max(seq) FILTER (WHERE kind = 'drop'), 0)",
+}
+"""What is added up of a stretch's transfers, by its name."""
+SUM_NAMES: Final = tuple(_SUM_COLUMNS)
+MONEY_NAMES: Final = ("rack", "fills", "credits", "cash")
+"""What a win is made of."""
+# The aggregate inside makes the planner look up each stretch by its numbers, and never read the whole table.
 _SUMS: Final = """
     SELECT s.place, m.* FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[])
         WITH ORDINALITY AS s (book, low, high, place)
-    CROSS JOIN LATERAL (SELECT
-        coalesce(sum(CASE WHEN source_place = 'rack' THEN -amount_cents WHEN target_place = 'rack' THEN amount_cents
-            END), 0) AS rack,
-        coalesce(sum(CASE WHEN kind = 'fill' THEN amount_cents WHEN kind = 'reversal' AND source_place = 'rack'
-            AND target_place = 'transit' THEN -amount_cents END), 0) AS fills,
-        coalesce(sum(CASE WHEN kind = 'credit_out' THEN amount_cents WHEN kind = 'reversal' AND target_place = 'rack'
-            AND source_place = 'transit' THEN -amount_cents END), 0) AS credits,
-        coalesce(sum(CASE WHEN kind = 'drop' THEN amount_cents WHEN kind = 'reversal' AND source_place = 'drop_box'
-            AND target_place = 'cash' THEN -amount_cents END), 0) AS cash,
-        coalesce(sum(CASE WHEN kind IN ('stake', 'pay_pot', 'pay_seat') THEN amount_cents
-            WHEN kind = 'reversal' AND ((source_place = 'layout' AND target_place = 'players')
-            OR (target_place = 'seat' AND source_place IN ('pot', 'seat'))) THEN -amount_cents END), 0) AS handle,
-        count(DISTINCT seq) FILTER (WHERE kind = 'stake') - count(DISTINCT seq) FILTER (WHERE kind = 'reversal'
-            AND source_place = 'layout' AND target_place = 'players') AS rounds,
-        coalesce(min(seq) FILTER (WHERE kind = 'drop'), 0) AS first_cash,
-        coalesce(max(seq) FILTER (WHERE kind = 'drop'), 0) AS last_cash
+    CROSS JOIN LATERAL (SELECT {columns}
         FROM ledger_transfer WHERE book_id = s.book AND seq > s.low AND seq <= s.high) AS m
+    ORDER BY s.place
 """
 _STAKES: Final = """
     SELECT s.book, m.wager, m.cents FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[])
@@ -163,7 +177,6 @@ _STAKES: Final = """
             OR t.kind = 'reversal' AND t.source_place = 'layout' AND t.target_place = 'players')
         GROUP BY a.wager) AS m
 """
-SUM_NAMES: Final = ("rack", "fills", "credits", "cash", "handle", "rounds", "first_cash", "last_cash")
 # A box that was taken from a closed table belongs to where the table was open last. What signs it is found by its slip,
 # so that a day long past costs no more than yesterday.
 _REMOVALS: Final = """
@@ -215,18 +228,30 @@ _CORRECTIONS: Final = f"""
 
 def spans_of(heads: Mapping[int, int], start: datetime, end: datetime) -> dict[int, BookSpan]:
     """Everything about a span of these books, each read through an entry (its head), in nine statements."""
+    spans = money_of(heads, start, end)
+    audited = worth.of([(book, span.first, span.last) for book, span in spans.items()])
+    for span, bets in zip(spans.values(), audited, strict=True):
+        span.worth = bets
+    for book, wager, cents in _rows(_STAKES, _parameters(spans)):
+        spans[book].stakes[wager] = int(cents)
+    return spans
+
+
+def money_of(
+    heads: Mapping[int, int], start: datetime, end: datetime, sums: Callable[[Runs], Iterable[Sums]] | None = None
+) -> dict[int, BookSpan]:
+    """The same as far as a win goes by it, in seven statements. ``sums``: how those of runs are had, each with its
+    book; from the log, if nobody says otherwise."""
     spans = bounds(heads, start, end)
     parameters = _parameters(spans)
     for book, rows in groupby(_rows(_DOORS, parameters), key=itemgetter(0)):
         doors = [_door(*row) for _, *row in rows]
         spans[book].runs = list(_runs(doors, spans[book]))
     _fill_openers(spans)
-    _fill_sums(spans)
-    audited = worth.of([(book, span.first, span.last) for book, span in spans.items()])
-    for span, bets in zip(spans.values(), audited, strict=True):
-        span.worth = bets
-    for book, wager, cents in _rows(_STAKES, parameters):
-        spans[book].stakes[wager] = int(cents)
+    runs = [(book, run) for book, span in spans.items() for run in span.runs]
+    totals = sums(runs) if sums else sums_of([(book, run.first, run.last) for book, run in runs])
+    for (_, run), total in zip(runs, totals, strict=True):
+        run.sums = total
     _fill_arrivals(spans, parameters)
     return spans
 
@@ -296,15 +321,13 @@ def _fill_openers(spans: Mapping[int, BookSpan]) -> None:
             run.opener_cents = int(racks[book]) if run.is_cut else run.opening.rack_cents
 
 
-def _fill_sums(spans: Mapping[int, BookSpan]) -> None:
-    runs = [(book, run) for book, span in spans.items() for run in span.runs]
-    parameters = {
-        "books": [book for book, _ in runs],
-        "lows": [run.first for _, run in runs],
-        "highs": [run.last for _, run in runs],
-    }
-    for place, *sums in _rows(_SUMS, parameters) if runs else []:
-        runs[place - 1][1].sums = dict(zip(SUM_NAMES, map(int, sums), strict=True))
+def sums_of(stretches: Sequence[tuple[int, int, int]], names: Sequence[str] = SUM_NAMES) -> list[Sums]:
+    """The sums of stretches of books: of the entries after the first number, up to the second."""
+    books, lows, highs = zip(*stretches, strict=True) if stretches else ((), (), ())
+    parameters = {"books": list(books), "lows": list(lows), "highs": list(highs)}
+    sql = _SUMS.format(columns=", ".join(f"{_SUM_COLUMNS[name]} AS {name}" for name in names))
+    rows = _rows(sql, parameters) if stretches else []
+    return [dict(zip(names, map(int, sums), strict=True)) for _, *sums in rows]
 
 
 def _fill_arrivals(spans: Mapping[int, BookSpan], parameters: Mapping[str, list[int]]) -> None:

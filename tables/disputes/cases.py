@@ -99,6 +99,11 @@ def listed(count: int) -> tuple[list[Listed], int]:
     return lines, sum(table_register.last for *_, table_register in registers)
 
 
+def open_by_book() -> dict[int, int]:
+    """How many disputes are open at each table that has any, by its book."""
+    return {book: len(table_register.open) for _, _, book, table_register in _registers() if table_register.open}
+
+
 def _registers() -> list[tuple[int, str, int, Register]]:
     registers = []
     for pk, name, book, kind, body in _rows(_OPEN):

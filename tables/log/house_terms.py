@@ -81,6 +81,7 @@ MATTERS: Final[Mapping[str, str]] = {
 ALWAYS_TWO: Final = ("terms", "profile", "call_off")
 """What takes two people wherever anything does: one person could loosen the rest by it."""
 EXCEPTIONS: Final = "Exceptions"
+FLOOR: Final = "The floor"
 CASH: Final = "Cash, keys and drops"
 
 CURRENCIES: Final = (
@@ -352,6 +353,18 @@ TERMS: Final[Mapping[str, Term]] = {
             name="drop_grace_minutes", title="A drop is late after", group=CASH, kind="minutes",
             default=30, least=0, most=720,
             help="So long after its hour; then it is an alert.",
+        ),
+        # --- The floor
+        Term(
+            name="relief_minutes", title="A dealer is relieved after", group=FLOOR, kind="minutes",
+            default=60, least=0, most=480, unset="no set time",
+            help="So long after the dealer came to the table its tile on the floor says that a relief is due.",
+        ),
+        Term(
+            name="expected_shown_to", title="Counters who see what should be there", group=FLOOR, kind="choices",
+            default=(), choices=("pit_boss", "cashier", "cage_manager", "security", "counter"),
+            help="Whoever may count a place is not told what should lie there, but for these roles. While a count"
+            " is signed, nobody who may sign it is told.",
         ),
         # --- Mispay finder
         *(

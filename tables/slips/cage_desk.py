@@ -37,7 +37,7 @@ from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Outcome, Step
-from tables.setup import cash_terms, chip_series
+from tables.setup import blindness, cash_terms, chip_series
 from tables.slips import barring, kept_apart, signing
 from tables.writer import Request
 
@@ -139,8 +139,7 @@ def _exchange(
         cage.hold_shared()
         there = cage.balance(Account.objects.get(book_id=head.book_id, place=out_of))
         if amount_cents > there:
-            says = f"The {called(out_of)} holds {money(there)}: it cannot give {money(amount_cents)}."
-            raise Refused("bad_amount", says, 422)
+            raise Refused("bad_amount", f"The {called(out_of)} holds less than {money(amount_cents)}.", 422)
         if isinstance(entered, RedeemChips):
             _refuse_more_than_out(amount_cents)
         moves = at_the_counter(cage.chart(head.book_id), event.kinds[0], amount_cents)
@@ -292,13 +291,19 @@ def choices(what: str) -> Collection[str]:
     return kept_apart.among(what, in_progress(cage.open_house().pk)).keys()
 
 
-def unseen_by(viewer: Staff) -> set[str]:
-    """The places that are being counted by people like the viewer, who must not know then what is due there."""
-    return {
+def unseen_by(viewer: Staff) -> frozenset[str]:
+    """The places of which people like the viewer are not told what is due there now: those that they may count, but
+    where the house tells them; and whatever they may be counting."""
+    return blindness.unseen_by(viewer.role) | being_counted_by(viewer)
+
+
+def being_counted_by(viewer: Staff) -> frozenset[str]:
+    """The places that are being counted by people like the viewer: of those they are told nothing, of no day."""
+    return frozenset(
         slip.series.count.place
         for slip in in_progress(cage.open_house().pk)
         if slip.series.count and not slip.series.count.note and slip.due and viewer.role in slip.due.by
-    }
+    )
 
 
 def sign(

@@ -355,12 +355,12 @@ def _there(account: Account) -> int:
 
 
 def _lacks(place: str, there: int, cents: int, when: str = "") -> str:
-    """Why a place cannot give so much. What a rack should hold is told to nobody: whoever asks may count it next."""
+    """Why a place cannot give so much. What lies there is told to nobody: whoever asks may count it next."""
     if place == RACK:
         return f"The rack does not hold {money(cents)}{when}: ask for less."
     if place == PLAYERS:
         return f"Players have {money(there)} of the house's chips in all{when}: there cannot be {money(cents)}."
-    return f"The {called(place)} holds {money(there)}{when}: it cannot give {money(cents)}."
+    return f"The {called(place)} holds less than {money(cents)}{when}."
 
 
 def _refuse_gone(moves: Sequence[Move]) -> None:

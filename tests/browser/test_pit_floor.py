@@ -8,6 +8,10 @@ import pytest
 
 from ledger import alerts
 from ledger.models import Acknowledgement
+from tables.log.entries.pits import PitSectionSet
+from tables.models import Table
+from tables.roles import Role
+from tables.setup.pits import set_section
 from tests import floor, processes
 from tests.accessibility import EVERY_RULE, serious
 from tests.fixtures.browser import Looking
@@ -20,7 +24,7 @@ GENEROUS = 2_000  # milliseconds: what is measured is printed, not asserted
 
 
 def card(hand: Hand) -> str:
-    return f'[data-live="{hand.table.pk}"]'
+    return f'[data-card][data-live="{hand.table.pk}"]'
 
 
 def shows(page: Any, hand: Hand) -> None:
@@ -33,7 +37,7 @@ def shows(page: Any, hand: Hand) -> None:
 
 def test_a_round_is_followed_card_by_card_without_a_reload(looking: Looking) -> None:
     dealer, boss = dealt(options={"decks": 6})
-    page = looking(boss.by, "/pit/")
+    page = looking(boss.by, f"/pit/tables/{dealer.table.pk}/")
     page.evaluate("window.untouched = true")
     dealer.bets(seat1=2_000, seat4=5_000)
     dealer.cards(8, 4, 10)
@@ -46,8 +50,7 @@ def test_a_round_is_followed_card_by_card_without_a_reload(looking: Looking) -> 
     dealer.pay()
     shows(page, dealer)
     assert "−34" in page.inner_text(f"{card(dealer)} [data-part=state]")
-    assert "8,966" in page.inner_text(f"{card(dealer)} [data-part=meters]")
-    page.wait_for_selector(".strip :text('−34')")
+    assert "−34" in page.inner_text(f"{card(dealer)} [data-part=meters]")
     assert page.evaluate("window.untouched")
 
 
@@ -81,11 +84,11 @@ def hears(page: Any, **news: Any) -> None:
 def test_an_older_card_never_replaces_a_newer_one(looking: Looking) -> None:
     dealer, boss = dealt()
     page = looking(boss.by, "/pit/")
-    older = page.evaluate("document.querySelector('.table-card').outerHTML")
+    older = page.evaluate("document.querySelector('.tile').outerHTML")
     dealer("bet", seat=1, amount_cents=1_000)
     shows(page, dealer)
     hears(page, table=0, seq=1, card=older)
-    assert "10" in page.inner_text(f"{card(dealer)} .spot__bet >> nth=0")
+    assert page.get_attribute(card(dealer), "data-seq") == str(dealer.now.seq)
 
 
 def test_a_card_that_is_older_than_the_stream_says_is_caught_up(looking: Looking, web: processes.Web) -> None:
@@ -160,14 +163,88 @@ def test_focus_stays_where_it_was_when_a_card_changes(looking: Looking) -> None:
     dealer, boss = dealt(options={"decks": 6})
     dealer.bets(seat1=1_000)
     page = looking(boss.by, "/pit/")
-    page.focus(f"{card(dealer)} h2 a")
+    page.focus(f"{card(dealer)} h3 a")
     dealer.cards(8)
     shows(page, dealer)
     assert page.evaluate("document.activeElement.id") == f"to-table-{dealer.table.pk}"
-    page.focus(f"#take-back-{dealer.table.pk}")
+    page.click(f"#more-{dealer.table.pk}")
+    page.focus("#sheet a:has-text('Take back')")
     dealer.cards(4)
-    shows(page, dealer)
-    assert page.evaluate("document.activeElement.id") == f"take-back-{dealer.table.pk}"
+    page.wait_for_selector(f'#sheet [data-seq="{dealer.now.seq}"]')
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.id") == f"more-{dealer.table.pk}"
+
+
+def places(page: Any) -> dict[str, Any]:
+    """Where the floor's buttons are, by their words."""
+    script = "(all) => Object.fromEntries(all.map((b) => [b.textContent, b.getBoundingClientRect().toJSON()]))"
+    boxes: dict[str, Any] = page.eval_on_selector_all("#sheet .more__grid .button", script)
+    return boxes
+
+
+def test_no_button_moves_while_a_table_goes_on(looking: Looking) -> None:
+    """Harm: somebody is about to press "Fill", the round ends, and "Void round" lies under the finger."""
+    dealer, boss = dealt(options={"decks": 6})
+    page = looking(boss.by, "/pit/")
+    more = page.locator(f"#more-{dealer.table.pk}")
+    tile = more.bounding_box()
+    more.click()
+    page.wait_for_selector("#sheet .more__grid")
+    before = places(page)
+    dealer.bets(seat1=1_000)
+    dealer.cards(8)
+    page.wait_for_selector(f'#sheet [data-seq="{dealer.now.seq}"]')
+    assert places(page) == before
+    assert serious(page, *EVERY_RULE) == []
+    page.keyboard.press("Escape")
+    assert more.bounding_box() == tile
+
+
+@pytest.fixture
+def pits(db: None) -> Hand:
+    """Two pits of four tables, of which one is dealt."""
+    dealer, boss = dealt(options={"decks": 6})
+    olga = floor.staff(Role.OPERATOR, "olga", "301")
+    for number in (2, 3, 10):
+        floor.table(f"Rocket {number}")
+    for pit, section, names in (("Pit 1", "A", ("Rocket 10", "Rocket 2")), ("Pit 2", "", ("Rocket 1", "Rocket 3"))):
+        set_section(PitSectionSet(pit=pit, section=section, tables=names), by=olga)
+    return Hand(dealer.table, boss.by)
+
+
+def names(page: Any) -> list[str]:
+    shown: list[str] = page.eval_on_selector_all(".tile h3", "(all) => all.map((h) => h.textContent)")
+    return shown
+
+
+def test_tables_stand_by_pit_and_are_found_by_typing_and_kept_for_the_person(pits: Hand, looking: Looking) -> None:
+    """Harm: of forty tables nobody finds theirs; or has to choose them again each time that the page is opened."""
+    page = looking(pits.by, "/pit/")
+    assert names(page) == ["Rocket 2", "Rocket 10", "Rocket 1", "Rocket 3"]
+    page.fill("#choose-q", "pit 1")
+    page.wait_for_selector(".tile h3:has-text('Rocket 3')", state="detached")
+    assert "q=pit+1" in page.url
+    page.goto("/pit/")
+    assert names(page) == ["Rocket 2", "Rocket 10"]
+    page.click("#choose-all")
+    page.wait_for_selector(".tile >> nth=3")
+    page.click(".pit-group >> nth=0 >> summary")
+    page.wait_for_url("**folded=*")
+    page.reload()
+    assert page.locator(".pit-group[open]").count() == 1
+
+
+def test_tables_by_need_hold_still_until_somebody_sorts_them(pits: Hand, looking: Looking) -> None:
+    """Harm: a tile goes away under the finger because another table needs something."""
+    page = looking(pits.by, "/pit/?order=need")
+    before = names(page)
+    alerts.raise_alert(Table.objects.get(name="Rocket 3").book, "negative", "The rack holds less than nothing")
+    page.wait_for_selector("#moved button")
+    assert names(page) == before
+    page.click("#moved button")
+    page.wait_for_selector(".tile:first-child h3:has-text('Rocket 3')")
+    assert "Alert:" in page.inner_text(".tile >> nth=0")
+    assert serious(page, *EVERY_RULE) == []
 
 
 def test_a_lost_connection_is_said_and_what_was_missed_is_caught_up(looking: Looking, web: processes.Web) -> None:
@@ -226,6 +303,7 @@ def test_taking_back_is_refused_when_the_table_has_moved_on(looking: Looking) ->
     dealer.bets(seat1=1_000)
     dealer.cards(8)
     page = looking(boss.by, "/pit/")
+    page.click(f"#more-{dealer.table.pk}")
     page.click("text=Take back")
     assert "“Seat 1: 8”" in page.inner_text(".act")
     dealer.cards(4)
@@ -267,6 +345,7 @@ PATHS = {
     "log": "/pit/tables/{pk}/log/",
     "round": "/pit/tables/{pk}/rounds/2/?step=4",
     "act": "/pit/tables/{pk}/do/take-back/",
+    "more": "/pit/tables/{pk}/more/",
 }
 
 
@@ -303,3 +382,31 @@ def test_every_page_works_without_scripts(name: str, busy: tuple[Hand, Hand], br
         page.click("text=Next")
         assert page.inner_text(".playback__at").startswith("5")
     context.close()
+
+
+def test_anything_is_found_from_the_keyboard(busy: tuple[Hand, Hand], looking: Looking) -> None:
+    """Harm: a pit boss with the phone at the ear clicks through five pages to reach a round."""
+    dealer, boss = busy
+    page = looking(boss.by, "/slips/")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("rocket 1 1")
+    page.wait_for_selector("#find-list [aria-selected=true]:has-text('round 1')")
+    assert serious(page, *EVERY_RULE) == []
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/pit/tables/{dealer.table.pk}/rounds/1/")
+
+
+@pytest.mark.parametrize("width", [1280, 1024, 390])
+def test_the_menu_is_one_line_and_reaches_every_screen(width: int, looking: Looking) -> None:
+    """Harm: the menu takes two lines of every page, or a screen cannot be reached on a phone."""
+    page = looking(floor.staff(Role.AUDITOR, "ada"), "/pit/exceptions/", {"width": width, "height": 844})
+    assert page.locator(".bar").bounding_box()["height"] < 120
+    if width < 1180:
+        page.click(".bar__menu")
+    page.click(".screens summary:has-text('Records')")
+    assert page.get_attribute(".screens__list a:has-text('Exceptions')", "aria-current") == "page"
+    assert serious(page, *EVERY_RULE) == []
+    page.click(".screens__list a:has-text('Disputes')")
+    page.wait_for_url("**/pit/disputes/")

@@ -8,18 +8,22 @@ from typing import Any
 import pytest
 from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from dealer_ui.live import wall
 from dealer_ui.live.admission import Cards
-from dealer_ui.live.painter import CannotDraw, Drawing, Order, PainterProcess
+from dealer_ui.live.painter import CannotDraw, Drawing, Order, PainterProcess, on_page
 from dealer_ui.live.wall import Wall
 from dealer_ui.pit.drawing import ALERTS, STRIP, Painter
+from dealer_ui.templatetags.pit import signed
 from ledger import alerts, cage
 from ledger.models import Account
 from ledger.proof.chips import money
 from tables import standing
-from tables.inputs import BeginSlip
+from tables.day import figures, hours
+from tables.inputs import BeginSlip, SignSlip
 from tables.roles import Role
+from tables.setup import house_terms
 from tests import floor
 from tests.floor import Hand, dealt, signs
 
@@ -27,7 +31,8 @@ BOSS, AUDITOR = Role.PIT_BOSS.value, Role.AUDITOR.value
 
 
 def draw(painter: Painter, roles: Collection[str], *hands: Hand, anew: bool = False) -> Drawing:
-    return painter.draw(Order(tuple(roles), frozenset(hand.table.book_id for hand in hands), alerts=True, anew=anew))
+    books = frozenset(hand.table.book_id for hand in hands)
+    return painter.draw(Order(tuple(roles), books, pages=books, alerts=True, anew=anew))
 
 
 def shown(message: bytes) -> Any:
@@ -46,8 +51,8 @@ def test_each_role_sees_what_it_may_do() -> None:
     alerts.raise_alert(dealer.table.book, "negative", "Less than nothing")
     drawn = draw(Painter(), [BOSS, AUDITOR], dealer, anew=True)
     book = dealer.table.book_id
-    assert "/slips/" in shown(drawn[BOSS][book])["card"]
-    assert "/slips/" not in shown(drawn[AUDITOR][book])["card"]
+    assert "/slips/" in shown(drawn[BOSS][on_page(book)])["card"]
+    assert "/slips/" not in shown(drawn[AUDITOR][on_page(book)])["card"]
     assert "/acknowledge" in shown(drawn[BOSS][ALERTS])["html"]
     assert "/acknowledge" not in shown(drawn[AUDITOR][ALERTS])["html"]
     assert "csrfmiddlewaretoken" not in drawn[BOSS][ALERTS].decode(), "one person's token for all"
@@ -61,9 +66,53 @@ def test_who_may_count_a_rack_is_not_sent_what_is_due_there() -> None:
     due = money(cage.balance(Account.objects.get(book=dealer.table.book, place="rack")))
     signs(dealer.table, dealer.by, BeginSlip("rack", ((500, 1),)))
     drawn = draw(Painter(), [BOSS, AUDITOR], dealer, anew=True)
-    assert due in drawn[AUDITOR][dealer.table.book_id].decode()
+    assert due in drawn[AUDITOR][on_page(dealer.table.book_id)].decode()
     for message in drawn[BOSS].values():
         assert due not in message.decode()
+
+
+@pytest.mark.django_db
+def test_a_count_is_blind_before_anybody_begins_it() -> None:
+    """Harm: whoever is to count reads on the floor what should be there, one tap before the blind count."""
+    dealer, _ = dealt()
+    dealer("sell_chips", amount_cents=12_300)
+    due = money(cage.balance(Account.objects.get(book=dealer.table.book, place="rack")))
+
+    def shows_it() -> bool:
+        return any(due in message.decode() for message in draw(Painter(), [BOSS], dealer, anew=True)[BOSS].values())
+
+    assert not shows_it()
+    house_terms.change({"expected_shown_to": ("pit_boss",)}, by=floor.staff(Role.OPERATOR, "olga", "301"))
+    house_terms.forget()
+    assert shows_it(), "a house may choose otherwise"
+    signs(dealer.table, dealer.by, BeginSlip("rack", ((500, 1),)))
+    assert not shows_it(), "and while it is counted nobody is told"
+
+
+def fill(dealer: Hand) -> None:
+    """50 come from the cage, counted in by the dealer who stands there."""
+    signs(dealer.table, floor.crew("requested"), BeginSlip("fill", ((500, 10),)))
+    slip = dealer.now.slips[-1].name
+    for stage in ("issued", "carried", "received", "confirmed"):
+        signs(dealer.table, dealer.by if stage == "received" else floor.crew(stage), SignSlip(slip, stage))
+
+
+@pytest.mark.django_db
+def test_the_win_is_that_of_the_figures_whatever_was_filled_and_sold() -> None:
+    """Harm: a fill counts as gain and a buy-in as loss; a card says +3,054 where the table lost 346."""
+    dealer, _ = dealt(options={"decks": 6})
+    painter = Painter()
+    draw(painter, [BOSS], dealer, anew=True)
+    for _ in range(2):  # what is kept of the first time is added to
+        dealer("sell_chips", amount_cents=12_300)
+        fill(dealer)
+        dealer.bets(seat1=1_000)
+        dealer.cards(8, 3)
+        dealer.pay()
+        drawn = draw(painter, [BOSS], dealer)[BOSS][dealer.table.book_id].decode()
+        [line] = figures.day(hours.day_of(timezone.now())).lines
+        assert line.win_cents != 0
+        assert signed(line.win_cents) in drawn
 
 
 @pytest.mark.django_db
@@ -78,7 +127,7 @@ def test_the_line_adds_up_all_tables_though_one_is_drawn() -> None:
     dealer.cards(8, 3)
     dealer.pay()
     drawn = draw(painter, [BOSS], dealer)[BOSS]
-    assert drawn.keys() == {dealer.table.book_id, STRIP, ALERTS}
+    assert drawn.keys() == {dealer.table.book_id, on_page(dealer.table.book_id), STRIP, ALERTS}
     assert "−3" in shown(drawn[STRIP])["html"]
 
 
@@ -208,7 +257,7 @@ def test_an_alert_waits_for_no_painter() -> None:
 def test_whatever_goes_wrong_in_a_drawing_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: a table that is made in the middle of a drawing ends it, and the screens stand still."""
     dealer, _ = dealt()
-    order = Order((BOSS,), frozenset({dealer.table.book_id}), alerts=True, anew=True)
+    order = Order((BOSS,), frozenset({dealer.table.book_id}), frozenset(), alerts=True, anew=True)
     painter = Painter()
     for failure in (KeyError("a table that is new"), DatabaseError("away")):
         with monkeypatch.context() as patch:
@@ -229,7 +278,7 @@ def test_a_painter_that_is_killed_is_replaced_and_none_outlives_its_web_process(
 ) -> None:
     """Harm: the screens stand still for good; or each deployment leaves a process behind."""
     dealer, _ = dealt()
-    order = Order((BOSS,), frozenset({dealer.table.book_id}), alerts=True, anew=True)
+    order = Order((BOSS,), frozenset({dealer.table.book_id}), frozenset(), alerts=True, anew=True)
     for name, value in process_environment.items():
         monkeypatch.setenv(name, value)
 

@@ -131,7 +131,7 @@ def test_the_vault_is_asked_again_when_its_chips_move(house: Book) -> None:
     sign(boss, SignSlip(first, "approved"))
     gone = refused(lambda: sign(boss, SignSlip(second, "approved")))
     assert (gone.code, gone.status) == ("bad_amount", 422)
-    assert gone.sentence == "The vault holds 0: it cannot give 1,000."
+    assert gone.sentence == "The vault holds less than 1,000."
 
 
 def test_slips_of_the_house_are_those_of_no_table(house: Book) -> None:

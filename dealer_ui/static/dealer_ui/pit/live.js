@@ -57,7 +57,8 @@ function newest(alerts) {
 
 // --- Fetching: a list whose table moved, and the page when what it shows is older than the stream says ---
 
-async function fetched(address) {
+/** A page of ours, as a document. */
+export async function fetched(address) {
   const answer = await fetch(address, { headers: { "X-Requested-With": "fetch" } });
   if (answer.redirected || answer.status === 401 || answer.status === 403) location.reload();
   if (answer.redirected || !answer.ok) throw new Error(`${address}: ${answer.status}`);
@@ -84,7 +85,7 @@ const refresh = (list) =>
 const catchUp = () =>
   calmly(document, async () => {
     const page = await fetched(location.href);
-    for (const fresh of page.querySelectorAll(".table-card[data-live]")) show(fresh);
+    for (const fresh of page.querySelectorAll("[data-card]")) show(fresh);
     for (const id of ["strip", "alerts"]) {
       const fresh = page.getElementById(id);
       if (fresh) (id === "alerts" ? patchAlerts : patch)(document.getElementById(id), fresh);
@@ -99,12 +100,19 @@ function say(state, text) {
   document.getElementById("live-text").textContent = text;
 }
 
-const cardOf = (table) => document.querySelector(`.table-card[data-live="${table}"]`);
+const cardOf = (table) => document.querySelector(`[data-card][data-live="${table}"]`);
+
+const listeners = [];
+
+/** Be told of each card that comes, whether it is shown here or not, with the one before it. */
+export const onCard = (listener) => listeners.push(listener);
 
 // Never an older card over a newer one.
 function show(fresh) {
   const shown = cardOf(fresh.dataset.live);
-  if (shown && Number(shown.dataset.seq) <= Number(fresh.dataset.seq)) patch(shown, fresh);
+  if (shown && Number(shown.dataset.seq) > Number(fresh.dataset.seq)) return;
+  for (const listener of listeners) listener(fresh, shown);
+  if (shown) patch(shown, fresh);
 }
 
 /** A table has moved: its card came with the news, or has to be fetched. */

@@ -1,0 +1,177 @@
+"""What the pit may do at a table: each act with what its form asks for, when it is possible, and what it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from tables.board import secrecy
+from tables.games.cards import pack_of
+from tables.games.felt import Shuffle
+from tables.inputs import (
+    AbandonTable,
+    ForgiveCommission,
+    Input,
+    LockRack,
+    RetireShoe,
+    TakeBack,
+    UnlockRack,
+    VoidRound,
+)
+from tables.log import paper
+from tables.log.entries.rounds import spelled, words_of
+from tables.log.fold import Standing
+from tables.log.mishaps import REASONS
+from tables.models import ShoeSource
+from tables.setup import house_terms
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Something that the pit may do at a table; confirmed on a page of its own."""
+
+    name: str
+    label: str
+    done: str
+    entered: Callable[[Mapping[str, str]], Input]
+    """What is entered, from the form that confirms it."""
+    owes: bool = False
+    """Whether the form asks at which seat that owes commission, and why."""
+    reasons: str = ""
+    """The term of the house with the reasons that the form asks for, with a note."""
+    noted: bool = False
+    """Whether the form asks for a note alone."""
+    second: str = ""
+    """The term of the house with the roles of whoever else signs."""
+    at_once: bool = False
+    """Whether it is done whatever has happened at the table since the page was drawn."""
+
+    @property
+    def asks(self) -> list[tuple[str, str]]:
+        """Its reasons, in words."""
+        return [(name, REASONS[name]) for name in house_terms.words(self.reasons)] if self.reasons else []
+
+    @property
+    def seconds(self) -> tuple[str, ...]:
+        """The roles of whoever else signs; none where one signature is enough."""
+        return house_terms.words(self.second) if self.second else ()
+
+    @property
+    def second_says(self) -> str:
+        return paper.either(self.seconds)
+
+
+def _forgiven(form: Mapping[str, str]) -> Input:
+    seat = form.get("owes", "")
+    return ForgiveCommission(int(seat) if seat.isascii() and seat.isdecimal() else 0, form.get("reason", ""))
+
+
+def _voided(form: Mapping[str, str]) -> Input:
+    note, second = form.get("note", ""), form.get("second", "")
+    return VoidRound(form.get("reason", ""), note, unknown="unknown" in form, second=second)
+
+
+def _abandoned(form: Mapping[str, str]) -> Input:
+    return AbandonTable(form.get("reason", ""), form.get("note", ""))
+
+
+def _locked(form: Mapping[str, str]) -> Input:
+    return LockRack(form.get("note", ""))
+
+
+def _unlocked(form: Mapping[str, str]) -> Input:
+    return UnlockRack(form.get("note", ""), form.get("second", ""))
+
+
+ACTS: Final[Mapping[str, Act]] = {
+    act.name: act
+    for act in (
+        Act("take-back", "Take back", ": the latest input is taken back", lambda form: TakeBack(reopens=True)),
+        Act("retire-shoe", "Retire shoe", ": the shoe is retired", lambda form: RetireShoe()),
+        Act("forgive-commission", "Forgive commission", ": the commission is forgiven", _forgiven, owes=True),
+        Act("void-round", "Void round", ": the round is void", _voided, reasons="void_reasons",
+            second="void_second_roles"),
+        Act("abandon", "Abandon table", ": the table is abandoned", _abandoned, reasons="abandon_reasons",
+            at_once=True),
+        Act("lock-rack", "Lock rack", ": the rack is locked", _locked, noted=True, at_once=True),
+        Act("unlock-rack", "Unlock rack", ": the rack is unlocked", _unlocked, noted=True,
+            second="unlock_second_roles"),
+    )
+}  # fmt: skip
+
+
+def possible(standing: Standing) -> tuple[Act, ...]:
+    """What the pit can do at a table as it stands. Whether it may is decided when it is entered."""
+    if not standing.is_open:
+        return ()
+    is_locked = standing.lock is not None
+    can = [ACTS["take-back"]] if _can_take_back(standing) and not is_locked else []
+    if standing.round_open:
+        can.append(ACTS["void-round"])
+    else:
+        can += [ACTS["retire-shoe"]] if standing.shoe else []
+        can += [ACTS["forgive-commission"]] if standing.marks else []
+    can.append(ACTS["unlock-rack" if is_locked else "lock-rack"])
+    return (*can, ACTS["abandon"]) if standing.lock is None or not standing.lock.abandoned else tuple(can)
+
+
+def _can_take_back(standing: Standing) -> bool:
+    current, shoe = standing.round, standing.shoe
+    if not (current and current.plays and shoe) or current.voided or current.first_seq < shoe.ready_seq:
+        return False
+    last = current.plays[-1]
+    dealt_by_house = last.has_card and shoe.source == ShoeSource.HOUSE
+    return not (dealt_by_house or any(isinstance(action, Shuffle) for action in last.actions))
+
+
+def consequences(standing: Standing, chosen: Act) -> list[str]:
+    """What confirming will do, in sentences."""
+    if chosen.name == "retire-shoe":
+        opened = standing.shoe is not None and standing.shoe.commitment is not None
+        return [
+            "The shoe leaves the table; a new one is loaded before the next round.",
+            *(["The order that it was dealt from is opened in the log."] if opened else []),
+        ]
+    if chosen.reasons:
+        return _ends(standing, chosen)
+    if chosen.noted:
+        return _locks(chosen)
+    if chosen.owes:
+        return [
+            "The player will not pay what is marked: it stays out of the rack.",
+            "Your name and the reason stay in the log, and an alert is raised.",
+        ]
+    if not (standing.round and standing.round.plays):
+        return []
+    last = standing.round.plays[-1]
+    pack = pack_of(standing.round.opening.dealt)
+    words = words_of(spelled(secrecy.latest(standing.round), pack))
+    reversed_ = ["The round was settled by it: its transfers are reversed."] if standing.round.over else []
+    return [f"Round {standing.round.number}, entry {last.seq} is taken back: “{words}”.", *reversed_,
+            "The entry stays in the log; a correcting one that names you follows it."]  # fmt: skip
+
+
+def _locks(chosen: Act) -> list[str]:
+    """What a locked rack comes to, and an unlocked one."""
+    if chosen.second:
+        return ["The table goes on from where it was locked.", "Your name and the reason stay in the log."]
+    return [
+        "Nothing is dealt, paid, bought, filled or carried away until the rack is unlocked or the table is closed.",
+        "A round that is open can be made void. Your name and the reason stay in the log; an alert is raised.",
+    ]
+
+
+def _ends(standing: Standing, chosen: Act) -> list[str]:
+    """What a void round and an abandoned table come to."""
+    number = standing.round.number if standing.round and standing.round_open else None
+    void = [
+        f"Round {number} ends without a result: every bet goes back, and what was paid in it is reversed."
+    ] if number else []  # fmt: skip
+    if not chosen.at_once:
+        return [*void, "Its cards are out of the shoe. Your name and the reason stay in the log; an alert is raised."]
+    return [
+        *void,
+        "The rack is locked, the shoe retired, the dealer signed out; chips stay where they are.",
+        "Afterwards the table is closed by its closer; or the rack is unlocked, and a dealer loads a new shoe.",
+    ]

@@ -1,0 +1,187 @@
+"""Find anything by typing: screens, tables, rounds, slips and people, the likeliest first, and only what one may open.
+
+Each kind is one query by an index, whatever the house has dealt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.db import connection
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from dealer_ui import navigation
+from ledger.models import Slip
+from tables.log.series import SLIPS, Series
+from tables.models import Staff, Table
+from tables.roles import Role
+from tables.setup.pits import natural
+from tables.slips import slip_book
+
+LONGEST: Final = 60
+MOST: Final = 12
+NUMBER: Final = re.compile(r"(\d{1,9})$")
+MOST_ROUND: Final = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """Something to open."""
+
+    title: str
+    what: str
+    address: str
+    fit: int
+    """How well it fits what was typed: less is better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What somebody typed: words, and the number that it ends with, if it does."""
+
+    text: str
+    words: tuple[str, ...]
+    number: int | None
+
+    @classmethod
+    def read(cls, text: str) -> Typed:
+        folded = " ".join(text[:LONGEST].casefold().split())
+        ending = NUMBER.search(folded)
+        number = int(ending.group(1)) if ending else None
+        words = folded[: ending.start()].split() if ending else folded.split()
+        return cls(folded, tuple(words), number if number is None or number <= MOST_ROUND else None)
+
+    def fit(self, name: str, about: str = "") -> int | None:
+        """How well a name fits all that was typed; None where it does not."""
+        name = name.casefold()
+        if name == self.text:
+            return 0
+        if name.startswith(self.text):
+            return 1
+        parts = f"{name} {about.casefold()}".split()
+        if all(any(part.startswith(word) for part in parts) for word in self.text.split()):
+            return 2
+        return 3 if self.text in name else None
+
+
+@login_required
+@require_GET
+def find(request: HttpRequest) -> HttpResponse:
+    """A page with what fits; the palette takes its list."""
+    viewer = request.user
+    if not isinstance(viewer, Staff) or not viewer.is_active or viewer.role == Role.DEALER:
+        raise PermissionDenied
+    text = request.GET.get("q", "")
+    finds = matches(viewer, Typed.read(text)) if text.strip() else _all_screens(viewer)
+    return render(request, "dealer_ui/pit/find.html", {"finds": finds, "typed": text[:LONGEST]})
+
+
+def matches(viewer: Staff, typed: Typed) -> list[Find]:
+    """What fits, the likeliest first."""
+    finds = [*_screens(viewer, typed), *_slips(viewer, typed)]
+    if viewer.has_perm(navigation.FLOOR):
+        tables = Table.objects.filter(retired_at=None).values_list("pk", "name", "game", "book_id")
+        names = [_Table(*row) for row in tables]
+        finds += [*_tables(typed, names), *_rounds(typed, names), *_people(typed)]
+    return sorted(finds, key=lambda find: (find.fit, natural(find.title)))[:MOST]
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    pk: int
+    name: str
+    game: str
+    book: int
+
+
+def _screen(way: navigation.Way, fit: int) -> Find:
+    return Find(way.title, "Screen", reverse(way.view), fit)
+
+
+def _all_screens(viewer: Staff) -> list[Find]:
+    return [_screen(way, 0) for way in navigation.ways_of(viewer)]
+
+
+def _screens(viewer: Staff, typed: Typed) -> Iterator[Find]:
+    for way in navigation.ways_of(viewer):
+        fit = typed.fit(way.title, way.about)
+        if fit is not None:
+            yield _screen(way, fit)
+
+
+def _tables(typed: Typed, tables: Iterable[_Table]) -> Iterator[Find]:
+    for table in tables:
+        fit = typed.fit(table.name, table.game.replace("_", " "))
+        if fit is not None:
+            yield Find(table.name, "Table", reverse("pit:table", args=[table.pk]), fit)
+
+
+_WITH_ROUND: Final = """
+    SELECT book FROM unnest(%s::bigint[]) AS b (book)
+    WHERE EXISTS (SELECT 1 FROM ledger_logentry WHERE book_id = b.book AND round = %s)
+"""
+
+
+def _rounds(typed: Typed, tables: Iterable[_Table]) -> Iterator[Find]:
+    """Rounds of that number, at the tables whose names have the other words: "rocket 3 12", "round 12"."""
+    if typed.number is None:
+        return
+    words = [word for word in typed.words if word not in ("round", "r")]
+    named = {table.book: table for table in tables if _names(table.name, words)}
+    with connection.cursor() as cursor:
+        cursor.execute(_WITH_ROUND, [list(named), typed.number])
+        books = [book for (book,) in cursor.fetchall()]
+    fit = 1 if len(words) < len(typed.words) or any(word.isdecimal() for word in words) else 4
+    for book in books:
+        table = named[book]
+        address = reverse("pit:round", args=[table.pk, typed.number])
+        yield Find(f"{table.name}, round {typed.number}", "Round", address, fit)
+
+
+def _names(name: str, words: Iterable[str]) -> bool:
+    parts = name.casefold().split()
+    return all(any(part.startswith(word) for part in parts) for word in words)
+
+
+def _slips(viewer: Staff, typed: Typed) -> Iterator[Find]:
+    """Slips of that number, of this year and the last: "fill 3", "slip 3"."""
+    if typed.number is None or not typed.words:
+        return
+    series = _series(viewer, typed.words)
+    year = timezone.localdate().year
+    rows = Slip.objects.filter(series__in=list(series), year__in=(year, year - 1), number=typed.number)
+    for slip in rows.select_related("book__table").order_by("-year"):
+        table = getattr(slip.book, "table", None)
+        address = reverse("slips:slip", args=[table.pk if table else 0, slip.series, slip.year, slip.number])
+        title = f"{series[slip.series].title} {slip.number} of {slip.year}"
+        yield Find(title, table.name if table else "House", address, 1)
+
+
+def _series(viewer: Staff, words: Iterable[str]) -> Mapping[str, Series]:
+    seen = slip_book.seen_by(viewer.role)
+    asked = [word for word in words if word != "slip"]
+    return {
+        name: series
+        for name, series in SLIPS.items()
+        if name in seen and all(_names(f"{series.title} {series.label} {name}", [word]) for word in asked)
+    }
+
+
+def _people(typed: Typed) -> Iterator[Find]:
+    """People by their names: what they did, in the log."""
+    people = Staff.objects.filter(Q(name__icontains=typed.text) | Q(username__istartswith=typed.text), is_active=True)
+    for name, username, role in people.order_by("name").values_list("name", "username", "role")[:MOST]:
+        fit = typed.fit(name, username)
+        address = f"{reverse('pit:search')}?{urlencode({'person': username})}"
+        yield Find(name, Role(role).label, address, 3 if fit is None else fit)

@@ -1,0 +1,109 @@
+"""What a table needs of whoever watches it, the most pressing first: each with the sentence that its tile shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.utils import timezone
+
+from tables.board.picture import Board
+from tables.log.fold import Standing
+from tables.setup import house_terms
+
+ALERT, DISPUTE, LOCKED, SLIP, NO_DEALER, RELIEF_LATE, CUT_CARD, PAPERS, RELIEF_SOON = 90, 80, 75, 70, 60, 50, 40, 30, 20
+"""How pressing each is; an alert that goes further counts one more for each level."""
+SOON: Final = timedelta(minutes=10)
+"""So long before a relief is due its tile says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Something that a table waits for."""
+
+    rank: int
+    says: str
+    mark: str = ""
+    """The symbol that its tile shows beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relief:
+    """When the dealer at a table is due to be relieved."""
+
+    since: datetime
+    due: datetime | None
+    """None where the house sets no time."""
+
+    @classmethod
+    def of(cls, since: datetime) -> Relief:
+        minutes = house_terms.number("relief_minutes")
+        return cls(since, since + timedelta(minutes=minutes) if minutes else None)
+
+    @property
+    def at_table_minutes(self) -> int:
+        """How long the dealer has stood there."""
+        return _minutes(timezone.now() - self.since)
+
+    @property
+    def is_late(self) -> bool:
+        return self.due is not None and self.due <= timezone.now()
+
+    @property
+    def need(self) -> Need | None:
+        """What there is to say of it, if it is near."""
+        if self.due is None:
+            return None
+        left = self.due - timezone.now()
+        if left <= timedelta():
+            return Need(RELIEF_LATE, f"Relief late: {_minutes(-left)} min")
+        return Need(RELIEF_SOON, f"Relief in {_minutes(left)} min") if left <= SOON else None
+
+
+def _minutes(span: timedelta) -> int:
+    return int(span.total_seconds() // 60)
+
+
+@dataclass(frozen=True, slots=True)
+class Matters:
+    """What is open about a table, as far as a role hears of it."""
+
+    alert_level: int | None = None
+    """How far the gravest of its alerts goes; None where none is open."""
+    alert_title: str = ""
+    disputes: int = 0
+
+
+def needs(role: str, board: Board, standing: Standing, matters: Matters, relief: Relief | None) -> tuple[Need, ...]:
+    """What people of a role see that a table needs, the most pressing first."""
+    pressing = [*_matters(matters), *_slips(role, standing), *_stops(board, standing)]
+    if relief and (near := relief.need):
+        pressing.append(near)
+    return tuple(sorted(pressing, key=lambda need: -need.rank))
+
+
+def _matters(matters: Matters) -> Iterator[Need]:
+    if matters.alert_level is not None:
+        yield Need(ALERT + matters.alert_level, f"Alert: {matters.alert_title}", "alert")
+    if matters.disputes:
+        yield Need(DISPUTE, "Dispute open" if matters.disputes == 1 else f"{matters.disputes} disputes open", "alert")
+
+
+def _slips(role: str, standing: Standing) -> Iterator[Need]:
+    for slip in standing.slips:
+        if slip.due and role in slip.due.by:
+            yield Need(SLIP, f"{slip.label} {slip.due.to_be}", "alert")
+
+
+def _stops(board: Board, standing: Standing) -> Iterator[Need]:
+    """What keeps the table from being dealt, or soon will."""
+    if standing.lock is not None:
+        yield Need(LOCKED, "Rack is locked", "alert")
+    elif board.due == "dealer":
+        yield Need(NO_DEALER, "Needs a dealer", "alert")
+    if board.shoe and board.shoe.cut_out:
+        yield Need(CUT_CARD, "Cut card is out")
+    if standing.back_entry:
+        yield Need(PAPERS, "Back-entry")

@@ -1,0 +1,69 @@
+"""Sums of runs that go on, kept by a process: whoever asks again adds what was entered since, however long the day is.
+
+What a book's entries up to one of them moved never changes, and that entry's hash names all of them: a sum is kept with
+the hash, and counts only where the book still has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from django.db import connection
+
+from ledger.proof.chain import Head
+from tables.day import reading
+from tables.day.reading import MONEY_NAMES, Run, Runs, Sums
+
+_HOLDS: Final = """
+    SELECT k.book FROM unnest(%s::bigint[], %s::bigint[], %s::bytea[]) AS k (book, seq, hash)
+    JOIN ledger_logentry AS e ON e.book_id = k.book AND e.seq = k.seq AND e.hash = k.hash
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The sums of a run's entries after the first number, through the head."""
+
+    first: int
+    head: Head
+    sums: Sums
+
+
+_kept: dict[int, Kept] = {}
+"""The newest of each book."""
+
+
+def sums_of(runs: Runs, heads: Mapping[int, Head]) -> list[Sums]:
+    """What the wins of runs are made of, each with its book. ``heads``: through which entry each book is read."""
+    bases = _bases(runs)
+    news = reading.sums_of(
+        [(book, base.head.seq if base else run.first, run.last) for (book, run), base in zip(runs, bases, strict=True)],
+        MONEY_NAMES,
+    )
+    sums = [_joined(base.sums, later) if base else later for base, later in zip(bases, news, strict=True)]
+    for (book, run), total in zip(runs, sums, strict=True):
+        if run.last == heads[book].seq:
+            _kept[book] = Kept(run.first, heads[book], total)
+    return sums
+
+
+def _bases(runs: Runs) -> list[Kept | None]:
+    """What is kept of each run, where its book still has the entry that it was kept at."""
+    kept = [_kept_of(book, run) for book, run in runs]
+    heads = [base.head for base in kept if base]
+    with connection.cursor() as cursor:
+        cursor.execute(_HOLDS, [[head.book_id for head in heads], [head.seq for head in heads],
+                                [head.hash for head in heads]])  # fmt: skip
+        holding = {book for (book,) in cursor.fetchall()}
+    return [base if base and base.head.book_id in holding else None for base in kept]
+
+
+def _kept_of(book: int, run: Run) -> Kept | None:
+    base = _kept.get(book)
+    return base if base and base.first == run.first and base.head.seq <= run.last else None
+
+
+def _joined(before: Sums, after: Sums) -> Sums:
+    return {name: before[name] + after[name] for name in MONEY_NAMES}
