@@ -110,7 +110,7 @@ STEPS: Final[Mapping[str, tuple[Step, ...]]] = {
         ),
         Step(
             "Search the log",
-            "By person, seat, kind, time, amount and words, all books at once.",
+            "By person, table, kind, time, amount and words, all books at once.",
             "pit:search",
         ),
         Step(
@@ -149,7 +149,7 @@ STEPS: Final[Mapping[str, tuple[Step, ...]]] = {
             "One is there.",
         ),
         Step("Play a round back", "Disputes lead to their round, card by card.", "pit:disputes"),
-        Step("Search the log", "By person, seat, kind, time, amount and words.", "pit:search"),
+        Step("Search the log", "By person, table, kind, time, amount and words.", "pit:search"),
     ),
 }
 
