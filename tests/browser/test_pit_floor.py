@@ -401,7 +401,7 @@ def test_anything_is_found_from_the_keyboard(busy: tuple[Hand, Hand], looking: L
 @pytest.mark.parametrize("width", [1280, 1024, 390])
 def test_the_menu_is_one_line_and_reaches_every_screen(width: int, looking: Looking) -> None:
     """Harm: the menu takes two lines of every page, or a screen cannot be reached on a phone."""
-    page = looking(floor.staff(Role.AUDITOR, "ada"), "/pit/exceptions/", {"width": width, "height": 844})
+    page = looking(floor.staff(Role.AUDITOR, "ada"), "/pit/reports/exceptions/", {"width": width, "height": 844})
     assert page.locator(".bar").bounding_box()["height"] < 120
     if width < 1180:
         page.click(".bar__menu")
