@@ -158,6 +158,8 @@ class Dealer:
     def _choice(self, ask: AskChoice) -> str:
         names = [choice.name for choice in ask.choices]
         cheap = [choice.name for choice in ask.choices if not choice.cost_cents]
+        if "play" in names:
+            return "play" if self.chance.random() < 0.7 else "fold"
         if self.table.source != ShoeSource.KEYED:
             calm = [name for name in names if name in ("stand", "hit", "play", "no_blackjack", "fold")]
             return self.chance.choice(calm or names)

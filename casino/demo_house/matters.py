@@ -10,6 +10,7 @@ from ledger import alerts, discrepancies
 from ledger.models import Alert
 from tables.alerting import bookmarks
 from tables.disputes import corrections, register
+from tables.games.felt import Payout
 from tables.inputs import (
     CloseDispute,
     NoteDispute,
@@ -33,6 +34,7 @@ OPEN_DISPUTE: Final = 0
 """So many evenings before the last one."""
 UNREAD: Final = 1
 """Alerts of so many last evenings are acknowledged by nobody yet."""
+MOST_ROUNDS: Final = 60
 SHORT_CENTS: Final = 2_500
 COUNTERS_TABLE: Final = "Rocket 1"
 CERTIFIED: Final = "dora"
@@ -73,7 +75,7 @@ def of_the_night(house: House, dealers: list[Dealer], ago: int) -> None:
     if ago == DISPUTE:
         _dispute(house, dealers[0], is_settled=True)
     if ago == OPEN_DISPUTE:
-        _dispute(house, dealers[-1], is_settled=False)
+        _dispute(house, dealers[0], is_settled=False)
     if ago == BOOKMARK:
         table, round_ = dealers[0].table, dealers[0].stands.round
         says = "Seat looks at the shoe before each bet: compare with the shoe's audit"
@@ -83,20 +85,26 @@ def of_the_night(house: House, dealers: list[Dealer], ago: int) -> None:
 
 def _dispute(house: House, dealer: Dealer, *, is_settled: bool) -> None:
     """A seat says that it was not paid; it is heard, believed and paid, or waits."""
-    table, round_ = dealer.table, dealer.stands.round
-    winner = next((payout for payout in round_.house_payouts if payout.net_cents > 0), None) if round_ else None
-    if round_ is None or winner is None:
-        dealer.round()
-        _dispute(house, dealer, is_settled=is_settled)
-        return
-    claim = OpenDispute(round_.number, "Was not paid", "The player", seat=winner.seat, claim_cents=winner.net_cents)
+    table, (round_, winner) = dealer.table, _won(dealer)
+    claim = OpenDispute(round_, "Was not paid", "The player", seat=winner.seat, claim_cents=winner.net_cents)
     house.people.enters(table, dealer.by.username, claim)
     number = register.as_of(table.book_id, dealer_seq(dealer)).last
     house.clock.passes(120)
     heard = NoteDispute(number, "The player", "Says that the stack was left untouched")
     house.people.enters(table, "bella", heard)
     if is_settled:
-        _settle(house, dealer, number, winner.seat, round_.number)
+        _settle(house, dealer, number, winner.seat, round_)
+
+
+def _won(dealer: Dealer) -> tuple[int, Payout]:
+    """The next round in which somebody wins, and what they win."""
+    for _ in range(MOST_ROUNDS):
+        dealer.round()
+        round_ = dealer.stands.round
+        winners = [payout for payout in round_.house_payouts if payout.net_cents > 0] if round_ else []
+        if round_ and winners:
+            return round_.number, winners[0]
+    raise RuntimeError(f"Nobody won at {dealer.table.name} in {MOST_ROUNDS} rounds")
 
 
 def _settle(house: House, dealer: Dealer, number: int, seat: int, round_: int) -> None:
