@@ -450,6 +450,8 @@ def _rocket(house: House, table: Table) -> None:
     dealer("choose", seat=4, choice="fold")
     dealer.cards(10)
     dealer.pay()
+    dealer("take_back")
+    dealer.pay()
     dealer("bet", seat=1, amount_cents=1_000)
     dealer("bet", seat=2, amount_cents=1_000)
     dealer("take_back")
@@ -463,6 +465,8 @@ def _rocket(house: House, table: Table) -> None:
     relief = Hand(table, house.dan)
     relief.bets(seat3=10_000)
     _until(relief, lambda: not relief.now.round_open)
+    relief("cut_card_out")
+    relief("take_back")
     relief("cut_card_out")
     relief("sign_out")
     dealing.sign_in(table, house.dora)
@@ -486,7 +490,7 @@ def _reversed(dealer: Hand) -> None:
     chance = random.Random(5)
     while not (dealer.now.round is not None and dealer.now.round.over):
         bundles.step(dealer, chance)
-    dealer("take_back")
+    dealer("take_back", reopens=True)
     _until(dealer, lambda: not dealer.now.round_open)
 
 
