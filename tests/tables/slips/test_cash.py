@@ -206,11 +206,11 @@ def test_counts_that_differ_come_to_nothing(book: Book) -> None:
     """Harm: the second count is taken for the first."""
     before = held()
     slip = sign("cora", BeginSlip("cagecash", ((100, 999),)))
-    assert "bank" in cage_desk.unseen_by(who("cleo"))
+    assert "bank" in cage_desk.being_counted_by(who("cleo"))
     sign("mona", SignSlip(slip, "recounted", ((100, 1_000),)))
     assert held() == before
     assert not Discrepancy.objects.exists()
-    assert cage_desk.unseen_by(who("cleo")) == set()
+    assert cage_desk.being_counted_by(who("cleo")) == frozenset()
 
 
 def test_a_count_that_expects_something_else_is_found(book: Book) -> None:
