@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
+from ledger.proof import chips
 from tables.board.picture import HandBox, SeatBox, SpotBox
-from tables.board.words import OutcomeLine
+from tables.board.words import Chips, OutcomeLine
 from tables.games.cards import UNKNOWN, pack_of
-from tables.games.felt import DEALER, PLACE_NAMES, Settled
+from tables.games.felt import DEALER, PLACE_NAMES, Phrase, Settled
 from tables.games.house_script import HandSeen, SpotSeen, State
 from tables.training.providers import provider
 from tables.training.questions import Course, Question, Wagered
@@ -18,60 +19,116 @@ _PLACES = {name: place for place, name in PLACE_NAMES.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
-    """One seat of a game in which it has one bet and one stack."""
+class Felt:
+    """The dealer's templates that draw a kind of game."""
 
-    seat: int
-    bet_cents: int
-    stack: tuple[int, ...]
-    is_out: bool
-    is_now: bool
+    name: str
+    """For its styles."""
+    seats: str
+    centre: str
+    cards: str = ""
+    bet: str = ""
 
 
-def spots(due: Question) -> list[Spot]:
-    """The seats that bet, as they lie."""
-    state = due.state
-    stacks = state.stacks or ((),) * len(state.seats)
-    seats = zip(state.seats, state.bets, stacks, strict=True)
-    return [Spot(seat, bet, stack, seat in due.settled, seat == due.seat) for seat, bet, stack in seats if bet]
+_STACKS: Final = Felt(
+    "house",
+    seats="dealer_ui/dealer/_seats.html",
+    centre="dealer_ui/dealer/_dealer_row.html",
+    cards="dealer_ui/dealer/_stack.html",
+    bet="dealer_ui/dealer/_seat_bet.html",
+)
+_SPREAD: Final = Felt("spread", seats="dealer_ui/dealer/_spread_seats.html", centre="dealer_ui/dealer/_hands_row.html")
 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """One seat with its wagers and hands, as the dealer's own screen draws it."""
+    """One seat as the dealer's own screen draws it."""
 
     box: SeatBox
     paid: bool
     paying: bool
     walked: bool = True
     again: None = None
+    before_cents: None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
     """What the dealer's templates read of a table."""
 
-    hands: tuple[HandBox, ...]
+    phrase: Phrase
+    hands: tuple[HandBox, ...] = ()
+    dealer_stack: tuple[int, ...] = ()
+    dealer_acting: bool = False
     due: str = "card"
-    shoe: None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The felt of a game whose wagers and hands lie apart, as the dealer's templates draw it."""
+    """The felt of a question, as the dealer's templates draw it."""
 
+    felt: Felt
     board: Board
     seats: tuple[Seat, ...]
     fresh: frozenset[int] = frozenset()
-    hands: tuple[()] = field(default=())
+    acting_is_called: str = "card"
+    """A card has come to the seat that is asked about: nobody there has to act."""
 
 
-def screen(course: Course, due: Question) -> Screen:
-    """The felt of a question."""
+def screen(course: Course, due: Question, denominations: Sequence[chips.Denomination] = ()) -> Screen:
+    """The felt of a question, its bets in these chips."""
+    phrase = Phrase(do=due.asks, say="", rule=due.decisions)
+    game = provider(course.game).game
+    if not game.spots:
+        return _stacks(game, due, phrase, denominations)
     state: State = due.state
-    titles = {wager.name: wager.title for wager in provider(course.game).game.wagers(state.rules)}
+    titles = {wager.name: wager.title for wager in game.wagers(state.rules)}
     hands = tuple(_hand(state, hand, _PLACES.get(hand.name, DEALER)) for hand in state.hands)
-    return Screen(Board(hands), tuple(_seat(state, spot, due, titles) for spot in state.spots))
+    return Screen(_SPREAD, Board(phrase, hands), tuple(_seat(state, spot, due, titles) for spot in state.spots))
+
+
+# --- One bet and one stack at a seat ---------------------------------------------------------------------------
+
+
+def _stacks(game: Any, due: Question, phrase: Phrase, denominations: Sequence[chips.Denomination]) -> Screen:
+    state = due.state
+    stacks = state.stacks or ((),) * len(state.seats)
+    net_cents = {payout.seat: payout.returned_cents - payout.staked_cents for payout in game.settle(state)}
+    is_called = due.kind == "called"
+    return Screen(
+        felt=_STACKS,
+        board=Board(phrase, dealer_stack=state.dealer, dealer_acting=is_called and due.seat == DEALER),
+        seats=tuple(
+            _cleared(seat, net_cents[seat])
+            if seat in due.settled
+            else _stacked(seat, stack, due, bet_cents=bet, bet=_in_chips(bet, denominations))
+            for seat, bet, stack in zip(state.seats, state.bets, stacks, strict=True)
+            if bet
+        ),
+        fresh=frozenset({due.seat}) if is_called else frozenset(),
+    )
+
+
+def _stacked(seat: int, stack: tuple[int, ...], due: Question, **bet: Any) -> Seat:
+    is_asked = seat == due.seat
+    box = SeatBox(seat, "in", stack=stack, acting=is_asked and not due.pays, outcome=None, **bet)
+    return Seat(box, paid=False, paying=is_asked and due.pays)
+
+
+def _cleared(seat: int, net_cents: int) -> Seat:
+    outcome = OutcomeLine(seat, "", None, net_cents, "")
+    box = SeatBox(seat, "out", bet_cents=0, bet=(), stack=(), acting=False, outcome=outcome)
+    return Seat(box, paid=True, paying=False)
+
+
+def _in_chips(amount_cents: int, denominations: Sequence[chips.Denomination]) -> tuple[Chips, ...]:
+    """An amount as it lies; nothing where the house has no chips that make it."""
+    if not chips.can_cut(amount_cents, denominations):
+        return ()
+    return tuple(Chips(count, chip.name, chip.value_cents) for chip, count in chips.cut(amount_cents, denominations))
+
+
+# --- Wagers and hands apart ------------------------------------------------------------------------------------
 
 
 def _seat(state: State, spot: SpotSeen, due: Question, titles: dict[str, str]) -> Seat:

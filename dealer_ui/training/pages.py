@@ -20,10 +20,10 @@ from dealer_ui.guards import dealers, watches
 from dealer_ui.numbers import cents, number
 from dealer_ui.slips.pages import on_paper
 from dealer_ui.training import felt, options
+from ledger.proof import chips as proof
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER
-from tables.models import Certificate, Practice, Staff, Table
+from tables.models import Certificate, Denomination, Practice, Staff, Table
 from tables.refusals import Refused
 from tables.training import certificates as training
 from tables.training import practice
@@ -45,6 +45,16 @@ class AnswerLine:
     answer: str
     right: str
     is_right: bool
+
+    @property
+    def place(self) -> int | None:
+        """Where on the felt it belongs: a seat or a hand; for who is next, the seat that is. Nobody has no place."""
+        question = self.question
+        if question.kind == "turn" and question.right.isdecimal():
+            return int(question.right)
+        if question.kind == "turn" or question.place is not None:
+            return question.place
+        return question.seat
 
 
 # --- Practice --------------------------------------------------------------------------------------------------
@@ -174,23 +184,20 @@ def _draw(request: HttpRequest, viewer: Staff, row: Practice, refused: Refused |
         return render(request, "dealer_ui/training/result.html", context, status=status)
     due = session.due
     assert due is not None  # noqa: S101 -- it is not over
+    chips = tuple(Denomination.objects.all())
+    screen = felt.screen(session.course, due, [proof.Denomination(chip.value_cents, chip.colour) for chip in chips])
+    last = lines[-1] if lines else None
     context |= {
         "due": due,
         "number": len(session.answers) + 1,
-        "last": lines[-1] if lines else None,
+        "last": last,
+        "verdict": last if last and last.question.round == due.round else None,
         "terms": _terms(session.course),
-        **_felt(session.course, due),
+        "screen": screen,
+        "board": screen.board,
+        "chips": chips,
     }
     return render(request, "dealer_ui/training/session.html", context, status=status)
-
-
-def _felt(course: Course, due: Question) -> dict[str, Any]:
-    """What lies there: each seat's stack; or its hands and wagers, where they lie apart."""
-    if GAMES[course.game].spots:
-        drawn = felt.screen(course, due)
-        return {"screen": drawn, "board": drawn.board}
-    dealer_now = due.kind == "called" and due.seat == DEALER
-    return {"spots": felt.spots(due), "dealer_stack": due.state.dealer, "dealer_now": dealer_now}
 
 
 def _terms(course: Course) -> list[tuple[str, str]]:

@@ -98,6 +98,11 @@ class Score:
         return self.steps + self.payouts
 
     @property
+    def wrong(self) -> int:
+        """Wrong answers."""
+        return self.asked - self.right
+
+    @property
     def percent(self) -> float:
         """Right answers of a hundred, cut to two digits and not rounded up: 94.999 is not 95."""
         return self.right * 10_000 // self.asked / 100 if self.asked else 0.0

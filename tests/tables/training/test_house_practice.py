@@ -216,7 +216,8 @@ def test_every_question_has_a_page(game: str) -> None:
     row = certificates.start(dealer, game)
     for number, question in enumerate(certificates.session(row).questions[:40], 1):
         page = client.get(f"/practice/{row.pk}/").content.decode()
-        assert f"Question {number} of" in page
+        assert f'name="number" value="{number}"' in page
+        assert f"Round <b>{question.round}</b> of {row.course['rounds']}" in page
         way = {"way": "take" if question.right.startswith("-") else "pay" if question.right != "0" else "back"}
         amount = {"amount": f"{abs(int(question.right)) / 100:g}"} if question.pays else {}
         sent = {**way, **amount} if question.pays else {"answer": question.right}

@@ -11,6 +11,7 @@ from hypothesis import settings as budget
 from hypothesis import strategies as st
 from msgspec import structs
 
+from dealer_ui.training import felt
 from ledger import house, log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, Immutable, Transfer
@@ -86,6 +87,15 @@ def finished(dealer: Staff, wrong: int = 0) -> Practice:
         said = "pair" if at < wrong and one.kind == "called" and one.right == "on" else said
         PracticeAnswer.objects.create(practice=row, number=at + 1, answer=said)
     return row
+
+
+def test_rockets_felt_shows_nothing_that_is_asked() -> None:
+    """Harm: a seat's net stands on the felt before the trainee has said it, and whoever reads it is certified."""
+    for question in practice.script(Course("felt", 8)):
+        drawn = felt.screen(Course("felt", 8), question)
+        settled = {seat.box.seat for seat in drawn.seats if seat.box.outcome}
+        assert settled == question.settled
+        assert all(seat.box.bet_cents and not seat.paid for seat in drawn.seats if seat.box.seat not in settled)
 
 
 @pytest.mark.django_db
