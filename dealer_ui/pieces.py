@@ -1,19 +1,16 @@
-"""Chips by piece, for whoever may see them: what lies in a place, or lay there when the last day ended."""
+"""Chips by piece: what lies in a place, or lay there when the last day ended, for whoever may have to count them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
 
 from django.utils import timezone
 
-from ledger.proof.chips import CAGE, RACK, VAULT
 from tables.day import hours, inventory
 from tables.day.inventory import Stock
-from tables.log.series import SLIPS
-from tables.models import Denomination, Staff, Table
+from tables.models import Denomination, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,34 +55,24 @@ class Pieces:
         return sum(line.cents for line in self.lines) + self.odd_cents
 
 
-_COUNTED: Final = (RACK, CAGE, VAULT)
-
-
-def counts_chips(viewer: Staff) -> bool:
-    """Whether somebody may have to count a rack, the cage or the vault: then nothing tells them which chips are due."""
-    papers = [record for record in SLIPS.values() if any(record.counts(place) for place in _COUNTED)]
-    return any(viewer.role in stage.by for record in papers for stage in record.stages if stage.is_count)
-
-
-def seen_at(viewer: Staff) -> datetime:
-    """The moment of which somebody may see the pieces: now, or the end of the last day for whoever may count."""
-    moment = timezone.now()
-    return hours.span(hours.day_of(moment) - timedelta(days=1)).end if counts_chips(viewer) else moment
-
-
-def in_rack(table: Table, viewer: Staff) -> Pieces:
-    """What lies in a table's rack."""
-    moment = seen_at(viewer)
+def in_rack(table: Table, *, is_live: bool) -> Pieces:
+    """What lies in a table's rack, or lay there when the last day ended."""
+    moment = _moment(is_live=is_live)
     colours = {chip.value_cents: chip.colour for chip in table.denominations.all()}
-    return _pieces(inventory.rack(table, moment), moment, colours, is_live=not counts_chips(viewer))
+    return _pieces(inventory.rack(table, moment), moment, colours, is_live=is_live)
 
 
-def in_the_house(viewer: Staff, unseen: Sequence[str]) -> list[Pieces]:
-    """What lies in the vault and in the cage, but for those that are being counted."""
-    moment = seen_at(viewer)
+def in_the_house(unseen: Collection[str], *, is_live: bool) -> list[Pieces]:
+    """What lies in the vault and in the cage, or lay there when the last day ended; but for those that are unseen."""
+    moment = _moment(is_live=is_live)
     colours = dict(Denomination.objects.values_list("value_cents", "colour"))
     stocks = [stock for stock in inventory.vault_and_cage(moment) if stock.name not in unseen]
-    return [_pieces(stock, moment, colours, is_live=not counts_chips(viewer)) for stock in stocks]
+    return [_pieces(stock, moment, colours, is_live=is_live) for stock in stocks]
+
+
+def _moment(*, is_live: bool) -> datetime:
+    moment = timezone.now()
+    return moment if is_live else hours.span(hours.day_of(moment) - timedelta(days=1)).end
 
 
 def _pieces(stock: Stock, moment: datetime, colours: Mapping[int, str], *, is_live: bool) -> Pieces:

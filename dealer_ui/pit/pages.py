@@ -198,7 +198,7 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
             "has_roads": card.table.game in HAS_ROADS,
             "pays": pays.pays_at(card.table),
             "next": next_changes(card.table, _viewer(request)),
-            "pieces": None if card.rack_cents is None else in_rack(card.table, _viewer(request)),
+            "pieces": None if card.win_cents is None else in_rack(card.table, is_live=card.rack_cents is not None),
         }
         | _rounds(request, card.table, latest_of(card.standing)),
     )

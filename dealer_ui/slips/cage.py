@@ -49,14 +49,14 @@ def cage(request: HttpRequest) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
     held, unseen = cage_desk.holdings(), cage_desk.unseen_by(request.user)
-    being_counted = [label for label, place in (("Vault", VAULT), ("Cage", CAGE)) if place in unseen]
+    being_counted = _labels(unseen)
     parts = [("Vault", held.vault), ("Cage", held.cage), ("Tables", held.tables), ("Players", held.outstanding)]
     ways = [series for series in offered("cage") if request.user.role in series.seen_by]
     context = {
         "held": held,
         "counting": being_counted,
         "bars": shares([(label, cents) for label, cents in parts if label not in being_counted]),
-        "pieces": pieces.in_the_house(request.user, being_counted),
+        "pieces": pieces.in_the_house(_labels(cage_desk.being_counted_by(request.user)), is_live=not being_counted),
         "cash": _cash(held, unseen),
         "imprest_cents": cash_terms.imprest_cents(),
         "off_imprest_cents": None if BANK in unseen else held.bank - cash_terms.imprest_cents(),
@@ -109,6 +109,10 @@ def _asked_series(request: HttpRequest) -> list[AskedSeries]:
     return [
         AskedSeries(value, kind, kind.only or typed.get(f"of-series-{value}", ""), last_days) for value, kind in kinds
     ]
+
+
+def _labels(places: Collection[str]) -> list[str]:
+    return [label for label, place in (("Vault", VAULT), ("Cage", CAGE)) if place in places]
 
 
 def _cash(held: Holdings, unseen: Collection[str]) -> list[tuple[str, int | None]]:

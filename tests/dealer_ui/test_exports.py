@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 from django.test import RequestFactory
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from openpyxl import load_workbook
 
@@ -55,6 +55,7 @@ def test_no_text_is_a_formula_in_any_country(text: str) -> None:
     assert formulas(str(exports.cell(text))) == []
 
 
+@settings(deadline=None)  # a workbook is written and read: no matter of milliseconds
 @given(st.lists(st.lists(TEXTS, min_size=2, max_size=2), min_size=1, max_size=3))
 def test_no_workbook_has_a_formula(rows: list[list[str]]) -> None:
     """Also of what is left when the characters are taken out that a workbook cannot hold."""

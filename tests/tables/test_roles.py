@@ -664,9 +664,10 @@ def at_surveillance(house: House, method: str) -> dict[str, int | str]:
 
 def test_the_surveillance_sees_every_table_round_log_slip_and_alert(house: House) -> None:
     """Harm: who is to watch the floor has to ask somebody on it."""
-    seen = at_surveillance(house, "get")
-    assert {route for route in SEEN_BY_SURVEILLANCE if seen.get(route) != 200} == set()
-    assert seen.keys() - SEEN_BY_SURVEILLANCE - FOR_ANYBODY == set()
+    answers = at_surveillance(house, "get")
+    pages = {route for route, answer in answers.items() if answer == 200}
+    assert SEEN_BY_SURVEILLANCE - pages == set()
+    assert pages - SEEN_BY_SURVEILLANCE - FOR_ANYBODY == set()
 
 
 def test_the_surveillance_sends_nothing_but_notes_of_its_own(house: House) -> None:

@@ -154,7 +154,7 @@ def test_the_floor_is_told_where_every_table_stands_and_then_what_moves(watching
     table, seq, card = stream.card()
     assert (table, seq) == (dealer.table.pk, dealer.now.seq)
     assert f'data-live="{table}" data-seq="{seq}"' in card
-    assert "bet </span>10" in card
+    assert "Bets are open" in card
 
 
 def test_the_stream_of_one_table_is_its_bare_sequence_number(watching: Watching) -> None:
@@ -207,7 +207,7 @@ def test_alerts_are_shown_when_they_open_and_gone_when_somebody_takes_note(watch
     stream.begins(tables=1), alone.news()
     alert = alerts.raise_alert(dealer.table.book, "negative", "The rack holds less than nothing")
     news = {event["event"]: json.loads(event["data"]) for event in (stream.event() for _ in range(3))}
-    assert "open alert: The rack holds less than nothing" in news["table"]["card"]
+    assert "Alert: Less than nothing" in news["table"]["card"]
     assert "strip__alert" in news["strip"]["html"]
     assert "The rack holds less than nothing" in news["alerts"]["html"]
     alerts.acknowledge(alert, boss.by.signature, "seen")

@@ -139,7 +139,7 @@ def test_alerts_are_shown_to_those_who_hear_of_them_with_their_level_in_a_word(f
     for who in (vera, auditor):
         shown = page(who, "/pit/")
         assert "4 take-backs of Dora" in shown
-        assert "Surveillance</span>" in shown
-        assert "#mark-surveillance" in shown
+        assert "Surveillance</p>" in shown
+        assert "severity--attention" in shown
     alerts.escalate(alert, 1, 2, ["pit_boss"])
     assert "Escalated" in page(boss, "/pit/")
