@@ -58,7 +58,10 @@ def answer(page: Any, question: Question, *, right: bool = True) -> None:
     with page.expect_navigation():
         if not question.pays:
             key = next(each.key for each in question.answers if (each.name == question.right) is right)
-            page.keyboard.press("Enter" if right and question.right == "over" else key)
+            is_step = right and question.right == "over"
+            if is_step:
+                page.wait_for_timeout(400)  # before that an Enter may be a finger that trembles
+            page.keyboard.press("Enter" if is_step else key)
         elif question.right == "0":
             page.keyboard.press("b")
         else:
