@@ -21,6 +21,8 @@ from dealer_ui.pit.needs import Matters, Need, Relief, needs
 from ledger import cage
 from ledger.models import Account, Alert
 from ledger.proof.chips import RACK
+from tables.alerting import rule_book
+from tables.alerting.rules import Rule
 from tables.audit import round_list
 from tables.board.picture import Board, board
 from tables.day import figures, hours, reading
@@ -178,6 +180,7 @@ class Facts:
     moments: Mapping[int, Moments]
     paces: Mapping[int, int]
     places: Mapping[str, Place]
+    relief_rule: Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +209,7 @@ def read(tables: QuerySet[Table]) -> Facts:
         moments=moments,
         paces=_paces(standings, moments),
         places=pits.places(),
+        relief_rule=rule_book.in_force()["relief_due"],
     )
 
 
@@ -233,7 +237,7 @@ def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
         alert_title=gravest.sort.title if gravest else "",
         disputes=facts.disputes.get(book, 0),
     )
-    relief = Relief.of(dealer_since) if dealer_since else None
+    relief = Relief.of(dealer_since, drawn.table, facts.relief_rule) if dealer_since else None
     return Seen(
         board=drawn,
         standing=standing,

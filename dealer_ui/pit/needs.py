@@ -9,9 +9,10 @@ from typing import Final
 
 from django.utils import timezone
 
+from tables.alerting.rules import Rule
 from tables.board.picture import Board
 from tables.log.fold import Standing
-from tables.setup import house_terms
+from tables.models import Table
 
 ALERT, DISPUTE, LOCKED, SLIP, NO_DEALER, RELIEF_LATE, CUT_CARD, PAPERS, RELIEF_SOON = 90, 80, 75, 70, 60, 50, 40, 30, 20
 """How pressing each is; an alert that goes further counts one more for each level."""
@@ -35,12 +36,13 @@ class Relief:
 
     since: datetime
     due: datetime | None
-    """None where the house sets no time."""
+    """None where no rule of alerts says so."""
 
     @classmethod
-    def of(cls, since: datetime) -> Relief:
-        minutes = house_terms.number("relief_minutes")
-        return cls(since, since + timedelta(minutes=minutes) if minutes else None)
+    def of(cls, since: datetime, table: Table, rule: Rule) -> Relief:
+        """By the rule of alerts that says how long a dealer deals."""
+        goes_by = rule.is_on and rule.threshold is not None and rule.is_for(table.name, table.game)
+        return cls(since, since + timedelta(minutes=rule.threshold or 0) if goes_by else None)
 
     @property
     def at_table_minutes(self) -> int:

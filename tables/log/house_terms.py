@@ -356,11 +356,6 @@ TERMS: Final[Mapping[str, Term]] = {
         ),
         # --- The floor
         Term(
-            name="relief_minutes", title="A dealer is relieved after", group=FLOOR, kind="minutes",
-            default=60, least=0, most=480, unset="no set time",
-            help="So long after the dealer came to the table its tile on the floor says that a relief is due.",
-        ),
-        Term(
             name="expected_shown_to", title="Counters who see what should be there", group=FLOOR, kind="choices",
             default=(), choices=("pit_boss", "cashier", "cage_manager", "security", "counter"),
             help="Whoever may count a place is not told what should lie there, but for these roles. While a count"
