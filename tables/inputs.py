@@ -89,6 +89,13 @@ class SellChips(Struct, frozen=True, omit_defaults=True, tag_field="do", tag="se
     """Of the cash, where it is not the house's own: then it is refused."""
 
 
+class UndoSale(Struct, frozen=True, tag_field="do", tag="undo_sale"):
+    """A sale of chips was keyed wrongly: it is undone, while it is the newest entry at its table."""
+
+    sale: int
+    """Its entry."""
+
+
 class ChangeChips(Struct, frozen=True, tag_field="do", tag="change_chips"):
     """A player changes chips for others of the same worth: for larger ones (a colour-up), or for smaller ones."""
 
@@ -376,7 +383,7 @@ class ComparePaper(Struct, frozen=True, tag_field="do", tag="compare_paper"):
 
 
 GameInput = Bet | PlaceBets | CloseBets | Choose | Shuffle | KeyCard | KeyStandardCard | Deal | StartGame
-SeatInput = BuyIn | CashOut | TimeCharge | CollectCommission | ForgiveCommission | SellChips | ChangeChips
+SeatInput = BuyIn | CashOut | TimeCharge | CollectCommission | ForgiveCommission | SellChips | UndoSale | ChangeChips
 ShoeInput = LoadShoe | CheckDecks | ReadDecks | ShuffleShoe | PlaceCutCard | Burn | CutCardOut | RetireShoe
 TableInput = SignOut
 SlipInput = BeginSlip | SignSlip | VoidSlip

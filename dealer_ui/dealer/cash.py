@@ -1,5 +1,5 @@
 """Cash and colour changes at the table, beside the felt: what comes in, what goes out, a line to confirm it by, and how
-a change is taken back.
+a change is taken back and a sale undone.
 
 Nothing is entered before that line was shown: Enter in the amount shows it.
 """
@@ -21,19 +21,18 @@ from dealer_ui.dealer.pages import why_gone
 from dealer_ui.guards import dealers, gone
 from dealer_ui.numbers import amount_cents, number
 from dealer_ui.slips import counting
-from ledger.models import LogEntry
 from ledger.proof.chips import money
 from tables import dealing
 from tables import standing as standings
 from tables.board.words import Chips as Pile
 from tables.games.catalog import GAMES
-from tables.inputs import ChangeChips, Input, SellChips
-from tables.log.catalog import read
-from tables.log.entries.chips import ChipsChanged, ChipsSold
+from tables.inputs import ChangeChips, Input, SellChips, UndoSale
+from tables.log.entries.chips import ChipsChanged, ChipsSold, SaleUndone
+from tables.log.fold import Standing
 from tables.log.pieces import handed_out
 from tables.log.series import CASH, Chips, total
 from tables.models import Denomination, Staff, Table
-from tables.play.cash import kinds_at
+from tables.play.cash import chips_entry, kinds_at
 from tables.refusals import Refused
 from tables.setup import cash_terms
 from tables.staff import terminals
@@ -94,8 +93,10 @@ class Receipt:
     key: UUID
     """For taking it back."""
     piles: tuple[Pile, ...]
-    has_opposite: bool
-    """Whether it is a change, which the opposite one takes back."""
+    hands: str
+    """What is done with the chips."""
+    undo: str
+    """What the button says that takes it back; empty where nothing does."""
 
 
 @dealers
@@ -107,7 +108,8 @@ def cash(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     if standing.dealer is None or standing.dealer.username != viewer.username:
         return gone(request, why_gone(table, standing))
     if request.method == "GET" and "entry" in request.GET:
-        return render(request, "dealer_ui/dealer/cash.html", {"table": table, "receipt": _receipt(request, table)})
+        receipt = _receipt(table, standing, number(request.GET.get("entry")))
+        return render(request, "dealer_ui/dealer/cash.html", {"table": table, "receipt": receipt})
     refused, exchange = None, None
     if request.method == "POST":
         try:
@@ -139,6 +141,7 @@ def _context(request: HttpRequest, table: Table, exchange: Exchange | None, refu
         "piles": _piles(kinds, exchange.handed) if exchange else (),
         "key": _key(typed) if refused and is_shown else uuid4(),
         "refused": refused,
+        "sale": None if is_shown else _newest_sale(table),
     }
 
 
@@ -207,31 +210,49 @@ def _enter(request: HttpRequest, viewer: Staff, table: Table, entered: Input) ->
 # --- What was entered ------------------------------------------------------------------------------------------
 
 
-def _event(table: Table, seq: int | None) -> ChipsSold | ChipsChanged:
-    entry = LogEntry.objects.filter(book_id=table.book_id, seq=seq or 0, subject="chips").first()
-    event = read(entry.subject, entry.kind, bytes(entry.body)) if entry else None
-    if not isinstance(event, ChipsSold | ChipsChanged):
+Entered = ChipsSold | SaleUndone | ChipsChanged
+
+
+def _event(table: Table, seq: int | None) -> Entered:
+    event = chips_entry(table.book_id, seq or 0)
+    if not isinstance(event, Entered):
         raise Http404("There is no such entry.")
     return event
 
 
-def _receipt(request: HttpRequest, table: Table) -> Receipt:
-    seq = number(request.GET.get("entry"))
+def _receipt(table: Table, standing: Standing, seq: int | None) -> Receipt:
     event = _event(table, seq)
-    handed = event.chips if isinstance(event, ChipsSold) else event.gives
     return Receipt(
         seq=seq or 0,
         says=event.words(),
         key=uuid4(),
-        piles=_piles(table.denominations.all(), handed),
-        has_opposite=isinstance(event, ChipsChanged),
+        piles=_piles(table.denominations.all(), event.gives if isinstance(event, ChipsChanged) else event.chips),
+        hands="Back into the rack:" if isinstance(event, SaleUndone) else "Hand out",
+        undo=_undo_label(event, is_newest=standing.seq == seq),
     )
 
 
+def _undo_label(event: Entered, *, is_newest: bool) -> str:
+    """A change has an opposite at any time; a sale is undone before anything comes after it."""
+    if isinstance(event, ChipsChanged):
+        return "Take it back"
+    return f"Undo the sale of {money(event.amount_cents)}" if isinstance(event, ChipsSold) and is_newest else ""
+
+
+def _newest_sale(table: Table) -> Receipt | None:
+    """The sale that can be undone now, if there is one."""
+    standing = standings.of(table)
+    is_sale = isinstance(chips_entry(table.book_id, standing.seq), ChipsSold)
+    return _receipt(table, standing, standing.seq) if is_sale else None
+
+
 def _undo(request: HttpRequest, viewer: Staff, table: Table) -> HttpResponse:
-    """A change is taken back by the opposite one. Raises Refused."""
-    event = _event(table, number(request.POST.get("undo")))
-    if not isinstance(event, ChipsChanged):
-        raise Http404("Only a change has an opposite.")
+    """A change is taken back by the opposite one, a sale by its own undoing. Raises Refused."""
+    seq = number(request.POST.get("undo"))
+    event = _event(table, seq)
+    if isinstance(event, SaleUndone):
+        raise Http404("What was undone is entered anew.")
+    if isinstance(event, ChipsSold):
+        return _enter(request, viewer, table, UndoSale(seq or 0))
     back = ChangeChips(event.amount_cents, up=not event.up, takes=event.gives, gives=event.takes)
     return _enter(request, viewer, table, back)

@@ -259,10 +259,9 @@ def _proof(book: Book, after: Head | None, report: Report) -> _Proof:
 
 
 def _posted(book: Book, start: Standing) -> dict[int, Sequence[Posted]]:
-    """The transfers of the latest round's entries, by entry."""
-    if start.round is None:
-        return {}
-    rows = transfers(book.pk, start.round.first_seq - 1, start.seq)
+    """The transfers of the latest round's entries, and of whatever came since, by entry."""
+    first = start.seq if start.round is None else start.round.first_seq
+    rows = transfers(book.pk, first - 1, start.seq)
     return {seq: tuple(group) for seq, group in groupby(rows, key=attrgetter("seq"))}
 
 

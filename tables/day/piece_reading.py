@@ -15,7 +15,7 @@ from django.db import connection
 from ledger.models import HOUSE, Book
 from ledger.proof.chips import ISSUE, RACK, Denomination
 from tables.log.catalog import read, read_as
-from tables.log.entries.chips import AtTheCounter, ChipsChanged, ChipsSold
+from tables.log.entries.chips import AtTheCounter, ChipsChanged, ChipsSold, SaleUndone
 from tables.log.entries.seats import BoughtIn
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.pieces import NOTHING, Amounts, Holding, counted, handed_out
@@ -189,7 +189,7 @@ def _chips_of(shift: Shift) -> Chips:
     if shift.subject == "slip":
         return read_as(SlipSigned, shift.body).after.moved_pieces
     event = read(shift.subject, shift.kind, shift.body, house=shift.of_the_house)
-    return event.chips if isinstance(event, ChipsSold | AtTheCounter | BoughtIn) else ()
+    return event.chips if isinstance(event, ChipsSold | SaleUndone | AtTheCounter | BoughtIn) else ()
 
 
 def _exchanged(spans: Mapping[int, tuple[int, int]]) -> dict[int, list[ChipsChanged]]:

@@ -137,6 +137,9 @@ _RACKS: Final = """
         WHERE c.book_id = s.book AND c.through_seq BETWEEN s.opened AND s.low ORDER BY c.through_seq DESC LIMIT 1
     ) AS r ON true
 """
+# Cash of a sale that was undone in the same stretch lies in no box.
+_STAYED: Final = """kind = 'drop' AND NOT EXISTS (
+    SELECT FROM ledger_transfer AS r WHERE r.reverses_id = ledger_transfer.id AND r.seq <= s.high)"""
 _SUM_COLUMNS: Final[Mapping[str, str]] = {
     "rack": """coalesce(sum(CASE WHEN source_place = 'rack' THEN -amount_cents WHEN target_place = 'rack'
         THEN amount_cents END), 0)""",
@@ -151,8 +154,8 @@ _SUM_COLUMNS: Final[Mapping[str, str]] = {
         OR (target_place = 'seat' AND source_place IN ('pot', 'seat'))) THEN -amount_cents END), 0)""",
     "rounds": """count(DISTINCT seq) FILTER (WHERE kind = 'stake') - count(DISTINCT seq) FILTER (WHERE kind = 'reversal'
         AND source_place = 'layout' AND target_place = 'players')""",
-    "first_cash": "coalesce(min(seq) FILTER (WHERE kind = 'drop'), 0)",
-    "last_cash": "coalesce(max(seq) FILTER (WHERE kind = 'drop'), 0)",
+    "first_cash": f"coalesce(min(seq) FILTER (WHERE {_STAYED}), 0)",
+    "last_cash": f"coalesce(max(seq) FILTER (WHERE {_STAYED}), 0)",
 }
 """What is added up of a stretch's transfers, by its name."""
 SUM_NAMES: Final = tuple(_SUM_COLUMNS)

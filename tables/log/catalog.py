@@ -56,7 +56,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     back_entry.HousePaperCompared,
     seats.BoughtIn, seats.CashedOut, seats.TimeCharged, seats.SeatPageIssued, seats.SeatPageRevoked,
     commission.CommissionCollected, commission.CommissionForgiven,
-    chips.ChipsSold, chips.ChipsChanged, chips.ChipsIssued, chips.SoldAtTheCage, chips.Redeemed,
+    chips.ChipsSold, chips.SaleUndone, chips.ChipsChanged, chips.ChipsIssued, chips.SoldAtTheCage, chips.Redeemed,
     chips.DenominationAdded, chips.DenominationChanged, chips.DenominationRetired, chips.ChipSeriesAdded,
     slips.SlipSigned, slips.HouseSlipSigned,
     doors.TableOpened, doors.TableClosed, doors.DealerSignedIn, doors.DealerSignedOut,

@@ -58,7 +58,7 @@ class Context:
     recorded: Sequence[Move]
     """What the entry says that it moved."""
     posted: Mapping[int, Sequence[Posted]]
-    """The transfers of the latest round's entries."""
+    """The transfers of the latest round's entries, and of sales of chips since it began."""
     held: Mapping[str, int] | None
     """What lies in each place of the table that has no seat, where that is known; in cents."""
     moment: datetime | None = None

@@ -68,7 +68,7 @@ CHIPS_AND_CASH: Final = Matter(
     "Chips in and out",
     "Destroyed, lapsed, found, counterfeit; notes that no count took for money; keys that were lost.",
 )
-TAKE_BACKS: Final = Matter("take_backs", "Take-backs", "Inputs of a round that were taken back.")
+TAKE_BACKS: Final = Matter("take_backs", "Take-backs", "Inputs of a round, and sales of chips, that were taken back.")
 CORRECTIONS: Final = Matter("corrections", "Corrections", "Mispays put right later, and commission that was forgiven.")
 DISPUTES: Final = Matter("disputes", "Disputes", "Opened and ruled on.")
 OVER_LIMIT: Final = Matter("over_limit", "Bets over the limit", "Bets beyond the limits that were accepted and stood.")
@@ -100,6 +100,7 @@ MATTERS: Final = (
 EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
     {
         rounds.TakenBack: TAKE_BACKS,
+        chips.SaleUndone: TAKE_BACKS,
         rounds.Voided: VOIDS,
         mishaps.MishapEntered: MISHAPS,
         mishaps.TableAbandoned: MISHAPS,

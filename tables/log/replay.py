@@ -12,6 +12,7 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import MOVEMENTS
 from ledger.proof.moves import Chart, Move, Posted
 from tables.log.catalog import fold
+from tables.log.entries.chips import ChipsSold
 from tables.log.entries.rounds import DEALT, Played
 from tables.log.entries.seats import SEATED
 from tables.log.event import Context, Event, Misconduct
@@ -30,7 +31,7 @@ class Replay:
     held: dict[str, int] | None = None
     """What lies in each place of the table that has no seat, likewise."""
     posted: dict[int, Sequence[Posted]] = field(default_factory=dict)
-    """The transfers of the latest round's entries: what is taken back is undone by them."""
+    """The transfers of the latest round's entries, and of sales since then: what is taken back is undone by them."""
     rounds: int = 0
     """How many rounds were over on the way."""
 
@@ -65,7 +66,7 @@ class Replay:
             _carry(self.held, moves)
 
     def _remember(self, seq: int, event: Event, posted: Sequence[Posted]) -> None:
-        if event.subject != Played.subject:
+        if event.subject != Played.subject and not isinstance(event, ChipsSold):
             return
         if isinstance(event, Played):
             self.rounds += self.standing.round is not None and self.standing.round.over

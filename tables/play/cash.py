@@ -1,15 +1,18 @@
-"""Cash at a table against the house: chips sold to players, and chips changed for others of the same worth."""
+"""Cash at a table against the house: chips sold, sales undone, and chips changed for others of the same worth."""
 
 from __future__ import annotations
 
 from ledger import cage
-from ledger.models import Account
+from ledger.models import Account, LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK, Denomination, money
+from ledger.proof.moves import undone
 from tables import permits
 from tables.handlers import enacts, enters
-from tables.inputs import ChangeChips, SellChips
-from tables.log.entries.chips import ChipsChanged, ChipsSold
+from tables.inputs import ChangeChips, SellChips, UndoSale
+from tables.log.catalog import read
+from tables.log.entries.chips import ChipsChanged, ChipsSold, SaleUndone
+from tables.log.event import Event
 from tables.log.paper import as_chips
 from tables.log.pieces import handed_out
 from tables.log.series import Chips, total
@@ -49,6 +52,42 @@ def enact_sale(scene: Scene, event: ChipsSold, entry: Entry) -> Step:
 def _sold(scene: Scene, amount_cents: int, chips: Chips) -> Step:
     _refuse(scene, amount_cents)
     return Step(ChipsSold(amount_cents=amount_cents, chips=chips), moves=sold(scene.chart, amount_cents))
+
+
+@enters(UndoSale, permit=permits.the_dealer)
+def undo(scene: Scene, entered: UndoSale) -> Outcome:
+    """A sale that was keyed wrongly is undone: chips and cash go back by reversals. Raises Refused.
+
+    Nothing may have come after it, so whoever deals is who sold, and neither cards, a count nor a box depend on it.
+    """
+    sale = chips_entry(scene.table.book_id, entered.sale)
+    if not isinstance(sale, ChipsSold):
+        raise Refused("no_sale", f"Entry {entered.sale} is no sale of chips at {scene.table.name}.", 404)
+    if scene.standing.seq != entered.sale:
+        raise _stands(scene, entered.sale)
+    event = SaleUndone(corrects=entered.sale, amount_cents=sale.amount_cents, chips=sale.chips)
+    moves = undone(cage.transfers_of(scene.table.book_id, [entered.sale]))
+    return Outcome([Step(event, moves=moves)])
+
+
+def chips_entry(book_id: int, seq: int) -> Event | None:
+    """What an entry about chips at a table says; None where there is none of that number."""
+    entry = LogEntry.objects.filter(book_id=book_id, seq=seq, subject=ChipsSold.subject).first()
+    return read(entry.subject, entry.kind, bytes(entry.body)) if entry else None
+
+
+def _stands(scene: Scene, sale_seq: int) -> Refused:
+    """Why a sale is not undone any more."""
+    if isinstance(chips_entry(scene.table.book_id, sale_seq + 1), SaleUndone):
+        return Refused("sale_undone", "That sale was undone already.", 409)
+    says = "Something else was entered at this table since: the sale stands, and the pit corrects it."
+    return Refused("sale_stands", says, 409)
+
+
+@enacts(SaleUndone, permit=permits.the_dealer)
+def enact_undoing(scene: Scene, event: SaleUndone, entry: Entry) -> Step:
+    """As it was entered, with the chips that its sale named."""
+    return undo(scene, UndoSale(event.corrects)).steps[0]
 
 
 @enters(ChangeChips, permit=permits.the_dealer)

@@ -113,6 +113,31 @@ def test_cash_is_confirmed_by_its_line_and_no_key_reaches_the_felt(at_table: Com
     assert latest(hand).subject == "round", "the keyboard is the felt's again"
 
 
+def test_a_sale_is_undone_by_its_button_and_no_key(at_table: Come, transactional_db: None) -> None:
+    """Harm: a key for the felt undoes a sale; or the button is not there, or too small for a finger."""
+    hand = decision()
+    screen = at_table(hand, PORTRAIT).open()
+    opened(screen, "F2")
+    screen.page.keyboard.type("500")
+    screen.page.keyboard.press("Enter")
+    screen.page.wait_for_selector(".exchange__line")
+    screen.page.keyboard.press("Enter")
+    screen.page.wait_for_selector("#receipt:visible")
+    assert serious(screen.page) == []
+    screen.at(hand.now.seq)
+    for key in ("Enter", "u"):
+        screen.page.keyboard.press(key)
+    sheet = opened(screen, "F2")
+    assert latest(hand).kind == "buy_in"
+    sheet.locator("text=Undo the sale of 500").tap()
+    screen.page.wait_for_selector("#receipt:visible")
+    assert latest(hand).kind == "undone"
+    assert "no chips were sold for 500" in screen.page.inner_text("#receipt")
+    assert serious(screen.page) == []
+    screen.keys("4")
+    assert latest(hand).subject == "round", "the keyboard is the felt's again"
+
+
 def test_a_slip_is_signed_beside_the_felt(at_table: Come, transactional_db: None) -> None:
     """Harm: whoever signs leaves the game for it, and finds no way back; or a half-typed PIN is wiped out."""
     hand = decision()

@@ -96,6 +96,8 @@ TRIES: Final = 3
 """So many wrong secrets lock somebody out here."""
 ONLY_BY_AN_UPGRADE: Final = {(True, "rows", "taken_over")}
 """What no house writes that was new with its release: a kept house gets it when it is upgraded."""
+SINCE_THE_LATEST_KEPT_HOUSE: Final = {(True, "pit", "section_set"), (False, "chips", "undone")}
+"""What the log got a word for since a house was kept last. A day here makes it happen: the next house has it."""
 POT_GAMES: Final = tuple(name for name, game in GAMES.items() if game.kind == "pot")
 EACH_MOVE: Final = ("regent", "starboard")
 """So few of them move chips in every way that there is."""
@@ -112,9 +114,13 @@ def missing(entries: Iterable[tuple[bool, str, str]], transfers: Iterable[str]) 
     has = set(entries)
     due = {(True, *kind) for kind in IN_THE_HOUSE} | {(False, *kind) for kind in AT_TABLES}
     due -= ONLY_BY_AN_UPGRADE
+    return named(due - has) + [f"a {kind}" for kind in sorted(MOVEMENTS.keys() - set(transfers))]
+
+
+def named(kinds: Iterable[tuple[bool, str, str]]) -> list[str]:
+    """Kinds of entries as a list says them."""
     where = {True: "in the house's book", False: "at a table"}
-    lacks = [f"{subject} {kind} {where[of_house]}" for of_house, subject, kind in sorted(due - has)]
-    return lacks + [f"a {kind}" for kind in sorted(MOVEMENTS.keys() - set(transfers))]
+    return [f"{subject} {kind} {where[of_house]}" for of_house, subject, kind in sorted(kinds)]
 
 
 def missing_here() -> list[str]:
@@ -459,6 +465,7 @@ def _rocket(house: House, table: Table) -> None:
     dealer.cards(1)
     _refused("impossible_card", lambda: dealer.cards(1))
     _until(dealer, lambda: not dealer.now.round_open)
+    dealer("undo_sale", sale=dealer("sell_chips", amount_cents=50_000).entry)
     dealer("sell_chips", amount_cents=30_000)
     dealer("change_chips", amount_cents=10_000, up=True)
     floor.relieve(table, house.dan)

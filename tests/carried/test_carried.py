@@ -198,12 +198,12 @@ def test_the_note_beside_the_old_key_is_read(house: Carried, tmp_path: Path) -> 
 def test_the_kept_houses_have_everything_that_the_log_has_a_word_for() -> None:
     """Harm: a kind of entry that no kept house has, so that nobody notices when its old entries stop holding.
 
-    Whoever adds a kind makes it happen in ``day.py``, and keeps a house that has it.
+    Whoever adds a kind makes it happen in ``day.py``; the next release's house has it, and until then it is named.
     """
     houses = [kept.read(path) for path in KEPT]
     entries = chain.from_iterable(map(_kinds, houses))
     transfers = (str(row["kind"]) for house in houses for row in house.rows("ledger_transfer"))
-    assert day.missing(entries, transfers) == []
+    assert day.missing(entries, transfers) == day.named(day.SINCE_THE_LATEST_KEPT_HOUSE)
 
 
 def _kinds(house: kept.Kept) -> Iterator[tuple[bool, str, str]]:

@@ -391,9 +391,10 @@ class BookProof:
             if [transfer.move.spelled() for transfer in posted] != entry.moves:
                 raise self._wrong("its transfers are not those that its body records")
             self.moves |= {transfer.id: transfer.move for transfer in posted}
+            self.carried_transfers[entry.seq] = posted
             if entry.seq not in carried_seqs:
                 continue  # it is there for what it moved, which is reversed
-            self.entries[entry.seq], self.carried_transfers[entry.seq] = entry, posted
+            self.entries[entry.seq] = entry
             state.carry(entry)
             if entry.subject == AboutKey.subject:
                 event = event_of(entry)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from ledger.proof.chips import money
-from ledger.proof.moves import Move
+from ledger.proof.chips import REVERSAL, money
+from ledger.proof.moves import Move, undone
 from tables.log import attestation
 from tables.log.event import Context, Event, Misconduct
 from tables.log.series import Chips, total
@@ -35,6 +35,32 @@ class ChipsSold(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     def words(self) -> str:
         return f"A player buys chips for {money(self.amount_cents)}"
+
+
+class SaleUndone(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A sale of chips was keyed wrongly: it does not count, and what it moved goes back."""
+
+    subject: ClassVar[str] = "chips"
+    kinds: ClassVar[tuple[str, ...]] = ("undone",)
+    may_move: ClassVar[frozenset[str]] = frozenset({REVERSAL})
+
+    corrects: int
+    """The entry of the sale: the one before this."""
+    amount_cents: int
+    chips: Chips = ()
+    """Which go back into the rack: those that the sale named."""
+
+    def moved(self, context: Context) -> Sequence[Move]:
+        _refuse_other(self.chips, self.amount_cents)
+        if self.corrects != context.before.seq:
+            raise Misconduct(f"it undoes entry {self.corrects}, and entry {context.before.seq} is the one before it")
+        posted = context.posted.get(self.corrects, ())
+        if [transfer.move for transfer in posted] != sold(context.chart, self.amount_cents):
+            raise Misconduct(f"it undoes a sale of {self.amount_cents}, and entry {self.corrects} is none")
+        return undone(posted)
+
+    def words(self) -> str:
+        return f"Entry {self.corrects} is undone: no chips were sold for {money(self.amount_cents)}"
 
 
 class ChipsChanged(Event, frozen=True, kw_only=True, omit_defaults=True):

@@ -190,6 +190,29 @@ def test_a_change_is_taken_back_by_the_opposite_one(hand: Hand, dora: Client) ->
     assert (back["takes"], back["gives"], back["up"]) == ([[large, 1]], [[small, count]], False)
 
 
+def test_a_sale_is_undone_from_its_receipt_or_the_sheet(hand: Hand, dora: Client) -> None:
+    """Harm: 500 that was keyed for 50 stays in the book, or is offered to be undone when it cannot be any more."""
+    before, sheet = rack_cents(hand), f"/tables/{hand.table.pk}/cash/"
+    offer = "Undo the sale of 500"
+    assert offer not in text(dora.get(sheet))
+    sold = exchange(dora, hand, amount="500", step="confirm")["Location"]
+    assert offer in text(dora.get(sold))
+    assert offer in text(dora.get(sheet))
+    assert offer not in text(exchange(dora, hand, amount="50"))
+    undo = {"key": str(uuid4()), "undo": sold.rpartition("=")[2]}
+    answers = [dora.post(sheet, undo) for _ in range(2)]
+    assert answers[0]["Location"] == answers[1]["Location"]
+    receipt = text(dora.get(answers[0]["Location"]))
+    assert "no chips were sold for 500. Back into the rack:" in receipt.replace("</b>", "")
+    assert "<button" not in receipt.partition("<main")[2].partition("</section>")[0]
+    assert rack_cents(hand) == before
+    again = dora.post(sheet, undo | {"key": str(uuid4())})
+    assert (again.status_code, "That sale was undone already." in text(again)) == (409, True)
+    exchange(dora, hand, amount="500", step="confirm")
+    hand.bets(seat1=1_000)
+    assert offer not in text(dora.get(sheet))
+
+
 def test_no_refusal_tells_a_dealer_what_the_rack_should_hold(hand: Hand, dora: Client) -> None:
     """Harm: who counts the rack tonight asks the screen first what has to come out."""
     held = rack_cents(hand)

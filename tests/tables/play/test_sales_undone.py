@@ -1,0 +1,199 @@
+"""A sale of chips that was keyed wrongly and is undone: what goes back, who may, until when, and its proof."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from ledger import cage
+from ledger.models import Account, LogEntry
+from ledger.proof import seals
+from ledger.proof.moves import undone
+from tables import dealing, standing
+from tables.audit import proofs, sealing
+from tables.audit.outside import verifier
+from tables.audit.outside.bundle import Wrong
+from tables.day import hours
+from tables.inputs import BeginSlip, UndoSale
+from tables.refusals import Refused
+from tables.roles import Role
+from tests import floor
+from tests.clock import Clock
+from tests.floor import Hand, dealt, signs
+from tests.tables.at_once import at_once
+from tests.tables.audit.test_conduct import forge
+from tests.tables.bundles import ONE, TWO, exported
+from tests.tables.day.test_figures import box, line
+from tests.tables.day.test_inventory import stock
+
+CHIPS = ((100, 50),)
+DEAREST = ((100, 500),)
+
+
+@pytest.fixture
+def hand(db: None) -> Hand:
+    return dealt(options={"decks": 6})[0]
+
+
+def sell(hand: Hand, chips: tuple[tuple[int, int], ...] = DEAREST) -> int:
+    """The entry of a sale of these chips."""
+    cents = sum(value * count for value, count in chips)
+    return hand("sell_chips", amount_cents=cents, chips=chips).entry
+
+
+def signature(hand: Hand) -> str:
+    """How the log names who deals."""
+    assert hand.now.dealer is not None
+    return hand.now.dealer.signature
+
+
+def held(hand: Hand) -> dict[str, int]:
+    """What lies in the table's rack, in its box and with its players."""
+    accounts = Account.objects.filter(book_id=hand.table.book_id, place__in=["rack", "drop_box", "players"])
+    return {account.place: cage.balance(account) for account in accounts}
+
+
+def refusal(hand: Hand, seq: int) -> Refused:
+    """How undoing a sale is refused; nothing is written."""
+    before = LogEntry.objects.count()
+    with pytest.raises(Refused) as refused:
+        hand("undo_sale", sale=seq)
+    assert LogEntry.objects.count() == before
+    return refused.value
+
+
+def fault(hand: Hand) -> tuple[int, str]:
+    """What the house's proof finds."""
+    standing.cache.clear()
+    broken = proofs.verify(hand.table.book, noted=False).fault
+    assert broken is not None, "the forgery was believed"
+    return broken.seq, broken.what
+
+
+def test_all_is_as_before_the_sale(hand: Hand) -> None:
+    """Harm: 500 that was keyed for 50 is counted as dropped, or chips are booked out that never left the rack."""
+    sell(hand, CHIPS)
+    chips, figures_before, holding = held(hand), line(), stock(hand.table.name).holding
+    seq = sell(hand)
+    assert held(hand) != chips
+    hand("undo_sale", sale=seq)
+    assert (held(hand), line(), stock(hand.table.name).holding) == (chips, figures_before, holding)
+    entry = LogEntry.objects.filter(book_id=hand.table.book_id).latest("seq")
+    assert (entry.kind, entry.content["corrects"], entry.by) == ("undone", seq, signature(hand))
+    sell(hand, CHIPS)
+    assert line().drop_cents == figures_before.drop_cents + 5_000
+    assert proofs.verify(hand.table.book).fault is None
+
+
+def test_cash_of_a_sale_that_was_undone_waits_for_no_box(hand: Hand) -> None:
+    """Harm: after the box was counted, a drop is reported as expected for cash that there never was."""
+    sell(hand, ((100, 100),))
+    box(hand.table, cash=((10_000, 1),))
+    before = line()
+    hand("undo_sale", sale=sell(hand))
+    assert line() == before
+
+
+def test_it_is_undone_only_before_anything_else(hand: Hand) -> None:
+    """Harm: a sale is undone after its chips were played, counted, or left with the box."""
+    first, second = sell(hand, CHIPS), sell(hand)
+    assert refusal(hand, first).sentence == (
+        "Something else was entered at this table since: the sale stands, and the pit corrects it."
+    )
+    hand("undo_sale", sale=second)
+    assert refusal(hand, second).code == "sale_undone"
+    assert refusal(hand, first).code == "sale_stands"
+    third = sell(hand)
+    hand.bets(seat1=1_000)
+    assert refusal(hand, third).code == "sale_stands"
+    fourth = sell(hand)
+    signs(hand.table, floor.crew("requested"), BeginSlip("fill", ((100, 10),)))
+    assert refusal(hand, fourth).code == "sale_stands"
+    assert refusal(hand, hand.now.seq).code == "no_sale"
+
+
+def test_whoever_deals_next_undoes_nothing(hand: Hand) -> None:
+    """Harm: cash is taken off the book of somebody who has gone home."""
+    seq = sell(hand)
+    boss = Hand(hand.table, floor.staff(Role.PIT_BOSS, "petra"))
+    assert refusal(boss, seq).code == "not_your_table"
+    rosa = floor.staff(Role.DEALER, "rosa", "102")
+    floor.relieve(hand.table, rosa)
+    assert refusal(Hand(hand.table, rosa), seq).code == "sale_stands"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_screens_at_once_undo_it_once() -> None:
+    """Harm: the same 500 leaves the box twice."""
+    hand = dealt(options={"decks": 6})[0]
+    before = held(hand)
+    seq = sell(hand)
+
+    def undo() -> dealing.Answer:
+        return dealing.record(hand.table, UndoSale(seq), by=hand.by, key=uuid4(), expected_seq=None)
+
+    answers = at_once(undo, undo)
+    assert sorted(type(answer).__name__ for answer in answers) == ["Answer", "Refused"]
+    assert held(hand) == before
+    assert proofs.verify(hand.table.book).fault is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"chips": [[500, 100]]}, "chips is"),
+        ({"amount_cents": 5_000, "chips": [[100, 50]]}, "amount_cents is"),
+        ({"corrects": 3}, "Entry 3 is no sale of chips"),
+    ],
+)
+def test_a_forged_undoing_is_named(hand: Hand, changes: dict[str, Any], says: str) -> None:
+    """Harm: somebody who writes into the database takes cash off the book, and it passes for a sale undone."""
+    seq = sell(hand)
+    content = {"corrects": seq, "amount_cents": 50_000, "chips": DEAREST} | changes
+    moves = undone(cage.transfers_of(hand.table.book_id, [seq]))
+    forged = forge(hand, "chips", "undone", content, by=signature(hand), moves=moves)
+    assert fault(hand)[0] == forged
+    assert says in fault(hand)[1]
+
+
+def test_a_late_undoing_is_named(hand: Hand) -> None:
+    """Harm: the rule holds on the screen alone."""
+    seq = sell(hand)
+    hand.bets(seat1=1_000)
+    content = {"corrects": seq, "amount_cents": 50_000, "chips": DEAREST}
+    moves = undone(cage.transfers_of(hand.table.book_id, [seq]))
+    forged = forge(hand, "chips", "undone", content, by=signature(hand), moves=moves)
+    assert fault(hand) == (
+        forged,
+        "it could not be entered then: Something else was entered at this table since: the sale stands, and the pit"
+        " corrects it.",
+    )
+
+
+def test_it_holds_for_an_outsider_even_over_the_days_end(tmp_path: Path, settings: Any, clock: Clock) -> None:
+    """Harm: honest work is called a forgery the day after, or a forged undoing passes an auditor without the house."""
+    settings.AUDIT_KEY_FILE = str(tmp_path / "audit.pem")
+    seals.make_key(tmp_path / "audit.pem")
+    hand = dealt(options={"decks": 6})[0]
+    hand("undo_sale", sale=sell(hand))
+    seq = sell(hand)
+    clock.pass_until(hours.span(TWO)[0] + timedelta(hours=9))
+    sealing.seal_finished()
+    hand("undo_sale", sale=seq)
+    sold = sell(hand)
+    sell(hand, CHIPS)
+    assert proofs.verify(hand.table.book).fault is None
+    content = {"corrects": sold, "amount_cents": 50_000, "chips": DEAREST}
+    moves = undone(cage.transfers_of(hand.table.book_id, [sold]))
+    forged = forge(hand, "chips", "undone", content, by=signature(hand), moves=moves)
+    clock.pass_until(hours.span(TWO)[1] + timedelta(hours=1))
+    sealing.seal_finished()
+    path = tmp_path / "bundle.zip"
+    path.write_bytes(exported(ONE, ONE))
+    verifier.verify(path, say=lambda line: None)
+    for first in (ONE, TWO):
+        path.write_bytes(exported(first, TWO))
+        with pytest.raises(Wrong, match=f"entry {forged}: it undoes entry {sold}, and entry {forged - 1} is the one"):
+            verifier.verify(path, say=lambda line: None)
