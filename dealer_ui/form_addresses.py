@@ -4,6 +4,7 @@ bar after a refusal, and whoever presses Enter there means that page."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import PurePosixPath
 from typing import Final
 
 from django.http import HttpRequest, HttpResponseBase
@@ -34,9 +35,8 @@ def _is_a_screens(request: HttpRequest) -> bool:
 
 def page_above(path: str) -> str:
     """The nearest address above another that leads somewhere."""
-    folders = path.strip("/").split("/")[:-1]
-    for depth in range(len(folders), 0, -1):
-        address = f"/{'/'.join(folders[:depth])}/"
+    for folder in PurePosixPath(path).parents:
+        address = f"{folder}/"
         try:
             resolve(address)
         except Resolver404:

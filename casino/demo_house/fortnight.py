@@ -22,6 +22,7 @@ from tables.audit import sealing
 from tables.day import closing, hours
 from tables.games.catalog import GAMES
 from tables.inputs import SellChips
+from tables.log.kinds import kind_of
 from tables.management.commands.seed_demo import STAFF
 from tables.maths import penetration
 from tables.models import Table
@@ -93,7 +94,7 @@ def _day(house: House, day: date, ago: int, *, is_first: bool) -> int:
 
 def _open(house: House, ago: int) -> list[Dealer]:
     """Some tables open: each is counted, has a dealer, and players who come with chips or cash."""
-    others = [name for name, table in house.tables.items() if GAMES[table.game].kind == "banked"]
+    others = [name for name, table in house.tables.items() if kind_of(GAMES[table.game]).sells_chips]
     others.remove(matters.COUNTERS_TABLE)
     chosen = [matters.COUNTERS_TABLE, *house.chance.sample(sorted(others), TABLES_A_DAY - 1)]
     on_duty = house.chance.sample(DEALERS, len(chosen))

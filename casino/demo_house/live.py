@@ -27,6 +27,7 @@ from casino.demo_house.dealer import Dealer, Guest  # noqa: E402
 from ledger.clock import WrongClock  # noqa: E402
 from tables import dealing  # noqa: E402
 from tables.games.catalog import GAMES  # noqa: E402
+from tables.log.kinds import kind_of  # noqa: E402
 from tables.management.commands import seed_demo  # noqa: E402
 from tables.models import Staff, Table  # noqa: E402
 from tables.refusals import Refused  # noqa: E402
@@ -93,7 +94,7 @@ def dealers_of(chance: random.Random) -> list[Dealer]:
     banked = [
         table
         for table in Table.objects.filter(retired_at=None).prefetch_related("denominations").order_by("pk")
-        if table.name not in NEWCOMERS and GAMES[table.game].kind == "banked"
+        if table.name not in NEWCOMERS and kind_of(GAMES[table.game]).sells_chips
     ]
     people = hired(len(banked))
     return [

@@ -29,6 +29,7 @@ from tables.games.catalog import GAMES
 from tables.inputs import ChangeChips, Input, SellChips, UndoSale
 from tables.log.entries.chips import ChipsChanged, ChipsSold, SaleUndone
 from tables.log.fold import Standing
+from tables.log.kinds import kind_of
 from tables.log.pieces import handed_out
 from tables.log.series import CASH, Chips, total
 from tables.models import Denomination, Staff, Table
@@ -153,7 +154,7 @@ def _way(request: HttpRequest, table: Table) -> Way:
 
 def _ways(table: Table) -> list[Way]:
     """Where players play for a pot, cash buys in at a seat, on the felt."""
-    return [way for way in WAYS if way is not SALE or GAMES[table.game].kind == "banked"]
+    return [way for way in WAYS if way is not SALE or kind_of(GAMES[table.game]).sells_chips]
 
 
 def _key(typed: QueryDict) -> UUID:

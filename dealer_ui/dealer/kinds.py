@@ -24,6 +24,10 @@ class Felt(ABC):
     """The template of a seat's cards."""
     bet: str
     """The template of a seat's chips."""
+    keeps_cards: bool
+    """Whether the cards of a round that is over lie until the next bet."""
+    is_done_by_hands: bool
+    """Whether the dealer's hands do at once what an input decides at a seat, and say so."""
 
     @abstractmethod
     def lies_cents(self, box: SeatBox) -> int:
@@ -49,6 +53,7 @@ class HouseFelt(Felt):
     centre = "dealer_ui/dealer/_dealer_row.html"
     cards = "dealer_ui/dealer/_stack.html"
     bet = "dealer_ui/dealer/_seat_bet.html"
+    keeps_cards, is_done_by_hands = True, True
 
     def lies_cents(self, box: SeatBox) -> int:
         return box.bet_cents
@@ -72,6 +77,7 @@ class SpreadFelt(HouseFelt):
     name = "spread"
     seats = "dealer_ui/dealer/_spread_seats.html"
     centre = "dealer_ui/dealer/_hands_row.html"
+    keeps_cards = False
 
     def terms(self, board: Board) -> str:
         cap = f"; the table's cap is {money(board.cap_cents)}" if board.cap_cents else ""
@@ -85,6 +91,7 @@ class PotFelt(Felt):
     centre = "dealer_ui/dealer/_middle.html"
     cards = "dealer_ui/dealer/_cards.html"
     bet = "dealer_ui/dealer/_seat_chips.html"
+    keeps_cards, is_done_by_hands = False, False
 
     def lies_cents(self, box: SeatBox) -> int:
         return box.chips_cents

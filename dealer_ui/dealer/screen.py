@@ -328,7 +328,7 @@ class Screen:
     def _lying(self) -> View | None:
         """The cards of the round that is over: they lie until the next bet, or until the shoe is shuffled."""
         last, shoe = self.standing.round, self.standing.shoe
-        if last is None or not last.over or last.voided or not self.board.banked or self.board.side_by_side:
+        if last is None or not last.over or last.voided or not self.felt.keeps_cards:
             return None
         is_of_this_shoe = shoe is not None and shoe.stage == "ready" and last.first_seq >= shoe.ready_seq
         return last.view(DEALER) if is_of_this_shoe and self.board.due in ("bets", "shuffle") else None
@@ -372,7 +372,7 @@ class Screen:
         """What the dealer's hands do about the latest input, seat by seat; the walk at a round's end is the prompt's
         own."""
         standing = self.standing
-        if not self.board.banked or standing.round is None or standing.round.paid or self.board.pay:
+        if not self.felt.is_done_by_hands or standing.round is None or standing.round.paid or self.board.pay:
             return ()
         shuffled_since = (
             standing.shoe is None

@@ -63,7 +63,7 @@ def at_table(table: Table, entry: Entry, event: Event) -> Iterator[Fact]:
             yield from _wins(table, entry, _decided(table, entry.round, entry.seq, event))
         case Voided():
             _unwin_all(table, entry)
-        case TakenBack():
+        case TakenBack(seat=None):
             _unwin(table, entry, event)
             yield from _streak(table, entry, _author(table, event.corrects))
         case CorrectionSigned():
@@ -199,7 +199,8 @@ def _streak(table: Table, entry: Entry, dealer: str) -> Iterator[Fact]:
     )
     taken_back = recent.filter(subject="round", kind=TakenBack.kinds[0]).values_list("body", flat=True)
     corrected = recent.filter(subject="correction", kind=CorrectionSigned.kinds[0]).values_list("body", flat=True)
-    whose = [_author(table, read_as(TakenBack, body).corrects) for body in taken_back]
+    inputs = (event for event in (read_as(TakenBack, body) for body in taken_back) if event.seat is None)
+    whose = [_author(table, event.corrects) for event in inputs]
     whose += [_dealer_of(table, read_as(CorrectionSigned, body).correction.round) for body in corrected]
     times = whose.count(dealer)
     says = f"{times} take-backs and corrections of {dealer} within an hour at {table.name}"

@@ -26,6 +26,7 @@ from tables.games.cards import PAIRS, pack_of
 from tables.games.felt import DEALER, Opening, Payout, View
 from tables.games.record import record_of
 from tables.log.entries.rounds import Paid, Played, TakenBack
+from tables.log.entries.shoes import CutCardBack
 from tables.log.fold import UNREADABLE, Round
 from tables.models import Table
 
@@ -163,7 +164,7 @@ def _corrected_seq(entry: Entry) -> int | None:
     """The entry that this one takes back."""
     with suppress(*UNREADABLE):
         event = secrecy.event_of(entry)
-        return event.corrects if isinstance(event, TakenBack | Veiled) else None
+        return event.corrects if isinstance(event, TakenBack | CutCardBack | Veiled) else None
     return None
 
 

@@ -35,6 +35,8 @@ from tables.inputs import (
     TimeCharge,
     spell,
 )
+from tables.log.entries.rounds import TakenBack
+from tables.log.event import Event
 from tables.log.fold import Round, Standing
 from tables.log.kinds import kind_of
 from tables.log.terms import limits_of, rules_of
@@ -199,8 +201,7 @@ class Entries:
             return
         aside = _unless_it_stands(rounds.latest_aside, self.scene)
         if aside is not None:
-            label = "Cut card is not out" if aside.shoe else f"Seat {aside.seat} is not done"
-            yield Button(label, spell(TakeBack()), "Backspace")
+            yield Button(_not_so(aside.event), spell(TakeBack()), "Backspace")
         if _unless_it_stands(rounds.last_input, self.scene) is None:
             return
         if current.over:
@@ -210,6 +211,11 @@ class Entries:
 
     def can_take_back(self) -> bool:
         return any(True for _ in self._taking_back())
+
+
+def _not_so(event: Event) -> str:
+    """What was entered by mistake, if the entry that takes it back is of a payment or of the cut card."""
+    return f"Seat {event.seat} is not done" if isinstance(event, TakenBack) else "Cut card is not out"
 
 
 def _unless_it_stands(look: Callable[[Scene], Latest | None], scene: Scene) -> Latest | None:

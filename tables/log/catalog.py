@@ -48,7 +48,7 @@ from tables.log.fold import Standing
 EVENTS: Final[tuple[type[Event], ...]] = (
     rounds.Played, rounds.Paid, rounds.TakenBack, rounds.Voided,
     shoes.Loaded, shoes.DeckChecked, shoes.DeckCheckFailed, shoes.Shuffled, shoes.CutCardPlaced, shoes.Burned,
-    shoes.CutCardOut, shoes.Retired, shoes.CardSetAside, shoes.Doubted, shoes.CardRefused,
+    shoes.CutCardOut, shoes.CutCardBack, shoes.Retired, shoes.CardSetAside, shoes.Doubted, shoes.CardRefused,
     mishaps.MishapEntered, mishaps.TableAbandoned, mishaps.RackLocked, mishaps.RackUnlocked,
     back_entry.BackEntryBegun, back_entry.BackEntryEnded, back_entry.EnteredFromPaper, back_entry.RoundFromPaper,
     back_entry.PaperCompared,

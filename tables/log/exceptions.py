@@ -100,6 +100,7 @@ MATTERS: Final = (
 EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
     {
         rounds.TakenBack: TAKE_BACKS,
+        shoes.CutCardBack: TAKE_BACKS,
         chips.SaleUndone: TAKE_BACKS,
         rounds.Voided: VOIDS,
         mishaps.MishapEntered: MISHAPS,

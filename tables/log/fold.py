@@ -324,7 +324,7 @@ class Standing:
     marked_seq: int = 0
     """The entry that says so."""
     cut_seq: int = 0
-    """The entry that said last that the cut card came out, unless it was taken back."""
+    """The entry that says that the cut card is out, while it is the latest about the shoe."""
     lock: Lock | None = None
     """Whether the rack is locked."""
     slips: tuple[Slip, ...] = ()

@@ -219,6 +219,9 @@ class GameKind(ABC):
     def for_coins(self) -> bool:
         """Whether it is played for coins that lie at the seats."""
 
+    sells_chips: bool
+    """Whether cash is changed into chips on the layout; for a pot it buys in at a seat."""
+
     @abstractmethod
     def pack(self, rules: Any) -> Pack:
         """The cards that its shoe holds."""
@@ -272,6 +275,7 @@ class AgainstHouse(GameKind):
 
     round_type = HouseRound
     for_coins = False
+    sells_chips = True
 
     def __init__(self, game: BankedGame[Any, Any]) -> None:
         self._game = game
@@ -340,6 +344,7 @@ class ForPot(GameKind):
     """The seats that are dealt in play each other, with what lies before them."""
 
     round_type = PotRound
+    sells_chips = False
 
     def __init__(self, game: PotGame[Any, Any]) -> None:
         self._game = game

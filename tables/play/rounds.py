@@ -42,7 +42,7 @@ from tables.inputs import (
 from tables.log import back_entry, pins
 from tables.log.entries import rounds as log
 from tables.log.entries.rounds import Apart, Pinned, Played, TakenBack
-from tables.log.entries.shoes import CardRefused
+from tables.log.entries.shoes import CardRefused, CutCardBack
 from tables.log.event import Misconduct
 from tables.log.fold import Play, Round, Shoe
 from tables.log.kinds import kind_of
@@ -126,7 +126,7 @@ def take_back(scene: Scene, entered: TakeBack) -> Outcome:
     current = scene.standing.round
     aside = None if entered.reopens else latest_aside(scene)
     if aside is not None:
-        return Outcome([Step(aside, current.number if current else None)])
+        return Outcome([aside])
     target = last_input(scene)
     assert current is not None  # noqa: S101 -- last_input refuses otherwise
     moves: Sequence[Move] = ()
@@ -166,7 +166,14 @@ def enact_payment(scene: Scene, event: log.Paid, entry: Entry) -> Step:
 def enact_take_back(scene: Scene, event: TakenBack, entry: Entry) -> Step:
     """As it was entered."""
     permits.the_dealer_or_the_floor(scene, staff_of(scene, entry))
-    return take_back(scene, TakeBack(reopens=event.seat is None and event.shoe is None)).steps[0]
+    return take_back(scene, TakeBack(reopens=event.seat is None)).steps[0]
+
+
+@enacts(CutCardBack)
+def enact_cut_card_back(scene: Scene, event: CutCardBack, entry: Entry) -> Step:
+    """As it was entered."""
+    permits.the_dealer_or_the_floor(scene, staff_of(scene, entry))
+    return take_back(scene, TakeBack()).steps[0]
 
 
 @enacts(CardRefused, permit=permits.the_dealer)
@@ -405,21 +412,21 @@ def _refuse(scene: Scene, current: Round, entered: GameInput, illegal: Illegal) 
 # --- taking back -----------------------------------------------------------------------------------------------
 
 
-def latest_aside(scene: Scene) -> TakenBack | None:
-    """What is taken back first, where the latest entry of the round is none of its inputs: that the cut card came out,
-    or the payment that the walk came to last. Raises Refused when the round stands."""
+def latest_aside(scene: Scene) -> Step | None:
+    """The entry that takes back what comes first, where the latest entry of the round is none of its inputs: that the
+    cut card came out, or the payment that the walk came to last. Raises Refused when the round stands."""
     standing = scene.standing
     if standing.round is None or not (standing.cut_seq or standing.round.paid):
         return None
     current, shoe = _on_the_felt(scene)
     seat, paid_seq = list(current.paid.items())[-1] if current.paid else (0, 0)
     if standing.cut_seq > max(paid_seq, current.plays[-1].seq) and not shoes.is_at_cut(scene, current, current.state):
-        return TakenBack(corrects=standing.cut_seq, actions=(), shoe=replace(shoe, cut_out=False).noting(cut_round=0))
+        return Step(CutCardBack(shoe=replace(shoe, cut_out=False).noting(cut_round=0), corrects=standing.cut_seq))
     if not paid_seq:
         return None
     if standing.marked_seq > paid_seq:
         raise Refused("card_stands", "Commission was collected since: that round stands.", 409)
-    return TakenBack(corrects=paid_seq, actions=(), seat=seat)
+    return Step(TakenBack(corrects=paid_seq, actions=(), seat=seat), current.number)
 
 
 def last_input(scene: Scene) -> Play:

@@ -18,7 +18,7 @@ from tables.games.play import play, replay
 from tables.log import digest
 from tables.log.digest import rules_version
 from tables.log.event import Author, Context, Event, Misconduct, Opened, Second, with_second
-from tables.log.fold import Play, Round, Shoe, Stacks, Standing
+from tables.log.fold import Play, Round, Stacks, Standing
 from tables.log.kinds import kind_of
 
 DEALT: Final = frozenset({"stake", "loss", "win", "return", "pay_pot", "pay_seat", "win_pot", "rake"})
@@ -192,13 +192,9 @@ class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
     actions: tuple[Action, ...]
     seat: int | None = None
     """Where a payment is taken back: the seat that the walk goes back to."""
-    shoe: Shoe | None = None
-    """Where the cut card is taken back: the shoe, in which it lies still."""
 
     def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
         current = _continued(standing.round, seq, round)
-        if self.shoe is not None:
-            return replace(standing, shoe=self.shoe, cut_seq=0)
         if self.seat is not None:
             paid = {seat: entry for seat, entry in current.paid.items() if seat != self.seat}
             return replace(standing, round=replace(current, paid=paid))
@@ -225,8 +221,6 @@ class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
     def words_in(self, pack: Pack) -> str:
         if self.seat is not None:
             return f"Takes back entry {self.corrects}: seat {self.seat} is not done"
-        if self.shoe is not None:
-            return f"Takes back entry {self.corrects}: the cut card is not out"
         return f"Takes back entry {self.corrects}: {words_of(spelled(_spelled(self.actions), pack))}"
 
 

@@ -18,7 +18,7 @@ class ShoeStep(Event, frozen=True, kw_only=True, omit_defaults=True):
     shoe: Shoe
 
     def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
-        return replace(standing, shoe=self.shoe, shoes=self.shoe.number)
+        return replace(standing, shoe=self.shoe, shoes=self.shoe.number, cut_seq=0)
 
 
 class Loaded(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
@@ -93,7 +93,7 @@ class Burned(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     kinds: ClassVar[tuple[str, ...]] = ("burned",)
 
     def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
-        return replace(standing, shoe=replace(self.shoe, ready_seq=seq), shoes=self.shoe.number)
+        return replace(super().folded(standing, seq, round), shoe=replace(self.shoe, ready_seq=seq))
 
     def words(self) -> str:
         return f"Shoe {self.shoe.number}: {self.shoe.burn} cards burned, ready"
@@ -111,6 +111,18 @@ class CutCardOut(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
         return f"Shoe {self.shoe.number}: the cut card is out, last round"
 
 
+class CutCardBack(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
+    """The cut card had not come out: it lies in the shoe still."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("cut_card_back",)
+
+    corrects: int
+    """The entry that does not count."""
+
+    def words(self) -> str:
+        return f"Takes back entry {self.corrects}: the cut card is not out"
+
+
 class Retired(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     """The shoe left the table. A house shoe's order is opened."""
 
@@ -123,7 +135,7 @@ class Retired(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
         return self.opened
 
     def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
-        return replace(standing, shoe=None, shoes=self.shoe.number)
+        return replace(super().folded(standing, seq, round), shoe=None)
 
     def words(self) -> str:
         return f"Shoe {self.shoe.number} is retired"

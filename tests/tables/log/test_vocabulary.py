@@ -94,12 +94,7 @@ SHOE = {"number": 3, "decks": 6, "source": "keyed", "burn": 5}
             "Takes back entry 41: Dealer: 3",
         ),
         ("round", "take_back", {"corrects": 41, "seat": 4}, "Takes back entry 41: seat 4 is not done"),
-        (
-            "round",
-            "take_back",
-            {"corrects": 41, "shoe": {**SHOE, "stage": "ready"}},
-            "Takes back entry 41: the cut card is not out",
-        ),
+        ("shoe", "cut_card_back", {"shoe": SHOE, "corrects": 41}, "Takes back entry 41: the cut card is not out"),
         ("round", "paid", {"seat": 4}, "Seat 4 is done"),
         ("shoe", "loaded", {"shoe": SHOE}, "Shoe 3 is loaded: 6 decks, keyed"),
         ("shoe", "burned", {"shoe": SHOE}, "Shoe 3: 5 cards burned, ready"),
