@@ -114,7 +114,7 @@ class Chance:
                 self._enter(hand, "take_back")
             case "back by boss":
                 self._enter(boss, "take_back")
-            case "relief":
+            case "relief" if hand.now.dealer is not None:
                 floor.relieve(hand.table, self.relief)
                 hand.by, self.relief = self.relief, hand.by
             case "out":
