@@ -128,6 +128,7 @@ def test_the_surveillance_bookmarks_a_moment_and_comes_back_to_it(looking: Looki
     page.click("button:has-text('Bookmark ')")
     page.wait_for_selector("text=Bookmarked: Rocket 1")
     assert Bookmark.objects.get().camera == "C-12"
+    page.click("summary:has-text('Records')")
     page.click("text=Bookmarks")
     page.wait_for_selector("td:has-text('Seat 4 moves a chip')")
     assert serious(page, EVERY_RULE) == []

@@ -34,7 +34,7 @@ def test_the_cage_is_short_and_the_closed_day_says_so(
     clock.right()
     page = looking(cashier, "/cage/", viewport)
     readable(page)
-    assert "1,000" in page.inner_text("#cash")
+    assert "counted unseen" in page.inner_text("#cash"), "whoever may count is not told before, either"
     page.click("text=Count the cage's cash")
     readable(page)
     page.get_by_label("notes of 100").fill("9")

@@ -153,6 +153,8 @@ def test_the_card_that_ended_a_round_is_taken_back(at_table: Come, rocket: Hand)
     screen = at_table(rocket).open()
     screen.keys("8")
     assert screen.due == "bets"
+    screen.pause()
+    screen.page.keyboard.press("Enter")  # seat 1 is done
     screen.type("u")
     screen.page.tap("text=Reopen the round")
     screen.page.wait_for_selector("#board")
