@@ -61,6 +61,7 @@ def _form(request: HttpRequest) -> Form:
         table=None if in_house else number(typed.get("table")),
         in_house=in_house,
         round=number(typed.get("round")),
+        seat=number(typed.get("seat")),
         entry=number(typed.get("entry")),
         since=since,
         until=until,

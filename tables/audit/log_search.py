@@ -82,6 +82,8 @@ class Wanted:
     in_house: bool = False
     """Only the house's own book."""
     round: int | None = None
+    seat: int | None = None
+    """Entries whose words name this seat; inputs of rounds are among them."""
     entry: int | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -93,14 +95,14 @@ class Wanted:
     @property
     def reads_words(self) -> bool:
         """Whether an entry has to be read to know whether it is wanted."""
-        return bool(self.text) or self.cents is not None
+        return bool(self.text) or self.cents is not None or self.seat is not None
 
     @property
     def is_of_rounds(self) -> bool:
         """Whether inputs of rounds are among what is searched."""
         if self.subject or self.round is not None or self.entry is not None:
             return self.subject in ("", ROUND)
-        return self.with_rounds or not (self.person or self.reads_words or self.kind)
+        return self.with_rounds or self.seat is not None or not (self.person or self.reads_words or self.kind)
 
     @property
     def is_wide(self) -> bool:
@@ -170,7 +172,7 @@ def _refuse_wide(wanted: Wanted) -> None:
         days = MOST_OF_ROUNDS.days
         raise Refused(
             "too_wide",
-            f"Inputs of rounds are searched by person, kind, word or amount over {days} days at most:"
+            f"Inputs of rounds are searched by person, kind, seat, word or amount over {days} days at most:"
             " say from when to when, or name a round.",
             422,
         )
@@ -337,6 +339,8 @@ def _moved(rows: Sequence[tuple[datetime, Entry]], wanted: Wanted) -> frozenset[
 
 def _says(wanted: Wanted, entry: Entry, says: str, moved: frozenset[tuple[int, int]]) -> bool:
     if wanted.text and wanted.text.casefold() not in says.casefold():
+        return False
+    if wanted.seat is not None and not re.search(rf"\bseat {wanted.seat}\b", says, re.IGNORECASE):
         return False
     if wanted.cents is None or (entry.book_id, entry.seq) in moved:
         return True

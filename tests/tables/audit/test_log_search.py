@@ -64,6 +64,10 @@ def test_each_thing_that_is_named_narrows_what_is_found(hands: tuple[Hand, Hand]
     assert {hit.entry.by for hit in found(person="101", **lately())} == {"101 Dora"}
     assert {hit.entry.by for hit in found(person=boss.by.username)} == {boss.by.signature}
     assert [hit.entry.kind for hit in found(text="takes back ENTRY", **lately())] == ["take_back"]
+    at_the_seat = found(seat=1, since=timezone.now() - timedelta(hours=20))
+    assert {hit.entry.round for hit in at_the_seat} == {1, 2, 3}
+    assert all("seat 1" in hit.says.casefold() for hit in at_the_seat)
+    assert found(seat=10, since=timezone.now() - timedelta(hours=20)) == []
     assert found(until=timezone.now() - timedelta(days=1)) == []
 
 
