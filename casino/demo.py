@@ -306,7 +306,7 @@ def main() -> int:
     parser.add_argument("--fresh", action="store_true", help="throw the demo's data away and start over")
     parser.add_argument("--days", type=int, default=14, help="how many days a new house has behind it (default: 14)")
     parser.add_argument("--seed", type=int, default=1, help="of the chance that its past comes by (default: 1)")
-    parser.add_argument("--tables", type=int, default=0, help="open tables until there are so many, in pits of eight")
+    parser.add_argument("--tables", type=int, default=0, help="open tables until there are so many, in pits of seven")
     parser.add_argument("--live", action="store_true", help="dealers deal at most tables by themselves")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)

@@ -22,11 +22,11 @@ from tables.setup import pits  # noqa: E402
 
 KINDS: Final = ("Rocket 1", "Blackjack 1", "Baccarat 1", "Three Card Poker 1")
 """The tables that further ones are set as, in turn."""
-A_PIT: Final = 8
+A_PIT: Final = 7
 
 
 def add(count: int, operator: Staff) -> None:
-    """Open tables until there are so many, and stand all of them in pits of eight."""
+    """Open tables until there are so many, and stand all of them in pits of seven."""
     names = set(Table.objects.values_list("name", flat=True))
     numbers = dict.fromkeys(KINDS, 1)
     for kind in cycle(KINDS):
