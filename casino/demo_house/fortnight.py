@@ -94,9 +94,9 @@ def _day(house: House, day: date, ago: int, *, is_first: bool) -> int:
 
 def _open(house: House, ago: int) -> list[Dealer]:
     """Some tables open: each is counted, has a dealer, and players who come with chips or cash."""
-    others = [name for name, table in house.tables.items() if kind_of(GAMES[table.game]).sells_chips]
-    others.remove(matters.COUNTERS_TABLE)
-    chosen = [matters.COUNTERS_TABLE, *house.chance.sample(sorted(others), TABLES_A_DAY - 1)]
+    names = [name for name, table in house.tables.items() if kind_of(GAMES[table.game]).sells_chips]
+    names.remove(matters.COUNTERS_TABLE)
+    chosen = [matters.COUNTERS_TABLE, *house.chance.sample(sorted(names), TABLES_A_DAY - 1)]
     on_duty = house.chance.sample(DEALERS, len(chosen))
     return [_take(house, house.tables[name], username, ago) for name, username in zip(chosen, on_duty, strict=True)]
 

@@ -72,12 +72,12 @@ def enter(dealer: Dealer) -> bool:
     """The next input at a table; whether there was one."""
     dealer.latest = None  # somebody else may have written here
     try:
-        now = dealer.stands
-        if not now.is_open:
+        stands = dealer.stands
+        if not stands.is_open:
             return False
-        if now.dealer is None:
+        if stands.dealer is None:
             dealing.sign_in(dealer.table, dealer.by)
-        elif now.dealer.username != dealer.by.username:
+        elif stands.dealer.username != dealer.by.username:
             return False
         else:
             dealer.step()

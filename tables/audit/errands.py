@@ -195,7 +195,7 @@ class Work:
     """An errand in the worker's hands. Each line is kept as soon as it is there."""
 
     run: Run
-    found: int = 0
+    faults: int = 0
     unsaid: int = 0
 
     def do(self, errand: Errand) -> None:
@@ -233,10 +233,10 @@ class Work:
         self.add(Line(f"holds  {path.name}: {path.stat().st_size:,} bytes, SHA-256 {digest(path)}"))
         if deed == Deed.VERIFY:
             self._reach("verifying the bundle, as an outsider does")
-            said: list[str] = []
-            code = verifier.report(path, keys.published_key(), (), settings.TERMINAL_ROOTS, say=said.append)
-            self._add_all(Line(says) for says in said[:-1])
-            self.add(Line(said[-1], holds=code == 0))
+            report: list[str] = []
+            code = verifier.report(path, keys.published_key(), (), settings.TERMINAL_ROOTS, say=report.append)
+            self._add_all(Line(says) for says in report[:-1])
+            self.add(Line(report[-1], holds=code == 0))
 
     def _reach(self, reached: str) -> None:
         account = account_of(self.run)
@@ -249,7 +249,7 @@ class Work:
 
     def add(self, line: Line) -> None:
         """Keep a line; beyond the most of them, only their number."""
-        self.found += not line.holds
+        self.faults += not line.holds
         account = account_of(self.run)
         if len(account.lines) < MOST_LINES:
             account.lines.append(line.says)
@@ -264,7 +264,7 @@ class Work:
         if self.unsaid:
             account.lines.append(f"and {self.unsaid:,} more")
         _write(self.run, account)
-        RunEnd.objects.create(run=self.run, at=clock.read().database, found=self.found)
+        RunEnd.objects.create(run=self.run, at=clock.read().database, found=self.faults)
         _forget(folder().glob("run-*.json"), KEPT_ACCOUNTS)
 
 

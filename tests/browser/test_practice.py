@@ -41,7 +41,7 @@ SIZES = (TABLET, {"width": 1024, "height": 768}, {"width": 800, "height": 1280})
 PHONE = {"width": 390, "height": 844}
 
 
-def said(page: Any) -> str:
+def verdict(page: Any) -> str:
     """What became of the last answer."""
     text: str = page.locator(".console").get_by_role("status").inner_text()
     return text
@@ -86,7 +86,7 @@ def test_a_trainee_deals_by_keys_and_hears_each_mistake(page: Any) -> None:
             assert serious(page) == []
         seen |= {question.kind, question.right}
         answer(page, question, right=place > 0)
-        assert said(page).startswith("✗ Wrong" if place == 0 else "✓ Right")
+        assert verdict(page).startswith("✗ Wrong" if place == 0 else "✓ Right")
         if place == 0:
             seat = page.locator(f'[data-seat="{question.right}"] .seat__answer')
             assert seat.inner_text() == f"✗ Seat {question.right}"
@@ -191,7 +191,7 @@ def test_a_trainee_deals_a_course_of_blackjack(page: Any) -> None:
             assert serious(page) == []
         shown.add(looks)
         answer(page, asked)
-        assert said(page).startswith("✓ Right")
+        assert verdict(page).startswith("✓ Right")
         if {"pays main", "called draw", "turn 0"} <= shown:
             break
     given = len(certificates.session(course.row).answers)

@@ -56,8 +56,8 @@ def test_a_house_has_a_past_that_is_sealed_closed_and_proved(tmp_path: Path) -> 
     try:
         demo.opened(seconds=300)
         assert len(re.findall(r"^ +\w{3} \d\d \w{3}: \d+ rounds$", demo.said, re.MULTILINE)) == 2
-        said = manage(tmp_path, "shell", "--no-imports", "-c", FACTS)
-        facts = json.loads(said[said.index("FACTS ") + 6 :].splitlines()[0])
+        output = manage(tmp_path, "shell", "--no-imports", "-c", FACTS)
+        facts = json.loads(output[output.index("FACTS ") + 6 :].splitlines()[0])
         assert len(facts["closed"]) == 1, "the last day is ready to be closed"
         assert facts["sealed"][:1] == facts["closed"]
         assert facts["certificates"] == 1

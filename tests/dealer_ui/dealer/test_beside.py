@@ -228,8 +228,8 @@ def test_no_refusal_tells_a_dealer_what_the_rack_should_hold(hand: Hand, dora: C
         dora.get(f"/tables/{hand.table.pk}/"),
     ]
     assert "The rack does not hold that much: ask for a fill first." in text(answers[0])
-    told = [set(re.findall(r"[\d,]+", re.sub(r"99,999,999|9999999900", "", text(answer)))) for answer in answers]
-    assert [figures & numbers for numbers in told] == [set()] * len(answers)
+    shown = [set(re.findall(r"[\d,]+", re.sub(r"99,999,999|9999999900", "", text(answer)))) for answer in answers]
+    assert [figures & numbers for numbers in shown] == [set()] * len(answers)
 
 
 # --- Which tables are offered ----------------------------------------------------------------------------------
