@@ -178,7 +178,7 @@ def test_a_receiver_that_fails_twice_gets_it_at_the_third_attempt(
     assert json.loads(body) == {
         "id": str(waiting.key), "event": "alert.raised",
         "alert": {
-            "number": raised.pk, "kind": "log_broken", "title": "Log broken", "level": "supervisor",
+            "number": raised.pk, "kind": "log_broken", "title": "Broken log", "level": "supervisor",
             "message": "entry 5 is missing", "table": None, "raised_at": raised.at.isoformat(), "escalation": 0,
         },
     }  # fmt: skip
@@ -277,7 +277,7 @@ def test_an_alert_comes_by_mail(olga: Staff, mail_server: MailServer, asked: lis
     outcomes = {row.name: delivery.deliver(row.pk) for row in Delivery.objects.all()}
     assert outcomes == {"Night desk": "sent", "Gone": "dead"}
     [text] = mail_server.got
-    assert "Subject: [supervisor] Log broken" in text
+    assert "Subject: [supervisor] Broken log" in text
     assert "To: night.desk@example.com" in text
     assert "entry 5 is missing" in text
     assert f"Alert {raised.pk} of" in text

@@ -102,11 +102,13 @@ def test_a_round_whose_commission_was_collected_stands(hands: tuple[Hand, Hand])
     """Harm: a card is taken back, the win with it, and the commission on it stays in the rack."""
     dealer, boss = hands
     banker_wins(dealer, seat1=10_000)
-    dealer("take_back")
+    dealer("take_back", reopens=True)
     assert dealer.now.marks == {}
     dealer.cards("9")
     dealer.pay()
     dealer("collect_commission", seat=1)
+    with pytest.raises(Refused, match="Commission was collected since"):
+        boss("take_back", reopens=True)
     with pytest.raises(Refused, match="Commission was collected since"):
         boss("take_back")
     call_command("verify", verbosity=0)

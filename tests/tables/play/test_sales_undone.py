@@ -172,6 +172,7 @@ def test_a_late_undoing_is_named(hand: Hand) -> None:
     )
 
 
+@pytest.mark.django_db(transaction=True)
 def test_it_holds_for_an_outsider_even_over_the_days_end(tmp_path: Path, settings: Any, clock: Clock) -> None:
     """Harm: honest work is called a forgery the day after, or a forged undoing passes an auditor without the house."""
     settings.AUDIT_KEY_FILE = str(tmp_path / "audit.pem")
