@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from django.db import connection
 
@@ -15,6 +14,7 @@ from tables import standing as standings
 from tables.log.fold import HOUSE_SHOE, Standing
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
+from tables.setup.pits import natural
 from tables.training import certificates
 
 LONGEST: Final = 3
@@ -75,7 +75,8 @@ class Choice:
 
 def choice(viewer: Staff, terminal: Terminal | None) -> Choice:
     """What this dealer may take on this terminal."""
-    tables = sorted(Table.objects.filter(retired_at=None).select_related("book"), key=natural)
+    rows = Table.objects.filter(retired_at=None).select_related("book")
+    tables = sorted(rows, key=lambda table: natural(table.name))
     stands = standings.at_all([standings.head_of(table) for table in tables])
     of_table = {table.pk: stands[table.book_id] for table in tables}
     here = next((table for table in tables if _deals(viewer, of_table[table.pk])), None)
@@ -141,8 +142,3 @@ def _turns(tables: list[Table]) -> dict[int, Turn]:
     with connection.cursor() as cursor:
         cursor.execute(_TURNS, [[table.pk for table in tables], [table.book_id for table in tables]])
         return {pk: Turn(*row) for pk, *row in cursor.fetchall()}
-
-
-def natural(table: Table) -> list[Any]:
-    """How tables are put in order: Rocket 2 before Rocket 10."""
-    return [int(part) if part.isdecimal() else part.casefold() for part in re.split(r"(\d+)", table.name)]
