@@ -9,7 +9,6 @@ from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
-from django.urls import reverse_lazy
 from kombu import Queue
 
 from casino import redaction
@@ -337,26 +336,6 @@ STORAGES = {
 }
 
 
-def listed(title: str, icon: str, name: str) -> dict[str, Any]:
-    """A line of the admin's side bar."""
-    return {
-        "title": title,
-        "icon": icon,
-        "link": reverse_lazy(f"admin:{name}_changelist"),
-        "permission": lambda request: request.user.has_perm(f"{name.replace('_', '.view_')}"),
-    }
-
-
-def on_the_floor(title: str, icon: str, name: str, permission: str) -> dict[str, Any]:
-    """A line that leads back to the pit."""
-    return {
-        "title": title,
-        "icon": icon,
-        "link": reverse_lazy(name),
-        "permission": lambda request: request.user.has_perm(permission),
-    }
-
-
 UNFOLD = {
     "SITE_TITLE": "Casino tables",
     "SITE_HEADER": "tables.admin.pages.house_name",
@@ -365,7 +344,7 @@ UNFOLD = {
         {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("dealer_ui/icon.svg")},
     ],
     "SHOW_HISTORY": False,  # ours is the log
-    "DASHBOARD_CALLBACK": "tables.admin.pages.dashboard",
+    "DASHBOARD_CALLBACK": "tables.admin.desk.dashboard",
     "SHOW_VIEW_ON_SITE": False,
     "THEME": "dark",  # as the floor is
     "STYLES": [
@@ -373,71 +352,11 @@ UNFOLD = {
         lambda request: static("tables/admin.css"),
     ],
     "SIDEBAR": {
-        "navigation": [
-            {
-                "title": "Floor",
-                "items": [
-                    on_the_floor("The pit, live", "visibility", "pit:floor", "tables.watch_floor"),
-                    on_the_floor("Figures", "bar_chart", "pit:reports", "tables.watch_floor"),
-                    on_the_floor("Slips", "receipt", "slips:book", "tables.watch_floor"),
-                    on_the_floor("Access", "manage_accounts", "pit:access", "tables.view_staff"),
-                ],
-            },
-            {
-                "title": "Set up",
-                "separator": True,
-                "items": [
-                    listed("Tables", "table_restaurant", "tables_table"),
-                    listed("Pay tables", "request_quote", "tables_paytable"),
-                    listed("Chips", "poker_chip", "tables_denomination"),
-                    listed("Staff", "badge", "tables_staff"),
-                    listed("Terminals", "tablet", "tables_terminal"),
-                    {
-                        "title": "Codes",
-                        "icon": "password",
-                        "link": reverse_lazy("codes"),
-                        "permission": lambda request: request.user.has_perm("tables.confirm_code"),
-                    },
-                    {
-                        "title": "Your account",
-                        "icon": "account_circle",
-                        "link": reverse_lazy("account"),
-                        "permission": lambda request: request.user.is_authenticated,
-                    },
-                    {
-                        "title": "Your emergency code",
-                        "icon": "emergency",
-                        "link": reverse_lazy("emergency-code"),
-                        "permission": lambda request: request.user.has_perm("tables.change_staff"),
-                    },
-                    listed("Gaming day and shifts", "schedule", "tables_househours"),
-                    listed("Keys", "key", "tables_housekey"),
-                    listed("Drop schedule", "event_repeat", "tables_dropschedule"),
-                    listed("Pits", "grid_view", "tables_pitsection"),
-                    listed("Alert channels", "outgoing_mail", "tables_alertchannel"),
-                    listed("House terms", "gavel", "tables_houseterms"),
-                    {
-                        "title": "Roles",
-                        "icon": "groups",
-                        "link": reverse_lazy("admin:house-roles"),
-                        "permission": lambda request: request.user.has_perm("tables.view_houseterms"),
-                    },
-                    listed("Proposals", "how_to_reg", "tables_proposal"),
-                ],
-            },
-            {
-                "title": "Records",
-                "separator": True,
-                "items": [
-                    listed("Log", "receipt_long", "ledger_logentry"),
-                    listed("Transfers", "sync_alt", "ledger_transfer"),
-                    listed("Places of chips", "account_balance", "ledger_account"),
-                    listed("Recounts", "calculate", "ledger_recount"),
-                    listed("Alerts", "notifications", "ledger_alert"),
-                ],
-            },
-        ],
+        "show_search": True,
+        "command_search": True,
+        "navigation": "tables.admin.matters.navigation",
     },
+    "COMMAND": {"search_callback": "tables.admin.matters.search"},
     "COLORS": {
         "primary": {
             "50": "#fff9e8", "100": "#fff1cc", "200": "#ffe7a6", "300": "#ffdd80", "400": "#ffd66e",

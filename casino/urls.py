@@ -5,6 +5,7 @@ from django.urls import include, path
 
 from casino.health import healthz
 from dealer_ui.door.urls import admin_urlpatterns
+from tables.admin.desk import records
 
 handler400 = "casino.failures.bad_request"
 handler500 = "casino.failures.server_error"
@@ -12,6 +13,7 @@ handler500 = "casino.failures.server_error"
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("admin/", include(admin_urlpatterns)),
+    path("admin/records/", admin.site.admin_view(records), name="records"),
     path("admin/", admin.site.urls),
     path("api/", include("tables.api.urls")),
     path("", include("dealer_ui.door.urls")),

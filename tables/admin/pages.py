@@ -222,7 +222,7 @@ class Retiring(SetUp):
         return f"{thing.retired_at:%Y-%m-%d %H:%M}, {thing.retired_by}: {thing.retired_why}"
 
 
-admin.site.index_title = "Set up and records"
+admin.site.index_title = "Desk"
 admin.site.unregister(Group)  # what somebody may do follows from their role alone
 
 
@@ -685,21 +685,6 @@ class ProposalAdmin(SetUp):
     @admin.display(description="what became of it")
     def status(self, proposal: Proposal) -> str:
         return proposals.status(proposal)
-
-
-def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """The front page, with what waits for whoever looks."""
-    by = operator(request)
-    waiting = list(proposals.waiting()) if by.has_perm("tables.view_proposal") else []
-    mine = proposals.waiting_for(by)
-    coming = proposals.to_come() if by.has_perm("tables.view_proposal") else []
-    return context | {
-        "to_come": [(proposal, proposals.title_of_proposal(proposal)) for proposal in coming],
-        "waiting_for_me": [(proposal, proposals.title_of_proposal(proposal)) for proposal in mine],
-        "waiting_for_others": [
-            (proposal, proposals.title_of_proposal(proposal)) for proposal in waiting if proposal not in mine
-        ],
-    }
 
 
 admin.site.index_template = "tables/admin/index.html"

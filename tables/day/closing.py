@@ -88,16 +88,31 @@ def proposal(day: date) -> Proposal | None:
     for seq, moment, body in entries.values_list("seq", "at", "body")[:50]:
         event = read_as(DayProposed, body)
         if event.day == day.isoformat():
-            return Proposal(
-                day=day,
-                seq=seq,
-                username=event.username,
-                name=event.name,
-                signed_at=moment,
-                digest=event.digest,
-                rows=event.figures,
-            )
+            return _proposal_of(event, seq, moment)
     return None
+
+
+def half_signed() -> list[Proposal]:
+    """The newest first signature under the figures of each day that nobody has closed yet, the latest day first."""
+    entries = LogEntry.objects.filter(book__name=HOUSE, subject="day", kind="proposed").order_by("-seq")
+    newest: dict[date, Proposal] = {}
+    for seq, moment, body in entries.values_list("seq", "at", "body")[:50]:
+        event = read_as(DayProposed, body)
+        newest.setdefault(date.fromisoformat(event.day), _proposal_of(event, seq, moment))
+    done = set(DayClose.objects.filter(day__in=newest).values_list("day", flat=True))
+    return [newest[day] for day in sorted(newest, reverse=True) if day not in done]
+
+
+def _proposal_of(event: DayProposed, seq: int, moment: datetime) -> Proposal:
+    return Proposal(
+        day=date.fromisoformat(event.day),
+        seq=seq,
+        username=event.username,
+        name=event.name,
+        signed_at=moment,
+        digest=event.digest,
+        rows=event.figures,
+    )
 
 
 def adjustments(day: date) -> Sequence[Late]:

@@ -93,7 +93,7 @@ def test_a_pit_boss_proposes_limits_and_they_hold_from_their_moment(looking: Any
     admin.click("button[name=approve]")
     admin.wait_for_selector("text=Proposal 1 is approved, and waits: it holds from")
     admin.goto("/admin/")
-    admin.wait_for_selector("text=Approved, and holds later")
+    admin.wait_for_selector("text=Changes next")
     page.goto(f"/pit/tables/{table.pk}/")
     page.wait_for_selector("text=holds from")
     table.refresh_from_db()

@@ -356,6 +356,7 @@ MODELS |= {
     )
 } | {"tables/proposal": {"": READ, "add/": NEVER, "<path:object_id>/change/": READ}}
 DECLARED |= {
+    "admin/records/": READ,
     "admin/tables/houseterms/profiles/": READ,
     "admin/tables/houseterms/roles/": CHOOSE_FOR_ROLES,
     "admin/tables/houseterms/profiles/<slug:name>/": NOTHING_THERE,

@@ -1,0 +1,287 @@
+"""The front page of the administration: what is open, what waits for somebody, what changes next, what looks wrong.
+
+Each line leads to the page where it is dealt with. It is read in the same few queries however many tables there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import groupby
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+
+from ledger import cage, discrepancies, runs
+from ledger.models import Alert
+from ledger.proof.chips import money
+from tables import standing
+from tables.admin import matters
+from tables.admin.matters import Matter
+from tables.alerting import delivery, inbox
+from tables.alerting.inbox import OPEN, Wanted
+from tables.alerting.sorts import sort_of
+from tables.audit import access, watch
+from tables.day import closing, hours
+from tables.games.catalog import GAMES
+from tables.log.entries.staff import CALLED
+from tables.log.fold import Standing
+from tables.log.house_terms import title_of
+from tables.log.paper import Slip
+from tables.models import HouseHours, HouseTerms, OneTimeCode, Proposal, Staff, Table
+from tables.setup import pits, proposals
+from tables.setup.pits import NOWHERE, Place
+from tables.slips import cage_desk
+
+MOST_LINES: Final = 8
+"""So many of one sort; the rest is a number that leads to all of them."""
+REVIEW: Final = timedelta(days=92)
+NO_PIT: Final = "No pit"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Something to be done or known, and the page where that is."""
+
+    text: str
+    address: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTable:
+    """A table in its pit."""
+
+    name: str
+    game: str
+    limits: str
+    state: str
+    is_open: bool
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pit:
+    """A pit with its tables in their order."""
+
+    name: str
+    tables: Sequence[OpenTable]
+
+    @property
+    def open(self) -> int:
+        return sum(table.is_open for table in self.tables)
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """All that stands on the front page of one viewer."""
+
+    is_shown: bool = False
+    """Whether the viewer watches the floor at all."""
+    pits: Sequence[Pit] = ()
+    waits: Sequence[Line] = ()
+    coming: Sequence[Line] = ()
+    wrong: Sequence[Line] = ()
+    matters: Sequence[Matter] = ()
+
+    @property
+    def open(self) -> int:
+        return sum(pit.open for pit in self.pits)
+
+    @property
+    def tables(self) -> int:
+        return sum(len(pit.tables) for pit in self.pits)
+
+
+def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """What unfold asks for its front page."""
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the admin is behind sign-in
+    return context | {"desk": desk_of(request.user)}
+
+
+def desk_of(viewer: Staff) -> Desk:
+    """The front page as somebody sees it."""
+    groups = matters.matters_of(viewer)
+    if not viewer.has_perm("tables.watch_floor"):
+        return Desk(matters=groups)
+    tables = list(Table.objects.filter(retired_at=None).select_related("book"))
+    standings = standing.at_all([standing.head_of(table) for table in tables])
+    return Desk(
+        is_shown=True,
+        pits=_pits(tables, standings),
+        waits=list(_waits(viewer, tables, standings)),
+        coming=list(_coming(viewer)),
+        wrong=list(_wrong(viewer)),
+        matters=groups,
+    )
+
+
+# --- What is open ----------------------------------------------------------------------------------------------
+
+
+def _pits(tables: Sequence[Table], standings: Mapping[int, Standing]) -> list[Pit]:
+    places = pits.places()
+
+    def place(table: Table) -> Place:
+        return places.get(table.name, NOWHERE)
+
+    ordered = sorted(tables, key=lambda table: place(table).order(table.name))
+    return [
+        Pit(name, [_open_table(table, standings[table.book_id]) for table in group])
+        for name, group in groupby(ordered, key=lambda table: place(table).pit or NO_PIT)
+    ]
+
+
+def _open_table(table: Table, state: Standing) -> OpenTable:
+    return OpenTable(
+        name=table.name,
+        game=GAMES[table.game].title,
+        limits=f"{money(table.min_cents)} to {money(table.max_cents)}",
+        state="Rack locked" if state.lock else "Open" if state.is_open else "Closed",
+        is_open=state.is_open,
+        address=reverse("pit:table", args=[table.pk]),
+    )
+
+
+# --- What waits for whoever looks ------------------------------------------------------------------------------
+
+
+def _waits(viewer: Staff, tables: Sequence[Table], standings: Mapping[int, Standing]) -> Iterator[Line]:
+    for proposal in proposals.waiting_for(viewer):
+        yield _of_proposal(proposal, f"by {proposal.by}, until {_clock(proposal.expires)}")
+    yield from _days(viewer)
+    yield from _slips(viewer, tables, standings)
+    if viewer.has_perm("tables.confirm_code"):
+        codes = OneTimeCode.objects.filter(confirmed_by=None).exclude(asked_by=viewer).exclude(staff=viewer)
+        for code in codes.select_related("staff", "asked_by"):
+            text = f"Confirm a code for a {CALLED[code.secret]} of {code.staff}"
+            yield Line(text, reverse("codes"), f"asked by {code.asked_by}")
+    if viewer.has_perm("tables.review_access"):
+        last = access.last_review()
+        if last is None or last[0] < timezone.now() - REVIEW:
+            says = f"last signed {_clock(last[0])}" if last else "never signed yet"
+            yield Line("Review who may do what", reverse("pit:access"), says)
+    for discrepancy in discrepancies.open_ones():
+        owner = discrepancies.owner_of(discrepancy)
+        if owner and owner.owner == viewer.username:
+            yield Line("Look into a discrepancy", _discrepancy(discrepancy.pk), discrepancy.message)
+
+
+def _of_proposal(proposal: Proposal, detail: str) -> Line:
+    address = reverse("admin:tables_proposal_change", args=[proposal.pk])
+    return Line(f"{proposal}: {proposals.title_of_proposal(proposal)}", address, detail)
+
+
+def _days(viewer: Staff) -> Iterator[Line]:
+    """The days that somebody else signed first."""
+    if not viewer.has_perm("tables.close_day"):
+        return
+    for proposal in closing.half_signed():
+        if proposal.username != viewer.username:
+            address = f"{reverse('pit:reports')}?{urlencode({'day': proposal.day})}"
+            yield Line(f"Sign the figures of {proposal.day}", address, f"signed first by {proposal.name}")
+
+
+def _slips(viewer: Staff, tables: Sequence[Table], standings: Mapping[int, Standing]) -> Iterator[Line]:
+    """The papers that somebody of the viewer's role signs next."""
+    papers: list[tuple[Table | None, Slip]] = [
+        (table, slip) for table in tables for slip in standings[table.book_id].slips
+    ]
+    papers += [(None, slip) for slip in cage_desk.in_progress(cage.open_house().pk)]
+    due = [(table, slip) for table, slip in papers if slip.due is not None and viewer.role in slip.due.by]
+    for table, slip in due[:MOST_LINES]:
+        name = slip.series, slip.year, slip.number
+        address = reverse("slips:slip", args=[table.pk if table else 0, name[0].name, *name[1:]])
+        yield Line(f"Sign {slip.label}", address, f"at {table.name}" if table else "at the cage")
+    if len(due) > MOST_LINES:
+        yield Line(f"{len(due) - MOST_LINES} more papers", reverse("slips:book"))
+
+
+# --- What changes next -----------------------------------------------------------------------------------------
+
+
+def _coming(viewer: Staff) -> Iterator[Line]:
+    if viewer.has_perm("tables.view_proposal"):
+        own = {proposal.number for proposal in proposals.waiting_for(viewer)}
+        for proposal in proposals.to_come():
+            assert proposal.effective  # noqa: S101 -- what is to come is dated
+            yield _of_proposal(proposal, f"from {_clock(proposal.effective)}, approved by {proposal.end.by}")
+        for proposal in proposals.waiting():
+            if proposal.number not in own:
+                yield _of_proposal(proposal, f"waits for a second person, by {proposal.by}")
+    if viewer.has_perm("tables.view_houseterms"):
+        address = reverse("admin:tables_houseterms_changelist")
+        for row in HouseTerms.objects.filter(effective__gt=timezone.now()).order_by("effective")[:MOST_LINES]:
+            names = ", ".join(title_of(name) for name in row.values)
+            yield Line(f"House terms: {names}", address, f"from {_clock(row.effective)}, by {row.by}")
+    if viewer.has_perm("tables.view_househours"):
+        for dated in HouseHours.objects.filter(from_day__gt=hours.day_of(timezone.now())).order_by("from_day"):
+            address = reverse("admin:tables_househours_change", args=[dated.pk])
+            yield Line("Gaming day and shifts", address, f"from {dated.from_day}, by {dated.by}")
+
+
+# --- What looks wrong ------------------------------------------------------------------------------------------
+
+
+def _wrong(viewer: Staff) -> Iterator[Line]:
+    late = runs.late(watch.PLANS)
+    if late:
+        others = f", and {len(late) - 1} more" if len(late) > 1 else ""
+        says = f"The watch stands still: {late[0].says.lower()}{others}"
+        yield Line(says, reverse("pit:runs"), "Are the worker and beat running?")
+    yield from _alerts(viewer)
+    for discrepancy in discrepancies.open_ones()[:MOST_LINES]:
+        where = discrepancy.book.name if discrepancy.book else "the house"
+        yield Line(discrepancy.message, _discrepancy(discrepancy.pk), f"discrepancy at {where}")
+    if letters := delivery.dead().count():
+        says = f"{letters} alert{'s' if letters > 1 else ''} could not leave the house"
+        yield Line(says, reverse("pit:alert-channels"), "nobody sent them again yet")
+
+
+def _alerts(viewer: Staff) -> Iterator[Line]:
+    """The newest open alerts that the viewer's role hears of, alike ones in one line."""
+    hearer = "" if viewer.role in inbox.OVERSEERS else str(viewer.role)
+    heard = inbox.chosen(Wanted(state=OPEN, hearer=hearer)).order_by("-pk")
+    groups: dict[tuple[str, str], list[Alert]] = {}
+    for alert in heard[:_ALERTS_READ]:
+        groups.setdefault((alert.kind, alert.book.name if alert.book else ""), []).append(alert)
+    gravest = sorted(groups.values(), key=lambda alerts: sort_of(alerts[0].kind).severity, reverse=True)
+    for alerts in gravest[:MOST_LINES]:
+        newest, query = alerts[0], {"state": OPEN, "kind": alerts[0].kind}
+        table = getattr(newest.book, "table", None)
+        address = f"{reverse('pit:alerts')}?{urlencode(query | ({'table': table.pk} if table else {}))}"
+        more = f"{len(alerts)} of them, the newest " if len(alerts) > 1 else ""
+        yield Line(newest.message, address, f"{sort_of(newest.kind).title}, {more}{_clock(newest.at)}")
+    if len(gravest) > MOST_LINES:
+        yield Line(f"{len(gravest) - MOST_LINES} more alerts", reverse("pit:alerts"))
+
+
+_ALERTS_READ: Final = 200
+
+
+def _discrepancy(pk: int) -> str:
+    return f"{reverse('pit:discrepancies')}#case-{pk}"
+
+
+def _clock(moment: Any) -> str:
+    return f"{timezone.localtime(moment):%Y-%m-%d %H:%M}"
+
+
+# --- Records ---------------------------------------------------------------------------------------------------
+
+
+def records(request: HttpRequest) -> HttpResponse:
+    """The lists that nobody edits, for those who may read the log."""
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the admin is behind sign-in
+    if not request.user.has_perm("ledger.view_logentry"):
+        raise PermissionDenied
+    shown = matters.matters_of(request.user, matters.RECORDS)
+    context = {**admin.site.each_context(request), "title": "Records", "matters": shown}
+    return TemplateResponse(request, "tables/admin/records.html", context)

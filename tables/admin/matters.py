@@ -1,0 +1,158 @@
+"""What the administration is for, grouped as an operator thinks of it: the side bar, the front page and the search.
+
+What nobody edits (the log, transfers, places of chips, runs of the watch) is behind one line, *Records*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db.models import Q
+from django.http import HttpRequest
+from django.urls import reverse
+from unfold.dataclasses import SearchResult
+
+from tables.models import Staff, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A page that an operator goes to."""
+
+    title: str
+    icon: str
+    view: str
+    permission: str = ""
+    """Empty: for everybody who is at the administration."""
+    about: str = ""
+    """What it is for, in a few words; also what somebody may type who looks for it."""
+
+    def is_for(self, viewer: Staff) -> bool:
+        return not self.permission or viewer.has_perm(self.permission)
+
+    @property
+    def address(self) -> str:
+        return reverse(self.view)
+
+
+@dataclass(frozen=True, slots=True)
+class Matter:
+    """Pages that belong together."""
+
+    title: str
+    ways: tuple[Way, ...]
+
+
+def _list(title: str, icon: str, model: str, about: str = "") -> Way:
+    app, _, name = model.partition("_")
+    return Way(title, icon, f"admin:{model}_changelist", f"{app}.view_{name}", about)
+
+
+FLOOR: Final = "tables.watch_floor"
+MATTERS: Final = (
+    Matter("Floor", (
+        Way("The pit, live", "visibility", "pit:floor", FLOOR, "every table, its dealer, its win"),
+        Way("Figures", "bar_chart", "pit:reports", FLOOR, "win, drop, hold; closing the day"),
+        Way("Slips", "receipt", "slips:book", FLOOR, "fills, credits, counts and who signs next"),
+        Way("Alerts", "notifications_active", "pit:alerts", FLOOR, "what wants somebody's attention"),
+    )),
+    Matter("Tables and limits", (
+        _list("Tables", "table_restaurant", "tables_table", "games, seats, shoes, options"),
+        _list("Pits", "grid_view", "tables_pitsection", "which tables stand where"),
+        _list("Pay tables", "request_quote", "tables_paytable", "what side bets and bonuses pay"),
+        _list("Proposals", "how_to_reg", "tables_proposal", "what waits for a second person"),
+    )),
+    Matter("Chips and cash", (
+        _list("Chips", "poker_chip", "tables_denomination", "kinds and colours"),
+        _list("Series of chips", "layers", "tables_chipseries", "made, issued, retired"),
+        _list("Keys", "key", "tables_housekey", "the register of keys"),
+        _list("Drop schedule", "event_repeat", "tables_dropschedule", "when boxes are due"),
+    )),
+    Matter("People and devices", (
+        _list("Staff", "badge", "tables_staff", "who works here, and as what"),
+        Way("Access", "manage_accounts", "pit:access", "tables.view_staff", "the review of who may do what"),
+        Way("Roles", "groups", "admin:house-roles", "tables.view_houseterms", "what each role may do and sign"),
+        Way("Codes", "password", "codes", "tables.confirm_code", "help somebody to a PIN or a password"),
+        _list("Terminals", "tablet", "tables_terminal", "enrol and revoke devices"),
+    )),
+    Matter("House", (
+        _list("House terms", "gavel", "tables_houseterms", "thresholds, rules, notice; and the profiles"),
+        _list("Gaming day and shifts", "schedule", "tables_househours", "when a day begins and ends"),
+        _list("Alert channels", "outgoing_mail", "tables_alertchannel", "how alerts leave the house"),
+        Way("Records", "receipt_long", "records", "ledger.view_logentry", "the log, transfers, books, runs"),
+    )),
+    Matter("You", (
+        Way("Your account", "account_circle", "account", "", "password, PIN, passkeys"),
+        Way("Your emergency code", "emergency", "emergency-code", "tables.change_staff", "for when nobody gets in"),
+    )),
+)  # fmt: skip
+
+RECORDS: Final = (
+    Matter("What happened", (
+        _list("Log", "receipt_long", "ledger_logentry", "every entry of every book, in its order"),
+        _list("Books", "menu_book", "ledger_book", "the logs of the house and of each table, and their heads"),
+        _list("Alerts", "notifications", "ledger_alert", "every alert that was ever raised, and who took note"),
+    )),
+    Matter("Chips", (
+        _list("Transfers", "sync_alt", "ledger_transfer", "every movement of chips between two places"),
+        _list("Places of chips", "account_balance", "ledger_account", "racks, boxes, seats, cage and vault"),
+        _list("Recounts", "calculate", "ledger_recount", "what the watch added up, and through which entry"),
+    )),
+    Matter("Papers", (
+        _list("Slips", "receipt", "ledger_slip", "fills, credits, counts, drops: each with its number"),
+        _list("Signatures", "draw", "ledger_slipsignature", "who signed which step of a slip"),
+        _list("Discrepancies", "balance", "ledger_discrepancy", "what was counted otherwise than expected"),
+        _list("Findings", "fact_check", "ledger_finding", "what discrepancies came to"),
+    )),
+    Matter("The watch", (
+        _list("Runs", "update", "ledger_run", "when each part of the watch ran, and what it found"),
+    )),
+)  # fmt: skip
+
+
+def matters_of(viewer: Staff, matters: tuple[Matter, ...] = MATTERS) -> list[Matter]:
+    """The groups as somebody sees them, without what they may not open."""
+    own = [Matter(matter.title, tuple(way for way in matter.ways if way.is_for(viewer))) for matter in matters]
+    return [matter for matter in own if matter.ways]
+
+
+def navigation(request: HttpRequest) -> list[dict[str, Any]]:
+    """The side bar."""
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the admin is behind sign-in
+    desk = {"title": "Desk", "icon": "desk", "link": reverse("admin:index")}
+    groups = [
+        {"title": matter.title, "separator": True, "items": [_line(way) for way in matter.ways]}
+        for matter in matters_of(request.user)
+    ]
+    return [{"items": [desk]}, *groups]
+
+
+def _line(way: Way) -> dict[str, Any]:
+    return {"title": way.title, "icon": way.icon, "link": way.address}
+
+
+MOST_RESULTS: Final = 12
+
+
+def search(request: HttpRequest, typed: str) -> list[SearchResult]:
+    """Pages, tables and people by what was typed, for the palette."""
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the admin is behind sign-in
+    return list(_results(request.user, typed.strip().casefold()[:80]))
+
+
+def _results(viewer: Staff, typed: str) -> Iterator[SearchResult]:
+    for matter in (*matters_of(viewer), *matters_of(viewer, RECORDS)):
+        for way in matter.ways:
+            if typed in f"{way.title} {way.about} {matter.title}".casefold():
+                yield SearchResult(way.title, matter.title, way.address, way.icon)
+    if viewer.has_perm("tables.view_table"):
+        for table in Table.objects.filter(name__icontains=typed, retired_at=None).order_by("name")[:MOST_RESULTS]:
+            address = reverse("admin:tables_table_change", args=[table.pk])
+            yield SearchResult(table.name, "Table", address, "table_restaurant")
+    if viewer.has_perm("tables.view_staff"):
+        named = Q(name__icontains=typed) | Q(username__icontains=typed)
+        for somebody in Staff.objects.filter(named).order_by("name")[:MOST_RESULTS]:
+            address = reverse("admin:tables_staff_change", args=[somebody.pk])
+            yield SearchResult(somebody.name, somebody.get_role_display(), address, "badge")

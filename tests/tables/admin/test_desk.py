@@ -1,0 +1,126 @@
+"""The front page of the administration: what it says, where it leads, and that it costs the same for forty tables."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from ledger import alerts
+from ledger.models import Book
+from tables.admin import matters
+from tables.log.entries.pits import PitSectionSet
+from tables.models import Staff, Table
+from tables.roles import Role
+from tables.setup import pits, table_settings
+from tables.setup.table_settings import settings_of
+from tests import floor
+
+pytestmark = pytest.mark.django_db
+
+SAYS = "Somebody keys <wrong> cards."
+
+
+def client(somebody: Staff) -> Client:
+    browser = Client()
+    browser.force_login(somebody, backend="django.contrib.auth.backends.ModelBackend")
+    return browser
+
+
+def page(somebody: Staff) -> str:
+    answer = client(somebody).get("/admin/")
+    assert answer.status_code == 200
+    return " ".join(answer.content.decode().split())
+
+
+def copies(first: Table, count: int, *, by: Staff) -> None:
+    """So many more tables that are set as the first one is."""
+    for number in range(2, count + 2):
+        table_settings.create_table(f"Rocket {number}", settings_of(first), by=by)
+
+
+def queries(browser: Client) -> int:
+    """What the page takes once the tables' standings are kept, as they are in a house that works."""
+    browser.get("/admin/")
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
+        assert browser.get("/admin/").status_code == 200
+    return len(captured)
+
+
+def test_it_costs_the_same_for_three_tables_as_for_forty(operator: Staff) -> None:
+    """Harm: the operator's first page takes a query for each table, and a house of forty waits for it."""
+    first = floor.table()
+    copies(first, 2, by=operator)
+    browser = client(operator)
+    few = queries(browser)
+    copies_of = Table.objects.count()
+    for number in range(copies_of + 1, 41):
+        table_settings.create_table(f"Rocket {number}", settings_of(first), by=operator)
+    assert Table.objects.count() == 40
+    assert queries(browser) == few
+    assert few < 60
+
+
+def test_it_names_what_is_open_by_pit_and_what_looks_wrong(operator: Staff) -> None:
+    """Harm: an operator has to read lists of models to learn that a table of Pit 2 stands closed with an alert."""
+    dealer, _ = floor.dealt()
+    other = table_settings.create_table("<b>Rocket 2", settings_of(dealer.table), by=operator)
+    pits.set_section(PitSectionSet(pit="Pit 2", tables=(dealer.table.name, other.name)), by=operator)
+    alerts.raise_alert(
+        Book.objects.get(pk=other.book_id), "wrong_keys", "Somebody keys <wrong> cards.", {"roles": ["operator"]}
+    )
+    text = page(operator)
+    assert "Open now: 1 of 2 tables" in text
+    assert 'Pit 2 <span class="desk__quiet">1 of 2 open' in text
+    assert "Somebody keys &lt;wrong&gt; cards." in text
+    assert "&lt;b&gt;Rocket 2" in text
+    assert "<b>Rocket 2" not in text
+    assert reverse("pit:table", args=[other.pk]) in text
+
+
+def test_what_waits_for_somebody_else_is_not_said_to_wait_for_them(operator: Staff, terms: Any) -> None:
+    """Harm: who proposed a limit is told to approve it, and the second operator is not."""
+    from tables.setup import proposals
+
+    second = floor.staff(Role.OPERATOR, "olga")
+    table = floor.table()
+    terms(two_people=True)
+    draft = table_settings.draft_from_the_floor(table, {"max_cents": 20_000})
+    proposals.propose(draft, "big game", by=operator)
+    assert "Proposal 1" in page(second).partition("desk-wrong")[0]
+    own = page(operator)
+    assert "Nothing waits for you" in own
+    assert "Proposal 1" in own.partition("Changes next")[2]
+
+
+def test_records_are_behind_one_line_and_for_those_who_read_the_log(operator: Staff) -> None:
+    """Harm: transfers and runs stand between the operator and their tables; or who may not read the log finds it."""
+    assert "Transfers" not in page(operator)
+    assert "Transfers" in client(operator).get("/admin/records/").content.decode()
+    assert client(floor.staff(Role.PIT_BOSS, "paul")).get("/admin/records/").status_code in (302, 403)
+
+
+def test_every_list_of_the_administration_is_in_its_navigation() -> None:
+    """Harm: a list that no way leads to is never looked at."""
+    from django.contrib import admin
+
+    ways = {way.view for matter in (*matters.MATTERS, *matters.RECORDS) for way in matter.ways}
+    lists = {f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist" for model in admin.site._registry}
+    assert lists - ways == set()
+
+
+def test_the_palette_finds_pages_tables_and_people(operator: Staff) -> None:
+    """Harm: a search that only knows names of models."""
+    floor.table()
+    text = client(operator).get("/admin/search/?extended=1&s=rocket").content.decode()
+    assert reverse("admin:tables_table_change", args=[Table.objects.get().pk]) in text
+    assert "Roles" in client(operator).get("/admin/search/?extended=1&s=may do").content.decode()
+
+
+def test_a_house_without_tables_says_how_to_begin(operator: Staff) -> None:
+    """Harm: the first page of a new house is empty."""
+    assert "No table yet" in page(operator)
