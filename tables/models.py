@@ -362,6 +362,13 @@ class Table(models.Model):
         help_text="At the end of the shoe, or when the player leaves. Else it is taken at once.",
     )
     wager_limits = models.JSONField(default=dict, blank=True, help_text="By wager: the least and the most, in cents.")
+    seat_max_cents = models.PositiveBigIntegerField(
+        "most that one seat may bet in a round (cents)", null=True, blank=True, help_text="Empty: no maximum of a seat."
+    )
+    own_limits = models.JSONField(
+        default=dict, db_default=models.Value({}, models.JSONField()), blank=True, editable=False
+    )
+    """What the table is set to itself of the limits that a plan sets now, by their names; None for no such limit."""
     cameras = models.CharField(
         max_length=80, blank=True, default="", help_text="As the surveillance calls those that look at it: C-12, PTZ 3."
     )
@@ -754,6 +761,37 @@ class PitSection(AppendOnly):
 
     def __str__(self) -> str:
         return f"{self.pit}, section {self.section}" if self.section else self.pit
+
+
+class LimitPlan(AppendOnly):
+    """A version of a limit plan; of those that hold from a moment or before, the latest stands."""
+
+    seq = models.BigIntegerField(unique=True)
+    """The entry, by its number in the house's book."""
+    name = models.CharField(max_length=40)
+    version = models.PositiveIntegerField()
+    scope = models.CharField("is for", max_length=5)
+    of = models.CharField("which", max_length=40, blank=True)
+    schedule = models.JSONField(default=dict)
+    values = models.JSONField(default=dict)
+    note = models.CharField("why", max_length=200, blank=True)
+    takes = models.CharField("holds from the next", max_length=5, default="round")
+    keeps_seated = models.BooleanField("seats that play keep the old minimum", default=False)
+    retired = models.BooleanField(default=False)
+    effective = models.DateTimeField("holds from")
+    proposal = models.IntegerField(null=True)
+    by = models.CharField("set by", max_length=120)
+    at = models.DateTimeField("set at")
+
+    class Meta:
+        verbose_name = "limit plan"
+        ordering: ClassVar[list[str]] = ["name", "-version"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["name", "version"], name="tables_limitplan_version"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}, version {self.version}"
 
 
 class DayClose(AppendOnly):

@@ -29,7 +29,10 @@ _RECORDS: Final = (
 
 _VIEW_ALL: Final = frozenset(
     [f"tables.view_{name}" for name in (*_SETUP, "househours", "houseterms", "proposal", "paytable")]
-    + [f"tables.view_{name}" for name in ("chipseries", "alertchannel", "housekey", "dropschedule", "pitsection")]
+    + [
+        f"tables.view_{name}"
+        for name in ("chipseries", "alertchannel", "housekey", "dropschedule", "pitsection", "limitplan")
+    ]
     + [f"ledger.view_{name}" for name in _RECORDS]
     + ["tables.watch_floor"]
 )
@@ -63,6 +66,7 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
         "tables.add_housekey",
         "tables.add_dropschedule",
         "tables.add_pitsection",
+        "tables.add_limitplan",
         "tables.close_day",
         "tables.propose_limits",
         "tables.export_lists",
@@ -136,6 +140,7 @@ WORDS: Final[dict[str, str]] = {
     "tables.add_housekey": "set the register of keys",
     "tables.add_dropschedule": "set when drops are due",
     "tables.add_pitsection": "set which tables stand in a pit",
+    "tables.add_limitplan": "set limit plans",
     "tables.enrol_terminal": "enrol and revoke terminals",
     "tables.review_access": "review who may do what",
     "tables.acknowledge": "acknowledge alerts",

@@ -44,6 +44,7 @@ from tables.models import (
     HouseHours,
     HouseKey,
     HouseTerms,
+    LimitPlan,
     PitSection,
     Proposal,
     SeriesRetirement,
@@ -61,6 +62,7 @@ BESIDE_THE_LOG: Final = (
     (HouseKey, "house_key", "set"),
     (DropSchedule, "drop_schedule", "set"),
     (PitSection, "pit", "section_set"),
+    (LimitPlan, "limit_plan", "set"),
 )
 """Rows that are an index of the house's entries: whose, and of which entries."""
 

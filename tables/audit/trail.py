@@ -28,6 +28,7 @@ from tables.log.entries.chips import (
 from tables.log.entries.custody import DropScheduled, HouseKeySet
 from tables.log.entries.journal import AlertRaised
 from tables.log.entries.kept import RowsNoted, RowsTakenOver, TableAdded
+from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.passkeys import AboutPasskey, PasskeyEnded, PasskeysDemanded, PasskeyVouched
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.settings import PAYS, PayTableMade, TableSet
@@ -42,7 +43,7 @@ from tables.log.entries.terminal_keys import (
 )
 from tables.log.event import Misconduct
 from tables.log.series import HOUSE_COUNTS
-from tables.setup import custody, pits, role_choices
+from tables.setup import custody, limit_plans, pits, role_choices
 from tables.slips import barring, kept_apart, stock
 from tables.training import certificates
 
@@ -225,6 +226,13 @@ def check_custody(event: HouseKeySet | DropScheduled, entry: Entry) -> None:
 def check_pit(event: PitSectionSet, entry: Entry) -> None:
     """A section has tables of the house that stood in no other."""
     if fault := pits.entry_fault(event, entry):
+        raise Misconduct(fault)
+
+
+@checks(LimitPlanSet)
+def check_limit_plan(event: LimitPlanSet, entry: Entry) -> None:
+    """A version of a plan follows the one before it, and is of its form."""
+    if fault := limit_plans.entry_fault(event, entry):
         raise Misconduct(fault)
 
 

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import available_timezones
 
 from django.conf import settings
 from django.db import transaction
@@ -25,6 +25,7 @@ from ledger.proof.chain import Entry
 from tables.handlers import checks
 from tables.log.entries.settings import HoursSet, SetHours
 from tables.log.event import Misconduct
+from tables.log.wall_clock import moment_of
 from tables.models import HouseHours, Staff
 from tables.refusals import Refused
 from tables.setup.table_settings import Faults
@@ -108,7 +109,7 @@ class Calendar:
         """The shifts of a gaming day, in order; together they are the day."""
         hours, (start, end) = self.hours_of(day), self.span(day)
         walls = [_wall(hours, day, starts) for _, starts in hours.shifts]
-        begins = [min(max(_moment(hours.time_zone, *wall), start), end) for wall in walls]
+        begins = [min(max(moment_of(hours.time_zone, *wall), start), end) for wall in walls]
         # Where clocks leap over a whole shift, or the hours change, it has no time: the day goes on without it.
         edges = zip(hours.shifts, [start, *begins[1:]], [*begins[1:], end], strict=True)
         return [Shift(name, begin, finish) for (name, _), begin, finish in edges if begin < finish]
@@ -123,34 +124,12 @@ class Calendar:
 
     def _starts(self, day: date) -> datetime:
         hours = self.hours_of(day)
-        return _moment(hours.time_zone, day, hours.day_starts)
+        return moment_of(hours.time_zone, day, hours.day_starts)
 
 
 def _wall(hours: Hours, day: date, starts: time) -> tuple[date, time]:
     """The date and the time of the wall clock that a shift of a gaming day starts at: it may start after midnight."""
     return (day + DAY if starts < hours.day_starts else day), starts
-
-
-@lru_cache(maxsize=4_096)
-def _moment(zone: str, day: date, wall_time: time) -> datetime:
-    """The first moment at which a clock shows this time, or a later one: clocks may leap over it, or show it twice."""
-    clock = ZoneInfo(zone)
-    wall = datetime.combine(day, wall_time, clock)
-    # By PEP 495 a time that is leapt over lies after the leap by fold 0 and before it by fold 1.
-    first, second = wall.astimezone(UTC), wall.replace(fold=1).astimezone(UTC)
-    if first.astimezone(clock).replace(tzinfo=None) == wall.replace(tzinfo=None):
-        return first
-    return _leap(clock, second, first)
-
-
-def _leap(clock: ZoneInfo, before: datetime, after: datetime) -> datetime:
-    """The second at which a clock leaps, between two moments."""
-    low, high, new = int(before.timestamp()), int(after.timestamp()), after.astimezone(clock).utcoffset()
-    while high - low > 1:
-        middle = (low + high) // 2
-        has_leapt = datetime.fromtimestamp(middle, clock).utcoffset() == new
-        low, high = (low, middle) if has_leapt else (middle, high)
-    return datetime.fromtimestamp(high, UTC)
 
 
 # --- What the house has set ------------------------------------------------------------------------------------
@@ -248,7 +227,7 @@ def faults(hours: Hours, days: Calendar, moment: datetime) -> Faults:
         sentences["shifts"] = sentence
     today = days.day_of(moment)
     earliest, latest = today + DAY, today + FURTHEST
-    while "time_zone" not in sentences and _moment(hours.time_zone, earliest, hours.day_starts) <= moment:
+    while "time_zone" not in sentences and moment_of(hours.time_zone, earliest, hours.day_starts) <= moment:
         earliest += DAY  # by the clock to come that day has begun
     if not earliest <= hours.from_day <= latest:
         sentence = f"Hours are set for days that have not begun: from {earliest} on, and no later than {latest}."

@@ -138,6 +138,8 @@ class AskBet(Struct, frozen=True, tag_field="kind", tag="bet"):
     placed_cents: int = 0
     capped: bool = False
     """Whether the table's exposure cap, not its maximum, sets ``high_cents``."""
+    seat_full: bool = False
+    """Whether the maximum of the seat, all its wagers together, sets ``high_cents``."""
     step_is: str = "ten chip units"
     wager: str = MAIN
     needs: str = ""
@@ -176,6 +178,8 @@ class AskBet(Struct, frozen=True, tag_field="kind", tag="bet"):
     def _objection(self, amount: int) -> Illegal:
         if amount < self.low_cents:
             wrong, bound = "is under the minimum of {bound}", self.low_cents
+        elif amount > self.high_cents and self.seat_full:
+            wrong, bound = "would take the seat over its maximum: {bound} still fits", max(self.high_cents, 0)
         elif amount > self.high_cents and self.capped:
             wrong, bound = "would take the table over its exposure cap: {bound} still fits", max(self.high_cents, 0)
         elif amount > self.high_cents:
@@ -389,6 +393,8 @@ class Limits(Struct, frozen=True):
     cap_cents: int | None = None
     wagers: tuple[WagerLimits, ...] | UnsetType = UNSET
     """The wagers that have limits of their own."""
+    seat_max_cents: int | UnsetType = UNSET
+    """The most that one seat may bet, all of its wagers before the cards together. Unset: no such limit."""
 
     def of(self, wager: str) -> tuple[int, int]:
         """The least and the most that may lie on a wager, in minor units."""
@@ -396,6 +402,15 @@ class Limits(Struct, frozen=True):
             if own.wager == wager:
                 return own.min_cents, own.max_cents
         return self.min_cents, self.max_cents
+
+    @property
+    def bind_bets(self) -> bool:
+        """Whether what lies there already bounds the next bet."""
+        return self.cap_cents is not None or self.seat_max_cents is not UNSET
+
+    def room_of(self, seat_cents: int) -> int:
+        """What a seat with so much on its wagers may still add."""
+        return MOST_CENTS if self.seat_max_cents is UNSET else self.seat_max_cents - seat_cents
 
 
 class Rake(Struct, frozen=True):

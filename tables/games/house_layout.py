@@ -151,7 +151,7 @@ class HouseLayout:
             else:
                 placed[action.seat] = {action.wager: action.amount_cents}
             spread.after(asks, placed, action)
-            action = yield (*spread.within_cap(asks, placed), _CLOSE) if placed else spread.prompts
+            action = yield (*spread.within_limits(asks, placed), _CLOSE) if placed else spread.prompts
         self.placed = {}
         for seat in self.opening.seats:
             if own := placed.get(seat):
@@ -330,7 +330,7 @@ class Spread:
         """With which prompt those of a seat begin."""
         self.touched = {wager.name: _touched(wagers, wager.name) for wager in wagers}
         asks = [_first_ask(seat, limits, step, wager) for seat in seats for wager in wagers]
-        self.prompts = tuple(asks if limits.cap_cents is None else self.within_cap(asks, {}))
+        self.prompts = tuple(self.within_limits(asks, {}) if limits.bind_bets else asks)
         """Those that every round begins with."""
 
     def after(self, asks: list[AskBet], placed: Placed, action: Bet) -> None:
@@ -344,18 +344,26 @@ class Spread:
                 opposite=wager.opposite if wager.opposite in own else "",
             )
 
-    def within_cap(self, asks: list[AskBet], placed: Placed) -> list[AskBet]:
-        """What bets may be so that the table's cap holds, with what they may have to be raised by."""
-        cap = self.limits.cap_cents
-        if cap is None:
+    def within_limits(self, asks: list[AskBet], placed: Placed) -> list[AskBet]:
+        """What bets may be so that the table's cap and each seat's maximum hold: against the cap they count with what
+        they may have to be raised by."""
+        limits = self.limits
+        if not limits.bind_bets:
             return asks
         times = {wager.name: wager.times for wager in self.wagers}
-        room = cap - sum(cents * times[name] for own in placed.values() for name, cents in own.items())
-        capped = []
+        at_stake = sum(cents * times[name] for own in placed.values() for name, cents in own.items())
+        room = MOST_CENTS if limits.cap_cents is None else limits.cap_cents - at_stake
+        bound = []
         for ask in asks:
-            fits, most = room // times[ask.wager] + ask.placed_cents, self.limits.of(ask.wager)[1]
-            capped.append(structs.replace(ask, high_cents=min(fits, most), capped=fits < most))
-        return capped
+            fits, most = room // times[ask.wager] + ask.placed_cents, limits.of(ask.wager)[1]
+            at_seat = limits.room_of(sum(placed.get(ask.seat, {}).values())) + ask.placed_cents
+            high = min(fits, at_seat, most)
+            bound.append(
+                structs.replace(
+                    ask, high_cents=high, capped=fits == high < most, seat_full=high < most and at_seat < fits
+                )
+            )
+        return bound
 
     def take_off(self, placed: Placed, action: Bet) -> None:
         """A wager is taken off the layout, and with it those that go with it alone."""

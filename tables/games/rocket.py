@@ -300,7 +300,7 @@ class Course:
         index, limits = self.seats.index(action.seat), self.opening.limits
         self.bets = put(self.bets, index, action.amount_cents)
         asks = [*self.prompts]
-        if limits.cap_cents is None:
+        if limits.cap_cents is None:  # a seat has one wager: its own maximum is one of the bet
             # What one seat bets leaves the others' prompts as they are.
             asks[index] = structs.replace(asks[index], placed_cents=action.amount_cents)
         else:
@@ -447,10 +447,18 @@ def _ask_first_bets(seats: tuple[int, ...], limits: Limits, unit: int) -> tuple[
 
 def _ask_bets(seats: tuple[int, ...], limits: Limits, unit: int, bets: tuple[int, ...]) -> tuple[AskBet, ...]:
     step = 10 * unit
-    low, high = max(limits.min_cents, step), limits.max_cents
+    low, high = max(limits.min_cents, step), min(limits.max_cents, limits.room_of(0))
     room = MOST_CENTS if limits.cap_cents is None else limits.cap_cents - sum(bets)
     asks = [
-        AskBet(seat, low, room + own if room + own < high else high, step, own, room + own < high)
+        AskBet(
+            seat,
+            low,
+            min(room + own, high),
+            step,
+            own,
+            capped=room + own < high,
+            seat_full=high < limits.max_cents and room + own >= high,
+        )
         for seat, own in zip(seats, bets, strict=True)
     ]
     return tuple(asks)

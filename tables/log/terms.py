@@ -40,6 +40,10 @@ class Settings:
     """Whether commission is marked at its seat and collected later, and not taken at once."""
     cameras: str = ""
     """Which cameras look at the table, as the surveillance calls them."""
+    seat_max_cents: int | None = None
+    """The most that one seat may bet in a round, all of its wagers before the cards together."""
+    own_limits: Mapping[str, Any] = field(default_factory=dict)
+    """What the table is set to itself of the limits that a plan sets now, by their names."""
 
 
 def settings_after(before: Settings | None, after: Mapping[str, Any]) -> Settings:
@@ -73,6 +77,8 @@ class Set(Protocol):
     @property
     def cap_cents(self) -> int | None: ...
     @property
+    def seat_max_cents(self) -> int | None: ...
+    @property
     def wager_limits(self) -> Any: ...
     @property
     def marks_commission(self) -> bool: ...
@@ -90,7 +96,8 @@ def rules_of(table: Set) -> Any:
 def limits_of(table: Set) -> Limits:
     """The table's limits, in minor units."""
     own = tuple(WagerLimits(wager, *bounds) for wager, bounds in sorted(table.wager_limits.items()))
-    return Limits(table.min_cents, table.max_cents, table.cap_cents, own or UNSET)
+    seat = UNSET if table.seat_max_cents is None else table.seat_max_cents
+    return Limits(table.min_cents, table.max_cents, table.cap_cents, own or UNSET, seat)
 
 
 def made_rules(game: Game[Any, Any], options: Mapping[str, Any], unit_cents: int) -> Any:

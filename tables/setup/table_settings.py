@@ -76,6 +76,8 @@ def settings_of(table: Table) -> Settings:
         wager_limits={wager: (least, most) for wager, (least, most) in table.wager_limits.items()},
         marks_commission=table.marks_commission,
         cameras=table.cameras,
+        seat_max_cents=table.seat_max_cents,
+        own_limits=table.own_limits,
     )
 
 
@@ -321,6 +323,12 @@ def _rules_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     return {}
 
 
+def limit_faults(settings: Settings) -> Faults:
+    """What is wrong with limits that a plan is to set a table to."""
+    game = GAMES[settings.game]
+    return _limit_faults(game, settings)
+
+
 def _limit_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     """Of bets against the house, or of what a player may put in play for a pot."""
     kind, sentences = setting_of(game), {}
@@ -339,10 +347,26 @@ def _limit_faults(game: Game[Any, Any], settings: Settings) -> Faults:
         sentences["max_cents"] = f"The maximum is under the minimum of {money(settings.min_cents)}."
     if not sentences and (says := _wager_limit_fault(game, settings, step)):
         sentences["wager_limits"] = says
+    seat = settings.seat_max_cents
+    if not sentences and seat is not None and (says := _seat_fault(game, settings, step)):
+        sentences["seat_max_cents"] = says
     cap = settings.cap_cents
     if cap is not None and (says := kind.cap_fault(game, cap, settings.min_cents)):
         sentences["cap_cents"] = says
     return sentences
+
+
+def _seat_fault(game: Game[Any, Any], settings: Settings, step: int) -> str:
+    """What is wrong with the maximum of a seat; empty if nothing is."""
+    seat = settings.seat_max_cents or 0
+    if setting_of(game).has_pot:
+        return f"{game.title} is played for a pot: nobody bets against the house, so no seat has a maximum."
+    if not settings.min_cents <= seat <= MOST_CENTS or seat % step:
+        least = money(settings.min_cents)
+        return (
+            f"The maximum of a seat is a multiple of {money(step)}, and no less than the minimum of {least}; or empty."
+        )
+    return ""
 
 
 def _wager_limit_fault(game: Game[Any, Any], settings: Settings, step: int) -> str:

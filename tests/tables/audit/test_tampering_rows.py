@@ -24,12 +24,13 @@ from tables import pepper
 from tables.audit import watch
 from tables.audit.rows import comparing, noted
 from tables.log.entries.kept import RowsTakenOver
+from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.staff import PasskeyRegistered
 from tables.management.commands.pepper import carry
 from tables.models import Denomination, Passkey, Staff, Terminal
 from tables.roles import Role
-from tables.setup import denominations, pay_tables, pits, table_settings
+from tables.setup import denominations, limit_plans, pay_tables, pits, table_settings
 from tables.staff import codes, emergency, making, passkeys, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
@@ -65,6 +66,10 @@ def house(clock: Clock) -> Hand:
     pay_tables.make("casino_war", "Tie", {"tie": {"tie": "11:1"}}, by=olga)
     certificates.certify(finished(Staff.objects.get(username="tess")), by=boss.by)
     pits.set_section(PitSectionSet(pit="Pit 1", tables=(dealer.table.name,)), by=olga)
+    weekend = LimitPlanSet(
+        name="Weekend", version=0, scope="table", of=dealer.table.name, values={"max_cents": 200_000}, effective=""
+    )
+    limit_plans.set_plan(weekend, expected_version=0, by=olga)
     alert = alerts.raise_alert(dealer.table.book, "negative", "The rack holds less than nothing", {"cents": -5})
     alerts.acknowledge(alert, boss.by.signature, "it was counted again")
     alerting.dead_letter(olga, boss.by)
@@ -107,7 +112,7 @@ def verified() -> str:
         call_command("verify", stdout=says, no_color=True)
     if "DOES NOT HOLD" in says.getvalue():
         return says.getvalue()
-    assert "rows of 30 kinds are what it says" in says.getvalue()
+    assert "rows of 31 kinds are what it says" in says.getvalue()
     return ""
 
 
@@ -166,6 +171,10 @@ TAMPERINGS: dict[str, tuple[str, str]] = {
     "a withdrawn passkey opens again": (
         "UPDATE tables_passkey SET is_active = NOT is_active",
         "passkey ",
+    ),
+    "a plan that lets players bet more": (
+        "UPDATE tables_limitplan SET values = '{\"max_cents\": 900000}'",
+        "limit plan 1: the log says values {'max_cents': 200000}; the row says values {'max_cents': 900000}",
     ),
     "a table put into another pit": (
         "UPDATE tables_pitsection SET pit = 'Pit 2'",

@@ -1,0 +1,321 @@
+"""Limit plans: which of them sets each limit of a table at a moment, why, and when that changes next. Pure.
+
+Layers lie upon each other: what a table is set to itself at the bottom, then plans of the house, of a game, of a pit,
+of a table. Within a scope a plan for an event lies over one for hours of the week, and that over one for always. Of two
+that are equal in both, the one that was set last lies on top. A plan sets some limits and leaves the others to the
+layers below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final, Literal
+from zoneinfo import ZoneInfo
+
+from tables.games.felt import Struct
+from tables.log.wall_clock import moment_of
+
+Scope = Literal["house", "game", "pit", "table"]
+Takes = Literal["round", "shoe"]
+"""Whether a change holds from the next round on, or from the next shoe."""
+Value = int | tuple[int, int]
+"""An amount in minor units; of a wager with limits of its own, the least and the most."""
+Values = Mapping[str, Value]
+"""Limits by their names: those of ``AMOUNTS``, and ``wager NAME``."""
+
+SCOPES: Final[tuple[Scope, ...]] = ("house", "game", "pit", "table")
+AMOUNTS: Final[Mapping[str, str]] = {
+    "min_cents": "minimum",
+    "max_cents": "maximum",
+    "seat_max_cents": "maximum of a seat",
+    "cap_cents": "exposure of the table",
+}
+"""The limits that are one amount, and how they are called."""
+WAGER: Final = "wager "
+"""What the name of a wager's own limits begins with."""
+WEEK: Final = timedelta(days=7)
+DAY: Final = timedelta(days=1)
+
+
+# --- When a plan holds -------------------------------------------------------------------------------------------
+
+
+class Always(Struct, frozen=True, tag_field="when", tag="always"):
+    """At any time."""
+
+    rank = 0
+
+    def holds(self, moment: datetime) -> bool:
+        return True
+
+    def edges(self, since: datetime) -> Iterator[datetime]:
+        yield from ()
+
+    def words(self) -> str:
+        return "always"
+
+
+class Hours(Struct, frozen=True, tag_field="when", tag="hours"):
+    """On some weekdays, from one time of a wall clock to another; past midnight where it ends no later than it starts.
+    Each of its stretches belongs to the weekday on which it starts."""
+
+    weekdays: tuple[int, ...]
+    """0 is Monday."""
+    starts: str
+    """HH:MM."""
+    ends: str
+    zone: str
+    """The wall clock: a time zone of the IANA database."""
+
+    rank = 1
+
+    def stretch(self, day: date) -> tuple[datetime, datetime]:
+        """The stretch that starts on a day: its first moment, and the first one after it."""
+        starts, ends = time.fromisoformat(self.starts), time.fromisoformat(self.ends)
+        last = day + DAY if ends <= starts else day
+        return moment_of(self.zone, day, starts), moment_of(self.zone, last, ends)
+
+    def stretches(self, since: datetime, days: int) -> Iterator[tuple[datetime, datetime]]:
+        """Those of the day before a moment, of its day, and of so many days after it."""
+        first = since.astimezone(ZoneInfo(self.zone)).date() - DAY
+        for number in range(days + 2):
+            day = first + number * DAY
+            if day.weekday() in self.weekdays:
+                yield self.stretch(day)
+
+    def holds(self, moment: datetime) -> bool:
+        return any(start <= moment < end for start, end in self.stretches(moment, 0))
+
+    def edges(self, since: datetime) -> Iterator[datetime]:
+        for stretch in self.stretches(since, 8):
+            yield from stretch
+
+    def words(self) -> str:
+        days = ", ".join(WEEKDAYS[day] for day in self.weekdays)
+        return f"{days} {self.starts} to {self.ends}"
+
+
+class Occasion(Struct, frozen=True, tag_field="when", tag="event"):
+    """From one moment to another: a holiday, a tournament."""
+
+    starts: str
+    """ISO 8601, in UTC."""
+    ends: str
+
+    rank = 2
+
+    def holds(self, moment: datetime) -> bool:
+        start, end = self.edges(moment)
+        return start <= moment < end
+
+    def edges(self, since: datetime) -> Iterator[datetime]:
+        yield datetime.fromisoformat(self.starts)
+        yield datetime.fromisoformat(self.ends)
+
+    def words(self) -> str:
+        return f"{self.starts[:16].replace('T', ' ')} to {self.ends[:16].replace('T', ' ')} UTC"
+
+
+Schedule = Always | Hours | Occasion
+WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+# --- Plans -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One version of a plan, as an entry of the house's book set it."""
+
+    name: str
+    version: int
+    seq: int
+    """The entry."""
+    effective: datetime
+    """From when it stands in for the version before it."""
+    scope: Scope
+    of: str = ""
+    """Which game, pit or table; empty for the house."""
+    schedule: Schedule = field(default_factory=Always)
+    values: Values = field(default_factory=dict)
+    note: str = ""
+    takes: Takes = "round"
+    keeps_seated: bool = False
+    """Whether seats that play keep the old minimum until they leave."""
+    retired: bool = False
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """Who is higher lies on top."""
+        return SCOPES.index(self.scope), self.schedule.rank, self.seq
+
+    @property
+    def where(self) -> str:
+        """In words, what it is for."""
+        return "the whole house" if self.scope == "house" else f"{self.scope} {self.of}".replace("_", " ")
+
+    def __str__(self) -> str:
+        return f"{self.name}, version {self.version}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the layers of a table are chosen by."""
+
+    table: str
+    game: str
+    pit: str = ""
+    wagers: frozenset[str] = frozenset()
+    """Those of its game that may have limits of their own."""
+    own: Values = field(default_factory=dict)
+    """What it is set to itself: the bottom layer."""
+
+    def concern(self, plan: Plan) -> bool:
+        """Whether a plan is for this table."""
+        names = {"house": "", "game": self.game, "pit": self.pit, "table": self.table}
+        return plan.of == names[plan.scope] and (plan.scope == "house" or bool(plan.of))
+
+    def have(self, name: str) -> bool:
+        """Whether the table has such a limit at all: a wager may be another game's."""
+        return not name.startswith(WAGER) or name.removeprefix(WAGER) in self.wagers
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What one layer says of one limit."""
+
+    value: Value
+    plan: Plan | None
+    """None for what the table is set to itself."""
+    holds: bool = True
+    """Whether its hours are now; a layer that does not hold lets those below it through."""
+
+    @property
+    def name(self) -> str:
+        return self.plan.name if self.plan else ""
+
+    @property
+    def why(self) -> str:
+        """In words, where it comes from."""
+        if self.plan is None:
+            return "set at the table itself"
+        note = f" ({self.plan.note})" if self.plan.note else ""
+        return f"plan {self.plan.name}{note}: {self.plan.where}, {self.plan.schedule.words()}"
+
+
+Layers = Mapping[str, Layer]
+"""For each limit, the layer that sets it."""
+Stack = Mapping[str, tuple[Layer, ...]]
+"""For each limit, all layers that say something of it, the topmost first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The next moment at which a table's limits change."""
+
+    moment: datetime
+    layers: Layers
+    changed: tuple[str, ...]
+    """The limits that are others then; one that nobody sets any more is among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the plans come to at a table."""
+
+    layers: Layers
+    stack: Stack
+    next: Change | None
+
+    @property
+    def values(self) -> dict[str, Value]:
+        return values_of(self.layers)
+
+
+def values_of(layers: Layers) -> dict[str, Value]:
+    """Each limit's value, without where it comes from."""
+    return {name: layer.value for name, layer in layers.items()}
+
+
+# --- Resolving ---------------------------------------------------------------------------------------------------
+
+
+def resolve(plans: Iterable[Plan], facts: Facts, moment: datetime) -> Outcome:
+    """What the plans come to at a moment, whatever order they are named in, and when that changes next."""
+    ours = by_name(plans)
+    stack = stack_at(ours, facts, moment)
+    layers = _topmost(stack)
+    return Outcome(layers, stack, _next(ours, facts, moment, values_of(layers)))
+
+
+def layers_at(plans: Iterable[Plan], facts: Facts, moment: datetime) -> Layers:
+    """The same without what comes next."""
+    return _topmost(stack_at(by_name(plans), facts, moment))
+
+
+Versions = Mapping[str, Sequence[Plan]]
+
+
+def by_name(plans: Iterable[Plan]) -> Versions:
+    """The versions of each plan, by when they hold from and by their entries."""
+    versions: dict[str, list[Plan]] = {}
+    for plan in plans:
+        versions.setdefault(plan.name, []).append(plan)
+    return {name: sorted(of_one, key=lambda plan: (plan.effective, plan.seq)) for name, of_one in versions.items()}
+
+
+def in_force(versions: Versions, moment: datetime) -> list[Plan]:
+    """The version of each plan that stands at a moment: of those that hold from then or before, the latest. A version
+    that was set later and holds from earlier on does not undo one that was announced for between them."""
+    standing: list[Plan] = []
+    for of_one in versions.values():
+        due = [plan for plan in of_one if plan.effective <= moment]
+        if due and not due[-1].retired:
+            standing.append(due[-1])
+    return standing
+
+
+def stack_at(versions: Versions, facts: Facts, moment: datetime) -> dict[str, tuple[Layer, ...]]:
+    """All layers of each limit of a table, the topmost first."""
+    stack: dict[str, list[Layer]] = {}
+    concerned = [plan for plan in in_force(versions, moment) if facts.concern(plan)]
+    for plan in sorted(concerned, key=lambda plan: plan.rank, reverse=True):
+        holds = plan.schedule.holds(moment)
+        for name, value in plan.values.items():
+            if facts.have(name):
+                stack.setdefault(name, []).append(Layer(value, plan, holds))
+    for name, value in facts.own.items():
+        stack.setdefault(name, []).append(Layer(value, None))
+    return {name: tuple(stack[name]) for name in sorted(stack)}
+
+
+def _topmost(stack: Stack) -> dict[str, Layer]:
+    holding = {name: [layer for layer in layers if layer.holds] for name, layers in stack.items()}
+    return {name: layers[0] for name, layers in holding.items() if layers}
+
+
+def _next(versions: Versions, facts: Facts, moment: datetime, values: Values) -> Change | None:
+    for edge in _edges(versions, facts, moment):
+        layers = _topmost(stack_at(versions, facts, edge))
+        coming = values_of(layers)
+        changed = [name for name in {**values, **coming} if values.get(name) != coming.get(name)]
+        if changed:
+            return Change(edge, layers, tuple(sorted(changed)))
+    return None
+
+
+def _edges(versions: Versions, facts: Facts, moment: datetime) -> list[datetime]:
+    """The moments to come at which something may change: of dated ones all, and of each week that begins now or with
+    one of them every start and end. After a week without a dated one, everything comes again."""
+    ours = [plan for of_one in versions.values() for plan in of_one if facts.concern(plan)]
+    occasions = [plan.schedule for plan in ours if isinstance(plan.schedule, Occasion)]
+    weekly = [plan.schedule for plan in ours if isinstance(plan.schedule, Hours)]
+    # A version that is for another table ends the one before it here: so all versions' moments count.
+    names = {plan.name for plan in ours}
+    dated = {plan.effective for name in names for plan in versions[name]}
+    dated |= {edge for schedule in occasions for edge in schedule.edges(moment)}
+    to_come = {edge for edge in dated if edge > moment}
+    recurring = {edge for since in (moment, *to_come) for schedule in weekly for edge in schedule.edges(since)}
+    return sorted(edge.astimezone(UTC) for edge in to_come | recurring if edge > moment)

@@ -1,0 +1,382 @@
+"""Limit plans: setting them, and what they come to at tables. Rows are never changed, each has its entry.
+
+A program sets one by ``set_plan(LimitPlanSet(name="Weekend", version=0, scope="pit", of="Pit 1", values={"min_cents":
+2_500}, effective=""), expected_version=0, by=operator)``; the version and an empty moment are filled in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time
+from typing import Any, Final
+from zoneinfo import available_timezones
+
+import msgspec
+from django.db import transaction
+from django.db.models import F, Window
+from django.db.models.functions import RowNumber
+from msgspec import structs
+
+from ledger import house, log
+from ledger.log import Draft
+from ledger.proof.chain import Entry
+from ledger.proof.chips import money
+from tables.games.catalog import GAMES
+from tables.games.felt import MOST_CENTS
+from tables.log.entries.limit_plans import LimitPlanSet, called, said
+from tables.log.limit_plans import (
+    AMOUNTS,
+    SCOPES,
+    WAGER,
+    Facts,
+    Hours,
+    Occasion,
+    Outcome,
+    Plan,
+    Schedule,
+    Value,
+    Values,
+    resolve,
+)
+from tables.log.terms import Settings
+from tables.models import LimitPlan, PitSection, Staff, Table
+from tables.refusals import Refused
+from tables.setup import house_terms, pits, table_settings
+from tables.setup.pits import NOWHERE
+from tables.setup.table_settings import Faults, wagers_of
+
+LONGEST: Final = 40
+LONGEST_NOTE: Final = 200
+
+
+# --- Reading -----------------------------------------------------------------------------------------------------
+
+
+def plans(moment: datetime | None = None, through_seq: int | None = None) -> list[Plan]:
+    """Every version of every plan; with a moment, only those that may matter from then on: of each plan the one that
+    stands then, and those to come. As it was through an entry of the house's book."""
+    rows = LimitPlan.objects.order_by("seq")
+    rows = rows if through_seq is None else rows.filter(seq__lte=through_seq)
+    if moment is not None:
+        past = (
+            rows.filter(effective__lte=moment)
+            .order_by()
+            .annotate(
+                age=Window(RowNumber(), partition_by=[F("name")], order_by=[F("effective").desc(), F("seq").desc()])
+            )
+        )
+        rows = rows.filter(effective__gt=moment) | rows.filter(pk__in=past.filter(age=1).values("pk"))
+    return [event_of(row).plan(row.seq) for row in rows]
+
+
+def standing_plans(moment: datetime) -> list[Plan]:
+    """The version of each plan that stands at a moment, by name; those that are retired are left out."""
+    newest: dict[str, Plan] = {}
+    for plan in sorted(plans(moment), key=lambda plan: (plan.effective, plan.seq)):
+        if plan.effective <= moment:
+            newest[plan.name] = plan
+    return [newest[name] for name in sorted(newest) if not newest[name].retired]
+
+
+def history(name: str) -> list[LimitPlan]:
+    """Every version of a plan, the newest first."""
+    return list(LimitPlan.objects.filter(name=name).order_by("-version"))
+
+
+def latest(name: str) -> LimitPlan | None:
+    """The version of a plan that was set last, whenever it holds from."""
+    return LimitPlan.objects.filter(name=name).order_by("-version").first()
+
+
+@dataclass(frozen=True, slots=True)
+class TableLimits:
+    """What the plans come to at a table, beside what it is set to now."""
+
+    facts: Facts
+    outcome: Outcome
+    set_to: Values
+    """What the next round is opened under."""
+
+    @property
+    def differs(self) -> tuple[str, ...]:
+        """The limits that do not hold yet as the plans say: they wait for the end of a notice, or for a shoe."""
+        due = self.outcome.values
+        return tuple(sorted(name for name in {**due, **self.set_to} if due.get(name) != self.set_to.get(name)))
+
+
+def outcomes(tables: Iterable[Table], moment: datetime) -> dict[str, TableLimits]:
+    """What the plans come to at tables, by their names, and what changes next: two queries for all of them."""
+    every, places = plans(moment), pits.places()
+    told: dict[str, TableLimits] = {}
+    for table in tables:
+        facts = facts_of(settings_of_row(table), table.name, places.get(table.name, NOWHERE).pit)
+        told[table.name] = TableLimits(facts, resolve(every, facts, moment), limits_in(table))
+    return told
+
+
+def settings_of_row(table: Table) -> Settings:
+    """A table's settings as far as limits go, without a query."""
+    return Settings(
+        game=table.game,
+        options=table.options,
+        seats=table.seats,
+        source=table.source,
+        unit_cents=table.unit_cents,
+        min_cents=table.min_cents,
+        max_cents=table.max_cents,
+        cap_cents=table.cap_cents,
+        denominations=(),
+        wager_limits=table.wager_limits,
+        seat_max_cents=table.seat_max_cents,
+        own_limits=table.own_limits,
+    )
+
+
+def facts_of(settings: Settings, table: str, pit: str) -> Facts:
+    """What the layers of a table are chosen by."""
+    game = GAMES[settings.game]
+    own = limits_in(settings) | {name: plain(value) for name, value in settings.own_limits.items()}
+    kept = {name: value for name, value in own.items() if value is not None}
+    return Facts(table=table, game=settings.game, pit=pit, wagers=frozenset(wagers_of(game)), own=kept)
+
+
+def limits_in(settings: Settings | Table) -> dict[str, Value]:
+    """The limits that settings have, by the names that plans call them by; those that are not set are left out."""
+    amounts = {name: getattr(settings, name) for name in AMOUNTS}
+    limits: dict[str, Value] = {name: cents for name, cents in amounts.items() if cents is not None}
+    return limits | {f"{WAGER}{wager}": (least, most) for wager, (least, most) in settings.wager_limits.items()}
+
+
+def in_settings(values: Mapping[str, Value]) -> dict[str, Any]:
+    """Limits as a table's settings have them: every one that plans may set."""
+    amounts: dict[str, Any] = {name: values.get(name) for name in AMOUNTS}
+    wagers = {name.removeprefix(WAGER): value for name, value in values.items() if name.startswith(WAGER)}
+    return amounts | {"wager_limits": wagers}
+
+
+def plain(value: Any) -> Any:
+    """A limit as plans have it, of what JSON made of it."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+# --- Setting -----------------------------------------------------------------------------------------------------
+
+
+def set_plan(event: LimitPlanSet, *, expected_version: int, by: Staff, proposal: int | None = None) -> LimitPlan:
+    """Set the next version of a plan. ``expected_version``: the newest that whoever sets it has seen, 0 for none.
+    Raises Refused; ``changed_meanwhile`` says what was set since."""
+    if not by.has_perm("tables.add_limitplan"):
+        raise Refused("not_permitted", "Only an operator sets limit plans.", 403)
+    with transaction.atomic():
+        head = house.lock()
+        refuse_changed(event.name, expected_version)
+        effective = event.effective or house_terms.spelled(head.moment)
+        event = structs.replace(event, version=expected_version + 1, effective=effective, proposal=proposal)
+        if sentences := faults(event, head.moment):
+            raise Refused("bad_plan", " ".join(sentences.values()), 422, fields=sentences)
+        entry = log.append(head, Draft.of(event, by.signature))
+        row = row_of(event, entry.seq, by.signature, entry.at or head.moment)
+        row.save()
+    return row
+
+
+def refuse_changed(name: str, expected_version: int) -> None:
+    """Raises Refused where somebody else set a version meanwhile, with what they made of it."""
+    newest = latest(name)
+    version = newest.version if newest else 0
+    if newest is None or version == expected_version:
+        if version != expected_version:
+            raise Refused(
+                "changed_meanwhile", f"There is no version {expected_version} of {name}.", 409, version=version
+            )
+        return
+    if not expected_version:
+        says = f"There is a plan {name} already: change that one, or give yours another name."
+        raise Refused("changed_meanwhile", says, 409, version=version, fields={"name": says})
+    before = LimitPlan.objects.filter(name=name, version=expected_version).first()
+    changed = "; ".join(differences(before, newest)) if before else ""
+    says = f"{newest.by} set version {version} of {name} meanwhile{f': {changed}' if changed else ''}."
+    says += " What you typed is still here: look at theirs, then save yours upon it, or leave it."
+    raise Refused("changed_meanwhile", says, 409, version=version)
+
+
+def differences(before: LimitPlan, after: LimitPlan) -> list[str]:
+    """What one version has otherwise than another, in words."""
+    earlier, later = _in_words(event_of(before)), _in_words(event_of(after))
+    return [f"{name} {earlier[name]} → {later[name]}" for name in later if earlier[name] != later[name]]
+
+
+def _in_words(event: LimitPlanSet) -> dict[str, str]:
+    return {
+        "for": "the whole house" if event.scope == "house" else f"{event.scope} {event.of}",
+        "when": event.schedule.words(),
+        "limits": ", ".join(f"{called(name)} {said(value)}" for name, value in sorted(event.values.items())) or "none",
+        "why": event.note or "-",
+        "holds with the next": event.takes,
+        "seats that play keep the old minimum": "yes" if event.keeps_seated else "no",
+        "retired": "yes" if event.retired else "no",
+        "holds from": event.effective[:16].replace("T", " "),
+    }
+
+
+def event_of(row: LimitPlan) -> LimitPlanSet:
+    """What the house's book says of a row."""
+    facts = {name: getattr(row, name) for name in (*_COLUMNS, "schedule", "values")}
+    return msgspec.convert(facts | {"effective": house_terms.spelled(row.effective)}, LimitPlanSet)
+
+
+_COLUMNS: Final = ("name", "version", "scope", "of", "note", "takes", "keeps_seated", "retired", "proposal")
+"""What a row has as its entry says it."""
+
+
+def row_of(event: LimitPlanSet, seq: int, by: str, moment: datetime) -> LimitPlan:
+    """The row that goes with an entry."""
+    facts = structs.asdict(event)
+    return LimitPlan(
+        seq=seq,
+        **{name: facts[name] for name in _COLUMNS},
+        schedule=msgspec.to_builtins(event.schedule),
+        values=msgspec.to_builtins(event.values),
+        effective=datetime.fromisoformat(event.effective),
+        by=by,
+        at=moment,
+    )
+
+
+# --- Judging -----------------------------------------------------------------------------------------------------
+
+
+def faults(event: LimitPlanSet, moment: datetime) -> Faults:
+    """What is wrong with a plan that is set at a moment: one sentence for each field that says what would be right."""
+    wrong = _form_faults(event, moment)
+    if "of" not in wrong and (says := _of_fault(event)):
+        wrong["of"] = says
+    return wrong or _felt_faults(event)
+
+
+def _form_faults(event: LimitPlanSet, moment: datetime) -> Faults:
+    wrong: Faults = {}
+    if not event.name.strip() or event.name != event.name.strip() or not event.name.isprintable():
+        wrong["name"] = "A plan has a name, without a space before or after it: Weekend nights."
+    elif len(event.name) > LONGEST:
+        wrong["name"] = f"A plan's name has at most {LONGEST} characters."
+    if len(event.note) > LONGEST_NOTE or not event.note.isprintable():
+        wrong["note"] = f"Say why in at most {LONGEST_NOTE} plain characters, on one line."
+    if (event.scope == "house") != (not event.of):
+        wrong["of"] = "Name the game, pit or table that it is for; for the whole house name none."
+    effective = datetime.fromisoformat(event.effective)
+    if effective < moment:
+        wrong["effective"] = "A plan holds from now on, or from a moment to come: what was is not changed."
+    elif effective > moment + house_terms.FURTHEST:
+        wrong["effective"] = f"A plan is dated no more than {house_terms.FURTHEST.days} days ahead."
+    if says := _schedule_fault(event.schedule, max(effective, moment)):
+        wrong["schedule"] = says
+    if event.retired and event.values:
+        wrong["values"] = "A plan that is retired sets nothing: leave its limits empty."
+    elif not event.retired:
+        wrong |= _value_faults(event.values)
+    return wrong
+
+
+def _schedule_fault(schedule: Schedule, moment: datetime) -> str:
+    match schedule:
+        case Hours(weekdays=weekdays, zone=zone):
+            if not weekdays or list(weekdays) != sorted(set(weekdays)) or not 0 <= weekdays[0] <= weekdays[-1] <= 6:
+                return "Choose at least one weekday, each once."
+            if zone not in _ZONES:
+                return "A time zone is named as in the IANA database: Europe/Berlin, America/New_York, UTC."
+            if not all(map(_is_time, (schedule.starts, schedule.ends))):
+                return (
+                    "Hours start and end at a time like 20:00; past midnight where they end no later than they start."
+                )
+        case Occasion():
+            try:
+                start, end = schedule.edges(moment)
+                is_right = start.tzinfo is not None and end.tzinfo is not None and start < end
+            except ValueError:
+                is_right = False
+            if not is_right:
+                return "An event starts before it ends, and both are moments with their time zone."
+            if end <= moment:
+                return "This event is over before the plan holds: let it end later."
+            if end > moment + house_terms.FURTHEST:
+                return f"An event ends no more than {house_terms.FURTHEST.days} days ahead."
+    return ""
+
+
+_ZONES: Final = frozenset(available_timezones() - {"localtime", "Factory", "posixrules"})
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return f"{time.fromisoformat(text):%H:%M}" == text
+    except ValueError:
+        return False
+
+
+def _value_faults(values: Values) -> Faults:
+    if not values:
+        return {"values": "Set one limit at least; those that are left empty are left to the layers below."}
+    wrong: Faults = {}
+    for name, value in values.items():
+        if name in AMOUNTS and isinstance(value, int):
+            if not 0 < value <= MOST_CENTS:
+                wrong[name] = f"The {AMOUNTS[name]} is more than 0 and at most {money(MOST_CENTS)}."
+        elif name.startswith(WAGER) and isinstance(value, tuple):
+            if not 0 < value[0] <= value[1] <= MOST_CENTS:
+                wrong[name] = f"The limits of {called(name)} are two amounts, the lower one first: 5.00 to 100.00."
+        else:
+            wrong[name] = f"There is no limit {name!r}; there is {', '.join(AMOUNTS)}, and wager NAME with two amounts."
+    least, most = values.get("min_cents"), values.get("max_cents")
+    if not wrong and isinstance(least, int) and isinstance(most, int) and least > most:
+        wrong["max_cents"] = f"The maximum is under the minimum of {money(least)}."
+    return wrong
+
+
+def _of_fault(event: LimitPlanSet) -> str:
+    if event.retired:
+        return ""
+    match event.scope:
+        case "game" if event.of not in GAMES:
+            return f"There is no game {event.of!r}; there is {', '.join(GAMES)}."
+        case "pit" if not PitSection.objects.filter(pit=event.of).exists():
+            return f"There is no pit {event.of}: set which tables stand in it first, or check its name."
+        case "table" if not Table.objects.filter(name=event.of, retired_at=None).exists():
+            return f"There is no table {event.of}, or it is retired."
+    if event.scope == "game" and (strange := _strange_wagers(event.values, event.of)):
+        return f"{GAMES[event.of].title} has no wager {strange[0]} with limits of its own."
+    return ""
+
+
+def _strange_wagers(values: Values, game: str) -> list[str]:
+    named = [name.removeprefix(WAGER) for name in values if name.startswith(WAGER)]
+    return [wager for wager in named if wager not in wagers_of(GAMES[game])]
+
+
+def _felt_faults(event: LimitPlanSet) -> Faults:
+    """What the tables that it is for could not be set to, each by its name: limits are multiples of what a table's game
+    counts in. It is judged upon what each table is set to itself."""
+    wrong: Faults = {}
+    plan, places = event.plan(0), pits.places()
+    for table in Table.objects.filter(retired_at=None).order_by("name"):
+        settings = settings_of_row(table)
+        facts = facts_of(settings, table.name, places.get(table.name, NOWHERE).pit)
+        if not facts.concern(plan):
+            continue
+        due = dict(facts.own) | {name: value for name, value in event.values.items() if facts.have(name)}
+        sentences = table_settings.limit_faults(replace(settings, **in_settings(due)))
+        for name, says in sentences.items():
+            wrong.setdefault(name if name in event.values else "values", f"{table.name}: {says}")
+    return wrong
+
+
+def entry_fault(event: LimitPlanSet, entry: Entry) -> str:
+    """Why the house would not have written such an entry; empty where it would. How tables were set then, their own
+    books say: whether a limit fits them is asked where it is brought into force."""
+    before = LimitPlan.objects.filter(name=event.name, seq__lt=entry.seq).count()
+    if event.version != before + 1:
+        return f"version {event.version} of {event.name} does not follow version {before}"
+    if event.scope not in SCOPES or entry.at is None:
+        return "it is for nothing that there is, or of no time"
+    return " ".join(_form_faults(event, entry.at.astimezone(UTC)).values())

@@ -1,0 +1,130 @@
+"""Setting limit plans, and what they come to at tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from ledger.models import HOUSE, Book
+from tables.audit import proofs
+from tables.log.entries.limit_plans import LimitPlanSet
+from tables.log.entries.pits import PitSectionSet
+from tables.log.limit_plans import Hours, Occasion
+from tables.models import LimitPlan, Staff, Table
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import limit_plans, pits
+from tests import floor
+
+pytestmark = pytest.mark.django_db
+
+NIGHTS = Hours(weekdays=(4, 5), starts="20:00", ends="04:00", zone="America/New_York")
+
+
+@pytest.fixture
+def olga() -> Staff:
+    floor.table("Rocket 1")
+    floor.table("Rocket 2")
+    return floor.staff(Role.OPERATOR, "olga", "301")
+
+
+def drafted(name: str = "Floor", **facts: Any) -> LimitPlanSet:
+    return LimitPlanSet(
+        **{"name": name, "version": 0, "scope": "house", "values": {"min_cents": 2_000}, "effective": "", **facts}
+    )
+
+
+def outcome(name: str) -> limit_plans.TableLimits:
+    tables = Table.objects.filter(name=name)
+    return limit_plans.outcomes(tables, timezone.now())[name]
+
+
+def test_a_plan_holds_where_it_is_for_and_the_book_says_so(olga: Staff) -> None:
+    """Harm: a plan of a pit holds at tables elsewhere, or its row says something that the log does not."""
+    pits.set_section(PitSectionSet(pit="Pit 1", tables=("Rocket 1",)), by=olga)
+    limit_plans.set_plan(drafted(scope="pit", of="Pit 1", note="Main floor"), expected_version=0, by=olga)
+    assert outcome("Rocket 1").outcome.layers["min_cents"].why == "plan Floor (Main floor): pit Pit 1, always"
+    assert outcome("Rocket 1").differs == ("min_cents",)
+    assert outcome("Rocket 2").differs == ()
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+
+
+def test_whoever_did_not_see_the_newest_version_is_told_what_was_changed(olga: Staff) -> None:
+    """Harm: of two operators who edit the same plan the second takes back what the first did, and neither hears of
+    it."""
+    limit_plans.set_plan(drafted(), expected_version=0, by=olga)
+    omar = floor.staff(Role.OPERATOR, "omar", "302")
+    limit_plans.set_plan(drafted(values={"min_cents": 3_000}), expected_version=1, by=omar)
+    with pytest.raises(Refused) as refused:
+        limit_plans.set_plan(drafted(values={"min_cents": 4_000}), expected_version=1, by=olga)
+    assert refused.value.code == "changed_meanwhile"
+    assert refused.value.facts["version"] == 2
+    assert "302 Omar set version 2 of Floor meanwhile: limits minimum 20 → minimum 30" in refused.value.sentence
+    limit_plans.set_plan(drafted(values={"min_cents": 4_000}), expected_version=2, by=olga)
+    assert [row.version for row in limit_plans.history("Floor")] == [3, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("facts", "field", "says"),
+    [
+        ({"name": " Floor"}, "name", "without a space before"),
+        ({"name": "F" * 41}, "name", "at most 40"),
+        ({"scope": "pit"}, "of", "Name the game, pit or table"),
+        ({"scope": "pit", "of": "Pit 9"}, "of", "There is no pit Pit 9"),
+        ({"scope": "table", "of": "Rocket 9"}, "of", "There is no table Rocket 9"),
+        ({"scope": "game", "of": "rokcet"}, "of", "There is no game"),
+        ({"values": {}}, "values", "Set one limit at least"),
+        ({"values": {"min_cents": 0}}, "min_cents", "more than 0"),
+        ({"values": {"min_cents": 2_000, "max_cents": 1_000}}, "max_cents", "under the minimum of 20"),
+        ({"values": {"wager tie": (500, 100)}}, "wager tie", "the lower one first"),
+        ({"values": {"floor_cents": 100}}, "floor_cents", "There is no limit"),
+        ({"values": {"min_cents": 1_050}}, "min_cents", "Rocket 1: The minimum is a multiple of 10"),
+        ({"values": {"seat_max_cents": 500}}, "seat_max_cents", "no less than the minimum"),
+        ({"schedule": Hours(weekdays=(), starts="20:00", ends="04:00", zone="UTC")}, "schedule", "one weekday"),
+        ({"schedule": Hours(weekdays=(1,), starts="8pm", ends="04:00", zone="UTC")}, "schedule", "like 20:00"),
+        ({"schedule": Hours(weekdays=(1,), starts="20:00", ends="04:00", zone="Mars")}, "schedule", "IANA"),
+        ({"schedule": Occasion(starts="tomorrow", ends="later")}, "schedule", "starts before it ends"),
+        ({"schedule": Occasion(starts="2020-01-01T00:00+00:00", ends="2020-01-02T00:00+00:00")}, "schedule", "is over"),
+        ({"effective": "2020-01-01T00:00:00+00:00"}, "effective", "from now on"),
+        ({"effective": "2099-01-01T00:00:00+00:00"}, "effective", "366 days"),
+        ({"retired": True}, "values", "sets nothing"),
+    ],
+)  # fmt: skip
+def test_what_no_plan_can_be_is_refused_by_its_field(olga: Staff, facts: dict[str, Any], field: str, says: str) -> None:
+    """Harm: a plan is set that holds nowhere or never, or that a table cannot be set to, and nobody hears of it."""
+    with pytest.raises(Refused) as refused:
+        limit_plans.set_plan(drafted(**facts), expected_version=0, by=olga)
+    assert says in refused.value.facts["fields"][field]
+    assert not LimitPlan.objects.exists()
+
+
+def test_only_an_operator_sets_plans(olga: Staff) -> None:
+    """Harm: a pit boss raises a maximum alone."""
+    with pytest.raises(Refused):
+        limit_plans.set_plan(drafted(), expected_version=0, by=floor.staff(Role.PIT_BOSS, "bella", "201"))
+
+
+def test_all_tables_are_told_in_as_many_queries_as_one(
+    olga: Staff, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    """Harm: the front page of a house of two hundred tables asks for each of them."""
+    limit_plans.set_plan(drafted(schedule=NIGHTS), expected_version=0, by=olga)
+    for number in range(3, 8):
+        floor.table(f"Rocket {number}")
+    tables = list(Table.objects.all())
+    with django_assert_num_queries(2):
+        told = limit_plans.outcomes(tables, timezone.now())
+    assert len(told) == 7
+    assert all(limits.outcome.next for limits in told.values())
+
+
+def test_versions_that_no_moment_to_come_goes_by_are_not_read(olga: Staff) -> None:
+    """Harm: a plan that is changed each week makes every screen slower from year to year."""
+    for version in range(4):
+        limit_plans.set_plan(drafted(values={"min_cents": 1_000 * (version + 1)}), expected_version=version, by=olga)
+    assert [plan.version for plan in limit_plans.plans(timezone.now())] == [4]
+    assert [plan.version for plan in limit_plans.plans()] == [1, 2, 3, 4]
+    assert limit_plans.plans(through_seq=limit_plans.plans()[1].seq)[-1].version == 2
