@@ -1,7 +1,7 @@
 """Limit plans: setting them, and what they come to at tables. Rows are never changed, each has its entry.
 
-A program sets one by ``set_plan(LimitPlanSet(name="Weekend", version=0, scope="pit", of="Pit 1", values={"min_cents":
-2_500}, effective=""), expected_version=0, by=operator)``; the version and an empty moment are filled in.
+A program sets one by ``set_plan(LimitPlanSet(...), expected_version=0, by=operator)``; the version is filled in, and
+so is the moment where it is empty.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ledger.proof.chips import money
 from tables.log.event import Event
-from tables.log.limit_plans import AMOUNTS, WAGER, Always, Plan, Schedule, Scope, Takes, Value
+from tables.log.limit_plans import AMOUNTS, WAGER, Plan, Schedule, Scope, Takes, Value
 
 
 class LimitPlanSet(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -22,7 +22,7 @@ class LimitPlanSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     scope: Scope
     of: str = ""
     """Which game, pit or table; empty for the house."""
-    schedule: Schedule = Always()
+    schedule: Schedule
     values: dict[str, Value]
     """Limits by their names (``limit_plans.Values``); a retired plan has none."""
     note: str = ""

@@ -27,6 +27,7 @@ from tables.log.entries.kept import RowsTakenOver
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.staff import PasskeyRegistered
+from tables.log.limit_plans import Always
 from tables.management.commands.pepper import carry
 from tables.models import Denomination, Passkey, Staff, Terminal
 from tables.roles import Role
@@ -67,7 +68,13 @@ def house(clock: Clock) -> Hand:
     certificates.certify(finished(Staff.objects.get(username="tess")), by=boss.by)
     pits.set_section(PitSectionSet(pit="Pit 1", tables=(dealer.table.name,)), by=olga)
     weekend = LimitPlanSet(
-        name="Weekend", version=0, scope="table", of=dealer.table.name, values={"max_cents": 200_000}, effective=""
+        name="Weekend",
+        version=0,
+        scope="table",
+        of=dealer.table.name,
+        schedule=Always(),
+        values={"max_cents": 200_000},
+        effective="",
     )
     limit_plans.set_plan(weekend, expected_version=0, by=olga)
     alert = alerts.raise_alert(dealer.table.book, "negative", "The rack holds less than nothing", {"cents": -5})

@@ -12,7 +12,7 @@ from ledger.models import HOUSE, Book
 from tables.audit import proofs
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import PitSectionSet
-from tables.log.limit_plans import Hours, Occasion
+from tables.log.limit_plans import Always, Hours, Occasion
 from tables.models import LimitPlan, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
@@ -33,7 +33,15 @@ def olga() -> Staff:
 
 def drafted(name: str = "Floor", **facts: Any) -> LimitPlanSet:
     return LimitPlanSet(
-        **{"name": name, "version": 0, "scope": "house", "values": {"min_cents": 2_000}, "effective": "", **facts}
+        **{
+            "name": name,
+            "schedule": Always(),
+            "version": 0,
+            "scope": "house",
+            "values": {"min_cents": 2_000},
+            "effective": "",
+            **facts,
+        }
     )
 
 
