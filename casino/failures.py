@@ -8,13 +8,14 @@ import sys
 from django.contrib.sessions.exceptions import SessionInterrupted
 from django.core.exceptions import BadRequest
 from django.db import DataError
-from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 from django.views import defaults
 
 from dealer_ui import outages
 from ledger.clock import WrongClock
-from tables.api.errors import DATABASE_AWAY, RETRY_AFTER, by_the_clock, outage
+from tables.api import problems
+from tables.api.errors import DATABASE_AWAY, by_the_clock, outage
 from tables.refusals import Refused
 
 
@@ -24,11 +25,14 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
     if is_outage(sys.exception()):
         return away(request, sys.exception())
     if isinstance(wrong := sys.exception(), WrongClock):
-        return outages.answer(request, by_the_clock(wrong))
+        refused = by_the_clock(wrong)
+        return problems.answer(refused, request.path) if is_api(request) else outages.answer(request, refused)
     if isinstance(sys.exception(), DataError):
         return bad_request(request, BadRequest())
     if is_api(request):
-        return refusal(Refused("internal_error", "The server failed: nothing was acknowledged.", 500))
+        return problems.answer(
+            Refused("internal_error", "The server failed: nothing was acknowledged.", 500), request.path
+        )
     return defaults.server_error(request)
 
 
@@ -39,8 +43,8 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     if not is_api(request):
         return defaults.bad_request(request, exception)
     if isinstance(exception, SessionInterrupted):
-        return refusal(Refused("not_authenticated", "You were signed out meanwhile.", 401))
-    return refusal(Refused("bad_request", "The request is malformed.", 400))
+        return problems.answer(Refused("not_authenticated", "You were signed out meanwhile.", 401), request.path)
+    return problems.answer(Refused("bad_request", "The request is malformed.", 400), request.path)
 
 
 def is_outage(error: BaseException | None) -> bool:
@@ -52,13 +56,9 @@ def is_outage(error: BaseException | None) -> bool:
 
 def away(request: HttpRequest, error: BaseException | None) -> HttpResponseBase:
     outages.forget_session(request)
-    return refusal(outage(error)) if is_api(request) else outages.answer(request, outage(error))
+    refused = outage(error)
+    return problems.answer(refused, request.path) if is_api(request) else outages.answer(request, refused)
 
 
 def is_api(request: HttpRequest) -> bool:
     return request.path.startswith(reverse("api:tables").removesuffix("tables/"))
-
-
-def refusal(refused: Refused) -> JsonResponse:
-    headers = {"Retry-After": RETRY_AFTER} if refused.status == 503 else {}
-    return JsonResponse(refused.as_json(), status=refused.status, headers=headers)

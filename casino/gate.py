@@ -9,6 +9,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from email.message import Message
 from typing import Any
 
+import msgspec
+
+from tables.api import problems
+from tables.refusals import Refused
+
 Scope = dict[str, Any]
 Event = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]
@@ -33,6 +38,8 @@ class Refusal(Exception):
 TOO_LARGE = Refusal(413, "The request is too large: the house reads at most a megabyte.")
 NO_LENGTH = Refusal(400, "The request's length is no number.")
 NOT_UTF8 = Refusal(415, "Send text in UTF-8.")
+CODES = {400: "bad_request", 413: "too_large", 415: "unsupported_media_type", 429: "throttled", 503: "busy"}
+"""What programs are told by each status."""
 
 
 class Gate:
@@ -49,7 +56,7 @@ class Gate:
             look_at(dict(scope["headers"]))
             await self.application(scope, counted(receive), timed(send))
         except Refusal as refusal:
-            await answer(refusal, send)
+            await answer(refusal, scope["path"], send)
 
 
 def look_at(headers: dict[bytes, bytes]) -> None:
@@ -87,9 +94,12 @@ def timed(send: Send) -> Send:
     return send_in_time
 
 
-async def answer(refusal: Refusal, send: Send) -> None:
-    body = refusal.sentence.encode()
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+async def answer(refusal: Refusal, path: str, send: Send) -> None:
+    body, kind = refusal.sentence.encode(), "text/plain; charset=utf-8"
+    if path.startswith("/api/"):
+        refused = Refused(CODES[refusal.status], refusal.sentence, refusal.status)
+        body, kind = msgspec.json.encode(problems.document(refused, path)), problems.CONTENT_TYPE
+    headers = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode())]
     headers += [(b"connection", b"close"), (b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
     headers += [(b"retry-after", str(refusal.retry_after).encode())] if refusal.retry_after else []
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})

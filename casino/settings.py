@@ -317,8 +317,9 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Casino tables",
-    "VERSION": "0.1.0",
+    "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": ["tables.api.schema.finish"],
 }
 
 # --- Language, time, files, log -------------------------------------------------------------------------------

@@ -36,6 +36,8 @@ from tables.roles import Role, may
 
 log = logging.getLogger(__name__)
 
+KEPT_ANSWERS: Final = timedelta(days=2)
+"""How long the API answers a write that is sent again as before."""
 PASSWORD: Final = "password"  # noqa: S105 -- the name of a column
 PIN: Final = "pin"
 SECRETS: Final = (PASSWORD, PIN)
@@ -424,6 +426,31 @@ class AttemptCount(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tries} at {self.place}"
+
+
+class KeptAnswer(models.Model):
+    """What a write of the API was answered, kept beside its key for as long as somebody may send it again (see
+    ``tables/api/repeats.py``)."""
+
+    username = models.CharField(max_length=80)
+    key = models.UUIDField()
+    request = models.BinaryField()
+    """SHA-256 of what was asked, without what is secret in it."""
+    answer = models.TextField()
+    at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["username", "key"], name="tables_keptanswer_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.key} of {self.username}"
+
+    @classmethod
+    def forget_old(cls) -> None:
+        """Those whose key nobody sends again."""
+        cls.objects.filter(at__lt=timezone.now() - KEPT_ANSWERS).delete()
 
 
 class EmergencyCode(models.Model):

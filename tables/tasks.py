@@ -12,6 +12,7 @@ from tables.alerting import delivery, following
 from tables.audit import errands, proofs
 from tables.audit import watch as watching
 from tables.edge import spreading  # noqa: F401 -- its task is found here
+from tables.models import KeptAnswer
 from tables.staff import attempts
 
 
@@ -65,6 +66,7 @@ def deliver(pk: int) -> str | None:
 
 @shared_task
 def clear_sessions() -> None:
-    """Forget the sessions that are over, and the failed tries that no limit asks for."""
+    """Forget the sessions that are over, the failed tries that no limit asks for, and the keys of old writes."""
     call_command("clearsessions")
     attempts.forget_old()
+    KeptAnswer.forget_old()

@@ -1,4 +1,4 @@
-"""Every answer that is no success has one form: a machine-readable code, and one sentence."""
+"""Whatever a view raises becomes one kind of refusal: a machine-readable code, a status, and one sentence."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import Any, Final
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import DataError, InterfaceError, InternalError, OperationalError
-from django.http import Http404, UnreadablePostError
+from django.http import Http404, HttpResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from psycopg.errors import LockNotAvailable, QueryCanceled
 from psycopg_pool import TooManyRequests
 from rest_framework import exceptions
-from rest_framework.response import Response
 
 from ledger.alerts import about_the_clock
 from ledger.clock import WrongClock
 from ledger.lanes import BOOK_HELD, Busy
+from tables.api import problems
 from tables.refusals import Refused
 
 # What a database raises that is away, starting, stopping, or no primary any more (InternalError).
@@ -27,29 +27,36 @@ AWAY: Final = Refused(
     503,
 )
 
-RETRY_AFTER: Final = "1"
-"""Seconds."""
+RETRY_AFTER: Final = problems.RETRY_AFTER
 
 SLOW: Final = Refused("busy", "The house is busy. Nothing was recorded: in a moment, do the same again.", 503)
 
 _MALFORMED: Final = (BadRequest, DataError, SuspiciousOperation, MultiPartParserError, UnreadablePostError)
 
 
-def answer(error: Exception, context: dict[str, Any]) -> Response | None:
+def answer(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
     """The answer to whatever a view raised; None for what nobody foresaw."""
-    if isinstance(error, DATABASE_AWAY):
-        away = outage(error)
-        return Response(away.as_json(), away.status, headers={"Retry-After": RETRY_AFTER})
-    if isinstance(error, WrongClock):
-        wrong = by_the_clock(error)
-        return Response(wrong.as_json(), wrong.status, headers={"Retry-After": RETRY_AFTER})
-    if isinstance(error, Refused):
-        return Response(error.as_json(), error.status)
-    fault = _api_error(error)
-    if fault is None:
+    refused = refusal(error)
+    if refused is None:
         return None
-    headers = {"WWW-Authenticate": fault.auth_header} if hasattr(fault, "auth_header") else {}
-    return Response({"code": _code(fault), "detail": str(fault.detail)}, fault.status_code, headers=headers)
+    response = problems.answer(refused, context["request"].path)
+    if challenge := getattr(error, "auth_header", None):
+        response["WWW-Authenticate"] = challenge
+    if wait := getattr(error, "wait", None):
+        response["Retry-After"] = str(int(wait) + 1)
+    return response
+
+
+def refusal(error: Exception) -> Refused | None:
+    """Why nothing was done; None for what nobody foresaw."""
+    if isinstance(error, Refused):
+        return error
+    if isinstance(error, DATABASE_AWAY):
+        return outage(error)
+    if isinstance(error, WrongClock):
+        return by_the_clock(error)
+    fault = _api_error(error)
+    return None if fault is None else Refused(_code(fault), str(fault.detail), fault.status_code)
 
 
 def by_the_clock(wrong: WrongClock) -> Refused:

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
-from uuid import UUID
+from typing import Annotated, Any
 
 import msgspec
-from django.http import HttpRequest
 from msgspec import Meta
 
 from ledger.proof.spelling import timestamp
-from tables import inputs
+from tables.api.operations import Write
 from tables.audit.history import Story
 from tables.board.picture import Board
 from tables.games.felt import AskCard, Prompt
-from tables.inputs import Input
 from tables.log.fold import Standing
 from tables.models import Table
-from tables.refusals import Refused, sentence
-
-LONGEST: Final = 8_192
-"""Bytes that a body may have: the longest input is a fraction of that."""
+from tables.refusals import Refused
 
 
-class Entered(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Entered(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An input, the key that makes it one input however often it is sent, and the state it was entered on."""
 
-    key: UUID
     expected_seq: Annotated[int, Meta(ge=0, description="The table's sequence number that the input was made on.")]
     input: msgspec.Raw
 
@@ -37,13 +30,6 @@ class Acknowledged(msgspec.Struct, frozen=True):
     entry: int
     seq: int
     again: bool
-
-
-class Problem(msgspec.Struct, frozen=True):
-    """Why nothing was done. Some codes come with further facts, such as the current ``seq``."""
-
-    code: str
-    detail: str
 
 
 class TableLine(msgspec.Struct, frozen=True):
@@ -81,27 +67,6 @@ class RoundForm(msgspec.Struct, frozen=True):
     complete: bool
     record: dict[str, Any]
     entries: tuple[EntryLine, ...]
-
-
-# --- Reading ---------------------------------------------------------------------------------------------------
-
-
-def read(request: HttpRequest) -> tuple[Entered, Input]:
-    """The body of a request as an input. Raises Refused that says what is wrong and where."""
-    if request.content_type != "application/json":
-        raise Refused("unsupported_media_type", "Send application/json.", 415)
-    body = request.read(LONGEST + 1)
-    if len(body) > LONGEST:
-        raise Refused("too_large", f"A body has at most {LONGEST} bytes.", 413)
-    try:
-        entered = msgspec.json.decode(body, type=Entered)
-    except msgspec.ValidationError as error:
-        text, _, path = str(error).partition(" - at `$.")
-        place = path.rstrip("`") or "body"
-        raise Refused("bad_input", sentence(f"{place}: {text[:1].lower()}{text[1:]}"), 400) from None
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        raise Refused("bad_input", "The body is not JSON.", 400) from None
-    return entered, inputs.read(bytes(entered.input))
 
 
 # --- Answering -------------------------------------------------------------------------------------------------

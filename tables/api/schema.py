@@ -1,34 +1,170 @@
-"""The API described: JSON Schemas made from the very types that read and write, for OpenAPI."""
+"""The API described as OpenAPI 3.1: each form by the type that reads or writes it, each operation as declared."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from datetime import date
+from functools import cache
+from http import HTTPStatus
 from typing import Any, Final
 
 import msgspec
 from drf_spectacular.authentication import SessionScheme
+from drf_spectacular.generators import SchemaGenerator
 
-from tables.api.forms import Acknowledged, Entered, Problem, RoundForm, TableLine
-from tables.board.picture import Board
+from tables.api import examples, problems
+from tables.api.operations import KEY_HEADER, OPERATIONS, Operation
+from tables.api.problems import Problem
 from tables.inputs import Sent
 from tables.models import Table
 
-_FORMS: Final = (Entered, Acknowledged, Problem, TableLine, Board, RoundForm, Sent)
 _REF: Final = "#/components/schemas/{name}"
+VERSION: Final = "1.0.0"
+SECURITY: Final[list[dict[str, list[str]]]] = [{"session": []}]
+"""Ways of which each is enough to say who asks."""
+SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "sessionid",
+        "description": "The session of the screens. Writes send its CSRF token too, as the header X-CSRFToken.",
+    }
+}
+ABOUT: Final = """What the screens do, for programs: by the same rules, permissions and log.
+
+**Version.** `/api/` is version 1. Within it members may be added to answers, optional members to bodies, operations, \
+codes of problems, and values to lists that are not said to be closed. Nothing is taken away, renamed or given \
+another meaning; what would have to be gets an address of its own, and the old one stays for a year. Programs pass \
+over members that they do not know.
+
+**Lists** come in pages. `next` is the cursor of the page after; it names a place in the log's order, so nothing is \
+repeated or left out because something was written meanwhile.
+
+**Writes** have a key, a UUID: `Idempotency-Key`, or `key` in the body. The same key with the same body is answered as \
+before and not done again; with another body it is refused (`key_reused`).
+
+**Problems** are RFC 9457: `application/problem+json`, whose `type` leads to a page about its `code`.
+
+**Money** is whole cents of the house's currency."""
+_ALWAYS: Final = (401, 403, 406, 429, 500, 503)
+_OF_WRITES: Final = (400, 409, 413, 415, 422)
 
 
-def ref(form: type) -> dict[str, Any]:
-    """A form, by its name among the components."""
-    return {"$ref": _REF.format(name=form.__name__)}
+def described(declared: Operation) -> dict[str, Any]:
+    """An operation as OpenAPI has it."""
+    responses: dict[str, Any] = {str(declared.status): _success(declared)}
+    responses |= {str(status): _ref_of_refusal(status) for status in _refusals(declared)}
+    operation: dict[str, Any] = {
+        "operationId": declared.name,
+        "summary": declared.says,
+        "description": declared.about,
+        "tags": [declared.tag],
+        "parameters": list(_parameters(declared)),
+        "security": SECURITY,
+        "responses": responses,
+    }
+    if declared.body is not None:
+        content = {"schema": _schema(declared.body), "example": examples.of(declared.name)["body"]}
+        operation["requestBody"] = {"required": True, "content": {"application/json": content}}
+    return operation
+
+
+def _refusals(declared: Operation) -> list[int]:
+    statuses = {*_ALWAYS, *declared.refuses}
+    if declared.body is not None:
+        statuses |= set(_OF_WRITES)
+    if declared.path:
+        statuses |= {400, 404}
+    if declared.query.__struct_fields__:
+        statuses.add(400)
+    return sorted(statuses)
+
+
+def _success(declared: Operation) -> dict[str, Any]:
+    schema = {"type": "string", "format": "binary"} if declared.answers is bytes else _schema(declared.answers)
+    content: dict[str, Any] = {"schema": schema}
+    if declared.answers is not bytes:
+        content["example"] = examples.of(declared.name)["answer"]
+    return {"description": HTTPStatus(declared.status).phrase, "content": {declared.media_type: content}}
+
+
+def _parameters(declared: Operation) -> Iterable[dict[str, Any]]:
+    for name, kind in declared.path.items():
+        # OpenAPI's generator calls the row of an address so.
+        called = "id" if name == "pk" else name
+        yield {"name": called, "in": "path", "required": True, "schema": _OF_PATHS[kind]}
+    _, components = msgspec.json.schema_components([declared.query], ref_template=_REF)
+    form = components[declared.query.__name__]
+    for name, schema in form["properties"].items():
+        about = {"description": schema.pop("description")} if "description" in schema else {}
+        yield {"name": name, "in": "query", "required": name in form["required"], "schema": schema, **about}
+    if declared.body is not None:
+        says = "The key of this write, unless the body has one."
+        schema = {"type": "string", "format": "uuid"}
+        yield {"name": KEY_HEADER, "in": "header", "required": False, "schema": schema, "description": says}
+
+
+_OF_PATHS: Final[Mapping[Any, dict[str, Any]]] = {
+    int: {"type": "integer", "minimum": 0},
+    str: {"type": "string", "pattern": "^[-a-zA-Z0-9_]+$"},
+    date: {"type": "string", "format": "date"},
+}
+
+
+def _schema(form: Any) -> dict[str, Any]:
+    (schema,), _ = msgspec.json.schema_components([form], schema_hook=_table, ref_template=_REF)
+    return schema
+
+
+# --- The whole -------------------------------------------------------------------------------------------------
+
+
+def finish(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """What the generator does not know: the forms, the refusals, the ways to sign in."""
+    result["components"] = {
+        "schemas": components(),
+        "responses": {f"Refused{status}": _refusal(status) for status in problems.ADVICE},
+        "securitySchemes": SECURITY_SCHEMES,
+    }
+    result["info"] |= {"version": VERSION, "description": ABOUT}
+    return result
 
 
 def components() -> dict[str, Any]:
     """The schema of every form that the API reads or writes."""
-    (*_, entered), schemas = msgspec.json.schema_components(_FORMS, schema_hook=_table, ref_template=_REF)
+    forms = [form for declared in OPERATIONS.values() for form in (declared.answers, declared.body)]
+    wanted = [*(form for form in forms if form not in (None, bytes)), Problem, Sent]
+    (*_, entered), schemas = msgspec.json.schema_components(wanted, schema_hook=_table, ref_template=_REF)
     schemas["Entered"]["properties"]["input"] = entered
     for hidden in ("gone", "decks"):
         del schemas["AskCard"]["properties"][hidden]
         schemas["AskCard"]["required"].remove(hidden)
-    return {"schemas": schemas}
+    return schemas
+
+
+def _ref_of_refusal(status: int) -> dict[str, Any]:
+    return {"$ref": f"#/components/responses/Refused{status}"}
+
+
+def _refusal(status: int) -> dict[str, Any]:
+    code = next((code for code, statuses in problems.statuses().items() if status in statuses), "bad_request")
+    example = {
+        "type": problems.page_of(code),
+        "title": problems.title(code),
+        "status": status,
+        "detail": problems.ADVICE[status],
+        "instance": "/api/tables/1/",
+        "code": code,
+    }
+    content = {"schema": {"$ref": _REF.format(name="Problem")}, "example": example}
+    return {"description": problems.ADVICE[status], "content": {problems.CONTENT_TYPE: content}}
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The description, made once in each process."""
+    whole: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+    return whole
 
 
 class SignedInScheme(SessionScheme):

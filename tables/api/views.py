@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
-from django.http import HttpRequest
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from drf_spectacular.utils import extend_schema
-from drf_spectacular.views import SpectacularAPIView
-from rest_framework.authentication import SessionAuthentication
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.permissions import BasePermission
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from ledger.models import Book
 from ledger.proof.chain import Head
-from tables import dealing, standing
-from tables.api import errors, forms, schema
+from tables import dealing, inputs, standing
+from tables.api import errors, forms, problems, schema
+from tables.api.cursors import Page, Paged, page, position
+from tables.api.forms import Acknowledged, Entered, RoundForm, TableLine
+from tables.api.operations import Call, operation
 from tables.audit import history
 from tables.board import picture
+from tables.board.picture import Board
 from tables.log.fold import Standing
 from tables.models import Staff, Table
 from tables.play import doors
 from tables.refusals import Refused
-from tables.staff import terminals
+from tables.staff import owing, terminals
 
 
 class SignedIn(SessionAuthentication):
@@ -53,79 +57,141 @@ class IsStaff(BasePermission):
         return isinstance(request.user, Staff) and request.user.is_active
 
 
+class AnyForm(DefaultContentNegotiation):
+    """For pages: a browser asks for HTML."""
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
+        """The only one, whatever is accepted."""
+        return renderers[0], renderers[0].media_type
+
+
 class FloorView(APIView):
     """What every view here has in common."""
 
-    authentication_classes = (SignedIn,)
-    permission_classes = (IsStaff,)
+    authentication_classes: tuple[type[BaseAuthentication], ...] = (SignedIn,)
+    permission_classes: tuple[type[BasePermission], ...] = (IsStaff,)
     parser_classes = ()  # bodies are read by forms.read alone, once it is known who asks
     metadata_class = None
 
-    def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Once it is known who asks: whoever owes another password or a passkey does nothing before."""
+        super().initial(request, *args, **kwargs)
+        owing.refuse(_django_request(request))
+
+    def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Any]:
         """One form for every refusal."""
         return errors.answer
 
 
-def _answers(status: int, form: dict[str, Any]) -> dict[Any, Any]:
-    return {status: form, "4XX": schema.ref(forms.Problem), 503: schema.ref(forms.Problem)}
+LIST: Final = "list_tables"
+
+
+class TablesAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which tables are listed."""
+
+    retired: bool = False
+    """Those that are retired too."""
 
 
 class Tables(FloorView):
     """The tables that the caller may see: all of them, or the one that a dealer deals at."""
 
-    @extend_schema(
-        operation_id="list_tables", responses=_answers(200, {"type": "array", "items": schema.ref(forms.TableLine)})
+    @operation(
+        LIST,
+        "The tables that the caller may see.",
+        tag="Tables",
+        query=TablesAsked,
+        answers=Page[TableLine],
     )
-    def get(self, request: Request) -> Response:
-        """List them."""
-        tables = _visible_tables(_staff(request))
-        standings = standing.at_all([_head(table.book) for table in tables])
-        return Response([msgspec.to_builtins(forms.table_line(table, standings[table.book_id])) for table in tables])
+    def get(self, call: Call[TablesAsked, Any]) -> Page[TableLine]:
+        """A dealer sees the table that they deal at, whoever watches the floor all of them, in the order in which they
+        were set up."""
+        after = position(LIST, call.query) or 0
+        tables = _visible_tables(call.by, retired=call.query.retired).filter(pk__gt=after)
+        rows = list(tables.order_by("pk")[: call.query.limit + 1])
+        standings = standing.at_all([_head(table.book) for table in rows])
+        return page(
+            LIST,
+            call.query,
+            rows,
+            form=lambda table: forms.table_line(table, standings[table.book_id]),
+            place=lambda table: table.pk,
+        )
 
 
 class OneTable(FloorView):
     """One table as its screen shows it."""
 
-    @extend_schema(operation_id="read_board", responses=_answers(200, schema.ref(picture.Board)))
-    def get(self, request: Request, pk: int) -> Response:
-        """Its board."""
-        staff = _staff(request)
-        table, state = _reach(staff, pk)
-        return Response(forms.board_form(picture.board(table, staff, state)))
+    @operation("read_board", "The board of a table.", tag="Tables", answers=Board)
+    def get(self, call: Call[Any, Any], pk: int) -> dict[str, Any]:
+        """Sequence number, what is due, the open prompts, the seats, the shoe, the limits. Nothing of what the shoe
+        still holds."""
+        table, state = reach(call.by, pk)
+        return forms.board_form(picture.board(table, call.by, state))
 
 
 class Inputs(FloorView):
     """What is entered at a table."""
 
-    @extend_schema(
-        operation_id="enter",
-        request={"application/json": schema.ref(forms.Entered)},
-        responses=_answers(200, schema.ref(forms.Acknowledged)),
+    @operation(
+        "enter",
+        "Enter one input.",
+        tag="Tables",
+        body=Entered,
+        answers=Acknowledged,
+        may=("tables.deal", "tables.run_floor"),
     )
-    def post(self, request: Request, pk: int) -> Response:
-        """Make one input durable. Sent again with its key, it is answered again and not recorded again."""
-        staff = _staff(request)
-        if not (staff.has_perm("tables.deal") or staff.has_perm("tables.run_floor")):
-            raise Refused("not_permitted", "Only a dealer or a pit boss enters anything at a table.", 403)
-        entered, input_ = forms.read(_django_request(request))
+    def post(self, call: Call[Any, Entered], pk: int) -> Acknowledged:
+        """Make one input durable. What was entered on an older state than `expected_seq` says is refused with the
+        current `seq`."""
+        staff = call.by
+        input_ = inputs.read(bytes(call.body.input))
         table = _table(staff, pk)
         if staff.has_perm("tables.deal"):
-            terminals.for_dealing(_django_request(request), table)
-        answer = dealing.record(table, input_, by=staff, key=entered.key, expected_seq=entered.expected_seq)
-        return Response(msgspec.to_builtins(forms.Acknowledged(answer.entry, answer.seq, answer.again)))
+            terminals.for_dealing(call.request, table)
+        answer = dealing.record(table, input_, by=staff, key=call.key, expected_seq=call.body.expected_seq)
+        return Acknowledged(answer.entry, answer.seq, answer.again)
 
 
 class OneRound(FloorView):
     """A round that was dealt, or is being dealt."""
 
-    @extend_schema(operation_id="read_round", responses=_answers(200, schema.ref(forms.RoundForm)))
-    def get(self, request: Request, pk: int, number: int) -> Response:
-        """As a record that anyone can replay."""
-        table, state = _reach(_staff(request), pk)
+    @operation(
+        "read_round",
+        "One round, as a record that anyone can replay.",
+        tag="Rounds",
+        answers=RoundForm,
+        refuses=(409,),
+    )
+    def get(self, call: Call[Any, Any], pk: int, number: int) -> RoundForm:
+        """A `round-record/1` document, and the stretch of the table's log that proves it. The record of a game with
+        facedown cards opens when it is over."""
+        table, state = reach(call.by, pk)
         story = history.story(table, number) if number <= (state.round.number if state.round else 0) else None
         if story is None:
             raise Refused("no_such_round", f"There is no round {number} at {table.name}.", 404)
-        return Response(msgspec.to_builtins(forms.round_form(table, story)))
+        return forms.round_form(table, story)
+
+
+class OneProblem(FloorView):
+    """What the code of a refusal says; for anybody, for it is of no house."""
+
+    authentication_classes = ()
+    permission_classes = ()
+    content_negotiation_class = AnyForm
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request, code: str) -> HttpResponse:
+        """As a page to be read."""
+        statuses = problems.statuses().get(code)
+        if statuses is None:
+            raise Refused("not_found", "No refusal has this code.", 404)
+        context = {
+            "code": code,
+            "title": problems.title(code),
+            "advice": [(status, problems.ADVICE.get(status, "")) for status in statuses],
+        }
+        return render(_django_request(request), "tables/api/problem.html", context)
 
 
 class Nowhere(FloorView):
@@ -150,28 +216,28 @@ class Watches(IsStaff):
         return super().has_permission(request, view) and bool(request.user.has_perm("tables.watch_floor"))
 
 
-class Schema(FloorView, SpectacularAPIView):
+class Schema(FloorView):
     """The OpenAPI description."""
 
-    renderer_classes = [JSONRenderer]
     permission_classes = (Watches,)
-    custom_settings = {"APPEND_COMPONENTS": schema.components(), "POSTPROCESSING_HOOKS": []}
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> HttpResponse:
+        """As JSON."""
+        return HttpResponse(msgspec.json.encode(schema.document()), content_type="application/json")
 
 
 # --- who sees which table --------------------------------------------------------------------------------------
 
 
-def _staff(request: Request) -> Staff:
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the permission classes saw to it
-    return request.user
-
-
-def _visible_tables(staff: Staff) -> list[Table]:
-    tables = Table.objects.filter(retired_at=None).select_related("book")
+def _visible_tables(staff: Staff, *, retired: bool) -> QuerySet[Table]:
+    tables = Table.objects.select_related("book")
+    if not retired:
+        tables = tables.filter(retired_at=None)
     if staff.has_perm("tables.watch_floor"):
-        return list(tables)
+        return tables
     own = doors.table_of(staff) if staff.has_perm("tables.deal") else None
-    return list(tables.filter(pk=own.pk)) if own else []
+    return tables.filter(pk=own.pk) if own else tables.none()
 
 
 def _head(book: Book) -> Head:
@@ -188,7 +254,7 @@ def _table(staff: Staff, pk: int) -> Table:
     raise _other_table()
 
 
-def _reach(staff: Staff, pk: int) -> tuple[Table, Standing]:
+def reach(staff: Staff, pk: int) -> tuple[Table, Standing]:
     """A table that this member of staff may see, as it stands."""
     table = _table(staff, pk)
     state = standing.of(table)

@@ -50,6 +50,12 @@ def is_done(request: HttpRequest, what: str) -> None:
         del request.session[_OWES]
 
 
+def refuse(request: HttpRequest) -> None:
+    """The same for programs, which are led nowhere. Raises Refused."""
+    if owes := request.session.get(_OWES):
+        raise Refused(f"{owes}_due", _SAYS[owes], 403)
+
+
 def warn(request: HttpRequest, staff: Staff, secrets: Iterable[str]) -> None:
     """Somebody who signs in hears of what runs out soon."""
     for secret in secrets:
@@ -66,12 +72,10 @@ class Owing(MiddlewareMixin):
         """Only pages of the product's own are asked for: files need no sign-in."""
         owes = request.session.get(_OWES) if request.user.is_authenticated else None
         name = request.resolver_match.view_name if request.resolver_match else ""
-        if not owes or name in _OPEN:
+        if not owes or name in _OPEN or name.startswith("api:"):
             return None
         page = reverse("password" if owes == "password" else "account")
         if request.headers.get("HX-Request") == "true":
             return HttpResponse(status=204, headers={"HX-Redirect": page})
-        if request.path.startswith("/api/"):
-            return HttpResponse(_SAYS[owes], status=403, content_type="text/plain")
         messages.error(request, _SAYS[owes])
         return redirect(page)

@@ -110,9 +110,12 @@ def nothing_written() -> Iterator[None]:
 def problem(answer: Any, status: int, code: str) -> dict[str, Any]:
     """An answer that must be a refusal in the API's one form."""
     assert answer.status_code == status, answer.content
-    assert answer["Content-Type"] == "application/json"
+    assert answer["Content-Type"] == "application/problem+json"
     body: dict[str, Any] = answer.json()
     assert body["code"] == code, body
+    assert (body["status"], body["type"]) == (status, f"/api/problems/{code}/")
+    assert body["title"]
+    assert body["instance"].startswith("/api/")
     assert body["detail"]
     assert body["detail"][-1] in ".!?"
     assert "Traceback" not in body["detail"]

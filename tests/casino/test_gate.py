@@ -1,6 +1,7 @@
 """In front of the real web process: what is too large, or in no encoding that we read, is refused before Django."""
 
 import http.client
+import json
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -36,6 +37,18 @@ def test_a_body_that_says_it_is_too_large_is_not_even_read(house: http.client.HT
     house.putheader("Content-Length", str(MOST_BYTES + 1))
     house.endheaders()
     assert answer(house) == (413, "The request is too large: the house reads at most a megabyte.")
+
+
+def test_a_program_is_told_in_its_own_form(house: http.client.HTTPConnection) -> None:
+    """Harm: a client reads ten megabytes' refusal as text that it has no form for, and takes it for another failure."""
+    house.putrequest("POST", "/api/tables/1/inputs/")
+    house.putheader("Content-Type", "application/json")
+    house.putheader("Content-Length", str(10 * MOST_BYTES))
+    house.endheaders()
+    response = house.getresponse()
+    refused = json.loads(response.read())
+    assert (response.status, response.getheader("Content-Type")) == (413, "application/problem+json")
+    assert (refused["code"], refused["instance"]) == ("too_large", "/api/tables/1/inputs/")
 
 
 def test_nor_is_one_that_does_not_say(house: http.client.HTTPConnection) -> None:

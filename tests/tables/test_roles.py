@@ -135,6 +135,7 @@ API_TABLE = Guard((401, 403, 200, 200, 200, 200), (401, 405, 405, 405, 405, 405)
 API_INPUT = Guard((401, 405, 405, 405, 405, 405), (401, 415, 415, 415, 403, 403))
 API_PAST = Guard((401, 403, 200, 200, 200, 200), (401, 405, 405, 405, 405, 405))
 API_SCHEMA = Guard((401, 403, 403, 200, 200, 200), (401, 403, 403, 405, 405, 405))
+API_OF_NO_HOUSE = Guard(everybody(200), everybody(405))
 API_NOWHERE = Guard((401, 404, 404, 404, 404, 404), (401, 404, 404, 404, 404, 404))
 
 
@@ -292,6 +293,7 @@ DECLARED: dict[str, Guard] = {
     "api/tables/<int:pk>/": API_TABLE,
     "api/tables/<int:pk>/inputs/": API_INPUT,
     "api/tables/<int:pk>/rounds/<int:number>/": API_PAST,
+    "api/problems/<slug:code>/": API_OF_NO_HOUSE,
     "api/schema/": API_SCHEMA,
     "api/": API_NOWHERE,
     "admin/login/": ADMIN_LOGIN,
@@ -411,6 +413,7 @@ class House:
             .replace("<slug:mishap>", "exposed_card")
             .replace("<slug:series>", "fill")
             .replace("<slug:about>", "large_bet")
+            .replace("<slug:code>", "key_reused")
             .replace("<int:channel>", str(self.keys["alertchannel"]))
         )
         return "/" + re.sub(r"<[^>]+>", "1", path)
@@ -563,6 +566,7 @@ THEIRS = {
     "slips/<int:pk>/new/<slug:series>/",
     "slips/<int:pk>/<slug:series>/<int:year>/<int:number>/",
     "api/tables/",
+    "api/problems/<slug:code>/",
     "clock/",
 }
 """What the cage, security and the count room may open; fills are none of the count room's business."""
@@ -649,7 +653,7 @@ FOR_ANYBODY = {
     "sign-in/", "sign-out/", "emergency/", "password/", "work-as/", "enrol/<str:code>/", "clock/",
     "password/code/", "pin/", "terminal/", "account/", "account/pin/", "account/passkeys/", "account/passkeys/options/",
     "sign-in/passkey/", "sign-in/passkey/options/",
-    "admin/logout/", "admin/password_change/", "live/",
+    "admin/logout/", "admin/password_change/", "live/", "api/problems/<slug:code>/",
 }  # fmt: skip
 
 

@@ -1,0 +1,86 @@
+"""The files that follow from the API's own code: `python -m casino.api_files` writes them, `--check` names stale ones.
+
+They are the list of the codes that refusals have (tables/api/problem_codes.txt) and the typed client (deploy/client).
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+ROOMS: Final = ("tables", "ledger", "casino")
+USUAL_STATUS: Final = 422
+"""What ``Refused`` takes where no status is named."""
+OF_THE_FRAMEWORK: Final = {
+    "authentication_failed": 401,
+    "method_not_allowed": 405,
+    "not_acceptable": 406,
+    "not_authenticated": 401,
+    "not_found": 404,
+    "permission_denied": 403,
+    "throttled": 429,
+    "too_large": 413,
+}
+
+
+def problem_codes() -> str:
+    """Every code that a refusal is made with, and the statuses beside it: a line each."""
+    statuses: dict[str, set[int]] = defaultdict(set)
+    for code, status in OF_THE_FRAMEWORK.items():
+        statuses[code].add(status)
+    for room in ROOMS:
+        for path in sorted((ROOT / room).rglob("*.py")):
+            for code, status in _refusals(ast.parse(path.read_text())):
+                statuses[code].add(status)
+    return "".join(f"{code} {' '.join(map(str, sorted(statuses[code])))}\n" for code in sorted(statuses))
+
+
+def _refusals(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "Refused":
+            continue
+        named = {keyword.arg: keyword.value for keyword in node.keywords}
+        status = node.args[2] if len(node.args) > 2 else named.get("status")
+        number = status.value if isinstance(status, ast.Constant) else USUAL_STATUS
+        for code in _words(node.args[0] if node.args else named.get("code")):
+            yield code, int(str(number))
+
+
+def _words(node: ast.expr | None) -> Iterator[str]:
+    """A code that is written there; either one, where it is chosen there."""
+    if isinstance(node, ast.Constant) and re.fullmatch("[a-z_]+", str(node.value)):
+        yield str(node.value)
+    elif isinstance(node, ast.IfExp):
+        yield from _words(node.body)
+        yield from _words(node.orelse)
+
+
+def files() -> dict[Path, str]:
+    """Each file as it should be."""
+    return {ROOT / "tables" / "api" / "problem_codes.txt": problem_codes()}
+
+
+def main() -> int:
+    """Write them, or name those that are out of date."""
+    stale = [path for path, text in files().items() if not path.exists() or path.read_text() != text]
+    if "--check" in sys.argv:
+        for path in stale:
+            print(f"{path.relative_to(ROOT)} is out of date: python -m casino.api_files writes it anew.")
+        return 1 if stale else 0
+    for path in stale:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(files()[path])
+        print(f"{path.relative_to(ROOT)} is written anew.")
+    return 0
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
+    sys.exit(main())

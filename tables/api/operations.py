@@ -1,0 +1,203 @@
+"""One operation of the API: what it reads and answers, in types. The decorator reads a request by them, answers by
+them, and describes both; so the description cannot say anything else than what is done."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import wraps
+from hashlib import sha256
+from typing import Any, Final, Generic, TypeVar
+from uuid import UUID
+
+import msgspec
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+
+from tables.models import Staff
+from tables.refusals import Refused, sentence
+from tables.roles import WORDS
+
+LONGEST: Final = 8_192
+"""Bytes that a body may have, unless an operation says otherwise."""
+KEY_HEADER: Final = "Idempotency-Key"
+
+Query = TypeVar("Query", bound=msgspec.Struct)
+Body = TypeVar("Body", bound=msgspec.Struct)
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An operation that is asked for nothing further."""
+
+
+class Write(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A write, and the key that makes it one write however often it is sent."""
+
+    key: UUID | None = None
+    """Here or in the header ``Idempotency-Key``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[Query, Body]):
+    """A request as an operation is given it."""
+
+    request: HttpRequest
+    by: Staff
+    query: Query
+    body: Body
+    key: UUID
+    """The idempotency key of a write."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """What is declared of an operation."""
+
+    name: str
+    says: str
+    about: str
+    tag: str
+    method: str
+    answers: Any
+    status: int = 200
+    query: type[msgspec.Struct] = Asked
+    body: type[msgspec.Struct] | None = None
+    may: tuple[str, ...] = ()
+    """The permissions of which it takes one; empty where the operation looks closer."""
+    refuses: tuple[int, ...] = ()
+    """Statuses of refusals that do not follow from the method, such as 409."""
+    media_type: str = "application/json"
+    longest: int = LONGEST
+    path: Mapping[str, Any] = field(default_factory=dict)
+    """The parameters of its address, and their types."""
+
+
+OPERATIONS: Final[dict[str, Operation]] = {}
+"""Every operation, by its name."""
+
+
+def operation(
+    name: str,
+    says: str,
+    *,
+    tag: str,
+    answers: Any,
+    body: type[msgspec.Struct] | None = None,
+    **facts: Any,
+) -> Callable[[Callable[..., Any]], Callable[..., HttpResponseBase]]:
+    """Declare a method of a view as an operation. It is given a ``Call`` and the address's parameters, and returns the
+    form that is answered; or a whole response, for a file."""
+
+    def declare(method: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
+        _, _, *parameters = inspect.signature(method, eval_str=True).parameters.values()
+        declared = Operation(
+            name=name,
+            says=says,
+            about=inspect.getdoc(method) or "",
+            tag=tag,
+            method=method.__name__,
+            answers=answers,
+            body=body,
+            path={parameter.name: parameter.annotation for parameter in parameters},
+            **facts,
+        )
+        OPERATIONS[name] = declared
+
+        @wraps(method)
+        def answered(view: Any, request: Request, **path: Any) -> HttpResponseBase:
+            call = _call(declared, request)
+            outcome = method(view, call, **path)
+            if isinstance(outcome, HttpResponseBase):
+                return outcome
+            return _answer(declared, call.request, msgspec.json.encode(outcome))
+
+        from tables.api.schema import described  # the description reads the declarations
+
+        described_method: Callable[..., HttpResponseBase] = extend_schema(operation=described(declared))(answered)
+        return described_method
+
+    return declare
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------
+
+
+def _call(declared: Operation, request: Request) -> Call[Any, Any]:
+    plain, by = request._request, request.user
+    assert isinstance(by, Staff)  # noqa: S101 -- the permission classes saw to it
+    refuse_without(by, *declared.may)
+    query = _query(declared.query, plain)
+    if declared.body is None:
+        return Call(plain, by, query, Asked(), UUID(int=0))
+    body = _body(declared, plain)
+    return Call(plain, by, query, body, _key(plain, body))
+
+
+def refuse_without(by: Staff, *permissions: str) -> None:
+    """Raises Refused for whoever has none of these; of none, for nobody."""
+    if permissions and not any(by.has_perm(permission) for permission in permissions):
+        words = ", or ".join(WORDS[permission] for permission in permissions)
+        raise Refused("not_permitted", f"That takes somebody who may {words}.", 403)
+
+
+def _query(form: type[msgspec.Struct], request: HttpRequest) -> msgspec.Struct:
+    typed = request.GET.dict()
+    if any("\x00" in text for text in typed.values()):
+        raise Refused("bad_input", "The query holds a character that no text of the house has.", 400)
+    try:
+        return msgspec.convert(typed, form, strict=False)
+    except msgspec.ValidationError as error:
+        raise _bad_input(error, "query") from None
+
+
+def _body(declared: Operation, request: HttpRequest) -> msgspec.Struct:
+    """The body of a request. Raises Refused that says what is wrong and where."""
+    assert declared.body is not None  # noqa: S101 -- asked of operations that have one
+    if request.content_type != "application/json":
+        raise Refused("unsupported_media_type", "Send application/json.", 415)
+    text = request.read(declared.longest + 1)
+    if len(text) > declared.longest:
+        raise Refused("too_large", f"A body has at most {declared.longest} bytes here.", 413)
+    try:
+        return msgspec.json.decode(text, type=declared.body)
+    except msgspec.ValidationError as error:
+        raise _bad_input(error, "body") from None
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        raise Refused("bad_input", "The body is not JSON.", 400) from None
+
+
+def _bad_input(error: msgspec.ValidationError, whole: str) -> Refused:
+    text, _, path = str(error).partition(" - at `$")
+    place = path.rstrip("`").removeprefix(".") or whole
+    return Refused("bad_input", sentence(f"{place}: {text[:1].lower()}{text[1:]}"), 400)
+
+
+def _key(request: HttpRequest, body: msgspec.Struct) -> UUID:
+    """The key of a write, from its header or its body. Raises Refused."""
+    header, own = request.headers.get(KEY_HEADER), getattr(body, "key", None)
+    try:
+        named = UUID(header) if header is not None else own
+    except ValueError:
+        raise Refused("bad_input", f"{KEY_HEADER}: expected a UUID.", 400) from None
+    if named is None:
+        says = f"A write has a key: send a UUID as {KEY_HEADER}, or as key in the body."
+        raise Refused("bad_input", f"Key: {says[:1].lower()}{says[1:]}", 400)
+    if own is not None and own != named:
+        raise Refused("bad_input", f"Key: {KEY_HEADER} and the body name two keys; send one.", 400)
+    return UUID(str(named))
+
+
+# --- Answering -------------------------------------------------------------------------------------------------
+
+
+def _answer(declared: Operation, request: HttpRequest, body: bytes) -> HttpResponse:
+    response = HttpResponse(body, content_type="application/json", status=declared.status)
+    if request.method != "GET":
+        return response
+    tag = f'"{sha256(body).hexdigest()[:32]}"'
+    if tag in request.headers.get("If-None-Match", ""):
+        response = HttpResponse(status=304)
+    response["ETag"] = tag
+    return response

@@ -1,0 +1,92 @@
+"""Refusals as programs are told them: problem details (RFC 9457), and the page that the type of each leads to."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from django.http import HttpResponse
+
+from tables.refusals import Refused
+
+CONTENT_TYPE: Final = "application/problem+json"
+RETRY_AFTER: Final = "1"
+"""Seconds."""
+CODES: Final = Path(__file__).with_name("problem_codes.txt")
+"""Every code with the statuses that it comes with, as ``manage.py api_files`` gathers them from the code."""
+
+ADVICE: Final = {
+    400: "The request is not in the form that the schema describes: the detail names the place. Sent again as it is, it"
+    " is refused again.",
+    401: "Nobody is signed in, or a token has ended. Sign in, then send it again.",
+    403: "Whoever asks may not do this. Somebody else has to, or the house has to choose otherwise for their role.",
+    404: "There is nothing at this address for whoever asks.",
+    405: "The address is right and the method is not: the Allow header names those that there are.",
+    406: "The API answers in application/json, and in application/problem+json where it refuses.",
+    409: "The request does not fit how things stand now. Read again what it is about, then decide anew.",
+    410: "It was there once, and is over for good.",
+    413: "The body is larger than anything that is read at this address.",
+    415: "Send the body as application/json, in UTF-8.",
+    422: "The form is right and a value is not: the detail says what would be right.",
+    429: "Too many requests: wait for as many seconds as the Retry-After header says.",
+    500: "The server failed, and nothing was acknowledged. Send a write again under its key, and tell an operator.",
+    503: "The house is busy or its database away, and nothing was recorded. Wait for as many seconds as Retry-After"
+    " says, then send the same again under the same key.",
+}
+"""What to do about a problem, by its status."""
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """Why nothing was done. Some codes come with further members, such as the current ``seq``."""
+
+    type: str
+    """The address of a page about this code."""
+    title: str
+    status: int
+    detail: str
+    """One sentence: what is wrong, and what would be right."""
+    instance: str
+    """The address that was asked."""
+    code: str
+
+
+def document(refused: Refused, path: str) -> dict[str, Any]:
+    """The body of an answer that refuses."""
+    problem = Problem(
+        type=page_of(refused.code),
+        title=title(refused.code),
+        status=refused.status,
+        detail=refused.sentence,
+        instance=path,
+        code=refused.code,
+    )
+    return refused.facts | msgspec.to_builtins(problem)
+
+
+def answer(refused: Refused, path: str) -> HttpResponse:
+    """The whole answer."""
+    body = msgspec.json.encode(document(refused, path))
+    response = HttpResponse(body, content_type=CONTENT_TYPE, status=refused.status)
+    if refused.status == 503:
+        response["Retry-After"] = RETRY_AFTER
+    return response
+
+
+def page_of(code: str) -> str:
+    """Where a code is explained. Addresses of the API are fixed, and what answers before Django knows no others."""
+    return f"/api/problems/{code}/"
+
+
+def title(code: str) -> str:
+    """A code in words: it says what kind of problem it is, and nothing of this one."""
+    words = code.replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+@cache
+def statuses() -> dict[str, tuple[int, ...]]:
+    """Every code, with the statuses that it comes with."""
+    lines = (line.split() for line in CODES.read_text().splitlines())
+    return {code: tuple(map(int, numbers)) for code, *numbers in lines}
