@@ -34,7 +34,8 @@ REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours, tables_h
     tables_proposalend, tables_paytable,
     tables_chipseries, tables_seriesretirement, tables_housekey, tables_dropschedule, tables_pitsection, tables_limitplan, tables_dayclose, tables_simulatedchunk, tables_shoeaudit,
     tables_keptsheet, tables_practice, tables_practiceanswer, tables_certificate, tables_alertrule,
-    tables_alertchannel, tables_delivery, tables_deliveryattempt, tables_resending, tables_alertrepeat
+    tables_alertchannel, tables_delivery, tables_deliveryattempt, tables_resending, tables_alertrepeat,
+    tables_feedsheet
 FROM :"app_role";
 -- Kinds of chips and tables are retired, and never deleted.
 REVOKE DELETE ON tables_denomination, tables_table FROM :"app_role";
@@ -81,7 +82,8 @@ GRANT SELECT, INSERT ON
     tables_delivery,
     tables_deliveryattempt,
     tables_resending,
-    tables_alertrepeat
+    tables_alertrepeat,
+    tables_feedsheet
 TO :"app_role";
 
 -- The house's clock, by which every entry is dated.

@@ -242,6 +242,35 @@ def entries(book_id: int, since: int = 0, through: int | None = None) -> Iterato
             previous = entry.hash
 
 
+def picked(places: Collection[tuple[int, int]]) -> list[Entry]:
+    """The entries of these books and numbers, in no order, without the hashes of those before them."""
+    if not places:
+        return []
+    books, seqs = (list(column) for column in zip(*places, strict=True))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT {_OWN} FROM ledger_logentry"  # noqa: S608
+            " JOIN unnest(%s::int[], %s::int[]) AS place (of_book, number) ON book_id = of_book AND seq = number",
+            [books, seqs],
+        )
+        return [Entry(*row) for row in cursor.fetchall()]
+
+
+def of_rounds(rounds: Collection[tuple[int, int]], subject: str) -> list[Entry]:
+    """The entries of a subject that belong to these books and rounds, those of each in their order."""
+    if not rounds:
+        return []
+    books, numbers = (list(column) for column in zip(*sorted(rounds), strict=True))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT {_OWN} FROM ledger_logentry"  # noqa: S608
+            " JOIN unnest(%s::int[], %s::int[]) AS dealt (of_book, number) ON book_id = of_book AND round = number"
+            " WHERE round IS NOT NULL AND subject = %s ORDER BY book_id, round, seq",
+            [books, numbers, subject],
+        )
+        return [Entry(*row) for row in cursor.fetchall()]
+
+
 def _page(book_id: int, first: int, last: int) -> tuple[list[tuple[Any, ...]], int | None]:
     """The rows from a number on, and the number that the next page begins with.
 

@@ -22,6 +22,7 @@ class TablesConfig(AppConfig):
         from tables.day import closing, hours  # noqa: F401
         from tables.disputes import claims, corrections  # noqa: F401
         from tables.edge import kept_sheets, shoe_audit  # noqa: F401
+        from tables.feed import rows  # noqa: F401
         from tables.play import (  # noqa: F401
             back_entry,
             cash,

@@ -15,6 +15,7 @@ from drf_spectacular.generators import SchemaGenerator
 from tables.api import examples, problems
 from tables.api.operations import KEY_HEADER, OPERATIONS, Operation
 from tables.api.problems import Problem
+from tables.feed.telling import FORMS as EVENTS
 from tables.inputs import Sent
 from tables.models import Table
 
@@ -133,12 +134,15 @@ def finish(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 def components() -> dict[str, Any]:
     """The schema of every form that the API reads or writes."""
     forms = [form for declared in OPERATIONS.values() for form in (declared.answers, declared.body)]
-    wanted = [*(form for form in forms if form not in (None, bytes)), Problem, Sent]
+    wanted = [*(form for form in forms if form not in (None, bytes)), Problem, *EVENTS.values(), Sent]
     (*_, entered), schemas = msgspec.json.schema_components(wanted, schema_hook=_table, ref_template=_REF)
     schemas["Entered"]["properties"]["input"] = entered
     for hidden in ("gone", "decks"):
         del schemas["AskCard"]["properties"][hidden]
         schemas["AskCard"]["required"].remove(hidden)
+    told = schemas["Envelope"]["properties"]
+    told["type"]["enum"] = sorted(EVENTS)
+    told["data"] = {"anyOf": [{"$ref": _REF.format(name=EVENTS[type_].__name__)} for type_ in sorted(EVENTS)]}
     return schemas
 
 

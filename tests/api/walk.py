@@ -57,3 +57,4 @@ def tables(steps: Walk) -> None:
     steps.get("read_board", dealer, f"tables/{pk}/")
     house.dealer.cards(10, 8)
     steps.get("read_round", boss, f"tables/{pk}/rounds/1/")
+    steps.get("read_events", house.auditor, f"events/?limit=2&table={pk}&kinds=round.opened,round.settled")

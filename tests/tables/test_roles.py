@@ -136,6 +136,7 @@ API_INPUT = Guard((401, 405, 405, 405, 405, 405), (401, 415, 415, 415, 403, 403)
 API_PAST = Guard((401, 403, 200, 200, 200, 200), (401, 405, 405, 405, 405, 405))
 API_SCHEMA = Guard((401, 403, 403, 200, 200, 200), (401, 403, 403, 405, 405, 405))
 API_OF_NO_HOUSE = Guard(everybody(200), everybody(405))
+API_EVENTS = Guard((401, 403, 403, 403, 200, 200), (401, 405, 405, 405, 405, 405))
 API_NOWHERE = Guard((401, 404, 404, 404, 404, 404), (401, 404, 404, 404, 404, 404))
 
 
@@ -294,6 +295,7 @@ DECLARED: dict[str, Guard] = {
     "api/tables/<int:pk>/inputs/": API_INPUT,
     "api/tables/<int:pk>/rounds/<int:number>/": API_PAST,
     "api/problems/<slug:code>/": API_OF_NO_HOUSE,
+    "api/events/": API_EVENTS,
     "api/schema/": API_SCHEMA,
     "api/": API_NOWHERE,
     "admin/login/": ADMIN_LOGIN,

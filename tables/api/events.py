@@ -1,0 +1,51 @@
+"""The feed of events by cursor: for whoever may read the whole log."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from tables.api.operations import Call, operation
+from tables.api.views import FloorView
+from tables.feed import reading
+from tables.feed.reading import MOST, Feed, Wanted
+from tables.models import Table
+from tables.refusals import Refused
+
+
+class EventsAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where to go on, and what of it."""
+
+    cursor: Annotated[str, Meta(max_length=80, description="As an earlier answer had it; none: the first event.")] = ""
+    limit: Annotated[int, Meta(ge=1, le=MOST, description="Events of a page.")] = 100
+    kinds: Annotated[str, Meta(max_length=2_000, description="Types with commas: `round.settled,round.voided`.")] = ""
+    table: Annotated[int, Meta(ge=1, le=2**31 - 1)] | None = None
+    """What is about this table alone."""
+
+
+class Events(FloorView):
+    """What happened in the house, in one order."""
+
+    @operation(
+        "read_events",
+        "What happened, in one order.",
+        tag="Events",
+        query=EventsAsked,
+        answers=Feed,
+        may=("ledger.view_logentry",),
+        refuses=(404,),
+    )
+    def get(self, call: Call[EventsAsked, Any]) -> Feed:
+        """The events after a cursor. None is ever left out, and none comes twice at the same cursor. The feed has no
+        end: keep the cursor, and ask again."""
+        asked = call.query
+        wanted = Wanted(reading.types_of(asked.kinds), _tables(asked.table))
+        return reading.read(reading.place_of(asked.cursor), limit=asked.limit, wanted=wanted)
+
+
+def _tables(pk: int | None) -> frozenset[int]:
+    if pk is not None and not Table.objects.filter(pk=pk).exists():
+        raise Refused("no_such_table", f"There is no table {pk}.", 404)
+    return frozenset() if pk is None else frozenset({pk})

@@ -1,0 +1,42 @@
+"""Limits: plans as they are set. What they come to at a table is told once the table is set so."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ledger.proof.chain import Entry
+from tables.feed.telling import Past, Told, tells
+from tables.log.entries.limit_plans import LimitPlanSet
+
+
+@tells(LimitPlanSet)
+class LimitPlanMade(Told, frozen=True, kw_only=True):
+    """A version of a limit plan was set, or retired."""
+
+    type: ClassVar[str] = "limit_plan.set"
+
+    name: str
+    plan_version: int
+    scope: str
+    """house, game, pit or table."""
+    of_what: str
+    """Which game, pit or table; empty for the house."""
+    effective: str
+    """From when it holds."""
+    values: dict[str, Any]
+    """Limits by their names, in cents; a wager has its least and its most."""
+    retired: bool
+    proposal: int | None
+
+    @classmethod
+    def of(cls, entry: Entry, event: Any, past: Past) -> LimitPlanMade:
+        return cls(
+            name=event.name,
+            plan_version=event.version,
+            scope=event.scope,
+            of_what=event.of,
+            effective=event.effective,
+            values=dict(event.values),
+            retired=event.retired,
+            proposal=event.proposal,
+        )

@@ -1,0 +1,54 @@
+"""What waits for a second person, and what became of it; the values themselves are told once they hold."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ledger.proof.chain import Entry
+from tables.feed.telling import Past, Told, tells
+from tables.log.entries import proposals
+
+
+@tells(proposals.Proposed)
+class ProposalMade(Told, frozen=True, kw_only=True):
+    """Somebody proposes a change that takes two people."""
+
+    type: ClassVar[str] = "proposal.made"
+
+    number: int
+    matter: str
+    about_what: str
+    """Which table, game, chip or person; empty for the house itself."""
+    username: str
+    expires: str
+    effective: str | None
+    """From when it is to hold; null for at once."""
+
+    @classmethod
+    def of(cls, entry: Entry, event: Any, past: Past) -> ProposalMade:
+        return cls(
+            number=event.number,
+            matter=event.matter,
+            about_what=event.about,
+            username=event.username,
+            expires=event.expires,
+            effective=event.effective,
+        )
+
+
+@tells(
+    proposals.ProposalApproved, proposals.ProposalDeclined, proposals.ProposalWithdrawn, proposals.ProposalExpired,
+    proposals.ProposalInForce, proposals.ProposalCalledOff, proposals.ProposalLapsed,
+)  # fmt: skip
+class ProposalMoved(Told, frozen=True, kw_only=True):
+    """A proposal waits no longer, or comes into force."""
+
+    type: ClassVar[str] = "proposal.moved"
+
+    number: int
+    state: str
+    """approved, declined, withdrawn, expired, came_into_force, called_off or lapsed."""
+
+    @classmethod
+    def of(cls, entry: Entry, event: Any, past: Past) -> ProposalMoved:
+        return cls(number=event.number, state=event.kind)

@@ -1,0 +1,43 @@
+"""Slips and their signatures. Of a count nothing is told before its slip is complete: whoever counts next must not
+know it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ledger.proof.chain import Entry
+from tables.feed.telling import Past, Told, tells
+from tables.log.entries.slips import HouseSlipSigned, SlipSigned
+
+
+@tells(SlipSigned, HouseSlipSigned)
+class SlipStepSigned(Told, frozen=True, kw_only=True):
+    """One step of a slip was signed."""
+
+    type: ClassVar[str] = "slip.signed"
+
+    slip: str
+    """Its series, year and number."""
+    series: str
+    step: str
+    username: str
+    role: str
+    state: str
+    """in_progress, complete or void."""
+    amount_cents: int | None
+    """What is moved; of a count what two people agreed upon, once the slip is complete."""
+
+    @classmethod
+    def of(cls, entry: Entry, event: Any, past: Past) -> SlipStepSigned:
+        slip = event.after
+        goes_on = slip in event.waiting
+        blind = slip.series.count is not None and (goes_on or slip.agreed is None)
+        return cls(
+            slip=event.slip,
+            series=slip.series.name,
+            step=event.stage,
+            username=event.username,
+            role=event.role,
+            state="void" if slip.is_void else "in_progress" if goes_on else "complete",
+            amount_cents=None if blind else slip.total_cents,
+        )

@@ -1,0 +1,212 @@
+"""The feed as it is read: the events after a place in it, of some types and about some tables.
+
+A page looks at a bounded number of entries, however few of them are wanted, so that no question costs more than another
+and none more than yesterday. It says with every event where to go on, and with the page how far it looked.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Final
+
+import msgspec
+
+from ledger import log
+from ledger.proof.chain import Entry
+from ledger.proof.spelling import timestamp
+from tables.feed import matters, order
+from tables.feed.telling import FORMS, Told, needs_past, tell
+from tables.log import catalog
+from tables.log.event import Event, Unreadable
+from tables.models import Table
+from tables.refusals import Refused
+
+assert matters  # noqa: S101 -- importing it puts every form on the list
+
+LOOKED_AT: Final = 1_000
+"""So many entries a page looks at."""
+MOST: Final = 500
+"""So many events a page has."""
+
+
+class TableName(msgspec.Struct, frozen=True):
+    """A table, as the API's addresses and people name it."""
+
+    id: int
+    name: str
+
+
+class EntryName(msgspec.Struct, frozen=True):
+    """The entry of the log that an event is told of."""
+
+    book: str
+    seq: int
+
+
+class Envelope(msgspec.Struct, frozen=True):
+    """One event. Its ``id`` is the same however it is read: by it a receiver knows what it had before."""
+
+    id: str
+    cursor: str
+    """Where to go on after it."""
+    type: str
+    version: int
+    at: str
+    """When the entry was written, by the database's clock, in UTC."""
+    table: TableName | None
+    by: str
+    """Who: badge or user name, and name."""
+    entry: EntryName
+    data: dict[str, Any]
+
+
+class Feed(msgspec.Struct, frozen=True):
+    """Some events in their order. With ``more``, the next page has some at once; else ask again in a while."""
+
+    events: tuple[Envelope, ...]
+    cursor: str
+    """Where to go on: it may be further than the last event, where nothing that follows it was asked for."""
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which events: of these types and about these tables; none named means all."""
+
+    types: frozenset[str] = field(default_factory=frozenset)
+    tables: frozenset[int] = field(default_factory=frozenset)
+    """By the tables' numbers. What is about no table is then left out."""
+
+    def takes(self, told: Told, table: TableName | None) -> bool:
+        """Whether an event is among them."""
+        if self.types and told.type not in self.types:
+            return False
+        return not self.tables or (table is not None and table.id in self.tables)
+
+
+# --- Cursors ---------------------------------------------------------------------------------------------------
+
+_CURSOR: Final = re.compile(rb"events/1 (0|[1-9][0-9]{0,17})")
+
+
+def cursor_of(place: int) -> str:
+    """A place in the feed as programs keep it: not to be read, so that it may become another."""
+    return base64.urlsafe_b64encode(f"events/1 {place}".encode()).decode().rstrip("=")
+
+
+def place_of(cursor: str) -> int:
+    """The place that a cursor stands for; an empty one is the beginning. Raises Refused."""
+    if not cursor:
+        return 0
+    try:
+        spelled = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        match = _CURSOR.fullmatch(spelled)
+    except (ValueError, binascii.Error, UnicodeError):
+        match = None
+    if match is None:
+        says = "This is no cursor of the feed: send one as an earlier answer had it, or none to begin with the first."
+        raise Refused("bad_cursor", says, 400)
+    return int(match[1])
+
+
+def types_of(names: str) -> frozenset[str]:
+    """Types as an address names them, with commas between them. Raises Refused."""
+    types = frozenset(name.strip() for name in names.split(",") if name.strip())
+    if unknown := sorted(types - FORMS.keys()):
+        says = f"There is no event {', '.join(unknown)[:80]}. There are: {', '.join(sorted(FORMS))}."
+        raise Refused("unknown_kind", says, 400)
+    return types
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------
+
+
+def read(after: int, *, limit: int = 100, wanted: Wanted | None = None) -> Feed:
+    """The events after a place. What was committed before this was asked for is among them, now or on a later page."""
+    order.extend()
+    return told(after, limit=limit, wanted=wanted or Wanted())
+
+
+def told(after: int, *, limit: int, wanted: Wanted, looked_at: int = LOOKED_AT) -> Feed:
+    """The same of what stands in the feed already."""
+    spots = order.spots(after, looked_at)
+    tables = {table.name: table for table in _tables()}
+    other = _of_others(wanted, tables)
+    places = [(spot.book_id, spot.seq) for spot in spots if spot.book_id not in other]
+    entries = {(entry.book_id, entry.seq): entry for entry in log.picked(places)}
+    stories = {place: event for place, entry in entries.items() if (event := _read(entry)) is not None}
+    pasts = _pasts([(entries[place], event) for place, event in stories.items()])
+    events: list[Envelope] = []
+    place = after
+    for spot in spots:
+        if len(events) == limit:
+            break
+        place = spot.through
+        key = (spot.book_id, spot.seq)
+        if key in stories and (envelope := _envelope(spot, entries[key], stories[key], pasts, tables, wanted)):
+            events.append(envelope)
+    return Feed(tuple(events), cursor_of(place), more=bool(spots) and place < order.end())
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    id: int
+    name: str
+    book_id: int
+
+
+def _tables() -> list[_Table]:
+    return [_Table(*row) for row in Table.objects.values_list("pk", "name", "book_id")]
+
+
+def _of_others(wanted: Wanted, tables: Mapping[str, _Table]) -> Collection[int]:
+    """The books in which nothing wanted stands. The house's may tell of any table."""
+    return {table.book_id for table in tables.values() if wanted.tables and table.id not in wanted.tables}
+
+
+def _read(entry: Entry) -> Event | None:
+    try:
+        return catalog.event_of(entry)
+    except Unreadable:
+        return None  # the proof names it
+
+
+def _pasts(stories: Sequence[tuple[Entry, Event]]) -> Mapping[tuple[int, int | None], list[Entry]]:
+    """The entries of the rounds that something is told of, by book and round."""
+    rounds = {(entry.book_id, entry.round or 0) for entry, event in stories if needs_past(event)}
+    entries = log.of_rounds(rounds, subject="round")
+    return {key: list(past) for key, past in groupby(entries, key=lambda entry: (entry.book_id, entry.round))}
+
+
+def _envelope(
+    spot: order.Spot,
+    entry: Entry,
+    event: Event,
+    pasts: Mapping[tuple[int, int | None], Sequence[Entry]],
+    tables: Mapping[str, _Table],
+    wanted: Wanted,
+) -> Envelope | None:
+    past = [earlier for earlier in pasts.get((entry.book_id, entry.round), ()) if earlier.seq <= entry.seq]
+    story = tell(entry, event, past)
+    if story is None or entry.at is None:
+        return None
+    about = tables.get(story.about or entry.book)
+    table = TableName(about.id, about.name) if about is not None else None
+    if not wanted.takes(story, table):
+        return None
+    return Envelope(
+        id=f"{spot.book_id}-{spot.seq}",
+        cursor=cursor_of(spot.through),
+        type=story.type,
+        version=story.version,
+        at=timestamp(entry.at),
+        table=table,
+        by=entry.by,
+        entry=EntryName(entry.book, entry.seq),
+        data=msgspec.to_builtins(story),
+    )

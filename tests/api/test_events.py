@@ -1,0 +1,86 @@
+"""The feed of events by cursor over HTTP."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.api.conftest import Floor, problem
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_feed_goes_on_from_its_cursor(house: Floor) -> None:
+    """Harm: a program that comes back with its cursor is told something twice, or misses what happened meanwhile."""
+    auditor = house.as_(house.auditor)
+    read: list[str] = []
+    cursor = ""
+    while True:
+        page = auditor.get(f"events/?limit=3&cursor={cursor}").json()
+        read += [event["id"] for event in page["events"]]
+        cursor = page["cursor"]
+        if not page["more"]:
+            break
+    assert len(set(read)) == len(read) > 3
+    assert auditor.get(f"events/?cursor={cursor}").json()["events"] == []
+    house.dealer("bet", seat=1, amount_cents=1_000)
+    [event] = auditor.get(f"events/?cursor={cursor}").json()["events"]
+    assert (event["type"], event["version"]) == ("round.opened", 1)
+    assert event["table"] == {"id": house.table.pk, "name": house.table.name}
+    assert event["data"] == {"round": 1, "game": "rocket", "shoe": 1}
+    assert auditor.get(f"events/?cursor={event['cursor']}").json()["events"] == []
+
+
+def test_a_settled_round_says_what_became_of_each_seat(house: Floor) -> None:
+    """Harm: a player-tracking system has other stakes and results than the house."""
+    house.dealer.bets(seat1=1_000, seat3=2_000)
+    house.dealer.cards(8, 9, 7)
+    while house.dealer.board.due == "choose":
+        [prompt] = house.dealer.board.prompts[:1]
+        house.dealer("choose", seat=prompt.seat, choice="fold")  # type: ignore[union-attr]
+    auditor = house.as_(house.auditor)
+    [settled] = auditor.get("events/?kinds=round.settled").json()["events"]
+    payouts = house.dealer.now.round.settled  # type: ignore[union-attr]
+    seats = {seat["seat"]: (seat["staked_cents"], seat["returned_cents"]) for seat in settled["data"]["seats"]}
+    assert seats == {payout.seat: (payout.staked_cents, payout.returned_cents) for payout in payouts}
+    assert settled["data"]["house_net_cents"] == -sum(payout.net_cents for payout in payouts)
+    before = settled["cursor"]
+    house.boss("take_back", reopens=True)
+    [reopened] = auditor.get(f"events/?cursor={before}&kinds=round.reopened").json()["events"]
+    assert reopened["data"] == {"round": 1, "corrects": settled["entry"]["seq"]}
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "code"),
+    [
+        ("cursor=abc", 400, "bad_cursor"),
+        ("cursor=ZXZlbnRzLzEgLTE", 400, "bad_cursor"),
+        ("cursor=%C3%A9", 400, "bad_cursor"),
+        ("limit=0", 400, "bad_input"),
+        ("limit=501", 400, "bad_input"),
+        ("limit=many", 400, "bad_input"),
+        ("kinds=round.settled,nothing", 400, "unknown_kind"),
+        ("table=999999", 404, "no_such_table"),
+        ("table=one", 400, "bad_input"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_words(house: Floor, query: str, status: int, code: str) -> None:
+    """Harm: a program with a typing error is told of everything, or of nothing, and nobody notices."""
+    problem(house.as_(house.auditor).get(f"events/?{query}"), status, code)
+
+
+def test_who_may_not_read_the_log_is_told_nothing(house: Floor) -> None:
+    """Harm: a dealer, or a pit boss who counts racks, reads there what no page tells them."""
+    problem(house.as_(None).get("events/"), 401, "not_authenticated")
+    problem(house.as_(house.dealer.by).get("events/"), 403, "not_permitted")
+    problem(house.as_(house.boss.by).get("events/"), 403, "not_permitted")
+
+
+def test_every_type_of_event_is_described(house: Floor) -> None:
+    """Harm: a program's author has to guess what an event says."""
+    schema = house.as_(house.auditor).get("schema/").json()
+    envelope = schema["components"]["schemas"]["Envelope"]
+    assert "round.settled" in envelope["properties"]["type"]["enum"]
+    names = {ref["$ref"].rpartition("/")[2] for ref in envelope["properties"]["data"]["anyOf"]}
+    assert len(names) == len(envelope["properties"]["type"]["enum"])
+    assert names <= schema["components"]["schemas"].keys()
+    assert "/api/events/" in schema["paths"]
