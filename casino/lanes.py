@@ -56,6 +56,6 @@ def of_route(request: HttpRequest, route: ResolverMatch) -> Lane:
         return Lane.DEALERS if terminals.claims(request) else Lane.DOOR
     if name in _DEALERS or route.namespace in {"dealer", "api"}:
         return Lane.DEALERS
-    if name.startswith("seat"):
+    if name.startswith(("seat", "placard")):
         return Lane.SEATS
     return Lane.EXPORTS if name.endswith("-csv") or name in _EXPORTS else Lane.PAGES

@@ -45,6 +45,7 @@ from tables.games.catalog import GAMES
 from tables.log.series import Series, offered
 from tables.models import Staff, Table, Verification
 from tables.refusals import Refused
+from tables.setup import placards
 from tables.slips import back_entry
 
 SUBJECTS: Final = ("round", "seats", "shoe", "dealer", "table", "chips", "commission", "correction", "dispute", "alert")
@@ -195,6 +196,8 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
         {
             "seen": card,
             "proof": _proof(card.table),
+            "placard": placards.of_table(card.table),
+            "pit_placard": placards.of_pit(card.place.pit) if card.place.pit else "",
             "has_roads": card.table.game in HAS_ROADS,
             "pays": pays.pays_at(card.table),
             "next": next_changes(card.table, _viewer(request)),

@@ -78,7 +78,16 @@ from tables.models import (
 )
 from tables.refusals import Refused, sentence
 from tables.roles import Role
-from tables.setup import chip_series, house_identity, house_terms, pay_tables, proposals, role_choices, table_settings
+from tables.setup import (
+    chip_series,
+    house_identity,
+    house_terms,
+    pay_tables,
+    placards,
+    proposals,
+    role_choices,
+    table_settings,
+)
 from tables.setup.two_people import Draft
 from tables.slips import retiring
 from tables.staff import ages, codes, passkeys, sign_in, staffing, terminal_keys, terminals
@@ -303,6 +312,14 @@ class TableAdmin(Retiring):
 
     def _pays(self, table: Table | None) -> tuple[str, ...]:
         return ("pays_by",) if table and GAMES[table.game].pay_form.wagers else ()
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+        """With the way to the sign at the table."""
+        table = kwargs.get("obj")
+        page: HttpResponse = super().render_change_form(
+            request, context | {"placard": placards.of_table(table) if table else ""}, *args, **kwargs
+        )
+        return page
 
     @admin.display(description="pays now")
     def pays_by(self, table: Table) -> SafeString:

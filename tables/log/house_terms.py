@@ -361,6 +361,15 @@ TERMS: Final[Mapping[str, Term]] = {
             help="Whoever may count a place is not told what should lie there, but for these roles. While a count"
             " is signed, nobody who may sign it is told.",
         ),
+        Term(
+            name="placard_odds", title="Placards tell the odds", group=FLOOR, kind="flag", default=False,
+            help="What the house keeps of each wager on average stands on the public sign of a table.",
+        ),
+        Term(
+            name="placard_series", title="Series of the placards' addresses", group=FLOOR, kind="count", default=1,
+            least=1, most=9_999,
+            help="Another number makes the addresses of all placards anew: codes that were printed lead nowhere then.",
+        ),
         # --- Mispay finder
         *(
             Term(

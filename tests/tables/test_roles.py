@@ -91,6 +91,7 @@ AT_THE_TABLE_CASH = Guard((IN, 403, 200, 403, 403, 403), (401, 403, 400, 403, 40
 AT_THE_TABLE_RELIEF = Guard((IN, 403, 200, 403, 403, 403), (401, 403, 422, 403, 403, 403))
 HAND_OVER = Guard((IN, 403, 200, 200, 403, 403), (IN, 403, 400, 400, 403, 403))
 NOBODYS_SEAT = Guard(everybody(404), everybody(404))
+NO_SIGN = Guard(everybody(404), everybody(405))
 
 PRACTISE = Guard((IN, 200, 200, 403, 403, 403), (401, 302, 302, 403, 403, 403))
 NO_SUCH_PRACTICE = Guard((IN, 404, 404, 404, 404, 404), (IN, 405, 405, 405, 405, 405))
@@ -199,6 +200,8 @@ DECLARED: dict[str, Guard] = {
     "tables/<int:pk>/papers/": AT_THE_TABLE_DISPUTE,
     "tables/<int:pk>/reopen/": AT_THE_TABLE_DISPUTE,
     "tables/<int:pk>/mishaps/<slug:mishap>/": AT_THE_TABLE_DISPUTE,
+    "placard/<str:token>/": NO_SIGN,
+    "placard/pit/<str:token>/": NO_SIGN,
     "seat/<str:token>/": NOBODYS_SEAT,
     "seat/<str:token>/board": NOBODYS_SEAT,
     "seat/<str:token>/choose": NOBODYS_SEAT,

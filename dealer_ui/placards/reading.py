@@ -1,0 +1,186 @@
+"""What stands on a table's placard: limits, what changes next, rules, pays. Nothing of rounds, seats, people, racks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+
+import msgspec
+from django.utils import timezone
+
+from ledger.proof.chips import money
+from tables import standing
+from tables.board import pays
+from tables.board.pays import PaidLines
+from tables.edge import kept_sheets
+from tables.games.catalog import GAMES
+from tables.games.in_words import HOW_IT_GOES, OF_THE_PAYS, OF_THE_SHOE
+from tables.log.kinds import kind_of
+from tables.log.limit_plans import WAGER, Values, values_of
+from tables.log.terms import rules_of, settings_after
+from tables.models import Table
+from tables.setup import house_terms, limit_plans, proposals, table_settings
+
+Bounds = Mapping[str, tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The least and the most of a bet, in the house's money."""
+
+    title: str
+    least: str
+    most: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What the limits are to be, and from when."""
+
+    moment: datetime
+    limits: Sequence[Limit]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One of the rules that this table plays by."""
+
+    title: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """What the house keeps of a wager on average, in per cent."""
+
+    title: str
+    percent: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Placard:
+    """All that a sign of a table says."""
+
+    table: str
+    game: str
+    is_open: bool
+    limits: Sequence[Limit]
+    """That of a bet first, then the wagers that have their own."""
+    changes: Sequence[Change]
+    how: str
+    rules: Sequence[Rule]
+    pays: Sequence[PaidLines]
+    edges: Sequence[Edge]
+
+    @property
+    def main(self) -> Limit:
+        return self.limits[0]
+
+    @property
+    def own(self) -> Sequence[Limit]:
+        return self.limits[1:]
+
+
+def placard_of(table: Table) -> Placard:
+    """The placard as it stands now."""
+    return placards_of([table])[0]
+
+
+def placards_of(tables: Sequence[Table]) -> list[Placard]:
+    """Of several, in the same queries."""
+    standings = standing.at_all([standing.head_of(table) for table in tables])
+    coming = _coming(tables)
+    worths: Sequence[Any] = [None] * len(tables)
+    if house_terms.in_force("placard_odds"):
+        worths = kept_sheets.of_tables(tables)
+    return [
+        Placard(
+            table=table.name,
+            game=GAMES[table.game].title,
+            is_open=standings[table.book_id].is_open,
+            limits=_limits(table, table.min_cents, table.max_cents, table.wager_limits),
+            changes=coming.get(table.name, []),
+            how=HOW_IT_GOES.get(table.game, ""),
+            rules=list(_rules(table)),
+            pays=pays.pays_at(table).wagers,
+            edges=_edges(table, worth.edges) if worth else [],
+        )
+        for table, worth in zip(tables, worths, strict=True)
+    ]
+
+
+def _limits(table: Table, least: int, most: int, own: Any) -> list[Limit]:
+    titles = _titles(table)
+    lines = [Limit("Limits", money(least), money(most))]
+    return lines + [
+        Limit(titles[wager], money(own[wager][0]), money(own[wager][1])) for wager in titles if wager in own
+    ]
+
+
+def _titles(table: Table) -> dict[str, str]:
+    """The wagers that the table spreads, in their order."""
+    wagers = kind_of(GAMES[table.game]).wagers(rules_of(table))
+    return {wager.name: wager.title for wager in wagers}
+
+
+def _coming(tables: Sequence[Table]) -> dict[str, list[Change]]:
+    """By table the limits that a plan sets next, and those that two people approved for a moment to come."""
+    by_name = {table.name: table for table in tables}
+    changes: dict[str, list[Change]] = {}
+    for name, told in limit_plans.outcomes(tables, timezone.now()).items():
+        coming = told.outcome.next
+        if coming and any(limit in _SHOWN or limit.startswith(WAGER) for limit in coming.changed):
+            changes[name] = [Change(coming.moment, _planned(by_name[name], values_of(coming.layers)))]
+    for proposal in proposals.to_come():
+        table = by_name.get(proposal.about)
+        if table is None or proposal.effective is None or proposal.effective <= timezone.now():
+            continue
+        if not {*_SHOWN, "wager_limits"} & proposal.after.keys():
+            continue
+        after = settings_after(table_settings.settings_of(table), proposal.after)
+        limits = _limits(table, after.min_cents, after.max_cents, after.wager_limits)
+        changes.setdefault(table.name, []).append(Change(proposal.effective, limits))
+    return {name: sorted(of_one, key=lambda change: change.moment) for name, of_one in changes.items()}
+
+
+_SHOWN: Final = ("min_cents", "max_cents")
+
+
+def _planned(table: Table, values: Values) -> list[Limit]:
+    own = {name.removeprefix(WAGER): value for name, value in values.items() if name.startswith(WAGER)}
+    least, most = (int(str(values.get(name, getattr(table, name)))) for name in _SHOWN)
+    return _limits(table, least, most, own)
+
+
+def _rules(table: Table) -> Iterator[Rule]:
+    """The options of the game as the table plays it, in the words of the game's own rules."""
+    rules = rules_of(table)
+    described = msgspec.inspect.type_info(GAMES[table.game].rules_type)
+    assert isinstance(described, msgspec.inspect.StructType)  # noqa: S101 -- rules are structs
+    for option in described.fields:
+        if option.name in OF_THE_SHOE | OF_THE_PAYS or not isinstance(option.type, msgspec.inspect.Metadata):
+            continue
+        title = (option.type.extra_json_schema or {}).get("description", "").rstrip(".")
+        if title:
+            yield Rule(title, _said(getattr(rules, option.name)))
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ", ".join(_said(part) for part in value) or "none"
+    return str(value).replace("_", " ")
+
+
+def _edges(table: Table, edges: Mapping[str, float]) -> list[Edge]:
+    """Of the wagers that the table spreads, exact to two places."""
+    titles = dict.fromkeys(edges, "Bet") if len(edges) == 1 else _titles(table)
+    return [
+        Edge(titles[wager], Decimal(100 * edge).quantize(Decimal("0.01")))
+        for wager, edge in edges.items()
+        if wager in titles
+    ]

@@ -1,0 +1,62 @@
+"""Where a placard is found: an address that nobody guesses, made of the table and the house's own key.
+
+Nothing on a placard is private. But whoever could count through the addresses would read all limits of the floor from
+outside of the house. The term *Series of the placards' addresses* is part of each: another number makes all anew.
+"""
+
+from __future__ import annotations
+
+import hmac
+from base64 import b32encode
+from hashlib import sha256
+
+from django.conf import settings
+from django.urls import reverse
+
+from tables.models import Table
+from tables.setup import house_terms, pits
+
+_LETTERS = 10
+"""Short enough for the remote control of a television; 50 bits."""
+
+
+def of_table(table: Table) -> str:
+    """The path of a table's placard."""
+    return reverse("placard", args=[f"{table.pk}-{_mark(f'table {table.pk}')}"])
+
+
+def of_pit(pit: str) -> str:
+    """The path of all placards of a pit."""
+    return reverse("placard-pit", args=[_mark(f"pit {pit}")])
+
+
+def table_of(token: str) -> Table | None:
+    """The table that an address leads to, retired ones too."""
+    number, _, mark = token.partition("-")
+    if not (number.isascii() and number.isdecimal() and len(number) < 19):
+        return None
+    if not _is_mark(mark, f"table {int(number)}"):
+        return None
+    return Table.objects.filter(pk=int(number)).select_related("book").first()
+
+
+def pit_of(mark: str) -> str | None:
+    """The pit that an address leads to."""
+    names = dict.fromkeys(row.pit for row in pits.sections())
+    return next((name for name in names if _is_mark(mark, f"pit {name}")), None)
+
+
+def _is_mark(mark: str, whose: str) -> bool:
+    """By each key of the house: one that was replaced still opens the signs that were printed under it."""
+    series = house_terms.number("placard_series")
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return any(hmac.compare_digest(mark.encode(), _made(key, series, whose).encode()) for key in keys)
+
+
+def _mark(whose: str) -> str:
+    return _made(settings.SECRET_KEY, house_terms.number("placard_series"), whose)
+
+
+def _made(key: str, series: int, whose: str) -> str:
+    digest = hmac.new(key.encode(), f"placard {series} {whose}".encode(), sha256).digest()
+    return b32encode(digest).decode().lower()[:_LETTERS]
