@@ -1,14 +1,16 @@
-"""Keeps what is secret in an address out of every log: a seat's page, and the link that enrols a terminal."""
+"""Keeps secrets out of every log: those in an address, of a seat's page and of the link that enrols a terminal, and the
+tokens of programs wherever they stand."""
 
 import logging
 import re
 from typing import Any
 
 SECRET = re.compile(r"(/(?:seat|enrol)/)[^/\s?\"']+", re.IGNORECASE)
+TOKEN = re.compile(r"(casino_)[0-9A-Za-z]{20,}")
 
 
 def redacted(text: str) -> str:
-    return SECRET.sub(r"\1***", text)
+    return TOKEN.sub(r"\1***", SECRET.sub(r"\1***", text))
 
 
 class Redacting(logging.Formatter):

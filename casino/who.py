@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 
 from casino.access import NOTED
-from tables.models import Staff
+from tables.models import ServiceAccount, Staff
 from tables.staff.sign_in import TERMINAL
 
 
@@ -25,7 +25,7 @@ def person(request: HttpRequest) -> str:
     """Whoever signed in with this request, or was signed in before it."""
     attributes = vars(request)
     for user in (attributes.get("user"), attributes.get("_cached_user")):
-        if type(user) is Staff:  # not the lazy one, which would ask the database
+        if type(user) is Staff or type(user) is ServiceAccount:  # not the lazy one, which would ask the database
             return user.signature
     return "-"
 

@@ -98,6 +98,11 @@ REVOKE UPDATE, DELETE ON tables_secretversion, tables_passkey FROM :"app_role";
 GRANT UPDATE (kept) ON tables_secretversion TO :"app_role";
 GRANT UPDATE (sign_count, used_at, is_active) ON tables_passkey TO :"app_role";
 
+-- Programs and their tokens stay: what a token is told by never changes.
+REVOKE DELETE ON tables_serviceaccount FROM :"app_role";
+REVOKE UPDATE, DELETE ON tables_servicetoken FROM :"app_role";
+GRANT UPDATE (kept, until, used_at) ON tables_servicetoken TO :"app_role";
+
 -- A book is never renamed; its head moves on with each entry.
 GRANT SELECT, INSERT, UPDATE (head_seq, head_hash) ON ledger_book TO :"app_role";
 

@@ -18,6 +18,7 @@ class TablesConfig(AppConfig):
         from tables import models, pepper, refused_inputs  # noqa: F401
         from tables.alerting import channels, rule_book  # noqa: F401
         from tables.audit import house_terms as terms_proof  # noqa: F401
+        from tables.audit import service_accounts as _programs  # noqa: F401
         from tables.audit import times, trail, two_people  # noqa: F401
         from tables.day import closing, hours  # noqa: F401
         from tables.disputes import claims, corrections  # noqa: F401
@@ -35,7 +36,14 @@ class TablesConfig(AppConfig):
             seat_pages,
             shoes,
         )
-        from tables.setup import denominations, house_terms, pay_tables, role_choices, table_settings  # noqa: F401
+        from tables.setup import (  # noqa: F401
+            denominations,
+            house_terms,
+            pay_tables,
+            role_choices,
+            service_accounts,
+            table_settings,
+        )
         from tables.slips import retiring, table_desk  # noqa: F401
         from tables.staff import checking, staffing  # noqa: F401
 

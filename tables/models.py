@@ -24,7 +24,7 @@ from ledger.models import AppendOnly
 from ledger.proof.chips import money
 from tables import pepper
 from tables.games.catalog import GAMES
-from tables.log import role_choices
+from tables.log import role_choices, scopes
 from tables.log.entries.custody import OPENS
 from tables.log.entries.kept import PepperCarriedOver
 from tables.log.entries.staff import CALLED, StaffAdded
@@ -407,6 +407,85 @@ class Terminal(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class ServiceAccount(models.Model):
+    """A program that may ask the API for something, as an operator set it. It is nobody of the staff."""
+
+    name = models.CharField(max_length=40, unique=True, help_text="As the log names it, for good: Cage display.")
+    purpose = models.CharField(max_length=200)
+    scopes = models.JSONField("may", default=list)
+    tables = models.JSONField(default=list)
+    """By name; none stands for all."""
+    addresses = models.JSONField("may call from", default=list)
+    """Networks; none stands for any."""
+    expires_at = models.DateTimeField("good until")
+    ended_at = models.DateTimeField(null=True, editable=False)
+    """When it was revoked, or the watch noted that its time was over."""
+    ended_why = models.CharField(max_length=200, blank=True, editable=False)
+    """Empty where its time was over."""
+    by = models.CharField("set by", max_length=120, editable=False)
+    at = models.DateTimeField("set at", editable=False)
+
+    class Meta:
+        verbose_name = "program"
+        ordering: ClassVar[list[str]] = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    is_authenticated: ClassVar[bool] = True
+    """What Django asks of whoever a request is by."""
+    is_anonymous: ClassVar[bool] = False
+
+    @property
+    def username(self) -> str:
+        """As the log names what it enters. Nobody of the staff can be called so: no user name is this word."""
+        return f"program {self.name}"
+
+    signature = username
+
+    @property
+    def is_active(self) -> bool:
+        return self.ended_at is None and self.expires_at > timezone.now()
+
+    def has_perm(self, perm: str, obj: object = None) -> bool:
+        """What a program reads is asked of it as of anybody; nothing of what people enter and sign is its own."""
+        mine = [scopes.SCOPES[name] for name in self.scopes if name in scopes.SCOPES]
+        return self.is_active and any(scope.permission == perm and not scope.enters for scope in mine)
+
+    def may(self, scope: str, table: Table | None = None) -> bool:
+        """Whether it has a scope, at a table where one is asked about."""
+        return self.is_active and scope in self.scopes and (table is None or self.reaches(table))
+
+    def reaches(self, table: Table) -> bool:
+        """Whether a table is among those that it is for."""
+        return not self.tables or table.name in self.tables
+
+
+class ServiceToken(models.Model):
+    """What a program shows to be known. It is shown once; a sealed hash is kept."""
+
+    account = models.ForeignKey(ServiceAccount, on_delete=models.PROTECT, related_name="tokens")
+    ident = models.CharField(max_length=10, unique=True)
+    """Its first letters after the prefix, which are no secret."""
+    kept = models.CharField(max_length=256)
+    until = models.DateTimeField("good until")
+    made_by = models.CharField(max_length=120)
+    made_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+    """When it was last used, to the minute."""
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["-made_at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.ident
+
+    @property
+    def owner(self) -> str:
+        """Whom its sealed hash is bound to."""
+        return f"token {self.ident}"
 
 
 class AttemptCount(models.Model):

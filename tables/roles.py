@@ -31,7 +31,15 @@ _VIEW_ALL: Final = frozenset(
     [f"tables.view_{name}" for name in (*_SETUP, "househours", "houseterms", "proposal", "paytable")]
     + [
         f"tables.view_{name}"
-        for name in ("chipseries", "alertchannel", "housekey", "dropschedule", "pitsection", "limitplan")
+        for name in (
+            "chipseries",
+            "alertchannel",
+            "housekey",
+            "dropschedule",
+            "pitsection",
+            "limitplan",
+            "serviceaccount",
+        )
     ]
     + [f"ledger.view_{name}" for name in _RECORDS]
     + ["tables.watch_floor"]
@@ -67,6 +75,8 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
         "tables.add_dropschedule",
         "tables.add_pitsection",
         "tables.add_limitplan",
+        "tables.add_serviceaccount",
+        "tables.change_serviceaccount",
         "tables.close_day",
         "tables.propose_limits",
         "tables.export_lists",
@@ -141,6 +151,7 @@ WORDS: Final[dict[str, str]] = {
     "tables.add_dropschedule": "set when drops are due",
     "tables.add_pitsection": "set which tables stand in a pit",
     "tables.add_limitplan": "set limit plans",
+    "tables.change_serviceaccount": "say what programs may do, and make their tokens",
     "tables.enrol_terminal": "enrol and revoke terminals",
     "tables.review_access": "review who may do what",
     "tables.acknowledge": "acknowledge alerts",

@@ -19,7 +19,7 @@ from tables.games.game import Game
 from tables.log.event import Event
 from tables.log.fold import Standing
 from tables.log.kinds import kind_of
-from tables.models import Staff, Table
+from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
 
 
@@ -70,7 +70,7 @@ class Scene:
     """The table's options as they are set now; a round pins those that it was opened with."""
     limits: Limits
     standing: Standing
-    by: Staff | AtSeat
+    by: Staff | AtSeat | ServiceAccount
     clock: datetime | None = None
     """The moment that its entries are dated; none where nothing is entered."""
 
@@ -111,7 +111,7 @@ class Scene:
         return self.standing.seq + 1
 
 
-def author_of(by: Staff | AtSeat) -> dict[str, Any]:
+def author_of(by: Staff | AtSeat | ServiceAccount) -> dict[str, Any]:
     """Somebody of the staff, as an entry under their own name says it."""
     assert isinstance(by, Staff)  # noqa: S101 -- no player is let near what is signed by name
     return {"username": by.username, "name": by.name, "badge": by.badge, "role": str(by.role)}

@@ -76,6 +76,7 @@ MATTERS: Final = (
         Way("Roles", "groups", "admin:house-roles", "tables.view_houseterms", "what each role may do and sign"),
         Way("Codes", "password", "codes", "tables.confirm_code", "help somebody to a PIN or a password"),
         _list("Terminals", "tablet", "tables_terminal", "enrol and revoke devices"),
+        _list("Programs", "smart_toy", "tables_serviceaccount", "service accounts tokens card readers api"),
     )),
     Matter("House", (
         _list("House terms", "gavel", "tables_houseterms", "thresholds, rules, notice; and the profiles"),

@@ -40,10 +40,14 @@ def answer(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
     if refused is None:
         return None
     response = problems.answer(refused, context["request"].path)
-    if challenge := getattr(error, "auth_header", None):
+    if refused.status == 401 and (view := context.get("view")):
+        response["WWW-Authenticate"] = view.get_authenticate_header(view.request)
+    elif challenge := getattr(error, "auth_header", None):
         response["WWW-Authenticate"] = challenge
     if wait := getattr(error, "wait", None):
         response["Retry-After"] = str(int(wait) + 1)
+    if seconds := refused.facts.get("retry_after"):
+        response["Retry-After"] = str(seconds)
     return response
 
 

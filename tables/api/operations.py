@@ -16,7 +16,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from tables.models import Staff
+from tables.api.access import refuse_program
+from tables.models import ServiceAccount, Staff
 from tables.refusals import Refused, sentence
 from tables.roles import WORDS
 
@@ -44,11 +45,18 @@ class Call(Generic[Query, Body]):
     """A request as an operation is given it."""
 
     request: HttpRequest
-    by: Staff
+    caller: Staff | ServiceAccount
+    """Who asks. A program comes only to operations that declare a scope."""
     query: Query
     body: Body
     key: UUID
     """The idempotency key of a write."""
+
+    @property
+    def by(self) -> Staff:
+        """Who asks, where only people do."""
+        assert isinstance(self.caller, Staff)  # noqa: S101 -- an operation without a scope lets no program in
+        return self.caller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +74,10 @@ class Operation:
     body: type[msgspec.Struct] | None = None
     may: tuple[str, ...] = ()
     """The permissions of which it takes one; empty where the operation looks closer."""
+    scope: str = ""
+    """What a program needs to ask for it (``tables/log/scopes.py``); empty where only people may."""
+    narrows: bool = False
+    """Whether it answers a program of its own tables alone, though its address names none."""
     refuses: tuple[int, ...] = ()
     """Statuses of refusals that do not follow from the method, such as 409."""
     media_type: str = "application/json"
@@ -126,8 +138,11 @@ def operation(
 
 def _call(declared: Operation, request: Request) -> Call[Any, Any]:
     plain, by = request._request, request.user
-    assert isinstance(by, Staff)  # noqa: S101 -- the permission classes saw to it
-    refuse_without(by, *declared.may)
+    assert isinstance(by, Staff | ServiceAccount)  # noqa: S101 -- the permission classes saw to it
+    if isinstance(by, ServiceAccount):
+        refuse_program(by, declared.scope, of_all_tables="pk" not in declared.path and not declared.narrows)
+    else:
+        refuse_without(by, *declared.may)
     query = _query(declared.query, plain)
     if declared.body is None:
         return Call(plain, by, query, Asked(), UUID(int=0))

@@ -21,7 +21,7 @@ from tables.models import Table
 
 _REF: Final = "#/components/schemas/{name}"
 VERSION: Final = "1.0.0"
-SECURITY: Final[list[dict[str, list[str]]]] = [{"session": []}]
+SECURITY: Final[list[dict[str, list[str]]]] = [{"session": []}, {"token": []}]
 """Ways of which each is enough to say who asks."""
 SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {
     "session": {
@@ -29,7 +29,12 @@ SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {
         "in": "cookie",
         "name": "sessionid",
         "description": "The session of the screens. Writes send its CSRF token too, as the header X-CSRFToken.",
-    }
+    },
+    "token": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A program's token, as an operator made it: casino_... It needs the scope of the operation.",
+    },
 }
 ABOUT: Final = """What the screens do, for programs: by the same rules, permissions and log.
 
@@ -58,7 +63,7 @@ def described(declared: Operation) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": declared.name,
         "summary": declared.says,
-        "description": declared.about,
+        "description": declared.about + _for_programs(declared),
         "tags": [declared.tag],
         "parameters": list(_parameters(declared)),
         "security": SECURITY,
@@ -68,6 +73,10 @@ def described(declared: Operation) -> dict[str, Any]:
         content = {"schema": _schema(declared.body), "example": examples.of(declared.name)["body"]}
         operation["requestBody"] = {"required": True, "content": {"application/json": content}}
     return operation
+
+
+def _for_programs(declared: Operation) -> str:
+    return f"\n\nA program needs the scope `{declared.scope}`." if declared.scope else ""
 
 
 def _refusals(declared: Operation) -> list[int]:
@@ -174,7 +183,7 @@ def document() -> dict[str, Any]:
 class SignedInScheme(SessionScheme):
     """The session cookie, described as such."""
 
-    target_class = "tables.api.views.SignedIn"
+    target_class = "tables.api.access.SignedIn"
     name = "session"
 
 

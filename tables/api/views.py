@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from drf_spectacular.utils import extend_schema
-from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.authentication import BaseAuthentication
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -20,6 +20,7 @@ from ledger.models import Book
 from ledger.proof.chain import Head
 from tables import dealing, inputs, standing
 from tables.api import errors, forms, problems, schema
+from tables.api.access import Bearer, MayAsk, SignedIn, django_request, refuse_other_table
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.forms import Acknowledged, Entered, RoundForm, TableLine
 from tables.api.operations import Call, operation
@@ -27,34 +28,10 @@ from tables.audit import history
 from tables.board import picture
 from tables.board.picture import Board
 from tables.log.fold import Standing
-from tables.models import Staff, Table
+from tables.models import ServiceAccount, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused
 from tables.staff import owing, terminals
-
-
-class SignedIn(SessionAuthentication):
-    """The session of the screens, with its CSRF token."""
-
-    def authenticate_header(self, request: Request) -> str:
-        """So that nobody signed in is a 401 and not a 403."""
-        return "Session"
-
-    def enforce_csrf(self, request: Request) -> None:
-        """The refusal has a code of its own, for the client can do something about it."""
-        try:
-            # The plain request looks for a token in forms alone, and parses no other body before it is found.
-            super().enforce_csrf(_django_request(request))  # type: ignore[arg-type]
-        except errors.exceptions.PermissionDenied as denied:
-            raise Refused("csrf_failed", f"{denied.detail}", 403) from None
-
-
-class IsStaff(BasePermission):
-    """Somebody who works here."""
-
-    def has_permission(self, request: Request, view: APIView) -> bool:
-        """Whether anybody is signed in."""
-        return isinstance(request.user, Staff) and request.user.is_active
 
 
 class AnyForm(DefaultContentNegotiation):
@@ -68,15 +45,15 @@ class AnyForm(DefaultContentNegotiation):
 class FloorView(APIView):
     """What every view here has in common."""
 
-    authentication_classes: tuple[type[BaseAuthentication], ...] = (SignedIn,)
-    permission_classes: tuple[type[BasePermission], ...] = (IsStaff,)
+    authentication_classes: tuple[type[BaseAuthentication], ...] = (Bearer, SignedIn)
+    permission_classes: tuple[type[BasePermission], ...] = (MayAsk,)
     parser_classes = ()  # bodies are read by forms.read alone, once it is known who asks
     metadata_class = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Once it is known who asks: whoever owes another password or a passkey does nothing before."""
         super().initial(request, *args, **kwargs)
-        owing.refuse(_django_request(request))
+        owing.refuse(django_request(request))
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Any]:
         """One form for every refusal."""
@@ -102,12 +79,14 @@ class Tables(FloorView):
         tag="Tables",
         query=TablesAsked,
         answers=Page[TableLine],
+        scope="read:board",
+        narrows=True,
     )
     def get(self, call: Call[TablesAsked, Any]) -> Page[TableLine]:
         """A dealer sees the table that they deal at, whoever watches the floor all of them, in the order in which they
         were set up."""
         after = position(LIST, call.query) or 0
-        tables = _visible_tables(call.by, retired=call.query.retired).filter(pk__gt=after)
+        tables = _visible_tables(call.caller, retired=call.query.retired).filter(pk__gt=after)
         rows = list(tables.order_by("pk")[: call.query.limit + 1])
         standings = standing.at_all([_head(table.book) for table in rows])
         return page(
@@ -122,12 +101,12 @@ class Tables(FloorView):
 class OneTable(FloorView):
     """One table as its screen shows it."""
 
-    @operation("read_board", "The board of a table.", tag="Tables", answers=Board)
+    @operation("read_board", "The board of a table.", tag="Tables", answers=Board, scope="read:board")
     def get(self, call: Call[Any, Any], pk: int) -> dict[str, Any]:
         """Sequence number, what is due, the open prompts, the seats, the shoe, the limits. Nothing of what the shoe
         still holds."""
-        table, state = reach(call.by, pk)
-        return forms.board_form(picture.board(table, call.by, state))
+        table, state = reach(call.caller, pk)
+        return forms.board_form(picture.board(table, call.caller, state))
 
 
 class Inputs(FloorView):
@@ -162,11 +141,12 @@ class OneRound(FloorView):
         tag="Rounds",
         answers=RoundForm,
         refuses=(409,),
+        scope="read:rounds",
     )
     def get(self, call: Call[Any, Any], pk: int, number: int) -> RoundForm:
         """A `round-record/1` document, and the stretch of the table's log that proves it. The record of a game with
         facedown cards opens when it is over."""
-        table, state = reach(call.by, pk)
+        table, state = reach(call.caller, pk)
         story = history.story(table, number) if number <= (state.round.number if state.round else 0) else None
         if story is None:
             raise Refused("no_such_round", f"There is no round {number} at {table.name}.", 404)
@@ -191,7 +171,7 @@ class OneProblem(FloorView):
             "title": problems.title(code),
             "advice": [(status, problems.ADVICE.get(status, "")) for status in statuses],
         }
-        return render(_django_request(request), "tables/api/problem.html", context)
+        return render(django_request(request), "tables/api/problem.html", context)
 
 
 class Nowhere(FloorView):
@@ -208,7 +188,7 @@ class Nowhere(FloorView):
         raise Refused("not_found", "There is nothing at this address.", 404)
 
 
-class Watches(IsStaff):
+class Watches(MayAsk):
     """Somebody who may see the whole floor."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
@@ -230,13 +210,15 @@ class Schema(FloorView):
 # --- who sees which table --------------------------------------------------------------------------------------
 
 
-def _visible_tables(staff: Staff, *, retired: bool) -> QuerySet[Table]:
+def _visible_tables(caller: Staff | ServiceAccount, *, retired: bool) -> QuerySet[Table]:
     tables = Table.objects.select_related("book")
     if not retired:
         tables = tables.filter(retired_at=None)
-    if staff.has_perm("tables.watch_floor"):
+    if isinstance(caller, ServiceAccount):
+        return tables.filter(name__in=caller.tables) if caller.tables else tables
+    if caller.has_perm("tables.watch_floor"):
         return tables
-    own = doors.table_of(staff) if staff.has_perm("tables.deal") else None
+    own = doors.table_of(caller) if caller.has_perm("tables.deal") else None
     return tables.filter(pk=own.pk) if own else tables.none()
 
 
@@ -244,30 +226,29 @@ def _head(book: Book) -> Head:
     return Head(book.pk, book.name, book.head_seq, bytes(book.head_hash) if book.head_hash else None)
 
 
-def _table(staff: Staff, pk: int) -> Table:
+def _table(caller: Staff | ServiceAccount, pk: int) -> Table:
     """A table by its number; somebody who may not see the floor is not told which ones there are."""
     table = Table.objects.filter(pk=pk).first()
     if table is not None:
         return table
-    if staff.has_perm("tables.watch_floor"):
+    if caller.has_perm("tables.watch_floor"):
         raise Refused("no_such_table", f"There is no table {pk}.", 404)
     raise _other_table()
 
 
-def reach(staff: Staff, pk: int) -> tuple[Table, Standing]:
-    """A table that this member of staff may see, as it stands."""
-    table = _table(staff, pk)
+def reach(caller: Staff | ServiceAccount, pk: int) -> tuple[Table, Standing]:
+    """A table that somebody of the staff may see, or that a program is for, as it stands."""
+    table = _table(caller, pk)
     state = standing.of(table)
-    deals_here = state.dealer is not None and state.dealer.username == staff.username and staff.has_perm("tables.deal")
-    if not (deals_here or staff.has_perm("tables.watch_floor")):
+    if isinstance(caller, ServiceAccount):
+        refuse_other_table(caller, table)
+        return table, state
+    dealer = state.dealer
+    deals_here = dealer is not None and dealer.username == caller.username and caller.has_perm("tables.deal")
+    if not (deals_here or caller.has_perm("tables.watch_floor")):
         raise _other_table()
     return table, state
 
 
 def _other_table() -> Refused:
     return Refused("not_your_table", "You are not signed in at this table.", 403)
-
-
-def _django_request(request: Request) -> HttpRequest:
-    plain: HttpRequest = request._request
-    return plain

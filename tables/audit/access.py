@@ -18,13 +18,15 @@ from ledger import house, log
 from ledger.log import Draft
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.spelling import canonical
+from tables.log import scopes
 from tables.log.catalog import read_as
 from tables.log.entries.staff import AccessReviewed, StaffAdded, StaffChanged
-from tables.models import Staff
+from tables.models import ServiceAccount, Staff
 from tables.refusals import Refused
 from tables.roles import WORDS
-from tables.setup import role_choices
+from tables.setup import role_choices, service_accounts
 
+PROGRAM: Final = "program"
 SAYS_NOTHING: Final = "before the log told of it"
 
 
@@ -42,10 +44,14 @@ class Access:
     """When they were last given a role, or switched off; None where the log does not tell."""
     granted_by: str
     last_sign_in: datetime | None
+    scopes: tuple[str, ...] = ()
+    """Of a program, in words, what it may do and where."""
 
     @property
     def may(self) -> tuple[str, ...]:
         """In words, what they may do in any of their roles; nothing where they left."""
+        if self.role == PROGRAM:
+            return self.scopes if self.is_active else ()
         roles = (self.role, *self.further) if self.is_active else ()
         people = [Staff(username=self.username, role=role) for role in roles]
         return tuple(words for permission, words in WORDS.items() if any(each.has_perm(permission) for each in people))
@@ -53,7 +59,7 @@ class Access:
     @property
     def otherwise(self) -> tuple[str, ...]:
         """In words, what the house chose for these roles otherwise than it ships."""
-        roles = (self.role, *self.further) if self.is_active else ()
+        roles = (self.role, *self.further) if self.is_active and self.role != PROGRAM else ()
         return tuple(dict.fromkeys(words for role in roles for words in role_choices.chosen_for(role)))
 
     def row(self) -> tuple[Any, ...]:
@@ -71,10 +77,11 @@ HEADER: Final = (
 
 
 def review() -> list[Access]:
-    """Everybody who has a row, those who work here first."""
+    """Everybody who has a row, those who work here first; then the programs."""
     grants = _grants()
     people = Staff.objects.order_by("-is_active", "name")
-    return [_access(person, grants.get(person.username)) for person in people]
+    staff = [_access(person, grants.get(person.username)) for person in people]
+    return staff + [_program(account) for account in service_accounts.everyone()]
 
 
 def _access(person: Staff, grant: tuple[datetime, str] | None) -> Access:
@@ -89,6 +96,24 @@ def _access(person: Staff, grant: tuple[datetime, str] | None) -> Access:
         since=since,
         granted_by=granted_by,
         last_sign_in=person.last_login,
+    )
+
+
+def _program(account: ServiceAccount) -> Access:
+    where = ", ".join(account.tables) or "all tables"
+    words = [f"{scopes.titles([name])} ({where})" if scopes.SCOPES[name].of_tables else scopes.titles([name])
+             for name in account.scopes if name in scopes.SCOPES]  # fmt: skip
+    return Access(
+        username=account.username,
+        name=account.name,
+        badge="",
+        role=PROGRAM,
+        further=(),
+        is_active=account.is_active,
+        since=account.at,
+        granted_by=account.by,
+        last_sign_in=service_accounts.last_use(account),
+        scopes=(*words, f"{account.purpose}; {service_accounts.state_of(account)}"),
     )
 
 

@@ -47,33 +47,33 @@ _NEAR: Final = 100
 def check_terms(event: TermsChanged, entry: Entry) -> None:
     """A change of the house's terms. Called by the check of such entries."""
     matter = "profile" if event.profile else "terms"
-    _hold(matter, event.proposal, entry, {"before": event.before, "after": event.after})
+    hold(matter, event.proposal, entry, {"before": event.before, "after": event.after})
 
 
 def check_table(event: TableSet, entry: Entry) -> None:
     """A table's settings. Called by the check of such entries."""
     matter = two_people.of_table(event.before, event.after, _terms(entry))
-    _hold(matter, event.proposal, entry, {"about": entry.book, "before": event.before, "after": event.after})
+    hold(matter, event.proposal, entry, {"about": entry.book, "before": event.before, "after": event.after})
 
 
 def check_pay_table(event: PayTableMade, entry: Entry) -> None:
     """A pay table. Called by the check of such entries."""
     content = {name: value for name, value in event.content().items() if name != "proposal"}
-    _hold("pay_table", event.proposal, entry, {"after": content})
+    hold("pay_table", event.proposal, entry, {"after": content})
 
 
 @checks(DenominationAdded)
 def check_chip(event: DenominationAdded, entry: Entry) -> None:
     """A kind of chip was added by as many people as that took."""
     after = {"value_cents": event.value_cents, "colour": event.colour, "face": event.face}
-    _hold("chips", event.proposal, entry, {"after": after})
+    hold("chips", event.proposal, entry, {"after": after})
 
 
 @checks(DenominationChanged)
 def check_looks(event: DenominationChanged, entry: Entry) -> None:
     """The same of how it is called and drawn."""
     about = str(event.value_cents)
-    _hold("chips", event.proposal, entry, {"about": about, "before": event.before, "after": event.after})
+    hold("chips", event.proposal, entry, {"about": about, "before": event.before, "after": event.after})
 
 
 @checks(StaffAdded)
@@ -86,7 +86,7 @@ def check_new_staff(event: StaffAdded, entry: Entry) -> None:
     )
     after: dict[str, Any] = {"name": event.name, "role": event.role, "badge": event.badge}
     after |= {"further": list(event.further)} if event.further else {}
-    _hold(matter, event.proposal, entry, {"about": event.username, "after": after})
+    hold(matter, event.proposal, entry, {"about": event.username, "after": after})
 
 
 @checks(StaffChanged)
@@ -96,7 +96,7 @@ def check_staff(event: StaffChanged, entry: Entry) -> None:
     matter = two_people.of_staff(before, after)
     for facts in (before, after):
         facts.pop("administered_until", None)  # it follows from when the role was given up
-    _hold(matter, event.proposal, entry, {"about": event.username, "before": before, "after": after})
+    hold(matter, event.proposal, entry, {"about": event.username, "before": before, "after": after})
 
 
 def _terms(entry: Entry) -> Mapping[str, Value]:
@@ -107,7 +107,7 @@ def _terms(entry: Entry) -> Mapping[str, Value]:
     return catalogue.in_force(changes, entry.at)
 
 
-def _hold(matter: str | None, number: int | None, entry: Entry, done: Mapping[str, Any]) -> None:
+def hold(matter: str | None, number: int | None, entry: Entry, done: Mapping[str, Any]) -> None:
     """Raises Misconduct where a setting took two people and does not name the proposal that says just so."""
     if number is None:
         if matter is not None and _is_needed(matter, entry):
@@ -225,7 +225,7 @@ def check_lapsed(event: ProposalLapsed, entry: Entry) -> None:
 def check_called_off(event: ProposalCalledOff, entry: Entry) -> None:
     """Two people said so, by a proposal of its own that is about just this one."""
     _approved_for_later(event.number, entry)
-    _hold("call_off", event.proposal, entry, {"about": str(event.number)})
+    hold("call_off", event.proposal, entry, {"about": str(event.number)})
 
 
 def _approved_for_later(number: int, entry: Entry) -> ProposalEnd:

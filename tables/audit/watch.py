@@ -30,7 +30,7 @@ from tables.audit.rows import noted
 from tables.day import cash_shifts, custody
 from tables.edge import kept_sheets, shoe_audit
 from tables.models import Table
-from tables.setup import proposals
+from tables.setup import proposals, service_accounts
 from tables.slips import back_entry
 
 PLANS: Final = (
@@ -87,11 +87,12 @@ def bring_into_force() -> int:
 
 
 def _carry() -> None:
-    """Write what waits at the door of the house's book, and which proposals have expired. Under a clock that leapt,
-    that book would be dated by it."""
+    """Write what waits at the door of the house's book, and which proposals and programs have expired. Under a clock
+    that leapt, that book would be dated by it."""
     if not witness.unexplained(clock.agreed()):
         house.carry()
         proposals.expire_due()
+        service_accounts.note_expired()
 
 
 # --- Whether anybody watches ------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ from tables.inputs import (
 from tables.log.fold import SHUFFLERS, Round, Standing
 from tables.log.kinds import kind_of
 from tables.log.terms import limits_of, rules_of
-from tables.models import Staff, Table
+from tables.models import ServiceAccount, Staff, Table
 from tables.play.kinds import dealing_at
 from tables.scene import Scene
 
@@ -198,7 +198,7 @@ class Board:
 _GAME_ASKS: Final = ("bets", "card", "deal", "choose", "reshuffle")
 
 
-def board(table: Table, viewer: Staff, latest: Standing | None = None) -> Board:
+def board(table: Table, viewer: Staff | ServiceAccount, latest: Standing | None = None) -> Board:
     """The table for one member of staff, by its ``latest`` standing (default: read it). Only the dealer who is signed
     in there gets inputs to make."""
     latest = latest or standing.of(table)

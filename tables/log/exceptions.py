@@ -34,6 +34,7 @@ from tables.log.entries import (
     refusals,
     rounds,
     seats,
+    service_accounts,
     settings,
     shoe_audits,
     shoes,
@@ -88,13 +89,16 @@ PEOPLE: Final = Matter(
 )
 LOCK_OUTS: Final = Matter("lock_outs", "Lock-outs", "Too many wrong secrets, and who lifted it.", is_of_the_floor=False)
 TERMINALS: Final = Matter("terminals", "Terminals", "Enrolled, bound otherwise or revoked.", is_of_the_floor=False)
+PROGRAMS: Final = Matter(
+    "programs", "Programs", "What programs may do, and the tokens that they have.", is_of_the_floor=False
+)
 KEYS: Final = Matter(
     "keys", "Clocks and keys", "Times that were mended, keys that were changed, copies put back.", is_of_the_floor=False
 )
 
 MATTERS: Final = (
     DISCREPANCIES, ALERTS, VOIDS, MISHAPS, FROM_PAPER, CHIPS_AND_CASH, CORRECTIONS, DISPUTES, OVER_LIMIT, REFUSED, LATE,
-    TAKE_BACKS, SETTINGS, PEOPLE, LOCK_OUTS, TERMINALS, KEYS,
+    TAKE_BACKS, SETTINGS, PEOPLE, LOCK_OUTS, TERMINALS, PROGRAMS, KEYS,
 )  # fmt: skip
 """As the report has them: what is open first."""
 
@@ -180,11 +184,16 @@ EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
         passkeys.PasskeyVouched: TERMINALS,
         passkeys.PasskeyEnded: TERMINALS,
         passkeys.PasskeysDemanded: TERMINALS,
+        service_accounts.ServiceAccountSet: PROGRAMS,
+        service_accounts.ServiceAccountEnded: PROGRAMS,
+        service_accounts.ServiceTokenMade: PROGRAMS,
+        service_accounts.ServiceTokenEnded: PROGRAMS,
         days.NoteRestored: KEYS,
         keys.KeyPublished: KEYS,
         keys.KeyRotated: KEYS,
         keys.KeyReplaced: KEYS,
         kept.PepperCarriedOver: KEYS,
+        service_accounts.ServiceTokensSealed: KEYS,
         clocks.ClockMended: KEYS,
         clocks.HouseClockMended: KEYS,
         clocks.ClockConfirmed: KEYS,

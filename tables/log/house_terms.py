@@ -82,6 +82,7 @@ ALWAYS_TWO: Final = ("terms", "profile", "call_off")
 """What takes two people wherever anything does: one person could loosen the rest by it."""
 EXCEPTIONS: Final = "Exceptions"
 FLOOR: Final = "The floor"
+PROGRAMS: Final = "Programs and devices"
 CASH: Final = "Cash, keys and drops"
 
 CURRENCIES: Final = (
@@ -369,6 +370,22 @@ TERMS: Final[Mapping[str, Term]] = {
             name="placard_series", title="Series of the placards' addresses", group=FLOOR, kind="count", default=1,
             least=1, most=9_999,
             help="Another number makes the addresses of all placards anew: codes that were printed lead nowhere then.",
+        ),
+        # --- Programs and devices
+        Term(
+            name="service_days", title="A program's account is good for", group=PROGRAMS, kind="days",
+            default=365, least=1, most=1_096,
+            help="At the longest; then an operator looks whether it is still needed, and renews it.",
+        ),
+        Term(
+            name="token_overlap_hours", title="A token that was replaced is good for", group=PROGRAMS, kind="hours",
+            default=24, least=0, most=336, unset="no time",
+            help="So long both are, so that a program takes the new one without standing still.",
+        ),
+        Term(
+            name="program_requests_a_minute", title="Requests of a program in a minute", group=PROGRAMS, kind="count",
+            default=600, least=10, most=60_000,
+            help="What is more is refused, with how long to wait. Each account is counted by itself.",
         ),
         # --- Mispay finder
         *(

@@ -13,13 +13,20 @@ COMMAND_LINE: Final = "the command line"
 _TAKES: Final = ("rake_permille", "rake_cap_cents", "time_charge_cents", "marks_commission")
 
 
+SERVICE_ACCOUNT: Final = "service_account"
+_TITLES: Final = {SERVICE_ACCOUNT: "What a program may do"}
+_LIKE: Final = {SERVICE_ACCOUNT: "staff"}
+"""Matters that take two people where another does: access is access, whoever has it."""
+
+
 def needed(matter: str, terms: Values) -> bool:
     """Whether a matter takes two people under these terms of the house."""
+    matter = _LIKE.get(matter, matter)
     return bool(terms["two_people"]) and (matter in ALWAYS_TWO or matter in terms["two_people_for"])
 
 
 def title_of(matter: str) -> str:
-    return MATTERS.get(matter, matter.replace("_", " "))
+    return MATTERS.get(matter) or _TITLES.get(matter) or matter.replace("_", " ")
 
 
 def of_table(before: Mapping[str, Any], after: Mapping[str, Any], terms: Values) -> str | None:
@@ -38,6 +45,25 @@ def of_staff(before: Mapping[str, Any], after: Mapping[str, Any]) -> str | None:
     one, and works by themselves in another of the roles that they were given."""
     gained = _roles(after) - _roles(before)
     return "staff" if gained or after.get("is_active") is True else None
+
+
+def of_service_account(before: Mapping[str, Any], after: Mapping[str, Any]) -> str | None:
+    """The same of a program: that it may do more, at more tables, from more places, or for longer. Whatever takes
+    something away is done by one."""
+    gained = (
+        set(after["scopes"]) - set(before.get("scopes", ()))
+        or _widened(before.get("tables"), after["tables"])
+        or _widened(before.get("addresses"), after["addresses"])
+        or after["expires"] > before.get("expires", "")
+    )
+    return SERVICE_ACCOUNT if gained else None
+
+
+def _widened(before: Any, after: Any) -> bool:
+    """Whether a list has more than before; an empty one stands for everything."""
+    if not before:
+        return before is None
+    return not after or bool(set(after) - set(before))
 
 
 def _roles(facts: Mapping[str, Any]) -> set[str]:

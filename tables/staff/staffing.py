@@ -250,8 +250,8 @@ def username_faults(username: str) -> Faults:
     """What is wrong with the user name of somebody new. It is theirs for good: the log knows them by it."""
     if not re.fullmatch(r"[a-z][a-z0-9._-]{1,39}", username):
         return {"username": "A user name has 2 to 40 small letters, digits, dots or dashes, and begins with a letter."}
-    if username == "seat":
-        return {"username": "The log calls players so: choose another user name."}
+    if username in ("seat", "program"):
+        return {"username": "The log calls players and programs so: choose another user name."}
     if Staff.objects.filter(username=username).exists():
         return {"username": f"There is a {username} already."}
     return {}

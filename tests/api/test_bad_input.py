@@ -204,7 +204,7 @@ def test_nobody_signed_in_is_a_401(house: Floor) -> None:
     with nothing_written():
         answer = house.as_(None).enter("bet", seat=1, amount_cents=1_000)
         problem(answer, 401, "not_authenticated")
-    assert answer["WWW-Authenticate"] == "Session"
+    assert answer["WWW-Authenticate"] == "Session, Bearer"
 
 
 def test_somebody_who_was_deactivated_is_signed_out_at_once(house: Floor, dealer: Caller) -> None:

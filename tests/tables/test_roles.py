@@ -8,7 +8,7 @@ import re
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import time
+from datetime import time, timedelta
 from typing import Any
 
 import msgspec
@@ -35,7 +35,8 @@ from tables.log.entries.pits import PitSectionSet
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.roles import PERMISSIONS, Role
-from tables.setup import chip_series, custody, house_terms, pay_tables, pits, proposals
+from tables.setup import chip_series, custody, house_terms, pay_tables, pits, proposals, service_accounts
+from tables.setup.service_accounts import Access
 from tables.setup.two_people import Draft
 from tables.staff import terminals
 from tests import floor
@@ -319,6 +320,9 @@ DECLARED: dict[str, Guard] = {
     "admin/tables/paytable/<path:object_id>/new-version/": admin(302, 403, 302, 403),
     "admin/tables/table/<path:object_id>/retire/": ADD,
     "admin/tables/denomination/<path:object_id>/retire/": ADD,
+    "admin/tables/serviceaccount/<path:object_id>/token/": ADD,
+    "admin/tables/serviceaccount/<path:object_id>/revoke-token/": ASK_THEN_DO,
+    "admin/tables/serviceaccount/<path:object_id>/revoke/": ADD,
     "admin/tables/terminal/keys/": KEYS,
     "admin/tables/terminal/enrol-here/": ADD,
     "admin/tables/terminal/enrol-elsewhere/": ADD,
@@ -347,7 +351,7 @@ MODELS = {
         "run",
     )
 }
-MODELS |= {f"tables/{name}": SET_UP for name in ("table", "denomination", "staff")}
+MODELS |= {f"tables/{name}": SET_UP for name in ("table", "denomination", "staff", "serviceaccount")}
 MODELS |= {"tables/terminal": TERMINALS}
 MODELS |= {
     f"tables/{name}": {"": READ, "add/": ADD, "<path:object_id>/change/": READ_ONLY}
@@ -465,6 +469,8 @@ def house(db: None) -> Iterator[House]:
         Denomination, Book, Transfer, Account, Recount, Slip, SlipSignature, Finding, Run,
     )  # fmt: skip
     keys = {model._meta.model_name: model.objects.all()[0].pk for model in firsts}
+    expires = timezone.now() + timedelta(days=30)
+    lounge = Access(purpose="Shows the boards", scopes=("read:board",), expires=expires)
     keys |= {
         "logentry": f"{dealer.table.book_id}-1",
         "table": dealer.table.pk,
@@ -488,6 +494,7 @@ def house(db: None) -> Iterator[House]:
         "alertchannel": channels.set_channel(
             channels.Asked("Night desk", "mail", "night.desk@example.com"), by=staff[Role.OPERATOR]
         ).pk,
+        "serviceaccount": service_accounts.set_account("Lounge", lounge, by=staff[Role.OPERATOR]).pk,
         "terminal": terminals.add("Tablet", None, by=staff[Role.OPERATOR]).pk,
         "discrepancy": discrepancies.open_(
             dealer.table.book, "variance", 100, "The rack is over by 1", key="a test"

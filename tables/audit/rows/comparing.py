@@ -32,6 +32,7 @@ from tables.audit.rows import (
     pits,
     seat_pages,
     secrets,
+    service_accounts,
 )
 from tables.audit.rows.reading import Columns, Rows, taken_over
 
@@ -56,6 +57,8 @@ KINDS: Final = (
     Kind("code for", secrets.codes_in_log, secrets.codes_in_database),
     Kind("secret of", secrets.versions_in_log, secrets.versions_in_database),
     Kind("passkey", secrets.passkeys_in_log, secrets.passkeys_in_database),
+    Kind("program", service_accounts.accounts_in_log, service_accounts.accounts_in_database),
+    Kind("token of a program", service_accounts.tokens_in_log, service_accounts.tokens_in_database),
     Kind("terminal", devices.in_log, devices.in_database),
     Kind("table", felts.in_log, felts.in_database),
     Kind("chip", chips.in_log, chips.in_database),

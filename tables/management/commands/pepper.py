@@ -12,8 +12,8 @@ from ledger import house
 from tables import pepper
 from tables.alerting import channels
 from tables.log.entries.kept import PepperCarriedOver
-from tables.models import SECRETS, OneTimeCode, SecretVersion, Staff
-from tables.staff import codes
+from tables.models import SECRETS, OneTimeCode, SecretVersion, ServiceToken, Staff
+from tables.staff import codes, service_tokens
 
 BY: Final = "the command line"
 
@@ -39,6 +39,7 @@ class Command(BaseCommand):
         sealed = (
             *(getattr(owner, column) for owner, column in _hashes()),
             *(row.secret for row in channels.in_force()),
+            *(token.kept for token in ServiceToken.objects.all()),
         )
         if not pepper.exists() and any(map(pepper.is_sealed, sealed)):
             raise CommandError("Hashes are sealed already, and PEPPER_FILE is not there: put the file back.")
@@ -52,6 +53,7 @@ class Command(BaseCommand):
         stale = [owner.owner_of(column) for owner, column in _hashes() if not pepper.is_current(getattr(owner, column))]
         stale += [f"{row} of before" for row in SecretVersion.objects.all() if not pepper.is_current(row.kept)]
         stale += [f"code {code}" for code in OneTimeCode.objects.all() if not pepper.is_current(code.first)]
+        stale += [token.owner for token in service_tokens.behind()]
         stale += [f"secret of the channel {row.name}" for row in channels.behind()]
         if stale:
             names = ", the ".join(stale)
@@ -74,7 +76,7 @@ def carry() -> int:
         carried = len(behind) + _carry_codes(sealed) + _carry_versions(sealed)
         if sealed:
             house.note(PepperCarriedOver(key=pepper.current(), secrets=sealed), BY)
-        carried += channels.carry_over(BY)
+        carried += channels.carry_over(BY) + service_tokens.carry_over(BY)
     return carried
 
 
@@ -115,6 +117,7 @@ def _carry_versions(sealed: Sealed) -> int:
 def _refuse_unreadable() -> None:
     try:
         channels.refuse_unreadable()
+        service_tokens.refuse_unreadable()
     except pepper.NoSuchKey as missing:
         _stop(missing)
     for owner, column in _hashes():

@@ -41,6 +41,7 @@ from tables.log.entries.journal import (
 from tables.log.entries.kept import PepperCarriedOver, RowsNoted, TableAdded
 from tables.log.entries.keys import KeyPublished, KeyReplaced, KeyRotated
 from tables.log.entries.seats import SeatPageRevoked
+from tables.log.entries.service_accounts import ServiceTokensSealed
 from tables.log.entries.staff import (
     AccessReviewed,
     EmergencyCodeMade,
@@ -215,7 +216,8 @@ BELIEVED = {
     StaffSignedIn, StaffSignedOut, StaffLockedOut, StaffLockOutLifted, EmergencyCodeMade,
     EmergencySignIn, AccessReviewed,
     TerminalEnrolled, TerminalLinkMade, TerminalRevoked, TerminalLockedOut, TerminalLockOutLifted,
-    TerminalChanged, TerminalAdded, TableAdded, PepperCarriedOver, RowsNoted, AlertRaised, AlertAcknowledged,
+    TerminalChanged, TerminalAdded, TableAdded, PepperCarriedOver, ServiceTokensSealed, RowsNoted, AlertRaised,
+    AlertAcknowledged,
     AlertEscalated, BookmarkMade,
     DiscrepancyOpened, DiscrepancyAssigned, DiscrepancyFound, KeyPublished, KeyRotated, KeyReplaced, DaySealed,
 }  # fmt: skip

@@ -31,8 +31,9 @@ from tables.log.limit_plans import Always
 from tables.management.commands.pepper import carry
 from tables.models import Denomination, Passkey, Staff, Terminal
 from tables.roles import Role
-from tables.setup import denominations, limit_plans, pay_tables, pits, table_settings
-from tables.staff import codes, emergency, making, passkeys, staffing, terminals
+from tables.setup import denominations, limit_plans, pay_tables, pits, service_accounts, table_settings
+from tables.setup.service_accounts import Access
+from tables.staff import codes, emergency, making, passkeys, service_tokens, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
 from tests.carried import alerting
@@ -62,6 +63,9 @@ def house(clock: Clock) -> Hand:
     floor.player(dealer, 2)
     terminals.enrol("Tablet 1", None, by=olga)
     emergency.make(olga)
+    expires = timezone.now() + timedelta(days=30)
+    lounge = Access(purpose="Shows the boards", scopes=("read:board",), expires=expires)
+    service_tokens.make(service_accounts.set_account("Lounge", lounge, by=olga), by=olga)
     denominations.add_denomination(value_cents=100_000, colour="orange", face="#e67e22", by=olga)
     table_settings.change_table(dealer.table, {"max_cents": 200_000}, by=olga)
     pay_tables.make("casino_war", "Tie", {"tie": {"tie": "11:1"}}, by=olga)
@@ -119,7 +123,7 @@ def verified() -> str:
         call_command("verify", stdout=says, no_color=True)
     if "DOES NOT HOLD" in says.getvalue():
         return says.getvalue()
-    assert "rows of 31 kinds are what it says" in says.getvalue()
+    assert "rows of 33 kinds are what it says" in says.getvalue()
     return ""
 
 
@@ -207,6 +211,14 @@ TAMPERINGS: dict[str, tuple[str, str]] = {
     "a chip drawn as another": (
         "UPDATE tables_denomination SET colour = 'ivory' WHERE colour = 'white'",
         "chip 100 cents: the log says colour white; the row says colour ivory",
+    ),
+    "a program that may do more": (
+        """UPDATE tables_serviceaccount SET scopes = '["read:board", "read:alerts"]'""",
+        "program Lounge: the log says scopes ['read:board']; the row says scopes ['read:board', 'read:alerts']",
+    ),
+    "a token of the intruder's own": (
+        "UPDATE tables_servicetoken SET kept = 'x'",
+        "token of a program ",
     ),
     "a terminal of the intruder's own": (
         "INSERT INTO tables_terminal (name, token_digest, enrolled_by_id, enrolled_at, is_active)"

@@ -16,12 +16,14 @@ from tables.audit.rows import comparing
 from tables.log.entries.chips import DenominationAdded
 from tables.log.entries.house_terms import TermsChanged
 from tables.log.entries.proposals import ProposalApproved
+from tables.log.entries.service_accounts import ServiceAccountSet
 from tables.log.entries.settings import TableSet
 from tables.log.entries.staff import StaffAdded, StaffChanged
 from tables.models import Denomination, HouseTerms, PayTable, Proposal, ProposalEnd, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import denominations, house_terms, pay_tables, proposals, table_settings
+from tables.setup import denominations, house_terms, pay_tables, proposals, service_accounts, table_settings
+from tables.setup.service_accounts import Access
 from tables.setup.two_people import MATTERS, Draft
 from tables.staff import staffing
 from tests import floor
@@ -31,6 +33,9 @@ from tests.terms import read_again
 pytestmark = pytest.mark.django_db
 
 TIE = {"tie": {"tie": "9:1"}}
+LOUNGE = Access(
+    purpose="Shows the boards", scopes=("read:board",), expires=timezone.now() + timedelta(days=30, microseconds=1)
+)
 SETTINGS = [matter for matter in MATTERS if matter != "call_off"]
 """What is set; to call off what was approved is about one of these (test_dated_proposals)."""
 
@@ -77,6 +82,7 @@ def draft_of(matter: str, table: Table) -> Draft:
         "pay_table": lambda: pay_tables.draft("baccarat", "Nine to one", TIE),
         "chips": lambda: denominations.draft(chip, 0, {"colour": "lilac", "face": "#aa00aa"}),
         "staff": lambda: staffing.draft("dan", {"name": "Dan", "role": "dealer", "badge": "102"}),
+        "service_account": lambda: service_accounts.draft("Lounge", LOUNGE),
     }
     draft = drafts[matter]()
     assert draft is not None
@@ -96,6 +102,7 @@ def alone(matter: str, table: Table, by: Staff) -> None:
         "pay_table": lambda: pay_tables.make("baccarat", "Nine to one", TIE, by=by),
         "chips": lambda: denominations.change_denomination(chip, {"colour": "lilac", "face": "#aa00aa"}, by=by),
         "staff": lambda: staffing.add_staff(username="dan", name="Dan", role="dealer", badge="102", by=by),
+        "service_account": lambda: service_accounts.set_account("Lounge", LOUNGE, by=by),
     }
     deeds[matter]()
 
@@ -319,6 +326,9 @@ FORGED: dict[str, Callable[[Table], Any]] = {
     ),
     "chips": lambda table: forge(DenominationAdded(value_cents=7, colour="grey", face="#777777")),
     "staff": lambda table: forge(StaffAdded(username="mal", name="Mal", role="operator", badge=None, new=())),
+    "service_account": lambda table: forge(
+        ServiceAccountSet(name="Mole", purpose="x", scopes=("read:board",), expires=house_terms.spelled(LOUNGE.expires))
+    ),
     "role": lambda table: forge(
         StaffChanged(username="dora", new=(), before={"role": "dealer"}, after={"role": "operator"})
     ),

@@ -1,0 +1,225 @@
+"""Programs in the admin: what each may do, and its tokens. A token is shown once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from unfold import widgets
+from unfold.decorators import action
+
+from tables.admin.forms import Judged
+from tables.admin.pages import SetUp, operator
+from tables.log import scopes
+from tables.models import ServiceAccount, ServiceToken, Staff, Table
+from tables.refusals import Refused
+from tables.setup import house_terms, pits, service_accounts
+from tables.setup.service_accounts import Access
+from tables.setup.table_settings import Faults
+from tables.setup.two_people import Draft
+from tables.staff import service_tokens
+
+
+class ServiceAccountForm(Judged):
+    """What a program may do."""
+
+    FIELDS = {"expires": "expires_at"}
+
+    scopes = forms.MultipleChoiceField(
+        label="May",
+        choices=[(scope.name, f"{scope.title} ({scope.name})") for scope in scopes.SCOPES.values()],
+        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text="As little as it needs. No program signs a slip, approves, gives access or moves chips.",
+    )
+    tables = forms.MultipleChoiceField(
+        required=False,
+        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text="None stands for all tables. A card reader is at one.",
+    )
+    addresses = forms.CharField(
+        label="May call from",
+        required=False,
+        widget=widgets.UnfoldAdminTextareaWidget({"rows": 3}),
+        help_text="One address or network a line: 10.0.3.7 or 10.0.3.0/24. Empty: from anywhere.",
+    )
+    expires_at = forms.DateTimeField(label="Good until", widget=widgets.UnfoldAdminTextInputWidget)
+
+    class Meta:
+        model = ServiceAccount
+        fields = ("name", "purpose", "scopes", "tables", "addresses", "expires_at")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        days = house_terms.number("service_days")
+        if "tables" in self.fields:
+            names = Table.objects.filter(retired_at=None).values_list("name", flat=True)
+            choices = [(name, name) for name in sorted(names, key=pits.natural)]
+            self.fields["tables"].choices = choices  # type: ignore[attr-defined]
+        if "expires_at" in self.fields:
+            self.fields["expires_at"].help_text = f"By the house's clock; {days} days from now at the latest."
+            if self.instance.pk is None:
+                latest = timezone.localtime(timezone.now() + timedelta(days=days))
+                self.initial.setdefault("expires_at", latest.strftime("%Y-%m-%d %H:%M"))
+        if self.instance.pk:
+            self.initial["addresses"] = "\n".join(self.instance.addresses)
+
+    @property
+    def name(self) -> str:
+        """For good, once there is a row."""
+        return str(self.instance.name if self.instance.pk else self.cleaned_data["name"])
+
+    def access(self) -> Access:
+        """What was typed."""
+        typed = self.cleaned_data
+        chosen = typed["scopes"]
+        return Access(
+            purpose=typed["purpose"],
+            scopes=tuple(name for name in scopes.SCOPES if name in chosen),
+            tables=tuple(typed["tables"]),
+            addresses=tuple(line.strip() for line in typed["addresses"].splitlines() if line.strip()),
+            expires=typed["expires_at"],
+        )
+
+    def faults(self) -> Faults:
+        return service_accounts.faults(self.name, self.access(), timezone.now())
+
+    def draft(self) -> Draft | None:
+        return service_accounts.draft(self.name, self.access())
+
+    def write(self, by: Staff) -> ServiceAccount:
+        return service_accounts.set_account(self.name, self.access(), by=by)
+
+
+class RevokeForm(forms.Form):
+    """Why."""
+
+    why = forms.CharField(
+        label="Why", max_length=service_accounts.LONGEST_TEXT, widget=widgets.UnfoldAdminTextInputWidget
+    )
+
+
+@admin.register(ServiceAccount)
+class ServiceAccountAdmin(SetUp):
+    """Programs: what they may do, in which state they are, and when they were last heard of."""
+
+    form = ServiceAccountForm
+    takes_two = ("service_account",)
+    list_display = ("name", "purpose", "may", "where", "state", "last_use", "expires_at")
+    search_fields = ("name", "purpose")
+    fields = ("name", "purpose", "scopes", "tables", "addresses", "expires_at")
+    fixed_fields = ("name", "state", "tokens", "last_use")
+    actions_detail = ("new_token", "revoke_token", "revoke")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ServiceAccount]:
+        """With their tokens, in one query."""
+        rows: QuerySet[ServiceAccount] = super().get_queryset(request).prefetch_related("tokens")
+        return rows
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> list[tuple[str | None, dict[str, Any]]]:
+        """With how it stands, once there is a row."""
+        told = ("state", "tokens", "last_use") if obj else ()
+        return [(None, {"fields": (*(self.fields or ()), *told)}), *self.for_the_second(request, obj)]
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """What was revoked is for good."""
+        is_open = not isinstance(obj, ServiceAccount) or not obj.ended_why
+        return is_open and super().has_change_permission(request, obj)
+
+    @admin.display(description="may")
+    def may(self, account: ServiceAccount) -> str:
+        return scopes.titles(account.scopes)
+
+    @admin.display(description="tables")
+    def where(self, account: ServiceAccount) -> str:
+        return ", ".join(account.tables) or "all"
+
+    @admin.display(description="state")
+    def state(self, account: ServiceAccount) -> str:
+        return service_accounts.state_of(account)
+
+    @admin.display(description="last used", empty_value="never")
+    def last_use(self, account: ServiceAccount) -> datetime | None:
+        return service_accounts.last_use(account)
+
+    @admin.display(description="tokens", empty_value="none")
+    def tokens(self, account: ServiceAccount) -> str | None:
+        """Those that are good, by what they are told by."""
+        return "; ".join(map(_told, _live(account))) or None
+
+    @action(description="New token", url_path="token", permissions=["change"])
+    def new_token(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Shown on the page that answers, and never again."""
+        account = get_object_or_404(ServiceAccount, pk=object_id)
+        title = f"A token for {account}"
+        if request.method == "POST":
+            try:
+                text = service_tokens.make(account, by=operator(request))
+            except Refused as refused:
+                messages.error(request, refused.sentence)
+                return redirect("admin:tables_serviceaccount_change", account.pk)
+            return self.ask(request, title, token=text)
+        hours = house_terms.number("token_overlap_hours")
+        says = "You see it once: put it where the program reads it, and nowhere else."
+        if _live(account):
+            says += f" The token of now is good for {hours} hours more, so that the program goes on meanwhile."
+        return self.ask(request, title, says=says, button="Make the token")
+
+    @action(description="Revoke a token", url_path="revoke-token", permissions=["change"])
+    def revoke_token(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """One of them, at once."""
+        account = get_object_or_404(ServiceAccount, pk=object_id)
+        live = _live(account)
+        form = _token_form(live)(request.POST or None)
+        if form.is_valid():
+            try:
+                service_tokens.end(account.tokens.get(ident=form.cleaned_data["token"]), by=operator(request))
+            except Refused as refused:
+                messages.error(request, refused.sentence)
+            else:
+                messages.success(request, f"The token {form.cleaned_data['token']} is good no more.")
+            return redirect("admin:tables_serviceaccount_change", account.pk)
+        says = "It is good no more at once, and an alert says so if somebody tries it still."
+        if not live:
+            messages.error(request, f"{account} has no token that is good.")
+            return redirect("admin:tables_serviceaccount_change", account.pk)
+        return self.ask(request, f"Revoke a token of {account}", form=form, says=says, button="Revoke the token")
+
+    @action(description="Revoke", url_path="revoke", permissions=["change"])
+    def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The whole account, at once and for good."""
+        account = get_object_or_404(ServiceAccount, pk=object_id)
+        form = RevokeForm(request.POST or None)
+        if form.is_valid():
+            try:
+                service_accounts.revoke(account, form.cleaned_data["why"], by=operator(request))
+            except Refused as refused:
+                form.add_error(None, refused.sentence)
+            else:
+                messages.success(request, f"{account} may do nothing any more.")
+                return redirect("admin:tables_serviceaccount_changelist")
+        says = "It may do nothing any more, at once and for good. At its table the dealer keys the cards."
+        return self.ask(request, f"Revoke {account}", form=form, says=says, button="Revoke")
+
+
+def _live(account: ServiceAccount) -> Sequence[ServiceToken]:
+    moment = timezone.now()
+    return [token for token in account.tokens.all() if token.until > moment]
+
+
+def _told(token: ServiceToken) -> str:
+    used = f"used {timezone.localtime(token.used_at):%Y-%m-%d %H:%M}" if token.used_at else "never used"
+    return f"{token.ident}, good until {timezone.localtime(token.until):%Y-%m-%d %H:%M}, {used}"
+
+
+def _token_form(live: Sequence[ServiceToken]) -> type[forms.Form]:
+    field = forms.ChoiceField(
+        label="Which", choices=[(token.ident, _told(token)) for token in live], widget=widgets.UnfoldAdminSelectWidget
+    )
+    return type("TokenForm", (forms.Form,), {"token": field})

@@ -1,0 +1,76 @@
+"""Who asks the API: somebody of the staff by their session, or a program by its token, within its scopes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from tables.log.scopes import SCOPES
+from tables.models import ServiceAccount, Staff, Table
+from tables.refusals import Refused
+from tables.staff import service_tokens
+
+
+class Bearer(BaseAuthentication):
+    """A program, by ``Authorization: Bearer casino_...``. It has no session, and so no CSRF token to show."""
+
+    def authenticate(self, request: Request) -> tuple[ServiceAccount, None] | None:
+        """None where no token is shown: then a session may tell who asks."""
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        return service_tokens.known(token.strip(), django_request(request)), None
+
+    def authenticate_header(self, request: Request) -> str:
+        """What a refusal asks for, of people and of programs."""
+        return "Session, Bearer"
+
+
+class SignedIn(SessionAuthentication):
+    """The session of the screens, with its CSRF token."""
+
+    def enforce_csrf(self, request: Request) -> None:
+        """The refusal has a code of its own, for the client can do something about it."""
+        try:
+            # The plain request looks for a token in forms alone, and parses no other body before it is found.
+            super().enforce_csrf(django_request(request))  # type: ignore[arg-type]
+        except PermissionDenied as denied:
+            raise Refused("csrf_failed", f"{denied.detail}", 403) from None
+
+
+class MayAsk(BasePermission):
+    """Somebody who works here; or a program, of which its operation asks a scope (``refuse_program``)."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Whether anybody is known."""
+        return isinstance(request.user, Staff | ServiceAccount) and request.user.is_active
+
+
+def refuse_program(account: ServiceAccount, scope: str, *, of_all_tables: bool) -> None:
+    """Raises Refused where a program has not the scope of an operation; or where that answers of all tables, and the
+    program is for some of them."""
+    if not scope:
+        raise Refused("not_for_programs", "That takes a person who is signed in.", 403)
+    if scope not in account.scopes:
+        says = f"{account} has not the scope {scope}: an operator gives it, in the administration under Programs."
+        raise Refused("no_scope", says, 403, scope=scope)
+    if of_all_tables and account.tables and SCOPES[scope].of_tables:
+        says = f"{account} is for {', '.join(account.tables)}, and this is about all tables."
+        raise Refused("not_your_table", says, 403)
+
+
+def refuse_other_table(account: ServiceAccount, table: Table) -> None:
+    """Raises Refused for a table that a program is not for."""
+    if not account.reaches(table):
+        raise Refused("not_your_table", f"{account} is for other tables.", 403)
+
+
+def django_request(request: Request) -> HttpRequest:
+    """The request beneath that of the framework."""
+    plain: HttpRequest = request._request
+    return plain

@@ -1,0 +1,95 @@
+"""Programs in the log, held against what the house lets people give them: two stood for what took two, and no token is
+made for an account that has ended, nor a third beside two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from ledger.models import LogEntry
+from ledger.proof.chain import Entry
+from tables.audit import two_people
+from tables.handlers import checks
+from tables.log import two_people as rules
+from tables.log.catalog import read
+from tables.log.entries.service_accounts import (
+    MOST_LIVE,
+    AboutServiceAccount,
+    ServiceAccountEnded,
+    ServiceAccountSet,
+    ServiceTokenEnded,
+    ServiceTokenMade,
+)
+from tables.log.event import Event, Misconduct
+from tables.setup import service_accounts
+from tables.setup.service_accounts import Access
+
+
+@checks(ServiceAccountSet)
+def check_account(event: ServiceAccountSet, entry: Entry) -> None:
+    """Set by as many people as that took, and not after it was revoked."""
+    if any(isinstance(earlier, ServiceAccountEnded) and earlier.why for earlier in _before(event, entry)):
+        raise Misconduct(f"the program {event.name} was revoked before")
+    sets = [_facts(earlier) for earlier in _before(event, entry) if isinstance(earlier, ServiceAccountSet)]
+    before, after = sets[-1] if sets else {}, _facts(event)
+    matter = rules.of_service_account(before, after)
+    two_people.hold(matter, event.proposal, entry, {"about": event.name, "before": before, "after": after})
+
+
+def _facts(event: ServiceAccountSet) -> dict[str, object]:
+    return Access.of(event.content() | {"tables": event.tables, "addresses": event.addresses}).facts()
+
+
+@checks(ServiceAccountEnded)
+def check_ended(event: ServiceAccountEnded, entry: Entry) -> None:
+    """By an operator, or because its time was over."""
+    account = _account(event, entry)
+    if event.why:
+        return
+    if entry.by != service_accounts.BY_THE_CLOCK:
+        raise Misconduct(f"the watch says that a program has expired, and {entry.by} wrote it")
+    if entry.at is None or entry.at < datetime.fromisoformat(account.expires):
+        raise Misconduct(f"the program {event.name} had not expired")
+
+
+@checks(ServiceTokenMade)
+def check_made(event: ServiceTokenMade, entry: Entry) -> None:
+    """For an account that has not ended, good no longer than it, and never a third."""
+    account = _account(event, entry)
+    if datetime.fromisoformat(event.until) > datetime.fromisoformat(account.expires):
+        raise Misconduct("the token is good for longer than its account")
+    if len(event.earlier) >= MOST_LIVE:
+        raise Misconduct(f"it is a third token of the program {event.name}")
+
+
+@checks(ServiceTokenEnded)
+def check_token_ended(event: ServiceTokenEnded, entry: Entry) -> None:
+    """One that was made."""
+    made = {earlier.token for earlier in _before(event, entry) if isinstance(earlier, ServiceTokenMade)}
+    if event.token not in made:
+        raise Misconduct(f"the program {event.name} had no token {event.token}")
+
+
+def _account(event: AboutServiceAccount, entry: Entry) -> ServiceAccountSet:
+    """The account as it was set before an entry. Raises Misconduct where there was none, or it had ended."""
+    account: ServiceAccountSet | None = None
+    for earlier in _before(event, entry):
+        if isinstance(earlier, ServiceAccountSet):
+            account = earlier
+        elif isinstance(earlier, ServiceAccountEnded):
+            account = None
+    if account is None and isinstance(event, ServiceAccountEnded) and event.why:
+        # A program that has expired is still to be revoked for good.
+        account = next((before for before in _before(event, entry) if isinstance(before, ServiceAccountSet)), None)
+    if account is None:
+        raise Misconduct(f"there is no program {event.name} then")
+    return account
+
+
+def _before(event: AboutServiceAccount, entry: Entry) -> Iterator[Event]:
+    """What the house said of a program before an entry."""
+    rows = LogEntry.objects.filter(book_id=entry.book_id, subject=event.subject, seq__lt=entry.seq).order_by("seq")
+    for kind, body in rows.values_list("kind", "body"):
+        earlier = read(event.subject, kind, body, house=True)
+        if isinstance(earlier, AboutServiceAccount) and earlier.name == event.name:
+            yield earlier

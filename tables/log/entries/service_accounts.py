@@ -1,0 +1,102 @@
+"""Programs: the accounts that an operator makes for them, and the tokens by which each is known."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from tables.log import scopes
+from tables.log.event import Event
+
+MOST_LIVE: Final = 2
+"""Tokens that a program may have at once: one, and the one that takes its place."""
+
+
+class AboutServiceAccount(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Something about the account of a program."""
+
+    subject: ClassVar[str] = "service_account"
+    of_the_house: ClassVar[bool] = True
+
+    name: str
+
+
+class ServiceAccountSet(AboutServiceAccount, frozen=True, kw_only=True, omit_defaults=True):
+    """A program may do this; the newest entry of its name stands."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("set",)
+
+    purpose: str
+    scopes: tuple[str, ...]
+    tables: tuple[str, ...] = ()
+    """By name; none stands for all."""
+    addresses: tuple[str, ...] = ()
+    """The networks that it may call from; none stands for any."""
+    expires: str
+    """The moment from which on it may do nothing."""
+    proposal: int | None = None
+    """The proposal that two people stand for, where it took two."""
+
+    def words(self) -> str:
+        where = f" at {', '.join(self.tables)}" if self.tables else ""
+        return f"The program {self.name} may, until {self.expires}{where}: {scopes.titles(self.scopes)}"
+
+
+class ServiceAccountEnded(AboutServiceAccount, frozen=True, kw_only=True, omit_defaults=True):
+    """A program may do nothing any more: it was revoked, or its time is over."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("revoked", "expired")
+
+    why: str = ""
+    """Empty where its time is over."""
+
+    @property
+    def kind(self) -> str:
+        return "revoked" if self.why else "expired"
+
+    def words(self) -> str:
+        return f"The program {self.name} is revoked: {self.why}" if self.why else f"The program {self.name} has expired"
+
+
+class ServiceTokenMade(AboutServiceAccount, frozen=True, kw_only=True, omit_defaults=True):
+    """A program has another token. It was shown once."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("token_made",)
+
+    token: str
+    """By what it is told from others; no part of its secret."""
+    kept: str
+    """The digest of what is kept of it."""
+    until: str
+    earlier: dict[str, str] = {}
+    """The tokens that it takes the place of, each with the moment up to which it is good still."""
+
+    def words(self) -> str:
+        return f"The program {self.name} has another token, {self.token}"
+
+
+class ServiceTokenEnded(AboutServiceAccount, frozen=True, kw_only=True, omit_defaults=True):
+    """One token of a program is good no more."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("token_revoked",)
+
+    token: str
+    until: str
+
+    def words(self) -> str:
+        return f"The token {self.token} of the program {self.name} is revoked"
+
+
+class ServiceTokensSealed(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The hashes of tokens are sealed with another key than before."""
+
+    subject: ClassVar[str] = "service_account"
+    kinds: ClassVar[tuple[str, ...]] = ("tokens_sealed",)
+    of_the_house: ClassVar[bool] = True
+
+    key: str
+    """The name of the key, which is no secret."""
+    tokens: dict[str, str]
+    """The digest of what is kept of each."""
+
+    def words(self) -> str:
+        return f"Tokens of programs are sealed with key {self.key}: {', '.join(sorted(self.tokens))}"

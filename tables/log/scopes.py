@@ -1,0 +1,53 @@
+"""What a program may be given: its scopes, as data. Pure. Nothing stands here that a person may not do, and nothing by
+which somebody signs a slip, approves, gives access or moves chips: those take a person."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """One thing that a program may do."""
+
+    name: str
+    title: str
+    permission: str
+    """What somebody of the staff is permitted who may do the same."""
+    of_tables: bool = True
+    """Whether it is about single tables, so that an account may have it for some of them."""
+    enters: bool = False
+    """Whether it enters something: then its tables are named, one by one."""
+
+
+SCOPES: Final = {
+    scope.name: scope
+    for scope in (
+        Scope("read:board", "See tables as their screens show them", "tables.watch_floor"),
+        Scope("read:rounds", "Read rounds that were dealt", "tables.watch_floor"),
+        Scope("read:limits", "Read limits and plans", "tables.watch_floor"),
+        Scope("read:figures", "Read figures of tables, shifts and days", "tables.watch_floor"),
+        Scope("read:slips", "Read slips and who signed them", "tables.watch_floor"),
+        Scope("read:disputes", "Read disputes and corrections", "tables.watch_floor"),
+        Scope("read:alerts", "Read alerts", "tables.watch_floor", of_tables=False),
+        Scope("read:events", "Follow the feed of events", "tables.watch_floor", of_tables=False),
+        Scope("read:exports", "Take lists out as files", "tables.export_lists", of_tables=False),
+        Scope("read:metrics", "Read measurements of the system", "tables.watch_floor", of_tables=False),
+        Scope("enter:cards", "Name the cards of a table's shoe, as a card reader", "tables.deal", enters=True),
+    )
+}
+"""A scope that was ever given keeps its name for good: the log has it."""
+
+CARDS: Final = "enter:cards"
+
+
+def titles(names: Collection[str]) -> str:
+    """Scopes in words."""
+    return "; ".join(SCOPES[name].title if name in SCOPES else name for name in names)
+
+
+def enters(names: Collection[str]) -> bool:
+    """Whether any of them enters something at a table."""
+    return any(name in SCOPES and SCOPES[name].enters for name in names)

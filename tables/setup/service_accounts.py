@@ -1,0 +1,262 @@
+"""The accounts of programs: what each may do, where, from which addresses and until when. An operator sets them, with a
+second person where access takes two; whatever is set, renewed or revoked is an entry of the house's book."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from ipaddress import ip_network
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from ledger import house, log
+from ledger.log import Draft as Entry
+from ledger.proof.chain import Head
+from tables.log import scopes, two_people
+from tables.log.entries.service_accounts import ServiceAccountEnded, ServiceAccountSet
+from tables.models import ServiceAccount, ServiceToken, Staff, Table
+from tables.refusals import Refused
+from tables.setup import house_terms
+from tables.setup.table_settings import Faults
+from tables.setup.two_people import Draft, Matter, Proposal, handles, refuse_alone
+
+BY_THE_CLOCK: Final = "the watch"
+LONGEST_NAME: Final = 40
+LONGEST_TEXT: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """What an operator says of a program."""
+
+    purpose: str
+    scopes: tuple[str, ...]
+    tables: tuple[str, ...] = ()
+    """By name; none stands for all."""
+    addresses: tuple[str, ...] = ()
+    """Networks; none stands for any."""
+    expires: datetime
+
+    def facts(self) -> dict[str, Any]:
+        """As an entry and a proposal say it."""
+        return {
+            "purpose": self.purpose,
+            "scopes": list(self.scopes),
+            "tables": list(self.tables),
+            "addresses": list(self.addresses),
+            "expires": house_terms.spelled(self.expires),
+        }
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> Access:
+        """From the facts again."""
+        lists = {name: tuple(facts[name]) for name in ("scopes", "tables", "addresses")}
+        return cls(purpose=facts["purpose"], expires=datetime.fromisoformat(facts["expires"]), **lists)
+
+
+def access_of(account: ServiceAccount) -> Access:
+    """What a row says."""
+    return Access(
+        purpose=account.purpose,
+        scopes=tuple(account.scopes),
+        tables=tuple(account.tables),
+        addresses=tuple(account.addresses),
+        expires=account.expires_at,
+    )
+
+
+# --- Setting ---------------------------------------------------------------------------------------------------
+
+
+def set_account(name: str, access: Access, *, by: Staff, proposal: int | None = None) -> ServiceAccount:
+    """Say what a program may do from now on, by whatever name: a new one, or one that there is. Raises Refused."""
+    permit(by)
+    with transaction.atomic():
+        head = house.lock()
+        row = ServiceAccount.objects.filter(name=name).first()
+        if sentences := faults(name, access, head.moment):
+            raise Refused("bad_service_account", " ".join(sentences.values()), 422, fields=sentences)
+        before = access_of(row).facts() if row else {}
+        matter = two_people.of_service_account(before, access.facts())
+        refuse_alone(matter, house_terms.as_entered(head.moment), proposal)
+        log.append(head, Entry.of(_event(name, access, proposal), by.signature))
+        row = row or ServiceAccount(name=name)
+        row.purpose, row.expires_at = access.purpose, access.expires
+        row.scopes, row.tables, row.addresses = list(access.scopes), list(access.tables), list(access.addresses)
+        row.ended_at, row.by, row.at = None, by.signature, head.moment
+        row.save()
+        # A token outlives no account: one whose time was shortened takes its tokens along.
+        ServiceToken.objects.filter(account=row, until__gt=access.expires).update(until=access.expires)
+    return row
+
+
+def _event(name: str, access: Access, proposal: int | None) -> ServiceAccountSet:
+    return ServiceAccountSet(
+        name=name,
+        purpose=access.purpose,
+        scopes=access.scopes,
+        tables=access.tables,
+        addresses=access.addresses,
+        expires=house_terms.spelled(access.expires),
+        proposal=proposal,
+    )
+
+
+def revoke(account: ServiceAccount, why: str, *, by: Staff) -> None:
+    """A program may do nothing any more, at once and for good: it takes one operator. Raises Refused."""
+    permit(by)
+    if not why.strip() or not why.isprintable() or len(why) > LONGEST_TEXT:
+        raise Refused("no_reason", f"Say why in 1 to {LONGEST_TEXT} characters.", 422)
+    with transaction.atomic():
+        head = house.lock()
+        account.refresh_from_db()
+        if account.ended_why:
+            raise Refused("revoked_already", f"{account} was revoked already: {account.ended_why}.", 409)
+        _end(head, account, why.strip(), by.signature)
+
+
+def note_expired() -> int:
+    """Say of every program whose time is over that it has expired; how many those were."""
+    due = ServiceAccount.objects.filter(ended_at=None, expires_at__lte=timezone.now())
+    if not due.exists():
+        return 0
+    with transaction.atomic():
+        head = house.lock()
+        rows = list(due.filter(expires_at__lte=head.moment).order_by("pk"))
+        for row in rows:
+            _end(head, row, "", BY_THE_CLOCK)
+            head = house.lock()
+    return len(rows)
+
+
+def _end(head: Head, account: ServiceAccount, why: str, by: str) -> None:
+    log.append(head, Entry.of(ServiceAccountEnded(name=account.name, why=why), by))
+    account.ended_at, account.ended_why = head.moment, why
+    account.save(update_fields=["ended_at", "ended_why"])
+
+
+def permit(by: Staff) -> None:
+    """Raises Refused for whoever may not say what programs may do."""
+    if not by.has_perm("tables.change_serviceaccount"):
+        raise Refused("not_permitted", "Only an operator says what programs may do.", 403)
+
+
+# --- By two people ---------------------------------------------------------------------------------------------
+
+
+def draft(name: str, access: Access) -> Draft | None:
+    """What is to be proposed, where it takes two people; None where one does it."""
+    row = ServiceAccount.objects.filter(name=name).first()
+    before, after = access_of(row).facts() if row else {}, access.facts()
+    matter = two_people.of_service_account(before, after)
+    if matter is None or not two_people.needed(matter, house_terms.as_entered(timezone.now())):
+        return None
+    return Draft(matter, name, before, after)
+
+
+def _stands(proposal: Proposal) -> dict[str, Any]:
+    row = ServiceAccount.objects.filter(name=proposal.about).first()
+    facts = access_of(row).facts() if row else {}
+    return {name: facts.get(name) for name in proposal.before}
+
+
+def _apply(proposal: Proposal, by: Staff) -> None:
+    set_account(proposal.about, Access.of(proposal.after), by=by, proposal=proposal.number)
+
+
+handles(two_people.SERVICE_ACCOUNT, matter=Matter(_stands, _apply, "tables.change_serviceaccount"))
+
+
+# --- Judging ---------------------------------------------------------------------------------------------------
+
+
+def faults(name: str, access: Access, moment: datetime) -> Faults:
+    """What is wrong with what a program is to be allowed, by its field."""
+    wrong: Faults = {}
+    if not re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,38}[A-Za-z0-9])?", name):
+        says = "letters, digits, spaces, dots, dashes; the first and the last are a letter or a digit"
+        wrong["name"] = f"A name has 1 to {LONGEST_NAME} of these: {says}."
+    elif ServiceAccount.objects.filter(name=name).exclude(ended_why="").exists():
+        wrong["name"] = f"{name} was revoked, for good: choose another name."
+    if not access.purpose.strip() or not access.purpose.isprintable() or len(access.purpose) > LONGEST_TEXT:
+        wrong["purpose"] = f"Say in 1 to {LONGEST_TEXT} characters what the program is for."
+    judged = {
+        "scopes": _scopes_fault(access.scopes),
+        "tables": _tables_fault(access),
+        "addresses": next(filter(None, map(_network_fault, access.addresses)), ""),
+        "expires": _expires_fault(access.expires, moment),
+    }
+    return wrong | {field: says for field, says in judged.items() if says}
+
+
+def _scopes_fault(names: tuple[str, ...]) -> str:
+    if stranger := next((name for name in names if name not in scopes.SCOPES), ""):
+        return f"There is no scope {stranger}: there is {', '.join(scopes.SCOPES)}."
+    if not names or list(names) != [name for name in scopes.SCOPES if name in names]:
+        return "Choose one scope at least, each once and in the order of the list."
+    if scopes.CARDS in names and len(names) > 1:
+        return f"A card reader reads cards, and nothing else: give {scopes.CARDS} alone."
+    return ""
+
+
+def _tables_fault(access: Access) -> str:
+    missing = set(access.tables) - set(Table.objects.filter(name__in=access.tables).values_list("name", flat=True))
+    if missing:
+        return f"There is no table {min(missing)}."
+    if len(set(access.tables)) < len(access.tables):
+        return "Name a table once."
+    if scopes.CARDS in access.scopes and len(access.tables) != 1:
+        return "A card reader is at one table: choose that one."
+    apart = [name for name in access.scopes if name in scopes.SCOPES and not scopes.SCOPES[name].of_tables]
+    if access.tables and apart:
+        return f"{apart[0]} is about the whole house: give it to an account for all tables, and choose none here."
+    return ""
+
+
+def _network_fault(text: str) -> str:
+    try:
+        ip_network(text)
+    except ValueError:
+        return f"{text} is no address and no network: write 10.0.3.7 or 10.0.3.0/24."
+    return ""
+
+
+def _expires_fault(expires: datetime, moment: datetime) -> str:
+    days = house_terms.number("service_days")
+    if not moment < expires <= moment + timedelta(days=days, minutes=1):
+        last = timezone.localtime(moment + timedelta(days=days))
+        return f"Good until a moment to come, {last:%Y-%m-%d} at the latest: the house's terms say {days} days."
+    return ""
+
+
+# --- In words --------------------------------------------------------------------------------------------------
+
+
+def state_of(account: ServiceAccount) -> str:
+    """How an account stands, in a few words."""
+    moment = timezone.now()
+    if account.ended_why:
+        return f"revoked: {account.ended_why}"
+    if account.expires_at <= moment:
+        return f"expired on {timezone.localtime(account.expires_at):%Y-%m-%d}"
+    live = [token for token in account.tokens.all() if token.until > moment]
+    if not live:
+        return "has no token: make one"
+    days = (account.expires_at - moment).days
+    tokens = "two tokens, for as long as one takes the other's place" if len(live) > 1 else "in use"
+    return f"{tokens}; expires in {days} day{'' if days == 1 else 's'}"
+
+
+def last_use(account: ServiceAccount) -> datetime | None:
+    """When one of its tokens was last used."""
+    return max((token.used_at for token in account.tokens.all() if token.used_at), default=None)
+
+
+def everyone() -> Iterable[ServiceAccount]:
+    """All accounts, those that are in use first, with their tokens."""
+    return ServiceAccount.objects.order_by(F("ended_at").desc(nulls_first=True), "name").prefetch_related("tokens")

@@ -1,0 +1,228 @@
+"""The tokens by which programs are known: made and shown once, replaced without a gap, revoked at once.
+
+A token is ``casino_``, ten letters by which it is told from others, 33 of chance (196 bits), and six of a checksum, so
+that one that was typed wrongly is told from one that was revoked, and scanners of repositories find one that was
+published. Its hash is sealed (``pepper``). Chance of that size is not guessed: so a token that is right is never shut
+out by wrong ones from the same address, and only tries that failed are counted.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from datetime import datetime, timedelta
+from hashlib import sha256
+from hmac import compare_digest
+from ipaddress import ip_address, ip_network
+from string import ascii_letters, digits
+from typing import Final
+from zlib import crc32
+
+from django.db import transaction
+from django.db.models import Q
+from django.http import HttpRequest
+from django.utils import timezone
+
+from ledger import house, log
+from ledger.alerts import raise_alert
+from ledger.log import Draft
+from tables import pepper
+from tables.log.entries.service_accounts import MOST_LIVE, ServiceTokenEnded, ServiceTokenMade, ServiceTokensSealed
+from tables.models import ServiceAccount, ServiceToken, Staff
+from tables.refusals import Refused
+from tables.setup import house_terms
+from tables.setup.service_accounts import permit
+from tables.staff import attempts
+from tables.staff.attempts import Limit
+
+PREFIX: Final = "casino_"
+_LETTERS: Final = digits + ascii_letters
+_IDENT, _CHANCE, _CHECK = 10, 33, 6
+_FORM: Final = re.compile(rf"{PREFIX}([0-9A-Za-z]{{{_IDENT}}})([0-9A-Za-z]{{{_CHANCE}}})([0-9A-Za-z]{{{_CHECK}}})")
+_USED_SECONDS: Final = 60
+MINUTE: Final = 60
+
+
+# --- Making and ending -----------------------------------------------------------------------------------------
+
+
+def make(account: ServiceAccount, *, by: Staff) -> str:
+    """A new token, which nobody can find out later. One that the account has already is good for the overlap that the
+    house's terms give, so that the program takes the new one without standing still. Raises Refused."""
+    permit(by)
+    text = _new()
+    with transaction.atomic():
+        head = house.lock()
+        account.refresh_from_db()
+        if not account.is_active:
+            raise Refused("ended", f"{account} was revoked or has expired: it gets no token.", 409)
+        live = list(account.tokens.select_for_update().filter(until__gt=head.moment))
+        if len(live) >= MOST_LIVE:
+            says = f"{account} has two tokens already: revoke one of them, or wait until {_clock(live[-1].until)}."
+            raise Refused("two_tokens", says, 409)
+        ends = head.moment + timedelta(hours=house_terms.number("token_overlap_hours"))
+        for token in live:
+            token.until = min(token.until, ends)
+            token.save(update_fields=["until"])
+        ident = text[len(PREFIX) :][:_IDENT]
+        row = ServiceToken(account=account, ident=ident, until=account.expires_at, made_by=by.signature)
+        row.made_at, row.kept = head.moment, pepper.seal(_digest(text), row.owner)
+        row.save()
+        event = ServiceTokenMade(
+            name=account.name,
+            token=ident,
+            kept=house.digest_of(row.kept),
+            until=house_terms.spelled(row.until),
+            earlier={token.ident: house_terms.spelled(token.until) for token in live},
+        )
+        log.append(head, Draft.of(event, by.signature))
+    return text
+
+
+def end(token: ServiceToken, *, by: Staff) -> None:
+    """A token is good no more, at once. Raises Refused."""
+    permit(by)
+    with transaction.atomic():
+        head = house.lock()
+        token.refresh_from_db()
+        if token.until <= head.moment:
+            raise Refused("ended", f"The token {token} is good no more already.", 409)
+        token.until = head.moment
+        token.save(update_fields=["until"])
+        event = ServiceTokenEnded(name=token.account.name, token=token.ident, until=house_terms.spelled(head.moment))
+        log.append(head, Draft.of(event, by.signature))
+
+
+def _new() -> str:
+    body = "".join(secrets.choice(_LETTERS) for _ in range(_IDENT + _CHANCE))
+    return f"{PREFIX}{body}{_check(body)}"
+
+
+def _check(body: str) -> str:
+    number, letters = crc32(body.encode()), ""
+    for _ in range(_CHECK):
+        number, letter = divmod(number, len(_LETTERS))
+        letters += _LETTERS[letter]
+    return letters
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+# --- Being known by one ----------------------------------------------------------------------------------------
+
+
+def known(text: str, request: HttpRequest) -> ServiceAccount:
+    """The program that shows a token. Raises Refused: 401 where it is no good, 403 from an address that it may not call
+    from, 429 for too many requests."""
+    token = _right(text, request)
+    account = token.account
+    moment = timezone.now()
+    if account.ended_why or token.until <= moment or account.expires_at <= moment:
+        raise _late(token, account, request, moment)
+    _refuse_address(account, request)
+    throttle(account)
+    _note_use(token, moment)
+    return account
+
+
+def _right(text: str, request: HttpRequest) -> ServiceToken:
+    """The row of a token; compared in constant time, whether there is one or not."""
+    form = _FORM.fullmatch(text)
+    if form is None or not compare_digest(_check(form[1] + form[2]), form[3]):
+        raise _failed(request, "token_misspelled", "That is no token of this house: a letter is missing or another.")
+    token = ServiceToken.objects.select_related("account").filter(ident=form[1]).first()
+    kept = _hash_of(token) if token else ""
+    if not compare_digest(kept or _digest(""), _digest(text)) or token is None:
+        raise _failed(request, "token_unknown", "This house gave no such token.")
+    return token
+
+
+def _hash_of(token: ServiceToken) -> str:
+    try:
+        return pepper.unseal(token.kept, token.owner)
+    except pepper.NoSuchKey:
+        return ""
+
+
+def _failed(request: HttpRequest, code: str, says: str) -> Refused:
+    """Counted like a sign-in that failed; an address that failed too often is refused without another word, and the pit
+    hears of it once."""
+    place = attempts.address_of(request)
+    most, seconds = house_terms.number("lockout_failures"), 60 * house_terms.number("lockout_minutes")
+    limit = Limit("program token", place, "", most, seconds)
+    tries = attempts.count(limit)
+    if tries == most + 1:
+        message = f"{most} wrong tokens of programs were tried from {place.removeprefix('address ')}."
+        raise_alert(None, "tokens_tried", message, {"address": place})
+    if tries > most:
+        return attempts.locked("Too many wrong tokens from this address", limit)
+    return Refused(code, says, 401)
+
+
+def _late(token: ServiceToken, account: ServiceAccount, request: HttpRequest, moment: datetime) -> Refused:
+    revoked = bool(account.ended_why) or account.expires_at > moment
+    code, became = ("token_revoked", "revoked or replaced") if revoked else ("token_expired", "expired")
+    message = f"The token {token.ident} of the program {account} was {became}, and is tried still."
+    where = attempts.address_of(request)
+    raise_alert(None, "token_late", message, {"program": account.name, "token": token.ident, "from": where})
+    return Refused(code, f"This token was {became}: an operator makes another.", 401)
+
+
+def _refuse_address(account: ServiceAccount, request: HttpRequest) -> None:
+    if not account.addresses:
+        return
+    address = request.META.get("REMOTE_ADDR", "")
+    try:
+        if any(ip_address(address) in ip_network(network) for network in account.addresses):
+            return
+    except ValueError:
+        address = "nowhere"
+    message = f"The program {account} calls from {address}, and may not from there."
+    raise_alert(None, "token_elsewhere", message, {"program": account.name, "address": address})
+    raise Refused("wrong_address", f"{account} may not call from {address}.", 403)
+
+
+def throttle(account: ServiceAccount) -> None:
+    """So many requests a minute, counted in the database: processes share the count. Raises Refused."""
+    most = house_terms.number("program_requests_a_minute")
+    if attempts.count(Limit("program requests", f"program {account.pk}", "", most, MINUTE)) > most:
+        says = f"{account} may ask {most} times a minute: wait, and ask again."
+        raise Refused("throttled", says, 429, retry_after=MINUTE)
+
+
+def _note_use(token: ServiceToken, moment: datetime) -> None:
+    stale = Q(used_at=None) | Q(used_at__lt=moment - timedelta(seconds=_USED_SECONDS))
+    if token.used_at is None or token.used_at < moment - timedelta(seconds=_USED_SECONDS):
+        ServiceToken.objects.filter(stale, pk=token.pk).update(used_at=moment)
+
+
+# --- The keys that they are sealed with ------------------------------------------------------------------------
+
+
+def behind() -> list[ServiceToken]:
+    """The tokens whose hash is not sealed with the current key."""
+    return [token for token in ServiceToken.objects.order_by("pk") if not pepper.is_current(token.kept)]
+
+
+def refuse_unreadable() -> None:
+    """Raises NoSuchKey where the key of one is missing."""
+    for token in ServiceToken.objects.order_by("pk"):
+        pepper.unseal(token.kept, token.owner)
+
+
+def carry_over(by: str) -> int:
+    """Seal anew whatever is not sealed with the current key; how many there were."""
+    rows = behind()
+    for token in rows:
+        token.kept = pepper.seal(pepper.unseal(token.kept, token.owner), token.owner)
+        token.save(update_fields=["kept"])
+    if rows:
+        digests = {token.ident: house.digest_of(token.kept) for token in rows}
+        house.note(ServiceTokensSealed(key=pepper.current(), tokens=digests), by)
+    return len(rows)
+
+
+def _clock(moment: datetime) -> str:
+    return f"{timezone.localtime(moment):%Y-%m-%d %H:%M}"
