@@ -38,7 +38,7 @@ from tables.roles import PERMISSIONS, Role
 from tables.setup import chip_series, custody, house_terms, pay_tables, pits, proposals, service_accounts
 from tables.setup.service_accounts import Access
 from tables.setup.two_people import Draft
-from tables.staff import terminals
+from tables.staff import service_tokens, terminals
 from tests import floor
 
 IN = "to sign-in"
@@ -471,6 +471,8 @@ def house(db: None) -> Iterator[House]:
     keys = {model._meta.model_name: model.objects.all()[0].pk for model in firsts}
     expires = timezone.now() + timedelta(days=30)
     lounge = Access(purpose="Shows the boards", scopes=("read:board",), expires=expires)
+    program = service_accounts.set_account("Lounge", lounge, by=staff[Role.OPERATOR])
+    service_tokens.make(program, by=staff[Role.OPERATOR])
     keys |= {
         "logentry": f"{dealer.table.book_id}-1",
         "table": dealer.table.pk,
@@ -494,7 +496,7 @@ def house(db: None) -> Iterator[House]:
         "alertchannel": channels.set_channel(
             channels.Asked("Night desk", "mail", "night.desk@example.com"), by=staff[Role.OPERATOR]
         ).pk,
-        "serviceaccount": service_accounts.set_account("Lounge", lounge, by=staff[Role.OPERATOR]).pk,
+        "serviceaccount": program.pk,
         "terminal": terminals.add("Tablet", None, by=staff[Role.OPERATOR]).pk,
         "discrepancy": discrepancies.open_(
             dealer.table.book, "variance", 100, "The rack is over by 1", key="a test"
