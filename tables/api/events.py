@@ -35,6 +35,7 @@ class Events(FloorView):
         query=EventsAsked,
         answers=Feed,
         may=("ledger.view_logentry",),
+        scope="read:events",
         refuses=(404,),
     )
     def get(self, call: Call[EventsAsked, Any]) -> Feed:

@@ -321,7 +321,7 @@ DECLARED: dict[str, Guard] = {
     "admin/tables/table/<path:object_id>/retire/": ADD,
     "admin/tables/denomination/<path:object_id>/retire/": ADD,
     "admin/tables/serviceaccount/<path:object_id>/token/": ADD,
-    "admin/tables/serviceaccount/<path:object_id>/revoke-token/": ASK_THEN_DO,
+    "admin/tables/serviceaccount/<path:object_id>/revoke-token/": ADD,
     "admin/tables/serviceaccount/<path:object_id>/revoke/": ADD,
     "admin/tables/terminal/keys/": KEYS,
     "admin/tables/terminal/enrol-here/": ADD,

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tables', '0029_kept_answers'),
+        ('tables', '0030_feed'),
     ]
 
     operations = [
