@@ -14,7 +14,7 @@ class TablesConfig(AppConfig):
     def ready(self) -> None:
         """Each room puts its functions on the lists of `handlers`. The rows of shoe audits and kept sheets stand apart
         from the other models, so that what deals cannot reach them."""
-        from ledger import discrepancies
+        from ledger import discrepancies, inspection
         from tables import models, pepper, refused_inputs  # noqa: F401
         from tables.alerting import channels, rule_book  # noqa: F401
         from tables.audit import house_terms as terms_proof  # noqa: F401
@@ -44,10 +44,11 @@ class TablesConfig(AppConfig):
             service_accounts,
             table_settings,
         )
-        from tables.slips import retiring, table_desk  # noqa: F401
+        from tables.slips import in_play, retiring, table_desk  # noqa: F401
         from tables.staff import checking, staffing  # noqa: F401
 
         models.go_by_choices(role_choices.otherwise)
         discrepancies.go_by(lambda: house_terms.levels("discrepancy_levels_cents"))
+        inspection.go_by(in_play.uncounted_cents)
         checks.register(pepper.check, checks.Tags.security, deploy=True)
         checks.register(house_terms.check)

@@ -1,4 +1,4 @@
-"""What the dealer's screen draws otherwise for the two kinds of game: against the house, and for a pot."""
+"""What the dealer's screen draws otherwise for the kinds of game: against the house, for a pot, and by its counts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Final
 from ledger.proof.chips import money
 from tables.board.picture import Board, SeatBox
 from tables.games.catalog import GAMES
+from tables.games.game import Kind
+from tables.log.terms import title_of
 
 
 class Felt(ABC):
@@ -115,14 +117,37 @@ class PotFelt(Felt):
         return terms
 
 
-_FELTS: Final[dict[tuple[bool, bool], Felt]] = {
-    (True, False): HouseFelt(),
-    (True, True): SpreadFelt(),
-    (False, False): PotFelt(),
+class CountedFelt(Felt):
+    """By its counts: what may be bet is told, and nothing lies here that the system knows."""
+
+    name, round_is_called = "counted", "Game"
+    seats = "dealer_ui/dealer/_stated_wagers.html"
+    centre = "dealer_ui/dealer/_in_play.html"
+    cards = bet = ""
+    keeps_cards, is_done_by_hands = False, False
+
+    def lies_cents(self, box: SeatBox) -> int:
+        return 0
+
+    def called_cents(self, box: SeatBox) -> int:
+        return 0
+
+    def is_away(self, board: Board, box: SeatBox) -> bool:
+        return False
+
+    def terms(self, board: Board) -> str:
+        return f"{title_of(board.table)}, {money(board.min_cents)} to {money(board.max_cents)}"
+
+
+_FELTS: Final[dict[tuple[Kind, bool], Felt]] = {
+    ("banked", False): HouseFelt(),
+    ("banked", True): SpreadFelt(),
+    ("pot", False): PotFelt(),
+    ("counted", False): CountedFelt(),
 }
-"""By whether each seat plays against the house, and whether its wagers lie apart."""
+"""By the kind of the game, and whether the wagers of a seat lie apart."""
 
 
 def felt_of(board: Board) -> Felt:
     """How what is on the table lies."""
-    return _FELTS[board.banked, board.side_by_side]
+    return _FELTS[board.kind, board.side_by_side]

@@ -55,6 +55,8 @@ SECOND: Final = {"void": "void_second_roles", "unlock": "unlock_second_roles"}
 """The terms that say who else signs."""
 _UNSEEN: Final = "unseen"
 """What the form says of a card that nobody saw."""
+_CLOSE: Final = frozenset({"abandon", "lock"})
+"""Acts that are about the table and no card: what else goes wrong where nothing is dealt, is a dispute."""
 _KEYS: Final = "123456789ABCDEFGH"
 
 
@@ -71,7 +73,9 @@ class Item:
 def listed(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """What can go wrong, the most frequent first."""
     table, standing = here(viewer, pk)
-    items = [Item(mishap, key) for mishap, key in zip(MISHAPS.values(), _KEYS, strict=False)]
+    is_by_count = kind_of(GAMES[table.game]).is_by_count
+    mishaps = [mishap for mishap in MISHAPS.values() if not is_by_count or _CLOSE & {*mishap.acts}]
+    items = [Item(mishap, key) for mishap, key in zip(mishaps, _KEYS, strict=False)]
     return render(request, "dealer_ui/dealer/mishaps.html", {"table": table, "standing": standing, "items": items})
 
 
@@ -130,7 +134,7 @@ def _drawn(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -> d
 
 def _possible(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -> dict[str, bool]:
     """The acts of a mishap that can be done as the table stands. Whether they may be is decided when one is entered."""
-    ready = standing.shoe is not None and standing.shoe.stage == "ready"
+    ready, kind = standing.shoe is not None and standing.shoe.stage == "ready", kind_of(GAMES[table.game])
     can: Mapping[str, bool] = {
         "set_aside": ready and standing.lock is None,
         "burn": ready and not standing.round_open and standing.lock is None,
@@ -141,7 +145,7 @@ def _possible(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -
         "abandon": standing.lock is None or not standing.lock.abandoned,
         "lock": standing.lock is None,
         "unlock": standing.lock is not None,
-        "accept_bet": bool(kind_of(GAMES[table.game]).wagers(rules_of(table))),
+        "accept_bet": not kind.is_by_count and bool(kind.wagers(rules_of(table))),
     }
     acts = (*mishap.acts, "unlock") if "lock" in mishap.acts else mishap.acts
     return {act: True for act in acts if can[act]}

@@ -32,6 +32,7 @@ from tables.log.back_entry import moment_of
 from tables.log.entries import rounds as log
 from tables.log.fold import Standing
 from tables.log.paper import Slip
+from tables.log.terms import title_of
 from tables.play import seat_pages
 from tables.play.rounds import REPORTED
 from tables.refusals import Refused
@@ -49,6 +50,15 @@ class Key:
     hotkey: str
     value: str
     opens: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A wager in words, and what may be bet on it."""
+
+    name: str
+    pays: str
+    limits: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +149,20 @@ class Screen:
             return f"From paper no. {mode.due.number}, {happened:%H:%M}"
         return "Back-entry: which paper?"
 
+    @cached_property
+    def stated_wagers(self) -> tuple[Stated, ...]:
+        """What may be bet where nothing is dealt, as the operator words it."""
+        table = self.board.table
+        own = {wager: f"{money(low)} to {money(high)}" for wager, (low, high) in table.wager_limits.items()}
+        general = f"{money(self.board.min_cents)} to {money(self.board.max_cents)}"
+        wagers = table.options.get("wagers", ())
+        return tuple(Stated(wager["name"], wager.get("pays", ""), own.get(wager["name"], general)) for wager in wagers)
+
+    @property
+    def title(self) -> str:
+        """What the table's game is called."""
+        return title_of(self.board.table)
+
     @property
     def slips(self) -> tuple[Slip, ...]:
         """The slips in progress at the table that are a dealer's business."""
@@ -147,8 +171,9 @@ class Screen:
     @property
     def mode(self) -> str:
         """Which keys lie below the felt: cards (the next one that is turned), bets, the chips and players between two
-        games for a pot (seats), check, what else a choice names (pick), or the plain steps."""
-        if self.board.due in ("bets", "check"):
+        games for a pot (seats), check, what else a choice names (pick), cash and the pit where nothing is dealt
+        (counted), or the plain steps."""
+        if self.board.due in ("bets", "check", "counted"):
             return self.board.due
         if self.board.due == "seats":
             return "seats" if self.primary else "step"

@@ -5,7 +5,7 @@ All tables are read in the same few queries, however many there are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -25,13 +25,16 @@ from tables.alerting import rule_book
 from tables.alerting.rules import Rule
 from tables.audit import round_list
 from tables.board.picture import Board, board
-from tables.day import figures, hours, reading
+from tables.day import figures, hours, piece_reading, reading
+from tables.day.figures import Figures
 from tables.disputes import cases
 from tables.games.catalog import GAMES
 from tables.games.felt import View
 from tables.log.entries.rounds import whom
 from tables.log.fold import Standing
+from tables.log.kinds import kind_of
 from tables.log.series import Series, offered
+from tables.log.terms import title_of
 from tables.models import Staff, Table
 from tables.play import seat_pages
 from tables.setup import blindness, pits
@@ -50,6 +53,12 @@ class Seen:
     """What the ledger says is in the rack; None on the screens of whoever may count it."""
     win_cents: int | None
     """What it won on this gaming day, as Figures has it; None while whoever looks may be counting its rack."""
+    drop_cents: int
+    """What was dropped there on this gaming day."""
+    is_dealt: bool
+    """Whether rounds are entered there; or its win is known by its counts."""
+    counted_at: datetime | None
+    """When the rack of an open table without rounds was counted last."""
     rounds_today: int
     pace: int | None
     """Rounds in an hour, by the last one or as much of it as the table was open; None of a table that is closed."""
@@ -70,7 +79,7 @@ class Seen:
     @property
     def title(self) -> str:
         """How its game is called."""
-        return GAMES[self.table.game].title
+        return title_of(self.table)
 
     @property
     def paper(self) -> list[Series]:
@@ -146,6 +155,7 @@ _STATES: Final = {
     "burn": "Cards to be burned",
     "relief": "Card to be burned at the relief",
     "retire": "Shoe to be retired",
+    "counted": "In play",
     "bets": "Bets are open",
     "seats": "Between games",
     "reshuffle": "Discards to be shuffled",
@@ -175,7 +185,8 @@ class Facts:
     racks: Mapping[int, int]
     alerts: Mapping[int | None, Sequence[ShownAlert]]
     rounds_today: Mapping[int, int]
-    wins: Mapping[int, int]
+    money: Mapping[int, Figures]
+    counts: Mapping[int, datetime]
     disputes: Mapping[int, int]
     moments: Mapping[int, Moments]
     paces: Mapping[int, int]
@@ -198,16 +209,18 @@ def read(tables: QuerySet[Table]) -> Facts:
     standings = at_all(heads)
     stranger = Staff()  # nobody who watches the floor deals there
     moments = _moments(standings)
+    dealt = [table.book_id for table in chosen if not kind_of(GAMES[table.game]).is_by_count]
     return Facts(
         boards=[board(table, stranger, standings[table.book_id]) for table in chosen],
         standings=standings,
         racks=_racks(list(standings)),
         alerts=_open_alerts(),
         rounds_today=_rounds_today(standings),
-        wins=figures.wins(hours.day_of(timezone.now()), heads),
+        money=figures.money_of(hours.day_of(timezone.now()), heads),
+        counts=_counts([table for table in chosen if standings[table.book_id].is_open], standings),
         disputes=cases.open_by_book(),
         moments=moments,
-        paces=_paces(standings, moments),
+        paces=_paces(standings, moments, dealt),
         places=pits.places(),
         relief_rule=rule_book.in_force()["relief_due"],
     )
@@ -230,6 +243,7 @@ def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
     standing = facts.standings[book]
     own_alerts = [alert for alert in facts.alerts.get(book, ()) if alert.is_for(viewer.role)]
     may_run = viewer.has_perm("tables.run_floor")
+    money = facts.money.get(book, Figures(""))
     is_counting, dealer_since = counts(viewer, standing), facts.moments[book].dealer
     gravest = max(own_alerts, key=lambda alert: alert.heard.level, default=None)
     matters = Matters(
@@ -242,7 +256,10 @@ def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
         board=drawn,
         standing=standing,
         rack_cents=None if is_counting or RACK in blindness.unseen_by(viewer.role) else facts.racks.get(book, 0),
-        win_cents=None if is_counting else facts.wins.get(book, 0),
+        win_cents=None if is_counting else money.win_cents,
+        drop_cents=money.drop_cents,
+        is_dealt=not kind_of(GAMES[drawn.table.game]).is_by_count,
+        counted_at=facts.counts.get(book),
         rounds_today=facts.rounds_today[book],
         pace=facts.paces.get(book),
         relief=relief,
@@ -275,6 +292,14 @@ def _rounds_today(standings: Mapping[int, Standing]) -> dict[int, int]:
     return {book: latest[book] - first + 1 - void[book] for book, first in firsts.items()}
 
 
+def _counts(tables: Sequence[Table], standings: Mapping[int, Standing]) -> dict[int, datetime]:
+    """When the racks of tables without rounds were counted last, by their books."""
+    by_count = [table.book_id for table in tables if kind_of(GAMES[table.game]).is_by_count]
+    seqs = piece_reading.last_counts({book: standings[book].seq for book in by_count})
+    moments = reading.moments([*seqs.items()])
+    return {book: moments[book, seq] for book, seq in seqs.items() if (book, seq) in moments}
+
+
 def _moments(standings: Mapping[int, Standing]) -> dict[int, Moments]:
     """When each table was opened, and when its dealer came."""
     opened = {book: standing.opened_seq for book, standing in standings.items() if standing.is_open}
@@ -291,15 +316,15 @@ SHORTEST: Final = timedelta(minutes=10)
 """A pace is reckoned by so much at least: two rounds of the first minute are not 120 an hour."""
 
 
-def _paces(standings: Mapping[int, Standing], moments: Mapping[int, Moments]) -> dict[int, int]:
-    """For each open table its rounds in an hour, by the last hour."""
+def _paces(standings: Mapping[int, Standing], moments: Mapping[int, Moments], dealt: Collection[int]) -> dict[int, int]:
+    """For each open table of these its rounds in an hour, by the last hour."""
     moment = timezone.now()
     latest = {book: latest_of(standing) for book, standing in standings.items()}
     firsts = round_list.first_since(latest, moment - HOUR)
     return {
         book: round((latest[book] - firsts[book] + 1) * (HOUR / max(min(HOUR, moment - table.opened), SHORTEST)))
         for book, table in moments.items()
-        if table.opened is not None
+        if table.opened is not None and book in dealt
     }
 
 

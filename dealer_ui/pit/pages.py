@@ -43,6 +43,7 @@ from tables.day import cash_shifts
 from tables.disputes import cases, corrections
 from tables.games.catalog import GAMES
 from tables.log.series import Series, offered
+from tables.log.terms import usual_hold_of
 from tables.models import Staff, Table, Verification
 from tables.refusals import Refused
 from tables.setup import placards
@@ -200,6 +201,10 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
             "pit_placard": placards.of_pit(card.place.pit) if card.place.pit else "",
             "has_roads": card.table.game in HAS_ROADS,
             "pays": pays.pays_at(card.table),
+            "hold_permille": round(card.win_cents * 1000 / card.drop_cents)
+            if card.win_cents and card.drop_cents
+            else None,
+            "usual_hold": usual_hold_of(card.table),
             "next": next_changes(card.table, _viewer(request)),
             "pieces": None if card.win_cents is None else in_rack(card.table, is_live=card.rack_cents is not None),
         }

@@ -34,6 +34,8 @@ chips from table to table, so what they hold of one table's chips may fall below
 may not."""
 
 REVERSAL = "reversal"
+BY_COUNT = frozenset({"table_win", "table_loss"})
+"""What a table that deals no rounds won or lost since its rack was counted before: a count alone tells it."""
 
 
 def short_places(totals: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -73,6 +75,8 @@ _FORWARD: dict[str, tuple[tuple[str, str], ...]] = {
     "rake": ((POT, RACK),),
     "time_charge": ((SEAT, RACK),),
     "commission": ((PLAYERS, RACK),),
+    "table_win": ((PLAYERS, RACK),),
+    "table_loss": ((RACK, PLAYERS),),
     "correct_pay": ((RACK, PLAYERS),),
     "correct_take": ((PLAYERS, RACK),),
     "over": tuple((OVER_SHORT, place) for place in _COUNTED),

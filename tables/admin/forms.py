@@ -26,7 +26,7 @@ from tables.day import hours as shifts
 from tables.day.hours import Hours
 from tables.games.catalog import GAMES
 from tables.log.entries.settings import PAYS
-from tables.log.fold import Standing
+from tables.log.fold import KEYED, Standing
 from tables.log.terms import Settings
 from tables.models import (
     MOST_RAKE_PERMILLE,
@@ -49,6 +49,8 @@ OPTION: Final = "option_"
 """What the fields of a game's options begin with."""
 LIMITS: Final = "limits_"
 """What the fields of a wager's own limits begin with."""
+STATED: Final = OPTION + "wagers"
+"""The field of the wagers of a table without rounds, with their limits."""
 
 
 class MoneyField(forms.Field):
@@ -120,7 +122,7 @@ def limit_fields(game: str) -> dict[str, forms.Field]:
         LIMITS + wager: LimitsField(
             label=f"Limits of {wager.replace('_', ' ')}", required=False, help_text="As 5 to 100. Empty: the table's."
         )
-        for wager in table_settings.wagers_of(GAMES[game])
+        for wager in GAMES[game].limited_wagers({})
     }
 
 
@@ -153,6 +155,71 @@ class PayTableField(forms.ModelChoiceField):
         return rows.values_list("pk", flat=True).first()
 
 
+class PartField(forms.DecimalField):
+    """A part in per cent, kept in thousandths; or nothing."""
+
+    widget = widgets.UnfoldAdminDecimalFieldWidget
+
+    def __init__(self, **words: Any) -> None:
+        super().__init__(required=False, min_value=-100, max_value=100, decimal_places=1, **words)
+
+    def clean(self, value: Any) -> int | None:
+        part = super().clean(value)
+        return None if part is None else int(part * 10)
+
+    def prepare_value(self, value: Any) -> Any:
+        return f"{Decimal(value) / 10:.1f}" if isinstance(value, int) else value
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool(super().has_changed(self.prepare_value(initial), data))
+
+
+class WagersField(forms.CharField):
+    """The wagers of a table without rounds, one a line. What comes out is a row each: the words, and the limits."""
+
+    def __init__(self, **words: Any) -> None:
+        says = (
+            "One a line: the wager; what it pays; the edge; its limits, where they are not the table's."
+            " As: Straight up; 35 to 1; 2.70 %; 5 to 100. Only the name is needed. They are words for signs and"
+            " screens: nothing is paid by them."
+        )
+        super().__init__(required=False, widget=widgets.UnfoldAdminTextareaWidget, **{**words, "help_text": says})
+
+    def clean(self, value: Any) -> list[dict[str, Any]]:
+        """Raises ValidationError with the line that is wrong."""
+        lines = [line for line in str(super().clean(value)).splitlines() if line.strip()]
+        return [self._wager(number, line) for number, line in enumerate(lines, 1)]
+
+    @staticmethod
+    def _wager(number: int, line: str) -> dict[str, Any]:
+        name, pays, edge, limits, *further = [*(part.strip() for part in line.split(";")), "", "", ""]
+        if not name or any(further):
+            raise ValidationError(f"Line {number}: write it as Straight up; 35 to 1; 2.70 %; 5 to 100.")
+        for what, text, most in (("name", name, 40), ("pay", pays, 40), ("edge", edge, 20)):
+            if len(text) > most:
+                raise ValidationError(f"Line {number}: its {what} has at most {most} characters.")
+        try:
+            own = LimitsField().clean(limits) if limits else None
+        except ValidationError as wrong:
+            raise ValidationError(f"Line {number}: {wrong.messages[0]}") from None
+        words = {"name": name, "pays": pays, "edge": edge}
+        return {"wager": {key: text for key, text in words.items() if text}, "limits": own}
+
+    def prepare_value(self, value: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            return value
+        return "\n".join(map(self._line, value))
+
+    @staticmethod
+    def _line(row: Any) -> str:
+        wager, limits = (row["wager"], row["limits"]) if "wager" in row else (row, None)
+        parts = [wager["name"], wager.get("pays", ""), wager.get("edge", ""), LimitsField().prepare_value(limits) or ""]
+        return "; ".join(parts).rstrip("; ")
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool(str(self.prepare_value(initial) or "").split() != str(data or "").split())
+
+
 def option_fields(game: str) -> dict[str, forms.Field]:
     """A field for each option that a game's rules have, but for the unit, which is the table's."""
     described = msgspec.inspect.type_info(GAMES[game].rules_type)
@@ -176,6 +243,12 @@ def _option_field(described: msgspec.inspect.Field) -> forms.Field:
     if isinstance(kind, msgspec.inspect.FloatType):
         number = widgets.UnfoldAdminDecimalFieldWidget({"step": "any"})
         return forms.FloatField(min_value=kind.ge, max_value=kind.le, widget=number, **words)
+    if isinstance(kind, msgspec.inspect.StrType):
+        return forms.CharField(max_length=kind.max_length, widget=widgets.UnfoldAdminTextInputWidget, **words)
+    if isinstance(kind, msgspec.inspect.VarTupleType) and isinstance(kind.item_type, msgspec.inspect.StructType):
+        return WagersField(label=label)
+    if isinstance(kind, msgspec.inspect.UnionType) and kind.includes_none:
+        return PartField(**words | {"label": label.replace(" permille", " (%)")})
     if isinstance(kind, msgspec.inspect.BoolType):
         return forms.BooleanField(required=False, widget=widgets.UnfoldBooleanSwitchWidget, **words)
     if isinstance(kind, msgspec.inspect.LiteralType):
@@ -255,6 +328,7 @@ class TableForm(Judged):
         choices=[(name, game.title) for name, game in GAMES.items()],
         initial="rocket",
         widget=widgets.UnfoldAdminSelectWidget,
+        help_text="Roulette, craps, or whatever else is not dealt here round by round: another game, by its counts.",
     )
     unit = MoneyField(
         label="Chip unit",
@@ -317,12 +391,17 @@ class TableForm(Judged):
         super().__init__(*args, **kwargs)
         table = self.instance
         if table.pk is None:
+            self.initial.setdefault("game", self.GAME)
             return
         settings = table_settings.settings_of(table)
         self.initial.update({field: getattr(settings, setting) for setting, field in self.AMOUNTS.items()})
         self.initial["rake"] = Decimal(settings.rake_permille) / 10
         self.initial.update({OPTION + name: value for name, value in settings.options.items()})
         self.initial.update({LIMITS + name: value for name, value in settings.wager_limits.items()})
+        if STATED in self.fields:
+            limits = settings.wager_limits
+            wagers = settings.options["wagers"]
+            self.initial[STATED] = [{"wager": wager, "limits": limits.get(wager["name"])} for wager in wagers]
 
     def clean_rake(self) -> int:
         """Per mille of a pot."""
@@ -338,12 +417,21 @@ class TableForm(Judged):
             return {}
         names = [name for name in self.fields if name.startswith(OPTION)]
         options = {name.removeprefix(OPTION): self.cleaned_data[name] for name in names}
+        if self._stated:
+            options["wagers"] = [row["wager"] for row in self._stated]
         return {name: value for name, value in options.items() if name != PAYS or value is not None}
+
+    @property
+    def _stated(self) -> list[dict[str, Any]]:
+        """The wagers of a table without rounds, each with its limits, as they were typed."""
+        return self.cleaned_data.get(STATED) or []
 
     def wager_limits(self) -> dict[str, tuple[int, int]]:
         """The limits typed of single wagers; none at a table that gets another game."""
         if self.cleaned_data["game"] != self.GAME:
             return {}
+        if self._stated:
+            return {row["wager"]["name"]: row["limits"] for row in self._stated if row["limits"]}
         names = [name for name in self.fields if name.startswith(LIMITS) and self.cleaned_data[name]]
         return {name.removeprefix(LIMITS): self.cleaned_data[name] for name in names}
 
@@ -356,14 +444,15 @@ class TableForm(Judged):
             changes["denominations"] = tuple(chip.value_cents for chip in changed["denominations"])
         if "game" in changed or any(name.startswith(OPTION) for name in changed):
             changes["options"] = self.options()
-        if "game" in changed or any(name.startswith(LIMITS) for name in changed):
+        if "game" in changed or any(name.startswith(LIMITS) or name == STATED for name in changed):
             changes["wager_limits"] = self.wager_limits()
         return changes
 
     def settings(self) -> Settings:
         typed = self.cleaned_data
         return Settings(
-            **{name: typed[name] for name in ("game", "seats", "source")},
+            **{name: typed[name] for name in ("game", "seats")},
+            source=typed.get("source", KEYED),
             **{setting: typed[field] for setting, field in self.AMOUNTS.items()},
             options=self.options(),
             wager_limits=self.wager_limits(),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import segno
 from django import forms
@@ -63,6 +63,8 @@ from tables.log.entries.settings import PAYS
 from tables.log.entries.staff import CALLED
 from tables.log.fold import Standing
 from tables.log.house_profiles import PROFILES
+from tables.log.kinds import kind_of
+from tables.log.terms import title_of
 from tables.models import (
     PASSWORD,
     PIN,
@@ -251,6 +253,16 @@ class OpenLogEntryAdmin(LogEntryAdmin):
         return entry
 
 
+_TAKES: Final = (
+    "What the house takes",
+    {
+        "fields": ("rake", "most_rake", "time_charge", "marks_commission"),
+        "description": "A rake or a time charge of games for a pot, from the next game on; and a commission on winnings"
+        " against the house.",
+    },
+)
+
+
 @admin.register(Table)
 class TableAdmin(Retiring):
     """Tables. The amounts are read here under the names of the form's fields, for those who may only look."""
@@ -268,13 +280,14 @@ class TableAdmin(Retiring):
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> type[forms.ModelForm]:
         """With the options of the table's game."""
-        kwargs["form"] = TableForm.for_game(self._game(obj))
+        kwargs["form"] = TableForm.for_game(self._game(request, obj))
         form: type[forms.ModelForm] = super().get_form(request, obj, change, **kwargs)
         return form
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Fieldsets:
         """Limits first: they change most."""
-        game = self._game(obj)
+        game = self._game(request, obj)
+        is_dealt = not kind_of(GAMES[game]).is_by_count
         editable = self.has_change_permission(request, obj) if obj else True
         options = tuple(option_fields(game)) if editable else ("chosen_options",)
         limits = tuple(limit_fields(game)) if editable else ()
@@ -283,25 +296,18 @@ class TableAdmin(Retiring):
             (
                 "Limits",
                 {
-                    "fields": ("minimum", "maximum", "cap", *limits),
+                    "fields": ("minimum", "maximum", *(("cap",) if is_dealt else ()), *limits),
                     "description": "They may change at any time; an open round keeps those that it was opened under.",
                 },
             ),
             (
                 "Felt",
                 {
-                    "fields": ("seats", "source", "unit", "denominations", "cameras"),
+                    "fields": ("seats", *(("source",) if is_dealt else ()), "unit", "denominations", "cameras"),
                     "description": self._when(obj),
                 },
             ),
-            (
-                "What the house takes",
-                {
-                    "fields": ("rake", "most_rake", "time_charge", "marks_commission"),
-                    "description": "A rake or a time charge of games for a pot, from the next game on; and a"
-                    " commission on winnings against the house.",
-                },
-            ),
+            *((_TAKES,) if is_dealt else ()),
             (f"Options of {GAMES[game].title}", {"fields": (*options, *self._pays(obj))}),
             *self.for_the_second(request, obj),
         ]
@@ -336,12 +342,14 @@ class TableAdmin(Retiring):
             return table_settings.round_is_open(table, state, "this, and the options, can change")
         return "This, and the options, may change between rounds only."
 
-    def _game(self, table: Table | None) -> str:
-        return table.game if table else TableForm.GAME
+    def _game(self, request: HttpRequest, table: Table | None) -> str:
+        """The game whose options the form has: of a new table, the one that its address names."""
+        asked = request.GET.get("game", "")
+        return table.game if table else asked if asked in GAMES else TableForm.GAME
 
     @admin.display(description="game")
     def game_title(self, table: Table) -> str:
-        return GAMES[table.game].title
+        return title_of(table)
 
     @admin.display(description="bets", ordering="min_cents")
     def bets(self, table: Table) -> str:

@@ -12,6 +12,7 @@ from ledger.proof.chain import Entry
 from tables import attesting
 from tables.audit.comparison import first_difference
 from tables.games.catalog import GAMES
+from tables.log import by_count
 from tables.log.catalog import read_as
 from tables.log.entries.settings import TableSet
 from tables.log.event import Event, Misconduct
@@ -35,6 +36,11 @@ class Floor:
         self._trust: Trust | None = attesting.trust_before(through + 1) if self.is_the_house else None
         for setting in _settings_through(book, through):
             self._set(settings_after(self._settings, setting.after))
+
+    @property
+    def settings(self) -> Settings | None:
+        """How the table is set; None before the log says it, and of the house."""
+        return self._settings
 
     @property
     def is_the_house(self) -> bool:
@@ -79,6 +85,7 @@ class Floor:
             raise Misconduct(f"the settings were others before it: its {where}")
         if before and standing.round_open and (waiting := WAITS.keys() & event.after.keys()):
             raise Misconduct(f"it changes the {min(waiting)} of a table at which a round is open")
+        by_count.refuse_change(standing, self._settings, after)
         self._set(after)
 
     def _set(self, settings: Settings) -> None:

@@ -24,6 +24,7 @@ from ledger.log import entries, read_head
 from ledger.models import HOUSE, Book, LogEntry, Recount
 from ledger.proof import p256
 from ledger.proof.chain import Broken, Entry, Fault, Head, walk
+from ledger.proof.chips import RACK
 from ledger.proof.moves import Posted, reconcile
 from ledger.recount import beyond_head, wrong_recount
 from ledger.slips import unmatched
@@ -32,6 +33,7 @@ from tables.audit import commitments, conduct, sealed, sealing
 from tables.audit.floor import Floor
 from tables.audit.rows import comparing
 from tables.games.felt import Illegal
+from tables.log import by_count
 from tables.log.catalog import event_of
 from tables.log.event import Misconduct, Unreadable
 from tables.log.fold import UNREADABLE, Standing
@@ -238,7 +240,9 @@ class _Proof:
 
     def check(self, entry: Entry, posted: Sequence[Posted]) -> None:
         """One entry of the chain, with the transfers that its body records."""
-        event = event_of(entry)
+        event, settings, held = event_of(entry), self.floor.settings, self.replay.held
+        if settings is not None:
+            by_count.refuse(event, settings, None if held is None else held.get(RACK, 0))
         move_kinds = {transfer.move.kind for transfer in posted}
         conduct.enact(self.floor, self.replay.standing, event, entry, move_kinds)
         self.replay.follow(entry, event, posted)

@@ -29,7 +29,7 @@ from tables.games.felt import (
     SeatView,
     View,
 )
-from tables.games.game import Part
+from tables.games.game import Kind, Part
 from tables.inputs import (
     Choose,
 )
@@ -139,7 +139,7 @@ class Board:
     seq: int
     due: str
     """closed, dealer, load, check, shuffle, cut, burn, retire, seats, bets, card, deal, choose, reshuffle, pay,
-    commission"""
+    commission, counted"""
     phrase: Phrase
     is_open: bool
     dealer_name: str | None
@@ -147,6 +147,8 @@ class Board:
     round_number: int
     round_open: bool
     seats: tuple[SeatBox, ...]
+    kind: Kind
+    """Of the game: what screens draw otherwise, they pick by it."""
     banked: bool
     """Whether each seat plays against the house."""
     coins: bool
@@ -243,6 +245,7 @@ class _Drawing:
             round_number=current.number if current else latest.next_number,
             round_open=latest.round_open,
             seats=tuple(self._seats(shown, view, here, acting, waiting)),
+            kind=game.kind,
             banked=game.kind == "banked",
             coins=self.scene.for_coins,
             parts=game.parts,

@@ -148,6 +148,11 @@ _WORDS: Final = {
     "locked": Phrase(
         "The rack is locked. A pit boss unlocks it.", "", "Nothing is dealt or paid while the rack is locked."
     ),
+    "counted": Phrase(
+        "Sell chips for cash; count the rack when the pit asks for it.",
+        "",
+        "No rounds are entered here: drop, slips and counts tell what the table won.",
+    ),
     "load": Phrase("Load the shoe.", "New shoe.", "A shoe of the table's number of decks."),
     "check": Phrase(
         "Spread the decks in columns and count them.", "Checking the decks.", "Each card as often as its deck has it."
@@ -349,7 +354,17 @@ class PotTelling(Telling):
         return OutcomeLine(payout.seat, payout.outcome, payout.card, payout.net_cents, payout.why)
 
 
-_TELLINGS: Final[dict[Kind, type[Telling]]] = {"banked": HouseTelling, "pot": PotTelling}
+class CountedTelling(Telling):
+    """By its counts: there is nothing to take or to pay that anybody enters."""
+
+    def _say_shuffle(self) -> Phrase:
+        return _WORDS["counted"]
+
+    def line(self, payout: Payout) -> OutcomeLine:
+        return OutcomeLine(payout.seat, payout.outcome, payout.card, payout.net_cents, payout.why)
+
+
+_TELLINGS: Final[dict[Kind, type[Telling]]] = {"banked": HouseTelling, "pot": PotTelling, "counted": CountedTelling}
 
 
 def telling(scene: Scene, denominations: tuple[Denomination, ...]) -> Telling:

@@ -24,6 +24,7 @@ from tables.edge import kept_sheets
 from tables.edge.kept_sheets import Worths
 from tables.edge.worth import NOTHING
 from tables.games.catalog import GAMES
+from tables.log.terms import title_of
 from tables.models import Table
 
 COUNTED, LEDGER, EXPECTED = "counted", "ledger", "expected"
@@ -203,13 +204,13 @@ def joined(table: Table, parts: Iterable[Figures]) -> Figures:
     spans = [part for part in parts if part.was_open]
     total = together(table.name, spans)
     if not spans:
-        return replace(total, game=GAMES[table.game].title)
+        return replace(total, game=title_of(table))
     first, last, edge = spans[0], spans[-1], edge_of(table)
     # What a rack gained between two spans in which the table was open is in neither of them.
     gaps = sum(after.opener_cents - before.closer_cents for before, after in pairwise(spans))
     return replace(
         total,
-        game=GAMES[table.game].title,
+        game=title_of(table),
         opener_cents=first.opener_cents,
         opener_is=first.opener_is,
         closer_cents=last.closer_cents,
@@ -314,12 +315,12 @@ def as_of(start: datetime, end: datetime, through: Mapping[str, int]) -> Report:
     return _report(start, end, [(table, through[table.name]) for table in tables])
 
 
-def wins(gaming_day: date, heads: Sequence[Head]) -> dict[int, int]:
-    """What each table won on a gaming day, in cents and by its book, read through these heads: the win of the day's
-    report, and nothing of the rest. What a run moved up to the last time is not read again."""
+def money_of(gaming_day: date, heads: Sequence[Head]) -> dict[int, Figures]:
+    """What each table won on a gaming day and what its win is made of, by its book, read through these heads: as the
+    day's report has it, and nothing of the rest. What a run moved up to the last time is not read again."""
     seqs, by_book = {head.book_id: head.seq for head in heads}, {head.book_id: head for head in heads}
     spans = reading.money_of(seqs, *hours.span(gaming_day), sums=partial(kept_sums.sums_of, heads=by_book))
-    return {book: _money(Figures(""), span).win_cents for book, span in spans.items()}
+    return {book: _money(Figures(""), span) for book, span in spans.items()}
 
 
 def _report(start: datetime, end: datetime, heads: Sequence[tuple[Table, int]]) -> Report:
@@ -364,7 +365,7 @@ def arrived(since: Mapping[str, int], through: Mapping[str, int]) -> list[Late]:
 
 
 def _figures(table: Table, worths: Worths, span: BookSpan, start: datetime, end: datetime) -> Figures:
-    blank = Figures(table.name, GAMES[table.game].title)
+    blank = Figures(table.name, title_of(table))
     if not span.runs:
         return blank
     sums = {name: sum(run.sums[name] for run in span.runs) for name in ("handle", "rounds")}
@@ -375,7 +376,7 @@ def _figures(table: Table, worths: Worths, span: BookSpan, start: datetime, end:
         _money(blank, span),
         drop_is=_drop_is(span),
         handle_cents=sums["handle"],
-        rounds={"banked": sums["rounds"], "pot": span.rounds}[GAMES[table.game].kind],
+        rounds={"banked": sums["rounds"], "pot": span.rounds, "counted": 0}[GAMES[table.game].kind],
         open_seconds=sum(seconds),
         theoretical=_expected(table, worths, span, sums["handle"]),
         pending=worths.pending,

@@ -133,6 +133,12 @@ def on_the_way(heads: Mapping[int, int]) -> dict[int, Holding]:
     return holdings
 
 
+def last_counts(heads: Mapping[int, int]) -> dict[int, int]:
+    """The entry with which two people last agreed on each rack, up to these entries; none where nobody has."""
+    bases = _bases(RACK, heads) if heads else {}
+    return {book: base.seq for book, base in bases.items() if base.seq}
+
+
 # --- Where it begins -------------------------------------------------------------------------------------------
 
 

@@ -41,7 +41,7 @@ from tables.disputes.mispays import (
 )
 from tables.disputes.rack_history import Dealt
 from tables.disputes.round_evidence import BOOKMARKED, DISPUTED, of_round
-from tables.games.catalog import GAMES
+from tables.games.catalog import DEALT
 from tables.games.felt import Action, AskBet, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Limits, Opening
 from tables.games.game import BankedGame
 from tables.games.play import play
@@ -50,7 +50,7 @@ from tables.log.series import Chips
 
 VALUES: Final = (100, 500, 2_500, 10_000)
 BETS: Final = (1_000, 1_500, 2_000, 2_500, 3_000, 5_000, 7_500, 10_000)
-BANKED: Final = tuple(name for name, game in GAMES.items() if not hasattr(game, "coins") or game.coins is None)
+BANKED: Final = tuple(name for name, game in DEALT.items() if not hasattr(game, "coins") or game.coins is None)
 SPANS: Final = (20, 60, 180)
 FORMER: Final[Mapping[str, float]] = {"other_odds": 0.0}
 """What the ranking of 0.4 knew nothing of; its other rates were those of today."""
@@ -114,7 +114,7 @@ class Pool:
 
 def pool(name: str, rounds: int, chance: random.Random) -> Pool:
     """So many rounds of a game of two to five seats, each from a full shoe."""
-    game = cast(BankedGame[Any, Any], GAMES[name])
+    game = cast(BankedGame[Any, Any], DEALT[name])
     dealt = [_deal(game, number, chance) for number in range(1, rounds + 1)]
     odds = odds_of(dealt)
     cares = [chance.gammavariate(SHAPE, 1 / SHAPE) for _ in range(DEALERS)]

@@ -8,6 +8,7 @@ from tables.games.baccarat import Baccarat
 from tables.games.blackjack import Blackjack
 from tables.games.blackstone import Blackstone
 from tables.games.casino_war import CasinoWar
+from tables.games.counted import Counted
 from tables.games.dragon_tiger import DragonTiger
 from tables.games.five_cards import FiveCards
 from tables.games.game import Game
@@ -25,7 +26,7 @@ from tables.games.three_card_poker import ThreeCardPoker
 from tables.games.troll_guts import TrollGuts
 from tables.games.venture import Venture
 
-GAMES: Final[dict[str, Game[Any, Any]]] = {
+DEALT: Final[dict[str, Game[Any, Any]]] = {
     game.name: game
     for game in (
         Baccarat(),
@@ -49,4 +50,6 @@ GAMES: Final[dict[str, Game[Any, Any]]] = {
         Venture(),
     )
 }
-"""Every game of the house, by the name that tables and round records call it."""
+"""Every game that is dealt here round by round, by the name that tables and round records call it."""
+GAMES: Final[dict[str, Game[Any, Any]]] = DEALT | {Counted.name: Counted()}
+"""Everything that a table may be set to."""

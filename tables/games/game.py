@@ -1,7 +1,8 @@
-"""What a game is: a core that all have in common, and two kinds of it.
+"""What a game is: a core that all have in common, and the kinds of it.
 
 In a banked game every seat bets against the house; in a game for a pot the players are dealt one game together, and pay
-each other. The base class says which kind a game is, and what only that kind has is asked of that base alone.
+each other; a counted one (`counted.py`) is not dealt here at all. The base class says which kind a game is, and what
+only that kind has is asked of that base alone.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ Result = TypeVar("Result")
 Script = Generator[tuple[Prompt, ...], Action, Result]
 """Part of a game that is told: yields open prompts, is sent the action that answered, returns what came of it."""
 
-Kind = Literal["banked", "pot"]
-"""A kind of game, as a key: whoever treats the two otherwise has an object for each, and picks it by this."""
+Kind = Literal["banked", "pot", "counted"]
+"""A kind of game, as a key: whoever treats them otherwise has an object for each, and picks it by this."""
 
 # --- A game as data: for the screens that deal it, and for the pages that explain it ---------------------------
 
@@ -87,7 +88,7 @@ class Wager(Struct, frozen=True):
 
 
 class Game(ABC, Generic[State, Rules]):
-    """A game: pure functions of an immutable state. Every one is of one of the two kinds below."""
+    """A game: pure functions of an immutable state. Every one is of one kind."""
 
     kind: ClassVar[Kind]
     version: ClassVar[int] = 1
@@ -126,6 +127,22 @@ class Game(ABC, Generic[State, Rules]):
     """How many rounds are dealt after the one in which the cut card came out."""
     dealer_plays: ClassVar[bool]
     """Whether the dealer has cards in it too: a page draws them where the pot lies otherwise."""
+
+    def called(self, options: Mapping[str, Any]) -> str:
+        """What it is called at a table with these options."""
+        return self.title
+
+    def usual_hold(self, options: Mapping[str, Any]) -> str:
+        """Win by drop as it usually is at a table, as the house states it in words; empty where it states nothing."""
+        return ""
+
+    def limited_wagers(self, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """The wagers that may have limits of their own at a table: all that a seat may place before the cards."""
+        return tuple(wager for wager in self.spots if wager not in self.further)
+
+    def faults(self, rules: Rules) -> str:
+        """What is wrong with options that are each right by themselves, in a sentence; empty if nothing is."""
+        return ""
 
     @abstractmethod
     def open(self, rules: Rules, opening: Opening) -> State:
@@ -187,7 +204,7 @@ class Game(ABC, Generic[State, Rules]):
         return False
 
 
-# --- The two kinds ---------------------------------------------------------------------------------------------
+# --- The kinds that are dealt ----------------------------------------------------------------------------------
 
 
 class BankedGame(Game[State, Rules]):

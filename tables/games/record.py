@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from tables.games.cards import UNKNOWN, Pack, pack_of
-from tables.games.catalog import GAMES
+from tables.games.catalog import DEALT
 from tables.games.felt import (
     Action,
     AskCard,
@@ -47,9 +47,9 @@ def judge(document: bytes | str) -> dict[str, Any]:
     Raises RecordError for anything that is no legal, possible round.
     """
     record = parse(document)
-    game = GAMES.get(record.game)
+    game = DEALT.get(record.game)
     if game is None:
-        raise RecordError("game", f"{record.game!r} is not in the catalog, which has {', '.join(sorted(GAMES))}")
+        raise RecordError("game", f"{record.game!r} is not in the catalog, which has {', '.join(sorted(DEALT))}")
     form = form_of(game)
     written, rules = form.written(record), _rules(record, game)
     answers: _Answers | None = None

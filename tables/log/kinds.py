@@ -1,7 +1,8 @@
-"""The two kinds of game at a table: house-banked, and for a pot. What they do otherwise, the log's room asks of these.
+"""The kinds of game at a table: house-banked, for a pot, and by its counts alone. What they do otherwise, the log's
+room asks of these.
 
 A game's kind is asked for once, in `kind_of`; from there on a round is a `HouseRound` or a `PotRound`, and says itself
-what its payouts, payments and chips come to.
+what its payouts, payments and chips come to. A counted game has no rounds.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ledger.proof.chips import money
 from ledger.proof.moves import Chart, Move
 from ledger.proof.spelling import BET
 from tables.games.cards import NOTHING, PAIRS, UNKNOWN, Pack
+from tables.games.counted import Counted, CountedRules, no_rounds
 from tables.games.felt import DEALER, Action, AskChoice, Choose, Limits, Opening, Payment, Payout, Rake, SeatView, View
 from tables.games.game import BankedGame, Game, PotGame, Wager
 from tables.log.fold import HOUSE_SHOE, Round, Shoe, Standing
@@ -212,7 +214,10 @@ class PotRound(Round):
 class GameKind(ABC):
     """A game as the log keeps it."""
 
-    round_type: type[Round]
+    round_type: type[Round] | None
+    """None where nothing is dealt."""
+    is_by_count: bool = False
+    """Whether the table's win is known by its counts alone."""
 
     @property
     @abstractmethod
@@ -385,6 +390,40 @@ class ForPot(GameKind):
         return []
 
 
+class ByCount(GameKind):
+    """Nothing is dealt here: what players lost or won shows when the rack is counted."""
+
+    round_type = None
+    is_by_count = True
+    for_coins = False
+    sells_chips = True
+
+    def pack(self, rules: Any) -> Pack:
+        return PAIRS
+
+    def wagers(self, rules: CountedRules) -> tuple[Wager, ...]:
+        """As the operator worded them."""
+        return tuple(Wager(wager.name, wager.name) for wager in rules.wagers)
+
+    def at_cut(self, rules: Any) -> int:
+        return 0
+
+    def opening(self, table: Set, standing: Standing, seats: tuple[int, ...]) -> tuple[Any, Opening]:
+        raise no_rounds()
+
+    def chips(self, table: Set, standing: Standing) -> dict[str, Any]:
+        return {}
+
+    def payments(self, state: Any) -> tuple[Payment, ...]:
+        return ()
+
+    def payouts(self, legs: int, payouts: tuple[Payout, ...]) -> tuple[Payout, ...] | None:
+        return None
+
+    def traces(self, seat: int | None) -> list[bytes]:
+        return []
+
+
 def _rake(table: Set) -> Rake | None:
     if not table.rake_permille:
         return None
@@ -399,4 +438,6 @@ def kind_of(game: Game[Any, Any]) -> GameKind:
             return AgainstHouse(game)
         case PotGame():
             return ForPot(game)
-    raise TypeError(f"{game.name} is of neither kind of game")
+        case Counted():
+            return ByCount()
+    raise TypeError(f"{game.name} is of no kind of game")

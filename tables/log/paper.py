@@ -77,6 +77,8 @@ class Slip:
     """What else it says, by the names of ``series.Fact``."""
     apart: tuple[Apart, ...] = ()
     """The notes that were counted as worth nothing, by each count."""
+    tells_win: bool = False
+    """Whether its count tells what a table without rounds won: then a difference is no shortage and no surplus."""
 
     @property
     def name(self) -> str:
@@ -124,10 +126,21 @@ class Slip:
 
     @property
     def variance_cents(self) -> int:
-        """What two people counted more, or below zero less, than the transfers say; 0 while nothing is agreed upon."""
-        if self.agreed is None or (self.series.count and self.series.count.note == IN_STOCK):
+        """What two people counted more, or below zero less, than the transfers say; 0 while nothing is agreed upon, and
+        where the difference is what the table won."""
+        if self.tells_win or (self.series.count and self.series.count.note == IN_STOCK):
             return 0
-        return self.total_cents - self.due_cents
+        return self._difference_cents
+
+    @property
+    def win_cents(self) -> int:
+        """What the rack gained, or below zero lost, by play since it was counted before: cash in the box is no part of
+        it. 0 where the count does not tell it."""
+        return self._difference_cents if self.tells_win else 0
+
+    @property
+    def _difference_cents(self) -> int:
+        return 0 if self.agreed is None else self.total_cents - self.due_cents
 
     @property
     def due_cents(self) -> int:
@@ -247,12 +260,14 @@ def sign(
     dealer: str | None,
     *,
     records: Mapping[str, Series] = SLIPS,
+    by_count: bool = False,
 ) -> Slip:
-    """The slip after a signature. ``slips`` are those in progress, ``dealer`` is who stands at the table.
+    """The slip after a signature. ``slips`` are those in progress, ``dealer`` is who stands at the table, ``by_count``
+    says whether the table's win is known by its counts alone.
 
     Raises Wrong: another step is due, somebody of another role, or who signed on this slip already.
     """
-    before = _before(slips, signature, records)
+    before = _before(slips, signature, records, by_count=by_count)
     stage = VOID[0] if signature.stage == VOID_ASKED else before.due
     if stage is None or stage.name != signature.stage:
         due = f"{stage.says.lower()} comes next" if stage else "nothing is left to sign on it"
@@ -271,16 +286,16 @@ def sign(
     )
 
 
-def _before(slips: Sequence[Slip], signature: Signature, records: Mapping[str, Series]) -> Slip:
+def _before(slips: Sequence[Slip], signature: Signature, records: Mapping[str, Series], *, by_count: bool) -> Slip:
     for slip in slips:
         if slip.name == signature.slip:
             return slip
     if signature.stage == VOID_ASKED and signature.finished is not None:
         return signature.finished
-    return _begun(signature, records)
+    return _begun(signature, records, by_count=by_count)
 
 
-def _begun(signature: Signature, records: Mapping[str, Series]) -> Slip:
+def _begun(signature: Signature, records: Mapping[str, Series], *, by_count: bool) -> Slip:
     try:
         name = SlipName.parse(signature.slip)
     except NotASlipName as error:
@@ -289,7 +304,8 @@ def _begun(signature: Signature, records: Mapping[str, Series]) -> Slip:
     if series is None or signature.stage != series.first.name:
         raise not_in_progress(name)
     chips = () if series.count else as_chips(signature.chips)
-    return Slip(series, name.year, name.number, chips, box=signature.box)
+    tells_win = by_count and series.count is not None and series.count.won is not None
+    return Slip(series, name.year, name.number, chips, box=signature.box, tells_win=tells_win)
 
 
 def not_in_progress(name: SlipName) -> Wrong:
@@ -377,7 +393,8 @@ def moves(chart: Chart, slip: Slip, undone: Sequence[Move] = ()) -> list[Move]:
     if count is None or slip.agreed is None or slip.due is not None:
         return []
     # The difference is booked before what was counted goes on, or the place would give more than it has.
-    variance = slip.variance_cents
+    variance, win = slip.variance_cents, slip.win_cents
     flows: list[tuple[Flow | None, int]] = [(count.over, variance) if variance > 0 else (count.short, -variance)]
+    flows += [(count.won, win) if win > 0 else (count.lost, -win)]
     flows += [(count.rest, slip.rest_cents), (count.then, slip.total_cents)]
     return [chart.move(*flow, cents) for flow, cents in flows if flow and cents]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ledger.proof.chain import Entry
-from ledger.proof.chips import MOVEMENTS
+from ledger.proof.chips import BY_COUNT, MOVEMENTS
 from ledger.proof.moves import Chart, Move, Posted
 from tables.log.catalog import fold
 from tables.log.entries.chips import ChipsSold
@@ -87,7 +87,7 @@ def _refuse_kinds(event: Event, moves: Sequence[Move]) -> None:
     for move in moves:
         if (move.source_place, move.target_place) not in MOVEMENTS.get(move.kind, ()):
             raise Misconduct(f"it moves {move.spelled()}, which is not on the list of movements")
-        if move.kind in DEALT | SEATED:
+        if move.kind in DEALT | SEATED | BY_COUNT:
             raise Misconduct(f"it makes a {move.kind}, which no {event.subject} {event.kind} does")
 
 

@@ -8,7 +8,7 @@ and COMAR 36.05.03 for fills, credits, openers and closers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -126,6 +126,9 @@ class Count:
     over: Flow | None = None
     short: Flow | None = None
     """Without the two, what was counted counts, and nothing else is booked."""
+    won: Flow | None = None
+    lost: Flow | None = None
+    """Where a difference goes at a table without rounds, whose win this count tells; nothing where it tells none."""
     then: Flow | None = None
     """Where all that was counted goes once two counts agree."""
     until_agreed: bool = False
@@ -143,7 +146,7 @@ class Count:
     @property
     def flows(self) -> tuple[Flow, ...]:
         """Everything that it may move."""
-        return tuple(flow for flow in (self.over, self.short, self.rest, self.then) if flow)
+        return tuple(flow for flow in (self.over, self.short, self.won, self.lost, self.rest, self.then) if flow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +339,11 @@ def _rack(of: str) -> Count:
     )
 
 
+def _rack_in_play(of: str) -> Count:
+    """A count of a rack after which players may have played: an opener tells of a rack that was locked away."""
+    return replace(_rack(of), won=Flow("table_win", PLAYERS, RACK), lost=Flow("table_loss", RACK, PLAYERS))
+
+
 def _cash(of: str, place: str) -> Count:
     return Count(
         of=of,
@@ -457,7 +465,7 @@ SERIES: Final = catalog(
         begun_on="floor",
         stages=_RACK_STAGES,
         seen_by=_AT_THE_TABLE,
-        count=_rack("the closer"),
+        count=_rack_in_play("the closer"),
         door="closed",
         is_alone=True,
     ),
@@ -469,7 +477,7 @@ SERIES: Final = catalog(
         begun_on="floor",
         stages=_RACK_STAGES,
         seen_by=_AT_THE_TABLE,
-        count=_rack("the rack"),
+        count=_rack_in_play("the rack"),
         is_alone=True,
     ),
     Series(

@@ -92,9 +92,21 @@ def _move(chart: Chart, payment: Payment, coin_cents: int) -> Move:
     return chart.move(payment.kind, source, target, payment.coins * coin_cents)
 
 
-def sold(chart: Chart, amount_cents: int) -> list[Move]:
-    """Chips for cash at a table: the chips to the player, the cash into the drop box."""
-    return [chart.move("buy_in", RACK, PLAYERS, amount_cents), chart.move("drop", CASH, DROP_BOX, amount_cents)]
+def sold(chart: Chart, amount_cents: int, came_back_cents: int = 0) -> list[Move]:
+    """Chips for cash at a table: the chips to the player, the cash into the drop box. Before them what lay in the rack
+    only because players had lost it, as far as this sale shows it (see ``came_back_cents``)."""
+    came_back = [chart.move("table_win", PLAYERS, RACK, came_back_cents)] if came_back_cents else []
+    return [
+        *came_back,
+        chart.move("buy_in", RACK, PLAYERS, amount_cents),
+        chart.move("drop", CASH, DROP_BOX, amount_cents),
+    ]
+
+
+def came_back_cents(amount_cents: int, rack_cents: int) -> int:
+    """At a table without rounds: what of the chips that are handed out the transfers do not have in the rack. The
+    dealer has them in hand, so players lost at least as much there since the rack was counted."""
+    return max(amount_cents - max(rack_cents, 0), 0)
 
 
 def at_the_counter(chart: Chart, kind: str, amount_cents: int) -> list[Move]:

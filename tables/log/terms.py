@@ -93,6 +93,16 @@ def rules_of(table: Set) -> Any:
     return made_rules(GAMES[table.game], table.options, table.unit_cents)
 
 
+def title_of(table: Set) -> str:
+    """What the game of a table is called."""
+    return GAMES[table.game].called(table.options)
+
+
+def usual_hold_of(table: Set) -> str:
+    """Win by drop as the house states it of a table; empty where it states nothing."""
+    return GAMES[table.game].usual_hold(table.options)
+
+
 def limits_of(table: Set) -> Limits:
     """The table's limits, in minor units."""
     own = tuple(WagerLimits(wager, *bounds) for wager, bounds in sorted(table.wager_limits.items()))

@@ -12,11 +12,12 @@ from tables.handlers import enacts, enters
 from tables.inputs import ChangeChips, SellChips, UndoSale
 from tables.log.catalog import read
 from tables.log.entries.chips import ChipsChanged, ChipsSold, SaleUndone
-from tables.log.event import Event
+from tables.log.event import Event, Misconduct
+from tables.log.kinds import kind_of
 from tables.log.paper import as_chips
 from tables.log.pieces import handed_out
 from tables.log.series import Chips, total
-from tables.log.settlement import sold
+from tables.log.settlement import came_back_cents, sold
 from tables.models import Table
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
@@ -29,13 +30,15 @@ def sell(scene: Scene, entered: SellChips) -> Outcome:
     cash_terms.refuse_foreign(entered.currency)
     _refuse(scene, entered.amount_cents)
     rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
-    if entered.amount_cents > rack:
+    is_by_count = kind_of(scene.game).is_by_count
+    if entered.amount_cents > rack and not is_by_count:
         raise Refused("bad_amount", "The rack does not hold that much: ask for a fill first.", 422)
     _refuse_chips(scene, entered.chips, entered.amount_cents, "cash")
     chips = as_chips(entered.chips)
     if entered.as_shown and not chips:
         chips = handed_out(entered.amount_cents, kinds_at(scene.table))
-    return Outcome([_sold(scene, entered.amount_cents, chips)])
+    came_back = came_back_cents(entered.amount_cents, rack) if is_by_count else 0
+    return Outcome([_sold(scene, entered.amount_cents, chips, came_back)])
 
 
 def kinds_at(table: Table) -> tuple[Denomination, ...]:
@@ -46,12 +49,15 @@ def kinds_at(table: Table) -> tuple[Denomination, ...]:
 @enacts(ChipsSold, permit=permits.the_dealer)
 def enact_sale(scene: Scene, event: ChipsSold, entry: Entry) -> Step:
     """As it was sold, whatever lay in the rack: the transfers tell that."""
-    return _sold(scene, event.amount_cents, event.chips)
+    if event.came_back_cents and not kind_of(scene.game).is_by_count:
+        raise Misconduct("chips came back unseen to a rack of which every round is known")
+    return _sold(scene, event.amount_cents, event.chips, event.came_back_cents)
 
 
-def _sold(scene: Scene, amount_cents: int, chips: Chips) -> Step:
+def _sold(scene: Scene, amount_cents: int, chips: Chips, came_back: int) -> Step:
     _refuse(scene, amount_cents)
-    return Step(ChipsSold(amount_cents=amount_cents, chips=chips), moves=sold(scene.chart, amount_cents))
+    event = ChipsSold(amount_cents=amount_cents, chips=chips, came_back_cents=came_back)
+    return Step(event, moves=sold(scene.chart, amount_cents, came_back))
 
 
 @enters(UndoSale, permit=permits.the_dealer)

@@ -1,4 +1,4 @@
-"""The two kinds of game on the felt: who is dealt in, when the next round begins, and how a house shoe deals on."""
+"""The kinds of game on the felt: who is dealt in, when the next round begins, and how a house shoe deals on."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from tables.scene import Scene
 class Dealing(ABC):
     """How games of a kind are dealt."""
 
+    is_dealt: bool = True
+    """Whether rounds are dealt at all."""
     begins_with_bets: bool
     """Whether the next round lies open for bets as soon as the shoe is ready; or else waits to be started."""
 
@@ -110,7 +112,35 @@ class PotDealing(Dealing):
         return {} if scene.standing.round_open else pots.playing(scene)
 
 
-_DEALINGS: Final[dict[Kind, Dealing]] = {"banked": HouseDealing(), "pot": PotDealing()}
+class NoDealing(Dealing):
+    """By its counts: nothing is dealt here."""
+
+    is_dealt = False
+    begins_with_bets = False
+
+    def seats(self, scene: Scene, entered: GameInput) -> Sequence[int]:
+        raise no_rounds()
+
+    def first_input(self, seats: Sequence[int]) -> Bet | StartGame:
+        raise no_rounds()
+
+    def deals_on(self, ask: AskCard, choice: Choose) -> bool:
+        return False
+
+    def is_used_up(self, scene: Scene, shoe: Shoe) -> bool:
+        return False
+
+    def playing(self, scene: Scene) -> dict[int, bool]:
+        return {}
+
+
+def no_rounds() -> Refused:
+    """That no round is entered here."""
+    says = "No rounds are entered at this table: sell chips, sign slips and count the rack; its counts tell its win."
+    return Refused("no_rounds", says, 409)
+
+
+_DEALINGS: Final[dict[Kind, Dealing]] = {"banked": HouseDealing(), "pot": PotDealing(), "counted": NoDealing()}
 
 
 def dealing_at(scene: Scene) -> Dealing:

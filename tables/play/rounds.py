@@ -49,7 +49,7 @@ from tables.log.kinds import kind_of
 from tables.log.paper import Wrong
 from tables.models import ShoeSource, Staff
 from tables.play import pots, shoes
-from tables.play.kinds import dealing_at
+from tables.play.kinds import dealing_at, no_rounds
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step, seat_of
 
@@ -221,6 +221,8 @@ def _is_of_the_house(scene: Scene) -> bool:
 def shoe_ready(scene: Scene) -> None:
     """Raises Refused while a seat is to be paid, or the shoe needs a step before a round may open."""
     standing = scene.standing
+    if not dealing_at(scene).is_dealt:
+        raise no_rounds()
     if standing.round_open:
         if standing.round is not None and standing.round.to_pay:
             raise Refused("pay_first", f"Pay seat {standing.round.to_pay[0].seat} first.", 409)

@@ -38,11 +38,14 @@ from tables.log.kinds import kind_of
 from tables.log.shoe_orders import commitment_of, pick_apart
 from tables.models import HouseShoe, ShoeSource, Table
 from tables.play import commission
-from tables.play.kinds import dealing_at
+from tables.play.kinds import dealing_at, no_rounds
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step
 
+COUNTED: Final = "counted"
+"""In place of a step, at a table without rounds."""
 SENTENCES: Final = {
+    COUNTED: no_rounds().sentence,
     "load": "Load a shoe first.",
     "check": "Spread and count the decks first.",
     "commission": "Collect the commission that is marked first.",
@@ -58,6 +61,8 @@ SENTENCES: Final = {
 def due(scene: Scene) -> str | None:
     """The step that the shoe needs before a round may open: a key of SENTENCES, or None when it is ready."""
     shoe = scene.standing.shoe
+    if not dealing_at(scene).is_dealt:
+        return COUNTED
     if shoe is None:
         return "load"
     if shoe.uncertain or _kind_of_shoe(shoe) != _kind_of_shoe(_new_shoe(scene)):

@@ -1,4 +1,4 @@
-"""What an operator may set at a table for either kind of game: its seats, the steps of its limits, a cap, a pot."""
+"""What an operator may set at a table for each kind of game: its seats, the steps of its limits, a cap, a pot."""
 
 from __future__ import annotations
 
@@ -66,7 +66,14 @@ class PotSetting(Setting):
         return f"The house has nothing at stake in {game.title}: leave the cap empty."
 
 
-_SETTINGS: Final[dict[Kind, Setting]] = {"banked": HouseSetting(), "pot": PotSetting()}
+class CountedSetting(HouseSetting):
+    """By its counts: the limits are what its sign says."""
+
+    def cap_fault(self, game: Game[Any, Any], cap_cents: int, min_cents: int) -> str:
+        return "No rounds are entered at this table, so nobody could hold it to a cap: leave the cap empty."
+
+
+_SETTINGS: Final[dict[Kind, Setting]] = {"banked": HouseSetting(), "pot": PotSetting(), "counted": CountedSetting()}
 
 
 def setting_of(game: Game[Any, Any]) -> Setting:

@@ -246,9 +246,17 @@ def change_faults(table: Table, changes: Mapping[str, Any], state: Standing) -> 
     after = replace(before, **changes)
     changed = [name for name in WAITS if _differs(name, before, after)]
     sentences = faults(after) | retired_faults(set(after.denominations) - set(before.denominations))
+    if state.is_open and _is_by_count(before) is not _is_by_count(after):
+        says = "Close the table first: its rack has to be counted before its win is known in another way."
+        return sentences | {"game": says}
     if state.round_open:
         return sentences | {name: round_is_open(table, state, f"{WAITS[name]} can change") for name in changed}
     return sentences | {name: says for name in changed if (says := _chips_lie(name, state, after))}
+
+
+def _is_by_count(settings: Settings) -> bool:
+    game = GAMES.get(settings.game)
+    return game is not None and kind_of(game).is_by_count
 
 
 def _chips_lie(name: str, state: Standing, after: Settings) -> str:
@@ -314,13 +322,13 @@ def _rules_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     if pays is not None and (says := pay_tables.option_fault(game.name, pays)):
         return {PAYS: says}
     try:
-        made_rules(game, settings.options, settings.unit_cents)
+        says = game.faults(made_rules(game, settings.options, settings.unit_cents))
     except msgspec.ValidationError as error:
         text, _, path = str(error).replace("`", "").partition(" - at $.")
         if path == "unit":
             return {"unit_cents": f"{game.title} does not take so large a chip unit."}
         return {"options": sentence(f"{path}: {text[:1].lower()}{text[1:]}" if path else text)}
-    return {}
+    return {"options": says} if says else {}
 
 
 def limit_faults(settings: Settings) -> Faults:
@@ -372,16 +380,11 @@ def _seat_fault(game: Game[Any, Any], settings: Settings, step: int) -> str:
 def _wager_limit_fault(game: Game[Any, Any], settings: Settings, step: int) -> str:
     """What is wrong with the limits of single wagers; empty if nothing is."""
     for wager, (least, most) in settings.wager_limits.items():
-        if wager not in wagers_of(game):
+        if wager not in game.limited_wagers(settings.options):
             return f"{game.title} has no wager {wager} with limits of its own."
         if not 0 < least <= most <= MOST_CENTS or least % step or most % step:
             return f"The limits of {wager.replace('_', ' ')} are multiples of {money(step)}, the lower one first."
     return ""
-
-
-def wagers_of(game: Game[Any, Any]) -> tuple[str, ...]:
-    """The wagers of a game that may have limits of their own: all that a seat may place before the cards."""
-    return tuple(wager for wager in game.spots if wager not in game.further)
 
 
 def _take_faults(game: Game[Any, Any], settings: Settings) -> Faults:

@@ -38,7 +38,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Outcome, Step
 from tables.setup import blindness, cash_terms, chip_series
-from tables.slips import barring, kept_apart, signing
+from tables.slips import barring, in_play, kept_apart, signing
 from tables.writer import Request
 
 BOOK: Final = HOUSE
@@ -181,7 +181,7 @@ def _series_of(entered: SellAtTheCage | RedeemChips, series: str) -> tuple[tuple
 
 def _refuse_more_than_out(amount_cents: int) -> None:
     """Chips that no player has cannot come to the counter. What lies in a bet just now is not with them."""
-    out = cage.held_by_players()
+    out = in_play.most_with_players_cents()
     if amount_cents > out:
         says = f"Players hold chips for {money(max(out, 0))}: {money(amount_cents)} cannot be redeemed."
         raise Refused("bad_amount", f"{says} Count again, and call the cage manager if there are more.", 422)

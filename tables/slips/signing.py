@@ -29,7 +29,7 @@ from tables.models import Staff
 from tables.refusals import Refused
 from tables.scene import Outcome, Step
 from tables.setup import chip_series, role_choices
-from tables.slips import facts, stock
+from tables.slips import facts, in_play, stock
 
 LONGEST_REASON: Final = 300
 LONGEST_MARK: Final = 20
@@ -48,6 +48,11 @@ class Desk(ABC):
     no_such_chip: ClassVar[str]
 
     records: Mapping[str, Series] = SLIPS
+
+    @property
+    def is_by_count(self) -> bool:
+        """Whether what is counted here tells what the table won."""
+        return False
 
     @property
     @abstractmethod
@@ -213,7 +218,9 @@ def entry(desk: Desk, signature: Signature) -> tuple[Step, Slip]:
     """The entry of a signature, and the slip after it. Raises Refused. A proof asks the same."""
     waiting = desk.in_progress
     try:
-        after = paper.sign(waiting, signature, desk.next_seq, desk.dealer, records=desk.records)
+        after = paper.sign(
+            waiting, signature, desk.next_seq, desk.dealer, records=desk.records, by_count=desk.is_by_count
+        )
     except Wrong as wrong:
         raise _refused(wrong) from None
     desk.permit(after)
@@ -326,9 +333,9 @@ def _refuse_missing(slip: Slip, stage: Stage, moves: Sequence[Move], desk: Desk)
     elif slip.series.count is None:
         if slip.series.has_chips and slip.total_cents <= 0:
             raise _no_amount(slip)
-        _refuse_gone(moves)
+        _refuse_gone(desk, moves)
     elif slip.series.count.rest:
-        _refuse_gone(moves)
+        _refuse_gone(desk, moves)
 
 
 def _refuse_amount(slip: Slip, stage: Stage, desk: Desk) -> None:
@@ -341,7 +348,7 @@ def _refuse_amount(slip: Slip, stage: Stage, desk: Desk) -> None:
     own = Account.objects.filter(place=place)
     there = _there(own.get() if place in HOUSE_PLACES else own.get(book_id=desk.book_id))
     if cents > there:
-        raise Refused("bad_amount", _lacks(place, there, cents), 422)
+        raise Refused("bad_amount", _lacks(desk, place, there, cents), 422)
 
 
 def _no_amount(slip: Slip) -> Refused:
@@ -351,11 +358,13 @@ def _no_amount(slip: Slip) -> Refused:
 
 def _there(account: Account) -> int:
     """What lies in a place. Players carry chips from table to table: only what they hold of all of them counts."""
-    return cage.held_by_players() if account.place == PLAYERS else cage.balance(account)
+    return in_play.most_with_players_cents() if account.place == PLAYERS else cage.balance(account)
 
 
-def _lacks(place: str, there: int, cents: int, when: str = "") -> str:
+def _lacks(desk: Desk, place: str, there: int, cents: int, when: str = "") -> str:
     """Why a place cannot give so much. What lies there is told to nobody: whoever asks may count it next."""
+    if place == RACK and desk.is_by_count:
+        return f"By its last count and what was sold since, the rack does not hold {money(cents)}: count it first."
     if place == RACK:
         return f"The rack does not hold {money(cents)}{when}: ask for less."
     if place == PLAYERS:
@@ -363,7 +372,7 @@ def _lacks(place: str, there: int, cents: int, when: str = "") -> str:
     return f"The {called(place)} holds less than {money(cents)}{when}."
 
 
-def _refuse_gone(moves: Sequence[Move]) -> None:
+def _refuse_gone(desk: Desk, moves: Sequence[Move]) -> None:
     """Chips that were there when a slip was begun may have gone elsewhere before they are carried, or brought back."""
     if any(move.source_place in HOUSE_PLACES for move in moves):
         # Two tables hold two books, and may empty the cage between them: the second one waits, and then counts anew.
@@ -376,7 +385,7 @@ def _refuse_gone(moves: Sequence[Move]) -> None:
     for account in sources.exclude(place__in=MAY_BE_NEGATIVE - {PLAYERS}):
         there, cents = _there(account), gone[account.pk]
         if cents > there:
-            raise Refused("bad_amount", _lacks(account.place, there, cents, " by now"), 409)
+            raise Refused("bad_amount", _lacks(desk, account.place, there, cents, " by now"), 409)
 
 
 def _refuse_mark(box: str) -> None:

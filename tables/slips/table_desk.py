@@ -17,6 +17,7 @@ from tables.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log.catalog import read_as
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import Misconduct
+from tables.log.kinds import kind_of
 from tables.log.paper import Slip
 from tables.log.series import SLIPS, VOID_ASKED, VOIDED, Stage
 from tables.models import Staff
@@ -43,6 +44,10 @@ class TableDesk(signing.Desk):
     def by(self) -> Staff:
         assert isinstance(self.scene.by, Staff)  # noqa: S101 -- record() lets nobody else sign
         return self.scene.by
+
+    @property
+    def is_by_count(self) -> bool:
+        return kind_of(self.scene.game).is_by_count
 
     @property
     def where(self) -> str:

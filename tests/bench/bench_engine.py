@@ -23,7 +23,7 @@ from time import process_time
 from typing import Any, TypeVar
 
 from tables.games.cards import NOTHING, shoe
-from tables.games.catalog import GAMES
+from tables.games.catalog import DEALT
 from tables.games.felt import Action, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Opening, Payout, Prompt
 from tables.games.play import play, replay, run
 from tables.games.rocket import Rocket, Rules, State
@@ -260,7 +260,7 @@ def print_house_games(commits: list[str]) -> None:
 
 def pot_games() -> Iterator[tuple[str, int, int, float]]:
     """Of each game: its title, how many rounds and actions were played again, and the seconds."""
-    for name, game in GAMES.items():
+    for name, game in DEALT.items():
         if game.kind != "pot":
             continue
         rounds = [random_play_out(name, seed) for seed in range(ROUNDS)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tables.games.catalog import GAMES
+from tables.games.catalog import DEALT, GAMES
 from tables.games.felt import Opening, Rake
 from tables.games.play import replay
 from tables.games.record import judge, record_of
@@ -24,8 +24,9 @@ PAGE = HERE.parents[1] / "docs" / "adding-a-game.md"
 @pytest.fixture(autouse=True)
 def _in_the_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
     """One line in the catalog, for as long as a test runs."""
-    monkeypatch.setitem(GAMES, "ladder", Ladder())
-    monkeypatch.setitem(GAMES, "little_brother", LittleBrother())
+    for games in (DEALT, GAMES):
+        monkeypatch.setitem(games, "ladder", Ladder())
+        monkeypatch.setitem(games, "little_brother", LittleBrother())
 
 
 @pytest.mark.parametrize(

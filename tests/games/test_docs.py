@@ -1,6 +1,6 @@
 """The pages of the games say what the games say."""
 
-from tables.games.catalog import GAMES
+from tables.games.catalog import DEALT
 from tables.games.game import BankedGame
 from tables.management.commands.game_docs import END, PAGES, START, every_wager, pages
 from tests.games.test_every_game import on_standard_cards
@@ -19,8 +19,8 @@ def test_the_pages_of_the_games_are_up_to_date() -> None:
 def test_every_game_is_in_the_index_and_no_other() -> None:
     """Harm: a game is spread that no page explains, or a page explains a game that was taken away."""
     index = (PAGES / "README.md").read_text()
-    assert {path.stem for path in PAGES.glob("*.md")} == {"README", *GAMES}
-    for game in GAMES.values():
+    assert {path.stem for path in PAGES.glob("*.md")} == {"README", *DEALT}
+    for game in DEALT.values():
         low, high = game.seat_counts[0], game.seat_counts[-1]
         played = "against the house" if game.kind == "banked" else "for coins" if game.coins else "for points"
         players = str(low) if low == high else f"{low} to {high}"
@@ -29,7 +29,7 @@ def test_every_game_is_in_the_index_and_no_other() -> None:
 
 def test_every_option_and_choice_is_explained_on_its_page() -> None:
     """Harm: a page leaves out what the game asks."""
-    for game in GAMES.values():
+    for game in DEALT.values():
         page = (PAGES / f"{game.name}.md").read_text()
         assert all(f"| {words.label} |" in page for words in game.words.values())
         assert all(heading in page for heading in ("## Rules as implemented", "## Dealing it", "## House rulings"))
@@ -44,13 +44,13 @@ def test_pages_of_trade_names_say_so() -> None:
     """Harm: the house seems to speak for the owner of a name."""
     for name in ("casino_war", "three_card_poker"):
         page = (PAGES / f"{name}.md").read_text()
-        assert f"{GAMES[name].title} is a trade name of its owner." in page
+        assert f"{DEALT[name].title} is a trade name of its owner." in page
         assert "not affiliated with the owner" in page
 
 
 def test_every_side_bet_has_a_row_whatever_the_table_spreads() -> None:
     """Harm: an operator spreads a side bet that no page explains."""
-    baccarat = GAMES["baccarat"]
+    baccarat = DEALT["baccarat"]
     assert isinstance(baccarat, BankedGame)
     names = [wager.name for wager in every_wager(baccarat)]
     assert names[:5] == ["player", "banker", "tie", "player_pair", "banker_pair"]

@@ -14,7 +14,7 @@ import pytest
 
 from tables.games.cards import NOTHING, STANDARD, Composition, Pack, add, pack_of, shoe
 from tables.games.cards import count as cards_of
-from tables.games.catalog import GAMES
+from tables.games.catalog import DEALT
 from tables.games.felt import (
     DEALER,
     Action,
@@ -59,15 +59,15 @@ WHOLE = 60
 LONGEST = 2_000
 """No round takes more actions than this."""
 
-every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+every_game = pytest.mark.parametrize("game", DEALT.values(), ids=DEALT)
 
 
 # --- golden rounds --------------------------------------------------------------------------------------------
 
-GOLDENS = [(name, golden) for name in GAMES for golden in goldens(name).items()]
+GOLDENS = [(name, golden) for name in DEALT for golden in goldens(name).items()]
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", DEALT)
 def test_a_game_has_goldens(name: str) -> None:
     """Harm: a game whose rules nobody has worked out by hand pays what its own code says."""
     found = goldens(name).values()
@@ -372,7 +372,7 @@ def _dealt(game: Game[Any, Any], rules: Any, record: dict[str, Any]) -> Composit
 
 @cache
 def _golden_play_outs(name: str) -> list[PlayOut]:
-    rounds = [*_golden_rounds(GAMES[name])]
+    rounds = [*_golden_rounds(DEALT[name])]
     for round_ in rounds:
         round_.run()
     return rounds
@@ -381,7 +381,7 @@ def _golden_play_outs(name: str) -> list[PlayOut]:
 @cache
 def _random_play_out(name: str, seed: int) -> PlayOut:
     chance = random.Random(f"{name} {seed}")
-    game = GAMES[name]
+    game = DEALT[name]
     rules, opening = _possible_start(game, chance)
     kind = game.kind == "banked" and not on_standard_cards(game) and chance.random() < 0.5
     # Told games may go on until somebody stops taking cards.
@@ -397,13 +397,13 @@ def play_outs(name: str, count: int = PLAY_OUTS) -> list[PlayOut]:
     return [*_golden_play_outs(name), *(_random_play_out(name, seed) for seed in sorted({*range(count), *rare}))]
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", DEALT)
 def test_play_outs_meet_what_is_rare(name: str) -> None:
     """Harm: the tests below hold only because shoes never ran out in them, or rounds were over at once."""
     random_rounds = [round_ for round_ in play_outs(name) if not isinstance(round_, Golden)]
     outcomes = Counter(payout.outcome for round_ in random_rounds for payout in round_.game.settle(round_.state))
     assert len(outcomes) > 1
-    game = GAMES[name]
+    game = DEALT[name]
     has_passes = game.kind == "banked" and not on_standard_cards(game)
     assert max(len(round_.actions) for round_ in random_rounds) > (100 if has_passes else 20)
     if isinstance(game, BankedGame) and not all(game.is_fresh_each_round(round_.rules) for round_ in random_rounds):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tables.games.catalog import GAMES
+from tables.games.catalog import DEALT
 from tables.games.felt import AskBet, Opening, Struct
 from tables.games.game import BankedGame, Game, PotGame, Script
 from tables.games.layout import Layout
@@ -12,7 +12,7 @@ from tables.games.play import run
 from tables.games.script import Scripted
 from tests.games.test_every_game import play_outs
 
-every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+every_game = pytest.mark.parametrize("game", DEALT.values(), ids=DEALT)
 OF_ALL = set(Game.__annotations__)
 ONLY_BANKED = {name for name in vars(BankedGame) if not name.startswith("_")} - OF_ALL
 ONLY_POT = {name for name in vars(PotGame) if not name.startswith("_")} - OF_ALL

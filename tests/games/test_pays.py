@@ -7,12 +7,12 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from tables.games.catalog import GAMES
+from tables.games.catalog import DEALT
 from tables.games.felt import Illegal
 from tables.games.odds import HouseRules, Odds, PayTable
 from tables.games.pays import PayForm, odds_of, spelled
 
-BY_TABLE = [name for name, game in GAMES.items() if game.pay_form.wagers]
+BY_TABLE = [name for name, game in DEALT.items() if game.pay_form.wagers]
 
 SHIPPED = {
     "baccarat": "9f08e4f9c5031f5e0811828d6743a9761e788baf4de48b67f05f4f2666cd82db",
@@ -25,11 +25,11 @@ SHIPPED = {
 
 
 def form_of(game: str) -> PayForm:
-    return GAMES[game].pay_form
+    return DEALT[game].pay_form
 
 
 def rules_of(game: str, **options: Any) -> Any:
-    return GAMES[game].rules_type(**options)
+    return DEALT[game].rules_type(**options)
 
 
 @pytest.mark.parametrize("game", BY_TABLE)
@@ -37,7 +37,7 @@ def test_what_ships_is_changed_with_a_version_of_the_rules_only(game: str) -> No
     """Harm: a table that ships is made another, and rounds of years ago are told otherwise. Whoever means it counts the
     game's version up, and writes both here."""
     form = form_of(game)
-    assert GAMES[game].version == 1
+    assert DEALT[game].version == 1
     assert form.digest(form.in_force(rules_of(game))) == SHIPPED[game]
 
 
@@ -47,11 +47,11 @@ def test_what_ships_is_of_the_form(game: str) -> None:
     form = form_of(game)
     assert form.game == game
     for wager in form.wagers:
-        assert (wager.on or wager.name) in GAMES[game].spots
+        assert (wager.on or wager.name) in DEALT[game].spots
         for odds in wager.shipped.values():
             assert all(line.admits(pays) for line, pays in zip(wager.lines, odds, strict=True))
         if wager.option:
-            hints = get_type_hints(GAMES[game].rules_type)
+            hints = get_type_hints(DEALT[game].rules_type)
             assert set(map(str, get_args(hints[wager.option]))) == wager.shipped.keys()
         else:
             assert wager.shipped.keys() == {""}
@@ -93,7 +93,7 @@ def test_the_digest_is_of_the_game_and_of_every_line(game: str) -> None:
 
 def test_rules_without_a_table_are_spelled_as_they_were() -> None:
     """Harm: a field that nobody uses is in every entry, and in what it is hashed to."""
-    for game in GAMES.values():
+    for game in DEALT.values():
         assert b'"pays"' not in msgspec.json.encode(game.rules_type())
     assert HouseRules().pays is UNSET
     assert msgspec.to_builtins(rules_of("casino_war")) == {
@@ -122,6 +122,6 @@ def test_a_game_that_pays_nothing_by_a_table_refuses_one() -> None:
     """Harm: a pay table that is pinned and never asked."""
     table = PayTable("Sides", 1, {"tie": {"tie": "9:1"}}, "0" * 64)
     with pytest.raises(Illegal, match="pays nothing by a pay table"):
-        GAMES["rocket"].pay_form.in_force(HouseRules(pays=table))
+        DEALT["rocket"].pay_form.in_force(HouseRules(pays=table))
     with pytest.raises(msgspec.ValidationError, match="unknown field `pays`"):
-        msgspec.json.decode(json.dumps({"pays": {}}), type=GAMES["rocket"].rules_type)
+        msgspec.json.decode(json.dumps({"pays": {}}), type=DEALT["rocket"].rules_type)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tables.games.catalog import GAMES
+from tables.games.catalog import DEALT
 from tables.games.felt import Action, Bet, Card, Choose, CloseBets, Limits, Opening
 from tables.games.odds import PayTable
 from tables.games.record import judge, record_as_logged, record_of
@@ -116,7 +116,7 @@ def test_an_unknown_game_is_told_which_there_are() -> None:
     """Harm: a misspelt game is taken for another."""
     line = refusal_of(TEXT.replace("rocket", "Rocket"))
     assert line.startswith("game: 'Rocket' is not in the catalog, which has ")
-    assert all(name in line for name in GAMES)
+    assert all(name in line for name in DEALT)
 
 
 @pytest.mark.parametrize("key", ["dealt", "button"])
@@ -273,7 +273,7 @@ LEFT_OUT: list[Action] = [
 
 def test_a_record_names_what_an_older_log_leaves_out() -> None:
     """Harm: a game of an older log is exported as a record that nobody judges."""
-    game = GAMES["regent"]
+    game = DEALT["regent"]
     record = record_of(game, game.rules_type(), Opening((1, 2, 3)), LEFT_OUT)
     assert record["actions"] == [{"seat": 1, "do": "gift", "card": 9, "target": 2}]
     assert [ask["seat"] for ask in judge(json.dumps(record))["next"]] == [2]
@@ -281,14 +281,14 @@ def test_a_record_names_what_an_older_log_leaves_out() -> None:
 
 def test_a_record_to_the_letter_of_the_log_is_refused_where_that_leaves_something_out() -> None:
     """Harm: two readers of a record work out what it means, and come to different games."""
-    game = GAMES["regent"]
+    game = DEALT["regent"]
     record = record_as_logged(game, game.rules_type(), Opening((1, 2, 3)), LEFT_OUT)
     assert record["actions"] == [{"seat": 1, "do": "gift", "card": 9}]
     line = "actions[0]: seat 1: 'gift' leaves out 'target', which a record names even where only one is possible"
     assert refusal_of(json.dumps(record)) == line
 
 
-@pytest.mark.parametrize("name", [name for name, game in GAMES.items() if game.kind == "pot"])
+@pytest.mark.parametrize("name", [name for name, game in DEALT.items() if game.kind == "pot"])
 def test_no_record_is_judged_that_leaves_out_what_a_decision_names(name: str) -> None:
     """Harm: one game takes a decision at its word, and guesses at the next."""
     met = 0
@@ -312,7 +312,7 @@ def test_the_format_is_described_as_it_is_read() -> None:
     record, pays, answer, due = standard
     assert judge(record) == json.loads(answer)
     table = json.loads(f"{{{pays.strip().rstrip(',')}}}")["pays"]
-    assert GAMES["baccarat"].pay_form.read(msgspec.convert(table, PayTable))["tie"]["tie"] == (9, 1)
+    assert DEALT["baccarat"].pay_form.read(msgspec.convert(table, PayTable))["tie"]["tie"] == (9, 1)
     wars = [golden["answer"]["next"] for golden in goldens("casino_war").values() if "answer" in golden]
     assert [json.loads(due)] in wars
     asked = [ask for golden in goldens("rocket").values() for ask in golden.get("answer", {}).get("next", ())]

@@ -10,12 +10,12 @@ from typing import Any, get_args
 import pytest
 from msgspec import structs
 
-from tables.games.catalog import GAMES
+from tables.games.catalog import DEALT
 from tables.games.felt import DEALER, AskCard, AskChoice, SeatView, View
 from tables.games.game import Due, Game, Part
 from tests.games.test_every_game import WHOLE, PlayOut, _possible_start, play_outs
 
-every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+every_game = pytest.mark.parametrize("game", DEALT.values(), ids=DEALT)
 
 _OF_SEATS: dict[Part, str] = {
     "stack": "stack",

@@ -1,5 +1,5 @@
-"""Random days with all of it at once: rounds and mishaps, chips and cash, counts and papers. Every piece and every coin
-is somewhere, and whoever has only the bundle proves it."""
+"""Random days with all of it at once: rounds and mishaps, a table without rounds, chips and cash, counts and papers.
+Every piece and every coin is somewhere, and whoever has only the bundle proves it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
 from tables.audit import proofs, sealing
 from tables.audit.outside import verifier
 from tables.audit.rows import comparing
-from tables.day import cash, closing, hours, inventory
-from tables.models import Staff
+from tables.day import cash, closing, figures, hours, inventory
+from tables.models import Staff, Table
 from tables.refusals import Refused
+from tables.slips import in_play
 from tests import floor
 from tests.clock import Clock
 from tests.tables.bundles import exported
@@ -29,6 +30,7 @@ from tests.tables.play.test_abandoned import Walk
 from tests.tables.slips import test_cash
 from tests.tables.slips.test_cage_desk import held
 from tests.tables.slips.test_chips_conserved import DEEDS, Floor
+from tests.tables.wheel import Wheel
 
 pytestmark = pytest.mark.django_db
 
@@ -37,18 +39,21 @@ GAMES = (("rocket", "keyed"), ("blackjack", "house"), ("port", "keyed"))
 
 
 class House:
-    """Two tables of two kinds, a cage, a vault and an account at the bank."""
+    """Two tables that are dealt and one that is not, a cage, a vault and an account at the bank."""
 
     def __init__(self, seed: int) -> None:
         self.chance = Random(seed)
         self.walk = Walk(*GAMES[seed])
         self.paper = Floor()
+        self.wheel = Wheel(Random(f"wheel {seed}"))
         there = set(Staff.objects.values_list("username", flat=True))
         for name in test_cash.ROLES.keys() - there:
             floor.staff(test_cash.ROLES[name], name)
 
     def step(self) -> None:
         """One deed, or one that is refused, which moves nothing."""
+        if self.wheel.chance.random() < 0.25:
+            self.wheel.step()
         match self.chance.choice(("round",) * 6 + ("chips", "cash")):
             case "round":
                 self.walk.step()
@@ -64,13 +69,30 @@ class House:
         places = held()
         assert sum(places.get(place, 0) for place in CHIP_PLACES) == 0
         assert sum(places.get(place, 0) for place in CASH_PLACES) == 0
-        assert min(places[place] for place in ("vault", "cage", "rack", "players", "bank", "vault_cash")) >= 0
+        assert min(places[place] for place in ("vault", "cage", "rack", "bank", "vault_cash")) >= 0
+        assert in_play.most_with_players_cents() >= 0
+        assert self.wheel.rack_cents >= 0
 
     def ends(self) -> None:
         """Everybody leaves; racks and cash are counted."""
         self.walk.leave_and_close()
+        self.wheel.closes()
         for series, place in (("cagecash", "bank"), ("vaultcash", "vault_cash")):
             test_cash.counted(series, held()[place])
+
+
+def won_at(table: Table) -> int:
+    """What a table without rounds won, added up move by move: of its cash and of the chips in its rack all that neither
+    a fill nor a credit, nor a shortage of an opener, brought there."""
+    won = 0
+    for kind, source, target, cents in Transfer.objects.filter(book_id=table.book_id).values_list(
+        "kind", "source_place", "target_place", "amount_cents"
+    ):
+        if kind in ("drop", "table_win", "buy_in", "table_loss") or (
+            kind == "reversal" and "transit" not in (source, target)
+        ):
+            won += cents * ((target in ("rack", "drop_box")) - (source in ("rack", "drop_box")))
+    return won
 
 
 @pytest.mark.parametrize("seed", range(len(GAMES)))
@@ -90,6 +112,11 @@ def test_every_piece_and_every_coin_is_somewhere_and_anybody_can_prove_it(
         house.is_whole()
     house.ends()
     house.is_whole()
+    assert held()["players"] >= 0, "every rack is counted: nobody carries less than nothing"
+    moved = set(Transfer.objects.filter(book_id=house.wheel.table.book_id).values_list("kind", flat=True))
+    assert {"table_win", "table_loss", "buy_in", "drop"} <= moved
+    [line] = figures.day(day, [house.wheel.table]).lines
+    assert line.win_cents == won_at(house.wheel.table)
     clock.stand(timezone.now() + timedelta(minutes=1))  # what lies there at a moment came before it
     taken = inventory.on(day)
     assert taken.agrees

@@ -13,13 +13,13 @@ import msgspec
 
 from ledger.proof import merkle, seals, spelling
 from ledger.proof.chain import Broken, Entry, Head, Mend, mends_in, time_of, walk
-from ledger.proof.chips import CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, MOVEMENTS, REVERSAL
+from ledger.proof.chips import CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, MOVEMENTS, RACK, REVERSAL
 from ledger.proof.moves import Chart, Move, Place, Posted, Proven, reconcile
 from ledger.proof.spelling import canonical
 from tables.audit.outside.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
 from tables.audit.outside.cage_counts import Count, Part, count_of, into_places
 from tables.games.felt import Illegal
-from tables.log import back_entry, paper, pins
+from tables.log import back_entry, by_count, paper, pins
 from tables.log.catalog import event_of, fold
 from tables.log.entries.clocks import ClockMended
 from tables.log.entries.corrections import AboutCorrection, Correction, CorrectionProposed
@@ -233,7 +233,7 @@ class BookProof:
             self._house(event)
             state.trust.follow(event, entry.seq)
         else:
-            self._table(event, entry, replay.standing, state)
+            self._table(event, entry, replay, state)
         replay.follow(entry, event, posted)
         if event.attested is not None or event.signed_terms() is not None:
             self.signatures.append(Signature(event, entry.seq, entry.by, entry.key))
@@ -316,20 +316,25 @@ class BookProof:
 
     # --- one entry
 
-    def _table(self, event: Event, entry: Entry, before: Standing, state: _State) -> None:
+    def _table(self, event: Event, entry: Entry, replay: Replay, state: _State) -> None:
+        before = replay.standing
+        if state.settings is not None:
+            by_count.refuse(event, state.settings, replay.held.get(RACK, 0) if replay.held is not None else None)
         match event:
             case TableSet():
-                self._settings(event, state)
+                self._settings(event, before, state)
             case Played(opening=Pinned() as pinned):
                 self._round_opening(pinned, entry, before, state.settings)
             case AboutCorrection():
                 self._correction(event, state)
 
-    def _settings(self, event: TableSet, state: _State) -> None:
-        before = msgspec.to_builtins(state.settings) if state.settings else {}
+    def _settings(self, event: TableSet, standing: Standing, state: _State) -> None:
+        settings = state.settings
+        before = msgspec.to_builtins(settings) if settings else {}
         if before and any(before.get(name) != event.before.get(name) for name in event.after):
             raise Misconduct("the settings were others before it")
         state.set(event)
+        by_count.refuse_change(standing, settings, state.settings)
 
     def _round_opening(self, pinned: Pinned, entry: Entry, before: Standing, settings: Settings | None) -> None:
         """A round is opened by the rules and limits that were in force, upon the cards and chips that were there."""

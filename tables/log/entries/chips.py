@@ -23,15 +23,19 @@ class ChipsSold(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "chips"
     kinds: ClassVar[tuple[str, ...]] = ("buy_in",)
-    may_move: ClassVar[frozenset[str]] = frozenset({"buy_in", "drop"})
+    may_move: ClassVar[frozenset[str]] = frozenset({"buy_in", "drop", "table_win"})
 
     amount_cents: int
     chips: Chips = ()
     """Which were handed out, as the screen named them to the dealer; none in entries of before they were written."""
+    came_back_cents: int = 0
+    """What of them can lie in the rack only because players lost it: at a table whose win is known by its counts."""
 
     def moved(self, context: Context) -> Sequence[Move]:
         _refuse_other(self.chips, self.amount_cents)
-        return sold(context.chart, self.amount_cents)
+        if not 0 <= self.came_back_cents <= self.amount_cents:
+            raise Misconduct(f"it says that {self.came_back_cents} came back for a sale of {self.amount_cents}")
+        return sold(context.chart, self.amount_cents, self.came_back_cents)
 
     def words(self) -> str:
         return f"A player buys chips for {money(self.amount_cents)}"
@@ -55,7 +59,7 @@ class SaleUndone(Event, frozen=True, kw_only=True, omit_defaults=True):
         if self.corrects != context.before.seq:
             raise Misconduct(f"it undoes entry {self.corrects}, and entry {context.before.seq} is the one before it")
         posted = context.posted.get(self.corrects, ())
-        if [transfer.move for transfer in posted] != sold(context.chart, self.amount_cents):
+        if [transfer.move for transfer in posted][-2:] != sold(context.chart, self.amount_cents):
             raise Misconduct(f"it undoes a sale of {self.amount_cents}, and entry {self.corrects} is none")
         return undone(posted)
 

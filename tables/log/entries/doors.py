@@ -32,7 +32,7 @@ class Door(Event, frozen=True, kw_only=True, omit_defaults=True):
         return cls(
             slip=slip.name,
             rack_cents=slip.total_cents,
-            variance_cents=slip.total_cents - slip.expected_cents,
+            variance_cents=slip.variance_cents,
             chips=slip.agreed or (),
         )
 

@@ -12,6 +12,7 @@ from ledger.proof.chips import REVERSAL, money
 from ledger.proof.moves import Move, Posted, undone
 from tables.games.cards import PAIRS, Pack
 from tables.games.catalog import GAMES
+from tables.games.counted import no_rounds
 from tables.games.felt import PLACE_NAMES, Action, AskCard, Card, Choose, Opening, Payout, SetAside
 from tables.games.game import Game
 from tables.games.play import play, replay
@@ -54,9 +55,11 @@ class Pinned(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     def begin(self, number: int, seq: int) -> Round:
         """The round, before anything was played in it."""
         game, rules, opening = self.read()
+        begun = kind_of(game).round_type
+        if begun is None:
+            raise no_rounds()
         state = game.open(rules, opening)
         chips = self.stacks or (), self.pot_cents or 0, self.coin_cents or 0
-        begun = kind_of(game).round_type
         return begun(
             number, game, rules, opening, seq, (), state, 0, {}, *chips, version=self.version, marks=self.marks
         )

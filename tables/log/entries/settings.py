@@ -64,6 +64,8 @@ def change(name: str, before: Any, after: Any) -> str:
 
 
 def _value(name: str, value: Any) -> str:
+    if isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
+        return ", ".join(" ".join(map(str, item.values())) for item in value)
     if isinstance(value, list | tuple):
         return " ".join(_value(name, item) for item in value)
     if value is None:

@@ -33,6 +33,7 @@ class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     noted: Chips = ()
     facts: dict[str, str] = {}
     apart: tuple[Apart, ...] = ()
+    tells_win: bool = False
 
     @classmethod
     def of(cls, slip: Slip) -> SpelledSlip:
@@ -50,6 +51,7 @@ class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             noted=slip.noted,
             facts=dict(slip.facts),
             apart=slip.apart,
+            tells_win=slip.tells_win,
         )
 
     def read(self, records: Mapping[str, Series] = SLIPS) -> Slip:
@@ -151,7 +153,11 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
         before = context.before
         try:
             after = paper.sign(
-                before.slips, self.signature, context.seq, before.dealer.username if before.dealer else None
+                before.slips,
+                self.signature,
+                context.seq,
+                before.dealer.username if before.dealer else None,
+                by_count=self.now.tells_win,
             )
         except Wrong as wrong:
             raise Misconduct(f"it could not be signed then: {wrong.sentence}") from None

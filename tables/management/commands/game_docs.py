@@ -11,7 +11,7 @@ import msgspec
 from django.core.management.base import BaseCommand, CommandError
 
 from tables.games.cards import BY_RANK, PAIRS, STANDARD
-from tables.games.catalog import GAMES
+from tables.games.catalog import DEALT
 from tables.games.game import Game, Wager
 from tables.games.pays import PaidWager
 from tables.log.kinds import kind_of
@@ -46,7 +46,7 @@ class Command(BaseCommand):
 
 def pages() -> Iterator[tuple[Path, str]]:
     """The path of each page, and its text as it should be."""
-    for game in GAMES.values():
+    for game in DEALT.values():
         path = PAGES / f"{game.name}.md"
         yield path, rewritten(path.read_text(), "\n".join(facts(game)))
 

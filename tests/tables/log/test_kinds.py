@@ -1,4 +1,4 @@
-"""The two kinds of game: nothing asks which one it is but the few files that hold a pair of objects for them."""
+"""The kinds of game: nothing asks which one it is but the few files that hold a pair of objects for them."""
 
 import ast
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from msgspec import structs
 
-from tables.games.catalog import GAMES
+from tables.games.catalog import DEALT
 from tables.log import pins
 from tables.log.event import Misconduct
 from tables.log.fold import Shoe, Standing
@@ -22,7 +22,7 @@ PICKED_IN: Final = {"tables/log/kinds.py", "tables/board/picture.py", "dealer_ui
 """The log's pair; the field of a board that tells programs the kind; the screen's pair, which is picked by that."""
 NARROWED_IN: Final = "tables/games/"
 """Games and records of them name a protocol where they need one of its members."""
-KINDS: Final = {"BankedGame", "PotGame", "HouseRound", "PotRound"}
+KINDS: Final = {"BankedGame", "PotGame", "Counted", "HouseRound", "PotRound"}
 
 
 def branches(tree: ast.AST) -> Iterator[int]:
@@ -31,7 +31,9 @@ def branches(tree: ast.AST) -> Iterator[int]:
         match node:
             case ast.Attribute(attr="banked" | "is_banked"):
                 yield node.lineno
-            case ast.Compare(comparators=[ast.Constant(value="banked" | "pot")], left=ast.Attribute(attr="kind")):
+            case ast.Compare(
+                comparators=[ast.Constant(value="banked" | "pot" | "counted")], left=ast.Attribute(attr="kind")
+            ):
                 yield node.lineno
             case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds]):
                 if KINDS & {name.id for name in ast.walk(kinds) if isinstance(name, ast.Name)}:
@@ -55,9 +57,10 @@ def test_what_asks_is_found() -> None:
     assert list(branches(ast.parse("if game.banked: pass"))) == [1]
     assert list(branches(ast.parse('x = 1 if game.kind == "pot" else 2'))) == [1]
     assert list(branches(ast.parse("isinstance(game, BankedGame | int)"))) == [1]
+    assert list(branches(ast.parse('if board.kind == "counted": pass'))) == [1]
 
 
-@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+@pytest.mark.parametrize("game", DEALT.values(), ids=DEALT)
 def test_a_round_is_of_the_kind_of_its_game(game: Any) -> None:
     """Harm: a game for a pot is settled as if the house had taken its bets."""
     assert kind_of(game).round_type is {"banked": HouseRound, "pot": PotRound}[game.kind]

@@ -12,7 +12,7 @@ from ledger import cage
 from ledger.models import Account
 from tables import dealing, standing
 from tables.audit import proofs
-from tables.games.catalog import GAMES
+from tables.games.catalog import DEALT
 from tables.games.felt import AskBet, AskCard, AskChoice, AskShuffle
 from tables.inputs import AbandonTable, BeginSlip, EnterMishap, ForgiveCommission, SignSlip, VoidRound, VoidSlip
 from tables.log.kinds import kind_of
@@ -31,7 +31,7 @@ OPTIONS: dict[str, dict[str, Any]] = {"blackjack": {"decks": 6}, "rocket": {"dec
 FILL = ((CHIPS[0][0], 10),)
 WAYS = [
     (name, source)
-    for name, game in GAMES.items()
+    for name, game in DEALT.items()
     for source in ShoeSource.values
     if source in ("keyed", "house") or game.kind == "banked"
 ]
@@ -42,7 +42,7 @@ class Walk:
 
     def __init__(self, name: str, source: str) -> None:
         self.chance = random.Random(f"{name} {source}")
-        game = GAMES[name]
+        game = DEALT[name]
         if game.kind == "pot":
             seats = dict.fromkeys(range(1, min(game.seat_counts[-1], 4) + 1), 3_000) if game.coins else {}
             self.dealer, self.boss = for_pot(name, seats=seats, source=source)
@@ -186,9 +186,9 @@ class Walk:
     def open_again(self) -> None:
         self.boss("open_table")
         dealing.sign_in(self.dealer.table, Staff.objects.get(pk=self.dealer.by.pk))
-        if self.dealer.now.stacks or GAMES[self.dealer.table.game].kind != "pot":
+        if self.dealer.now.stacks or DEALT[self.dealer.table.game].kind != "pot":
             return
-        if kind_of(GAMES[self.dealer.table.game]).for_coins:
+        if kind_of(DEALT[self.dealer.table.game]).for_coins:
             for seat in (1, 2, 3):
                 self.dealer("buy_in", seat=seat, amount_cents=2_000)
 

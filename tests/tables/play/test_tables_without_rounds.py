@@ -1,0 +1,182 @@
+"""A table whose game nobody deals here: its chips, what its counts tell, and what it refuses."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from ledger import cage, inspection
+from ledger.models import Account, Alert, Book, Discrepancy, Transfer
+from tables import dealing
+from tables.audit import proofs
+from tables.board.picture import board
+from tables.day import figures, hours, inventory
+from tables.inputs import BeginSlip
+from tables.models import Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import table_settings
+from tables.slips import cage_desk
+from tests import floor
+from tests.floor import Hand
+from tests.tables.wheel import wheel as roulette
+
+RACK_CENTS = floor.FLOAT_CENTS - floor.POCKET_CENTS
+
+
+@pytest.fixture
+def wheel(db: None) -> tuple[Hand, Hand]:
+    """A roulette table that is open, with its dealer: the dealer's hand and the pit boss's."""
+    made = roulette()
+    boss = Hand(made, floor.staff(Role.PIT_BOSS, "bella"))
+    boss("open_table")
+    dora = floor.staff(Role.DEALER, "dora", "101")
+    dealing.sign_in(made, dora)
+    return Hand(made, dora), boss
+
+
+def in_place(hand: Hand, place: str) -> int:
+    return cage.balance(Account.objects.get(book_id=hand.table.book_id, place=place))
+
+
+def kinds(hand: Hand) -> list[tuple[str, int]]:
+    """What was moved at the table since its first fill."""
+    transfers = Transfer.objects.filter(book_id=hand.table.book_id).order_by("seq", "leg")
+    return [move for move in transfers.values_list("kind", "amount_cents") if not move[0].startswith("fill")]
+
+
+def is_proved(hand: Hand) -> bool:
+    return proofs.verify(Book.objects.get(pk=hand.table.book_id)).fault is None
+
+
+def test_what_it_won_shows_when_its_rack_is_counted(wheel: tuple[Hand, Hand]) -> None:
+    """Harm: a table's win is booked as a surplus that somebody has to explain, or is in no figure at all."""
+    dealer, boss = wheel
+    dealer("sell_chips", amount_cents=60_000)
+    floor.counted(boss, "rack", over_cents=25_000)
+    assert kinds(dealer)[-1] == ("table_win", 25_000)
+    floor.counted(boss, "closer", over_cents=-40_000)
+    assert kinds(dealer)[-1] == ("table_loss", 40_000)
+    assert not Discrepancy.objects.exists()
+    [line] = figures.day(hours.day_of(timezone.now()), [dealer.table]).lines
+    assert (line.game, line.drop_cents, line.win_cents) == ("Roulette", 60_000, 60_000 + 25_000 - 40_000 - 60_000)
+    assert inventory.on(hours.day_of(timezone.now())).agrees
+    assert is_proved(dealer)
+
+
+def test_an_opener_that_differs_is_a_discrepancy_as_anywhere(wheel: tuple[Hand, Hand]) -> None:
+    """Harm: chips that went missing from a locked rack overnight are told as what players won."""
+    dealer, boss = wheel
+    boss("close_table")
+    floor.counted(boss, "opener", over_cents=-500)
+    assert kinds(dealer)[-1] == ("short", 500)
+    assert [found.amount_cents for found in Discrepancy.objects.all()] == [-500]
+
+
+def test_a_dealt_rack_that_is_off_stays_a_discrepancy(hands: tuple[Hand, Hand]) -> None:
+    """Harm: where every round is known, a shortage disappears in the win."""
+    dealer, boss = hands
+    floor.counted(boss, "rack", over_cents=-500)
+    assert kinds(dealer)[-1] == ("short", 500)
+
+
+def test_chips_are_sold_though_the_transfers_have_none_left(wheel: tuple[Hand, Hand]) -> None:
+    """Harm: players' losses lie in the rack before the dealer's eyes, and the system refuses to sell them."""
+    dealer, boss = wheel
+    dealer("sell_chips", amount_cents=RACK_CENTS - 10_000)
+    dealer("sell_chips", amount_cents=50_000)
+    assert kinds(dealer)[-3:] == [("table_win", 40_000), ("buy_in", 50_000), ("drop", 50_000)]
+    assert in_place(dealer, "rack") == 0
+    floor.counted(boss, "closer", over_cents=70_000)
+    [line] = figures.day(hours.day_of(timezone.now()), [dealer.table]).lines
+    assert line.win_cents == 40_000 + 70_000
+    assert is_proved(dealer)
+
+
+def test_a_sale_that_brought_chips_back_is_undone_whole(wheel: tuple[Hand, Hand]) -> None:
+    """Harm: a wrong key leaves a win behind that nobody made."""
+    dealer, _ = wheel
+    before = in_place(dealer, "rack"), in_place(dealer, "players")
+    sold = dealer("sell_chips", amount_cents=RACK_CENTS + 30_000)
+    dealer("undo_sale", sale=sold.entry)
+    assert (in_place(dealer, "rack"), in_place(dealer, "players")) == before
+    assert is_proved(dealer)
+
+
+def test_winnings_of_an_uncounted_table_are_redeemed_and_no_more(wheel: tuple[Hand, Hand]) -> None:
+    """Harm: a player who won at roulette is refused at the cage; or chips that no table can have lost are paid for."""
+    _, boss = wheel
+    cashier = floor.crew("issued")
+    cage_desk.sell(2_000_000, by=cashier, key=uuid4())
+    floor.counted(boss, "rack", over_cents=floor.POCKET_CENTS + 2_000_000)
+    assert cage.held_by_players() == 0
+    cage_desk.redeem(200_000, by=cashier, key=uuid4())
+    inspection.inspect_house()
+    assert not Alert.objects.filter(kind="negative").exists()
+    floor.counted(boss, "closer", over_cents=-200_000)
+    assert cage.held_by_players() == 0
+    with pytest.raises(Refused, match="cannot be redeemed"):
+        cage_desk.redeem(10_000, by=cashier, key=uuid4())
+
+
+def test_a_closer_that_tells_too_much_is_seen_over_all_tables(wheel: tuple[Hand, Hand]) -> None:
+    """Harm: a count of chips that nobody lost makes a win, and nothing ever contradicts it."""
+    _, boss = wheel
+    floor.counted(boss, "closer", over_cents=floor.POCKET_CENTS + 5_000)
+    inspection.inspect_house()
+    assert Alert.objects.filter(kind="negative").count() == 1
+
+
+@pytest.mark.parametrize(
+    "entered",
+    [
+        {"do": "load_shoe"}, {"do": "bet", "seat": 1, "amount_cents": 1_000}, {"do": "close_bets"}, {"do": "deal"},
+        {"do": "card", "rank": 3}, {"do": "start_game", "seats": (1,)}, {"do": "burn"}, {"do": "shuffle_shoe"},
+        {"do": "take_back"}, {"do": "buy_in", "seat": 1, "amount_cents": 1_000}, {"do": "cut_card_out"},
+        {"do": "check_decks", "counts": (1,)}, {"do": "retire_shoe"}, {"do": "paid", "seat": 1},
+    ],
+    ids=lambda entered: str(entered["do"]),
+)  # fmt: skip
+def test_nothing_is_dealt(wheel: tuple[Hand, Hand], entered: dict[str, object]) -> None:
+    """Harm: a key of another table's screen opens a round that no engine can settle, or ends in a server error."""
+    dealer, _ = wheel
+    seq = dealer.now.seq
+    with pytest.raises(Refused) as refused:
+        dealer(**entered)
+    assert refused.value.sentence
+    assert dealer.now.seq == seq
+
+
+def test_its_board_says_what_is_left(wheel: tuple[Hand, Hand]) -> None:
+    """Harm: the dealer's screen asks for a shoe that nobody has."""
+    dealer, boss = wheel
+    drawn = dealer.board
+    assert (drawn.due, drawn.kind, drawn.round_open, drawn.buttons, drawn.prompts) == (
+        "counted",
+        "counted",
+        False,
+        (),
+        (),
+    )
+    assert len(drawn.seats) == 6
+    assert board(dealer.table, boss.by).due == "counted"
+
+
+def test_an_open_table_keeps_its_way_of_knowing_its_win(wheel: tuple[Hand, Hand], operator: Staff) -> None:
+    """Harm: a table is set to another game in mid-play, and what it won until then is called a shortage."""
+    dealer, boss = wheel
+    with pytest.raises(Refused, match="Close the table first"):
+        table_settings.change_table(dealer.table, {"game": "rocket", "options": {}}, by=operator)
+    boss("close_table")
+    table_settings.change_table(dealer.table, {"game": "rocket", "options": {}, "min_cents": 1_000}, by=operator)
+    assert is_proved(dealer)
+
+
+def test_a_credit_of_more_than_was_counted_asks_for_a_count(wheel: tuple[Hand, Hand]) -> None:
+    """Harm: chips leave a rack that the transfers do not have in it; or whoever asks is told no way on."""
+    dealer, boss = wheel
+    chips = ((10_000, 200),)
+    with pytest.raises(Refused, match="count it first"):
+        floor.signs(dealer.table, boss.by, BeginSlip("credit", chips))
