@@ -9,7 +9,7 @@ from ledger.proof.chips import money
 from tables.board.picture import Board, SeatBox
 from tables.games.catalog import GAMES
 from tables.games.game import Kind
-from tables.log.terms import title_of
+from tables.log.terms import game_title
 
 
 class Felt(ABC):
@@ -136,7 +136,7 @@ class CountedFelt(Felt):
         return False
 
     def terms(self, board: Board) -> str:
-        return f"{title_of(board.table)}, {money(board.min_cents)} to {money(board.max_cents)}"
+        return f"{game_title(board.table)}, {money(board.min_cents)} to {money(board.max_cents)}"
 
 
 _FELTS: Final[dict[tuple[Kind, bool], Felt]] = {

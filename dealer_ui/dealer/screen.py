@@ -32,7 +32,7 @@ from tables.log.back_entry import moment_of
 from tables.log.entries import rounds as log
 from tables.log.fold import Standing
 from tables.log.paper import Slip
-from tables.log.terms import title_of
+from tables.log.terms import game_title
 from tables.play import seat_pages
 from tables.play.rounds import REPORTED
 from tables.refusals import Refused
@@ -161,7 +161,7 @@ class Screen:
     @property
     def title(self) -> str:
         """What the table's game is called."""
-        return title_of(self.board.table)
+        return game_title(self.board.table)
 
     @property
     def slips(self) -> tuple[Slip, ...]:

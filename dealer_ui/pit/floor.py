@@ -34,7 +34,7 @@ from tables.log.entries.rounds import whom
 from tables.log.fold import Standing
 from tables.log.kinds import kind_of
 from tables.log.series import Series, offered
-from tables.log.terms import title_of
+from tables.log.terms import game_title
 from tables.models import Staff, Table
 from tables.play import seat_pages
 from tables.setup import blindness, pits
@@ -79,7 +79,7 @@ class Seen:
     @property
     def title(self) -> str:
         """How its game is called."""
-        return title_of(self.table)
+        return game_title(self.table)
 
     @property
     def paper(self) -> list[Series]:

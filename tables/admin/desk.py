@@ -30,11 +30,11 @@ from tables.alerting.inbox import OPEN, Wanted
 from tables.alerting.sorts import sort_of
 from tables.audit import access, watch
 from tables.day import closing, hours
-from tables.games.catalog import GAMES
 from tables.log.entries.staff import CALLED
 from tables.log.fold import Standing
 from tables.log.house_terms import title_of
 from tables.log.paper import Slip
+from tables.log.terms import game_title
 from tables.models import HouseHours, HouseTerms, OneTimeCode, Proposal, Staff, Table
 from tables.setup import pits, proposals
 from tables.setup.pits import NOWHERE, Place
@@ -142,7 +142,7 @@ def _pits(tables: Sequence[Table], standings: Mapping[int, Standing]) -> list[Pi
 def _open_table(table: Table, state: Standing) -> OpenTable:
     return OpenTable(
         name=table.name,
-        game=GAMES[table.game].title,
+        game=game_title(table),
         limits=f"{money(table.min_cents)} to {money(table.max_cents)}",
         state="Rack locked" if state.lock else "Open" if state.is_open else "Closed",
         is_open=state.is_open,

@@ -64,7 +64,7 @@ from tables.log.entries.staff import CALLED
 from tables.log.fold import Standing
 from tables.log.house_profiles import PROFILES
 from tables.log.kinds import kind_of
-from tables.log.terms import title_of
+from tables.log.terms import game_title
 from tables.models import (
     PASSWORD,
     PIN,
@@ -349,7 +349,7 @@ class TableAdmin(Retiring):
 
     @admin.display(description="game")
     def game_title(self, table: Table) -> str:
-        return title_of(table)
+        return game_title(table)
 
     @admin.display(description="bets", ordering="min_cents")
     def bets(self, table: Table) -> str:

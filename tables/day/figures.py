@@ -24,7 +24,7 @@ from tables.edge import kept_sheets
 from tables.edge.kept_sheets import Worths
 from tables.edge.worth import NOTHING
 from tables.games.catalog import GAMES
-from tables.log.terms import title_of
+from tables.log.terms import game_title
 from tables.models import Table
 
 COUNTED, LEDGER, EXPECTED = "counted", "ledger", "expected"
@@ -204,13 +204,13 @@ def joined(table: Table, parts: Iterable[Figures]) -> Figures:
     spans = [part for part in parts if part.was_open]
     total = together(table.name, spans)
     if not spans:
-        return replace(total, game=title_of(table))
+        return replace(total, game=game_title(table))
     first, last, edge = spans[0], spans[-1], edge_of(table)
     # What a rack gained between two spans in which the table was open is in neither of them.
     gaps = sum(after.opener_cents - before.closer_cents for before, after in pairwise(spans))
     return replace(
         total,
-        game=title_of(table),
+        game=game_title(table),
         opener_cents=first.opener_cents,
         opener_is=first.opener_is,
         closer_cents=last.closer_cents,
@@ -365,7 +365,7 @@ def arrived(since: Mapping[str, int], through: Mapping[str, int]) -> list[Late]:
 
 
 def _figures(table: Table, worths: Worths, span: BookSpan, start: datetime, end: datetime) -> Figures:
-    blank = Figures(table.name, title_of(table))
+    blank = Figures(table.name, game_title(table))
     if not span.runs:
         return blank
     sums = {name: sum(run.sums[name] for run in span.runs) for name in ("handle", "rounds")}

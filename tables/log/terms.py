@@ -93,7 +93,7 @@ def rules_of(table: Set) -> Any:
     return made_rules(GAMES[table.game], table.options, table.unit_cents)
 
 
-def title_of(table: Set) -> str:
+def game_title(table: Set) -> str:
     """What the game of a table is called."""
     return GAMES[table.game].called(table.options)
 

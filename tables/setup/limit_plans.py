@@ -44,7 +44,7 @@ from tables.models import LimitPlan, PitSection, Staff, Table
 from tables.refusals import Refused
 from tables.setup import house_terms, pits, table_settings
 from tables.setup.pits import NOWHERE
-from tables.setup.table_settings import Faults, wagers_of
+from tables.setup.table_settings import Faults
 
 LONGEST: Final = 40
 LONGEST_NOTE: Final = 200
@@ -138,7 +138,9 @@ def facts_of(settings: Settings, table: str, pit: str) -> Facts:
     game = GAMES[settings.game]
     own = limits_in(settings) | {name: plain(value) for name, value in settings.own_limits.items()}
     kept = {name: value for name, value in own.items() if value is not None}
-    return Facts(table=table, game=settings.game, pit=pit, wagers=frozenset(wagers_of(game)), own=kept)
+    return Facts(
+        table=table, game=settings.game, pit=pit, wagers=frozenset(game.limited_wagers(settings.options)), own=kept
+    )
 
 
 def limits_in(settings: Settings | Table) -> dict[str, Value]:
@@ -351,7 +353,7 @@ def _of_fault(event: LimitPlanSet) -> str:
 
 def _strange_wagers(values: Values, game: str) -> list[str]:
     named = [name.removeprefix(WAGER) for name in values if name.startswith(WAGER)]
-    return [wager for wager in named if wager not in wagers_of(GAMES[game])]
+    return [wager for wager in named if wager not in GAMES[game].limited_wagers({})]
 
 
 def _felt_faults(event: LimitPlanSet) -> Faults:
