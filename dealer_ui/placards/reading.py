@@ -17,10 +17,11 @@ from tables.board import pays
 from tables.board.pays import PaidLines
 from tables.edge import kept_sheets
 from tables.games.catalog import GAMES
+from tables.games.counted import CountedRules
 from tables.games.in_words import HOW_IT_GOES, OF_THE_PAYS, OF_THE_SHOE
 from tables.log.kinds import kind_of
 from tables.log.limit_plans import WAGER, Values, values_of
-from tables.log.terms import rules_of, settings_after
+from tables.log.terms import game_title, rules_of, settings_after
 from tables.models import Table
 from tables.setup import house_terms, limit_plans, proposals, table_settings
 
@@ -99,7 +100,7 @@ def placards_of(tables: Sequence[Table]) -> list[Placard]:
     return [
         Placard(
             table=table.name,
-            game=GAMES[table.game].title,
+            game=game_title(table),
             is_open=standings[table.book_id].is_open,
             limits=_limits(table, table.min_cents, table.max_cents, table.wager_limits),
             changes=coming.get(table.name, []),
@@ -158,6 +159,9 @@ def _planned(table: Table, values: Values) -> list[Limit]:
 def _rules(table: Table) -> Iterator[Rule]:
     """The options of the game as the table plays it, in the words of the game's own rules."""
     rules = rules_of(table)
+    if kind_of(GAMES[table.game]).is_by_count:
+        yield from _stated(rules)
+        return
     described = msgspec.inspect.type_info(GAMES[table.game].rules_type)
     assert isinstance(described, msgspec.inspect.StructType)  # noqa: S101 -- rules are structs
     for option in described.fields:
@@ -166,6 +170,17 @@ def _rules(table: Table) -> Iterator[Rule]:
         title = (option.type.extra_json_schema or {}).get("description", "").rstrip(".")
         if title:
             yield Rule(title, _said(getattr(rules, option.name)))
+
+
+def _stated(rules: CountedRules) -> Iterator[Rule]:
+    """What the operator says of the wagers of a table without rounds; of the edge, where the house shows the odds. The
+    hold that is usual is the house's own matter."""
+    shows_odds = house_terms.in_force("placard_odds")
+    for wager in rules.wagers:
+        words = [wager.pays] if wager.pays else []
+        words += [f"the house's edge is {wager.edge}"] if wager.edge and shows_odds else []
+        if words:
+            yield Rule(wager.name, ", ".join(words))
 
 
 def _said(value: Any) -> str:

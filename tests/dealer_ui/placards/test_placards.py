@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dealer_ui.placards import pages
-from tables.games.catalog import GAMES
+from tables.games.catalog import DEALT
 from tables.games.in_words import HOW_IT_GOES
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import PitSectionSet
@@ -176,4 +176,4 @@ def test_a_pit_has_one_sign_and_names_are_only_text(operator: Staff) -> None:
 
 def test_every_game_has_its_words() -> None:
     """Harm: a new game's sign says nothing of how it goes."""
-    assert HOW_IT_GOES.keys() == GAMES.keys()
+    assert HOW_IT_GOES.keys() == DEALT.keys()

@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
+from dealer_ui.placards.reading import placard_of
 from ledger import cage, inspection
 from ledger.models import Account, Alert, Book, Discrepancy, Transfer
 from tables import dealing
@@ -180,3 +181,13 @@ def test_a_credit_of_more_than_was_counted_asks_for_a_count(wheel: tuple[Hand, H
     chips = ((10_000, 200),)
     with pytest.raises(Refused, match="count it first"):
         floor.signs(dealer.table, boss.by, BeginSlip("credit", chips))
+
+
+def test_its_placard_says_its_wagers_and_not_the_hold(wheel: tuple[Hand, Hand]) -> None:
+    """Harm: the sign of a roulette table says nothing, or tells players what the house usually keeps."""
+    placard = placard_of(wheel[0].table)
+    assert placard.game == "Roulette"
+    assert [(rule.title, rule.value) for rule in placard.rules] == [
+        ("Straight up", "35 to 1"),
+        ("Red or black", "evens"),
+    ]
