@@ -166,11 +166,12 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 # What the floor is to hear within seconds waits behind no proof: a queue of its own, with a worker of its own. A worker
 # that is told of no queue serves both.
-CELERY_TASK_QUEUES = (Queue("celery"), Queue("alerts"))
+# Events go to receivers that may be slow: those have a queue of their own too, and delay no alert.
+CELERY_TASK_QUEUES = (Queue("celery"), Queue("alerts"), Queue("events"))
 CELERY_TASK_DEFAULT_QUEUE = "celery"
 CELERY_TASK_ROUTES = {
     f"tables.tasks.{task}": {"queue": "alerts"} for task in ("follow_books", "look_after_alerts", "deliver")
-}
+} | {"tables.tasks.tell_events": {"queue": "events"}}
 # A run that found its slot done already does nothing, so beat asks more often than tables/audit/watch.py plans.
 CELERY_BEAT_SCHEDULE = {
     "watch the floor": {"task": "tables.tasks.watch", "schedule": timedelta(minutes=1)},

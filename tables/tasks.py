@@ -8,7 +8,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.core.management import call_command
 
-from tables.alerting import delivery, following
+from tables.alerting import delivery, following, subscriptions
 from tables.audit import errands, proofs
 from tables.audit import watch as watching
 from tables.edge import spreading  # noqa: F401 -- its task is found here
@@ -62,6 +62,12 @@ def bring_into_force() -> int:
 def deliver(pk: int) -> str | None:
     """Make the attempt that is due at a delivery; what came of it."""
     return delivery.deliver(pk)
+
+
+@shared_task
+def tell_events(name: str) -> int:
+    """Tell a channel what is new in the feed; how many messages it took."""
+    return subscriptions.tell(name)
 
 
 @shared_task

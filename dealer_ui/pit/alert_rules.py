@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dealer_ui.guards import watches
 from dealer_ui.numbers import cents, number
 from ledger.proof.chips import money
-from tables.alerting import channels, delivery, following, rule_book
+from tables.alerting import channels, delivery, following, rule_book, subscriptions
 from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, Resending
 from tables.alerting.rules import CENTS, HEARERS, LEVEL, LEVELS, Kind, Rule
 from tables.games.catalog import GAMES
@@ -195,6 +195,8 @@ class Sent:
     def what(self) -> str:
         """What was to be told."""
         body: Mapping[str, Any] = self.delivery.body
+        if "through" in body:
+            return f"Events of the feed, from place {body['first']:,} through {body['through']:,}"
         return str(body["alert"]["message"] if "alert" in body else body["message"])
 
     @property
@@ -218,6 +220,7 @@ def channels_page(request: HttpRequest) -> HttpResponse:
         "recent": [Sent(row) for row in recent],
         "may_test": _viewer(request).has_perm("tables.add_alertchannel"),
         "behind": following.behind(),
+        "subscriptions": subscriptions.states(),
         "moment": timezone.now(),
     }
     return render(request, "dealer_ui/pit/alert_channels.html", context)

@@ -24,6 +24,7 @@ from tables.alerting.rows import AlertChannel
 from tables.alerting.rules import KINDS, LEVELS
 from tables.day import hours as shifts
 from tables.day.hours import Hours
+from tables.feed.telling import FORMS
 from tables.games.catalog import GAMES
 from tables.log.entries.settings import PAYS
 from tables.log.fold import KEYED, Standing
@@ -690,11 +691,28 @@ class AlertChannelForm(Judged):
         widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
         help_text="None chosen: all.",
     )
-    FIELDS = {"least_level": "level", "about": "kinds", "secret": "signed_with"}  # pragma: allowlist secret
+    events = forms.MultipleChoiceField(
+        label="Only events of these types",
+        required=False,
+        choices=[(type_, type_) for type_ in sorted(FORMS)],
+        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text="Where it tells events. None chosen: all.",
+    )
+    at_tables = forms.ModelMultipleChoiceField(
+        Table.objects.filter(retired_at=None),
+        label="Only events about these tables",
+        required=False,
+        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text="Where it tells events. None chosen: all, and what is about no table.",
+    )
+    FIELDS = {
+        "least_level": "level", "about": "kinds", "secret": "signed_with",  # pragma: allowlist secret
+        "types": "events", "tables": "at_tables",
+    }  # fmt: skip
 
     class Meta:
         model = AlertChannel
-        fields = ("name", "means", "address", "is_on")
+        fields = ("name", "tells", "means", "address", "is_on")
         help_texts = {
             "name": "A name that there is already gets its next version.",
             "address": "One e-mail address, or an address that begins with https://.",
@@ -710,6 +728,9 @@ class AlertChannelForm(Judged):
             is_on=typed["is_on"],
             least_level=typed["level"],
             about=tuple(typed["kinds"]),
+            tells=typed["tells"],
+            types=tuple(typed["events"]),
+            tables=tuple(table.name for table in typed["at_tables"]),
             both_hours=typed["both_hours"],
         )
 

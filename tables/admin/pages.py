@@ -52,7 +52,7 @@ from tables.admin.house_terms import FromThenOn, ReasonForm, TermsForm, changes,
 from tables.admin.pay_tables import PayTableForm, previews
 from tables.admin.roles import RolesForm
 from tables.alerting import channels
-from tables.alerting.rows import AlertChannel
+from tables.alerting.rows import AlertChannel, Tells
 from tables.alerting.rules import KINDS, LEVELS
 from tables.board import pays, secrecy
 from tables.day import hours as shifts
@@ -486,13 +486,22 @@ class AlertChannelAdmin(SetUp):
     """How alerts leave the house. None is ever changed: the same name again is its next version."""
 
     form = AlertChannelForm
-    list_display = ("name", "version", "means", "whither", "level", "is_on", "by", "at")
-    list_filter = ("means", "is_on")
-    fields = ("name", "means", "address", "signed_with", "both_hours", "is_on", "level", "kinds")
+    list_display = ("name", "version", "tells", "means", "whither", "level", "is_on", "by", "at")
+    list_filter = ("tells", "means", "is_on")
+    fields = (
+        "name", "tells", "means", "address", "signed_with", "both_hours", "is_on", "level", "kinds", "events",
+        "at_tables",
+    )  # fmt: skip
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """Once it is set, without the secret, and of an address on the web the host alone."""
-        shown = ("name", "version", "means", "whither", "former_until", "is_on", "level", "only", "by", "at")
+        shown: tuple[str, ...] = (
+            "name", "version", "means", "whither", "former_until", "is_on", "level", "only", "by", "at",
+        )  # fmt: skip
+        if obj is not None and obj.tells == Tells.EVENTS:
+            shown = (
+                "name", "version", "tells", "means", "whither", "former_until", "is_on", "events", "about", "by", "at",
+            )  # fmt: skip
         return shown if obj else self.fields
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -510,6 +519,14 @@ class AlertChannelAdmin(SetUp):
     @admin.display(description="only alerts of")
     def only(self, row: AlertChannel) -> str:
         return ", ".join(KINDS[about].title for about in row.about if about in KINDS) or "all kinds"
+
+    @admin.display(description="only events of these types")
+    def events(self, row: AlertChannel) -> str:
+        return ", ".join(row.types) or "all types"
+
+    @admin.display(description="only events about these tables")
+    def about(self, row: AlertChannel) -> str:
+        return ", ".join(row.tables) or "all, and what is about no table"
 
 
 @admin.register(HouseTerms)

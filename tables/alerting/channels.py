@@ -20,13 +20,17 @@ from ledger.house import digest_of
 from ledger.log import Draft
 from ledger.proof.chain import Entry, Head
 from tables import pepper
-from tables.alerting.rows import AlertChannel, Means
+from tables.alerting.rows import AlertChannel, FeedPosition, Means, Tells
 from tables.alerting.rules import KINDS, LEVELS
+from tables.feed import matters, order
+from tables.feed.telling import FORMS
 from tables.handlers import checks
 from tables.log.entries.alert_rules import ChannelSet
 from tables.log.event import Misconduct
-from tables.models import Staff
+from tables.models import Staff, Table
 from tables.refusals import Refused
+
+assert matters  # noqa: S101 -- importing it puts every type of event on the list
 
 LEAST_SECRET: Final = 24
 MOST_SECRET: Final = 120
@@ -49,6 +53,10 @@ class Asked:
     is_on: bool = True
     least_level: int = 1
     about: tuple[str, ...] = ()
+    tells: str = Tells.ALERTS
+    types: tuple[str, ...] = ()
+    """Of events, which; none named means all."""
+    tables: tuple[str, ...] = ()
     both_hours: int | None = None
     """How long from now on the former secret signs as well; 0 ends that now. None: BOTH_HOURS where the secret is
     another, and else as it was."""
@@ -79,7 +87,8 @@ def set_channel(asked: Asked, *, by: Staff) -> AlertChannel:
         row = AlertChannel(
             name=asked.name, version=version, means=asked.means, address=asked.address, secret=sealed,
             former_secret=former, former_until=until, is_on=asked.is_on, least_level=asked.least_level,
-            about=sorted(asked.about), by=by.signature,
+            about=sorted(asked.about), by=by.signature, tells=asked.tells, types=sorted(asked.types),
+            tables=sorted(asked.tables),
         )  # fmt: skip
         _enter(row, head)
     return row
@@ -89,6 +98,8 @@ def _enter(row: AlertChannel, head: Head) -> None:
     entry = log.append(head, Draft.of(event_of(row), row.by))
     row.seq, row.at = entry.seq, entry.at or head.moment
     row.save()
+    if row.tells == Tells.EVENTS:  # from now on: what was before is read by cursor
+        FeedPosition.objects.get_or_create(name=row.name, defaults={"place": order.end()})
 
 
 def event_of(row: AlertChannel) -> ChannelSet:
@@ -98,6 +109,7 @@ def event_of(row: AlertChannel) -> ChannelSet:
         about=tuple(row.about), address_sha256=digest_of(row.address), secret_sha256=digest_of(row.secret),
         former_secret_sha256=digest_of(row.former_secret),
         former_until=row.former_until.isoformat() if row.former_until else "",
+        tells=row.tells, types=tuple(row.types), tables=tuple(row.tables),
     )  # fmt: skip
 
 
@@ -217,11 +229,29 @@ def faults(asked: Asked, earlier: AlertChannel | None = None) -> dict[str, str]:
         wrong["about"] = f"There is no kind of alert {', '.join(unknown)}."
     if asked.both_hours is not None and not 0 <= asked.both_hours <= MOST_BOTH_HOURS:
         wrong["both_hours"] = f"From 0 hours, which ends it now, to {MOST_BOTH_HOURS}."
+    wrong |= _feed_faults(asked, earlier)
     if asked.means == Means.MAIL:
         return wrong | _mail_faults(asked)
     if asked.means == Means.WEBHOOK:
         return wrong | _webhook_faults(asked, earlier)
     return wrong | {"means": "A channel sends by e-mail or by webhook."}
+
+
+def _feed_faults(asked: Asked, earlier: AlertChannel | None) -> dict[str, str]:
+    wrong: dict[str, str] = {}
+    if asked.tells not in Tells.values:
+        wrong["tells"] = "A channel tells alerts, or events of the feed."
+    if earlier is not None and earlier.tells != asked.tells:
+        wrong["tells"] = f"{asked.name} tells {earlier.tells}: give a channel for {asked.tells} a name of its own."
+    if asked.tells == Tells.EVENTS and asked.means != Means.WEBHOOK:
+        wrong["means"] = "Events go by webhook: no person reads them."
+    if asked.tells != Tells.EVENTS and (asked.types or asked.tables):
+        wrong["types"] = "Types and tables are chosen for channels that tell events."
+    if unknown := sorted(set(asked.types) - FORMS.keys()):
+        wrong["types"] = f"There is no event {', '.join(unknown)}."
+    if unknown := sorted(set(asked.tables) - set(Table.objects.values_list("name", flat=True))):
+        wrong["tables"] = f"There is no table {', '.join(unknown)}."
+    return wrong
 
 
 def _mail_faults(asked: Asked) -> dict[str, str]:
@@ -296,4 +326,6 @@ def check_channel(event: ChannelSet, entry: Entry) -> None:
 
 def wants(channel: AlertChannel, kind: str, level: int) -> bool:
     """Whether an alert is told by a channel."""
-    return channel.is_on and level >= channel.least_level and (not channel.about or kind in channel.about)
+    if channel.tells != Tells.ALERTS or not channel.is_on:
+        return False
+    return level >= channel.least_level and (not channel.about or kind in channel.about)

@@ -14,17 +14,20 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
+from threading import Timer
 from typing import Any, Final
 from urllib.parse import urlsplit
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from celery import current_app
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from kombu.exceptions import OperationalError
 
 from ledger import alerts, clock, house, runs
@@ -35,7 +38,16 @@ from ledger.proof.chain import Entry
 from tables import pepper
 from tables.alerting import channels, signing
 from tables.alerting.raising import Heard, heard, with_steps
-from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, Means, Outcome, Resending
+from tables.alerting.rows import (
+    AlertChannel,
+    Delivery,
+    DeliveryAttempt,
+    Means,
+    OutboxMark,
+    Outcome,
+    Resending,
+    Tells,
+)
 from tables.alerting.rules import LEVELS, Rule
 from tables.alerting.sorts import sort_of
 from tables.handlers import checks
@@ -51,6 +63,9 @@ LONGEST_WAIT: Final = timedelta(hours=1)
 MOST_ATTEMPTS: Final = 12
 """The last of them comes some five hours after the first: then a person has to look."""
 PATIENCE_SECONDS: Final = 10
+"""For each step of an attempt."""
+WHOLE_SECONDS: Final = 20
+"""For all of it."""
 BACK: Final = timedelta(days=1)
 """Alerts of before are not put out any more: who sets a channel is not told of last week."""
 MOST_SAID: Final = 300
@@ -149,12 +164,27 @@ def send_test(channel: AlertChannel, *, by: Staff) -> Delivery:
 def waiting() -> QuerySet[Delivery]:
     """What no attempt has ended yet, or somebody has sent again since."""
     ended = _ending(Outcome.SENT, Outcome.DEAD)
-    return Delivery.objects.filter(~Exists(ended)).prefetch_related("attempts", "resendings").order_by("pk")
+    after = Coalesce(Subquery(OutboxMark.objects.values("through")[:1]), 0)
+    may_wait = Q(pk__gt=after) | Q(pk__in=Resending.objects.values("delivery"))
+    rows = Delivery.objects.filter(may_wait).filter(~Exists(ended))
+    return rows.prefetch_related("attempts", "resendings").order_by("pk")
+
+
+def move_mark(moment: datetime) -> None:
+    """Note through which delivery none waits that was never sent again. One that is younger than a day may have a lower
+    number and be committed later: the mark stays before it."""
+    older = Delivery.objects.filter(at__lt=moment - BACK).order_by("-pk").values_list("pk", flat=True).first() or 0
+    again = Resending.objects.values("delivery")
+    first = waiting().exclude(pk__in=again).order_by("pk").values_list("pk", flat=True).first()
+    through = older if first is None else min(older, first - 1)
+    OutboxMark.objects.update_or_create(pk=1, defaults={"through": through})
 
 
 def dead() -> QuerySet[Delivery]:
-    """What failed for good, and nobody has sent again since: a person has to look."""
-    return Delivery.objects.filter(Exists(_ending(Outcome.DEAD))).prefetch_related("attempts").order_by("-pk")
+    """What failed for good, and nobody has sent again since: a person has to look. Few are, whatever left the house."""
+    again = Resending.objects.filter(delivery=OuterRef("delivery"), after__gte=OuterRef("number"))
+    letters = DeliveryAttempt.objects.filter(~Exists(again), outcome=Outcome.DEAD).values("delivery")
+    return Delivery.objects.filter(pk__in=letters).prefetch_related("attempts").order_by("-pk")
 
 
 def _ending(*outcomes: Outcome) -> QuerySet[DeliveryAttempt]:
@@ -187,6 +217,7 @@ def send_due(moment: datetime) -> int:
     due = [delivery.pk for delivery in waiting() if due_at(delivery) <= moment]
     for pk in due:
         _ask(pk, timedelta(0))
+    move_mark(moment)
     return len(due)
 
 
@@ -204,9 +235,15 @@ def deliver(pk: int) -> Outcome | None:
     if outcome == Outcome.FAILED:
         _ask(pk, wait_after(nth))
     if outcome == Outcome.DEAD:
-        says = f"An alert could not leave the house by {delivery.name}: {says}"
-        alerts.raise_alert(None, "not_delivered", says[:MOST_SAID], {"delivery": pk, "level": 1})
+        report_dead(delivery, says)
     return outcome
+
+
+def report_dead(letter: Delivery, why: str) -> None:
+    """Somebody has to look."""
+    what = "Events" if "through" in letter.body else "An alert"
+    says = f"{what} could not leave the house by {letter.name}: {why}"
+    alerts.raise_alert(None, "not_delivered", says[:MOST_SAID], {"delivery": letter.pk, "level": 1})
 
 
 def _attempt(delivery: Delivery, nth: int) -> tuple[Outcome, str]:
@@ -321,14 +358,28 @@ def mail_of(body: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _webhook(channel: AlertChannel, delivery: Delivery) -> str:
-    """Post it, signed. Redirects are not followed: they would lead where nobody looked. Raises NotSent."""
+    """Post it. Raises NotSent."""
+    return post(channel, delivery.key, BODIES[Tells(channel.tells)](channel, delivery))
+
+
+BODIES: Final[dict[Tells, Callable[[AlertChannel, Delivery], Mapping[str, Any]]]] = {
+    Tells.ALERTS: lambda channel, delivery: delivery.body
+}
+"""What a delivery says; that of events is read again from the feed (``subscriptions``)."""
+
+
+def post(channel: AlertChannel, key: UUID, message: Mapping[str, Any]) -> str:
+    """Post something, signed. Redirects are not followed: they would lead where nobody looked. Raises NotSent, and
+    pepper.NoSuchKey."""
     if fault := channels.url_fault(channel.address):
         raise NotSent(fault, for_good=True)
-    parts, body = urlsplit(channel.address), json.dumps(delivery.body, separators=(",", ":")).encode()
+    parts, body = urlsplit(channel.address), json.dumps(message, separators=(",", ":")).encode()
     secrets = channels.secrets_of(channel, clock.read().database)
-    headers = signing.headers(secrets, int(time.time()), str(delivery.key), body)
+    headers = signing.headers(secrets, int(time.time()), str(key), body)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     connection = _connection(parts.scheme, parts.hostname or "", parts.port)
+    whole = Timer(WHOLE_SECONDS, _hang_up, [connection])
+    whole.start()
     try:
         connection.request(
             "POST", path, body, {"Content-Type": "application/json", "User-Agent": "casino-tables", **headers}
@@ -337,11 +388,19 @@ def _webhook(channel: AlertChannel, delivery: Delivery) -> str:
     except (OSError, http.client.HTTPException) as failure:
         raise NotSent(f"the receiver could not be reached: {type(failure).__name__}") from None
     finally:
+        whole.cancel()
         connection.close()
     if 200 <= status < 300:
         return f"The receiver answered {status}"
     says = "it sends elsewhere, and that is not followed" if 300 <= status < 400 else "it did not take it"
     raise NotSent(f"the receiver answered {status}: {says}", for_good=300 <= status < 400 or status == 410)
+
+
+def _hang_up(connection: http.client.HTTPConnection) -> None:
+    """On a receiver that sends a byte now and then: each would be in time, and all of them hold a worker."""
+    if connection.sock is not None:
+        with suppress(OSError):
+            connection.sock.shutdown(socket.SHUT_RDWR)
 
 
 def _connection(scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:

@@ -19,7 +19,7 @@ from ledger import log as book_log
 from ledger.inspection import OUTAGE
 from ledger.models import HOUSE, Book
 from ledger.proof.chain import Entry
-from tables.alerting import delivery, facts, rule_book
+from tables.alerting import delivery, facts, rule_book, subscriptions
 from tables.alerting.facts import Noticed
 from tables.alerting.raising import notice
 from tables.alerting.rows import BookPosition
@@ -43,6 +43,7 @@ def follow() -> int:
             if looked < AT_ONCE:
                 break
     delivery.put_out(rules)
+    subscriptions.ask_due()
     return looked_at
 
 

@@ -11,7 +11,7 @@ from ledger import clock
 from ledger.models import Alert, LogEntry
 from ledger.runs import Plan
 from tables import standing
-from tables.alerting import delivery, rule_book
+from tables.alerting import delivery, rule_book, subscriptions
 from tables.alerting.raising import escalate_due, told
 from tables.alerting.rules import Fact, Rule
 from tables.log.fold import Standing
@@ -29,6 +29,7 @@ def look() -> int:
     raised += escalate_due(rules, moment)
     delivery.put_out(rules)
     delivery.send_due(moment)
+    subscriptions.ask_due()
     return raised
 
 

@@ -45,8 +45,16 @@ class Means(models.TextChoices):
     WEBHOOK = "webhook", "Webhook"
 
 
+class Tells(models.TextChoices):
+    """What a channel tells."""
+
+    ALERTS = "alerts", "Alerts"
+    EVENTS = "events", "Events of the feed"
+
+
 class AlertChannel(AppendOnly):
-    """A way by which alerts leave the house. Never changed: set otherwise, it is another version of its name."""
+    """A way by which alerts leave the house, or the events of the feed. Never changed: set otherwise, it is another
+    version of its name."""
 
     seq = models.BigIntegerField(unique=True)
     """The entry, by its number in the house's book."""
@@ -62,6 +70,10 @@ class AlertChannel(AppendOnly):
     is_on = models.BooleanField("on", default=True)
     least_level = models.SmallIntegerField("from the level on")
     about = models.JSONField("only alerts of", default=list)
+    tells = models.CharField(max_length=8, choices=Tells.choices, default=Tells.ALERTS)
+    types = models.JSONField("only events of these types", default=list)
+    tables = models.JSONField("only events about these tables", default=list)
+    """By their names."""
     by = models.CharField("set by", max_length=120)
     at = models.DateTimeField("set at")
 
@@ -133,6 +145,9 @@ class DeliveryAttempt(AppendOnly):
             models.UniqueConstraint(fields=["delivery", "number"], name="tables_deliveryattempt_once"),
             models.CheckConstraint(name="tables_deliveryattempt_number", condition=models.Q(number__gte=1)),
         ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["delivery"], condition=models.Q(outcome="dead"), name="tables_deliveryattempt_dead"),
+        ]
 
     def __str__(self) -> str:
         return f"attempt {self.number} at {self.delivery_id}: {self.outcome}"
@@ -159,6 +174,52 @@ class Resending(AppendOnly):
 
     def __str__(self) -> str:
         return f"delivery {self.delivery_id} again after attempt {self.after}"
+
+
+class OutboxMark(models.Model):
+    """Through which delivery nothing waits, but for what somebody sent again: so the outbox is not read from its
+    beginning. One row."""
+
+    through = models.BigIntegerField(default=0)
+
+    class Meta:
+        app_label = APP
+
+    def __str__(self) -> str:
+        return f"through delivery {self.through}"
+
+
+class FeedPosition(models.Model):
+    """How far a channel has told the feed. What was sent leaves no row; what failed for good is a delivery."""
+
+    name = models.CharField(max_length=40, unique=True)
+    """The channel's, of whichever version."""
+    place = models.BigIntegerField()
+    """How many entries of the feed stand before what is to be told next."""
+    through = models.BigIntegerField(null=True)
+    """Where the message ends that is being tried: the same is sent again until it is taken."""
+    failures = models.SmallIntegerField(default=0)
+    """How often it failed."""
+    says = models.CharField(max_length=300, blank=True, default="")
+    """What came of the last attempt."""
+    tried_at = models.DateTimeField(null=True)
+    due_at = models.DateTimeField(null=True)
+    """When it is tried again."""
+    asked_at = models.DateTimeField(null=True)
+    """When a worker was asked for it; none while nobody was."""
+
+    class Meta:
+        app_label = APP
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.CheckConstraint(
+                name="tables_feedposition_whole",
+                condition=models.Q(place__gte=0, failures__gte=0)
+                & (models.Q(through=None) | models.Q(through__gt=models.F("place"))),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} through {self.place}"
 
 
 class AlertRepeat(AppendOnly):

@@ -7,10 +7,12 @@ elsewhere: what comes later stands later. One at a time extends the feed, so its
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from django.db import connection, transaction
 
+from ledger import log
 from tables.feed.rows import FeedSheet
 
 AT_ONCE: Final = 500
@@ -87,6 +89,13 @@ def unfed() -> int:
             " LEFT JOIN tables_feedbook AS f ON f.book_id = b.id"
         )
         return int(cursor.fetchone()[0])
+
+
+def moment_after(place: int) -> datetime | None:
+    """When the entry was written that stands after so many; None where none does."""
+    following = spots(place, 1)
+    entries = log.picked([(spot.book_id, spot.seq) for spot in following])
+    return entries[0].at if entries else None
 
 
 def spots(after: int, most: int) -> list[Spot]:

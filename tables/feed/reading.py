@@ -123,6 +123,12 @@ def types_of(names: str) -> frozenset[str]:
     return types
 
 
+def as_json(events: Sequence[Envelope]) -> list[dict[str, Any]]:
+    """Events as JSON data."""
+    data: list[dict[str, Any]] = msgspec.to_builtins(list(events))
+    return data
+
+
 # --- Reading ---------------------------------------------------------------------------------------------------
 
 

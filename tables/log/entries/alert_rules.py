@@ -61,13 +61,19 @@ class ChannelSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     """Of the one before, where messages are signed with both for a while."""
     former_until: str = ""
     """When that ends, as ISO 8601."""
+    tells: str = "alerts"
+    """alerts, or events: those of the feed."""
+    types: tuple[str, ...] = ()
+    """Of events, which; none named means all."""
+    tables: tuple[str, ...] = ()
+    """Of events, those about these tables; none named means all."""
 
     def words(self) -> str:
         state = "is set" if self.is_on else "is switched off"
-        both = ""
+        both = f", tells {self.tells}" if self.tells != "alerts" else ""
         if self.former_until:
             until = datetime.fromisoformat(self.former_until)
-            both = f"; its former secret signs as well until {until:%d %b %Y %H:%M} UTC"
+            both += f"; its former secret signs as well until {until:%d %b %Y %H:%M} UTC"
         return f"The channel {self.name} ({self.means}), version {self.version}, {state}{both}"
 
 

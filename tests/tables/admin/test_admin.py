@@ -346,7 +346,14 @@ def test_the_side_bar_offers_what_one_may_see(operator: Client) -> None:
 def test_every_form_of_the_set_up_takes_what_is_right(operator: Client) -> None:
     """Harm: a form that refuses everything, because a field of it has the name of a column that judges it too."""
     floor.table("Rocket 1")
-    hook = {"name": "Pit", "means": "webhook", "address": "https://pit.example/alerts", "is_on": "on", "level": "1"}
+    hook = {
+        "tells": "alerts",
+        "name": "Pit",
+        "means": "webhook",
+        "address": "https://pit.example/alerts",
+        "is_on": "on",
+        "level": "1",
+    }
     forms: dict[str, dict[str, Any]] = {
         "chipseries": {
             "name": "First", "manufacturer": "Chips & Co", "year": "2026",

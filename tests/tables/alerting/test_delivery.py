@@ -23,7 +23,7 @@ from ledger.models import HOUSE, Alert, Book, LogEntry
 from tables import pepper, tasks
 from tables.alerting import channels, delivery, following, listening, rule_book, signing
 from tables.alerting.channels import Asked
-from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, Resending
+from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, OutboxMark, Resending
 from tables.audit import proofs
 from tables.audit.rows import comparing
 from tables.models import Staff
@@ -454,7 +454,14 @@ def test_an_operator_says_how_long_both_secrets_sign(olga: Staff, receiver: Rece
     """Harm: the span can be set by a function, and by nobody who works here."""
     webhook(receiver, olga)
     client = floor.client(olga)
-    typed = {"name": "Desk", "means": "webhook", "address": receiver.url, "is_on": "on", "level": "1"}
+    typed = {
+        "name": "Desk",
+        "tells": "alerts",
+        "means": "webhook",
+        "address": receiver.url,
+        "is_on": "on",
+        "level": "1",
+    }
     refused = client.post("/admin/tables/alertchannel/add/", typed | {"signed_with": ANOTHER, "both_hours": "800"})
     assert "720" in refused.content.decode()
     posted = client.post("/admin/tables/alertchannel/add/", typed | {"signed_with": ANOTHER, "both_hours": "2"})
@@ -563,3 +570,30 @@ def test_an_entry_is_an_alert_within_five_seconds_and_nobody_has_to_ask(
 def test_only_a_worker_of_the_alerts_alone_hears_commits(queues: list[str], hears: bool) -> None:
     """Harm: a worker that is at a proof for minutes follows the books as well, on the proof's processor."""
     assert listening.serves(queues) == hears
+
+
+def test_the_outbox_is_not_read_from_its_beginning(
+    olga: Staff, receiver: Receiver, asked: list[tuple[int, timedelta]], clock: Clock
+) -> None:
+    """Harm: whoever sends what is due, or looks at dead letters, reads all that ever left the house; or the mark passes
+    something that still waits, and it is never sent."""
+    webhook(receiver, olga)
+    receiver.answers = [200, 410]
+    for number in range(3):
+        alert(f"entry {number} is missing")
+    sent, failed, waits = Delivery.objects.order_by("pk")
+    delivery.deliver(sent.pk)
+    delivery.deliver(failed.pk)
+    clock.stand(timezone.now() + timedelta(days=2))
+    delivery.send_due(timezone.now())
+    assert OutboxMark.objects.get().through == failed.pk
+    assert list(delivery.waiting()) == [waits]
+    assert list(delivery.dead()) == [failed]
+    delivery.send_again([failed], by=olga)
+    assert list(delivery.waiting()) == [failed, waits]
+    delivery.deliver(waits.pk)
+    delivery.send_due(timezone.now())
+    assert OutboxMark.objects.get().through == waits.pk
+    assert list(delivery.waiting()) == [failed]
+    delivery.deliver(failed.pk)
+    assert not delivery.waiting().exists()

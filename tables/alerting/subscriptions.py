@@ -1,0 +1,206 @@
+"""Channels that tell the feed's events: in order, until each is taken, one message at a time for each receiver.
+
+How far a channel has told is a number: what was taken leaves nothing behind, and a receiver that is away for a week
+costs nothing but the wait. The number moves on after a message was taken. A worker that is killed in between sends the
+same message again, under the same key. What is refused to the last attempt becomes a dead letter, and the next follows.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID, uuid5
+
+from celery import current_app
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+from ledger import clock, runs
+from tables import pepper
+from tables.alerting import channels, delivery
+from tables.alerting.delivery import MOST_ATTEMPTS, MOST_SAID, NotSent, wait_after
+from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, FeedPosition, Outcome, Tells
+from tables.feed import order, reading
+from tables.feed.reading import Envelope, Wanted
+from tables.models import Table
+
+log = logging.getLogger(__name__)
+
+A_MESSAGE: Final = 50
+"""So many events a message has at most."""
+A_TURN: Final = 20
+"""So many messages go out before another channel has its turn."""
+ASKED_AGAIN: Final = timedelta(seconds=30)
+"""A worker that was asked for and has not come by then is asked for again: it may have been killed."""
+_KEYS: Final = UUID("6a1b7f1e-9d0a-5c55-8f37-6f3f3a1d2c60")
+
+
+# --- Asking for a worker ---------------------------------------------------------------------------------------
+
+
+def ask_due() -> int:
+    """Ask a worker for each channel that has something to tell; how many. Nobody waits for it here."""
+    order.extend()
+    moment, end = clock.read().database, order.end()
+    positions = {row.name: row for row in FeedPosition.objects.filter(place__lt=end)}
+    asked = 0
+    for channel in _telling() if positions else ():
+        row = positions.get(channel.name)
+        if row is not None and channel.is_on and _is_due(row, moment):
+            FeedPosition.objects.filter(pk=row.pk).update(asked_at=moment)
+            _ask(row.name)
+            asked += 1
+    return asked
+
+
+def _is_due(row: FeedPosition, moment: datetime) -> bool:
+    is_asked = row.asked_at is not None and moment - row.asked_at < ASKED_AGAIN
+    return not is_asked and (row.due_at is None or row.due_at <= moment)
+
+
+def _telling() -> list[AlertChannel]:
+    return [channel for channel in channels.in_force() if channel.tells == Tells.EVENTS]
+
+
+def _ask(name: str) -> None:
+    try:
+        current_app.send_task("tables.tasks.tell_events", (name,))
+    except (OSError, OperationalError) as away:
+        log.warning("the broker is away, and the events of %s wait for the next sweep: %s", name, away)
+
+
+# --- Telling ---------------------------------------------------------------------------------------------------
+
+
+def tell(name: str) -> int:
+    """Tell a channel what is due, unless another worker is at it; how many messages it took."""
+    taken = 0
+    with runs.alone(f"events to {name}") as first:
+        if not first:
+            return 0
+        while taken < A_TURN and _next(name):
+            taken += 1
+        FeedPosition.objects.filter(name=name).update(asked_at=None)
+    return taken
+
+
+def _next(name: str) -> bool:
+    """One step along the feed; whether another may follow at once."""
+    row = FeedPosition.objects.get(name=name)
+    channel = channels.newest(name)
+    if not channel.is_on or (row.due_at is not None and row.due_at > clock.read().database):
+        return False
+    events, through = _message(channel, row.place, row.through)
+    if through <= row.place:
+        return False
+    if not events:
+        _move_on(row, through, "")
+        return True
+    if row.through is None:  # before it is sent: another attempt sends the same, whatever came meanwhile
+        FeedPosition.objects.filter(pk=row.pk).update(through=through)
+    try:
+        says = delivery.post(channel, _key(name, row.place, through), _body(name, row.place, through, events))
+    except NotSent as failure:
+        return _failed(channel, row, through, str(failure), for_good=failure.for_good)
+    except pepper.NoSuchKey as missing:
+        return _failed(channel, row, through, f"{missing}: set the channel's secret anew", for_good=False)
+    _move_on(row, through, says)
+    return True
+
+
+def _message(channel: AlertChannel, place: int, through: int | None) -> tuple[tuple[Envelope, ...], int]:
+    """The events that come next, and the place after them; those of the message that is under way, if one is."""
+    if through is None:
+        feed = reading.read(place, limit=A_MESSAGE, wanted=_wanted(channel))
+    else:
+        looked_at = through - place
+        feed = reading.told(place, limit=looked_at, wanted=_wanted(channel), looked_at=looked_at)
+    return feed.events, reading.place_of(feed.cursor)
+
+
+def _wanted(channel: AlertChannel) -> Wanted:
+    tables = Table.objects.filter(name__in=channel.tables).values_list("pk", flat=True) if channel.tables else ()
+    return Wanted(frozenset(channel.types), frozenset(tables))
+
+
+def _key(name: str, place: int, through: int) -> UUID:
+    return uuid5(_KEYS, f"{name} {place} {through}")
+
+
+def _body(name: str, place: int, through: int, events: tuple[Envelope, ...]) -> dict[str, Any]:
+    return {
+        "id": str(_key(name, place, through)),
+        "event": "events",
+        "cursor": reading.cursor_of(through),
+        "events": reading.as_json(events),
+    }
+
+
+def _move_on(row: FeedPosition, through: int, says: str) -> None:
+    moment = clock.read().database
+    FeedPosition.objects.filter(pk=row.pk).update(
+        place=through, through=None, failures=0, due_at=None, tried_at=moment, says=says[:MOST_SAID]
+    )
+
+
+def _failed(channel: AlertChannel, row: FeedPosition, through: int, says: str, *, for_good: bool) -> bool:
+    """The same is tried later; after the last attempt it is put aside, and what follows is tried."""
+    failures, moment = row.failures + 1, clock.read().database
+    if not for_good and failures < MOST_ATTEMPTS:
+        FeedPosition.objects.filter(pk=row.pk).update(
+            failures=failures, due_at=moment + wait_after(failures), tried_at=moment, says=says[:MOST_SAID]
+        )
+        return False
+    with transaction.atomic():
+        key = _key(row.name, row.place, through)
+        body = {"id": str(key), "event": "events", "first": row.place, "through": through}
+        letter = Delivery.objects.create(channel=channel, name=row.name, step=0, key=key, body=body, at=moment)
+        DeliveryAttempt.objects.create(
+            delivery=letter, number=failures, outcome=Outcome.DEAD, says=says[:MOST_SAID], at=moment
+        )
+        _move_on(row, through, says)
+    delivery.report_dead(letter, says)
+    return True
+
+
+def _again(channel: AlertChannel, letter: Delivery) -> Mapping[str, Any]:
+    """What a dead letter said, read from the feed again; of a test, what it says."""
+    if "through" not in letter.body:
+        body: Mapping[str, Any] = letter.body
+        return body
+    first, through = letter.body["first"], letter.body["through"]
+    return _body(letter.name, first, through, _message(channel, first, through)[0])
+
+
+delivery.BODIES[Tells.EVENTS] = _again
+
+
+# --- How they stand --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How far a channel has told the feed."""
+
+    channel: AlertChannel
+    behind: int
+    """How many entries it has not got to."""
+    since: datetime | None
+    """Of when the first of them is."""
+    failures: int
+    says: str
+    due_at: datetime | None
+
+
+def states() -> list[State]:
+    """All of them."""
+    rows = {row.name: row for row in FeedPosition.objects.all()}
+    end, unfed = order.end(), order.unfed()
+    return [
+        State(channel, end - row.place + unfed, order.moment_after(row.place), row.failures, row.says, row.due_at)
+        for channel in _telling()
+        if (row := rows.get(channel.name)) is not None
+    ]

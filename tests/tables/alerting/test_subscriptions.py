@@ -1,0 +1,282 @@
+"""Events leave the house in order, until each is taken: the receiver fails, is slow, the worker dies."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from ledger.models import HOUSE, Alert, Book
+from tables.alerting import channels, delivery, signing, subscriptions
+from tables.alerting.channels import Asked
+from tables.alerting.rows import Delivery, FeedPosition, Tells
+from tables.audit import proofs
+from tables.audit.rows import comparing
+from tables.feed import order, reading
+from tables.models import Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tests import floor
+from tests.clock import Clock
+from tests.floor import Hand, dealt
+from tests.tables.alerting.test_delivery import Receiver
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SECRET = "fedcba9876543210fedcba9876543210"  # pragma: allowlist secret
+LATER = timedelta(hours=2)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    server = Receiver()
+    yield server
+    server.holds.set()
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(autouse=True)
+def _here(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.WEBHOOKS_TO_LOOPBACK = True
+    monkeypatch.setattr(subscriptions, "_ask", lambda name: None)
+    monkeypatch.setattr(delivery, "_ask", lambda pk, wait: None)
+
+
+@pytest.fixture
+def olga() -> Staff:
+    return floor.staff(Role.OPERATOR, "olga")
+
+
+@pytest.fixture
+def hand() -> Hand:
+    return dealt(options={"decks": 6})[0]
+
+
+def subscribe(receiver: Receiver, olga: Staff, **facts: Any) -> Asked:
+    order.extend()
+    asked = replace(Asked("tracking", "webhook", receiver.url, SECRET, tells=Tells.EVENTS), **facts)
+    channels.set_channel(asked, by=olga)
+    return asked
+
+
+def rounds(hand: Hand, count: int) -> None:
+    for _ in range(count):
+        hand.bets(seat1=1_000)
+        hand.cards(8, 9)
+        hand("choose", seat=1, choice="fold")
+        hand.pay()
+
+
+def received(receiver: Receiver) -> list[dict[str, Any]]:
+    """The events that came, in the order in which they did, after their signatures were checked."""
+    events: list[dict[str, Any]] = []
+    for headers, body, _ in receiver.got:
+        assert signing.is_ours(SECRET, headers, body, timezone.now().timestamp())
+        message = json.loads(body)
+        assert message["id"] == headers[signing.DELIVERY]
+        events += message["events"]
+    return events
+
+
+def ids(events: list[dict[str, Any]]) -> list[str]:
+    return [event["id"] for event in events]
+
+
+def told(place: int, **wanted: Any) -> list[str]:
+    return [event.id for event in reading.read(place, limit=500, wanted=reading.Wanted(**wanted)).events]
+
+
+def position() -> FeedPosition:
+    return FeedPosition.objects.get(name="tracking")
+
+
+def test_what_happens_is_told_in_order_and_nothing_of_before(hand: Hand, olga: Staff, receiver: Receiver) -> None:
+    """Harm: a receiver is told of last year when it begins, of something twice, or in another order than the feed."""
+    rounds(hand, 1)
+    subscribe(receiver, olga)
+    place = position().place
+    rounds(hand, 3)
+    subscriptions.tell("tracking")
+    assert ids(received(receiver)) == told(place)
+    assert position().place == order.end()
+    before = len(receiver.got)
+    subscriptions.tell("tracking")
+    assert len(receiver.got) == before
+    [state] = subscriptions.states()
+    assert (state.behind, state.failures) == (0, 0)
+
+
+def test_only_what_was_asked_for(hand: Hand, olga: Staff, receiver: Receiver) -> None:
+    """Harm: a receiver is sent what nobody meant for it."""
+    subscribe(receiver, olga, types=("round.settled",), tables=(hand.table.name,))
+    rounds(hand, 2)
+    subscriptions.tell("tracking")
+    assert [event["type"] for event in received(receiver)] == ["round.settled"] * 2
+    assert {event["table"]["id"] for event in received(receiver)} == {hand.table.pk}
+
+
+def test_a_receiver_that_fails_gets_the_same_message_later(
+    hand: Hand, olga: Staff, receiver: Receiver, clock: Clock
+) -> None:
+    """Harm: an event that was refused once is never told; or what came meanwhile is told before it."""
+    subscribe(receiver, olga)
+    place = position().place
+    rounds(hand, 1)
+    receiver.answers = [503, 500]
+    subscriptions.tell("tracking")
+    rounds(hand, 1)
+    subscriptions.tell("tracking")
+    assert len(receiver.got) == 1, "it is not due yet"
+    [state] = subscriptions.states()
+    assert (state.failures, state.says) == (1, "the receiver answered 503: it did not take it")
+    assert state.behind > 0
+    for _ in range(2):
+        clock.stand(timezone.now() + LATER)
+        subscriptions.tell("tracking")
+    assert receiver.got[0][1] == receiver.got[1][1] == receiver.got[2][1]
+    receiver.got = receiver.got[2:]
+    assert ids([event for _, body, _ in receiver.got for event in json.loads(body)["events"]]) == told(place)
+    assert not Delivery.objects.exists()
+
+
+def test_what_is_never_taken_is_a_dead_letter_and_the_rest_follows(hand: Hand, olga: Staff, receiver: Receiver) -> None:
+    """Harm: one message that a receiver cannot read stops everything after it for ever; or it is lost quietly."""
+    subscribe(receiver, olga, types=("round.settled",))
+    place = position().place
+    rounds(hand, 1)
+    receiver.answers = [410]
+    subscriptions.tell("tracking")
+    rounds(hand, 1)
+    subscriptions.tell("tracking")
+    [letter] = delivery.dead()
+    assert Alert.objects.filter(kind="not_delivered").count() == 1
+    first, second = told(place, types=frozenset({"round.settled"}))
+    assert ids(json.loads(receiver.got[1][1])["events"]) == [second]
+    delivery.send_again([letter], by=olga)
+    delivery.deliver(letter.pk)
+    assert not delivery.dead().exists()
+    assert receiver.got[2][1] == receiver.got[0][1], "the same message by the same key"
+    assert ids(json.loads(receiver.got[2][1])["events"]) == [first]
+
+
+def test_a_worker_that_dies_after_sending_sends_the_same_again(
+    hand: Hand, olga: Staff, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: what a killed worker had sent is never noted, so it is lost, or comes under another key."""
+    subscribe(receiver, olga)
+    rounds(hand, 1)
+    place = position().place
+
+    def dies(*_: Any) -> None:
+        raise SystemExit("kill -9")
+
+    with monkeypatch.context() as killed:
+        killed.setattr(subscriptions, "_move_on", dies)
+        with pytest.raises(SystemExit):
+            subscriptions.tell("tracking")
+    assert position().place == place
+    rounds(hand, 1)
+    subscriptions.tell("tracking")
+    assert receiver.got[0][1] == receiver.got[1][1]
+    assert list(dict.fromkeys(ids(received(receiver)))) == told(place)
+
+
+def test_a_slow_receiver_keeps_no_other_waiting(hand: Hand, olga: Staff, receiver: Receiver) -> None:
+    """Harm: one receiver that does not answer holds up every other, or a dealer."""
+    quick = Receiver()
+    subscribe(receiver, olga)
+    subscribe(quick, olga, name="quick")
+    rounds(hand, 1)
+    receiver.holds.clear()
+
+    def slow() -> None:
+        subscriptions.tell("tracking")
+        connection.close()
+
+    thread = threading.Thread(target=slow)
+    thread.start()
+    try:
+        while not receiver.got:
+            pass
+        assert subscriptions.tell("tracking") == 0, "another worker is at it, and does not wait"
+        assert subscriptions.tell("quick") > 0
+        rounds(hand, 1)
+        assert subscriptions.tell("quick") > 0
+    finally:
+        receiver.holds.set()
+        thread.join(30)
+        quick.shutdown()
+        quick.server_close()
+
+
+def test_a_channel_that_is_off_waits_and_misses_nothing(hand: Hand, olga: Staff, receiver: Receiver) -> None:
+    """Harm: what happens while a receiver is mended is lost."""
+    asked = subscribe(receiver, olga)
+    place = position().place
+    channels.set_channel(replace(asked, is_on=False, secret=""), by=olga)
+    rounds(hand, 1)
+    assert subscriptions.ask_due() == 0
+    assert subscriptions.tell("tracking") == 0
+    channels.set_channel(replace(asked, secret=""), by=olga)
+    assert subscriptions.ask_due() == 1
+    assert subscriptions.ask_due() == 0, "a worker was asked for already"
+    subscriptions.tell("tracking")
+    assert ids(received(receiver)) == told(place)
+
+
+def test_both_secrets_sign_while_one_is_changed(hand: Hand, olga: Staff, receiver: Receiver) -> None:
+    """Harm: a receiver that has not got the new secret yet refuses everything."""
+    asked = subscribe(receiver, olga)
+    new = SECRET[::-1]
+    channels.set_channel(replace(asked, secret=new), by=olga)
+    rounds(hand, 1)
+    subscriptions.tell("tracking")
+    headers, body, _ = receiver.got[0]
+    moment = timezone.now().timestamp()
+    assert signing.is_ours(SECRET, headers, body, moment)
+    assert signing.is_ours(new, headers, body, moment)
+
+
+@pytest.mark.parametrize(
+    ("facts", "field"),
+    [
+        ({"means": "mail", "address": "somebody@example.com", "secret": ""}, "means"),
+        ({"types": ("nothing.happened",)}, "types"),
+        ({"tables": ("Nowhere 1",)}, "tables"),
+        ({"tells": "everything"}, "tells"),
+        ({"tells": "alerts", "types": ("round.settled",)}, "types"),
+    ],
+)
+def test_what_is_wrong_with_a_subscription_is_said(
+    hand: Hand, olga: Staff, receiver: Receiver, facts: dict[str, Any], field: str
+) -> None:
+    """Harm: a filter with a typing error tells nothing, or everything, and nobody notices."""
+    with pytest.raises(Refused) as refused:
+        subscribe(receiver, olga, **facts)
+    assert field in refused.value.facts["fields"]
+    assert not FeedPosition.objects.exists()
+
+
+def test_no_channel_goes_over_from_alerts_to_events(hand: Hand, olga: Staff, receiver: Receiver) -> None:
+    """Harm: dead letters of one kind are sent again as the other."""
+    asked = subscribe(receiver, olga)
+    with pytest.raises(Refused, match="a name of its own"):
+        channels.set_channel(replace(asked, tells=Tells.ALERTS), by=olga)
+
+
+def test_the_log_proves_subscriptions(hand: Hand, olga: Staff, receiver: Receiver) -> None:
+    """Harm: somebody sends the house's events elsewhere, and no proof shows it."""
+    subscribe(receiver, olga, types=("round.settled",))
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+    assert comparing.compare().faults == []
+    row = channels.newest("tracking")
+    row.types = []
+    assert channels.event_of(row).content() != channels.event_of(channels.newest("tracking")).content()
