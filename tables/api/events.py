@@ -7,11 +7,12 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from tables.api.access import refuse_other_table
 from tables.api.operations import Call, operation
 from tables.api.views import FloorView
 from tables.feed import reading
 from tables.feed.reading import MOST, Feed, Wanted
-from tables.models import Table
+from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
 
 
@@ -36,17 +37,26 @@ class Events(FloorView):
         answers=Feed,
         may=("ledger.view_logentry",),
         scope="read:events",
+        narrows=True,
         refuses=(404,),
     )
     def get(self, call: Call[EventsAsked, Any]) -> Feed:
         """The events after a cursor. None is ever left out, and none comes twice at the same cursor. The feed has no
         end: keep the cursor, and ask again."""
         asked = call.query
-        wanted = Wanted(reading.types_of(asked.kinds), _tables(asked.table))
+        wanted = Wanted(reading.types_of(asked.kinds), _tables(asked.table, call.caller))
         return reading.read(reading.place_of(asked.cursor), limit=asked.limit, wanted=wanted)
 
 
-def _tables(pk: int | None) -> frozenset[int]:
-    if pk is not None and not Table.objects.filter(pk=pk).exists():
+def _tables(pk: int | None, caller: Staff | ServiceAccount) -> frozenset[int]:
+    """Those that were asked for; a program that is for some tables is told of no others, and of nothing besides."""
+    own = caller.tables if isinstance(caller, ServiceAccount) else []
+    if pk is None:
+        named = Table.objects.filter(name__in=own).values_list("pk", flat=True)
+        return frozenset(named) | {0} if own else frozenset()
+    table = Table.objects.filter(pk=pk).first()
+    if table is None:
         raise Refused("no_such_table", f"There is no table {pk}.", 404)
-    return frozenset() if pk is None else frozenset({pk})
+    if isinstance(caller, ServiceAccount):
+        refuse_other_table(caller, table)
+    return frozenset({pk})

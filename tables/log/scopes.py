@@ -32,7 +32,7 @@ SCOPES: Final = {
         Scope("read:slips", "Read slips and who signed them", "tables.watch_floor"),
         Scope("read:disputes", "Read disputes and corrections", "tables.watch_floor"),
         Scope("read:alerts", "Read alerts", "tables.watch_floor", of_tables=False),
-        Scope("read:events", "Follow the feed of events", "tables.watch_floor", of_tables=False),
+        Scope("read:events", "Follow the feed of events", "ledger.view_logentry"),
         Scope("read:exports", "Take lists out as files", "tables.export_lists", of_tables=False),
         Scope("read:metrics", "Read measurements of the system", "tables.watch_floor", of_tables=False),
         Scope("enter:cards", "Name the cards of a table's shoe, as a card reader", "tables.deal", enters=True),

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from datetime import timedelta
 
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from tables.setup import service_accounts
+from tables.setup.service_accounts import Access
+from tables.staff import service_tokens
 from tests.api.conftest import Floor, problem
 
 pytestmark = pytest.mark.django_db
@@ -84,3 +91,21 @@ def test_every_type_of_event_is_described(house: Floor) -> None:
     assert len(names) == len(envelope["properties"]["type"]["enum"])
     assert names <= schema["components"]["schemas"].keys()
     assert "/api/events/" in schema["paths"]
+
+
+def test_a_program_is_told_of_its_own_tables_alone(house: Floor) -> None:
+    """Harm: the token of one table's display reads the whole house's feed."""
+    facts = {"purpose": "Tracks players", "scopes": ("read:events",), "expires": timezone.now() + timedelta(days=9)}
+    house.dealer("bet", seat=1, amount_cents=1_000)
+    answers = []
+    for name, tables in (("All", ()), ("One", (house.table.name,)), ("Other", (house.other.name,))):
+        account = service_accounts.set_account(name, Access(**facts, tables=tables), by=house.operator)  # type: ignore[arg-type]
+        bearer = {"Authorization": f"Bearer {service_tokens.make(account, by=house.operator)}"}
+        answers.append(Client().get("/api/events/?limit=500", headers=bearer).json()["events"])
+    everything, own, other = answers
+    assert len(own) < len(everything)
+    assert {event["table"]["id"] for event in own} == {house.table.pk}
+    assert "round.opened" in {event["type"] for event in own}
+    assert {event["table"]["id"] for event in other} <= {house.other.pk}
+    refused = Client().get(f"/api/events/?table={house.table.pk}", headers=bearer)
+    problem(refused, 403, "not_your_table")

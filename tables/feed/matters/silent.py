@@ -19,6 +19,7 @@ from tables.log.entries import (
     refusals,
     rounds,
     seats,
+    service_accounts,
     settings,
     shoe_audits,
     shoes,
@@ -54,7 +55,9 @@ silent(
     kept.RowsTakenOver, clocks.ClockMended, clocks.HouseClockMended, clocks.ClockConfirmed,
 )  # fmt: skip
 silent(
-    "How people and terminals get in is told to nobody outside.",
+    "How people, programs and terminals get in is told to nobody outside.",
+    service_accounts.ServiceAccountSet, service_accounts.ServiceAccountEnded, service_accounts.ServiceTokenMade,
+    service_accounts.ServiceTokenEnded, service_accounts.ServiceTokensSealed,
     staff.StaffAdded, staff.StaffChanged, staff.StaffLockOutLifted, staff.EmergencyCodeMade, staff.EmergencySignIn,
     staff.AccessReviewed, staff.CertificateIssued, staff.CodeAsked, staff.CodeConfirmed, staff.CodeWithdrawn,
     staff.SecretReset, staff.SecretMade, staff.PasskeyRegistered, staff.PasskeyWithdrawn,
