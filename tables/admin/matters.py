@@ -60,6 +60,8 @@ MATTERS: Final = (
     )),
     Matter("Tables and limits", (
         _list("Tables", "table_restaurant", "tables_table", "games, seats, shoes, options"),
+        Way("Limits of all tables", "table_view", "admin:limit-grid", "tables.view_table", "the grid; files of it"),
+        Way("History of limits", "history", "admin:limit-history", "tables.view_table", "who, when, from, to"),
         _list("Pits", "grid_view", "tables_pitsection", "which tables stand where"),
         _list("Pay tables", "request_quote", "tables_paytable", "what side bets and bonuses pay"),
         _list("Proposals", "how_to_reg", "tables_proposal", "what waits for a second person"),

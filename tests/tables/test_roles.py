@@ -368,6 +368,11 @@ MODELS |= {
 } | {"tables/proposal": {"": READ, "add/": NEVER, "<path:object_id>/change/": READ}}
 DECLARED |= {
     "admin/records/": READ,
+    "admin/tables/table/grid/": CHOOSE_FOR_ROLES,
+    "admin/tables/table/grid.csv": SHOWN,
+    "admin/tables/table/grid/import/": ADD,
+    "admin/tables/table/limits/history/": SHOWN,
+    "admin/tables/table/limits/history.csv": SHOWN,
     "admin/tables/houseterms/profiles/": READ,
     "admin/tables/houseterms/roles/": CHOOSE_FOR_ROLES,
     "admin/tables/houseterms/profiles/<slug:name>/": NOTHING_THERE,

@@ -1,0 +1,277 @@
+"""The grid: limits of all tables on one page, edited together, looked at before and after, saved all or none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.views.decorators.http import require_GET, require_http_methods
+
+from tables.admin import limit_files
+from tables.games.catalog import GAMES
+from tables.models import Staff, Table
+from tables.refusals import Refused
+from tables.setup import limit_cells
+from tables.setup.limit_cells import COLUMNS, Cell, Preview, Row, Spelling, Typed
+
+NO_PIT: Final = "none"
+WAYS: Final[Mapping[str, str]] = {"to": "to", "up": "up by", "down": "down by"}
+AMOUNTS: Final = {name: title for name, title in COLUMNS.items() if name != "wager_limits"}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCell:
+    """A cell as the page draws it."""
+
+    column: str
+    title: str
+    name: str
+    """Of its field."""
+    text: str
+    stands: str
+    """What stands there now."""
+    fault: str
+    planned: str
+    differs: bool
+
+    @property
+    def is_changed(self) -> bool:
+        return self.text != self.stands
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRow:
+    """A table as the page draws it."""
+
+    row: Row
+    cells: list[ShownCell]
+    seen: str
+    """What stood in its cells when the editor looked, to be sent back."""
+    is_chosen: bool
+
+
+def urls(site: admin.AdminSite) -> list[Any]:
+    """The addresses of the grid and its files."""
+    return [
+        path("grid/", site.admin_view(grid), name="limit-grid"),
+        path("grid.csv", site.admin_view(grid_csv), name="limit-grid-csv"),
+        path("grid/import/", site.admin_view(take_in), name="limit-grid-import"),
+    ]
+
+
+def _viewer(request: HttpRequest, permission: str) -> Staff:
+    viewer = request.user
+    if not isinstance(viewer, Staff) or not viewer.has_perm(permission):
+        raise PermissionDenied
+    return viewer
+
+
+# --- The page --------------------------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "POST"])
+def grid(request: HttpRequest) -> HttpResponse:
+    """The grid; with a form sent, the next step of it."""
+    if request.method == "GET":
+        _viewer(request, "tables.view_table")
+        return _grid(request)
+    by = _viewer(request, "tables.change_table")
+    typed, seen = _sent(request.POST)
+    match request.POST.get("do"):
+        case "fill":
+            filled, faults = _filled(request.POST, typed)
+            return _grid(request, filled, seen, Preview((), faults))
+        case "preview":
+            shown = limit_cells.preview(typed, seen)
+            if shown.faults or not shown.changes:
+                if not shown.faults:
+                    messages.info(request, "Nothing is changed yet: type another amount in a cell.")
+                return _grid(request, typed, seen, shown, status=422 if shown.faults else 200)
+            return _preview(request, typed, seen, shown)
+        case "save":
+            return _saved(request, typed, seen, by)
+    return _grid(request, typed, seen)
+
+
+def _saved(request: HttpRequest, typed: Typed, seen: Typed, by: Staff) -> HttpResponse:
+    digest, why = request.POST.get("digest", ""), request.POST.get("why", "")
+    try:
+        saved = limit_cells.save(typed, seen, digest=digest, why=why, by=by)
+    except Refused as refused:
+        messages.error(request, refused.sentence)
+        return _grid(request, typed, seen, limit_cells.preview(typed, seen), status=refused.status)
+    if saved.tables:
+        messages.success(request, f"Limits of {saved.tables} table{'s' if saved.tables > 1 else ''} are changed.")
+    for proposal in saved.proposals:
+        messages.success(request, f"{proposal}, {proposal.about}: it waits for a second operator.")
+    return redirect(_address(request))
+
+
+def _grid(
+    request: HttpRequest, typed: Typed | None = None, seen: Typed | None = None, shown: Preview | None = None,
+    *, status: int = 200,
+) -> TemplateResponse:  # fmt: skip
+    every = limit_cells.rows(list(Table.objects.filter(retired_at=None)))
+    pit, game = request.GET.get("pit", ""), request.GET.get("game", "")
+    chosen = set(request.POST.getlist("row"))
+    rows = [row for row in every if pit in ("", row.place.pit or NO_PIT) and game in ("", row.table.game)]
+    faults = shown.faults if shown else {}
+    context = {
+        "rows": [_shown(row, typed or {}, seen or {}, faults, chosen) for row in rows],
+        "columns": COLUMNS.values(),
+        "amounts": AMOUNTS,
+        "ways": WAYS,
+        "pits": list(dict.fromkeys(row.place.pit for row in every if row.place.pit)),
+        "has_others": any(not row.place.pit for row in every),
+        "games": sorted({(row.table.game, GAMES[row.table.game].title) for row in every}, key=lambda pair: pair[1]),
+        "pit": pit,
+        "game": game,
+        "may_change": request.user.has_perm("tables.change_table"),
+        "may_export": request.user.has_perm("tables.export_lists"),
+        "faults": [(cell.table, COLUMNS[cell.column], says) for cell, says in faults.items()],
+        "fill": {name: request.POST.get(name, "") for name in ("column", "way", "amount")},
+    }
+    return _page(request, "grid", "Limits of all tables", status=status, **context)
+
+
+def _shown(row: Row, typed: Typed, seen: Typed, faults: Mapping[Cell, str], chosen: set[str]) -> ShownRow:
+    texts, stood = typed.get(row.name, {}), seen.get(row.name)
+    cells = [
+        ShownCell(
+            column=column,
+            title=title,
+            name=f"c-{row.table.pk}-{column}",
+            text=texts.get(column, row.texts[column]),
+            stands=row.texts[column],
+            fault=faults.get(Cell(row.name, column), ""),
+            planned=row.planned(column),
+            differs=row.differs(column),
+        )
+        for column, title in COLUMNS.items()
+    ]
+    # Of a cell that somebody else changed the editor has now been told: what they type next is upon that.
+    told = {cell.column: cell.stands for cell in cells if cell.fault}
+    return ShownRow(row, cells, json.dumps({**(stood or row.texts), **told}), str(row.table.pk) in chosen)
+
+
+def _preview(request: HttpRequest, typed: Typed, seen: Typed, shown: Preview) -> TemplateResponse:
+    changed = {change.cell.table for change in shown.changes}
+    keys = dict(Table.objects.filter(name__in=changed).values_list("name", "pk"))
+    fields = [
+        *((f"c-{keys[name]}-{column}", text) for name in changed for column, text in typed[name].items()),
+        *((f"s-{keys[name]}", json.dumps(seen.get(name, {}))) for name in changed),
+    ]
+    return _page(request, "grid_preview", "Before and after", shown=shown, fields=fields)
+
+
+def _page(request: HttpRequest, template: str, title: str, *, status: int = 200, **context: Any) -> TemplateResponse:
+    shared = {**admin.site.each_context(request), "title": title, "grid_url": _address(request)}
+    return TemplateResponse(request, f"tables/admin/{template}.html", shared | context, status=status)
+
+
+def _address(request: HttpRequest) -> str:
+    chosen = {name: request.GET[name] for name in ("pit", "game") if request.GET.get(name)}
+    query = QueryDict(mutable=True)
+    query.update(chosen)
+    return reverse("admin:limit-grid") + (f"?{query.urlencode()}" if chosen else "")
+
+
+# --- What was sent ---------------------------------------------------------------------------------------------
+
+LONGEST: Final = 400
+
+
+def _sent(form: QueryDict) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, str]]]:
+    """What was typed, and what had stood there, by tables' names."""
+    names = {str(pk): name for pk, name in Table.objects.values_list("pk", "name")}
+    typed: dict[str, dict[str, str]] = {}
+    seen: dict[str, dict[str, str]] = {}
+    for field, text in form.items():
+        mark, _, rest = field.partition("-")
+        key, _, column = rest.partition("-")
+        if key not in names or not isinstance(text, str):
+            continue
+        if mark == "c" and column in COLUMNS:
+            typed.setdefault(names[key], {})[column] = text[:LONGEST].replace("\x00", "")
+        elif mark == "s":
+            seen[names[key]] = _texts(text)
+    return typed, seen
+
+
+def _texts(text: str) -> dict[str, str]:
+    try:
+        stood = json.loads(text[: len(COLUMNS) * LONGEST])
+    except ValueError:
+        return {}
+    items: Iterator[tuple[Any, Any]] = iter(stood.items()) if isinstance(stood, dict) else iter(())
+    return {column: value for column, value in items if column in COLUMNS and isinstance(value, str)}
+
+
+def _filled(form: QueryDict, typed: Typed) -> tuple[dict[str, dict[str, str]], dict[Cell, str]]:
+    """The rows that were chosen, with one limit set, raised or lowered; and the cells that could not be."""
+    column, way = form.get("column", ""), form.get("way", "")
+    chosen = set(form.getlist("row"))
+    names = {name for pk, name in Table.objects.values_list("pk", "name") if str(pk) in chosen}
+    filled = {name: dict(texts) for name, texts in typed.items()}
+    faults: dict[Cell, str] = {}
+    if column not in AMOUNTS or way not in WAYS:
+        return filled, faults
+    for name in names & filled.keys():
+        try:
+            filled[name][column] = _moved(filled[name].get(column, ""), way, form.get("amount", ""), column)
+        except Spelling as wrong:
+            faults[Cell(name, column)] = str(wrong)
+    return filled, faults
+
+
+def _moved(text: str, way: str, amount: str, column: str) -> str:
+    if way == "to":
+        limit_cells.read(column, amount)
+        return amount.strip()
+    stands, step = limit_cells.cents(text), limit_cells.cents(amount)
+    after = stands + step if way == "up" else stands - step
+    if after <= 0:
+        raise Spelling(f"{text} down by {amount} leaves nothing: a limit is more than 0.")
+    whole, part = divmod(after, 100)
+    return f"{whole}.{part:02}" if part else str(whole)
+
+
+# --- Files -----------------------------------------------------------------------------------------------------
+
+
+@require_GET
+def grid_csv(request: HttpRequest) -> HttpResponse:
+    """The grid as a file, to be changed and taken in again."""
+    _viewer(request, "tables.view_table")
+    _viewer(request, "tables.export_lists")
+    rows = limit_cells.rows(list(Table.objects.filter(retired_at=None)))
+    answer = HttpResponse(limit_files.written(rows), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = 'attachment; filename="limits.csv"'
+    return answer
+
+
+@require_http_methods(["GET", "POST"])
+def take_in(request: HttpRequest) -> HttpResponse:
+    """A file is tried; what it would change is shown, or every cell that is wrong. It is saved as the grid is."""
+    _viewer(request, "tables.change_table")
+    upload = request.FILES.get("file")
+    if request.method == "GET" or upload is None:
+        if request.method == "POST":
+            messages.error(request, "Choose a file: the grid as it was exported, with other amounts.")
+        return _page(request, "grid_import", "Limits from a file", header=limit_files.HEADER)
+    trial = limit_files.tried(upload.read())
+    if trial.wrong or not trial.shown.changes:
+        status = 422 if trial.wrong else 200
+        return _page(
+            request, "grid_import", "Limits from a file", status=status, header=limit_files.HEADER, trial=trial,
+            file_name=upload.name,
+        )  # fmt: skip
+    return _preview(request, trial.typed, trial.seen, trial.shown)

@@ -1,0 +1,141 @@
+"""What the limits of tables were and who changed them, the newest first; as a page and as a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from ledger.models import LogEntry
+from tables.admin.limit_files import guarded
+from tables.log.catalog import read_as
+from tables.log.entries.settings import TableSet
+from tables.models import Staff, Table
+from tables.setup import proposals
+from tables.setup.limit_cells import COLUMNS
+
+PAGE: Final = 100
+"""Entries of settings that are read for a page; those of them that change a limit are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """One limit as it was changed."""
+
+    moment: datetime
+    table: str
+    limit: str
+    before: str
+    after: str
+    by: str
+    proposal: int | None
+
+
+def urls(site: admin.AdminSite) -> list[Any]:
+    """The addresses of the history and its file."""
+    return [
+        path("limits/history/", site.admin_view(history), name="limit-history"),
+        path("limits/history.csv", site.admin_view(history_csv), name="limit-history-csv"),
+    ]
+
+
+def _permit(request: HttpRequest, permission: str) -> None:
+    if not (isinstance(request.user, Staff) and request.user.has_perm(permission)):
+        raise PermissionDenied
+
+
+Place = tuple[datetime, int, int]
+"""Where an entry stands in the history: its moment, and of several at once its book and number."""
+
+
+def _place(entry: LogEntry) -> str:
+    return f"{entry.at.isoformat()}~{entry.book_id}~{entry.seq}"
+
+
+def _read(spelled: str) -> Place | None:
+    """A place as an address has it; None for nonsense, which asks for the newest."""
+    try:
+        moment, book, seq = spelled.split("~")
+        place = datetime.fromisoformat(moment), int(book), int(seq)
+    except ValueError:
+        return None
+    return place if place[0].tzinfo and max(place[1:]) < 2**31 else None
+
+
+def _entries(table: str, before: Place | None) -> list[LogEntry]:
+    """A page of what tables were set to, the newest first."""
+    chosen = Table.objects.filter(name=table) if table else Table.objects.all()
+    rows = LogEntry.objects.filter(book_id__in=list(chosen.values_list("book_id", flat=True)), subject="table")
+    rows = rows.filter(kind="settings_changed").select_related("book").order_by("-at", "-book_id", "-seq")
+    if before:
+        moment, book, seq = before
+        later = Q(book_id__lt=book) | Q(book_id=book, seq__lt=seq)
+        rows = rows.filter(Q(at__lt=moment) | (Q(at=moment) & later))
+    return list(rows[:PAGE])
+
+
+def _told(entries: list[LogEntry]) -> Iterator[Past]:
+    for entry in entries:
+        event = read_as(TableSet, entry.body)
+        for name in COLUMNS:
+            if name in event.after and event.before.get(name) != event.after[name]:
+                before, after = (proposals.said(name, of.get(name)) for of in (event.before, event.after))
+                yield Past(entry.at, entry.book.name, COLUMNS[name], before, after, entry.by, event.proposal)
+
+
+@require_GET
+def history(request: HttpRequest) -> HttpResponse:
+    """A page of it, of one table or of all."""
+    _permit(request, "tables.view_table")
+    table = request.GET.get("table", "")
+    entries = _entries(table, _read(request.GET.get("before", "")))
+    context = {
+        **admin.site.each_context(request),
+        "title": "History of limits",
+        "past": list(_told(entries)),
+        "older": _place(entries[-1]) if len(entries) == PAGE else None,
+        "tables": sorted(Table.objects.values_list("name", flat=True)),
+        "table": table,
+        "may_export": request.user.has_perm("tables.export_lists"),
+        "file": reverse("admin:limit-history-csv"),
+    }
+    return TemplateResponse(request, "tables/admin/limit_history.html", context)
+
+
+@require_GET
+def history_csv(request: HttpRequest) -> StreamingHttpResponse:
+    """All of it, a page at a time."""
+    _permit(request, "tables.view_table")
+    _permit(request, "tables.export_lists")
+    answer = StreamingHttpResponse(_lines(request.GET.get("table", "")), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = 'attachment; filename="history-of-limits.csv"'
+    return answer
+
+
+def _lines(table: str) -> Iterator[str]:
+    yield "\ufeff" + _spelled(("When", "Table", "Limit", "From", "To", "By", "Proposal"))
+    before = None
+    while entries := _entries(table, before):
+        for past in _told(entries):
+            at = f"{timezone.localtime(past.moment):%Y-%m-%d %H:%M:%S}"
+            proposal = str(past.proposal or "")
+            yield _spelled((at, past.table, past.limit, past.before, past.after, past.by, proposal))
+        before = _read(_place(entries[-1]))
+
+
+def _spelled(cells: tuple[str, ...]) -> str:
+    line = io.StringIO(newline="")
+    csv.writer(line).writerow(map(guarded, cells))
+    return line.getvalue()

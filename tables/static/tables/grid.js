@@ -1,0 +1,33 @@
+// The grid by keyboard: arrows walk from cell to cell as in a spreadsheet, and one box ticks all rows.
+"use strict";
+
+const grid = document.querySelector("table.cells");
+const all = document.getElementById("grid-all");
+
+if (all) {
+  all.hidden = false;
+  all.addEventListener("change", () => {
+    for (const box of grid.querySelectorAll("input[name=row]")) box.checked = all.checked;
+  });
+}
+
+const STEPS = { ArrowUp: -1, ArrowDown: 1, Enter: 1 };
+
+grid?.addEventListener("keydown", (event) => {
+  const field = event.target;
+  if (!(field instanceof HTMLInputElement) || event.ctrlKey || event.altKey || event.metaKey) return;
+  if (!(event.key in STEPS) || field.type === "checkbox" && event.key === "Enter") return;
+  const cell = field.closest("td");
+  const rows = [...grid.tBodies[0].rows];
+  const next = rows[rows.indexOf(cell.parentElement) + STEPS[event.key]];
+  event.preventDefault(); // Enter in a cell goes on; it does not send the form
+  const target = next?.cells[cell.cellIndex].querySelector("input:not([type=hidden])");
+  target?.focus();
+  if (target?.type !== "checkbox") target?.select();
+});
+
+// Half an hour's typing is not lost to a wrong click.
+let isTyped = false;
+grid?.addEventListener("input", () => (isTyped = true));
+document.getElementById("grid-form")?.addEventListener("submit", () => (isTyped = false));
+addEventListener("beforeunload", (event) => isTyped && event.preventDefault());

@@ -1,0 +1,52 @@
+"""The desk and its grid in a real browser: by keyboard, on a phone, and fit for everybody's eyes."""
+
+import pytest
+
+from tables.log.entries.limit_plans import LimitPlanSet
+from tables.log.entries.pits import PitSectionSet
+from tables.log.limit_plans import Always
+from tables.models import Table
+from tables.roles import Role
+from tables.setup import limit_plans, pits, table_settings
+from tests import floor
+from tests.accessibility import serious
+from tests.fixtures.browser import Looking
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+GRID = "/admin/tables/table/grid/"
+PHONE = {"width": 390, "height": 844}
+
+
+def test_limits_are_changed_by_keyboard_alone_and_nothing_is_lost_on_the_way(looking: Looking) -> None:
+    """Harm: Enter in a cell sends half of a form; a page that only a mouse works; amounts cut off on a phone."""
+    olga, first = floor.staff(Role.OPERATOR, "olga"), floor.table()
+    for number in range(2, 8):
+        table_settings.create_table(f"Rocket {number}", table_settings.settings_of(first), by=olga)
+    pits.set_section(PitSectionSet(pit="Pit 1", tables=("Rocket 1", "Rocket 2", "Rocket 3")), by=olga)
+    plan = LimitPlanSet(
+        name="Nights", schedule=Always(), version=0, scope="pit", of="Pit 1", values={"cap_cents": 500_000},
+        effective="",
+    )  # fmt: skip
+    limit_plans.set_plan(plan, expected_version=0, by=olga)
+    page = looking(olga, GRID)
+    page.fill(f"[name='c-{first.pk}-min_cents']", "20")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.type("15")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Rocket 3, Minimum"
+    assert page.url.endswith(GRID)
+    page.click("text=Before and after")
+    page.wait_for_selector("text=1 cell cannot be saved")
+    page.fill("[aria-label='Rocket 2, Minimum']", "30")
+    assert serious(page) == []
+    page.click("text=Before and after")
+    page.wait_for_selector("td:has-text('Minimum')")
+    assert serious(page) == []
+    page.click("text=Save all of it")
+    page.wait_for_selector("text=Limits of 2 tables are changed.")
+    assert list(Table.objects.order_by("pk").values_list("min_cents", flat=True))[:3] == [2_000, 3_000, 1_000]
+    for address in ("/admin/", GRID, f"{GRID}import/", "/admin/tables/table/limits/history/", "/admin/records/"):
+        phone = looking(olga, address, PHONE)
+        assert phone.evaluate("document.documentElement.scrollWidth") <= 390, address
+        assert serious(phone) == [], address

@@ -1,0 +1,314 @@
+"""The grid of limits: many tables at once, two editors, files from spreadsheets; all of it or nothing."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.http import HttpResponse
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from ledger.models import LogEntry
+from tables.log.entries.limit_plans import LimitPlanSet
+from tables.log.entries.pits import PitSectionSet
+from tables.log.limit_plans import Always
+from tables.models import Proposal, Staff, Table
+from tables.roles import Role
+from tables.setup import house_terms, limit_cells, limit_plans, pits, table_settings
+from tables.setup.limit_cells import Spelling
+from tests import floor
+
+pytestmark = pytest.mark.django_db
+
+GRID = "/admin/tables/table/grid/"
+
+
+def client(somebody: Staff) -> Client:
+    browser = Client()
+    browser.force_login(somebody, backend="django.contrib.auth.backends.ModelBackend")
+    return browser
+
+
+@pytest.fixture
+def house(operator: Staff) -> tuple[Client, Table, Table]:
+    """An operator's browser and two tables of 10 to 100."""
+    first = floor.table()
+    second = table_settings.create_table("Rocket 2", table_settings.settings_of(first), by=operator)
+    return client(operator), first, second
+
+
+def fields(browser: Client, query: str = "") -> dict[str, str]:
+    """The grid's form as a browser would send it."""
+    page = browser.get(GRID + query).content.decode()
+    found = re.findall(r'<input(?: type="hidden")? name="([cs]-[^"]+)" value="([^"]*)"', page)
+    return {name: value.replace("&quot;", '"') for name, value in found}
+
+
+def saved(browser: Client, form: dict[str, Any]) -> HttpResponse:
+    """Before and after, and then the button that saves it."""
+    page = browser.post(GRID, form | {"do": "preview"})
+    digest = re.search(r'name="digest" value="(\w+)"', page.content.decode())
+    assert digest, page.content.decode()[-3000:]
+    return browser.post(GRID, form | {"do": "save", "digest": digest[1]})
+
+
+def limits(table: Table) -> tuple[int, int]:
+    table.refresh_from_db()
+    return table.min_cents, table.max_cents
+
+
+def entries() -> int:
+    return LogEntry.objects.count()
+
+
+def test_several_tables_are_changed_together(house: tuple[Client, Table, Table]) -> None:
+    """Harm: forty forms for one evening's minimum; or half of them saved."""
+    browser, first, second = house
+    form = fields(browser) | {f"c-{first.pk}-min_cents": "20", f"c-{second.pk}-max_cents": "1,000"}
+    assert saved(browser, form).status_code == 302
+    assert (limits(first), limits(second)) == ((2_000, 10_000), (1_000, 100_000))
+
+
+def test_one_wrong_cell_and_nothing_is_saved_and_nothing_typed_is_lost(house: tuple[Client, Table, Table]) -> None:
+    """Harm: of forty rows thirty-nine are saved, and nobody knows which one is not."""
+    browser, first, second = house
+    before = entries()
+    form = fields(browser) | {f"c-{first.pk}-min_cents": "20", f"c-{second.pk}-min_cents": "15"}
+    page = browser.post(GRID, form | {"do": "preview"})
+    assert page.status_code == 422
+    text = page.content.decode()
+    assert "The minimum is a multiple of 10, ten chip units: 10 or 20." in text
+    assert f'name="c-{first.pk}-min_cents" value="20"' in text
+    assert f'name="c-{second.pk}-min_cents" value="15"' in text
+    assert browser.post(GRID, form | {"do": "save", "digest": "x"}).status_code == 409
+    assert entries() == before
+
+
+def test_of_two_editors_the_second_is_told_cell_by_cell(house: tuple[Client, Table, Table]) -> None:
+    """Harm: the second save takes back the first, and neither operator hears of it."""
+    browser, first, second = house
+    other = client(floor.staff(Role.OPERATOR, "olga"))
+    form, theirs = fields(browser), fields(other)
+    mine = form | {f"c-{first.pk}-max_cents": "500", f"c-{second.pk}-max_cents": "500"}
+    digest = re.search(r'digest" value="(\w+)"', browser.post(GRID, mine | {"do": "preview"}).content.decode())
+    assert saved(other, theirs | {f"c-{first.pk}-max_cents": "300"}).status_code == 302
+    page = browser.post(GRID, mine | {"do": "save", "digest": digest[1] if digest else ""})
+    assert page.status_code == 409
+    text = page.content.decode()
+    assert "Somebody changed it meanwhile, from 100 to 300." in text
+    assert text.count('value="500"') == 2
+    assert (limits(first)[1], limits(second)[1]) == (30_000, 10_000)
+    again = fields_of(text) | {f"c-{first.pk}-max_cents": "500"}
+    assert saved(browser, again).status_code == 302
+    assert (limits(first)[1], limits(second)[1]) == (50_000, 50_000)
+
+
+def fields_of(page: str) -> dict[str, str]:
+    found = re.findall(r'<input(?: type="hidden")? name="([cs]-[^"]+)" value="([^"]*)"', page)
+    return {name: value.replace("&quot;", '"') for name, value in found}
+
+
+def test_what_somebody_else_changed_in_another_cell_stands(house: tuple[Client, Table, Table]) -> None:
+    """Harm: saving one cell writes all others back as they were when the page was opened."""
+    browser, first, _ = house
+    form = fields(browser)
+    other = client(floor.staff(Role.OPERATOR, "olga"))
+    assert saved(other, form | {f"c-{first.pk}-min_cents": "20"}).status_code == 302
+    assert saved(browser, form | {f"c-{first.pk}-max_cents": "500"}).status_code == 302
+    assert limits(first) == (2_000, 50_000)
+
+
+def test_a_button_that_is_pressed_twice_saves_once(house: tuple[Client, Table, Table]) -> None:
+    """Harm: two entries of one change, or a second one of something else."""
+    browser, first, _ = house
+    form = fields(browser) | {f"c-{first.pk}-min_cents": "20"}
+    digest = re.search(r'digest" value="(\w+)"', browser.post(GRID, form | {"do": "preview"}).content.decode())
+    form |= {"do": "save", "digest": digest[1] if digest else ""}
+    before = entries()
+    assert browser.post(GRID, form).status_code == 302
+    assert browser.post(GRID, form).status_code == 409
+    assert entries() == before + 1
+
+
+def test_what_takes_two_is_proposed_all_or_nothing(house: tuple[Client, Table, Table], operator: Staff) -> None:
+    """Harm: one operator raises the maxima of the whole floor alone; or a second proposal leaves the rest half done."""
+    browser, first, second = house
+    floor.staff(Role.OPERATOR, "olga")
+    house_terms.change({"two_people": True, "two_people_for": ("limits",)}, None, by=operator)
+    form = fields(browser) | {f"c-{first.pk}-max_cents": "90000", f"c-{second.pk}-min_cents": "20"}
+    assert saved(browser, form).status_code == 302
+    assert Proposal.objects.get().about == first.name
+    assert (limits(first)[1], limits(second)[0]) == (10_000, 2_000)
+    form = fields(browser) | {f"c-{first.pk}-max_cents": "80000", f"c-{second.pk}-min_cents": "30"}
+    page = saved(browser, form)
+    assert page.status_code == 409
+    assert "waits already" in page.content.decode()
+    assert limits(second)[0] == 2_000
+
+
+def test_rows_that_are_ticked_are_filled(house: tuple[Client, Table, Table]) -> None:
+    """Harm: the one who raises every minimum by 10 works it out by hand, table by table."""
+    browser, first, second = house
+    form = fields(browser) | {"row": [first.pk], "column": "min_cents", "way": "up", "amount": "10", "do": "fill"}
+    after = fields_of(browser.post(GRID, form).content.decode())
+    assert (after[f"c-{first.pk}-min_cents"], after[f"c-{second.pk}-min_cents"]) == ("20", "10")
+    down = form | {"way": "down", "amount": "50"}
+    assert "leaves nothing" in browser.post(GRID, down).content.decode()
+
+
+def test_what_a_plan_sets_says_why_and_is_changed_there(house: tuple[Client, Table, Table], operator: Staff) -> None:
+    """Harm: an amount that is typed here is set back by the plan, and the operator thinks that it holds."""
+    browser, first, _ = house
+    plan = LimitPlanSet(
+        name="Nights", schedule=Always(), version=0, scope="table", of=first.name, values={"min_cents": 3_000},
+        effective="", note="<b>busy",
+    )  # fmt: skip
+    limit_plans.set_plan(plan, expected_version=0, by=operator)
+    page = browser.get(GRID).content.decode()
+    assert "30 by plan Nights (&lt;b&gt;busy): table Rocket 1, always" in page
+    answer = browser.post(GRID, fields(browser) | {f"c-{first.pk}-min_cents": "40", "do": "preview"})
+    assert "change the plan" in answer.content.decode()
+
+
+def test_it_costs_the_same_for_three_tables_as_for_forty(house: tuple[Client, Table, Table], operator: Staff) -> None:
+    """Harm: a page of forty tables that asks the database for each."""
+    browser, first, _ = house
+    settings = table_settings.settings_of(first)
+    table_settings.create_table("Rocket 3", settings, by=operator)
+    counts = []
+    for most in (3, 40):
+        for number in range(Table.objects.count() + 1, most + 1):
+            table_settings.create_table(f"Rocket {number}", settings, by=operator)
+        browser.get(GRID)
+        with CaptureQueriesContext(connection) as captured:
+            assert browser.get(GRID).status_code == 200
+        counts.append(len(captured))
+    assert counts[0] == counts[1]
+
+
+def test_it_shows_a_pit_or_a_game_and_names_are_only_text(house: tuple[Client, Table, Table], operator: Staff) -> None:
+    """Harm: what is hidden by the filter is changed; or a pit's name runs as a script."""
+    browser, first, second = house
+    pits.set_section(PitSectionSet(pit="<script>1", tables=(first.name,)), by=operator)
+    page = browser.get(GRID, {"pit": "<script>1"}).content.decode()
+    assert f"c-{first.pk}-min_cents" in page
+    assert f"c-{second.pk}-min_cents" not in page
+    assert "<script>1" not in page
+    assert f"c-{second.pk}-min_cents" in browser.get(GRID, {"pit": "none"}).content.decode()
+
+
+def test_who_may_look_changes_nothing(house: tuple[Client, Table, Table]) -> None:
+    """Harm: an auditor, or a pit boss who may only propose, sets the floor's limits."""
+    auditor = client(floor.staff(Role.AUDITOR, "ada"))
+    page = auditor.get(GRID)
+    assert page.status_code == 200
+    assert b'name="c-' not in page.content
+    assert auditor.post(GRID, {"do": "save"}).status_code == 403
+    assert auditor.get(f"{GRID}import/").status_code == 403
+
+
+# --- Amounts ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "cents"),
+    [("25", 2_500), ("2.5", 250), ("2,50", 250), ("1,000", 100_000), ("1 000.50", 100_050), ("1000,5", 100_050)],
+)
+def test_amounts_are_read_as_spreadsheets_write_them(text: str, cents: int) -> None:
+    """Harm: a decimal comma makes a minimum of 250 out of 2.50."""
+    assert limit_cells.cents(text) == cents
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1.000", "1.000,50", "1e3", "-5", "£5", "5 to 10", "=1+1", "1,00,0", "٣", "9" * 30]
+)
+def test_what_may_be_read_in_two_ways_or_none_is_refused(text: str) -> None:
+    """Harm: 1.000 is taken for one."""
+    with pytest.raises(Spelling, match=r"[Ww]rite"):
+        limit_cells.cents(text)
+
+
+# --- Files -----------------------------------------------------------------------------------------------------
+
+
+def taken_in(browser: Client, content: str | bytes) -> HttpResponse:
+    content = content.encode() if isinstance(content, str) else content
+    return browser.post(f"{GRID}import/", {"file": SimpleUploadedFile("limits.csv", content)})
+
+
+def test_a_file_goes_out_and_comes_back_as_it_was(house: tuple[Client, Table, Table], operator: Staff) -> None:
+    """Harm: a name begins a formula on somebody's desk; or a file that nobody changed changes limits."""
+    browser, first, _ = house
+    table_settings.create_table("=cmd|'/C calc'!A0", table_settings.settings_of(first), by=operator)
+    file = browser.get("/admin/tables/table/grid.csv")
+    assert file.content.startswith(b"\xef\xbb\xbfTable,Pit,Game,Minimum")
+    assert b"\n'=cmd" in file.content
+    before = entries()
+    assert "Nothing is to be changed" in taken_in(browser, file.content).content.decode()
+    changed = file.content.decode().replace("Rocket 1,,Rocket,10,100", "Rocket 1,,Rocket,20,100").replace(",", ";")
+    page = taken_in(browser, changed.encode()).content.decode()
+    assert entries() == before
+    form = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page))
+    form = {name: value.replace("&quot;", '"') for name, value in form.items()} | {"do": "save"}
+    assert json.loads(form[f"s-{first.pk}"])["min_cents"] == "10"
+    assert browser.post(GRID, form).status_code == 302
+    assert limits(first) == (2_000, 10_000)
+
+
+@pytest.mark.parametrize(
+    ("content", "row", "says"),
+    [
+        ("Table,Minimum\nRocket 1,15\n", 2, "multiple of 10"),
+        ("Table,Minimum\nRocket 1,20\nRocket 1,30\n", 3, "stands in row 2 already"),
+        ("Table,Minimum\nrocket 1,20\n", 2, "Write Rocket 1."),
+        ("Table,Minimum\nRocket 9,20\n", 2, "There is no table"),
+        ("Table,Minimum\nRocket 1,1.000\n", 2, "write 1000, or 1000.00"),
+        ("Table,Minimum\nRocket 1,1,000\n", 2, "The row has 3 cells"),
+        ("Table,Min\nRocket 1,20\n", 1, "There is no column"),
+        ("Table,Minimum,Minimum\nRocket 1,20,30\n", 1, "stands there twice"),
+        ("Minimum\n20\n", 1, "The column Table is missing"),
+        ("Table,Pit\nRocket 1,x\n", 1, "No column has limits"),
+        ("Table,Per wager\nRocket 1,tie 5\n", 2, "is no wager with its limits"),
+        ("Table,Minimum\nRocket 1,\n", 2, "cannot be empty"),
+        ("", 1, "The file is empty"),
+        (b"\xff\xfeT\x00", 1, "not in UTF-8"),
+        ('Table,Minimum\n"Rocket 1,20\n', 1, "is no list of cells"),
+        ("Table,Minimum\n" + "Rocket 1,20\n" * 1_001, 1_001, "more than 1,000 rows"),
+    ],
+)
+def test_a_dry_run_names_each_wrong_cell(
+    house: tuple[Client, Table, Table], content: str | bytes, row: int, says: str
+) -> None:
+    """Harm: "the file is wrong" for a thousand cells; or some of it is done all the same."""
+    browser, *_ = house
+    before = entries()
+    page = taken_in(browser, content)
+    text = page.content.decode().replace("&#x27;", "'")
+    assert page.status_code == 422
+    assert f"<td>{row}</td>" in text
+    assert says in text
+    assert entries() == before
+
+
+# --- History ---------------------------------------------------------------------------------------------------
+
+
+def test_the_history_says_who_when_from_and_to(house: tuple[Client, Table, Table], operator: Staff) -> None:
+    """Harm: nobody can say what the limits were when a bet was refused."""
+    browser, first, second = house
+    saved(browser, fields(browser) | {f"c-{first.pk}-min_cents": "20"})
+    page = browser.get("/admin/tables/table/limits/history/", {"table": first.name}).content.decode()
+    line = re.search(r"<td>Minimum</td><td>10</td><td><strong>20</strong></td><td>([^<]+)", page)
+    assert line
+    assert line[1] == operator.signature
+    assert f'<th scope="row">{second.name}' not in page
+    for nonsense in ("x", "~~", "2026-01-01T00:00:00~1~2", "2026-01-01T00:00:00+00:00~1~99999999999999999999"):
+        answer = browser.get("/admin/tables/table/limits/history/", {"before": nonsense})
+        assert answer.status_code == 200
+    file = b"".join(browser.get("/admin/tables/table/limits/history.csv", {"table": first.name}).streaming_content)
+    assert b"Minimum,10,20" in file
+    assert timezone.localtime().strftime("%Y-%m-%d").encode() in file
