@@ -22,7 +22,7 @@ from tables.games.catalog import GAMES
 from tables.log.fold import Standing
 from tables.log.kinds import kind_of
 from tables.log.limit_plans import WAGER
-from tables.log.terms import rules_of
+from tables.log.terms import game_title, rules_of
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused
 from tables.setup import limit_plans, pits, proposals, table_settings
@@ -71,7 +71,7 @@ class Row:
 
     @property
     def game(self) -> str:
-        return GAMES[self.table.game].title
+        return game_title(self.table)
 
     def planned(self, column: str) -> str:
         """Why a limit is what it is, or is to be another, where a plan sets it; empty where the table's own holds."""
@@ -156,8 +156,10 @@ def _column_of(name: str) -> str:
 
 def _penetration(table: Table) -> str:
     rules, kind = rules_of(table), kind_of(GAMES[table.game])
-    behind, cards = kind.at_cut(rules), kind.pack(rules).size * GAMES[table.game].decks(rules)
-    return f"{round(100 * (cards - behind) / cards)} %" if behind and cards else ""
+    if not (behind := kind.at_cut(rules)):
+        return ""
+    cards = kind.pack(rules).size * GAMES[table.game].decks(rules)
+    return f"{round(100 * (cards - behind) / cards)} %"
 
 
 # --- Spelling --------------------------------------------------------------------------------------------------

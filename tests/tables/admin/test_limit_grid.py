@@ -21,6 +21,7 @@ from tables.roles import Role
 from tables.setup import house_terms, limit_cells, limit_plans, pits, table_settings
 from tables.setup.limit_cells import Spelling
 from tests import floor
+from tests.tables import wheel
 
 pytestmark = pytest.mark.django_db
 
@@ -209,6 +210,17 @@ def test_who_may_look_changes_nothing(house: tuple[Client, Table, Table]) -> Non
     assert b'name="c-' not in page.content
     assert auditor.post(GRID, {"do": "save"}).status_code == 403
     assert auditor.get(f"{GRID}import/").status_code == 403
+
+
+def test_tables_of_every_sort_are_in_it_and_can_be_set(house: tuple[Client, Table, Table]) -> None:
+    """Harm: one roulette table takes the grid of the whole floor away."""
+    browser, *_ = house
+    roulette = wheel.wheel()
+    floor.table("Starboard 1", game="starboard", options={})
+    form = fields(browser) | {f"c-{roulette.pk}-max_cents": "1000"}
+    assert saved(browser, form).status_code == 302
+    assert limits(roulette)[1] == 100_000
+    assert "Roulette" in browser.get("/admin/").content.decode()
 
 
 # --- Amounts ---------------------------------------------------------------------------------------------------
