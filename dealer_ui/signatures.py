@@ -36,10 +36,7 @@ def attested(request: HttpRequest) -> Attestation | None:
         given = msgspec.json.decode(spelled[:_LONGEST], type=Attestation)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         raise Refused("bad_form", "This form was incomplete: load the page again, then sign once more.", 400) from None
-    if given.terminal != terminal.name:
-        says = f"This form was drawn for {given.terminal}, and this is {terminal.name}: load the page again."
-        raise Refused("not_attested", says, 403)
-    return given
+    return signatures.of_here(given, terminal)
 
 
 def second(request: HttpRequest, roles: Sequence[str]) -> str:

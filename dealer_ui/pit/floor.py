@@ -25,7 +25,7 @@ from tables.alerting import rule_book
 from tables.alerting.rules import Rule
 from tables.audit import round_list
 from tables.board.picture import Board, board
-from tables.day import figures, hours, piece_reading, reading
+from tables.day import blind, figures, hours, piece_reading, reading
 from tables.day.figures import Figures
 from tables.disputes import cases
 from tables.games.catalog import GAMES
@@ -244,7 +244,7 @@ def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
     own_alerts = [alert for alert in facts.alerts.get(book, ()) if alert.is_for(viewer.role)]
     may_run = viewer.has_perm("tables.run_floor")
     money = facts.money.get(book, Figures(""))
-    is_counting, dealer_since = counts(viewer, standing), facts.moments[book].dealer
+    is_counting, dealer_since = blind.counts(viewer, standing), facts.moments[book].dealer
     gravest = max(own_alerts, key=lambda alert: alert.heard.level, default=None)
     matters = Matters(
         alert_level=gravest.heard.level if gravest else None,
@@ -270,12 +270,6 @@ def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
         acts=acts.possible(standing) if may_run else (),
         may_run=may_run,
     )
-
-
-def counts(viewer: Staff, standing: Standing) -> bool:
-    """Whether a rack is being counted by people like the viewer: nobody who may take part is to know what is due."""
-    counting = [slip.due for slip in standing.slips if slip.series.counts(RACK)]
-    return any(stage is not None and viewer.role in stage.by for stage in counting)
 
 
 def latest_of(standing: Standing) -> int:

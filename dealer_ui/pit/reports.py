@@ -21,19 +21,16 @@ from dealer_ui.charts import rows as row_charts
 from dealer_ui.charts.axis import amount, signed_amount
 from dealer_ui.charts.rows import Span
 from dealer_ui.guards import watches
-from dealer_ui.pit.floor import counts
 from ledger.models import HOUSE
-from ledger.proof.chips import RACK, called
-from tables import standing
-from tables.day import cash, cash_shifts, figures, hours, outliers, to_date
+from ledger.proof.chips import called
+from tables.day import blind, cash, cash_shifts, figures, hours, outliers, to_date
 from tables.day import closing as days
 from tables.day.cash_shifts import ShiftCash
-from tables.day.figures import COLUMNS, LEDGER, Figures, Report
+from tables.day.figures import COLUMNS, Figures, Report
 from tables.day.outliers import Interval, Looked
 from tables.log import attestation
 from tables.models import Staff, Table
 from tables.refusals import Refused
-from tables.setup import blindness
 from tables.slips import cage_desk
 
 SPANS: Final[dict[str, tuple[str, Callable[[date, Sequence[Table] | None], Report]]]] = {
@@ -94,7 +91,7 @@ def reports(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
     on, span = _asked(request)
-    tables, unseen = _tables_for(request, on)
+    tables, unseen = blind.tables_for(_viewer(request), on)
     parts = _parts(on, span, tables)
     whole = parts[-1].report
     proposal = days.proposal(on)
@@ -112,7 +109,7 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
         "after": on + timedelta(days=1) if on < hours.day_of(timezone.now()) else None,
         "parts": parts,
         "unseen": unseen,
-        "hides_racks": _hides_racks(request, on),
+        "hides_racks": blind.hides_racks(_viewer(request), on),
         "whole": whole,
         "bars": row_charts.win_and_drop([(line.name, line.win_cents, line.drop_cents) for line in whole.lines]),
         "days": day_plots.wins(back, lambda day: f"?day={day}") if back else None,
@@ -202,24 +199,6 @@ def _cash_row(row: Mapping[str, Any], kind: str, cents: int) -> tuple[Any, ...]:
     return tuple(columns[name] for name in CASH_HEADER)
 
 
-def _tables_for(request: HttpRequest, on: date) -> tuple[Sequence[Table] | None, list[str]]:
-    """The tables whose figures may be told (None: all), and the names of those that are counted unseen: today's win
-    of a table tells whoever counts its rack what is due there."""
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
-    if on < hours.day_of(timezone.now()):
-        return None, []
-    tables = list(Table.objects.select_related("book").order_by("name"))
-    standings = standing.at_all([standing.head_of(table) for table in tables])
-    unseen = [table for table in tables if counts(request.user, standings[table.book_id])]
-    return [table for table in tables if table not in unseen] if unseen else None, [table.name for table in unseen]
-
-
-def _hides_racks(request: HttpRequest, on: date) -> bool:
-    """Whether what a rack should hold is not for whoever looks, for they may count it; of a day that is over it is."""
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
-    return on >= hours.day_of(timezone.now()) and RACK in blindness.unseen_by(request.user.role)
-
-
 def _looked(on: date, unseen: Sequence[str], whole: Report) -> list[Looked]:
     return [
         outlier for outlier in outliers.day(on, whole) if (outlier.win or outlier.hold) and outlier.table not in unseen
@@ -230,6 +209,11 @@ def _back(on: date, tables: Sequence[Table] | None) -> list[tuple[date, int, int
     """The win and drop of the days before, and of this one."""
     days = to_date.each(on - timedelta(days=DAYS_BACK - 1), on, tables)
     return [(day, pit.win_cents, pit.drop_cents) for day, pit in days]
+
+
+def _viewer(request: HttpRequest) -> Staff:
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
+    return request.user
 
 
 def _asked(request: HttpRequest) -> tuple[date, str]:
@@ -257,16 +241,10 @@ def _parts(on: date, span: str, tables: Sequence[Table] | None) -> list[Part]:
 def reports_csv(request: HttpRequest) -> HttpResponseBase:
     """The same as a list: a row for each table, the games and the pit."""
     on, span = _asked(request)
-    tables, _ = _tables_for(request, on)
+    tables, _ = blind.tables_for(_viewer(request), on)
     parts = _parts(on, span, tables)
-    rows = _rows(parts, hides_racks=_hides_racks(request, on))
+    rows = _rows(parts, hides_racks=blind.hides_racks(_viewer(request), on))
     return exports.answer(request, f"figures-{on}-{span}", ("span", "of", *COLUMNS), rows)
-
-
-def _row(line: Figures, *, hides_racks: bool) -> dict[str, Any]:
-    """A line of the list; what the ledger has in a rack is left out for whoever may count it."""
-    unseen = [end for end in ("opener", "closer") if hides_racks and getattr(line, f"{end}_is") == LEDGER]
-    return line.row() | {f"{end}_cents": "" for end in unseen}
 
 
 def _rows(parts: Sequence[Part], *, hides_racks: bool) -> Iterator[list[tuple[Any, ...]]]:
@@ -277,7 +255,8 @@ def _rows(parts: Sequence[Part], *, hides_racks: bool) -> Iterator[list[tuple[An
             ("game", report.games),
             ("pit", [report.pit]),
         ]
-        yield [(part.name, of, *_row(line, hides_racks=hides_racks).values()) for of, lines in blocks for line in lines]
+        rows = [(of, blind.row(line, hides_racks=hides_racks)) for of, lines in blocks for line in lines]
+        yield [(part.name, of, *row.values()) for of, row in rows]
 
 
 @watches

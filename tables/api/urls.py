@@ -1,16 +1,79 @@
 """The API's addresses."""
 
-from django.urls import path, re_path
+from __future__ import annotations
 
-from tables.api import events, views
+from datetime import date
+
+from django.urls import path, re_path, register_converter
+
+from tables.api import alerts, disputes, events, figures, floor, records, settings, slips, views
+
+
+class GamingDay:
+    """A day that a house can have seen, as 2026-01-31. Another one is no address of ours."""
+
+    regex = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+
+    def to_python(self, value: str) -> date:
+        """The day. Raises ValueError, so that the address is nowhere."""
+        day = date.fromisoformat(value)
+        if not 2000 <= day.year <= 2999:
+            raise ValueError(value)
+        return day
+
+    def to_url(self, value: date) -> str:
+        return value.isoformat()
+
+
+register_converter(GamingDay, "gaming_day")
+_DISPUTE = "tables/<int:pk>/disputes/<int:number>/"
+_CORRECTION = "tables/<int:pk>/corrections/<int:year>/<int:number>/"
+_SLIP = "slips/<slug:series>/<int:year>/<int:number>/"
+_PROPOSAL = "proposals/<int:number>/"
 
 app_name = "api"
 urlpatterns = [
     path("tables/", views.Tables.as_view(), name="tables"),
     path("tables/<int:pk>/", views.OneTable.as_view(), name="table"),
     path("tables/<int:pk>/inputs/", views.Inputs.as_view(), name="inputs"),
+    path("tables/<int:pk>/rounds/", floor.Rounds.as_view(), name="rounds"),
     path("tables/<int:pk>/rounds/<int:number>/", views.OneRound.as_view(), name="round"),
     path("events/", events.Events.as_view(), name="events"),
+    path("tables/<int:pk>/settings/", settings.TableSettings.as_view(), name="settings"),
+    path("tables/<int:pk>/limits/", settings.TableLimitsNow.as_view(), name="limits"),
+    path("tables/<int:pk>/proposals/", settings.TableProposals.as_view(), name="table-proposals"),
+    path("tables/<int:pk>/disputes/", disputes.TableDisputes.as_view(), name="table-disputes"),
+    path(_DISPUTE, disputes.OneDispute.as_view(), name="dispute"),
+    path(f"{_DISPUTE}notes/", disputes.DisputeNotes.as_view(), name="dispute-notes"),
+    path(f"{_DISPUTE}ruling/", disputes.DisputeRuling.as_view(), name="dispute-ruling"),
+    path(f"{_DISPUTE}closing/", disputes.DisputeClosing.as_view(), name="dispute-closing"),
+    path("tables/<int:pk>/corrections/", disputes.TableCorrections.as_view(), name="table-corrections"),
+    path(_CORRECTION, disputes.OneCorrection.as_view(), name="correction"),
+    path(f"{_CORRECTION}signatures/", disputes.CorrectionSignatures.as_view(), name="correction-signatures"),
+    path(f"{_CORRECTION}refusals/", disputes.CorrectionRefusals.as_view(), name="correction-refusals"),
+    path("disputes/", disputes.Disputes.as_view(), name="disputes"),
+    path("corrections/", disputes.Corrections.as_view(), name="corrections"),
+    path("slips/", slips.Slips.as_view(), name="slips"),
+    path(_SLIP, slips.OneSlip.as_view(), name="slip"),
+    path(f"{_SLIP}signatures/", slips.Signatures.as_view(), name="slip-signatures"),
+    path(f"{_SLIP}void/", slips.Voids.as_view(), name="slip-void"),
+    path("limit-plans/", settings.LimitPlans.as_view(), name="limit-plans"),
+    path("proposals/", settings.Proposals.as_view(), name="proposals"),
+    path(_PROPOSAL, settings.OneProposal.as_view(), name="proposal"),
+    path(f"{_PROPOSAL}approval/", settings.ProposalApproval.as_view(), name="proposal-approval"),
+    path(f"{_PROPOSAL}refusal/", settings.ProposalRefusal.as_view(), name="proposal-refusal"),
+    path(f"{_PROPOSAL}withdrawal/", settings.ProposalWithdrawal.as_view(), name="proposal-withdrawal"),
+    path("alerts/", alerts.Alerts.as_view(), name="alerts"),
+    path("alerts/acknowledgements/", alerts.Acknowledgements.as_view(), name="acknowledgements"),
+    path("figures/", figures.FiguresOfSpan.as_view(), name="figures"),
+    path("days/", figures.Days.as_view(), name="days"),
+    path("days/<gaming_day:day>/", figures.OneDay.as_view(), name="day"),
+    path("days/<gaming_day:day>/signatures/", figures.DaySignatures.as_view(), name="day-signatures"),
+    path("staff/on-duty/", floor.StaffOnDuty.as_view(), name="staff-on-duty"),
+    path("house/holdings/", floor.Holdings.as_view(), name="holdings"),
+    path("log/", records.Log.as_view(), name="log"),
+    path("exports/", records.Exports.as_view(), name="exports"),
+    path("exports/<int:number>/", records.OneExport.as_view(), name="export"),
     path("problems/<slug:code>/", views.OneProblem.as_view(), name="problem"),
     path("schema/", views.Schema.as_view(), name="schema"),
     re_path(r"", views.Nowhere.as_view(), name="nowhere"),

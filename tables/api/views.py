@@ -125,7 +125,7 @@ class Inputs(FloorView):
         current `seq`."""
         staff = call.by
         input_ = inputs.read(bytes(call.body.input))
-        table = _table(staff, pk)
+        table = table_of(staff, pk)
         if staff.has_perm("tables.deal"):
             terminals.for_dealing(call.request, table)
         answer = dealing.record(table, input_, by=staff, key=call.key, expected_seq=call.body.expected_seq)
@@ -226,7 +226,7 @@ def _head(book: Book) -> Head:
     return Head(book.pk, book.name, book.head_seq, bytes(book.head_hash) if book.head_hash else None)
 
 
-def _table(caller: Staff | ServiceAccount, pk: int) -> Table:
+def table_of(caller: Staff | ServiceAccount, pk: int) -> Table:
     """A table by its number; somebody who may not see the floor is not told which ones there are."""
     table = Table.objects.filter(pk=pk).first()
     if table is not None:
@@ -238,7 +238,7 @@ def _table(caller: Staff | ServiceAccount, pk: int) -> Table:
 
 def reach(caller: Staff | ServiceAccount, pk: int) -> tuple[Table, Standing]:
     """A table that somebody of the staff may see, or that a program is for, as it stands."""
-    table = _table(caller, pk)
+    table = table_of(caller, pk)
     state = standing.of(table)
     if isinstance(caller, ServiceAccount):
         refuse_other_table(caller, table)

@@ -163,6 +163,19 @@ def latest(count: int) -> list[State]:
     return [State(run, Errand.of(run), account_of(run)) for run in ended[:count]]
 
 
+def asked_for(before: int | None, count: int) -> list[State]:
+    """Errands, those that were asked for last first; those before a run's number."""
+    runs_of_errands = Run.objects.filter(task__startswith=PREFIX).select_related("end").order_by("-pk")
+    page = runs_of_errands if before is None else runs_of_errands.filter(pk__lt=before)
+    return [state_of(run) for run in page[:count]]
+
+
+def state_of(run: Run) -> State:
+    """How one stands."""
+    is_worked_on = not hasattr(run, "end") and runs.is_held(LOCK)
+    return State(run, Errand.of(run), account_of(run), is_worked_on)
+
+
 def verified(days: Collection[date]) -> Mapping[date, State]:
     """When each of these days was verified last."""
     tasks = [Errand(Deed.VERIFY, day).task for day in days]

@@ -54,10 +54,11 @@ _OPEN: Final = """
     ) AS latest ORDER BY t.name
 """
 _CLOSED: Final = """
-    SELECT t.id, t.name, t.book_id, latest.body FROM tables_table AS t CROSS JOIN LATERAL (
+    SELECT t.id, t.name, t.book_id, latest.body, latest.at FROM tables_table AS t CROSS JOIN LATERAL (
         SELECT at, body FROM ledger_logentry WHERE book_id = t.book_id AND subject = 'dispute' AND kind = 'closed'
+            AND (%(moment)s::timestamptz IS NULL OR (at, t.id) < (%(moment)s::timestamptz, %(table)s::bigint))
         ORDER BY seq DESC LIMIT %(count)s
-    ) AS latest ORDER BY latest.at DESC LIMIT %(count)s
+    ) AS latest ORDER BY latest.at DESC, t.id DESC LIMIT %(count)s
 """
 _OPENED: Final = """
     SELECT opened.at
@@ -84,19 +85,46 @@ def listed(count: int) -> tuple[list[Listed], int]:
     """Up to ``count`` disputes of the floor: the open ones, then the ones that were closed last; and how many there
     ever were. What it costs grows with those listed, not with those that ever were."""
     registers = _registers()
-    open_disputes = [
-        (pk, name, book, dispute) for pk, name, book, table_register in registers for dispute in table_register.open
-    ]
-    disputes = open_disputes[:count]
-    for pk, name, book, body in _rows(_CLOSED, {"count": count - len(disputes)}):
+    lines = _dated(_open(registers)[:count])
+    lines += [line for line, _ in closed(count - len(lines))]
+    return lines, sum(table_register.last for *_, table_register in registers)
+
+
+def open_ones(after: tuple[int, ...], count: int) -> list[Listed]:
+    """Up to ``count`` open disputes, in the order of their tables' numbers and their own, after one of them."""
+    rows = sorted(_open(_registers()), key=lambda row: (row[0], row[3].number))
+    return _dated([row for row in rows if (row[0], row[3].number) > after][:count])
+
+
+def closed(count: int, before: tuple[datetime, int] | None = None) -> list[tuple[Listed, datetime]]:
+    """Up to ``count`` disputes that are closed, each with when that was, the latest first; those before a moment and,
+    of that moment, before a table's number."""
+    moment, table = before or (None, None)
+    disputes: list[_Row] = []
+    moments: list[datetime] = []
+    for pk, name, book, body, closed_at in _rows(_CLOSED, {"count": count, "moment": moment, "table": table}):
         with suppress(*UNREADABLE):
             disputes.append((pk, name, book, read_as(DisputeClosed, body).dispute))
+            moments.append(closed_at)
+    return list(zip(_dated(disputes), moments, strict=True))
+
+
+_Row = tuple[int, str, int, Dispute]
+
+
+def _open(registers: Sequence[tuple[int, str, int, Register]]) -> list[_Row]:
+    return [
+        (pk, name, book, dispute) for pk, name, book, table_register in registers for dispute in table_register.open
+    ]
+
+
+def _dated(disputes: Sequence[_Row]) -> list[Listed]:
+    """With when each was opened: one query for all."""
     evidence = [[book for _, _, book, _ in disputes], [dispute.last_seq for *_, dispute in disputes]]
     moments = _rows(_OPENED, [*evidence, [f'"last":{dispute.number},' for *_, dispute in disputes]])
-    lines = [
+    return [
         Listed(pk, name, dispute, moment) for (pk, name, _, dispute), (moment,) in zip(disputes, moments, strict=True)
     ]
-    return lines, sum(table_register.last for *_, table_register in registers)
 
 
 def open_by_book() -> dict[int, int]:

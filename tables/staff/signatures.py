@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 from django.db import transaction
 
 from tables import refused_inputs
+from tables.log.attestation import Attestation
 from tables.models import Staff, Terminal
 from tables.refusals import Refused
 from tables.staff import ages, attempts, sign_in, terminals
@@ -20,6 +21,16 @@ Signed = TypeVar("Signed")
 
 _PERSONAL: Final = {"wrong_role", "not_permitted", "signed_already", "not_the_dealer", "own_shift", "not_theirs"}
 """Refusals of who signs, not of what is signed."""
+
+
+def of_here(given: Attestation | None, terminal: Terminal | None) -> Attestation | None:
+    """What a terminal's key or a passkey signed, if it did so on this terminal. Raises Refused for another's."""
+    if given is None or terminal is None:
+        return None
+    if given.terminal != terminal.name:
+        says = f"This form was drawn for {given.terminal}, and this is {terminal.name}: load the page again."
+        raise Refused("not_attested", says, 403)
+    return given
 
 
 def sign(

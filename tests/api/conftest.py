@@ -79,7 +79,7 @@ def house(db: None) -> Floor:
     """Bets are open at a table of one deck, 10 to 100."""
     dealer, boss = floor.dealt()
     other = floor.table("Rocket 2")
-    operator, auditor = floor.staff(Role.OPERATOR, "olga"), floor.staff(Role.AUDITOR, "anna")
+    operator, auditor = floor.staff(Role.OPERATOR, "olga", "301"), floor.staff(Role.AUDITOR, "anna")
     idle = floor.staff(Role.DEALER, "ida", "102")
     return Floor(dealer, boss, dealer.table, other=other, operator=operator, auditor=auditor, idle=idle)
 

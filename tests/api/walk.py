@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 from django.test import Client
+from django.utils import timezone
 
+from ledger import alerts
+from tables.day import hours
 from tables.models import Staff
+from tables.roles import Role
 from tests import floor
 from tests.api.conftest import Floor
 
@@ -19,6 +24,8 @@ class Walk:
     """A house that is walked through, and what was sent and answered under the name of each operation."""
 
     house: Floor
+    boss: Staff
+    """Who signs by badge and PIN, too."""
     calls: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def get(self, operation: str, by: Staff, path: str) -> Any:
@@ -40,15 +47,20 @@ class Walk:
 
 def walk(house: Floor) -> dict[str, dict[str, Any]]:
     """All of it."""
-    steps = Walk(house)
+    steps = Walk(house, floor.staff(Role.PIT_BOSS, "bruno", "202"))
     tables(steps)
+    slips(steps)
+    disputes(steps)
+    limits(steps)
+    the_house(steps)
+    figures(steps)
     return steps.calls
 
 
 def tables(steps: Walk) -> None:
     """A round is dealt."""
     house = steps.house
-    dealer, boss, pk = house.dealer.by, house.boss.by, house.table.pk
+    dealer, boss, pk = house.dealer.by, steps.boss, house.table.pk
     bet = {"do": "bet", "seat": 1, "amount_cents": 2_000}
     steps.post("enter", dealer, f"tables/{pk}/inputs/", expected_seq=house.dealer.now.seq, input=bet)
     house.dealer.bets()
@@ -56,5 +68,108 @@ def tables(steps: Walk) -> None:
     steps.get("list_tables", boss, "tables/")
     steps.get("read_board", dealer, f"tables/{pk}/")
     house.dealer.cards(10, 8)
+    house.dealer.pay()
     steps.get("read_round", boss, f"tables/{pk}/rounds/1/")
     steps.get("read_events", house.auditor, f"events/?limit=2&table={pk}&kinds=round.opened,round.settled")
+    steps.get("list_rounds", boss, f"tables/{pk}/rounds/")
+    steps.get("list_staff_on_duty", boss, "staff/on-duty/")
+
+
+def slips(steps: Walk) -> None:
+    """A fill is asked for, given out, and another one made void."""
+    house = steps.house
+    boss, pk, pin = steps.boss, house.table.pk, floor.PIN
+    begin = {"table": pk, "series": "fill", "chips": [[10_000, 2]]}
+    slip = steps.post("begin_slip", boss, "slips/", **begin, badge=boss.badge, pin=pin)
+    cashier = floor.staff(Role.CASHIER, "carl", "404")
+    address = f"slips/{slip['name']}/"
+    steps.post("sign_slip", cashier, f"{address}signatures/", stage="issued", badge=cashier.badge, pin=pin)
+    steps.get("list_slips", boss, "slips/")
+    steps.get("read_slip", boss, address)
+    other = steps.post("begin_slip", boss, "slips/", **begin | {"series": "credit"}, badge=boss.badge, pin=pin)
+    void = {"reason": "Asked for at the wrong table", "badge": cashier.badge, "pin": pin}
+    steps.post("void_slip", boss, f"slips/{other['name']}/void/", **void)
+    manager = floor.staff(Role.CAGE_MANAGER, "mara", "707")
+    steps.get("read_holdings", manager, "house/holdings/")
+
+
+def disputes(steps: Walk) -> None:
+    """A player disputes the round; it is ruled on, and a correction of another one signed."""
+    house = steps.house
+    boss, pk = steps.boss, house.table.pk
+    claim = {"round": 1, "seat": 1, "claim": "Had not folded", "claimant": "The player at seat 1", "claim_cents": 2_000}
+    steps.post("open_dispute", boss, f"tables/{pk}/disputes/", **claim)
+    address = f"tables/{pk}/disputes/1/"
+    steps.post("note_dispute", boss, f"{address}notes/", heard="Dora", text="He said nothing before the card")
+    steps.get("list_disputes", boss, "disputes/")
+    steps.post("rule_dispute", boss, f"{address}ruling/", ruling="player", reason="The recording shows it")
+    steps.get("read_dispute", boss, address)
+    handed = {"round": 1, "seat": 1, "handed_cents": 400, "reason": "Paid as a pair, and it was none"}
+    paper = steps.post("propose_correction", boss, f"tables/{pk}/corrections/", **handed)
+    second = floor.staff(Role.PIT_BOSS, "berta", "203")
+    _, year, number = paper["slip"].split("/")
+    mine = f"tables/{pk}/corrections/{year}/{number}/"
+    steps.get("read_correction", boss, mine)
+    refusal = {"reason": "He was paid right", "badge": second.badge, "pin": floor.PIN}
+    steps.post("decline_correction", second, f"{mine}refusals/", **refusal)
+    paper = steps.post("propose_correction", boss, f"tables/{pk}/corrections/", **handed)
+    _, year, number = paper["slip"].split("/")
+    mine = f"tables/{pk}/corrections/{year}/{number}/"
+    steps.post("sign_correction", second, f"{mine}signatures/", badge=second.badge, pin=floor.PIN)
+    steps.get("list_corrections", boss, "corrections/")
+    steps.post("close_dispute", boss, f"{address}closing/", text="The player has his chips")
+
+
+def limits(steps: Walk) -> None:
+    """Limits are proposed, withdrawn, declined, approved, and changed by one person; a plan is set."""
+    house = steps.house
+    boss, operator, pk = steps.boss, house.operator, house.other.pk
+    settings = steps.get("read_settings", boss, f"tables/{pk}/settings/")
+    ask = {"expected": settings["version"], "changes": {"max_cents": 20_000}, "comment": "A guest asks for more"}
+
+    def proposed() -> str:
+        proposal = steps.post("propose_settings", boss, f"tables/{pk}/proposals/", **ask)
+        return f"proposals/{proposal['number']}/"
+
+    steps.get("list_proposals", boss, "proposals/")
+    address = proposed()
+    steps.get("read_proposal", boss, address)
+    steps.get("list_proposals", boss, "proposals/")
+    steps.post("withdraw_proposal", boss, f"{address}withdrawal/", reason="He left")
+    steps.post("decline_proposal", operator, f"{proposed()}refusal/", reason="Not tonight")
+    steps.post("approve_proposal", operator, f"{proposed()}approval/")
+    version = steps.get("read_settings", operator, f"tables/{pk}/settings/")["version"]
+    lower = {"expected": version, "changes": {"max_cents": 15_000}}
+    steps.post("change_settings", operator, f"tables/{pk}/settings/", **lower)
+    nights = {"when": "hours", "weekdays": [4, 5], "starts": "20:00", "ends": "04:00", "zone": "Europe/Berlin"}
+    plan = {"name": "Weekend nights", "scope": "house", "schedule": nights, "values": {"min_cents": 3_000}}
+    steps.post("set_limit_plan", operator, "limit-plans/", expected_version=0, **plan)
+    steps.get("list_limit_plans", boss, "limit-plans/")
+    steps.get("read_limits", boss, f"tables/{pk}/limits/")
+
+
+def the_house(steps: Walk) -> None:
+    """An alert is taken note of; the log is searched; a proof is asked for."""
+    house = steps.house
+    boss = steps.boss
+    alerts.raise_alert(house.table.book, "card_refused", "Rocket 1: a 1 was keyed that the shoe cannot hold.", {})
+    newest = steps.get("list_alerts", boss, "alerts/")["items"][0]
+    steps.post("acknowledge_alerts", boss, "alerts/acknowledgements/", alerts=[newest["id"]], note="A wrong key")
+    steps.get("search_log", house.auditor, "log/?subject=table")
+    export = steps.post("start_export", house.auditor, "exports/", deed="keys")
+    steps.get("read_export", house.auditor, f"exports/{export['id']}/")
+    steps.get("list_exports", house.auditor, "exports/")
+
+
+def figures(steps: Walk) -> None:
+    """A day's figures are signed, and signed again."""
+    house = steps.house
+    boss, operator = steps.boss, house.operator
+    steps.get("read_figures", boss, "figures/")
+    yesterday = hours.day_of(timezone.now()) - timedelta(days=1)
+    address = f"days/{yesterday}/"
+    day = steps.post("sign_day", boss, f"{address}signatures/", badge=boss.badge, pin=floor.PIN)
+    signature = {"badge": operator.badge, "pin": floor.PIN, "digest": day["digest"]}
+    steps.post("sign_day", operator, f"{address}signatures/", **signature)
+    steps.get("read_day", boss, address)
+    steps.get("list_days", boss, "days/")

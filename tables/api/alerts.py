@@ -1,0 +1,136 @@
+"""Alerts over the API: the inbox of whoever asks, and taking note of them in words."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from ledger.models import Alert
+from tables.alerting import inbox
+from tables.alerting.inbox import Wanted
+from tables.alerting.raising import Heard, heard_all
+from tables.alerting.rules import LEVELS
+from tables.alerting.sorts import Severity, sort_of
+from tables.api import repeats
+from tables.api.cursors import Page, Paged, page, position
+from tables.api.operations import Call, Write, operation
+from tables.api.views import FloorView
+from tables.models import Table
+
+LIST: Final = "list_alerts"
+_STATES: Final = {"open": inbox.OPEN, "acknowledged": inbox.ACKNOWLEDGED, "all": ""}
+
+
+class AlertForm(msgspec.Struct, frozen=True):
+    """An alert, and what it came to."""
+
+    id: int
+    at: datetime
+    table: int | None
+    kind: str
+    title: str
+    severity: str
+    level: str
+    """How far it goes by now."""
+    message: str
+    acknowledged_by: str | None
+    acknowledged_at: datetime | None
+    note: str | None
+
+
+class AlertsAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which alerts are listed."""
+
+    state: Literal["open", "acknowledged", "all"] = "open"
+    severity: Literal["", "notice", "attention", "urgent"] = ""
+    kind: Annotated[str, Meta(max_length=40)] = ""
+    table: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
+    hearer: Annotated[str, Meta(max_length=20)] = ""
+    """The role that hears of them: the caller's own, or any for auditors and the surveillance."""
+    text: Annotated[str, Meta(max_length=80)] = ""
+
+
+class NoteTaken(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Taking note of alerts, with one word about them all."""
+
+    alerts: Annotated[list[Annotated[int, Meta(ge=1, le=2**31 - 1)]], Meta(min_length=1, max_length=200)]
+    note: Annotated[str, Meta(max_length=400)]
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """What became of them."""
+
+    acknowledged: list[int]
+    before: list[int]
+    """Those that somebody else had taken note of."""
+
+
+class Alerts(FloorView):
+    """The alerts that the caller hears of."""
+
+    @operation(LIST, "Alerts.", tag="Alerts", query=AlertsAsked, answers=Page[AlertForm], may=("tables.watch_floor",))
+    def get(self, call: Call[AlertsAsked, Any]) -> Page[AlertForm]:
+        """The newest first. People see what their role hears of; auditors and the surveillance may see all."""
+        asked = call.query
+        books = None
+        if asked.table is not None:
+            books = frozenset(Table.objects.filter(pk=asked.table).values_list("book_id", flat=True))
+        chosen = inbox.chosen(
+            Wanted(
+                state=_STATES[asked.state],
+                hearer=inbox.may_hear(call.by, asked.hearer),
+                severity=Severity[asked.severity.upper()] if asked.severity else None,
+                kind=asked.kind,
+                books=books,
+                text=asked.text,
+            )
+        ).order_by("-pk")
+        before = position(LIST, asked)
+        rows = list((chosen if before is None else chosen.filter(pk__lt=before))[: asked.limit + 1])
+        heard = heard_all(rows) if rows else {}
+        return page(
+            LIST, asked, rows, form=lambda alert: alert_form(alert, heard[alert.pk]), place=lambda alert: alert.pk
+        )
+
+
+class Acknowledgements(FloorView):
+    """Taking note of alerts."""
+
+    @operation(
+        "acknowledge_alerts",
+        "Take note of alerts.",
+        tag="Alerts",
+        body=NoteTaken,
+        answers=Taken,
+        may=("tables.acknowledge",),
+    )
+    def post(self, call: Call[Any, NoteTaken]) -> Taken:
+        """By name and in words, as on the inbox. Those that the caller does not hear of are passed over."""
+
+        def act() -> Taken:
+            taken = inbox.acknowledge(call.body.alerts, call.body.note, by=call.by)
+            return Taken([alert.pk for alert in taken.alerts], [alert.pk for alert in taken.before])
+
+        return repeats.once(call, act, Taken)
+
+
+def alert_form(alert: Alert, heard: Heard) -> AlertForm:
+    """An alert that was read with its steps."""
+    note, sort = getattr(alert, "acknowledgement", None), sort_of(alert.kind)
+    table = getattr(alert.book, "table", None) if alert.book else None
+    return AlertForm(
+        id=alert.pk,
+        at=alert.at,
+        table=table.pk if table else None,
+        kind=alert.kind,
+        title=sort.title,
+        severity=sort.severity.name.lower(),
+        level=LEVELS[heard.level],
+        message=alert.message,
+        acknowledged_by=note.by if note else None,
+        acknowledged_at=note.at if note else None,
+        note=note.note if note else None,
+    )

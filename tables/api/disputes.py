@@ -1,0 +1,502 @@
+"""Disputes and corrections over the API, by the inputs that the pit's screens enter."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from ledger.proof.slip_name import SlipName
+from tables import dealing
+from tables.api import signing
+from tables.api.cursors import Page, Paged, page, position
+from tables.api.operations import Call, Write, operation
+from tables.api.signing import Signed
+from tables.api.views import FloorView, table_of
+from tables.disputes import cases, corrections, register
+from tables.disputes.cases import Case, Listed
+from tables.disputes.corrections import Shown
+from tables.inputs import (
+    CloseDispute,
+    CorrectionInput,
+    DeclineCorrection,
+    DisputeInput,
+    NoteDispute,
+    OpenDispute,
+    ProposeCorrection,
+    RuleDispute,
+    SignCorrection,
+)
+from tables.log.entries.disputes import Dispute
+from tables.models import Table
+from tables.refusals import Refused
+from tables.staff import terminals
+
+DISPUTES: Final = "list_disputes"
+CORRECTIONS: Final = "list_corrections"
+Number = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+Cents = Annotated[int, Meta(ge=-(10**12), le=10**12)]
+Words = Annotated[str, Meta(max_length=2_000)]
+
+
+class DisputeLine(msgspec.Struct, frozen=True):
+    """A dispute in a list."""
+
+    table: int
+    table_name: str
+    number: int
+    round: int
+    seat: int
+    claimant: str
+    claim: str
+    claim_cents: int
+    state: str
+    ruling: str | None
+    opened_at: datetime | None
+
+
+class DisputeWord(msgspec.Struct, frozen=True):
+    """Something that was written about a dispute."""
+
+    seq: int
+    at: datetime
+    by: str
+    kind: str
+    heard: str
+    text: str
+
+
+class DisputeForm(msgspec.Struct, frozen=True):
+    """A dispute with everything that was written about it."""
+
+    table: int
+    table_name: str
+    number: int
+    round: int
+    seat: int
+    """0: the whole round."""
+    claimant: str
+    claim: str
+    claim_cents: int
+    reportable: bool
+    state: str
+    ruling: str | None
+    reason: str | None
+    ruled_by: str | None
+    opened_at: datetime
+    closed_at: datetime | None
+    last_entry: int
+    """The last entry of the round when the dispute was opened, and its hash."""
+    last_hash: str
+    record_hash: str | None
+    words: list[DisputeWord]
+    corrections: list[str]
+
+
+class DisputesAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which disputes are listed."""
+
+    state: Literal["open", "closed"] = "open"
+    """Those that are open, by table; or those that are closed, the latest first."""
+
+
+class DisputeOpened(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is claimed, by whom, and how much is at stake."""
+
+    round: Number
+    claim: Words
+    claimant: Words
+    seat: Annotated[int, Meta(ge=0, le=100)] = 0
+    claim_cents: Cents = 0
+
+
+class DisputeNoted(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Somebody was heard, or something was looked at."""
+
+    heard: Words
+    text: Words
+
+
+class DisputeRuled(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A ruling and its reason."""
+
+    ruling: Annotated[str, Meta(max_length=40)]
+    reason: Words
+
+
+class DisputeDone(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What was ruled is done."""
+
+    text: Words = ""
+
+
+class CorrectionForm(msgspec.Struct, frozen=True):
+    """A correction of a round that is over. Amounts are what the player won, below zero what they lost."""
+
+    slip: str
+    table: int
+    table_name: str
+    state: str
+    round: int
+    seat: int
+    recorded_cents: int
+    due_cents: int
+    handed_cents: int
+    difference_cents: int
+    reason: str
+    dispute: int | None
+    earlier: str | None
+    proposed_at: datetime
+    proposed_by: str
+    decided_at: datetime | None
+    decided_by: str
+    text: str
+
+
+class CorrectionsAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which corrections are listed."""
+
+    state: Literal["", "proposed", "signed", "declined"] = ""
+
+
+class CorrectionProposed(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What was handed over, beside what the engine decided."""
+
+    round: Number
+    seat: Annotated[int, Meta(ge=0, le=100)]
+    handed_cents: Cents
+    reason: Words
+    due_cents: Cents | None = None
+    """Null: what the engine decided."""
+    dispute: Number | None = None
+    earlier: Annotated[str, Meta(max_length=60)] | None = None
+    """The correction of this seat that is counted in."""
+
+
+class CorrectionSigned(Signed, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The second signature on a correction."""
+
+
+class CorrectionDeclined(Signed, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A correction is not signed."""
+
+    reason: Words
+
+
+# --- Disputes ----------------------------------------------------------------------------------------------------
+
+
+class Disputes(FloorView):
+    """The disputes of the floor."""
+
+    @operation(
+        DISPUTES,
+        "Disputes.",
+        tag="Disputes",
+        query=DisputesAsked,
+        answers=Page[DisputeLine],
+        may=("tables.watch_floor",),
+    )
+    def get(self, call: Call[DisputesAsked, Any]) -> Page[DisputeLine]:
+        """One line each."""
+        before, count = position(DISPUTES, call.query), call.query.limit + 1
+        if call.query.state == "closed":
+            moment = (datetime.fromisoformat(before[0]), int(before[1])) if before else None
+            return page(DISPUTES, call.query, cases.closed(count, moment), form=_closed_line, place=_closed_place)
+        after = tuple(before) if before else (0, 0)
+        rows = sorted(cases.open_ones(after, count), key=_open_place)
+        return page(DISPUTES, call.query, rows, form=dispute_line, place=_open_place)
+
+
+class TableDisputes(FloorView):
+    """The disputes of a table."""
+
+    @operation(
+        "open_dispute",
+        "Open a dispute.",
+        tag="Disputes",
+        body=DisputeOpened,
+        answers=DisputeForm,
+        may=("tables.run_floor", "tables.deal"),
+    )
+    def post(self, call: Call[Any, DisputeOpened], pk: int) -> DisputeForm:
+        """A player disputes a round: whoever runs the floor opens it, or the dealer at the table."""
+        body, table = call.body, table_of(call.by, pk)
+        if not call.by.has_perm("tables.run_floor"):
+            terminals.for_dealing(call.request, table)
+        entered = OpenDispute(body.round, body.claim, body.claimant, body.seat, body.claim_cents)
+        answer = dealing.record(table, entered, by=call.by, key=call.key, expected_seq=None)
+        return _form(table, register.as_of(table.book_id, answer.entry).last)
+
+
+class OneDispute(FloorView):
+    """One dispute of a table."""
+
+    @operation("read_dispute", "One dispute.", tag="Disputes", answers=DisputeForm, may=("tables.watch_floor",))
+    def get(self, call: Call[Any, Any], pk: int, number: int) -> DisputeForm:
+        """With the claim, its evidence by the hash of the round, everything that was written, and the ruling."""
+        return _form(table_of(call.by, pk), number)
+
+
+class DisputeNotes(FloorView):
+    """What is written about a dispute."""
+
+    @operation(
+        "note_dispute",
+        "Write down what was heard.",
+        tag="Disputes",
+        body=DisputeNoted,
+        answers=DisputeForm,
+        may=("tables.run_floor",),
+    )
+    def post(self, call: Call[Any, DisputeNoted], pk: int, number: int) -> DisputeForm:
+        """Whom, and what they said; or what was looked at."""
+        return _enter(call, pk, number, NoteDispute(number, call.body.heard, call.body.text))
+
+
+class DisputeRuling(FloorView):
+    """The ruling on a dispute."""
+
+    @operation(
+        "rule_dispute",
+        "Rule on a dispute.",
+        tag="Disputes",
+        body=DisputeRuled,
+        answers=DisputeForm,
+        may=("tables.run_floor",),
+    )
+    def post(self, call: Call[Any, DisputeRuled], pk: int, number: int) -> DisputeForm:
+        """Once, with a reason."""
+        return _enter(call, pk, number, RuleDispute(number, call.body.ruling, call.body.reason))
+
+
+class DisputeClosing(FloorView):
+    """The end of a dispute."""
+
+    @operation(
+        "close_dispute",
+        "Close a dispute.",
+        tag="Disputes",
+        body=DisputeDone,
+        answers=DisputeForm,
+        may=("tables.run_floor",),
+    )
+    def post(self, call: Call[Any, DisputeDone], pk: int, number: int) -> DisputeForm:
+        """Once what was ruled is done."""
+        return _enter(call, pk, number, CloseDispute(number, call.body.text))
+
+
+def _enter(call: Call[Any, Any], pk: int, number: int, entered: DisputeInput) -> DisputeForm:
+    table = table_of(call.by, pk)
+    dealing.record(table, entered, by=call.by, key=call.key, expected_seq=None)
+    return _form(table, number)
+
+
+def _form(table: Table, number: int) -> DisputeForm:
+    case = cases.case(table.book_id, number)
+    if case is None:
+        raise Refused("unknown_dispute", f"There is no dispute {number} at {table.name}.", 404)
+    return dispute_form(case)
+
+
+def dispute_form(case: Case) -> DisputeForm:
+    """A case as it is read."""
+    dispute = case.dispute
+    return DisputeForm(
+        table=case.table_id,
+        table_name=case.table,
+        number=dispute.number,
+        round=dispute.round,
+        seat=dispute.seat,
+        claimant=dispute.claimant,
+        claim=dispute.claim,
+        claim_cents=dispute.claim_cents,
+        reportable=dispute.reportable,
+        state=dispute.state,
+        ruling=dispute.ruling,
+        reason=dispute.reason,
+        ruled_by=dispute.ruled_by,
+        opened_at=case.opened_at,
+        closed_at=case.closed_at,
+        last_entry=dispute.last_seq,
+        last_hash=dispute.last_hash,
+        record_hash=dispute.record_hash,
+        words=[
+            DisputeWord(word.seq, word.written_at, word.by, word.kind, word.heard, word.text) for word in case.words
+        ],
+        corrections=list(case.corrections),
+    )
+
+
+def dispute_line(listed: Listed) -> DisputeLine:
+    """One line."""
+    return _line(listed.table_id, listed.table, listed.dispute, listed.opened_at)
+
+
+def _closed_line(row: tuple[Listed, datetime]) -> DisputeLine:
+    return dispute_line(row[0])
+
+
+def _closed_place(row: tuple[Listed, datetime]) -> list[Any]:
+    listed, closed_at = row
+    return [closed_at.isoformat(), listed.table_id]
+
+
+def _open_place(listed: Listed) -> tuple[int, int]:
+    return listed.table_id, listed.dispute.number
+
+
+def _line(pk: int, name: str, dispute: Dispute, opened_at: datetime | None) -> DisputeLine:
+    return DisputeLine(
+        table=pk,
+        table_name=name,
+        number=dispute.number,
+        round=dispute.round,
+        seat=dispute.seat,
+        claimant=dispute.claimant,
+        claim=dispute.claim,
+        claim_cents=dispute.claim_cents,
+        state=dispute.state,
+        ruling=dispute.ruling,
+        opened_at=opened_at,
+    )
+
+
+# --- Corrections -------------------------------------------------------------------------------------------------
+
+
+class Corrections(FloorView):
+    """The corrections of the floor."""
+
+    @operation(
+        CORRECTIONS,
+        "Corrections.",
+        tag="Disputes",
+        query=CorrectionsAsked,
+        answers=Page[CorrectionForm],
+        may=("tables.watch_floor",),
+    )
+    def get(self, call: Call[CorrectionsAsked, Any]) -> Page[CorrectionForm]:
+        """Those that were proposed last come first."""
+        before = position(CORRECTIONS, call.query)
+        papers = sorted(corrections.shown(), key=_place, reverse=True)
+        rows = [
+            paper
+            for paper in papers
+            if call.query.state in ("", paper.state) and (before is None or _place(paper) < tuple(before))
+        ]
+        return page(CORRECTIONS, call.query, rows[: call.query.limit + 1], form=correction_form, place=_place)
+
+
+class TableCorrections(FloorView):
+    """The corrections of a table."""
+
+    @operation(
+        "propose_correction",
+        "Propose a correction.",
+        tag="Disputes",
+        body=CorrectionProposed,
+        answers=CorrectionForm,
+        may=("tables.run_floor",),
+    )
+    def post(self, call: Call[Any, CorrectionProposed], pk: int) -> CorrectionForm:
+        """A mispay of a round is to be put right; a second person signs it."""
+        body, table = call.body, table_of(call.by, pk)
+        entered = ProposeCorrection(
+            body.round, body.seat, body.handed_cents, body.reason, body.due_cents, body.dispute, body.earlier
+        )
+        answer = dealing.record(table, entered, by=call.by, key=call.key, expected_seq=None)
+        return _correction(table, corrections.waiting(table.book_id, answer.entry)[-1].slip)
+
+
+class OneCorrection(FloorView):
+    """One correction of a table."""
+
+    @operation(
+        "read_correction", "One correction.", tag="Disputes", answers=CorrectionForm, may=("tables.watch_floor",)
+    )
+    def get(self, call: Call[Any, Any], pk: int, year: int, number: int) -> CorrectionForm:
+        """On its slip."""
+        return _correction(table_of(call.by, pk), str(SlipName(corrections.SERIES, year, number)))
+
+
+class CorrectionSignatures(FloorView):
+    """The second signature on a correction."""
+
+    @operation(
+        "sign_correction",
+        "Sign a correction.",
+        tag="Disputes",
+        body=CorrectionSigned,
+        answers=CorrectionForm,
+        may=("tables.watch_floor",),
+    )
+    def post(self, call: Call[Any, CorrectionSigned], pk: int, year: int, number: int) -> CorrectionForm:
+        """By badge and PIN of a second pit boss."""
+        name = str(SlipName(corrections.SERIES, year, number))
+        return _sign(call, table_of(call.by, pk), name, SignCorrection(name))
+
+
+class CorrectionRefusals(FloorView):
+    """A correction that is not signed."""
+
+    @operation(
+        "decline_correction",
+        "Decline a correction.",
+        tag="Disputes",
+        body=CorrectionDeclined,
+        answers=CorrectionForm,
+        may=("tables.watch_floor",),
+    )
+    def post(self, call: Call[Any, CorrectionDeclined], pk: int, year: int, number: int) -> CorrectionForm:
+        """By badge and PIN, with a reason."""
+        name = str(SlipName(corrections.SERIES, year, number))
+        return _sign(call, table_of(call.by, pk), name, DeclineCorrection(name, call.body.reason))
+
+
+def _sign(call: Call[Any, Any], table: Table, name: str, entered: CorrectionInput) -> CorrectionForm:
+    attested = signing.attested(call)
+    _correction(table, name)
+    signing.sign(
+        call,
+        lambda by: dealing.record(table, entered, by=by, key=call.key, expected_seq=None, attested=attested),
+    )
+    return _correction(table, name)
+
+
+def _correction(table: Table, name: str) -> CorrectionForm:
+    shown = next((paper for paper in corrections.shown(table.book_id) if paper.correction.slip == name), None)
+    if shown is None:
+        raise Refused("unknown_slip", f"There is no such correction at {table.name}.", 404)
+    return correction_form(shown)
+
+
+def _place(shown: Shown) -> tuple[str, str]:
+    return shown.proposed_at.isoformat(), shown.correction.slip
+
+
+def correction_form(shown: Shown) -> CorrectionForm:
+    """A correction with its signatures."""
+    correction = shown.correction
+    return CorrectionForm(
+        slip=correction.slip,
+        table=shown.table_id,
+        table_name=shown.table,
+        state=shown.state,
+        round=correction.round,
+        seat=correction.seat,
+        recorded_cents=correction.recorded_cents,
+        due_cents=correction.due_cents,
+        handed_cents=correction.handed_cents,
+        difference_cents=correction.difference_cents,
+        reason=correction.reason,
+        dispute=correction.dispute,
+        earlier=correction.earlier,
+        proposed_at=shown.proposed_at,
+        proposed_by=correction.proposed_as,
+        decided_at=shown.decided_at,
+        decided_by=shown.by,
+        text=shown.text,
+    )

@@ -1,0 +1,250 @@
+"""What the tables won, over the API: figures of spans, gaming days, and the two signatures that close one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from django.utils import timezone
+from msgspec import Meta
+
+from tables.api import signing
+from tables.api.cursors import Page, Paged, page, position
+from tables.api.operations import Asked, Call, operation
+from tables.api.signing import Signed
+from tables.api.views import FloorView
+from tables.day import blind, closing, figures, hours, to_date
+from tables.day.figures import Figures, Report
+from tables.models import DayClose, Staff, Table
+from tables.refusals import Refused
+from tables.setup import pits
+
+DAYS: Final = "list_days"
+
+
+class FiguresLine(msgspec.Struct, frozen=True):
+    """What one table, or several together, did in a span. What a rack should hold now is null for whoever counts it."""
+
+    name: str
+    game: str
+    opener_cents: int | None
+    opener_is: str
+    """`counted` by people, or as the `ledger` has it."""
+    fills_cents: int
+    credits_cents: int
+    between_cents: int
+    closer_cents: int | None
+    closer_is: str
+    drop_cents: int
+    drop_is: str
+    corrections_cents: int
+    win_cents: int
+    hold_permille: int | None
+    handle_cents: int
+    theoretical_cents: int | None
+    audited_cents: int
+    rounds: int
+    open_seconds: int
+
+
+class FiguresPart(msgspec.Struct, frozen=True):
+    """One stretch of time: a shift, or the whole span."""
+
+    name: str
+    start: datetime
+    end: datetime
+    tables: list[FiguresLine]
+    games: list[FiguresLine]
+    together: FiguresLine
+
+
+class FiguresForm(msgspec.Struct, frozen=True):
+    """The figures of a span."""
+
+    day: date
+    span: str
+    parts: list[FiguresPart]
+    unseen: list[str]
+    """Tables that are being counted by people like the caller: nothing is told of them today."""
+
+
+class FiguresAsked(Asked, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which span, and which tables."""
+
+    day: date | None = None
+    """The gaming day; without one, today's."""
+    span: Literal["day", "shifts", "month", "year"] = "day"
+    """A month and a year are told up to the day."""
+    table: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
+    pit: Annotated[str, Meta(max_length=40)] = ""
+
+
+class DayLine(msgspec.Struct, frozen=True):
+    """A gaming day that was closed."""
+
+    day: date
+    seq: int
+    """The entry of the house's book."""
+    proposed_by: str
+    closed_by: str
+    closed_at: datetime
+
+
+class DayForm(msgspec.Struct, frozen=True):
+    """Where a gaming day stands."""
+
+    day: date
+    start: datetime
+    end: datetime
+    state: str
+    """`open`, `signed` by the first, or `closed`."""
+    digest: str | None
+    """Names the figures that were signed first; the second signature says it."""
+    signed_by: str | None
+    signed_at: datetime | None
+    closed_by: str | None
+    closed_at: datetime | None
+    open_matters: list[str]
+    """Why it cannot be closed yet; asked only of a day that is not."""
+
+
+class DaySigned(Signed, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A signature under a day's figures."""
+
+    digest: Annotated[str, Meta(max_length=64)] = ""
+    """Of the figures that the second signer saw; empty for the first signature."""
+
+
+class FiguresOfSpan(FloorView):
+    """Win, drop and hold."""
+
+    @operation(
+        "read_figures",
+        "What the tables won.",
+        tag="Figures",
+        query=FiguresAsked,
+        answers=FiguresForm,
+        may=("tables.watch_floor",),
+    )
+    def get(self, call: Call[FiguresAsked, Any]) -> FiguresForm:
+        """Of a gaming day, of each of its shifts, or of a month or a year up to it; of all tables, one, or a pit."""
+        asked, today = call.query, hours.day_of(timezone.now())
+        day = min(asked.day or today, today)
+        if day.year < 2000:
+            raise Refused("bad_moment", "A gaming day is of the year 2000 or later.", 422)
+        tables, unseen = blind.tables_for(call.by, day, _among(asked))
+        hides_racks = blind.hides_racks(call.by, day)
+        parts = [_part(name, report, hides_racks=hides_racks) for name, report in _reports(asked.span, day, tables)]
+        return FiguresForm(day, asked.span, parts, unseen)
+
+
+class Days(FloorView):
+    """Gaming days that were closed."""
+
+    @operation(
+        DAYS, "Closed gaming days.", tag="Figures", query=Paged, answers=Page[DayLine], may=("tables.watch_floor",)
+    )
+    def get(self, call: Call[Paged, Any]) -> Page[DayLine]:
+        """Those that were closed last come first."""
+        closes, before = DayClose.objects.order_by("-seq"), position(DAYS, call.query)
+        rows = list((closes if before is None else closes.filter(seq__lt=before))[: call.query.limit + 1])
+        return page(DAYS, call.query, rows, form=_day_line, place=lambda close: close.seq)
+
+
+class OneDay(FloorView):
+    """One gaming day."""
+
+    @operation("read_day", "One gaming day.", tag="Figures", answers=DayForm, may=("tables.watch_floor",))
+    def get(self, call: Call[Any, Any], day: date) -> DayForm:
+        """Whether it is closed, who signed, and what is in the way."""
+        return day_form(day, call.by)
+
+
+class DaySignatures(FloorView):
+    """The two signatures under a day's figures."""
+
+    @operation(
+        "sign_day",
+        "Sign a day's figures.",
+        tag="Figures",
+        body=DaySigned,
+        answers=DayForm,
+        may=("tables.watch_floor",),
+    )
+    def post(self, call: Call[Any, DaySigned], day: date) -> DayForm:
+        """A pit boss signs first; an operator signs second with the `digest` of those figures, which closes the day.
+        By the same person again it is answered as before."""
+        digest, attested = call.body.digest, signing.attested(call)
+        if digest:
+            signing.sign(
+                call,
+                lambda by: closing.close(day, by=by, digest=digest, attested=attested),
+                lambda by: closing.rehearse_close(day, by=by, digest=digest, attested=attested),
+            )
+        else:
+            signing.sign(
+                call,
+                lambda by: closing.propose(day, by=by, attested=attested),
+                lambda by: closing.rehearse_proposal(day, by=by, attested=attested),
+            )
+        return day_form(day, call.by)
+
+
+_SPANS: Final[dict[str, Callable[[date, Sequence[Table] | None], Report]]] = {
+    "day": figures.day,
+    "month": to_date.month,
+    "year": to_date.year,
+}
+
+
+def _reports(span: str, day: date, tables: Sequence[Table] | None) -> Iterable[tuple[str, Report]]:
+    if span != "shifts":
+        yield span, _SPANS[span](day, tables)
+        return
+    begun = {shift.name for shift in hours.shifts_of(day) if shift.start <= timezone.now()}
+    yield from ((name, report) for name, report in figures.by_shift(day, tables).items() if name in begun)
+
+
+def _among(asked: FiguresAsked) -> list[Table] | None:
+    if asked.table is None and not asked.pit:
+        return None
+    tables = Table.objects.select_related("book").order_by("name")
+    if asked.table is not None:
+        tables = tables.filter(pk=asked.table)
+    if asked.pit:
+        tables = tables.filter(name__in=[name for name, place in pits.places().items() if place.pit == asked.pit])
+    return list(tables)
+
+
+def _part(name: str, report: Report, *, hides_racks: bool) -> FiguresPart:
+    def lines(of: Iterable[Figures]) -> list[FiguresLine]:
+        return [FiguresLine(**blind.row(line, hides_racks=hides_racks)) for line in of]
+
+    [together] = lines([report.pit])
+    return FiguresPart(name, report.start, report.end, lines(report.lines), lines(report.games), together)
+
+
+def _day_line(close: DayClose) -> DayLine:
+    return DayLine(close.day, close.seq, close.proposed_by, close.closed_by, close.at)
+
+
+def day_form(day: date, by: Staff) -> DayForm:
+    """Where a day stands, for somebody who may watch the floor."""
+    if not 2000 <= day.year <= 2999:
+        raise Refused("not_found", "There is no such gaming day.", 404)
+    span, close, first = hours.span(day), DayClose.objects.filter(day=day).first(), closing.proposal(day)
+    _, unseen = blind.tables_for(by, day)
+    return DayForm(
+        day=day,
+        start=span.start,
+        end=span.end,
+        state="closed" if close else "signed" if first else "open",
+        digest=first.digest if first else None,
+        signed_by=first.name if first else None,
+        signed_at=first.signed_at if first else None,
+        closed_by=close.closed_by if close else None,
+        closed_at=close.at if close else None,
+        open_matters=[] if close or unseen else closing.open_matters(day),
+    )

@@ -1,0 +1,164 @@
+"""The floor over the API: a table's rounds, who deals where, and what the house holds."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+
+from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH
+from tables import standing
+from tables.api.cursors import Page, Paged, page, position
+from tables.api.operations import Call, operation
+from tables.api.views import FloorView, reach
+from tables.audit import round_list
+from tables.audit.round_list import RoundLine
+from tables.day import reading
+from tables.log.fold import Standing
+from tables.models import Table
+from tables.slips import cage_desk
+
+ROUNDS: Final = "list_rounds"
+ON_DUTY: Final = "list_staff_on_duty"
+MOST_ROUNDS: Final = 100
+"""So many are played again for a page."""
+
+
+class RoundsAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where a page of rounds begins."""
+
+    limit: Annotated[int, Meta(ge=1, le=MOST_ROUNDS, description="Lines of a page.")] = 25
+
+
+class RoundSummary(msgspec.Struct, frozen=True):
+    """One round in a list."""
+
+    number: int
+    first_seq: int
+    last_seq: int
+    began: datetime | None
+    ended: datetime | None
+    """Null while it goes on."""
+    dealers: list[str]
+    shoe: int
+    seats: list[int]
+    staked_cents: int
+    house_net_cents: int | None
+    """What the house won, or lost below zero; null while it goes on."""
+    taken_back: int
+    refused: int
+    voided: str
+    fault: str | None
+    """Why it cannot be played again from the log."""
+
+
+class OnDuty(msgspec.Struct, frozen=True):
+    """Somebody who deals."""
+
+    table: int
+    table_name: str
+    username: str
+    name: str
+    since: datetime | None
+
+
+class HoldingsForm(msgspec.Struct, frozen=True):
+    """What the house holds, in cents; null for a place that people like the caller may count."""
+
+    vault: int | None
+    cage: int | None
+    bank: int | None
+    vault_cash: int | None
+    depositary: int | None
+    tables: int | None
+    outstanding: int | None
+    on_the_way: int | None
+
+
+class Rounds(FloorView):
+    """The rounds of a table."""
+
+    @operation(ROUNDS, "The rounds of a table.", tag="Rounds", query=RoundsAsked, answers=Page[RoundSummary])
+    def get(self, call: Call[RoundsAsked, Any], pk: int) -> Page[RoundSummary]:
+        """The newest first. A dealer sees those of the table that they deal at."""
+        table, state = reach(call.by, pk)
+        asked, name = call.query, f"{ROUNDS} {pk}"
+        latest = state.round.number if state.round else 0
+        through = position(name, asked) or latest
+        rows = round_list.rounds(table.book_id, through=through, count=asked.limit + 1).lines if through else ()
+        return page(name, asked, list(rows), form=round_summary, place=lambda line: line.number - 1)
+
+
+class StaffOnDuty(FloorView):
+    """Who deals where."""
+
+    @operation(ON_DUTY, "Who deals where.", tag="Staff", query=Paged, answers=Page[OnDuty], may=("tables.watch_floor",))
+    def get(self, call: Call[Paged, Any]) -> Page[OnDuty]:
+        """In the order of the tables' numbers."""
+        after = position(ON_DUTY, call.query) or 0
+        tables = list(Table.objects.select_related("book").order_by("pk"))
+        standings = standing.at_all([standing.head_of(table) for table in tables])
+        staffed = [table for table in tables if table.pk > after and standings[table.book_id].dealer]
+        rows = staffed[: call.query.limit + 1]
+        came = {table.book_id: _since(standings[table.book_id]) for table in rows}
+        moments = reading.moments(sorted(came.items()))
+        return page(
+            ON_DUTY,
+            call.query,
+            rows,
+            form=lambda table: _on_duty(
+                table, standings[table.book_id], moments.get((table.book_id, came[table.book_id]))
+            ),
+            place=lambda table: table.pk,
+        )
+
+
+class Holdings(FloorView):
+    """What lies where in the house."""
+
+    @operation("read_holdings", "What the house holds.", tag="Cage", answers=HoldingsForm, may=("tables.watch_cage",))
+    def get(self, call: Call[Any, Any]) -> HoldingsForm:
+        """Counts are blind: whoever may count a place is not told what should lie there, nor what would tell it."""
+        held, unseen = cage_desk.holdings(), cage_desk.unseen_by(call.by)
+        blind = bool({CAGE, VAULT} & unseen)
+        return HoldingsForm(
+            vault=None if VAULT in unseen else held.vault,
+            cage=None if CAGE in unseen else held.cage,
+            bank=None if BANK in unseen else held.bank,
+            vault_cash=None if VAULT_CASH in unseen else held.vault_cash,
+            depositary=None if unseen else held.depositary,
+            tables=None if blind else held.tables,
+            outstanding=None if blind else held.outstanding,
+            on_the_way=None if blind else held.on_the_way,
+        )
+
+
+def round_summary(line: RoundLine) -> RoundSummary:
+    """A round as its line."""
+    return RoundSummary(
+        number=line.number,
+        first_seq=line.first_seq,
+        last_seq=line.last_seq,
+        began=line.began,
+        ended=line.ended,
+        dealers=list(line.dealers),
+        shoe=line.shoe,
+        seats=[seat.seat for seat in line.seats],
+        staked_cents=line.staked_cents,
+        house_net_cents=line.house_net_cents,
+        taken_back=line.taken_back,
+        refused=line.refused,
+        voided=line.voided,
+        fault=line.fault,
+    )
+
+
+def _since(state: Standing) -> int:
+    return state.dealer.since_seq if state.dealer else 0
+
+
+def _on_duty(table: Table, state: Standing, since: datetime | None) -> OnDuty:
+    assert state.dealer is not None  # noqa: S101 -- chosen so
+    return OnDuty(table.pk, table.name, state.dealer.username, state.dealer.name, since)

@@ -1,0 +1,199 @@
+"""The log searched over the API, and what the worker proves and exports of it."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from ledger.models import Run
+from tables.api import repeats
+from tables.api.cursors import Page, Paged, cursor, page, position
+from tables.api.operations import Call, Write, operation
+from tables.api.views import FloorView
+from tables.audit import errands, log_search
+from tables.audit.errands import Errand, State
+from tables.audit.log_search import LONGEST, Hit, Place, Wanted
+from tables.refusals import Refused
+
+LOG: Final = "search_log"
+EXPORTS: Final = "list_exports"
+_WHOLE: Final = "ledger.view_logentry"
+Number = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+
+
+class EntryForm(msgspec.Struct, frozen=True):
+    """An entry of the log with its words: those that the log's own page shows."""
+
+    table: int | None
+    """Null: it is in the house's book."""
+    seq: int
+    at: datetime
+    by: str
+    subject: str
+    kind: str
+    round: int | None
+    says: str
+    transfers: int
+    hash: str
+
+
+class LogAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is searched for; what is not named does not matter."""
+
+    person: Annotated[str, Meta(max_length=LONGEST)] = ""
+    subject: Annotated[str, Meta(max_length=40)] = ""
+    kind: Annotated[str, Meta(max_length=40)] = ""
+    table: Number | None = None
+    house: bool = False
+    """Only the house's own book."""
+    round: Number | None = None
+    seat: Annotated[int, Meta(ge=0, le=100)] | None = None
+    entry: Number | None = None
+    since: Annotated[datetime, Meta(tz=True)] | None = None
+    until: Annotated[datetime, Meta(tz=True)] | None = None
+    text: Annotated[str, Meta(max_length=LONGEST)] = ""
+    cents: Annotated[int, Meta(ge=0, le=10**15)] | None = None
+    rounds: bool = False
+    """Inputs of rounds too, where a person, a word or an amount is looked for."""
+
+
+class ExportForm(msgspec.Struct, frozen=True):
+    """A proof or a bundle that somebody asked the worker for."""
+
+    id: int
+    deed: str
+    day: date | None
+    asked_at: datetime
+    asked_by: str
+    state: str
+    """`waits`, `running`, `holds`, `found` faults, or `gone`: its worker is."""
+    reached: str
+    lines: list[str]
+
+
+class ExportAsked(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is asked for: a bundle of a day is an `export`."""
+
+    deed: Literal["verify", "export", "keys"]
+    day: date | None = None
+
+
+class Log(FloorView):
+    """The log."""
+
+    @operation(
+        LOG,
+        "Search the log.",
+        tag="Log",
+        query=LogAsked,
+        answers=Page[EntryForm],
+        may=("tables.watch_floor",),
+        refuses=(422,),
+    )
+    def get(self, call: Call[LogAsked, Any]) -> Page[EntryForm]:
+        """The newest first; by person, subject, kind, table, round, seat, time, words or amount. Whoever runs the floor
+        searches the tables' books, operators and auditors the house's as well. A page may hold fewer lines than asked
+        for, and none, while `next` leads on: words are looked for in so many entries at a time."""
+        asked = call.query
+        if any(moment and not 2000 <= moment.year <= 2999 for moment in (asked.since, asked.until)):
+            raise Refused("bad_moment", "A moment is of the year 2000 or later.", 422)
+        wanted = Wanted(
+            person=asked.person,
+            subject=asked.subject,
+            kind=asked.kind,
+            table=asked.table,
+            in_house=asked.house,
+            round=asked.round,
+            seat=asked.seat,
+            entry=asked.entry,
+            since=asked.since,
+            until=asked.until,
+            text=asked.text,
+            cents=asked.cents,
+            with_rounds=asked.rounds,
+        )
+        before = Place.read(position(LOG, asked))
+        hits = log_search.search(wanted, before=before, whole=call.by.has_perm(_WHOLE), count=asked.limit)
+        return _log_page(asked, hits)
+
+
+class Exports(FloorView):
+    """Proofs and bundles."""
+
+    @operation(EXPORTS, "Proofs and bundles.", tag="Log", query=Paged, answers=Page[ExportForm], may=(_WHOLE,))
+    def get(self, call: Call[Paged, Any]) -> Page[ExportForm]:
+        """Those that were asked for last come first."""
+        before = position(EXPORTS, call.query)
+        runs = errands.asked_for(before, call.query.limit + 1)
+        return page(EXPORTS, call.query, runs, form=export_form, place=lambda state: state.run.pk)
+
+    @operation(
+        "start_export",
+        "Ask for a proof or a bundle.",
+        tag="Log",
+        body=ExportAsked,
+        answers=ExportForm,
+        status=202,
+        may=(_WHOLE,),
+    )
+    def post(self, call: Call[Any, ExportAsked]) -> ExportForm:
+        """The worker does one at a time: while another is under way, that one is answered."""
+        errand = Errand.read(call.body.deed, call.body.day)
+        if errand is None:
+            raise Refused("bad_input", "Day: an export is of a day, and the key is the whole house's.", 400)
+
+        def act() -> ExportForm:
+            return export_form(errands.state_of(errands.ask(errand, call.by.signature)))
+
+        return repeats.once(call, act, ExportForm)
+
+
+class OneExport(FloorView):
+    """One proof or bundle."""
+
+    @operation("read_export", "One proof or bundle.", tag="Log", answers=ExportForm, may=(_WHOLE,))
+    def get(self, call: Call[Any, Any], number: int) -> ExportForm:
+        """How far it is, and what it came to."""
+        run = Run.objects.filter(pk=number, task__startswith=errands.PREFIX).select_related("end").first()
+        if run is None:
+            raise Refused("not_found", "There is no such export.", 404)
+        return export_form(errands.state_of(run))
+
+
+def _log_page(asked: LogAsked, hits: log_search.Page) -> Page[EntryForm]:
+    following = cursor(LOG, asked, str(hits.older)) if hits.older else None
+    return Page([entry_form(hit) for hit in hits.hits], following)
+
+
+def entry_form(hit: Hit) -> EntryForm:
+    """An entry with its words."""
+    entry = hit.entry
+    return EntryForm(
+        table=hit.table.pk if hit.table else None,
+        seq=entry.seq,
+        at=hit.moment,
+        by=entry.by,
+        subject=entry.subject,
+        kind=entry.kind,
+        round=entry.round,
+        says=hit.says,
+        transfers=entry.legs,
+        hash=bytes(entry.hash).hex(),
+    )
+
+
+def export_form(state: State) -> ExportForm:
+    """How an errand stands."""
+    return ExportForm(
+        id=state.run.pk,
+        deed=state.errand.deed,
+        day=state.errand.day,
+        asked_at=state.run.begun_at,
+        asked_by=state.account.by,
+        state=state.name,
+        reached=state.account.reached,
+        lines=state.account.lines,
+    )

@@ -1,0 +1,519 @@
+"""What tables are set to, over the API: settings, limits with their reasons, plans, and proposals of two people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from datetime import datetime
+from hashlib import sha256
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from django.utils import timezone
+from msgspec import UNSET, Meta, UnsetType
+
+from ledger.proof.spelling import canonical
+from tables.api import repeats
+from tables.api.cursors import Page, Paged, page, position
+from tables.api.operations import Call, Write, operation
+from tables.api.views import FloorView, reach, table_of
+from tables.log.entries.limit_plans import LimitPlanSet
+from tables.log.limit_plans import Change, Schedule, Values
+from tables.models import LimitPlan, Proposal, Table
+from tables.refusals import Refused
+from tables.setup import house_terms, limit_plans, proposals, table_settings
+from tables.setup.limit_plans import TableLimits
+
+PROPOSALS: Final = "list_proposals"
+PLANS: Final = "list_limit_plans"
+Cents = Annotated[int, Meta(ge=0, le=10**12)]
+Reason = Annotated[str, Meta(max_length=500)]
+Limits = dict[str, int | tuple[int, int]]
+"""By name; of `wager NAME`, the least and the most."""
+
+
+class SettingsForm(msgspec.Struct, frozen=True):
+    """Everything that is set about a table, and the version that a change of it names."""
+
+    table: int
+    name: str
+    version: str
+    game: str
+    options: dict[str, Any]
+    seats: int
+    source: str
+    unit_cents: int
+    min_cents: int
+    max_cents: int
+    cap_cents: int | None
+    seat_max_cents: int | None
+    wager_limits: dict[str, tuple[int, int]]
+    denominations: list[int]
+    rake_permille: int
+    rake_cap_cents: int | None
+    time_charge_cents: int
+    marks_commission: bool
+
+
+class Changes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What is to be otherwise; what is left out stays."""
+
+    min_cents: Cents | UnsetType = UNSET
+    max_cents: Cents | UnsetType = UNSET
+    cap_cents: Cents | UnsetType | None = UNSET
+    seat_max_cents: Cents | UnsetType | None = UNSET
+    wager_limits: dict[str, tuple[Cents, Cents]] | UnsetType = UNSET
+
+
+class SettingsChanged(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Other limits of a table, upon the version that they were read as."""
+
+    expected: Annotated[str, Meta(max_length=64)]
+    changes: Changes
+
+
+class SettingsProposed(SettingsChanged, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The same as a proposal, with the words that whoever approves it reads."""
+
+    comment: Annotated[str, Meta(min_length=1, max_length=500)]
+    effective: Annotated[datetime, Meta(tz=True)] | None = None
+    """From when it holds; null: from when it is approved."""
+
+
+class ChangeForm(msgspec.Struct, frozen=True):
+    """One setting of a proposal, in words."""
+
+    name: str
+    before: str
+    after: str
+
+
+class ProposalForm(msgspec.Struct, frozen=True):
+    """What somebody proposed, and what became of it."""
+
+    number: int
+    matter: str
+    about: str
+    title: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    changes: list[ChangeForm]
+    comment: str
+    effective: datetime | None
+    expires: datetime
+    proposed_by: str
+    proposed_at: datetime
+    status: str
+    outcome: str | None
+    """`approved`, `declined`, `withdrawn` or `expired`; null while it waits."""
+    stale: str
+    """What was changed meanwhile, so that it cannot be approved; empty if nothing was."""
+
+
+class ProposalsAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which proposals are listed."""
+
+    state: Literal["waiting", "all"] = "waiting"
+    about: Annotated[str, Meta(max_length=80)] = ""
+    """The name of a table, or of whatever else it is about."""
+
+
+class Approval(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The second person stands for it."""
+
+
+class Ending(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Why it comes to nothing."""
+
+    reason: Reason
+
+
+class LayerForm(msgspec.Struct, frozen=True):
+    """Where a limit comes from."""
+
+    limit: str
+    value: int | tuple[int, int]
+    why: str
+
+
+class LimitsForm(msgspec.Struct, frozen=True):
+    """The limits of a table now, why, and what changes next."""
+
+    table: int
+    name: str
+    in_force: Limits
+    """What the next round is opened under."""
+    planned: Limits
+    """What the plans say now."""
+    waits: list[str]
+    """The limits that do not hold yet as the plans say: for the end of a notice, or for a shoe."""
+    layers: list[LayerForm]
+    next_at: datetime | None
+    next_limits: Limits
+    """What is otherwise then."""
+
+
+class PlanForm(msgspec.Struct, frozen=True):
+    """A version of a limit plan."""
+
+    name: str
+    version: int
+    seq: int
+    scope: str
+    of: str
+    schedule: Schedule
+    values: Values
+    note: str
+    takes: str
+    keeps_seated: bool
+    retired: bool
+    effective: datetime
+    by: str
+    at: datetime
+
+
+class PlansAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which versions are listed."""
+
+    name: Annotated[str, Meta(max_length=40)] = ""
+
+
+class PlanSet(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The next version of a limit plan, upon the one that was seen."""
+
+    expected_version: Annotated[int, Meta(ge=0, le=2**31 - 1)]
+    """0 for a new plan."""
+    name: Annotated[str, Meta(max_length=40)]
+    scope: Literal["house", "game", "pit", "table"]
+    of: Annotated[str, Meta(max_length=80)] = ""
+    schedule: Schedule
+    values: Values
+    note: Annotated[str, Meta(max_length=200)] = ""
+    retired: bool = False
+    effective: Annotated[datetime, Meta(tz=True)] | None = None
+    """From when it holds; null: at once."""
+
+
+# --- Settings ----------------------------------------------------------------------------------------------------
+
+
+class TableSettings(FloorView):
+    """What a table is set to."""
+
+    @operation("read_settings", "What a table is set to.", tag="Limits", answers=SettingsForm)
+    def get(self, call: Call[Any, Any], pk: int) -> SettingsForm:
+        """For whoever may see the table. `version` names just these settings."""
+        table, _ = reach(call.by, pk)
+        return settings_form(table)
+
+    @operation(
+        "change_settings",
+        "Change a table's limits.",
+        tag="Limits",
+        body=SettingsChanged,
+        answers=SettingsForm,
+        may=("tables.change_table",),
+    )
+    def post(self, call: Call[Any, SettingsChanged], pk: int) -> SettingsForm:
+        """With the next round. What takes two people in this house is refused (`second_person`): propose it."""
+        table = table_of(call.by, pk)
+
+        def act() -> SettingsForm:
+            _refuse_changed(table, call.body.expected)
+            return settings_form(table_settings.change_table(table, _changes(call.body), by=call.by))
+
+        return repeats.once(call, act, SettingsForm)
+
+
+class TableProposals(FloorView):
+    """Proposals of other limits for a table."""
+
+    @operation(
+        "propose_settings",
+        "Propose other limits of a table.",
+        tag="Limits",
+        body=SettingsProposed,
+        answers=ProposalForm,
+        may=("tables.propose_limits",),
+    )
+    def post(self, call: Call[Any, SettingsProposed], pk: int) -> ProposalForm:
+        """They wait for a second person, who reads the comment."""
+        table = table_of(call.by, pk)
+
+        def act() -> ProposalForm:
+            _refuse_changed(table, call.body.expected)
+            draft = table_settings.draft_from_the_floor(table, _changes(call.body))
+            draft = replace(draft, effective=call.body.effective)
+            return proposal_form(proposals.propose(draft, call.body.comment, by=call.by))
+
+        return repeats.once(call, act, ProposalForm)
+
+
+def settings_form(table: Table) -> SettingsForm:
+    """All of it but what is the surveillance's."""
+    settings = table_settings.settings_of(table)
+    facts = {name: value for name, value in asdict(settings).items() if name in SettingsForm.__struct_fields__}
+    form: Mapping[str, Any] = facts | {"denominations": list(settings.denominations)}
+    return SettingsForm(table=table.pk, name=table.name, version=_version(table), **form)
+
+
+def _version(table: Table) -> str:
+    settings = msgspec.to_builtins(asdict(table_settings.settings_of(table)))
+    return sha256(canonical(settings)).hexdigest()[:32]
+
+
+def _refuse_changed(table: Table, expected: str) -> None:
+    if (version := _version(table)) != expected:
+        says = f"{table.name} was set otherwise since you read it: look at it again, then decide anew."
+        raise Refused("changed_meanwhile", says, 409, version=version)
+
+
+def _changes(body: SettingsChanged) -> dict[str, Any]:
+    named = {name: getattr(body.changes, name) for name in Changes.__struct_fields__}
+    changes = {name: value for name, value in named.items() if value is not UNSET}
+    if not changes:
+        raise Refused("nothing_changes", "Name at least one limit that is to be otherwise.", 422)
+    return changes
+
+
+# --- Proposals ---------------------------------------------------------------------------------------------------
+
+
+class Proposals(FloorView):
+    """What waits for a second person, and what became of the rest."""
+
+    @operation(
+        PROPOSALS,
+        "Proposals.",
+        tag="Limits",
+        query=ProposalsAsked,
+        answers=Page[ProposalForm],
+        may=("tables.view_proposal", "tables.propose_limits"),
+    )
+    def get(self, call: Call[ProposalsAsked, Any]) -> Page[ProposalForm]:
+        """The newest first. Whoever sets up nothing sees those of limits."""
+        rows, before = Proposal.objects.select_related("end").order_by("-number"), position(PROPOSALS, call.query)
+        if not call.by.has_perm("tables.view_proposal"):
+            rows = rows.filter(matter=_OF_THE_FLOOR)
+        if call.query.state == "waiting":
+            rows = rows.filter(end=None)
+        if call.query.about:
+            rows = rows.filter(about=call.query.about)
+        if before is not None:
+            rows = rows.filter(number__lt=before)
+        shown = list(rows[: call.query.limit + 1])
+        return page(PROPOSALS, call.query, shown, form=proposal_form, place=lambda proposal: proposal.number)
+
+
+_OF_THE_FLOOR: Final = "limits"
+"""The matter that people of the floor propose."""
+
+
+class OneProposal(FloorView):
+    """One proposal."""
+
+    @operation(
+        "read_proposal",
+        "One proposal.",
+        tag="Limits",
+        answers=ProposalForm,
+        may=("tables.view_proposal", "tables.propose_limits"),
+    )
+    def get(self, call: Call[Any, Any], number: int) -> ProposalForm:
+        """With before and after."""
+        return proposal_form(_proposal(call, number))
+
+
+class ProposalApproval(FloorView):
+    """The approval of a proposal."""
+
+    @operation(
+        "approve_proposal",
+        "Approve a proposal.",
+        tag="Limits",
+        body=Approval,
+        answers=ProposalForm,
+        may=("tables.view_proposal",),
+    )
+    def post(self, call: Call[Any, Approval], number: int) -> ProposalForm:
+        """The second person stands for it, and it is done, or waits for its moment. Refused, it waits as before."""
+        proposal = _proposal(call, number)
+        return _end(call, proposal, lambda: proposals.approve(proposal, by=call.by))
+
+
+class ProposalRefusal(FloorView):
+    """A proposal that is declined."""
+
+    @operation(
+        "decline_proposal",
+        "Decline a proposal.",
+        tag="Limits",
+        body=Ending,
+        answers=ProposalForm,
+        may=("tables.view_proposal",),
+    )
+    def post(self, call: Call[Any, Ending], number: int) -> ProposalForm:
+        """The second person does not stand for it, and says why."""
+        proposal = _proposal(call, number)
+        return _end(call, proposal, lambda: proposals.decline(proposal, call.body.reason, by=call.by))
+
+
+class ProposalWithdrawal(FloorView):
+    """A proposal that is withdrawn."""
+
+    @operation(
+        "withdraw_proposal",
+        "Withdraw a proposal.",
+        tag="Limits",
+        body=Ending,
+        answers=ProposalForm,
+        may=("tables.view_proposal", "tables.propose_limits"),
+    )
+    def post(self, call: Call[Any, Ending], number: int) -> ProposalForm:
+        """Who proposed it takes it back, and says why."""
+        proposal = _proposal(call, number)
+        return _end(call, proposal, lambda: proposals.withdraw(proposal, call.body.reason, by=call.by))
+
+
+def _end(call: Call[Any, Any], proposal: Proposal, deed: Any) -> ProposalForm:
+    def act() -> ProposalForm:
+        deed()
+        return proposal_form(Proposal.objects.select_related("end").get(pk=proposal.pk))
+
+    return repeats.once(call, act, ProposalForm)
+
+
+def _proposal(call: Call[Any, Any], number: int) -> Proposal:
+    proposal = Proposal.objects.select_related("end").filter(number=number).first()
+    may_see = proposal is not None and (call.by.has_perm("tables.view_proposal") or proposal.matter == _OF_THE_FLOOR)
+    if proposal is None or not may_see:
+        raise Refused("unknown_proposal", f"There is no proposal {number} that you may see.", 404)
+    return proposal
+
+
+def proposal_form(proposal: Proposal) -> ProposalForm:
+    """A proposal with its end, if it has one."""
+    end = getattr(proposal, "end", None)
+    return ProposalForm(
+        number=proposal.number,
+        matter=proposal.matter,
+        about=proposal.about,
+        title=proposals.title_of_proposal(proposal),
+        before=proposal.before,
+        after=proposal.after,
+        changes=[ChangeForm(*change) for change in proposals.changes(proposal)],
+        comment=proposal.comment,
+        effective=proposal.effective,
+        expires=proposal.expires,
+        proposed_by=proposal.by,
+        proposed_at=proposal.at,
+        status=proposals.status(proposal),
+        outcome=end.outcome if end else None,
+        stale="" if end else proposals.stale(proposal),
+    )
+
+
+# --- Limits and plans --------------------------------------------------------------------------------------------
+
+
+class TableLimitsNow(FloorView):
+    """The limits of a table, and why."""
+
+    @operation("read_limits", "The limits of a table, and why.", tag="Limits", answers=LimitsForm)
+    def get(self, call: Call[Any, Any], pk: int) -> LimitsForm:
+        """What the next round is opened under, what the plans say, and the next change."""
+        table, _ = reach(call.by, pk)
+        return limits_form(table, limit_plans.outcomes([table], timezone.now())[table.name])
+
+
+class LimitPlans(FloorView):
+    """Limit plans, version by version."""
+
+    @operation(
+        PLANS,
+        "Limit plans, version by version.",
+        tag="Limits",
+        query=PlansAsked,
+        answers=Page[PlanForm],
+        may=("tables.watch_floor",),
+    )
+    def get(self, call: Call[PlansAsked, Any]) -> Page[PlanForm]:
+        """Those that were set last come first; of one plan, if it is named."""
+        rows, before = LimitPlan.objects.order_by("-seq"), position(PLANS, call.query)
+        if call.query.name:
+            rows = rows.filter(name=call.query.name)
+        if before is not None:
+            rows = rows.filter(seq__lt=before)
+        return page(PLANS, call.query, list(rows[: call.query.limit + 1]), form=plan_form, place=lambda row: row.seq)
+
+    @operation(
+        "set_limit_plan",
+        "Set the next version of a limit plan.",
+        tag="Limits",
+        body=PlanSet,
+        answers=PlanForm,
+        may=("tables.add_limitplan",),
+    )
+    def post(self, call: Call[Any, PlanSet]) -> PlanForm:
+        """A plan is never changed: this is its next version. Was another set meanwhile, it is refused
+        (`changed_meanwhile`) and says by whom."""
+        body = call.body
+        event = LimitPlanSet(
+            name=body.name,
+            version=body.expected_version,
+            scope=body.scope,
+            of=body.of,
+            schedule=body.schedule,
+            values=dict(body.values),
+            note=body.note,
+            retired=body.retired,
+            effective=house_terms.spelled(body.effective) if body.effective else "",
+        )
+
+        def act() -> PlanForm:
+            return plan_form(limit_plans.set_plan(event, expected_version=body.expected_version, by=call.by))
+
+        return repeats.once(call, act, PlanForm)
+
+
+def limits_form(table: Table, limits: TableLimits) -> LimitsForm:
+    """What plans come to at a table."""
+    outcome = limits.outcome
+    return LimitsForm(
+        table=table.pk,
+        name=table.name,
+        in_force=dict(limits.set_to),
+        planned=dict(outcome.values),
+        waits=list(limits.differs),
+        layers=[LayerForm(name, outcome.values[name], layer.why) for name, layer in sorted(outcome.layers.items())],
+        next_at=outcome.next.moment if outcome.next else None,
+        next_limits=_otherwise(outcome.next),
+    )
+
+
+def _otherwise(change: Change | None) -> Limits:
+    """The limits that are others after a change; those that are gone then are left out."""
+    if change is None:
+        return {}
+    return {name: change.layers[name].value for name in change.changed if name in change.layers}
+
+
+def plan_form(row: LimitPlan) -> PlanForm:
+    """One version."""
+    event = limit_plans.event_of(row)
+    return PlanForm(
+        name=event.name,
+        version=event.version,
+        seq=row.seq,
+        scope=event.scope,
+        of=event.of,
+        schedule=event.schedule,
+        values=event.values,
+        note=event.note,
+        takes=event.takes,
+        keeps_seated=event.keeps_seated,
+        retired=event.retired,
+        effective=row.effective,
+        by=row.by,
+        at=row.at,
+    )

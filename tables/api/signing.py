@@ -1,0 +1,45 @@
+"""Signatures over the API: a badge and a PIN, taken on terminals alone and counted as those of the screens are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+from msgspec import Meta
+
+from tables.api.operations import Call, Write
+from tables.log.attestation import Attestation
+from tables.models import Staff
+from tables.refusals import Refused
+from tables.staff import passkeys, signatures, terminals
+
+Outcome = TypeVar("Outcome")
+
+
+class Signed(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A write that somebody signs by badge and PIN, whoever's session or token brings it."""
+
+    badge: Annotated[str, Meta(pattern=r"^[0-9]{3,8}$")]
+    pin: Annotated[str, Meta(pattern=r"^[0-9]{4,8}$", description="Kept nowhere, and in no log.")]
+    attested: Attestation | None = None
+    """What the terminal's key or a passkey signed beside it, where the house asks for that."""
+
+
+def attested(call: Call[Any, Any]) -> Attestation | None:
+    """What was signed beside badge and PIN. Raises Refused where it is another terminal's."""
+    return signatures.of_here(call.body.attested, terminals.here(call.request))
+
+
+def sign(
+    call: Call[Any, Any], act: Callable[[Staff], Outcome], rehearse: Callable[[Staff], object] | None = None
+) -> tuple[Staff, Outcome]:
+    """Do what this badge and PIN sign. Raises Refused."""
+    terminal = terminals.here(call.request)
+    if terminal is None:
+        raise terminals.not_enrolled(call.request)
+    try:
+        return signatures.sign(terminal, call.body.badge, call.body.pin, act, rehearse)
+    except Refused as refused:
+        if refused.code == "passkey_copied":
+            passkeys.tell_copied(refused)
+        raise

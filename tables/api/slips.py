@@ -1,0 +1,303 @@
+"""Slips over the API: those that wait, those of before, one, and its signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from ledger import models
+from ledger.proof.slip_name import SlipName
+from tables import dealing
+from tables.api import signing
+from tables.api.cursors import Page, Paged, page, position
+from tables.api.operations import Call, operation
+from tables.api.signing import Signed
+from tables.api.views import FloorView, table_of
+from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
+from tables.log.paper import Slip, as_chips
+from tables.log.series import SLIPS, Series
+from tables.models import Staff, Table
+from tables.play import doors
+from tables.play.back_entry import FromPaper
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import role_choices
+from tables.slips import cage_desk, slip_book, table_desk
+from tables.slips.slip_book import Sheet
+
+LIST = "list_slips"
+Count = Annotated[int, Meta(ge=0, le=10_000_000)]
+Value = Annotated[int, Meta(ge=1, description="What one is worth, in cents.")]
+Pieces = Annotated[list[tuple[Value, Count]], Meta(max_length=60, description="(value in cents, how many)")]
+Facts = dict[Annotated[str, Meta(max_length=40)], Annotated[str, Meta(max_length=300)]]
+
+
+class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The paper of an outage that something is entered from."""
+
+    number: Annotated[str, Meta(max_length=40)]
+    happened: Annotated[datetime, Meta(tz=True)]
+
+
+class NoteApart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A note that a count takes for worth nothing."""
+
+    kind: Annotated[str, Meta(max_length=40)]
+    claimed_cents: Annotated[int, Meta(ge=0, le=10**12)]
+    envelope: Annotated[str, Meta(max_length=40)]
+
+
+class Counted(Signed, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What may stand beside a signature."""
+
+    chips: Pieces = []
+    facts: Facts = {}
+    apart: Annotated[list[NoteApart], Meta(max_length=20)] = []
+    paper: Paper | None = None
+
+
+class SlipBegun(Counted, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A new slip with its first signature."""
+
+    table: int | None
+    """The table's number; null for a slip of the house."""
+    series: Annotated[str, Meta(max_length=40)]
+    box: Annotated[str, Meta(max_length=40)] = ""
+    noted: Pieces = []
+
+
+class StepSigned(Counted, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The signature of the step that is due; with what was counted, where it counts."""
+
+    stage: Annotated[str, Meta(max_length=40)]
+
+
+class SlipVoided(Signed, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The first of two signatures that make a slip void."""
+
+    reason: Annotated[str, Meta(max_length=300)]
+    paper: Paper | None = None
+
+
+class SlipStep(msgspec.Struct, frozen=True):
+    """A step of a slip."""
+
+    stage: str
+    says: str
+    roles: list[str]
+    """Whose signature it takes."""
+    counts: bool
+    """Whether whoever signs says what they counted."""
+    asks: list[str]
+    """The facts that it asks for, by name."""
+    signed_by: str | None
+    role: str | None
+    at: datetime | None
+    hash: str | None
+
+
+class SlipForm(msgspec.Struct, frozen=True):
+    """A slip. What is being counted unseen is in none of it."""
+
+    name: str
+    series: str
+    title: str
+    table: int | None
+    where: str
+    state: str
+    due: str | None
+    """The step that is to be signed next."""
+    chips: list[tuple[int, int]]
+    """What is to be moved, or what two people counted alike."""
+    total_cents: int
+    expected_cents: int | None
+    """What a count is held against, once two people counted alike."""
+    variance_cents: int | None
+    box: str
+    reason: str
+    facts: dict[str, str]
+    steps: list[SlipStep]
+
+
+class SlipsAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which slips are listed."""
+
+    state: Literal["waiting", "all"] = "all"
+    """Those that wait for a signature, those waiting longest first; or all, the newest first."""
+    series: Annotated[str, Meta(max_length=40)] = ""
+
+
+class Slips(FloorView):
+    """The slips that the caller's role sees."""
+
+    @operation(LIST, "Slips.", tag="Slips", query=SlipsAsked, answers=Page[SlipForm])
+    def get(self, call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
+        """A dealer sees those that wait at their own table. Of other roles each sees the series that concern it."""
+        return _waiting(call) if call.query.state == "waiting" else _all(call)
+
+    @operation("begin_slip", "Begin a slip.", tag="Slips", body=SlipBegun, answers=SlipForm, refuses=(404,))
+    def post(self, call: Call[Any, SlipBegun]) -> SlipForm:
+        """The first signature on a new slip: a fill or credit is asked for, a rack, box or cage is counted. It gives
+        the slip its number."""
+        body = call.body
+        table = None if body.table is None else table_of(call.by, body.table)
+        _series(call.by, body.series, table)
+        begun = BeginSlip(
+            body.series, as_chips(body.chips), body.box, body.facts, as_chips(body.noted), _apart(body.apart)
+        )
+        return _sign(call, table, begun)
+
+
+class OneSlip(FloorView):
+    """A slip on its paper."""
+
+    @operation("read_slip", "One slip.", tag="Slips", answers=SlipForm)
+    def get(self, call: Call[Any, Any], series: str, year: int, number: int) -> SlipForm:
+        """With every step, its signature and the hash of its entry."""
+        table, name = _slip(call.by, series, year, number)
+        return slip_form(_sheet(table, name))
+
+
+class Signatures(FloorView):
+    """The signatures of a slip."""
+
+    @operation("sign_slip", "Sign a slip.", tag="Slips", body=StepSigned, answers=SlipForm)
+    def post(self, call: Call[Any, StepSigned], series: str, year: int, number: int) -> SlipForm:
+        """The step that is due, by the badge and PIN of whoever signs it; nobody signs twice on one slip."""
+        table, name = _slip(call.by, series, year, number)
+        body = call.body
+        return _sign(call, table, SignSlip(str(name), body.stage, as_chips(body.chips), body.facts, _apart(body.apart)))
+
+
+class Voids(FloorView):
+    """The void of a slip."""
+
+    @operation("void_slip", "Ask for a slip to be void.", tag="Slips", body=SlipVoided, answers=SlipForm)
+    def post(self, call: Call[Any, SlipVoided], series: str, year: int, number: int) -> SlipForm:
+        """The first of two signatures; the second one is the slip's next step."""
+        table, name = _slip(call.by, series, year, number)
+        return _sign(call, table, VoidSlip(str(name), call.body.reason))
+
+
+def _waiting(call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
+    wanted = call.query.series
+    sheets = [
+        sheet
+        for sheet in slip_book.in_progress(call.by, _here(call.by))
+        if not wanted or sheet.slip.series.name == wanted
+    ]
+    rows = sorted(sheets, key=_age)
+    after = position(LIST, call.query)
+    later = [sheet for sheet in rows if after is None or _age(sheet) > tuple(after)]
+    return page(LIST, call.query, later[: call.query.limit + 1], form=slip_form, place=_age)
+
+
+def _age(sheet: Sheet) -> tuple[str, str]:
+    return sheet.since.isoformat() if sheet.since else "", sheet.slip.name
+
+
+def _all(call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
+    theirs = () if call.by.role == Role.DEALER else slip_book.seen_by(call.by.role)
+    wanted = [name for name in theirs if call.query.series in ("", name)]
+    rows = slip_book.recent(wanted, position(LIST, call.query), call.query.limit + 1)
+    return page(LIST, call.query, rows, form=lambda row: slip_form(row[1]), place=lambda row: row[0])
+
+
+def _here(by: Staff) -> Table | None:
+    return doors.table_of(by) if by.role == Role.DEALER else None
+
+
+def _series(by: Staff, name: str, table: Table | None) -> Series:
+    series = SLIPS.get(name)
+    if series is None:
+        raise Refused("unknown_slip", f"There are slips of the series {', '.join(sorted(SLIPS))}.", 404)
+    if not slip_book.may_see(by, series, table, _here(by)):
+        raise Refused("not_permitted", f"{series.title}: such slips are none of your role's here.", 403)
+    return series
+
+
+def _slip(by: Staff, series: str, year: int, number: int) -> tuple[Table | None, SlipName]:
+    """The book and the name of a slip that somebody may see. Raises Refused."""
+    rows = models.Slip.objects.filter(series=series, year=year, number=number).values_list("book_id", flat=True)
+    book = rows.first()
+    table = Table.objects.select_related("book").filter(book_id=book).first() if book is not None else None
+    record = SLIPS.get(series)
+    if record is None or book is None:
+        raise Refused("unknown_slip", "There is no such slip.", 404)
+    _series(by, series, table)
+    return table, SlipName(series, year, number)
+
+
+def _apart(notes: list[NoteApart]) -> tuple[tuple[str, int, str], ...]:
+    return tuple((note.kind, note.claimed_cents, note.envelope) for note in notes)
+
+
+def _sign(call: Call[Any, Any], table: Table | None, entered: SlipInput) -> SlipForm:
+    """Record a signature as the slips' own page does. Raises Refused."""
+    told = call.body.paper
+    beside: dict[str, Any] = {
+        "key": call.key,
+        "attested": signing.attested(call),
+        "paper": FromPaper(told.number, told.happened) if told else None,
+    }
+
+    def act(by: Staff) -> str:
+        if table is None:
+            return cage_desk.sign(entered, by=by, **beside)
+        answer = dealing.record(table, entered, by=by, expected_seq=None, **beside)
+        return table_desk.name_at(table.book_id, answer.entry)
+
+    _, spelled = signing.sign(call, act)
+    return slip_form(_sheet(table, SlipName.parse(spelled)))
+
+
+def _sheet(table: Table | None, name: SlipName) -> Sheet:
+    sheet = slip_book.sheet_of(table, name)
+    if sheet is None:
+        raise Refused("unknown_slip", "There is no such slip.", 404)
+    return sheet
+
+
+def slip_form(sheet: Sheet) -> SlipForm:
+    """A slip as its paper shows it: nothing of a count before two people counted alike."""
+    slip = sheet.slip
+    is_told = sheet.variance_cents is not None and sheet.is_held_against
+    return SlipForm(
+        name=slip.name,
+        series=slip.series.name,
+        title=slip.series.title,
+        table=sheet.table.pk if sheet.table else None,
+        where=sheet.where,
+        state=sheet.state,
+        due=slip.due.name if slip.due else None,
+        chips=list(slip.chips or slip.agreed or ()),
+        total_cents=slip.total_cents,
+        expected_cents=slip.due_cents if is_told else None,
+        variance_cents=sheet.variance_cents if is_told else None,
+        box=slip.box,
+        reason=slip.reason,
+        facts=_facts(slip),
+        steps=[
+            SlipStep(
+                stage=line.stage.name,
+                says=line.stage.says,
+                roles=sorted(role_choices.signers(slip.series, line.stage)),
+                counts=line.stage.is_count,
+                asks=[fact.name for fact in line.stage.asks],
+                signed_by=line.by.name if line.by else None,
+                role=line.by.role if line.by else None,
+                at=line.moment,
+                hash=line.hash or None,
+            )
+            for line in sheet.lines
+        ],
+    )
+
+
+def _facts(slip: Slip) -> dict[str, str]:
+    facts: Mapping[str, str] = slip.facts
+    return dict(facts)

@@ -1,0 +1,50 @@
+"""Whose figures are told to whom: who counts a rack unseen learns neither from its win nor its ends what is due there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+from typing import Any
+
+from django.utils import timezone
+
+from ledger.proof.chips import RACK
+from tables import standing
+from tables.day import hours
+from tables.day.figures import LEDGER, Figures
+from tables.log.fold import Standing
+from tables.models import Staff, Table
+from tables.setup import blindness
+
+
+def counts(viewer: Staff, state: Standing) -> bool:
+    """Whether a rack is being counted by people like the viewer: nobody who may take part is to know what is due."""
+    counting = [slip.due for slip in state.slips if slip.series.counts(RACK)]
+    return any(stage is not None and viewer.role in stage.by for stage in counting)
+
+
+def tables_for(
+    viewer: Staff, day: date, among: Iterable[Table] | None = None
+) -> tuple[Sequence[Table] | None, list[str]]:
+    """The tables whose figures of a day may be told (None: all), and the names of those that are counted unseen:
+    today's win of a table tells whoever counts its rack what is due there."""
+    chosen = None if among is None else list(among)
+    if day < hours.day_of(timezone.now()):
+        return chosen, []
+    tables = list(Table.objects.select_related("book").order_by("name")) if chosen is None else chosen
+    standings = standing.at_all([standing.head_of(table) for table in tables])
+    unseen = [table for table in tables if counts(viewer, standings[table.book_id])]
+    if not unseen:
+        return chosen, []
+    return [table for table in tables if table not in unseen], [table.name for table in unseen]
+
+
+def hides_racks(viewer: Staff, day: date) -> bool:
+    """Whether what a rack should hold is not for the viewer, for they may count it; of a day that is over it is."""
+    return day >= hours.day_of(timezone.now()) and RACK in blindness.unseen_by(viewer.role)
+
+
+def row(line: Figures, *, hides_racks: bool) -> dict[str, Any]:
+    """A line of figures; what the ledger has in a rack is left out for whoever may count it."""
+    unseen = [end for end in ("opener", "closer") if hides_racks and getattr(line, f"{end}_is") == LEDGER]
+    return line.row() | {f"{end}_cents": None for end in unseen}
