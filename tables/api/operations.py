@@ -153,8 +153,13 @@ def _call(declared: Operation, request: Request) -> Call[Any, Any]:
 def refuse_without(by: Staff, *permissions: str) -> None:
     """Raises Refused for whoever has none of these; of none, for nobody."""
     if permissions and not any(by.has_perm(permission) for permission in permissions):
-        words = ", or ".join(WORDS[permission] for permission in permissions)
+        words = ", or ".join(WORDS.get(permission, _plain(permission)) for permission in permissions)
         raise Refused("not_permitted", f"That takes somebody who may {words}.", 403)
+
+
+def _plain(permission: str) -> str:
+    """A permission that is no business of a review, in its own words: "view proposal"."""
+    return permission.partition(".")[2].replace("_", " ")
 
 
 def _query(form: type[msgspec.Struct], request: HttpRequest) -> msgspec.Struct:

@@ -1,4 +1,4 @@
-"""Whose figures are told to whom: who counts a rack unseen learns neither from its win nor its ends what is due there."""
+"""Whose figures are told to whom: who counts a rack unseen learns from neither its win nor its ends what is due."""
 
 from __future__ import annotations
 

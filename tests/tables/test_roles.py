@@ -137,6 +137,26 @@ API_TABLE = Guard((401, 403, 200, 200, 200, 200), (401, 405, 405, 405, 405, 405)
 API_INPUT = Guard((401, 405, 405, 405, 405, 405), (401, 415, 415, 415, 403, 403))
 API_PAST = Guard((401, 403, 200, 200, 200, 200), (401, 405, 405, 405, 405, 405))
 API_SCHEMA = Guard((401, 403, 403, 200, 200, 200), (401, 403, 403, 405, 405, 405))
+API_READ = Guard((401, 403, 403, 200, 200, 200), (401, 405, 405, 405, 405, 405))
+API_HOUSE = Guard((401, 403, 403, 403, 200, 200), (401, 405, 405, 405, 405, 405))
+API_ERRANDS = Guard((401, 403, 403, 403, 200, 200), (401, 403, 403, 403, 415, 415))
+API_NO_ERRAND = Guard((401, 403, 403, 403, 404, 404), (401, 405, 405, 405, 405, 405))
+API_SET_TABLE = Guard((401, 403, 200, 200, 200, 200), (401, 403, 403, 403, 415, 403))
+API_PROPOSE = Guard((401, 405, 405, 405, 405, 405), (401, 403, 403, 415, 415, 403))
+API_PLANS = Guard((401, 403, 403, 200, 200, 200), (401, 403, 403, 403, 415, 403))
+API_PROPOSALS = Guard((401, 403, 403, 200, 200, 200), (401, 405, 405, 405, 405, 405))
+API_NO_PROPOSAL = Guard((401, 403, 403, 404, 200, 200), (401, 405, 405, 405, 405, 405))
+API_APPROVE = Guard((401, 405, 405, 405, 405, 405), (401, 403, 403, 403, 415, 415))
+API_WITHDRAW = Guard((401, 405, 405, 405, 405, 405), (401, 403, 403, 415, 415, 415))
+API_CLAIM = Guard((401, 405, 405, 405, 405, 405), (401, 415, 415, 415, 403, 403))
+API_RUN = Guard((401, 405, 405, 405, 405, 405), (401, 403, 403, 415, 403, 403))
+API_SIGN = Guard((401, 405, 405, 405, 405, 405), (401, 403, 403, 415, 415, 415))
+API_NO_CORRECTION = Guard((401, 403, 403, 404, 404, 404), (401, 405, 405, 405, 405, 405))
+API_SLIPS = Guard((401, 200, 200, 200, 200, 200), (401, 415, 415, 415, 415, 415))
+API_NO_SLIP = Guard((401, 404, 404, 404, 404, 404), (401, 405, 405, 405, 405, 405))
+API_SIGN_A_SLIP = Guard((401, 405, 405, 405, 405, 405), (401, 415, 415, 415, 415, 415))
+API_ACKNOWLEDGE = Guard((401, 405, 405, 405, 405, 405), (401, 403, 403, 415, 415, 403))
+API_CAGE = Guard((401, 403, 403, 403, 403, 200), (401, 405, 405, 405, 405, 405))
 API_OF_NO_HOUSE = Guard(everybody(200), everybody(405))
 API_EVENTS = Guard((401, 403, 403, 403, 200, 200), (401, 405, 405, 405, 405, 405))
 API_NOWHERE = Guard((401, 404, 404, 404, 404, 404), (401, 404, 404, 404, 404, 404))
@@ -298,6 +318,42 @@ DECLARED: dict[str, Guard] = {
     "api/tables/<int:pk>/": API_TABLE,
     "api/tables/<int:pk>/inputs/": API_INPUT,
     "api/tables/<int:pk>/rounds/<int:number>/": API_PAST,
+    "api/tables/<int:pk>/rounds/": API_PAST,
+    "api/tables/<int:pk>/settings/": API_SET_TABLE,
+    "api/tables/<int:pk>/limits/": API_PAST,
+    "api/tables/<int:pk>/proposals/": API_PROPOSE,
+    "api/tables/<int:pk>/disputes/": API_CLAIM,
+    "api/tables/<int:pk>/disputes/<int:number>/": API_READ,
+    "api/tables/<int:pk>/disputes/<int:number>/notes/": API_RUN,
+    "api/tables/<int:pk>/disputes/<int:number>/ruling/": API_RUN,
+    "api/tables/<int:pk>/disputes/<int:number>/closing/": API_RUN,
+    "api/tables/<int:pk>/corrections/": API_RUN,
+    "api/tables/<int:pk>/corrections/<int:year>/<int:number>/": API_NO_CORRECTION,
+    "api/tables/<int:pk>/corrections/<int:year>/<int:number>/signatures/": API_SIGN,
+    "api/tables/<int:pk>/corrections/<int:year>/<int:number>/refusals/": API_SIGN,
+    "api/disputes/": API_READ,
+    "api/corrections/": API_READ,
+    "api/slips/": API_SLIPS,
+    "api/slips/<slug:series>/<int:year>/<int:number>/": API_NO_SLIP,
+    "api/slips/<slug:series>/<int:year>/<int:number>/signatures/": API_SIGN_A_SLIP,
+    "api/slips/<slug:series>/<int:year>/<int:number>/void/": API_SIGN_A_SLIP,
+    "api/limit-plans/": API_PLANS,
+    "api/proposals/": API_PROPOSALS,
+    "api/proposals/<int:number>/": API_NO_PROPOSAL,
+    "api/proposals/<int:number>/approval/": API_APPROVE,
+    "api/proposals/<int:number>/refusal/": API_APPROVE,
+    "api/proposals/<int:number>/withdrawal/": API_WITHDRAW,
+    "api/alerts/": API_READ,
+    "api/alerts/acknowledgements/": API_ACKNOWLEDGE,
+    "api/figures/": API_READ,
+    "api/days/": API_READ,
+    "api/days/<gaming_day:day>/": API_READ,
+    "api/days/<gaming_day:day>/signatures/": API_SIGN,
+    "api/staff/on-duty/": API_READ,
+    "api/house/holdings/": API_CAGE,
+    "api/log/": API_READ,
+    "api/exports/": API_ERRANDS,
+    "api/exports/<int:number>/": API_NO_ERRAND,
     "api/problems/<slug:code>/": API_OF_NO_HOUSE,
     "api/events/": API_EVENTS,
     "api/schema/": API_SCHEMA,
@@ -423,6 +479,7 @@ class House:
         path = (
             path.replace("<int:number>", "1")
             .replace("<day:day>", "2026-01-02")
+            .replace("<gaming_day:day>", "2026-01-02")
             .replace("<slug:name>", "retire-shoe")
             .replace("<slug:mishap>", "exposed_card")
             .replace("<slug:series>", "fill")
@@ -585,6 +642,10 @@ THEIRS = {
     "slips/<int:pk>/new/<slug:series>/",
     "slips/<int:pk>/<slug:series>/<int:year>/<int:number>/",
     "api/tables/",
+    "api/slips/",
+    "api/slips/<slug:series>/<int:year>/<int:number>/signatures/",
+    "api/slips/<slug:series>/<int:year>/<int:number>/void/",
+    "api/house/holdings/",
     "api/problems/<slug:code>/",
     "clock/",
 }
@@ -661,12 +722,31 @@ SEEN_BY_SURVEILLANCE = {
     "slips/<int:pk>/new/<slug:series>/",
     "api/tables/",
     "api/tables/<int:pk>/",
+    "api/tables/<int:pk>/rounds/",
     "api/tables/<int:pk>/rounds/<int:number>/",
+    "api/tables/<int:pk>/settings/",
+    "api/tables/<int:pk>/limits/",
+    "api/tables/<int:pk>/disputes/<int:number>/",
+    "api/disputes/",
+    "api/corrections/",
+    "api/slips/",
+    "api/alerts/",
+    "api/limit-plans/",
+    "api/figures/",
+    "api/days/",
+    "api/days/<gaming_day:day>/",
+    "api/staff/on-duty/",
+    "api/house/holdings/",
+    "api/log/",
     "api/schema/",
 }
 """What the surveillance opens. The page that begins a slip is everybody's who may see one; whoever signs there is asked
 by badge and PIN, and the next test says that they are not."""
-SENT_BY_SURVEILLANCE = {"pit/alerts/acknowledge", "pit/tables/<int:pk>/bookmark"}
+SENT_BY_SURVEILLANCE = {
+    "pit/alerts/acknowledge",
+    "pit/tables/<int:pk>/bookmark",
+    "api/alerts/acknowledgements/",
+}
 FOR_ANYBODY = {
     "", "healthz", "start/", "start/read",
     "sign-in/", "sign-out/", "emergency/", "password/", "work-as/", "enrol/<str:code>/", "clock/",
@@ -699,6 +779,17 @@ def test_the_surveillance_sends_nothing_but_notes_of_its_own(house: House) -> No
     sent = at_surveillance(house, "post")
     # Whoever signs there is asked by badge and PIN; it is not by the browser's owner that these are refused.
     papers = {"slips/<int:pk>/new/<slug:series>/", "slips/papers/", "cage/", "pit/reports/<day:day>/close"}
+    papers |= {
+        f"api/{address}"
+        for address in (
+            "slips/",
+            "slips/<slug:series>/<int:year>/<int:number>/signatures/",
+            "slips/<slug:series>/<int:year>/<int:number>/void/",
+            "days/<gaming_day:day>/signatures/",
+            "tables/<int:pk>/corrections/<int:year>/<int:number>/signatures/",
+            "tables/<int:pk>/corrections/<int:year>/<int:number>/refusals/",
+        )
+    }
     assert sent.keys() - FOR_ANYBODY - papers == SENT_BY_SURVEILLANCE
 
 
