@@ -183,7 +183,7 @@ class Filter:
     def read(cls, query: Mapping[str, str], viewer: Staff) -> Filter:
         return cls(
             state=query.get("state", OPEN) if query.get("state") in (OPEN, ACKNOWLEDGED, "") else OPEN,
-            hearer=inbox.may_hear(viewer, query.get("hearer", _hearer_by_default(viewer))),
+            hearer=inbox.may_hear(viewer.role, query.get("hearer", _hearer_by_default(viewer))),
             severity=query.get("severity", "") if query.get("severity") in _SEVERITIES else "",
             kind=query.get("kind", "") if query.get("kind") in dict(inbox.kinds()) else "",
             table=number(query.get("table")),

@@ -244,7 +244,7 @@ def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
     own_alerts = [alert for alert in facts.alerts.get(book, ()) if alert.is_for(viewer.role)]
     may_run = viewer.has_perm("tables.run_floor")
     money = facts.money.get(book, Figures(""))
-    is_counting, dealer_since = blind.counts(viewer, standing), facts.moments[book].dealer
+    is_counting, dealer_since = blind.counts(viewer.role, standing), facts.moments[book].dealer
     gravest = max(own_alerts, key=lambda alert: alert.heard.level, default=None)
     matters = Matters(
         alert_level=gravest.heard.level if gravest else None,

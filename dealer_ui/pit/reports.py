@@ -91,7 +91,7 @@ def reports(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
     on, span = _asked(request)
-    tables, unseen = blind.tables_for(_viewer(request), on)
+    tables, unseen = blind.tables_for(_viewer(request).role, on)
     parts = _parts(on, span, tables)
     whole = parts[-1].report
     proposal = days.proposal(on)
@@ -109,7 +109,7 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
         "after": on + timedelta(days=1) if on < hours.day_of(timezone.now()) else None,
         "parts": parts,
         "unseen": unseen,
-        "hides_racks": blind.hides_racks(_viewer(request), on),
+        "hides_racks": blind.hides_racks(_viewer(request).role, on),
         "whole": whole,
         "bars": row_charts.win_and_drop([(line.name, line.win_cents, line.drop_cents) for line in whole.lines]),
         "days": day_plots.wins(back, lambda day: f"?day={day}") if back else None,
@@ -241,9 +241,9 @@ def _parts(on: date, span: str, tables: Sequence[Table] | None) -> list[Part]:
 def reports_csv(request: HttpRequest) -> HttpResponseBase:
     """The same as a list: a row for each table, the games and the pit."""
     on, span = _asked(request)
-    tables, _ = blind.tables_for(_viewer(request), on)
+    tables, _ = blind.tables_for(_viewer(request).role, on)
     parts = _parts(on, span, tables)
-    rows = _rows(parts, hides_racks=blind.hides_racks(_viewer(request), on))
+    rows = _rows(parts, hides_racks=blind.hides_racks(_viewer(request).role, on))
     return exports.answer(request, f"figures-{on}-{span}", ("span", "of", *COLUMNS), rows)
 
 

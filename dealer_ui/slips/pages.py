@@ -86,7 +86,7 @@ def _series(viewer: Staff, name: str, table: Table | None) -> Series:
     series = SLIPS.get(name)
     if series is None:
         raise Http404("There is no such slip.")
-    if not slip_book.may_see(viewer, series, table, _here(viewer)):
+    if not slip_book.may_see(viewer.role, series, table, _here(viewer)):
         raise PermissionDenied
     return series
 
@@ -104,7 +104,7 @@ def book(request: HttpRequest, viewer: Staff) -> HttpResponse:
     before = number(request.GET.get("before"))
     page = [] if here else slip_book.recent(slip_book.seen_by(viewer.role), before)
     context = {
-        "waiting": slip_book.in_progress(viewer, here),
+        "waiting": slip_book.in_progress(viewer.role, here),
         "page": [sheet for _, sheet in page],
         "older": page[-1][0] if len(page) == slip_book.PAGE else None,
         "paged": before is not None,

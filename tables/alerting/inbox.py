@@ -96,11 +96,9 @@ def heard_by(role: str, rules: Mapping[str, Rule]) -> Q:
     return Q(evidence__roles__contains=[role]) | (~Q(evidence__has_key="roles") & by_rule) | escalated
 
 
-def may_hear(viewer: Staff, hearer: str) -> str:
-    """The role whose alerts somebody reads: their own, or for who oversees any other, or all."""
-    if viewer.role not in OVERSEERS:
-        return str(viewer.role)
-    return hearer
+def may_hear(role: str, hearer: str) -> str:
+    """The role whose alerts people of a role read: their own, or for who oversees any other, or all."""
+    return hearer if role in OVERSEERS else str(role)
 
 
 # --- Alike -----------------------------------------------------------------------------------------------------

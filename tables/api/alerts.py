@@ -15,6 +15,7 @@ from tables.alerting.raising import Heard, heard_all
 from tables.alerting.rules import LEVELS
 from tables.alerting.sorts import Severity, sort_of
 from tables.api import repeats
+from tables.api.access import role_of
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Call, Write, operation
 from tables.api.views import FloorView
@@ -71,7 +72,15 @@ class Taken(msgspec.Struct, frozen=True):
 class Alerts(FloorView):
     """The alerts that the caller hears of."""
 
-    @operation(LIST, "Alerts.", tag="Alerts", query=AlertsAsked, answers=Page[AlertForm], may=("tables.watch_floor",))
+    @operation(
+        LIST,
+        "Alerts.",
+        tag="Alerts",
+        query=AlertsAsked,
+        answers=Page[AlertForm],
+        may=("tables.watch_floor",),
+        scope="read:alerts",
+    )
     def get(self, call: Call[AlertsAsked, Any]) -> Page[AlertForm]:
         """The newest first. People see what their role hears of; auditors and the surveillance may see all."""
         asked = call.query
@@ -81,7 +90,7 @@ class Alerts(FloorView):
         chosen = inbox.chosen(
             Wanted(
                 state=_STATES[asked.state],
-                hearer=inbox.may_hear(call.by, asked.hearer),
+                hearer=inbox.may_hear(role_of(call.caller), asked.hearer),
                 severity=Severity[asked.severity.upper()] if asked.severity else None,
                 kind=asked.kind,
                 books=books,

@@ -14,7 +14,7 @@ from tables.api import signing
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Call, Write, operation
 from tables.api.signing import Signed
-from tables.api.views import FloorView, table_of
+from tables.api.views import FloorView, table_for, table_of
 from tables.disputes import cases, corrections, register
 from tables.disputes.cases import Case, Listed
 from tables.disputes.corrections import Shown
@@ -198,6 +198,7 @@ class Disputes(FloorView):
         query=DisputesAsked,
         answers=Page[DisputeLine],
         may=("tables.watch_floor",),
+        scope="read:disputes",
     )
     def get(self, call: Call[DisputesAsked, Any]) -> Page[DisputeLine]:
         """One line each."""
@@ -234,10 +235,17 @@ class TableDisputes(FloorView):
 class OneDispute(FloorView):
     """One dispute of a table."""
 
-    @operation("read_dispute", "One dispute.", tag="Disputes", answers=DisputeForm, may=("tables.watch_floor",))
+    @operation(
+        "read_dispute",
+        "One dispute.",
+        tag="Disputes",
+        answers=DisputeForm,
+        may=("tables.watch_floor",),
+        scope="read:disputes",
+    )
     def get(self, call: Call[Any, Any], pk: int, number: int) -> DisputeForm:
         """With the claim, its evidence by the hash of the round, everything that was written, and the ruling."""
-        return _form(table_of(call.by, pk), number)
+        return _form(table_for(call.caller, pk), number)
 
 
 class DisputeNotes(FloorView):
@@ -377,6 +385,7 @@ class Corrections(FloorView):
         query=CorrectionsAsked,
         answers=Page[CorrectionForm],
         may=("tables.watch_floor",),
+        scope="read:disputes",
     )
     def get(self, call: Call[CorrectionsAsked, Any]) -> Page[CorrectionForm]:
         """Those that were proposed last come first."""
@@ -415,11 +424,16 @@ class OneCorrection(FloorView):
     """One correction of a table."""
 
     @operation(
-        "read_correction", "One correction.", tag="Disputes", answers=CorrectionForm, may=("tables.watch_floor",)
+        "read_correction",
+        "One correction.",
+        tag="Disputes",
+        answers=CorrectionForm,
+        may=("tables.watch_floor",),
+        scope="read:disputes",
     )
     def get(self, call: Call[Any, Any], pk: int, year: int, number: int) -> CorrectionForm:
         """On its slip."""
-        return _correction(table_of(call.by, pk), str(SlipName(corrections.SERIES, year, number)))
+        return _correction(table_for(call.caller, pk), str(SlipName(corrections.SERIES, year, number)))
 
 
 class CorrectionSignatures(FloorView):

@@ -11,13 +11,14 @@ from django.utils import timezone
 from msgspec import Meta
 
 from tables.api import signing
+from tables.api.access import role_of
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Asked, Call, operation
 from tables.api.signing import Signed
 from tables.api.views import FloorView
 from tables.day import blind, closing, figures, hours, to_date
 from tables.day.figures import Figures, Report
-from tables.models import DayClose, Staff, Table
+from tables.models import DayClose, Table
 from tables.refusals import Refused
 from tables.setup import pits
 
@@ -127,6 +128,7 @@ class FiguresOfSpan(FloorView):
         query=FiguresAsked,
         answers=FiguresForm,
         may=("tables.watch_floor",),
+        scope="read:figures",
     )
     def get(self, call: Call[FiguresAsked, Any]) -> FiguresForm:
         """Of a gaming day, of each of its shifts, or of a month or a year up to it; of all tables, one, or a pit."""
@@ -134,8 +136,8 @@ class FiguresOfSpan(FloorView):
         day = min(asked.day or today, today)
         if day.year < 2000:
             raise Refused("bad_moment", "A gaming day is of the year 2000 or later.", 422)
-        tables, unseen = blind.tables_for(call.by, day, _among(asked))
-        hides_racks = blind.hides_racks(call.by, day)
+        tables, unseen = blind.tables_for(role_of(call.caller), day, _among(asked))
+        hides_racks = blind.hides_racks(role_of(call.caller), day)
         parts = [_part(name, report, hides_racks=hides_racks) for name, report in _reports(asked.span, day, tables)]
         return FiguresForm(day, asked.span, parts, unseen)
 
@@ -144,7 +146,13 @@ class Days(FloorView):
     """Gaming days that were closed."""
 
     @operation(
-        DAYS, "Closed gaming days.", tag="Figures", query=Paged, answers=Page[DayLine], may=("tables.watch_floor",)
+        DAYS,
+        "Closed gaming days.",
+        tag="Figures",
+        query=Paged,
+        answers=Page[DayLine],
+        may=("tables.watch_floor",),
+        scope="read:figures",
     )
     def get(self, call: Call[Paged, Any]) -> Page[DayLine]:
         """Those that were closed last come first."""
@@ -156,10 +164,12 @@ class Days(FloorView):
 class OneDay(FloorView):
     """One gaming day."""
 
-    @operation("read_day", "One gaming day.", tag="Figures", answers=DayForm, may=("tables.watch_floor",))
+    @operation(
+        "read_day", "One gaming day.", tag="Figures", answers=DayForm, may=("tables.watch_floor",), scope="read:figures"
+    )
     def get(self, call: Call[Any, Any], day: date) -> DayForm:
         """Whether it is closed, who signed, and what is in the way."""
-        return day_form(day, call.by)
+        return day_form(day, role_of(call.caller))
 
 
 class DaySignatures(FloorView):
@@ -189,7 +199,7 @@ class DaySignatures(FloorView):
                 lambda by: closing.propose(day, by=by, attested=attested),
                 lambda by: closing.rehearse_proposal(day, by=by, attested=attested),
             )
-        return day_form(day, call.by)
+        return day_form(day, role_of(call.caller))
 
 
 _SPANS: Final[dict[str, Callable[[date, Sequence[Table] | None], Report]]] = {
@@ -230,12 +240,12 @@ def _day_line(close: DayClose) -> DayLine:
     return DayLine(close.day, close.seq, close.proposed_by, close.closed_by, close.at)
 
 
-def day_form(day: date, by: Staff) -> DayForm:
-    """Where a day stands, for somebody who may watch the floor."""
+def day_form(day: date, role: str) -> DayForm:
+    """Where a day stands, for people of a role that may watch the floor."""
     if not 2000 <= day.year <= 2999:
         raise Refused("not_found", "There is no such gaming day.", 404)
     span, close, first = hours.span(day), DayClose.objects.filter(day=day).first(), closing.proposal(day)
-    _, unseen = blind.tables_for(by, day)
+    _, unseen = blind.tables_for(role, day)
     return DayForm(
         day=day,
         start=span.start,

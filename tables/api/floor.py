@@ -80,10 +80,17 @@ class HoldingsForm(msgspec.Struct, frozen=True):
 class Rounds(FloorView):
     """The rounds of a table."""
 
-    @operation(ROUNDS, "The rounds of a table.", tag="Rounds", query=RoundsAsked, answers=Page[RoundSummary])
+    @operation(
+        ROUNDS,
+        "The rounds of a table.",
+        tag="Rounds",
+        query=RoundsAsked,
+        answers=Page[RoundSummary],
+        scope="read:rounds",
+    )
     def get(self, call: Call[RoundsAsked, Any], pk: int) -> Page[RoundSummary]:
         """The newest first. A dealer sees those of the table that they deal at."""
-        table, state = reach(call.by, pk)
+        table, state = reach(call.caller, pk)
         asked, name = call.query, f"{ROUNDS} {pk}"
         latest = state.round.number if state.round else 0
         through = position(name, asked) or latest
@@ -94,7 +101,15 @@ class Rounds(FloorView):
 class StaffOnDuty(FloorView):
     """Who deals where."""
 
-    @operation(ON_DUTY, "Who deals where.", tag="Staff", query=Paged, answers=Page[OnDuty], may=("tables.watch_floor",))
+    @operation(
+        ON_DUTY,
+        "Who deals where.",
+        tag="Staff",
+        query=Paged,
+        answers=Page[OnDuty],
+        may=("tables.watch_floor",),
+        scope="read:board",
+    )
     def get(self, call: Call[Paged, Any]) -> Page[OnDuty]:
         """In the order of the tables' numbers."""
         after = position(ON_DUTY, call.query) or 0

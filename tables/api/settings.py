@@ -200,10 +200,10 @@ class PlanSet(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class TableSettings(FloorView):
     """What a table is set to."""
 
-    @operation("read_settings", "What a table is set to.", tag="Limits", answers=SettingsForm)
+    @operation("read_settings", "What a table is set to.", tag="Limits", answers=SettingsForm, scope="read:limits")
     def get(self, call: Call[Any, Any], pk: int) -> SettingsForm:
         """For whoever may see the table. `version` names just these settings."""
-        table, _ = reach(call.by, pk)
+        table, _ = reach(call.caller, pk)
         return settings_form(table)
 
     @operation(
@@ -419,10 +419,10 @@ def proposal_form(proposal: Proposal) -> ProposalForm:
 class TableLimitsNow(FloorView):
     """The limits of a table, and why."""
 
-    @operation("read_limits", "The limits of a table, and why.", tag="Limits", answers=LimitsForm)
+    @operation("read_limits", "The limits of a table, and why.", tag="Limits", answers=LimitsForm, scope="read:limits")
     def get(self, call: Call[Any, Any], pk: int) -> LimitsForm:
         """What the next round is opened under, what the plans say, and the next change."""
-        table, _ = reach(call.by, pk)
+        table, _ = reach(call.caller, pk)
         return limits_form(table, limit_plans.outcomes([table], timezone.now())[table.name])
 
 
@@ -436,6 +436,7 @@ class LimitPlans(FloorView):
         query=PlansAsked,
         answers=Page[PlanForm],
         may=("tables.watch_floor",),
+        scope="read:limits",
     )
     def get(self, call: Call[PlansAsked, Any]) -> Page[PlanForm]:
         """Those that were set last come first; of one plan, if it is named."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -13,6 +13,7 @@ from ledger import models
 from ledger.proof.slip_name import SlipName
 from tables import dealing
 from tables.api import signing
+from tables.api.access import role_of
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Call, operation
 from tables.api.signing import Signed
@@ -20,7 +21,7 @@ from tables.api.views import FloorView, table_of
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.log.paper import Slip, as_chips
 from tables.log.series import SLIPS, Series
-from tables.models import Staff, Table
+from tables.models import ServiceAccount, Staff, Table
 from tables.play import doors
 from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
@@ -29,7 +30,8 @@ from tables.setup import role_choices
 from tables.slips import cage_desk, slip_book, table_desk
 from tables.slips.slip_book import Sheet
 
-LIST = "list_slips"
+LIST: Final = "list_slips"
+Caller = Staff | ServiceAccount
 Count = Annotated[int, Meta(ge=0, le=10_000_000)]
 Value = Annotated[int, Meta(ge=1, description="What one is worth, in cents.")]
 Pieces = Annotated[list[tuple[Value, Count]], Meta(max_length=60, description="(value in cents, how many)")]
@@ -134,7 +136,7 @@ class SlipsAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Slips(FloorView):
     """The slips that the caller's role sees."""
 
-    @operation(LIST, "Slips.", tag="Slips", query=SlipsAsked, answers=Page[SlipForm])
+    @operation(LIST, "Slips.", tag="Slips", query=SlipsAsked, answers=Page[SlipForm], scope="read:slips")
     def get(self, call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
         """A dealer sees those that wait at their own table. Of other roles each sees the series that concern it."""
         return _waiting(call) if call.query.state == "waiting" else _all(call)
@@ -155,10 +157,10 @@ class Slips(FloorView):
 class OneSlip(FloorView):
     """A slip on its paper."""
 
-    @operation("read_slip", "One slip.", tag="Slips", answers=SlipForm)
+    @operation("read_slip", "One slip.", tag="Slips", answers=SlipForm, scope="read:slips")
     def get(self, call: Call[Any, Any], series: str, year: int, number: int) -> SlipForm:
         """With every step, its signature and the hash of its entry."""
-        table, name = _slip(call.by, series, year, number)
+        table, name = _slip(call.caller, series, year, number)
         return slip_form(_sheet(table, name))
 
 
@@ -187,7 +189,7 @@ def _waiting(call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
     wanted = call.query.series
     sheets = [
         sheet
-        for sheet in slip_book.in_progress(call.by, _here(call.by))
+        for sheet in slip_book.in_progress(role_of(call.caller), _here(call.caller))
         if not wanted or sheet.slip.series.name == wanted
     ]
     rows = sorted(sheets, key=_age)
@@ -201,26 +203,27 @@ def _age(sheet: Sheet) -> tuple[str, str]:
 
 
 def _all(call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
-    theirs = () if call.by.role == Role.DEALER else slip_book.seen_by(call.by.role)
+    role = role_of(call.caller)
+    theirs = () if role == Role.DEALER else slip_book.seen_by(role)
     wanted = [name for name in theirs if call.query.series in ("", name)]
     rows = slip_book.recent(wanted, position(LIST, call.query), call.query.limit + 1)
     return page(LIST, call.query, rows, form=lambda row: slip_form(row[1]), place=lambda row: row[0])
 
 
-def _here(by: Staff) -> Table | None:
-    return doors.table_of(by) if by.role == Role.DEALER else None
+def _here(by: Caller) -> Table | None:
+    return doors.table_of(by) if isinstance(by, Staff) and by.role == Role.DEALER else None
 
 
-def _series(by: Staff, name: str, table: Table | None) -> Series:
+def _series(by: Caller, name: str, table: Table | None) -> Series:
     series = SLIPS.get(name)
     if series is None:
         raise Refused("unknown_slip", f"There are slips of the series {', '.join(sorted(SLIPS))}.", 404)
-    if not slip_book.may_see(by, series, table, _here(by)):
+    if not slip_book.may_see(role_of(by), series, table, _here(by)):
         raise Refused("not_permitted", f"{series.title}: such slips are none of your role's here.", 403)
     return series
 
 
-def _slip(by: Staff, series: str, year: int, number: int) -> tuple[Table | None, SlipName]:
+def _slip(by: Caller, series: str, year: int, number: int) -> tuple[Table | None, SlipName]:
     """The book and the name of a slip that somebody may see. Raises Refused."""
     rows = models.Slip.objects.filter(series=series, year=year, number=number).values_list("book_id", flat=True)
     book = rows.first()

@@ -236,6 +236,14 @@ def table_of(caller: Staff | ServiceAccount, pk: int) -> Table:
     raise _other_table()
 
 
+def table_for(caller: Staff | ServiceAccount, pk: int) -> Table:
+    """The same, and for a program one of its own."""
+    table = table_of(caller, pk)
+    if isinstance(caller, ServiceAccount):
+        refuse_other_table(caller, table)
+    return table
+
+
 def reach(caller: Staff | ServiceAccount, pk: int) -> tuple[Table, Standing]:
     """A table that somebody of the staff may see, or that a program is for, as it stands."""
     table = table_of(caller, pk)

@@ -13,19 +13,17 @@ from tables import standing
 from tables.day import hours
 from tables.day.figures import LEDGER, Figures
 from tables.log.fold import Standing
-from tables.models import Staff, Table
+from tables.models import Table
 from tables.setup import blindness
 
 
-def counts(viewer: Staff, state: Standing) -> bool:
-    """Whether a rack is being counted by people like the viewer: nobody who may take part is to know what is due."""
+def counts(role: str, state: Standing) -> bool:
+    """Whether a rack is being counted by people of a role: nobody who may take part is to know what is due."""
     counting = [slip.due for slip in state.slips if slip.series.counts(RACK)]
-    return any(stage is not None and viewer.role in stage.by for stage in counting)
+    return any(stage is not None and role in stage.by for stage in counting)
 
 
-def tables_for(
-    viewer: Staff, day: date, among: Iterable[Table] | None = None
-) -> tuple[Sequence[Table] | None, list[str]]:
+def tables_for(role: str, day: date, among: Iterable[Table] | None = None) -> tuple[Sequence[Table] | None, list[str]]:
     """The tables whose figures of a day may be told (None: all), and the names of those that are counted unseen:
     today's win of a table tells whoever counts its rack what is due there."""
     chosen = None if among is None else list(among)
@@ -33,15 +31,15 @@ def tables_for(
         return chosen, []
     tables = list(Table.objects.select_related("book").order_by("name")) if chosen is None else chosen
     standings = standing.at_all([standing.head_of(table) for table in tables])
-    unseen = [table for table in tables if counts(viewer, standings[table.book_id])]
+    unseen = [table for table in tables if counts(role, standings[table.book_id])]
     if not unseen:
         return chosen, []
     return [table for table in tables if table not in unseen], [table.name for table in unseen]
 
 
-def hides_racks(viewer: Staff, day: date) -> bool:
-    """Whether what a rack should hold is not for the viewer, for they may count it; of a day that is over it is."""
-    return day >= hours.day_of(timezone.now()) and RACK in blindness.unseen_by(viewer.role)
+def hides_racks(role: str, day: date) -> bool:
+    """Whether what a rack should hold is kept from a role, for it may count it; of a day that is over it is not."""
+    return day >= hours.day_of(timezone.now()) and RACK in blindness.unseen_by(role)
 
 
 def row(line: Figures, *, hides_racks: bool) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.paper import Apart, Signed, Slip
 from tables.log.series import MOMENT, SLIPS, VOID, Chips, Fact, Series, Stage
-from tables.models import Denomination, Staff, Table
+from tables.models import Denomination, Table
 from tables.roles import Role
 from tables.slips import cage_desk
 
@@ -155,25 +155,25 @@ def seen_by(role: str) -> list[str]:
     return sorted(name for name, series in SLIPS.items() if role in series.seen_by)
 
 
-def may_see(viewer: Staff, series: Series, table: Table | None, here: Table | None) -> bool:
-    """Whether a slip of this series at this table is any of their business."""
-    if (table is None) is not series.in_house or viewer.role not in series.seen_by:
+def may_see(role: str, series: Series, table: Table | None, here: Table | None) -> bool:
+    """Whether a slip of this series at this table is any business of people of a role."""
+    if (table is None) is not series.in_house or role not in series.seen_by:
         return False
-    return viewer.role != Role.DEALER or here == table
+    return role != Role.DEALER or here == table
 
 
-def in_progress(viewer: Staff, here: Table | None = None) -> list[Sheet]:
-    """The slips in progress on the whole floor that somebody may see, those waiting longest first."""
+def in_progress(role: str, here: Table | None = None) -> list[Sheet]:
+    """The slips in progress on the whole floor that people of a role may see, those waiting longest first."""
     tables = list(Table.objects.select_related("book"))
     standings = standing.at_all([standing.head_of(table) for table in tables])
     waiting: list[tuple[Table | None, Slip]] = [
         (table, slip)
         for table in tables
         for slip in standings[table.book_id].slips
-        if may_see(viewer, slip.series, table, here)
+        if may_see(role, slip.series, table, here)
     ]
     ours = cage_desk.in_progress(cage.open_house().pk)
-    waiting += [(None, slip) for slip in ours if may_see(viewer, slip.series, None, here)]
+    waiting += [(None, slip) for slip in ours if may_see(role, slip.series, None, here)]
     return sorted(_sheets(waiting), key=lambda sheet: sheet.since.timestamp() if sheet.since else 0)
 
 
