@@ -121,7 +121,8 @@ def test_a_board_says_what_can_be_entered_now(house: Floor) -> None:
     assert [one["kind"] for one in asks["prompts"]] == ["bet"] * 6
     assert asks["prompts"][0] | {"seat": 0} == {
         "kind": "bet", "seat": 0, "low_cents": 1_000, "high_cents": 10_000, "step_cents": 1_000,
-        "placed_cents": 0, "capped": False, "step_is": "ten chip units", "wager": "main", "needs": "", "opposite": "", "seat_full": False,
+        "placed_cents": 0, "capped": False, "step_is": "ten chip units", "wager": "main", "needs": "", "opposite": "",
+        "seat_full": False,
     }  # fmt: skip
     house.dealer.bets(seat2=5_000)
     house.dealer.cards(8, 9)
