@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
-from casino.demo_house import matters
+from casino.demo_house import matters, wheel
 from casino.demo_house.clock import Clock
 from casino.demo_house.dealer import CardCounter, Dealer, Guest, Player
 from casino.demo_house.people import Box, People, balance, pieces
@@ -81,6 +81,8 @@ def _day(house: House, day: date, ago: int, *, is_first: bool) -> int:
     house.clock.stand(span.start + OPENS)
     dealers = _open(house, ago)
     rounds = _evening(house, dealers, ago)
+    here = {dealer.by.username for dealer in dealers}
+    wheel.evening(house, house.chance.choice([name for name in DEALERS if name not in here]))
     matters.of_the_night(house, dealers, ago)
     _shut(house, dealers, ago)
     house.clock.stand(span.start + COUNTS)
@@ -94,7 +96,8 @@ def _day(house: House, day: date, ago: int, *, is_first: bool) -> int:
 
 def _open(house: House, ago: int) -> list[Dealer]:
     """Some tables open: each is counted, has a dealer, and players who come with chips or cash."""
-    names = [name for name, table in house.tables.items() if kind_of(GAMES[table.game]).sells_chips]
+    kinds = {name: kind_of(GAMES[table.game]) for name, table in house.tables.items()}
+    names = [name for name, kind in kinds.items() if kind.sells_chips and not kind.is_by_count]
     names.remove(matters.COUNTERS_TABLE)
     chosen = [matters.COUNTERS_TABLE, *house.chance.sample(sorted(names), TABLES_A_DAY - 1)]
     on_duty = house.chance.sample(DEALERS, len(chosen))

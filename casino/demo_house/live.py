@@ -94,7 +94,9 @@ def dealers_of(chance: random.Random) -> list[Dealer]:
     banked = [
         table
         for table in Table.objects.filter(retired_at=None).prefetch_related("denominations").order_by("pk")
-        if table.name not in NEWCOMERS and kind_of(GAMES[table.game]).sells_chips
+        if table.name not in NEWCOMERS
+        and kind_of(GAMES[table.game]).sells_chips
+        and not kind_of(GAMES[table.game]).is_by_count
     ]
     people = hired(len(banked))
     return [

@@ -24,7 +24,8 @@ from tables.edge import kept_sheets
 from tables.edge.kept_sheets import Worths
 from tables.edge.worth import NOTHING
 from tables.games.catalog import GAMES
-from tables.log.terms import game_title
+from tables.log.kinds import kind_of
+from tables.log.terms import game_title, usual_hold_of
 from tables.models import Table
 
 COUNTED, LEDGER, EXPECTED = "counted", "ledger", "expected"
@@ -62,6 +63,10 @@ class Figures:
     """The part of the handle of which it is exact round by round; the rest counts by the edge of a full shoe."""
     pending: bool = False
     """Whether a worker is still to compute what the bets are worth."""
+    by_count: bool = False
+    """Whether nobody enters bets or rounds there: its handle, rounds and pace are not known."""
+    usual_hold: str = ""
+    """The hold that the house calls usual there, in words."""
 
     @property
     def drop_cents(self) -> int:
@@ -195,6 +200,8 @@ def together(name: str, lines: Iterable[Figures]) -> Figures:
         drop_is=_weakest(line.drop_is for line in tables),
         theoretical=sum(theoreticals, Fraction(0)) if tables and len(theoreticals) == len(tables) else None,
         pending=any(line.pending for line in tables),
+        by_count=bool(tables) and all(line.by_count for line in tables),
+        usual_hold=tables[0].usual_hold if len({line.usual_hold for line in tables}) == 1 else "",
         **sums,
     )
 
@@ -202,15 +209,14 @@ def together(name: str, lines: Iterable[Figures]) -> Figures:
 def joined(table: Table, parts: Iterable[Figures]) -> Figures:
     """One table's figures of spans that join, in order, as one."""
     spans = [part for part in parts if part.was_open]
-    total = together(table.name, spans)
+    total = replace(together(table.name, spans), **_of_game(table))
     if not spans:
-        return replace(total, game=game_title(table))
+        return total
     first, last, edge = spans[0], spans[-1], edge_of(table)
     # What a rack gained between two spans in which the table was open is in neither of them.
     gaps = sum(after.opener_cents - before.closer_cents for before, after in pairwise(spans))
     return replace(
         total,
-        game=game_title(table),
         opener_cents=first.opener_cents,
         opener_is=first.opener_is,
         closer_cents=last.closer_cents,
@@ -218,6 +224,12 @@ def joined(table: Table, parts: Iterable[Figures]) -> Figures:
         between_cents=total.between_cents + gaps,
         theoretical=_theoretical_of(spans, edge),
     )
+
+
+def _of_game(table: Table) -> dict[str, Any]:
+    """What a table's game says of its figures."""
+    is_by_count = kind_of(GAMES[table.game]).is_by_count
+    return {"game": game_title(table), "by_count": is_by_count, "usual_hold": usual_hold_of(table)}
 
 
 def _theoretical_of(spans: Sequence[Figures], edge: Fraction | None) -> Fraction | None:
@@ -365,7 +377,7 @@ def arrived(since: Mapping[str, int], through: Mapping[str, int]) -> list[Late]:
 
 
 def _figures(table: Table, worths: Worths, span: BookSpan, start: datetime, end: datetime) -> Figures:
-    blank = Figures(table.name, game_title(table))
+    blank = Figures(table.name, **_of_game(table))
     if not span.runs:
         return blank
     sums = {name: sum(run.sums[name] for run in span.runs) for name in ("handle", "rounds")}

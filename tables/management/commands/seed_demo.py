@@ -1,5 +1,5 @@
 """Seed a demo pit: staff of every role, chips, open tables for Rocket, for two games with a pot and for three on
-standard cards; prints how to sign in.
+standard cards, and a roulette table without rounds; prints how to sign in.
 
 Its logins are public knowledge, so it works in a demo only. A second run adds what is missing and changes nothing.
 """
@@ -154,6 +154,28 @@ TABLES: Final = {
         max_cents=20_000,
         denominations=(100, 500, 2_500, 10_000),
     ),
+    "Roulette 1": Settings(
+        game="counted",
+        options={
+            "called": "Roulette",
+            "wagers": [
+                {"name": "Straight up", "pays": "35 to 1", "edge": "2.70 %"},
+                {"name": "Split", "pays": "17 to 1", "edge": "2.70 %"},
+                {"name": "Street", "pays": "11 to 1", "edge": "2.70 %"},
+                {"name": "Corner", "pays": "8 to 1", "edge": "2.70 %"},
+                {"name": "Dozen or column", "pays": "2 to 1", "edge": "2.70 %"},
+                {"name": "Red or black, odd or even, high or low", "pays": "1 to 1", "edge": "2.70 %"},
+            ],
+            "hold_from_permille": 180,
+            "hold_to_permille": 260,
+        },
+        seats=8,
+        unit_cents=100,
+        min_cents=500,
+        max_cents=20_000,
+        wager_limits={"Straight up": (500, 5_000), "Red or black, odd or even, high or low": (2_500, 20_000)},
+        denominations=(100, 500, 2_500, 10_000),
+    ),
 }
 
 SERIES_NAME: Final = "First series"
@@ -290,7 +312,8 @@ def logins() -> str:
         shoe = "house shoe" if terms.source == ShoeSource.HOUSE else "real cards"
         game = GAMES[terms.game]
         decks = game.decks(made_rules(game, terms.options, terms.unit_cents))
-        felt.append((name, game.title, limits, f"{decks} deck{'s' * (decks > 1)}, {shoe}"))
+        cards = f"{decks} deck{'s' * (decks > 1)}, {shoe}" if decks else "by its counts"
+        felt.append((name, game.called(terms.options), limits, cards))
     return f"{columns(people)}\n\n{columns(felt)}"
 
 

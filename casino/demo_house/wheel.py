@@ -1,0 +1,57 @@
+"""The demo's roulette table: nobody enters what is bet there. Its evening is cash, a count in between, a closer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from casino.demo_house.people import balance, pieces
+from tables import dealing
+from tables.inputs import ChangeChips, SellChips
+from tables.models import Table
+
+if TYPE_CHECKING:
+    from casino.demo_house.fortnight import House
+
+NAME: Final = "Roulette 1"
+SALES: Final = 7
+HOLD_PER_CENT: Final = (4, 34)
+"""What the table keeps of a half evening's drop, by chance; the house says that 18 to 26 % are usual."""
+STEP_CENTS: Final = 500
+
+
+def evening(house: House, username: str) -> int:
+    """The table opens, sells, is counted twice, and closes; how often it sold chips. Its box waits for the count."""
+    table, people = house.tables[NAME], house.people
+    values = tuple(chip.value_cents for chip in table.denominations.all())
+    house.clock.passes(60)
+    house.opened_with.setdefault(NAME, balance("rack", table))
+    people.counts(table, "opener", username, pieces(balance("rack", table), values))
+    dealing.sign_in(table, people[username])
+    _half(house, table, username, values, "rack")
+    _leveled(house, table, username, values)
+    _half(house, table, username, values, "closer")
+    house.boxes.append(people.removes_box(table, f"{table.pk}-{len(house.boxes)}"))
+    return 2 * SALES
+
+
+def _half(house: House, table: Table, username: str, values: tuple[int, ...], count: str) -> None:
+    """Players buy in and play; then the rack tells what they lost, which is more than they took away."""
+    dropped = 0
+    for _ in range(SALES):
+        house.clock.passes(house.chance.uniform(300, 900))
+        cents = 5_000 * house.chance.randint(1, 12)
+        dropped += cents
+        house.people.enters(table, username, SellChips(cents, as_shown=True))
+    house.clock.passes(120)
+    house.people.enters(table, username, ChangeChips(10_000, up=True, as_shown=True))
+    kept = dropped * house.chance.randint(*HOLD_PER_CENT) // 100
+    carried_away = (dropped - kept) // STEP_CENTS * STEP_CENTS
+    counted = balance("rack", table) + dropped - carried_away
+    house.people.counts(table, count, username, pieces(counted, values))
+
+
+def _leveled(house: House, table: Table, username: str, values: tuple[int, ...]) -> None:
+    """A fill brings the rack back to what it opened with."""
+    lacks = (house.opened_with[NAME] - balance("rack", table)) // STEP_CENTS * STEP_CENTS
+    if lacks > 0:
+        house.people.carries(table, "fill", username, pieces(lacks, values))
