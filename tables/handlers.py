@@ -17,7 +17,7 @@ from tables.models import Staff
 from tables.permits import Permit
 from tables.scene import Outcome, Scene, Step, seat_of
 
-SLIPS_AND_WORDS: Final = ("slip", "dispute", "correction", "clock")
+SLIPS_AND_WORDS: Final = ("slip", "dispute", "correction", "clock", "limits")
 """The subjects of entries that leave the cards, the bets and who deals as they were."""
 
 Enter = Callable[[Scene, Any], Outcome]

@@ -371,6 +371,10 @@ class Table(models.Model):
         default=dict, db_default=models.Value({}, models.JSONField()), blank=True, editable=False
     )
     """What the table is set to itself of the limits that a plan sets now, by their names; None for no such limit."""
+    kept_minimums = models.JSONField(
+        default=dict, db_default=models.Value({}, models.JSONField()), blank=True, editable=False
+    )
+    """The seats that keep an older minimum until they leave, as the log has them."""
     cameras = models.CharField(
         max_length=80, blank=True, default="", help_text="As the surveillance calls those that look at it: C-12, PTZ 3."
     )

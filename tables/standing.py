@@ -2,7 +2,7 @@
 
 A book's head hash names its whole history, so a standing is cached by it. What another process wrote since the newest
 standing of this one is folded upon that. Without one, the newest entry of each register (open or closed, dealer, shoe,
-rack) and those of the latest round are read. So the cost does not grow with history.
+rack, notice of limits) and those of the latest round are read. So the cost does not grow with history.
 """
 
 from __future__ import annotations
@@ -80,6 +80,9 @@ _LATEST: Final = """
         UNION ALL
         (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
             AND subject = 'outage' ORDER BY seq DESC LIMIT 1)
+        UNION ALL
+        (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
+            AND subject = 'limits' ORDER BY seq DESC LIMIT 1)
         UNION ALL
         (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
             AND subject = 'round'

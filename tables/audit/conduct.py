@@ -27,7 +27,7 @@ def enact(floor: Floor, standing: Standing, event: Event, entry: Entry, move_kin
         raise Misconduct(f"it makes a {min(wrong)}, which no {event.subject} {event.kind} does")
     if event.of_the_house is not floor.is_the_house or event.kind != entry.kind:
         raise Misconduct(f"the house writes no entry {entry.subject} {entry.kind} in this book")
-    floor.follow(standing, event)
+    floor.follow(standing, event, entry)
     floor.attest(event, entry)
     if check := CHECKS.get(type(event)):
         check(event, entry)

@@ -10,6 +10,7 @@ from ledger.house import Difference, difference
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Entry
 from tables import attesting
+from tables.audit import limits
 from tables.audit.comparison import first_difference
 from tables.games.catalog import GAMES
 from tables.log import by_count
@@ -47,10 +48,10 @@ class Floor:
         """Whether it is the house, and no table."""
         return self._book.name == HOUSE
 
-    def follow(self, standing: Standing, event: Event) -> None:
+    def follow(self, standing: Standing, event: Event, entry: Entry) -> None:
         """Set the table as an entry says. Raises Misconduct where it could not be set so."""
         if isinstance(event, TableSet):
-            self._change(standing, event)
+            self._change(standing, event, entry)
 
     def attest(self, event: Event, entry: Entry) -> None:
         """Hold a signature against the keys of terminals and passkeys, and what the house says of such keys against
@@ -77,7 +78,7 @@ class Floor:
             by=_writer(standing, entry),
         )
 
-    def _change(self, standing: Standing, event: TableSet) -> None:
+    def _change(self, standing: Standing, event: TableSet, entry: Entry) -> None:
         before = asdict(self._settings) if self._settings else {}
         after = settings_after(self._settings, event.after)
         due = difference(before, asdict(after)) if before else Difference({}, event.after)
@@ -86,6 +87,8 @@ class Floor:
         if before and standing.round_open and (waiting := WAITS.keys() & event.after.keys()):
             raise Misconduct(f"it changes the {min(waiting)} of a table at which a round is open")
         by_count.refuse_change(standing, self._settings, after)
+        if self._settings is not None:
+            limits.check(self._settings, after, standing, event, entry)
         self._set(after)
 
     def _set(self, settings: Settings) -> None:

@@ -51,7 +51,9 @@ def check_terms(event: TermsChanged, entry: Entry) -> None:
 
 
 def check_table(event: TableSet, entry: Entry) -> None:
-    """A table's settings. Called by the check of such entries."""
+    """A table's settings. Called by the check of such entries. For what the watch set, its plans answer."""
+    if event.plans is not None:
+        return
     matter = two_people.of_table(event.before, event.after, _terms(entry))
     hold(matter, event.proposal, entry, {"about": entry.book, "before": event.before, "after": event.after})
 

@@ -30,7 +30,7 @@ from tables.audit.rows import noted
 from tables.day import cash_shifts, custody
 from tables.edge import kept_sheets, shoe_audit
 from tables.models import Table
-from tables.setup import proposals, service_accounts
+from tables.setup import limits, proposals, service_accounts
 from tables.slips import back_entry
 
 PLANS: Final = (
@@ -76,11 +76,11 @@ def look_after_alerts() -> bool:
 
 
 def bring_into_force() -> int:
-    """What was approved and whose moment has come, by itself and each minute; how many proposals that settled. Under a
+    """What was approved and whose moment has come, and what limit plans ask for now, by itself and each minute. Under a
     clock that leapt nobody can say whose moment it is."""
     try:
         if not witness.unexplained(clock.agreed()):
-            return proposals.bring_into_force()
+            return proposals.bring_into_force() + limits.bring_into_force()
     except WrongClock as wrong:
         alerts.about_the_clock(wrong)
     return 0

@@ -385,6 +385,15 @@ class WagerLimits(Struct, frozen=True):
     max_cents: int
 
 
+class KeptMinimum(Struct, frozen=True, omit_defaults=True):
+    """A seat that keeps an older minimum, as it played when the table's was raised."""
+
+    seat: int
+    min_cents: int
+    missed: int = 0
+    """How many rounds in a row it did not bet."""
+
+
 class Limits(Struct, frozen=True):
     """The table's limits for one bet, and for the house's whole exposure in one round (``None``: no cap)."""
 
@@ -395,6 +404,8 @@ class Limits(Struct, frozen=True):
     """The wagers that have limits of their own."""
     seat_max_cents: int | UnsetType = UNSET
     """The most that one seat may bet, all of its wagers before the cards together. Unset: no such limit."""
+    kept: tuple[KeptMinimum, ...] | UnsetType = UNSET
+    """The seats that keep an older minimum, on wagers without limits of their own."""
 
     def of(self, wager: str) -> tuple[int, int]:
         """The least and the most that may lie on a wager, in minor units."""
@@ -402,6 +413,13 @@ class Limits(Struct, frozen=True):
             if own.wager == wager:
                 return own.min_cents, own.max_cents
         return self.min_cents, self.max_cents
+
+    def least(self, wager: str, seat: int) -> int:
+        """The least that may lie on a wager of a seat, in minor units."""
+        least, _ = self.of(wager)
+        own = any(limits.wager == wager for limits in self.wagers or ())
+        kept = [] if own else [older.min_cents for older in self.kept or () if older.seat == seat]
+        return min([least, *kept])
 
     @property
     def bind_bets(self) -> bool:

@@ -391,6 +391,6 @@ def _touched(wagers: tuple[Wager, ...], name: str) -> tuple[tuple[int, Wager], .
 
 
 def _first_ask(seat: int, limits: Limits, step: int, wager: Wager) -> AskBet:
-    least, most = limits.of(wager.name)
-    low = -(-max(least, step) // step) * step
+    _, most = limits.of(wager.name)
+    low = -(-max(limits.least(wager.name, seat), step) // step) * step
     return AskBet(seat, low, most, step, step_is="the chip unit", wager=wager.name, needs=wager.needs)

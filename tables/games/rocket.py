@@ -447,12 +447,12 @@ def _ask_first_bets(seats: tuple[int, ...], limits: Limits, unit: int) -> tuple[
 
 def _ask_bets(seats: tuple[int, ...], limits: Limits, unit: int, bets: tuple[int, ...]) -> tuple[AskBet, ...]:
     step = 10 * unit
-    low, high = max(limits.min_cents, step), min(limits.max_cents, limits.room_of(0))
+    high = min(limits.max_cents, limits.room_of(0))
     room = MOST_CENTS if limits.cap_cents is None else limits.cap_cents - sum(bets)
     asks = [
         AskBet(
             seat,
-            low,
+            max(limits.least(MAIN, seat), step),
             min(room + own, high),
             step,
             own,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Final
 
 import msgspec
@@ -300,6 +301,18 @@ class Round(ABC):
 
 
 @dataclass(frozen=True, slots=True)
+class Announced:
+    """What the players of a table were told will be raised."""
+
+    seq: int
+    least: Mapping[str, int]
+    """Limits by their names (``limit_plans.Values``), and the least that they come to, in minor units."""
+    effective: datetime
+    why: str
+    keeps_seated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """A table at one sequence number."""
 
@@ -334,6 +347,8 @@ class Standing:
     closes."""
     back_entry: Mode | None = None
     """What is entered from paper after an outage, while it is."""
+    announced: Announced | None = None
+    """The minimum that is to be raised, while its notice runs."""
 
     @property
     def stacks(self) -> dict[int, int]:

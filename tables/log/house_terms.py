@@ -227,6 +227,11 @@ TERMS: Final[Mapping[str, Term]] = {
             default=72, least=1, most=720,
             help="Then it has expired, and nobody can approve it.",
         ),
+        Term(
+            name="limits_notice_minutes", title="Notice before a minimum is raised", group=FLOOR, kind="minutes",
+            default=30, least=0, most=1_440, unset="none",
+            help="While players are seated it is announced at the table for so long. Anything else holds at once.",
+        ),
         # --- Separation of duties
         Term(
             name="duties_apart_hours", title="No chips after administration for", group=DUTIES, kind="hours",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from msgspec import structs
+from msgspec import UNSET, structs
 
 from ledger.proof.chips import money
 from ledger.proof.moves import Chart, Move
@@ -22,6 +22,7 @@ from tables.games.cards import NOTHING, PAIRS, UNKNOWN, Pack
 from tables.games.counted import Counted, CountedRules, no_rounds
 from tables.games.felt import DEALER, Action, AskChoice, Choose, Limits, Opening, Payment, Payout, Rake, SeatView, View
 from tables.games.game import BankedGame, Game, PotGame, Wager
+from tables.log import limit_notice
 from tables.log.fold import HOUSE_SHOE, Round, Shoe, Standing
 from tables.log.settlement import commission_of, game_moves, paid_in_full, settlement
 from tables.log.terms import Set, limits_of, rules_of
@@ -305,10 +306,11 @@ class AgainstHouse(GameKind):
         """The options and limits of now, the shoe as it lies. The burn was made when this shoe was shuffled, whatever
         the option says since."""
         rules, shoe = rules_of(table), standing.shoe
+        limits = structs.replace(limits_of(table), kept=limit_notice.kept_in(table.kept_minimums, standing) or UNSET)
         pinned = self._game.burning(rules, shoe.burn + shoe.burned_since) if shoe else rules
         seats, gone = tuple(range(1, table.seats + 1)), standing.gone
         if not self._game.side_by_side:
-            return pinned, Opening(seats, limits_of(table), gone, standing.button)
+            return pinned, Opening(seats, limits, gone, standing.button)
         if len(gone) != len(self._game.pack(rules).nothing):
             gone = self._game.pack(rules).nothing  # no shoe yet, or one that has to go before a round is opened
         before = standing.dealt_before
@@ -316,7 +318,7 @@ class AgainstHouse(GameKind):
         unseen += standing.aside_since.count(UNKNOWN)
         # Packets that seats look at are unknown here until they are shown, even if a house shoe dealt them.
         blind = self._game.looks or table.source != HOUSE_SHOE
-        return rules, Opening(seats, limits_of(table), gone, blind=blind, unseen=unseen)
+        return rules, Opening(seats, limits, gone, blind=blind, unseen=unseen)
 
     def _unseen(self, before: Round) -> int:
         """How many cards are out unseen: after a voided round, those too that lay facedown and were never turned."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Final, Literal
+from typing import Any, Final, Literal, Protocol
 from zoneinfo import ZoneInfo
 
 from tables.games.felt import Struct
@@ -237,6 +237,50 @@ class Outcome:
 def values_of(layers: Layers) -> dict[str, Value]:
     """Each limit's value, without where it comes from."""
     return {name: layer.value for name, layer in layers.items()}
+
+
+# --- What a table is set to --------------------------------------------------------------------------------------
+
+
+class SetLimits(Protocol):
+    """Whatever says what a table's limits are set to."""
+
+    @property
+    def min_cents(self) -> int: ...
+    @property
+    def wager_limits(self) -> Any: ...
+    @property
+    def own_limits(self) -> Any: ...
+
+
+def limits_in(settings: SetLimits) -> dict[str, Value]:
+    """The limits that settings have; those that are not set are left out."""
+    amounts = {name: getattr(settings, name) for name in AMOUNTS}
+    limits: dict[str, Value] = {name: cents for name, cents in amounts.items() if cents is not None}
+    return limits | {f"{WAGER}{wager}": (least, most) for wager, (least, most) in settings.wager_limits.items()}
+
+
+def own_limits(settings: SetLimits) -> dict[str, Value]:
+    """What a table is set to itself, whatever plans set there now."""
+    own = limits_in(settings) | {name: plain(value) for name, value in settings.own_limits.items()}
+    return {name: value for name, value in own.items() if value is not None}
+
+
+def own_beneath(values: Values, own: Values) -> dict[str, Value | None]:
+    """What settings have to keep of a table's own limits, where others hold now; None for no such limit."""
+    return {name: own.get(name) for name in sorted({**values, **own}) if values.get(name) != own.get(name)}
+
+
+def in_settings(values: Mapping[str, Value]) -> dict[str, Any]:
+    """Limits as a table's settings have them: every one that plans may set."""
+    amounts: dict[str, Any] = {name: values.get(name) for name in AMOUNTS}
+    wagers = {name.removeprefix(WAGER): value for name, value in values.items() if name.startswith(WAGER)}
+    return amounts | {"wager_limits": wagers}
+
+
+def plain(value: Any) -> Any:
+    """A limit as plans have it, of what JSON made of it."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 # --- Resolving ---------------------------------------------------------------------------------------------------

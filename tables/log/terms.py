@@ -44,6 +44,8 @@ class Settings:
     """The most that one seat may bet in a round, all of its wagers before the cards together."""
     own_limits: Mapping[str, Any] = field(default_factory=dict)
     """What the table is set to itself of the limits that a plan sets now, by their names."""
+    kept_minimums: Mapping[str, Any] = field(default_factory=dict)
+    """``seats`` that keep an older minimum, and what that is; ``from_round``: the first round of the new one."""
 
 
 def settings_after(before: Settings | None, after: Mapping[str, Any]) -> Settings:
@@ -78,6 +80,8 @@ class Set(Protocol):
     def cap_cents(self) -> int | None: ...
     @property
     def seat_max_cents(self) -> int | None: ...
+    @property
+    def kept_minimums(self) -> Any: ...
     @property
     def wager_limits(self) -> Any: ...
     @property

@@ -6,10 +6,10 @@ so is the moment where it is empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
-from typing import Any, Final
+from typing import Final
 from zoneinfo import available_timezones
 
 import msgspec
@@ -35,8 +35,10 @@ from tables.log.limit_plans import (
     Outcome,
     Plan,
     Schedule,
-    Value,
     Values,
+    in_settings,
+    limits_in,
+    own_limits,
     resolve,
 )
 from tables.log.terms import Settings
@@ -130,36 +132,15 @@ def settings_of_row(table: Table) -> Settings:
         wager_limits=table.wager_limits,
         seat_max_cents=table.seat_max_cents,
         own_limits=table.own_limits,
+        kept_minimums=table.kept_minimums,
     )
 
 
 def facts_of(settings: Settings, table: str, pit: str) -> Facts:
     """What the layers of a table are chosen by."""
     game = GAMES[settings.game]
-    own = limits_in(settings) | {name: plain(value) for name, value in settings.own_limits.items()}
-    kept = {name: value for name, value in own.items() if value is not None}
-    return Facts(
-        table=table, game=settings.game, pit=pit, wagers=frozenset(game.limited_wagers(settings.options)), own=kept
-    )
-
-
-def limits_in(settings: Settings | Table) -> dict[str, Value]:
-    """The limits that settings have, by the names that plans call them by; those that are not set are left out."""
-    amounts = {name: getattr(settings, name) for name in AMOUNTS}
-    limits: dict[str, Value] = {name: cents for name, cents in amounts.items() if cents is not None}
-    return limits | {f"{WAGER}{wager}": (least, most) for wager, (least, most) in settings.wager_limits.items()}
-
-
-def in_settings(values: Mapping[str, Value]) -> dict[str, Any]:
-    """Limits as a table's settings have them: every one that plans may set."""
-    amounts: dict[str, Any] = {name: values.get(name) for name in AMOUNTS}
-    wagers = {name.removeprefix(WAGER): value for name, value in values.items() if name.startswith(WAGER)}
-    return amounts | {"wager_limits": wagers}
-
-
-def plain(value: Any) -> Any:
-    """A limit as plans have it, of what JSON made of it."""
-    return tuple(value) if isinstance(value, list) else value
+    wagers = frozenset(game.limited_wagers(settings.options))
+    return Facts(table=table, game=settings.game, pit=pit, wagers=wagers, own=own_limits(settings))
 
 
 # --- Setting -----------------------------------------------------------------------------------------------------

@@ -59,11 +59,11 @@ def sections(through_seq: int | None = None) -> list[PitSection]:
     return sorted(standing, key=lambda row: (natural(row.pit), natural(row.section)))
 
 
-def places() -> dict[str, Place]:
-    """Where every table stands that is in a pit, by its name."""
+def places(through_seq: int | None = None) -> dict[str, Place]:
+    """Where every table stands that is in a pit, by its name; as it was through an entry of the house's book."""
     return {
         name: Place(row.pit, row.section, row.first.index(name) if name in row.first else len(row.first))
-        for row in sections()
+        for row in sections(through_seq)
         for name in row.tables
     }
 

@@ -42,9 +42,8 @@ from tables.log.house_terms import said_of, title_of
 from tables.models import Proposal, ProposalEnd, Staff
 from tables.refusals import Refused
 from tables.setup import house_terms
-from tables.setup.two_people import MATTERS, Draft, Matter, handles
+from tables.setup.two_people import BY_THE_CLOCK, MATTERS, Draft, Matter, handles
 
-BY_THE_CLOCK: Final = "the watch"
 MOST_WORDS: Final = 500
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, replace
 from typing import Any, Final
+from uuid import UUID
 
 import msgspec
 from django.db import transaction
@@ -25,19 +26,21 @@ from tables import standing
 from tables.games.catalog import GAMES
 from tables.games.felt import MOST_CENTS
 from tables.games.game import Game
-from tables.log import two_people
+from tables.log import limit_notice, two_people
 from tables.log.entries.kept import TableAdded
+from tables.log.entries.limit_plans import called
 from tables.log.entries.proposals import builtins
-from tables.log.entries.settings import PAYS, TableSet
+from tables.log.entries.settings import PAYS, ByPlans, TableSet
 from tables.log.fold import SHUFFLERS, Standing
 from tables.log.kinds import kind_of
+from tables.log.limit_plans import WAGER, limits_in
 from tables.log.terms import Settings, made_rules, rules_of, settings_after
 from tables.models import MOST_RAKE_PERMILLE, Denomination, ShoeSource, Staff, Table
 from tables.refusals import Refused, sentence
 from tables.setup import house_terms, pay_tables
 from tables.setup.kinds import MOST_UNITS_A_BET, setting_of
+from tables.setup.two_people import BY_THE_CLOCK, Matter, Proposal, handles, refuse_alone
 from tables.setup.two_people import Draft as ToPropose
-from tables.setup.two_people import Matter, Proposal, handles, refuse_alone
 
 Faults = dict[str, str]
 """One sentence for each setting that is wrong."""
@@ -78,6 +81,7 @@ def settings_of(table: Table) -> Settings:
         cameras=table.cameras,
         seat_max_cents=table.seat_max_cents,
         own_limits=table.own_limits,
+        kept_minimums=table.kept_minimums,
     )
 
 
@@ -116,6 +120,15 @@ def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff, proposa
             _store(table, after)
             _write(table, head, changed, by, proposal)
     return table
+
+
+def set_by_plans(table: Table, head: Head, limits: Mapping[str, Any], *, plans: ByPlans, key: UUID) -> None:
+    """Set the limits of a table as its plans say. The caller holds the table's book, and read its row since."""
+    before = settings_of(table)
+    after = replace(before, **limits)
+    _store(table, after)
+    changed = difference(asdict(before), asdict(after))
+    log.append(head, Draft.of(TableSet(**changed._asdict(), plans=plans), BY_THE_CLOCK, key=key))
 
 
 def _open_book(name: str, settings: Settings) -> Book:
@@ -249,6 +262,7 @@ def change_faults(table: Table, changes: Mapping[str, Any], state: Standing) -> 
     if state.is_open and _is_by_count(before) is not _is_by_count(after):
         says = "Close the table first: its rack has to be counted before its win is known in another way."
         return sentences | {"game": says}
+    sentences |= _held_faults(before, after, state)
     if state.round_open:
         return sentences | {name: round_is_open(table, state, f"{WAITS[name]} can change") for name in changed}
     return sentences | {name: says for name in changed if (says := _chips_lie(name, state, after))}
@@ -257,6 +271,25 @@ def change_faults(table: Table, changes: Mapping[str, Any], state: Standing) -> 
 def _is_by_count(settings: Settings) -> bool:
     game = GAMES.get(settings.game)
     return game is not None and kind_of(game).is_by_count
+
+
+def _held_faults(before: Settings, after: Settings, state: Standing) -> Faults:
+    """Limits that a plan sets, and minima that take notice: both are changed by a plan."""
+    earlier, later = limits_in(before), limits_in(after)
+    changed = {name for name in {**earlier, **later} if earlier.get(name) != later.get(name)}
+    fields = {name: "wager_limits" if name.startswith(WAGER) else name for name in changed}
+    sentences = {
+        fields[name]: f"A limit plan sets the {called(name)} here now: change that plan, or set one for this table."
+        for name in sorted(changed & before.own_limits.keys())
+    }
+    minutes = house_terms.number("limits_notice_minutes")
+    raises = limit_notice.raised(earlier, later) if minutes and limit_notice.seated(state) else {}
+    for name in raises.keys() - before.own_limits.keys():
+        sentences[fields.get(name, "min_cents")] = (
+            f"Players are seated: raising the {called(name)} takes {minutes} minutes' notice. Set a limit plan for this"
+            " table: it announces that, and brings it into force."
+        )
+    return sentences
 
 
 def _chips_lie(name: str, state: Standing, after: Settings) -> str:

@@ -58,6 +58,9 @@ class Matter:
 
 MATTERS: Final[dict[str, Matter]] = {}
 
+BY_THE_CLOCK: Final = "the watch"
+"""Who writes what was decided before, once its moment has come."""
+
 
 def handles(*names: str, matter: Matter) -> None:
     """Proposals of these matters are handled so."""

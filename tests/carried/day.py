@@ -99,6 +99,7 @@ ONLY_BY_AN_UPGRADE: Final = {(True, "rows", "taken_over")}
 SINCE_THE_LATEST_KEPT_HOUSE: Final[frozenset[tuple[bool, str, str]]] = frozenset(
     {
         (True, "limit_plan", "set"),
+        (False, "limits", "announced"),
         (True, "service_account", "set"),
         (True, "service_account", "revoked"),
         (True, "service_account", "expired"),

@@ -19,7 +19,7 @@ from ledger.proof.spelling import canonical
 from tables.audit.outside.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
 from tables.audit.outside.cage_counts import Count, Part, count_of, into_places
 from tables.games.felt import Illegal
-from tables.log import back_entry, by_count, paper, pins
+from tables.log import back_entry, by_count, limit_notice, paper, pins
 from tables.log.catalog import event_of, fold
 from tables.log.entries.clocks import ClockMended
 from tables.log.entries.corrections import AboutCorrection, Correction, CorrectionProposed
@@ -30,6 +30,7 @@ from tables.log.entries.settings import TableSet
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import Event, Misconduct, Unreadable
 from tables.log.fold import UNREADABLE, Standing
+from tables.log.limit_plans import limits_in
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
 from tables.log.terms import Settings, settings_after
@@ -329,12 +330,18 @@ class BookProof:
                 self._correction(event, state)
 
     def _settings(self, event: TableSet, standing: Standing, state: _State) -> None:
+        """What was set fits what was there; and a minimum that a plan raised was announced to those who played."""
         settings = state.settings
         before = msgspec.to_builtins(settings) if settings else {}
         if before and any(before.get(name) != event.before.get(name) for name in event.after):
             raise Misconduct("the settings were others before it")
         state.set(event)
         by_count.refuse_change(standing, settings, state.settings)
+        if settings and state.settings and event.plans:
+            moment = datetime.fromisoformat(event.plans.moment)
+            limits = limits_in(settings), limits_in(state.settings)
+            if says := limit_notice.fault(standing, *limits, moment, event.plans.notice_minutes):
+                raise Misconduct(says)
 
     def _round_opening(self, pinned: Pinned, entry: Entry, before: Standing, settings: Settings | None) -> None:
         """A round is opened by the rules and limits that were in force, upon the cards and chips that were there."""

@@ -14,6 +14,19 @@ PAYS: Final = "pays"
 """The option that has a pay table of an operator's making."""
 
 
+class ByPlans(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """By which limit plans a table was set, so that a proof comes to the same."""
+
+    moment: str
+    """When they were reckoned; ISO 8601 in UTC."""
+    house_seq: int
+    """The plans and pits are those through this entry of the house's book."""
+    layers: dict[str, str]
+    """For each limit that was set, the plan and its version; empty where the table itself sets it again."""
+    notice_minutes: int = 0
+    """The house's notice for a minimum that is raised while players are seated."""
+
+
 class TableSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     """A table was set up, or set otherwise: of what changed, the value before and after."""
 
@@ -24,17 +37,23 @@ class TableSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     after: dict[str, Any]
     proposal: int | None = None
     """The proposal that two people stand for, where it took two."""
+    plans: ByPlans | None = None
+    """The limit plans by which the watch set it; None where somebody did."""
 
     def words(self) -> str:
         changes: list[str] = []
         for name, value in self.after.items():
+            if name in ("own_limits", "kept_minimums"):
+                continue
             if name == "wager_limits":
                 changes += [f"{wager} {money(low)} to {money(high)}" for wager, (low, high) in value.items()]
             elif isinstance(value, Mapping):
                 changes += _options(self.before.get(name) or {}, value)
             else:
                 changes.append(change(name, self.before.get(name), value))
-        return f"{'Changed' if self.before else 'Set up'}: {', '.join(changes)}"
+        plans = sorted({layer for layer in self.plans.layers.values() if layer}) if self.plans else []
+        by = f" by plan {', '.join(plans)}" if plans else " as a plan ended" if self.plans else ""
+        return f"{'Changed' if self.before else 'Set up'}{by}: {', '.join(changes)}"
 
 
 class TableRetired(Event, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,0 +1,117 @@
+"""Limits that the watch set, held against the plans of the house's book as they were then, and against the notice that
+was given."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from ledger.models import HOUSE, LogEntry
+from ledger.proof.chain import Entry
+from tables.handlers import checks
+from tables.log import limit_notice
+from tables.log.entries.limit_plans import LimitPlanSet
+from tables.log.entries.limits import LimitsAnnounced
+from tables.log.entries.pits import PitSectionSet
+from tables.log.entries.settings import ByPlans, TableSet
+from tables.log.event import Misconduct
+from tables.log.fold import Standing
+from tables.log.limit_notice import MINIMUM
+from tables.log.limit_plans import WAGER, Facts, Layers, layers_at, limits_in, own_beneath
+from tables.log.terms import Settings
+from tables.setup import house_terms, limit_plans, limits, pits
+from tables.setup.pits import NOWHERE
+from tables.setup.two_people import BY_THE_CLOCK
+
+LATE: Final = timedelta(minutes=2)
+"""So long an entry may be written after the moment that its plans were reckoned for."""
+
+
+def check(before: Settings, after: Settings, standing: Standing, event: TableSet, entry: Entry) -> None:
+    """A change of a table's limits is what its plans said. Raises Misconduct where they said something else, where a
+    notice was skipped, and where somebody set what plans alone set."""
+    plans = event.plans
+    if plans is None:
+        earlier, later = limits_in(before), limits_in(after)
+        if {"own_limits", "kept_minimums"} & event.after.keys():
+            raise Misconduct("it says what plans set, and names none")
+        if any(earlier.get(name) != later.get(name) for name in before.own_limits):
+            raise Misconduct("it sets what a limit plan sets, and names none")
+        return
+    if entry.by != BY_THE_CLOCK:
+        raise Misconduct(f"the watch brings limit plans into force, and {entry.by} wrote it")
+    if strange := event.after.keys() - set(limits.LIMIT_SETTINGS):
+        raise Misconduct(f"no limit plan sets the {min(strange)} of a table")
+    moment = _moment(plans, entry)
+    _refuse_stale(plans, moment)
+    facts = limit_plans.facts_of(before, entry.book, pits.places(plans.house_seq).get(entry.book, NOWHERE).pit)
+    layers = layers_at(limit_plans.plans(moment, plans.house_seq), facts, moment)
+    _refuse_other(before, after, layers, plans)
+    layered = [layers[name] for name in plans.layers if name in layers]
+    if standing.dealt_before and any(limit_notice.takes(layer) == "shoe" for layer in layered):
+        raise Misconduct("it sets in the middle of a shoe what holds with the next one")
+    _refuse_unkept(before, after, standing, layers, facts)
+    _refuse_without_notice(before, after, standing, plans, entry)
+
+
+def _moment(plans: ByPlans, entry: Entry) -> datetime:
+    moment = datetime.fromisoformat(plans.moment)
+    if entry.at is None or not timedelta(0) <= entry.at - moment <= LATE:
+        raise Misconduct("its plans were reckoned for another time")
+    return moment
+
+
+def _refuse_stale(plans: ByPlans, moment: datetime) -> None:
+    """What the house had said long before has to count."""
+    house = LogEntry.objects.filter(book__name=HOUSE, seq__gt=plans.house_seq, at__lt=moment - LATE)
+    if house.filter(subject__in=(LimitPlanSet.subject, PitSectionSet.subject)).exists():
+        raise Misconduct("plans or pits were set meanwhile that it does not go by")
+
+
+def _refuse_other(before: Settings, after: Settings, layers: Layers, plans: ByPlans) -> None:
+    earlier, later = limits_in(before), limits_in(after)
+    changed = {name for name in {**earlier, **later} if earlier.get(name) != later.get(name)}
+    if changed != plans.layers.keys():
+        raise Misconduct("it does not name the plan of each limit that it sets")
+    for name in sorted(changed):
+        due = layers[name].value if name in layers else None
+        if later.get(name) != due:
+            raise Misconduct(f"no plan said so: the {name} would be {due}")
+        if plans.layers[name] != limits.layer_name(layers, name):
+            raise Misconduct(f"another layer sets the {name}: {limits.layer_name(layers, name) or 'the table itself'}")
+
+
+def _refuse_unkept(before: Settings, after: Settings, standing: Standing, layers: Layers, facts: Facts) -> None:
+    """What lies beneath the plans, and which seats keep the old minimum, follows from what was there."""
+    if msgspec.to_builtins(own_beneath(limits_in(after), facts.own)) != msgspec.to_builtins(after.own_limits):
+        raise Misconduct("the table itself was set to other limits than it says")
+    due = limits.kept_minimums(before, limits_in(after), layers, standing)
+    if msgspec.to_builtins(due) != msgspec.to_builtins(after.kept_minimums):
+        raise Misconduct("other seats keep the old minimum than it says")
+
+
+def _refuse_without_notice(before: Settings, after: Settings, standing: Standing, plans: ByPlans, entry: Entry) -> None:
+    _refuse_other_notice(plans.notice_minutes, entry)
+    moment = datetime.fromisoformat(plans.moment)
+    if says := limit_notice.fault(standing, limits_in(before), limits_in(after), moment, plans.notice_minutes):
+        raise Misconduct(says)
+
+
+def _refuse_other_notice(minutes: int, entry: Entry) -> None:
+    if not house_terms.went_by("limits_notice_minutes", entry, lambda value: bool(value == minutes)):
+        raise Misconduct("the house's notice was another then")
+
+
+@checks(LimitsAnnounced)
+def check_notice(event: LimitsAnnounced, entry: Entry) -> None:
+    """A notice is by the watch, and as long as the house's terms have it."""
+    if entry.by != BY_THE_CLOCK:
+        raise Misconduct(f"the watch announces limits, and {entry.by} wrote it")
+    _refuse_other_notice(event.notice_minutes, entry)
+    if any(name != MINIMUM and not name.startswith(WAGER) for name in event.least):
+        raise Misconduct("it announces what takes no notice")
+    earliest = entry.at + timedelta(minutes=event.notice_minutes) if entry.at else None
+    if event.least and (earliest is None or datetime.fromisoformat(event.effective) < earliest - LATE):
+        raise Misconduct(f"it announces for an earlier moment than in {event.notice_minutes} minutes")

@@ -1,0 +1,41 @@
+"""The notice of a minimum that is to be raised, as it is given at a table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import ClassVar
+
+from ledger.proof.chips import money
+from tables.log.entries.limit_plans import called
+from tables.log.event import Event
+from tables.log.fold import Announced, Standing
+
+
+class LimitsAnnounced(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The players are told what will be raised, and from when; with nothing to be raised the notice is over."""
+
+    subject: ClassVar[str] = "limits"
+    kinds: ClassVar[tuple[str, ...]] = ("announced",)
+
+    least: dict[str, int]
+    """Limits by their names, and the least that they come to, in minor units."""
+    effective: str
+    """The first moment at which they may be raised; ISO 8601 in UTC."""
+    why: str
+    notice_minutes: int
+    """The house's notice then."""
+    keeps_seated: bool = False
+
+    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+        if not self.least:
+            return replace(standing, announced=None)
+        moment = datetime.fromisoformat(self.effective)
+        return replace(standing, announced=Announced(seq, self.least, moment, self.why, self.keeps_seated))
+
+    def words(self) -> str:
+        if not self.least:
+            return f"No minimum is announced any more: {self.why}"
+        raised = ", ".join(f"{called(name)} {money(least)}" for name, least in self.least.items())
+        kept = "; seats that play keep the old one" if self.keeps_seated else ""
+        return f"Announced from {self.effective[:16].replace('T', ' ')} UTC: {raised} ({self.why}){kept}"

@@ -1,0 +1,159 @@
+"""Raising a minimum while players are seated: what takes notice, whether it was given, and who keeps the old one. Pure:
+the floor and a proof ask the same functions.
+
+Maryland asks for it in COMAR 36.05.03.21, Ohio lets those who are seated keep the old minimum (OAC 3772-11-04).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from msgspec import structs
+
+from tables.games.felt import KeptMinimum
+from tables.log.fold import Announced, Standing
+from tables.log.limit_plans import WAGER, Change, Layer, Layers, Takes, Value, Values, values_of
+
+MINIMUM: Final = "min_cents"
+ROUNDS_MISSED: Final = 3
+"""A seat that has not bet in so many rounds in a row has left: a player may sit out a round, or two."""
+
+
+# --- What takes notice -------------------------------------------------------------------------------------------
+
+
+def raised(before: Values, after: Values) -> dict[str, int]:
+    """The limits whose least comes to lie higher, and what it comes to. A wager without limits of its own has the
+    table's minimum."""
+    names = [name for name in {**before, **after} if name == MINIMUM or name.startswith(WAGER)]
+    least = {name: (_least(before, name), _least(after, name)) for name in sorted(names)}
+    return {name: late for name, (early, late) in least.items() if late > early}
+
+
+def _least(values: Values, name: str) -> int:
+    value = values.get(name, values.get(MINIMUM, 0))
+    return value if isinstance(value, int) else value[0]
+
+
+def seated(standing: Standing) -> tuple[int, ...]:
+    """The seats at which somebody plays: with chips before them, or in the latest round since the table opened."""
+    if not standing.is_open:
+        return ()
+    if standing.stacks:
+        return tuple(sorted(standing.stacks))
+    current = standing.round
+    if current is None or current.first_seq < standing.opened_seq:
+        return ()
+    return tuple(seat.seat for seat in current.dealt_in)
+
+
+def covers(announced: Announced | None, raises: Mapping[str, int], moment: datetime) -> bool:
+    """Whether a notice was given of all that is raised, and is over."""
+    if announced is None or announced.effective > moment:
+        return False
+    return all(least <= announced.least.get(name, 0) for name, least in raises.items())
+
+
+def fault(standing: Standing, before: Values, after: Values, moment: datetime, minutes: int) -> str:
+    """What is wrong with setting a table to other limits; empty if nothing is."""
+    raises = raised(before, after)
+    if not (raises and minutes and seated(standing)) or covers(standing.announced, raises, moment):
+        return ""
+    return f"it raises the {min(raises)} while players are seated, and their notice was not given or is not over"
+
+
+# --- What is due -------------------------------------------------------------------------------------------------
+
+
+def due_now(
+    set_to: Values, layers: Layers, standing: Standing, moment: datetime, minutes: int
+) -> tuple[dict[str, Value], dict[str, int]]:
+    """What a table is to be set to now, as its plans say, and which minima wait for a notice. What holds with the next
+    shoe waits while one is dealt from."""
+    due, values = values_of(layers), dict(set_to)
+    for name in {**set_to, **due}:
+        if name not in layers or takes(layers[name]) == "round" or standing.dealt_before is None:
+            _put(values, name, due)
+    raises = raised(set_to, values)
+    if not fault(standing, set_to, values, moment, minutes):
+        return values, {}
+    for name in raises:
+        _put(values, name, set_to)
+    return values, raises
+
+
+def takes(layer: Layer) -> Takes:
+    """Whether what a layer says holds with the next round, or with the next shoe."""
+    return layer.plan.takes if layer.plan else "round"
+
+
+def _put(values: dict[str, Value], name: str, source: Values) -> None:
+    if name in source:
+        values[name] = source[name]
+    else:
+        values.pop(name, None)
+
+
+def to_announce(
+    standing: Standing,
+    values: Values,
+    waiting: Mapping[str, int],
+    change: Change | None,
+    *,
+    moment: datetime,
+    minutes: int,
+) -> tuple[dict[str, int], datetime] | None:
+    """What has to stand announced at an open table, and for when: what waits, or what the next change will raise once
+    its notice is due. None where nothing has to."""
+    if not (standing.is_open and minutes):
+        return None
+    notice = timedelta(minutes=minutes)
+    least, earliest = dict(waiting), moment
+    if not least and change is not None and change.moment <= moment + notice:
+        by_round = {name: layer for name, layer in change.layers.items() if takes(layer) == "round"}
+        least, earliest = raised(values, {**values, **values_of(by_round)}), change.moment
+    if not least:
+        return None
+    present = standing.announced
+    if present is not None and dict(present.least) == least and (waiting or present.effective >= earliest):
+        return least, present.effective
+    return least, max(earliest, moment + notice)
+
+
+# --- Who keeps the old minimum -----------------------------------------------------------------------------------
+
+
+def kept_after(standing: Standing, before: Values, kept: Mapping[str, Any]) -> dict[str, Any]:
+    """What the settings say of the seats that keep the old minimum, where it is raised now: those that play, each with
+    the lowest that it had."""
+    least = _least(before, MINIMUM)
+    older = {keeper.seat: keeper.min_cents for keeper in kept_in(kept, standing)}
+    seats = {str(seat): min(least, older.get(seat, least)) for seat in seated(standing)}
+    return {"from_round": first_round(standing), "seats": seats} if seats else {}
+
+
+def first_round(standing: Standing) -> int:
+    """The number of the next round that is opened."""
+    if standing.round is not None and standing.round_open:
+        return standing.round.number + 1
+    return standing.next_number
+
+
+def kept_in(kept: Mapping[str, Any], standing: Standing) -> tuple[KeptMinimum, ...]:
+    """The seats that keep an older minimum in the round that is opened next: those that the settings name, and in each
+    further round those that have not left since."""
+    before = standing.round
+    if not kept or before is None or before.first_seq < standing.opened_seq:
+        return ()
+    number = first_round(standing)
+    if number <= kept["from_round"]:
+        return tuple(KeptMinimum(int(seat), cents) for seat, cents in sorted(kept["seats"].items()))
+    limits = before.bet_limits
+    present = (limits.kept or ()) if limits else ()
+    if before.voided or before.number == number:
+        return tuple(present)
+    bettors = {seat.seat for seat in before.dealt_in}
+    counted = [structs.replace(keeper, missed=0 if keeper.seat in bettors else keeper.missed + 1) for keeper in present]
+    return tuple(keeper for keeper in counted if keeper.missed < ROUNDS_MISSED)

@@ -1,0 +1,226 @@
+"""Bringing limit plans into force: a table is set as its plans say, and what takes notice is announced there first.
+
+A worker does so each minute, table by table, each in one transaction under the lock of the table's book. What it writes
+is made of what it reads there, and the entry's key of what it writes: so whatever dies in between, and however many
+workers try, it is done once or not at all, and tried again. An open round keeps the limits that it pinned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID, uuid5
+
+import msgspec
+from django.db import transaction
+from django.utils import timezone
+
+from ledger import alerts, log
+from ledger.log import Draft, read_head
+from ledger.models import HOUSE, Book
+from ledger.proof.chain import Head
+from ledger.proof.spelling import canonical
+from tables import standing
+from tables.log import limit_notice
+from tables.log.entries.limits import LimitsAnnounced
+from tables.log.entries.settings import ByPlans
+from tables.log.fold import Standing
+from tables.log.limit_notice import MINIMUM
+from tables.log.limit_plans import (
+    Facts,
+    Layers,
+    Outcome,
+    Plan,
+    Value,
+    Values,
+    in_settings,
+    limits_in,
+    own_beneath,
+    resolve,
+)
+from tables.log.terms import Settings
+from tables.models import LimitPlan, Table
+from tables.setup import house_terms, limit_plans, pits, table_settings
+from tables.setup.pits import NOWHERE, Place
+from tables.setup.two_people import BY_THE_CLOCK
+
+_KEYS: Final = UUID("7f6d0f6e-7a3b-5d52-9a0e-3d0f1b7f1c15")
+"""Makes the keys of the entries by which plans come into force."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What plans ask of one table at a moment."""
+
+    settings: Settings
+    """As it is to be set."""
+    layers: Layers
+    announced: tuple[dict[str, int], datetime] | None
+    """What has to stand announced, and for when."""
+    why: str
+    keeps_seated: bool
+    minutes: int
+
+
+def bring_into_force() -> int:
+    """Set every table as its plans say; how many were set otherwise, or got another notice."""
+    if not LimitPlan.objects.exists():
+        return 0
+    moment, tables = timezone.now(), list(Table.objects.filter(retired_at=None).select_related("book"))
+    every, places = limit_plans.plans(moment), pits.places()
+    standings = standing.at_all([standing.head_of(table) for table in tables])
+    waiting = [
+        table
+        for table in tables
+        if _asks(table, standings[table.book_id], due(table, standings[table.book_id], every, places, moment))
+    ]
+    return sum(bring_to(table.pk) for table in waiting)
+
+
+def bring_to(pk: int) -> bool:
+    """Set one table as its plans say, in one transaction; whether anything was written. What the house's book says is
+    read without its lock, and the entry names how far."""
+    with transaction.atomic():
+        house_seq = read_head(Book.objects.get(name=HOUSE).pk).seq
+        table = Table.objects.select_related("book").get(pk=pk)
+        head = log.lock(table.book_id)
+        table.refresh_from_db()
+        state, moment = standing.at(head), head.moment
+        every, places = limit_plans.plans(moment, house_seq), pits.places(house_seq)
+        asked = due(table, state, every, places, moment)
+        if not _asks(table, state, asked):
+            return False
+        if sentences := table_settings.limit_faults(asked.settings):
+            _alert(table, " ".join(sentences.values()))
+            return False
+        return _set(table, head, asked, house_seq) | _announce(table, state, asked, house_seq)
+
+
+def due(table: Table, state: Standing, every: Iterable[Plan], places: dict[str, Place], moment: datetime) -> Due:
+    """What plans ask of a table that stands so."""
+    before = limit_plans.settings_of_row(table)
+    facts = limit_plans.facts_of(before, table.name, places.get(table.name, NOWHERE).pit)
+    outcome, minutes = resolve(every, facts, moment), house_terms.number("limits_notice_minutes", moment)
+    set_to = limits_in(before)
+    values, waiting = limit_notice.due_now(set_to, outcome.layers, state, moment, minutes)
+    announced = limit_notice.to_announce(state, values, waiting, outcome.next, moment=moment, minutes=minutes)
+    raising = _plan_of(outcome, announced[0] if announced else {})
+    after = settings_after(before, facts, outcome.layers, values, state)
+    return Due(
+        after,
+        outcome.layers,
+        announced,
+        raising.note or raising.name if raising else "as the house sets it",
+        raising is not None and raising.keeps_seated,
+        minutes,
+    )
+
+
+def settings_after(
+    before: Settings, facts: Facts, layers: Layers, values: dict[str, Value], state: Standing
+) -> Settings:
+    """The settings with these limits: what of the table's own lies beneath plans, and who keeps the old minimum."""
+    kept = kept_minimums(before, values, layers, state)
+    own = msgspec.to_builtins(own_beneath(values, facts.own))
+    return replace(before, **in_settings(values), own_limits=own, kept_minimums=kept)
+
+
+def kept_minimums(before: Settings, values: Values, layers: Layers, state: Standing) -> Mapping[str, Any]:
+    """Which seats keep the old minimum, where the table is set to these limits."""
+    set_to = limits_in(before)
+    if values.get(MINIMUM) == set_to.get(MINIMUM):
+        return before.kept_minimums
+    plan = layers[MINIMUM].plan
+    keeps = plan is not None and plan.keeps_seated and MINIMUM in limit_notice.raised(set_to, values)
+    return limit_notice.kept_after(state, set_to, before.kept_minimums) if keeps else {}
+
+
+def _plan_of(outcome: Outcome, least: dict[str, int]) -> Plan | None:
+    """The plan that raises a minimum: the one that sets it now, or with the next change."""
+    for name in least:
+        for layers in (outcome.layers, outcome.next.layers if outcome.next else {}):
+            layer = layers.get(name) or layers.get(MINIMUM)
+            if layer is not None and layer.plan is not None and least[name] == _least(layer.value):
+                return layer.plan
+    return None
+
+
+def _least(value: Value) -> int:
+    return value if isinstance(value, int) else value[0]
+
+
+def _asks(table: Table, state: Standing, asked: Due) -> bool:
+    """Whether a table is set, or has announced, something else than it should."""
+    return _differs(table, asked.settings) or _notice_differs(state, asked)
+
+
+def _differs(table: Table, settings: Settings) -> bool:
+    return any(
+        msgspec.to_builtins(getattr(table, name)) != msgspec.to_builtins(getattr(settings, name))
+        for name in LIMIT_SETTINGS
+    )
+
+
+LIMIT_SETTINGS: Final = (
+    "min_cents", "max_cents", "cap_cents", "seat_max_cents", "wager_limits", "own_limits", "kept_minimums",
+)  # fmt: skip
+"""The settings that plans change."""
+
+
+def _notice_differs(state: Standing, asked: Due) -> bool:
+    present = state.announced
+    if present is None or asked.announced is None:
+        return (present is None) != (asked.announced is None)
+    return (dict(present.least), present.effective) != asked.announced
+
+
+def _set(table: Table, head: Head, asked: Due, house_seq: int) -> bool:
+    if not _differs(table, asked.settings):
+        return False
+    set_to, after = limits_in(table), limits_in(asked.settings)
+    changed = [name for name in {**set_to, **after} if set_to.get(name) != after.get(name)]
+    plans = ByPlans(
+        moment=house_terms.spelled(head.moment),
+        house_seq=house_seq,
+        layers={name: layer_name(asked.layers, name) for name in sorted(changed)},
+        notice_minutes=asked.minutes,
+    )
+    limits = {name: getattr(asked.settings, name) for name in LIMIT_SETTINGS}
+    key = _key(table, head, house_seq, msgspec.to_builtins(limits))
+    table_settings.set_by_plans(table, head, limits, plans=plans, key=key)
+    return True
+
+
+def layer_name(layers: Layers, name: str) -> str:
+    """How an entry names the layer that sets a limit: empty for the table itself."""
+    plan = layers[name].plan if name in layers else None
+    return str(plan) if plan else ""
+
+
+def _announce(table: Table, state: Standing, asked: Due, house_seq: int) -> bool:
+    if not _notice_differs(state, asked):
+        return False
+    head = log.lock(table.book_id)
+    least, effective = asked.announced or ({}, head.moment)
+    event = LimitsAnnounced(
+        least=least,
+        effective=house_terms.spelled(effective),
+        why=asked.why if least else "it is in force, or was changed",
+        notice_minutes=asked.minutes,
+        keeps_seated=asked.keeps_seated and bool(least),
+    )
+    log.append(head, Draft.of(event, BY_THE_CLOCK, key=_key(table, head, house_seq, event.content())))
+    return True
+
+
+def _key(table: Table, head: Head, house_seq: int, content: Any) -> UUID:
+    """What is written upon the same plans in the same minute is written once."""
+    digest = canonical({"": content}).decode()
+    return uuid5(_KEYS, f"{table.book_id} {house_seq} {head.moment:%Y-%m-%d %H:%M} {digest}")
+
+
+def _alert(table: Table, says: str) -> None:
+    message = f"{table.name}: its limit plans do not fit together, and it stays as it is set. {says}"
+    alerts.raise_alert(table.book, "limits_unfit", message, {"table": table.name})

@@ -1,0 +1,290 @@
+"""Limit plans come into force at tables: at once or after a notice, once, and never in an open round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from ledger import log
+from ledger.log import Draft
+from ledger.models import LogEntry
+from tables import standing
+from tables.log.entries.limits import LimitsAnnounced
+from tables.log.entries.pits import PitSectionSet
+from tables.log.entries.settings import ByPlans, TableSet
+from tables.log.limit_plans import Occasion
+from tables.models import Staff, Table
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import house_terms, limit_plans, limits, pits, table_settings
+from tests import floor
+from tests.clock import Clock
+from tests.floor import Hand
+from tests.tables.setup.test_limit_plans import drafted
+from tests.tables.setup.test_proposals import fault
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def dealer() -> Hand:
+    return floor.dealt(options={"decks": 6})[0]
+
+
+@pytest.fixture
+def olga(dealer: Hand) -> Staff:
+    return floor.staff(Role.OPERATOR, "olga", "301")
+
+
+def set_plan(olga: Staff, version: int = 0, **facts: Any) -> None:
+    limit_plans.set_plan(drafted(**facts), expected_version=version, by=olga)
+
+
+def minimum(hand: Hand) -> int:
+    hand.table.refresh_from_db()
+    return hand.table.min_cents
+
+
+def seated_round(hand: Hand, seat: int = 1, cents: int = 1_000) -> None:
+    """A round that one seat loses."""
+    hand.bets(**{f"seat{seat}": cents})
+    hand.cards(5, 3)
+    hand.pay()
+
+
+def written(hand: Hand) -> list[str]:
+    """What was said of limits at the table since it was set up."""
+    rows = LogEntry.objects.filter(book=hand.table.book, by="the watch").order_by("seq")
+    return [f"{row.subject} {row.kind}" for row in rows]
+
+
+def test_an_empty_table_is_set_at_once_and_its_entry_names_plan_and_layer(dealer: Hand, olga: Staff) -> None:
+    """Harm: a plan stays on paper; or a table is set, and nobody can say by which plan."""
+    set_plan(olga, values={"min_cents": 2_000, "seat_max_cents": 5_000})
+    assert limits.bring_into_force() == 1
+    assert limits.bring_into_force() == 0
+    assert minimum(dealer) == 2_000
+    entry = LogEntry.objects.get(book=dealer.table.book, by="the watch")
+    assert entry.content["plans"]["layers"] == {"min_cents": "Floor, version 1", "seat_max_cents": "Floor, version 1"}
+    assert entry.content["after"]["own_limits"] == {"min_cents": 1_000, "seat_max_cents": None}
+    with pytest.raises(Refused, match=r"over the maximum|over its maximum"):
+        dealer("bet", seat=1, amount_cents=6_000)
+    assert fault() == ""
+
+
+def test_what_a_plan_leaves_is_what_the_table_is_set_to_itself(dealer: Hand, olga: Staff, clock: Clock) -> None:
+    """Harm: the tournament's minimum stays for good once it is over."""
+    start = timezone.now() + timedelta(minutes=5)
+    event = Occasion(starts=house_terms.spelled(start), ends=house_terms.spelled(start + timedelta(hours=2)))
+    set_plan(olga, schedule=event)
+    assert limits.bring_into_force() == 1  # it is announced at the open table
+    clock.stand(start + timedelta(minutes=1))
+    limits.bring_into_force()
+    assert minimum(dealer) == 2_000
+    clock.stand(start + timedelta(hours=2, minutes=1))
+    limits.bring_into_force()
+    assert minimum(dealer) == 1_000
+    dealer.table.refresh_from_db()
+    assert dealer.table.own_limits == {}
+    assert fault() == ""
+
+
+def test_a_minimum_is_raised_after_its_notice_and_lowered_at_once(dealer: Hand, olga: Staff, clock: Clock) -> None:
+    """Harm: players who sit there are told nothing, and their next bet is refused."""
+    seated_round(dealer)
+    set_plan(olga, note="Full house")
+    limits.bring_into_force()
+    announced = dealer.now.announced
+    assert announced is not None
+    assert (dict(announced.least), announced.why) == ({"min_cents": 2_000}, "Full house")
+    assert announced.effective >= timezone.now() + timedelta(minutes=29)
+    clock.stand(announced.effective - timedelta(seconds=30))
+    limits.bring_into_force()
+    assert minimum(dealer) == 1_000
+    clock.stand(announced.effective + timedelta(seconds=1))
+    limits.bring_into_force()
+    assert minimum(dealer) == 2_000
+    assert dealer.now.announced is None
+    set_plan(olga, 1, values={"min_cents": 1_000})
+    limits.bring_into_force()
+    assert minimum(dealer) == 1_000
+    assert written(dealer) == [
+        "limits announced",
+        "table settings_changed",
+        "limits announced",
+        "table settings_changed",
+    ]
+    assert fault() == ""
+
+
+def test_another_maximum_holds_though_the_minimum_waits(dealer: Hand, olga: Staff) -> None:
+    """Harm: a maximum that was taken down for a reason goes on for the half hour of another limit's notice."""
+    seated_round(dealer)
+    set_plan(olga, values={"min_cents": 2_000, "max_cents": 5_000})
+    limits.bring_into_force()
+    dealer.table.refresh_from_db()
+    assert (dealer.table.min_cents, dealer.table.max_cents) == (1_000, 5_000)
+    assert fault() == ""
+
+
+def test_an_open_round_keeps_its_limits(dealer: Hand, olga: Staff) -> None:
+    """Harm: a bet that was taken is over the maximum of a plan that came into force during the round."""
+    dealer("bet", seat=1, amount_cents=8_000)
+    set_plan(olga, values={"max_cents": 5_000})
+    limits.bring_into_force()
+    dealer("bet", seat=2, amount_cents=9_000)
+    dealer("close_bets")
+    current = dealer.now.round
+    assert current is not None
+    assert current.bet_limits is not None
+    assert current.bet_limits.max_cents == 10_000
+    assert fault() == ""
+
+
+def test_seats_that_play_keep_the_old_minimum_until_they_leave(dealer: Hand, olga: Staff, clock: Clock) -> None:
+    """Harm: a player who may stay at the old minimum is refused; or whoever takes the seat after them bets by it."""
+    seated_round(dealer)
+    set_plan(olga, keeps_seated=True)
+    limits.bring_into_force()
+    announced = dealer.now.announced
+    assert announced is not None
+    clock.stand(announced.effective + timedelta(seconds=1))
+    limits.bring_into_force()
+    with pytest.raises(Refused, match="under the minimum of 20"):
+        dealer("bet", seat=2, amount_cents=1_000)
+    for _ in range(2):
+        seated_round(dealer, 2, 2_000)
+    seated_round(dealer, 1, 1_000)
+    for _ in range(3):
+        seated_round(dealer, 2, 2_000)
+    with pytest.raises(Refused, match="under the minimum of 20"):
+        dealer("bet", seat=1, amount_cents=1_000)
+    assert fault() == ""
+
+
+def test_what_holds_with_the_next_shoe_waits_for_it(dealer: Hand, olga: Staff) -> None:
+    """Harm: limits change in the middle of a shoe that a player has counted."""
+    seated_round(dealer)
+    set_plan(olga, values={"max_cents": 5_000}, takes="shoe")
+    assert limits.bring_into_force() == 0
+    Hand(dealer.table, Staff.objects.get(username="bella"))("retire_shoe")
+    assert limits.bring_into_force() == 1
+    dealer.table.refresh_from_db()
+    assert dealer.table.max_cents == 5_000
+    assert fault() == ""
+
+
+def test_a_table_that_moves_to_another_pit_goes_by_its_plans(dealer: Hand, olga: Staff) -> None:
+    """Harm: a table is moved, and keeps the limits of the pit that it left."""
+    pits.set_section(PitSectionSet(pit="High", tables=(dealer.table.name,)), by=olga)
+    set_plan(olga, scope="pit", of="High", values={"max_cents": 50_000})
+    limits.bring_into_force()
+    dealer.table.refresh_from_db()
+    assert dealer.table.max_cents == 50_000
+    pits.set_section(PitSectionSet(pit="High", tables=()), by=olga)
+    limits.bring_into_force()
+    dealer.table.refresh_from_db()
+    assert dealer.table.max_cents == 10_000
+    assert fault() == ""
+
+
+def test_a_worker_that_dies_in_between_leaves_nothing_half_done(
+    dealer: Hand, olga: Staff, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: the row says the new limits and the log the old ones, or a notice is ended whose limits never came."""
+    set_plan(olga)
+
+    def dies(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(log, "append", dies)
+        with pytest.raises(KeyboardInterrupt):
+            limits.bring_into_force()
+    assert minimum(dealer) == 1_000
+    assert written(dealer) == []
+    assert limits.bring_into_force() == 1
+    assert minimum(dealer) == 2_000
+    assert fault() == ""
+
+
+def test_two_workers_set_a_table_once(dealer: Hand, olga: Staff, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: two workers that saw the same set a table twice, one of them upon what the other wrote."""
+    set_plan(olga)
+    bring_to = limits.bring_to
+    monkeypatch.setattr(limits, "bring_to", lambda pk: bring_to(pk) + bring_to(pk))
+    assert limits.bring_into_force() == 1
+    assert written(dealer) == ["table settings_changed"]
+
+
+def test_by_hand_a_minimum_is_not_raised_over_players_and_a_plans_limit_not_at_all(dealer: Hand, olga: Staff) -> None:
+    """Harm: the notice is skipped by whoever changes the table's own form; or a plan and a person set one in turn."""
+    seated_round(dealer)
+    with pytest.raises(Refused, match=r"30 minutes' notice\. Set a limit plan"):
+        table_settings.change_table(dealer.table, {"min_cents": 2_000}, by=olga)
+    set_plan(olga, values={"max_cents": 5_000})
+    limits.bring_into_force()
+    with pytest.raises(Refused, match="A limit plan sets the maximum here now"):
+        table_settings.change_table(dealer.table, {"max_cents": 20_000}, by=olga)
+
+
+def forged(hand: Hand, change: Callable[[ByPlans], dict[str, Any]], by: str = "the watch") -> None:
+    """Somebody with the database sets the minimum by an entry that names a plan."""
+    with transaction.atomic():
+        head = log.lock(hand.table.book_id)
+        seq = limit_plans.plans()[-1].seq if limit_plans.plans() else 1
+        plans = ByPlans(
+            moment=house_terms.spelled(head.moment),
+            house_seq=seq,
+            layers={"min_cents": "Floor, version 1"},
+            notice_minutes=30,
+        )
+        before = {"min_cents": 1_000, "own_limits": {}}
+        after = {"min_cents": 2_000, "own_limits": {"min_cents": 1_000}}
+        content = {"before": before, "after": after, "plans": plans} | change(plans)
+        Table.objects.filter(pk=hand.table.pk).update(**content["after"])
+        log.append(head, Draft.of(TableSet(**content), by))
+
+
+@pytest.mark.parametrize(
+    ("facts", "change", "by", "says"),
+    [
+        ({"values": {"min_cents": 3_000}}, lambda _: {}, "the watch", "no plan said so: the min_cents would be 3000"),
+        ({"name": "Night"}, lambda _: {}, "the watch", "another layer sets the min_cents: Night, version 1"),
+        ({}, lambda _: {}, "301 Olga", "the watch brings limit plans into force"),
+        ({}, lambda plans: {"plans": None}, "the watch", "it says what plans set, and names none"),
+        ({}, lambda _: {"after": {"min_cents": 2_000, "own_limits": {"min_cents": 500}}}, "the watch", "other limits"),
+        ({"effective": "later"}, lambda _: {}, "the watch", "no plan said so: the min_cents would be 1000"),
+    ],
+)  # fmt: skip
+def test_a_forged_entry_that_names_a_plan_is_found(
+    dealer: Hand, olga: Staff, facts: dict[str, Any], change: Any, by: str, says: str
+) -> None:
+    """Harm: whoever has the database sets a table as they like, and lays it at a plan's door."""
+    later: datetime = timezone.now() + timedelta(days=2)
+    facts = {**facts, "effective": house_terms.spelled(later)} if "effective" in facts else facts
+    set_plan(olga, **facts)
+    forged(dealer, change, by)
+    assert says in fault()
+
+
+def test_a_notice_that_was_skipped_or_cut_short_is_found(dealer: Hand, olga: Staff) -> None:
+    """Harm: players are told a minute before, and the log looks as if they had been told in time."""
+    seated_round(dealer)
+    set_plan(olga)
+    with transaction.atomic():
+        forged(dealer, lambda _: {})
+        assert "their notice was not given or is not over" in fault()
+        transaction.set_rollback(True)
+    standing.cache.clear()
+    with transaction.atomic():
+        head = log.lock(dealer.table.book_id)
+        soon = house_terms.spelled(head.moment + timedelta(minutes=1))
+        short = LimitsAnnounced(least={"min_cents": 2_000}, effective=soon, why="x", notice_minutes=30)
+        log.append(head, Draft.of(short, "the watch"))
+    assert "it announces for an earlier moment" in fault()
