@@ -60,6 +60,7 @@ MATTERS: Final = (
     )),
     Matter("Tables and limits", (
         _list("Tables", "table_restaurant", "tables_table", "games, seats, shoes, options"),
+        _list("Limit plans", "stacks", "tables_limitplan", "what may be bet where and when"),
         Way("Limits of all tables", "table_view", "admin:limit-grid", "tables.view_table", "the grid; files of it"),
         Way("History of limits", "history", "admin:limit-history", "tables.view_table", "who, when, from, to"),
         _list("Pits", "grid_view", "tables_pitsection", "which tables stand where"),

@@ -234,6 +234,7 @@ def check_limit_plan(event: LimitPlanSet, entry: Entry) -> None:
     """A version of a plan follows the one before it, and is of its form."""
     if fault := limit_plans.entry_fault(event, entry):
         raise Misconduct(fault)
+    two_people.check_limit_plan(event, entry)
 
 
 @checks(RowsTakenOver)

@@ -17,6 +17,7 @@ from tables.log import two_people
 from tables.log.catalog import read
 from tables.log.entries.chips import DenominationAdded, DenominationChanged
 from tables.log.entries.house_terms import TermsChanged
+from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.proposals import (
     ProposalApproved,
     ProposalCalledOff,
@@ -33,8 +34,8 @@ from tables.log.entries.settings import PayTableMade, TableSet
 from tables.log.entries.staff import StaffAdded, StaffChanged
 from tables.log.event import Misconduct
 from tables.log.house_terms import Value
-from tables.models import Proposal, ProposalEnd, Staff
-from tables.setup import house_terms, proposals
+from tables.models import LimitPlan, Proposal, ProposalEnd, Staff
+from tables.setup import house_terms, limit_plans, proposals
 from tables.setup.two_people import MATTERS
 
 _NEAR: Final = 100
@@ -56,6 +57,14 @@ def check_table(event: TableSet, entry: Entry) -> None:
         return
     matter = two_people.of_table(event.before, event.after, _terms(entry))
     hold(matter, event.proposal, entry, {"about": entry.book, "before": event.before, "after": event.after})
+
+
+def check_limit_plan(event: LimitPlanSet, entry: Entry) -> None:
+    """A version of a limit plan. Called by the check of such entries."""
+    before = LimitPlan.objects.filter(name=event.name, version=event.version - 1).first()
+    content = limit_plans.content_of(before), limit_plans.content(event)
+    matter = two_people.of_plan(*content, _terms(entry))
+    _hold(matter, event.proposal, entry, {"about": event.name, "after": content[1]})
 
 
 def check_pay_table(event: PayTableMade, entry: Entry) -> None:

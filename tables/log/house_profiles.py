@@ -65,6 +65,7 @@ _FOUND = "tables/setup/test_proposals.py::test_a_change_without_its_approval_is_
 _COUNTED = "tables/audit/test_conduct.py::test_no_table_opens_or_closes_without_a_count"
 _MOVES = "ledger/test_guards.py::test_the_database_permits_the_closed_list_and_nothing_else"
 _BANDS = "tables/day/test_outliers.py::test_a_game_that_pays_what_it_should_not_is_flagged"
+_NOTICE = "tables/setup/test_limits.py::test_a_minimum_is_raised_after_its_notice_and_lowered_at_once"
 _KEPT_LIMITS = "tables/setup/test_table_settings.py::test_new_limits_hold_from_the_next_round_on"
 
 PROFILES: Final[Mapping[str, Profile]] = {
@@ -137,13 +138,18 @@ PROFILES: Final[Mapping[str, Profile]] = {
                     {}, (_KEPT_LIMITS,),
                 ),
                 Clause(
+                    "COMAR 36.05.03.21",
+                    "While players are seated a minimum is raised after 30 minutes' notice; a lower one, or"
+                    " another maximum, holds at once.",
+                    {"limits_notice_minutes": 30}, (_NOTICE,),
+                ),
+                Clause(
                     "COMAR 36.05.03.25",
                     "A table's hold that lies outside of a band of 95 % is looked into.", {}, (_BANDS,),
                 ),
             ),
             (
-                "COMAR 36.05.03.14, a bet over the limit that was accepted, and the notice of 30 minutes in .21: no"
-                " term of the house lays them down yet.",
+                "COMAR 36.05.03.14, a bet over the limit that was accepted: a pit boss signs for it; no term.",
                 "COMAR names no amount for the levels of a discrepancy that we could read: the defaults stand.",
             ),
         ),

@@ -14,9 +14,10 @@ _TAKES: Final = ("rake_permille", "rake_cap_cents", "time_charge_cents", "marks_
 
 
 SERVICE_ACCOUNT: Final = "service_account"
-_TITLES: Final = {SERVICE_ACCOUNT: "What a program may do"}
-_LIKE: Final = {SERVICE_ACCOUNT: "staff"}
-"""Matters that take two people where another does: access is access, whoever has it."""
+PLAN: Final = "limit_plan"
+_TITLES: Final = {SERVICE_ACCOUNT: "What a program may do", PLAN: "A limit plan"}
+_LIKE: Final = {SERVICE_ACCOUNT: "staff", PLAN: "limits"}
+"""Matters that take two people where another does: access is access, whoever has it, and limits are limits."""
 
 
 def needed(matter: str, terms: Values) -> bool:
@@ -27,6 +28,24 @@ def needed(matter: str, terms: Values) -> bool:
 
 def title_of(matter: str) -> str:
     return MATTERS.get(matter) or _TITLES.get(matter) or matter.replace("_", " ")
+
+
+def of_plan(before: Mapping[str, Any], after: Mapping[str, Any], terms: Values) -> str | None:
+    """The matter for which a version of a limit plan takes two people: any maximum in it lies above the limit, and is
+    higher than it was, or holds elsewhere or at other times than it did. None where it takes one. ``before`` is empty
+    for a new plan."""
+    same = all(before.get(name) == after.get(name) for name in ("scope", "of", "schedule"))
+    earlier = _highest_planned(before.get("values") or {}) if same else {}
+    later = _highest_planned(after.get("values") or {})
+    limit = int(terms["two_people_limit_cents"])
+    raised = any(cents > limit and cents > earlier.get(name, 0) for name, cents in later.items())
+    return PLAN if raised and needed(PLAN, terms) else None
+
+
+def _highest_planned(values: Mapping[str, Any]) -> dict[str, int]:
+    """The limits of a plan that bound bets from above. What only a minimum bounds, bounds nothing."""
+    highest = {name: value[1] if isinstance(value, tuple | list) else value for name, value in values.items()}
+    return {name: cents for name, cents in highest.items() if name != "min_cents"}
 
 
 def of_table(before: Mapping[str, Any], after: Mapping[str, Any], terms: Values) -> str | None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
-from typing import Final
+from typing import Any, Final
 from zoneinfo import available_timezones
 
 import msgspec
 from django.db import transaction
 from django.db.models import F, Window
 from django.db.models.functions import RowNumber
+from django.utils import timezone
 from msgspec import structs
 
 from ledger import house, log
@@ -24,6 +25,7 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
 from tables.games.felt import MOST_CENTS
+from tables.log import two_people
 from tables.log.entries.limit_plans import LimitPlanSet, called, said
 from tables.log.limit_plans import (
     AMOUNTS,
@@ -47,6 +49,8 @@ from tables.refusals import Refused
 from tables.setup import house_terms, pits, table_settings
 from tables.setup.pits import NOWHERE
 from tables.setup.table_settings import Faults
+from tables.setup.two_people import Draft as ToPropose
+from tables.setup.two_people import Matter, Proposal, handles, refuse_alone
 
 LONGEST: Final = 40
 LONGEST_NOTE: Final = 200
@@ -156,12 +160,33 @@ def set_plan(event: LimitPlanSet, *, expected_version: int, by: Staff, proposal:
         refuse_changed(event.name, expected_version)
         effective = event.effective or house_terms.spelled(head.moment)
         event = structs.replace(event, version=expected_version + 1, effective=effective, proposal=proposal)
-        if sentences := faults(event, head.moment):
-            raise Refused("bad_plan", " ".join(sentences.values()), 422, fields=sentences)
+        refuse(faults(event, head.moment))
+        terms = house_terms.as_entered(head.moment)
+        refuse_alone(two_people.of_plan(content_of(latest(event.name)), content(event), terms), terms, proposal)
         entry = log.append(head, Draft.of(event, by.signature))
         row = row_of(event, entry.seq, by.signature, entry.at or head.moment)
         row.save()
     return row
+
+
+def retire(name: str, *, expected_version: int, by: Staff) -> LimitPlan:
+    """End a plan: what lies below it holds from now on. Raises Refused."""
+    newest = latest(name)
+    if newest is None or newest.retired:
+        raise Refused("no_plan", f"There is no plan {name}, or it is retired already.", 404)
+    event = structs.replace(event_of(newest), values={}, retired=True, effective="", note="")
+    return set_plan(event, expected_version=expected_version, by=by)
+
+
+def judged(event: LimitPlanSet, effective: str) -> LimitPlanSet:
+    """A plan as it is judged before it is set: from when it would hold."""
+    return structs.replace(event, effective=effective)
+
+
+def refuse(sentences: Faults) -> None:
+    """Raises Refused with every sentence, unless there is none."""
+    if sentences:
+        raise Refused("bad_plan", " ".join(sentences.values()), 422, fields=sentences)
 
 
 def refuse_changed(name: str, expected_version: int) -> None:
@@ -225,6 +250,58 @@ def row_of(event: LimitPlanSet, seq: int, by: str, moment: datetime) -> LimitPla
         by=by,
         at=moment,
     )
+
+
+# --- By two people -----------------------------------------------------------------------------------------------
+
+
+def draft_of(event: LimitPlanSet, *, expected_version: int) -> ToPropose | None:
+    """A version of a plan as it is proposed, where it takes two people; None where one sets it. Raises Refused."""
+    moment = timezone.now()
+    refuse_changed(event.name, expected_version)
+    effective = event.effective or house_terms.spelled(moment)
+    refuse(faults(structs.replace(event, effective=effective), moment))
+    drafted = proposed(event, expected_version=expected_version)
+    terms = house_terms.as_entered(moment)
+    return drafted if two_people.of_plan(drafted.before, drafted.after, terms) else None
+
+
+def proposed(event: LimitPlanSet, *, expected_version: int) -> ToPropose:
+    """The same, whether it takes two people or not."""
+    before = content_of(latest(event.name)) or {"version": 0}
+    after = content(event) | {"version": expected_version + 1}
+    effective = datetime.fromisoformat(event.effective) if event.effective else None
+    return ToPropose(two_people.PLAN, event.name, before, after, effective)
+
+
+def content_of(row: LimitPlan | None) -> dict[str, Any]:
+    """What a version says, as proposals have it; nothing where there is none."""
+    return content(event_of(row)) if row else {}
+
+
+def content(event: LimitPlanSet) -> dict[str, Any]:
+    """All of it but when it holds from and who stands for it, every part spelled out."""
+    facts = structs.asdict(event)
+    names = ("version", "scope", "of", "note", "takes", "keeps_seated", "retired")
+    plain = {name: facts[name] for name in names}
+    return plain | {"schedule": msgspec.to_builtins(event.schedule), "values": msgspec.to_builtins(event.values)}
+
+
+def _stands(proposal: Proposal) -> dict[str, Any]:
+    return content_of(latest(proposal.about)) or {"version": 0}
+
+
+def _apply(proposal: Proposal, by: Staff) -> None:
+    moment = proposal.effective if proposal.effective and proposal.effective > house.lock().moment else None
+    facts = proposal.after | {"name": proposal.about, "effective": house_terms.spelled(moment) if moment else ""}
+    event = msgspec.convert(facts, LimitPlanSet)
+    set_plan(event, expected_version=event.version - 1, by=by, proposal=proposal.number)
+
+
+handles(
+    two_people.PLAN,
+    matter=Matter(_stands, _apply, "tables.add_limitplan", may_propose=("tables.propose_limits",), dates_itself=True),
+)
 
 
 # --- Judging -----------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID, uuid5
 
+import msgspec
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
@@ -39,6 +40,7 @@ from tables.log.entries.proposals import (
     builtins,
 )
 from tables.log.house_terms import said_of, title_of
+from tables.log.limit_plans import WAGER, Schedule
 from tables.models import Proposal, ProposalEnd, Staff
 from tables.refusals import Refused
 from tables.setup import house_terms
@@ -406,6 +408,8 @@ _NAMES: Final = {
     "max_cents": "Maximum", "min_cents": "Minimum", "cap_cents": "Cap on all bets together", "unit_cents": "Chip unit",
     "rake_permille": "Rake", "rake_cap_cents": "Most rake of one pot", "time_charge_cents": "Time charge",
     "is_active": "Works here", "value_cents": "Worth", "denominations": "Chips", "sha256": "Digest",
+    "seat_max_cents": "Maximum of a seat", "scope": "Is for", "of": "Which", "schedule": "When", "note": "Why",
+    "takes": "Holds from the next", "keeps_seated": "Seats that play keep the old minimum", "version": "Version",
 }  # fmt: skip
 
 
@@ -414,10 +418,11 @@ def _label(name: str) -> str:
 
 
 def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
-    """With the options of a game one by one, beside the other settings."""
-    options = values.get("options")
-    rest = {name: value for name, value in values.items() if name != "options"}
-    return rest | options if isinstance(options, dict) else dict(values)
+    """With the options of a game, and the limits of a plan, one by one beside the other settings."""
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        flat |= value if name in ("options", "values") and isinstance(value, dict) else {name: value}
+    return flat
 
 
 def said(name: str, value: Any) -> str:
@@ -428,6 +433,10 @@ def said(name: str, value: Any) -> str:
         return "yes" if value else "no"
     if name.endswith("_permille"):
         return f"{value / 10:g} %"
+    if name == "schedule" and isinstance(value, dict):
+        return msgspec.convert(value, Schedule).words()
+    if name.startswith(WAGER) and isinstance(value, list):
+        return " to ".join(map(money, value))
     if isinstance(value, dict):
         return "; ".join(f"{key.replace('_', ' ')} {said(key, part)}" for key, part in value.items())
     if name == "denominations" or (name.endswith("_cents") and isinstance(value, int)):

@@ -31,11 +31,22 @@ from tables.handlers import HANDLINGS
 from tables.inputs import OpenDispute
 from tables.log import series as slip_series
 from tables.log.entries.custody import HouseKeySet
+from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import PitSectionSet
+from tables.log.limit_plans import Always
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.roles import PERMISSIONS, Role
-from tables.setup import chip_series, custody, house_terms, pay_tables, pits, proposals, service_accounts
+from tables.setup import (
+    chip_series,
+    custody,
+    house_terms,
+    limit_plans,
+    pay_tables,
+    pits,
+    proposals,
+    service_accounts,
+)
 from tables.setup.service_accounts import Access
 from tables.setup.two_people import Draft
 from tables.staff import service_tokens, terminals
@@ -421,7 +432,10 @@ MODELS |= {
         "dropschedule",
         "pitsection",
     )
-} | {"tables/proposal": {"": READ, "add/": NEVER, "<path:object_id>/change/": READ}}
+} | {
+    "tables/proposal": {"": READ, "add/": NEVER, "<path:object_id>/change/": READ},
+    "tables/limitplan": {"": READ, "add/": ADD, "<path:object_id>/change/": READ},
+}
 DECLARED |= {
     "admin/records/": READ,
     "admin/tables/table/grid/": CHOOSE_FOR_ROLES,
@@ -553,6 +567,18 @@ def house(db: None) -> Iterator[House]:
         ).pk,
         "pitsection": pits.set_section(
             PitSectionSet(pit="Pit 1", tables=(dealer.table.name,)), by=staff[Role.OPERATOR]
+        ).pk,
+        "limitplan": limit_plans.set_plan(
+            LimitPlanSet(
+                name="Floor",
+                version=0,
+                scope="house",
+                schedule=Always(),
+                values={"max_cents": 20_000},
+                effective="",
+            ),
+            expected_version=0,
+            by=staff[Role.OPERATOR],
         ).pk,
         "paytable": pay_tables.make("casino_war", "Tie", {"tie": {"tie": "11:1"}}, by=staff[Role.OPERATOR]).pk,
         "alertchannel": channels.set_channel(

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tables', '0028_limit_plans'),
+        ('tables', '0030_feed'),
     ]
 
     operations = [

@@ -1,0 +1,120 @@
+"""Limit plans in the admin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from tables.models import LimitPlan, Proposal, Staff
+from tables.roles import Role
+from tables.setup import house_terms, limit_plans, limits, proposals
+from tests import floor
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/tables/limitplan/"
+
+
+@pytest.fixture
+def olga() -> Staff:
+    floor.table("Rocket 1")
+    return floor.staff(Role.OPERATOR, "olga", "301")
+
+
+@pytest.fixture
+def browser(olga: Staff) -> Client:
+    return floor.client(olga)
+
+
+def typed(**facts: Any) -> dict[str, Any]:
+    plan = {"name": "Floor", "target": "house:", "when": "always", "min_cents": "20", "takes": "round", "version": "0"}
+    return {**plan, **facts}
+
+
+def test_a_plan_is_set_as_it_is_typed_and_its_layers_are_drawn(browser: Client) -> None:
+    """Harm: what is typed is set otherwise; or nobody can tell which of two plans holds at a table."""
+    assert browser.post(LIST + "add/", typed()).status_code == 302
+    night = typed(
+        name="Night", target="table:Rocket 1", when="hours", weekdays=["0", "1", "2", "3", "4", "5", "6"],
+        starts="00:00", ends="00:00", min_cents="50", seat_max_cents="80", note="Late",
+    )  # fmt: skip
+    assert browser.post(LIST + "add/", night).status_code == 302
+    limits.bring_into_force()
+    page = browser.get(LIST, {"table": "Rocket 1"})
+    (name, stack, waits), *_ = [shelf for shelf in page.context["shelves"] if shelf[0] == "minimum"]
+    assert (name, waits) == ("minimum", "")
+    assert [(shelf.value, shelf.state) for shelf in stack] == [("50", "wins"), ("20", "covered"), ("10", "covered")]
+    week = dict(page.context["weeks"])["minimum"]
+    assert len(week) == 7
+    assert all(bar.text == "50 Night" for day in week for bar in day.bars)
+    assert [line.plan.name for line in page.context["lines"]] == ["Floor", "Night"]
+
+
+def test_the_second_of_two_is_told_and_keeps_what_was_typed(browser: Client, olga: Staff) -> None:
+    """Harm: of two operators who edit the same plan one loses what they typed, or undoes what the other did."""
+    browser.post(LIST + "add/", typed())
+    row = limit_plans.latest("Floor")
+    assert row is not None
+    change = reverse("admin:tables_limitplan_change", args=[row.pk])
+    shown = browser.get(change).context["form"].initial
+    assert (shown["version"], shown["min_cents"]) == (1, 2_000)
+    browser.post(change, typed(version="1", min_cents="30"))
+    late = browser.post(change, typed(version="1", min_cents="40", note="Mine"))
+    assert late.status_code == 200
+    form = late.context["form"]
+    assert "301 Olga set version 2 of Floor meanwhile: limits minimum 20 → minimum 30" in str(form.errors)
+    assert (form["min_cents"].value(), form["note"].value(), form["version"].value()) == ("40", "Mine", "2")
+    assert browser.post(change, typed(version="2", min_cents="40")).status_code == 302
+    assert [version.version for version in limit_plans.history("Floor")] == [3, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("facts", "field", "says"),
+    [
+        ({"when": "hours"}, "when", "Choose weekdays"),
+        ({"when": "event"}, "when", "Fill in from when to when"),
+        ({"wagers": "tie"}, "wagers", "tie 5 to 100"),
+        ({"min_cents": "10.50"}, "min_cents", "Rocket 1: The minimum is a multiple of 10"),
+        ({"target": "pit:Mars"}, "target", "Select a valid choice"),
+        ({"min_cents": ""}, None, "Set one limit at least"),
+    ],
+)
+def test_each_fields_refusal_says_what_would_be_right(
+    browser: Client, facts: dict[str, Any], field: str | None, says: str
+) -> None:
+    """Harm: an operator is told that something is wrong, and neither what nor how it would be right."""
+    page = browser.post(LIST + "add/", typed(**facts))
+    assert says in " ".join(page.context["form"].errors[field or "__all__"])
+    assert not LimitPlan.objects.exists()
+
+
+def test_what_takes_two_people_is_proposed_and_approved_by_another(browser: Client, olga: Staff) -> None:
+    """Harm: one operator raises what the house may lose by a plan, where its terms ask for two."""
+    omar = floor.staff(Role.OPERATOR, "omar", "302")
+    house_terms.change({"two_people": True}, by=olga)
+    browser.post(LIST + "add/", typed(max_cents="5000", comment="High season"))
+    assert not LimitPlan.objects.exists()
+    proposal = Proposal.objects.get()
+    page = browser.get(reverse("admin:tables_proposal_change", args=[proposal.pk])).content.decode()
+    assert "Maximum" in page
+    assert "5,000" in page
+    proposals.approve(proposal, by=omar)
+    assert LimitPlan.objects.get().proposal == proposal.number
+    assert browser.post(LIST + "add/", typed(name="Low", max_cents="500")).status_code == 302
+    assert LimitPlan.objects.filter(name="Low").exists()
+
+
+def test_a_plan_is_retired(browser: Client) -> None:
+    """Harm: a plan cannot be ended, or is ended over what somebody set meanwhile."""
+    browser.post(LIST + "add/", typed())
+    row = LimitPlan.objects.get()
+    change = reverse("admin:tables_limitplan_change", args=[row.pk])
+    browser.post(change, typed(version="0", retire=""))
+    assert LimitPlan.objects.count() == 1
+    browser.post(change, typed(version="1", retire=""))
+    newest = limit_plans.latest("Floor")
+    assert newest is not None
+    assert newest.retired
