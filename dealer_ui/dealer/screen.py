@@ -28,8 +28,10 @@ from tables.games.felt import DEALER, AskBet, Bet, Card, View
 from tables.games.game import Part
 from tables.games.told import words_of
 from tables.inputs import Burn, KeyCard, KeyStandardCard, PlaceBets, TakeBack, spell
+from tables.log import limit_notice
 from tables.log.back_entry import moment_of
 from tables.log.entries import rounds as log
+from tables.log.entries.limit_plans import called
 from tables.log.fold import Standing
 from tables.log.paper import Slip
 from tables.log.terms import game_title
@@ -529,6 +531,22 @@ class Screen:
     def bet_range(self) -> str:
         """Which bets are legal, for the eye."""
         return self.felt.terms(self.board)
+
+    @property
+    def notice(self) -> str:
+        """What is to be announced to the players: a minimum that is raised. Empty where nothing is."""
+        announced = self.standing.announced
+        if announced is None:
+            return ""
+        raised = " and ".join(f"the {called(name)} is {money(least)}" for name, least in announced.least.items())
+        kept = " Seats that play keep the old one." if announced.keeps_seated else ""
+        return f"From {timezone.localtime(announced.effective):%H:%M} {raised} ({announced.why}).{kept}"
+
+    @property
+    def keepers(self) -> str:
+        """Which seats keep an older minimum, in words; empty where none does."""
+        kept = limit_notice.kept_in(self.board.table.kept_minimums, self.standing)
+        return ", ".join(f"seat {keeper.seat} from {money(keeper.min_cents)}" for keeper in kept)
 
 
 def _press(button: Button) -> Press:

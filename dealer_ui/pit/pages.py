@@ -32,7 +32,7 @@ from dealer_ui.pit.floor import (
     seen,
     strip_of,
 )
-from dealer_ui.pit.table_limits import next_changes
+from dealer_ui.pit.table_limits import next_changes, planned
 from tables import dealing, standing
 from tables.alerting import bookmarks
 from tables.audit import entry_list, history, round_list, sealing, watch
@@ -206,6 +206,7 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
             else None,
             "usual_hold": usual_hold_of(card.table),
             "next": next_changes(card.table, _viewer(request)),
+            "planned": planned(card.table, card.standing),
             "pieces": None if card.win_cents is None else in_rack(card.table, is_live=card.rack_cents is not None),
         }
         | _rounds(request, card.table, latest_of(card.standing)),

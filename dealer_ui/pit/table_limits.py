@@ -10,16 +10,21 @@ from typing import Any, Final
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from dealer_ui import dates
 from dealer_ui.guards import watches
 from dealer_ui.numbers import cents
 from ledger.proof.chips import money
+from tables import standing
+from tables.log.entries.limit_plans import called, said
+from tables.log.fold import Announced, Standing
 from tables.log.terms import Settings
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused
-from tables.setup import proposals, table_settings
+from tables.setup import limit_plans, proposals, table_settings
+from tables.setup.limit_plans import TableLimits
 from tables.setup.two_people import MATTERS
 
 _AMOUNTS: Final = (
@@ -55,6 +60,54 @@ def next_changes(table: Table, viewer: Staff) -> list[Next]:
     return [_next(proposal, viewer) for proposal in proposals.next_changes(table.name)]
 
 
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """One limit of a table: what holds, by which layer, and what waits."""
+
+    title: str
+    value: str
+    why: str
+    waits: str = ""
+    """What the plans ask for, where something else holds still."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What the limit plans come to at a table: each limit, what changes next and why, and what is announced."""
+
+    limits: list[InForce]
+    next: str
+    announced: str
+
+
+def planned(table: Table, state: Standing) -> Planned:
+    """The limits of a table that stands so, as its layers have them."""
+    known, announced = limit_plans.outcomes([table], timezone.now())[table.name], state.announced
+    return Planned(
+        [_in_force(known, name) for name in known.outcome.stack],
+        known.next_words,
+        _announced(announced) if announced else "",
+    )
+
+
+def _in_force(known: TableLimits, name: str) -> InForce:
+    layer, present = known.outcome.layers.get(name), known.set_to.get(name)
+    value = said(present) if present is not None else "none"
+    if name not in known.differs:
+        return InForce(called(name), value, layer.why if layer else "nobody sets it now")
+    asked = f"{said(layer.value)}, {layer.why}" if layer else "none: its plan is over"
+    return InForce(called(name), value, "as it was set before", asked)
+
+
+def _announced(announced: Announced) -> str:
+    raised = ", ".join(f"{called(name)} {money(least)}" for name, least in announced.least.items())
+    return f"{_clock(announced.effective)}: {raised} ({announced.why})"
+
+
+def _clock(moment: datetime) -> str:
+    return f"{timezone.localtime(moment):%a %Y-%m-%d %H:%M}"
+
+
 def _next(proposal: Proposal, viewer: Staff) -> Next:
     waits = not hasattr(proposal, "end")
     return Next(
@@ -86,6 +139,7 @@ def limits(request: HttpRequest, pk: int) -> HttpResponse:
         "settings": settings,
         "fields": list(_fields(request, settings)),
         "next": next_changes(table, viewer),
+        "planned": planned(table, standing.of(table)),
         "may_propose": proposals.may_propose("limits", viewer),
         "refused": refused,
         "typed": request.POST,

@@ -420,7 +420,7 @@ class LimitPlanAdmin(SetUp):
             ]
             context |= {
                 "shelves": shelves(shown),
-                "next": _next_words(shown),
+                "next": shown.next_words,
                 "weeks": [(called(name), week(shown, plans, name, moment)) for name in names],
             }
         return self._page(request, "limit_plans", "Limit plans", may_add=self.has_add_permission(request), **context)
@@ -493,16 +493,3 @@ class LimitPlanAdmin(SetUp):
 def _version(request: HttpRequest) -> int:
     typed = request.POST.get("version", "")
     return int(typed) if typed.isdecimal() else 0
-
-
-def _next_words(limits: TableLimits) -> str:
-    change = limits.outcome.next
-    if change is None:
-        return ""
-    coming = [
-        f"{called(name)} {said(change.layers[name].value)}, {change.layers[name].why}"
-        if name in change.layers
-        else f"no {called(name)}"
-        for name in change.changed
-    ]
-    return f"{timezone.localtime(change.moment):%a %Y-%m-%d %H:%M}: {'; '.join(coming)}"

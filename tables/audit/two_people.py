@@ -64,7 +64,7 @@ def check_limit_plan(event: LimitPlanSet, entry: Entry) -> None:
     before = LimitPlan.objects.filter(name=event.name, version=event.version - 1).first()
     content = limit_plans.content_of(before), limit_plans.content(event)
     matter = two_people.of_plan(*content, _terms(entry))
-    _hold(matter, event.proposal, entry, {"about": event.name, "after": content[1]})
+    hold(matter, event.proposal, entry, {"about": event.name, "after": content[1]})
 
 
 def check_pay_table(event: PayTableMade, entry: Entry) -> None:

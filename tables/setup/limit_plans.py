@@ -110,6 +110,20 @@ class TableLimits:
         due = self.outcome.values
         return tuple(sorted(name for name in {**due, **self.set_to} if due.get(name) != self.set_to.get(name)))
 
+    @property
+    def next_words(self) -> str:
+        """The next change in words, by the house's clock: when, what and why; empty where plans change nothing."""
+        change = self.outcome.next
+        if change is None:
+            return ""
+        coming = [
+            f"{called(name)} {said(change.layers[name].value)}, {change.layers[name].why}"
+            if name in change.layers
+            else f"no {called(name)}"
+            for name in change.changed
+        ]
+        return f"{timezone.localtime(change.moment):%a %Y-%m-%d %H:%M}: {'; '.join(coming)}"
+
 
 def outcomes(tables: Iterable[Table], moment: datetime) -> dict[str, TableLimits]:
     """What the plans come to at tables, by their names, and what changes next: two queries for all of them."""

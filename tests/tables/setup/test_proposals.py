@@ -15,14 +15,24 @@ from tables.audit import proofs
 from tables.audit.rows import comparing
 from tables.log.entries.chips import DenominationAdded
 from tables.log.entries.house_terms import TermsChanged
+from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.proposals import ProposalApproved
 from tables.log.entries.service_accounts import ServiceAccountSet
 from tables.log.entries.settings import TableSet
 from tables.log.entries.staff import StaffAdded, StaffChanged
+from tables.log.limit_plans import Always
 from tables.models import Denomination, HouseTerms, PayTable, Proposal, ProposalEnd, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import denominations, house_terms, pay_tables, proposals, service_accounts, table_settings
+from tables.setup import (
+    denominations,
+    house_terms,
+    limit_plans,
+    pay_tables,
+    proposals,
+    service_accounts,
+    table_settings,
+)
 from tables.setup.service_accounts import Access
 from tables.setup.two_people import MATTERS, Draft
 from tables.staff import staffing
@@ -70,6 +80,11 @@ def fault() -> str:
     return " ".join([each.what for each in faults if each] + comparing.compare().faults)
 
 
+SEASON = LimitPlanSet(
+    name="Season", version=0, scope="house", schedule=Always(), values={"max_cents": 30_000}, effective=""
+)
+
+
 def draft_of(matter: str, table: Table) -> Draft:
     """A change of each matter, as its form would propose it."""
     chip = Denomination.objects.order_by("pk").first()
@@ -83,6 +98,7 @@ def draft_of(matter: str, table: Table) -> Draft:
         "chips": lambda: denominations.draft(chip, 0, {"colour": "lilac", "face": "#aa00aa"}),
         "staff": lambda: staffing.draft("dan", {"name": "Dan", "role": "dealer", "badge": "102"}),
         "service_account": lambda: service_accounts.draft("Lounge", LOUNGE),
+        "limit_plan": lambda: limit_plans.draft_of(SEASON, expected_version=0),
     }
     draft = drafts[matter]()
     assert draft is not None
@@ -103,6 +119,7 @@ def alone(matter: str, table: Table, by: Staff) -> None:
         "chips": lambda: denominations.change_denomination(chip, {"colour": "lilac", "face": "#aa00aa"}, by=by),
         "staff": lambda: staffing.add_staff(username="dan", name="Dan", role="dealer", badge="102", by=by),
         "service_account": lambda: service_accounts.set_account("Lounge", LOUNGE, by=by),
+        "limit_plan": lambda: limit_plans.set_plan(SEASON, expected_version=0, by=by),
     }
     deeds[matter]()
 
