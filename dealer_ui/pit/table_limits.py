@@ -20,10 +20,11 @@ from ledger.proof.chips import money
 from tables import standing
 from tables.log.entries.limit_plans import called, said
 from tables.log.fold import Announced, Standing
+from tables.log.limit_plans import AMOUNTS, Value
 from tables.log.terms import Settings
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused
-from tables.setup import limit_plans, proposals, table_settings
+from tables.setup import emergency_limits, limit_plans, proposals, table_settings
 from tables.setup.limit_plans import TableLimits
 from tables.setup.two_people import MATTERS
 
@@ -141,6 +142,7 @@ def limits(request: HttpRequest, pk: int) -> HttpResponse:
         "next": next_changes(table, viewer),
         "planned": planned(table, standing.of(table)),
         "may_propose": proposals.may_propose("limits", viewer),
+        "may_tighten": viewer.has_perm(emergency_limits.PERMISSION) and viewer.has_perm("tables.run_floor"),
         "refused": refused,
         "typed": request.POST,
     }
@@ -174,6 +176,10 @@ def _entered(request: HttpRequest, table: Table, viewer: Staff) -> None:
         case "propose":
             proposal = _proposed(request, table, viewer)
             messages.success(request, f"{proposal} waits for an operator.")
+        case "emergency":
+            reason = request.POST.get("comment", "")
+            row = emergency_limits.tighten(table, _tightened(request, table), reason, by=viewer)
+            messages.success(request, f"{row} is set, and the operators are told.")
         case "withdraw":
             proposal = _of_table(request, table)
             proposals.withdraw(proposal, request.POST.get("reason", ""), by=viewer)
@@ -208,6 +214,12 @@ def _changes(request: HttpRequest, table: Table) -> dict[str, Any]:
     }
     changes["wager_limits"] = own
     return {name: value for name, value in changes.items() if getattr(settings, name) != value}
+
+
+def _tightened(request: HttpRequest, table: Table) -> dict[str, Value]:
+    """The limits that were typed and are others than what holds."""
+    typed = {name: _amount(request, name) for name in AMOUNTS if request.POST.get(name, "").strip()}
+    return {name: cents for name, cents in typed.items() if cents is not None and getattr(table, name) != cents}
 
 
 def _amount(request: HttpRequest, name: str) -> int | None:

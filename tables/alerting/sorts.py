@@ -69,6 +69,9 @@ SORTS: Final[Mapping[str, Sort]] = {
     "row_differs": Sort("A row differs from the log", _URGENT, _BOOKS, is_apart=True),
     "unbalanced": Sort("The chips do not add up", _URGENT, _BOOKS),
     "negative": Sort("Less than nothing", _URGENT, _BOOKS),
+    "limits_emergency": Sort(
+        "Limits changed in an emergency", _ATTENTION, ("Agreed with the pit boss", "The operator makes a plan of it")
+    ),
     "limits_unfit": Sort("Limit plans do not fit", _ATTENTION, ("The operator changes the plan",)),
     "watch_stopped": Sort("The watch has stopped", _URGENT, _MACHINE),
     "run_missed": Sort("The watch missed runs", _ATTENTION, _MACHINE),

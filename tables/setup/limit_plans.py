@@ -169,6 +169,11 @@ def set_plan(event: LimitPlanSet, *, expected_version: int, by: Staff, proposal:
     Raises Refused; ``changed_meanwhile`` says what was set since."""
     if not by.has_perm("tables.add_limitplan"):
         raise Refused("not_permitted", "Only an operator sets limit plans.", 403)
+    return write(event, expected_version=expected_version, by=by, proposal=proposal)
+
+
+def write(event: LimitPlanSet, *, expected_version: int, by: Staff, proposal: int | None = None) -> LimitPlan:
+    """The same by whoever was let. Raises Refused."""
     with transaction.atomic():
         head = house.lock()
         refuse_changed(event.name, expected_version)

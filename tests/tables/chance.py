@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -123,7 +124,8 @@ class Chance:
                 self._enter(boss, "close_table")
             case "limits":
                 least = draw.choice([1_000, 2_000, 3_000])
-                table_settings.change_table(hand.table, {"min_cents": least}, by=self.operator)
+                with suppress(Refused):  # a minimum is not raised over players without notice
+                    table_settings.change_table(hand.table, {"min_cents": least}, by=self.operator)
             case "cut":
                 self._enter(hand, "cut_card_out")
             case "retire":

@@ -1,6 +1,7 @@
 """record(): one input, one entry; what it refuses; and how a round becomes chips."""
 
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -101,8 +102,9 @@ def test_seats_are_paid_right_to_left_and_the_next_round_waits(dealer: Hand) -> 
 # --- limits ---------------------------------------------------------------------------------------------------
 
 
-def test_new_limits_apply_from_the_next_round_on(dealer: Hand) -> None:
+def test_new_limits_apply_from_the_next_round_on(dealer: Hand, terms: Callable[..., None]) -> None:
     """Harm: a bet that was legal when it was placed becomes illegal, or the other way about, in mid-round."""
+    terms(limits_notice_minutes=0)
     operator = floor.staff(Role.OPERATOR, "olga")
     dealer("bet", seat=1, amount_cents=1_000)
     table_settings.change_table(dealer.table, {"min_cents": 5_000, "max_cents": 50_000}, by=operator)
@@ -149,8 +151,9 @@ def test_a_refused_bet_names_the_nearest_legal_ones(dealer: Hand, cents: int, ne
     assert refused(lambda: dealer("bet", seat=1, amount_cents=cents)).facts["nearest_cents"] == nearest
 
 
-def test_bets_that_are_all_taken_off_again_leave_no_round_open(dealer: Hand) -> None:
+def test_bets_that_are_all_taken_off_again_leave_no_round_open(dealer: Hand, terms: Callable[..., None]) -> None:
     """Harm: a bet placed by mistake keeps the dealer from tapping out, and the table from closing."""
+    terms(limits_notice_minutes=0)
     dealer("bet", seat=1, amount_cents=1_000)
     assert refused(lambda: dealer("sign_out")).code == "round_open"
     dealer("bet", seat=1, amount_cents=0)

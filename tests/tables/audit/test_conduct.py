@@ -413,8 +413,9 @@ def test_a_round_has_the_number_that_follows(between: Hand) -> None:
     assert fault(between) == (seq, "its round is 7, the table is at round 2")
 
 
-def test_limits_are_those_of_the_latest_change(between: Hand) -> None:
+def test_limits_are_those_of_the_latest_change(between: Hand, terms: Callable[..., None]) -> None:
     """Harm: limits that were lowered at noon still serve a friend at midnight."""
+    terms(limits_notice_minutes=0)
     pinned = opening(between)
     operator = floor.staff(Role.OPERATOR, "olga")
     table_settings.change_table(between.table, {"min_cents": 2_000}, by=operator)

@@ -1,6 +1,7 @@
 """What an operator may set about a table, when it may change, and what the log says of it."""
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -173,8 +174,9 @@ def test_a_change_of_nothing_is_no_entry(dealt: floor.Hand, operator: Staff) -> 
     assert dealt.now.seq == before
 
 
-def test_new_limits_hold_from_the_next_round_on(dealt: floor.Hand, operator: Staff) -> None:
+def test_new_limits_hold_from_the_next_round_on(dealt: floor.Hand, operator: Staff, terms: Callable[..., None]) -> None:
     """A player who bet under the old limits keeps them until the round is over."""
+    terms(limits_notice_minutes=0)
     dealt("bet", seat=1, amount_cents=1_000)
     table_settings.change_table(dealt.table, {"min_cents": 5_000}, by=operator)
     dealt.table.refresh_from_db()
@@ -200,9 +202,10 @@ WAITS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("changes", WAITS, ids=[next(iter(one)) for one in WAITS])
 def test_what_a_round_rests_on_waits_until_it_is_over(
-    dealt: floor.Hand, operator: Staff, changes: dict[str, Any]
+    dealt: floor.Hand, operator: Staff, changes: dict[str, Any], terms: Callable[..., None]
 ) -> None:
     """Changed in mid-round, the cards left, the seats that act or the chips to pay with would no longer fit it."""
+    terms(limits_notice_minutes=0)
     dealt.bets(seat1=1_000)
     seq, setting = dealt.now.seq, next(iter(changes))
     with pytest.raises(Refused) as refused:

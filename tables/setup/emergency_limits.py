@@ -1,0 +1,78 @@
+"""Limits that a pit boss tightens alone and at once: a plan for one table, for a few hours, told by an alert.
+
+It takes nothing down but what the house may lose: no maximum comes to lie higher than it is, and none above what takes
+two people. It ends by itself, unless an operator makes more of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final
+
+from django.db import transaction
+
+from ledger import alerts, house
+from ledger.proof.chips import money
+from tables.log.entries.limit_plans import LimitPlanSet, called
+from tables.log.limit_plans import AMOUNTS, Occasion, Value, limits_in
+from tables.models import LimitPlan, Staff, Table
+from tables.refusals import Refused
+from tables.setup import house_terms, limit_plans, limits
+from tables.setup.limit_plans import LONGEST
+
+LASTS: Final = timedelta(hours=4)
+PERMISSION: Final = "tables.propose_limits"
+
+
+def name_of(table: Table) -> str:
+    """How the plan of such a change is called."""
+    return f"Emergency {table.name}"[:LONGEST].strip()
+
+
+def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff) -> LimitPlan:
+    """Set other limits at a table at once, for four hours. Raises Refused."""
+    if not (by.has_perm(PERMISSION) and by.has_perm("tables.run_floor")):
+        raise Refused("not_permitted", "A pit boss changes limits in an emergency.", 403)
+    if not reason.strip():
+        raise Refused("no_reason", "Say why in a few words: the operators hear of it at once.", 422)
+    if sentences := _looser(table, values):
+        raise Refused("bad_plan", " ".join(sentences.values()), 422, fields=sentences)
+    with transaction.atomic():
+        moment = house.lock().moment
+        newest = limit_plans.latest(name_of(table))
+        event = LimitPlanSet(
+            name=name_of(table),
+            version=0,
+            scope="table",
+            of=table.name,
+            schedule=Occasion(starts=house_terms.spelled(moment), ends=house_terms.spelled(moment + LASTS)),
+            values=dict(values),
+            note=" ".join(reason.split()),
+            effective="",
+        )
+        row = limit_plans.write(event, expected_version=newest.version if newest else 0, by=by)
+        said = ", ".join(f"{called(name)} {money(cents)}" for name, cents in values.items() if isinstance(cents, int))
+        message = (
+            f"{table.name}: {by.name} set {said} in an emergency, for {LASTS.seconds // 3_600} hours: {event.note}"
+        )
+        alerts.raise_alert(table.book, "limits_emergency", message, {"plan": row.name, "version": row.version})
+    limits.bring_to(table.pk)
+    return row
+
+
+def _looser(table: Table, values: Mapping[str, Value]) -> dict[str, str]:
+    """What is not tightened, by its limit."""
+    present = limits_in(table)
+    if not values:
+        return {"values": "Fill in one limit at least."}
+    sentences: dict[str, str] = {}
+    for name, value in values.items():
+        held = present.get(name)
+        if name not in AMOUNTS or not isinstance(value, int):
+            sentences[name] = f"In an emergency these are changed: {', '.join(AMOUNTS.values())}."
+        elif name != "min_cents" and isinstance(held, int) and value > held:
+            sentences[name] = (
+                f"The {called(name)} is {money(held)}: in an emergency it is lowered, and raised by a plan."
+            )
+    return sentences

@@ -1,0 +1,67 @@
+"""Limits that a pit boss tightens alone."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from ledger.models import Alert
+from tables.models import LimitPlan, Staff
+from tables.refusals import Refused
+from tables.setup import emergency_limits, limits
+from tests import floor
+from tests.clock import Clock
+from tests.floor import Hand
+from tests.tables.setup.test_proposals import fault
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def boss() -> Hand:
+    return floor.dealt()[1]
+
+
+def test_a_maximum_falls_at_once_is_told_and_comes_back_by_itself(boss: Hand, clock: Clock) -> None:
+    """Harm: a table that bleeds waits for somebody upstairs; or what was done in a hurry stays, and nobody knows."""
+    emergency_limits.tighten(boss.table, {"max_cents": 5_000}, "A run of wins at seat 3", by=boss.by)
+    boss.table.refresh_from_db()
+    assert boss.table.max_cents == 5_000
+    alert = Alert.objects.get(kind="limits_emergency")
+    assert alert.message == "Rocket 1: Bella set maximum 50 in an emergency, for 4 hours: A run of wins at seat 3"
+    emergency_limits.tighten(boss.table, {"max_cents": 3_000}, "It goes on", by=boss.by)
+    assert fault() == ""
+    clock.stand(timezone.now() + timedelta(hours=4, minutes=1))
+    limits.bring_into_force()
+    boss.table.refresh_from_db()
+    assert boss.table.max_cents == 10_000
+    assert fault() == ""
+
+
+@pytest.mark.parametrize(
+    ("values", "reason", "says"),
+    [
+        ({"max_cents": 20_000}, "Why not", "in an emergency it is lowered"),
+        ({"max_cents": 5_000}, " ", "Say why"),
+        ({}, "Why not", "one limit at least"),
+        ({"wager tie": (500, 600)}, "Why not", "these are changed"),
+        ({"max_cents": 5_050}, "Why not", "multiple of 10"),
+    ],
+)
+def test_nothing_is_loosened_and_nothing_is_done_without_a_reason(
+    boss: Hand, values: dict[str, Any], reason: str, says: str
+) -> None:
+    """Harm: by the word emergency a pit boss lets a friend bet more than the house allows."""
+    with pytest.raises(Refused, match=says):
+        emergency_limits.tighten(boss.table, values, reason, by=boss.by)
+    assert not LimitPlan.objects.exists()
+
+
+def test_a_dealer_does_not(boss: Hand) -> None:
+    """Harm: a dealer closes a table to a player whom they dislike."""
+    dora = Staff.objects.get(username="dora")
+    with pytest.raises(Refused, match="A pit boss"):
+        emergency_limits.tighten(boss.table, {"max_cents": 5_000}, "No", by=dora)
