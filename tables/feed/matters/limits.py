@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from ledger.proof.chain import Entry
 from tables.feed.telling import Past, Told, tells
 from tables.log.entries.limit_plans import LimitPlanSet
+from tables.log.entries.limits import LimitsAnnounced
 
 
 @tells(LimitPlanSet)
@@ -40,3 +41,19 @@ class LimitPlanMade(Told, frozen=True, kw_only=True):
             retired=event.retired,
             proposal=event.proposal,
         )
+
+
+@tells(LimitsAnnounced)
+class LimitsAnnouncedToPlayers(Told, frozen=True, kw_only=True):
+    """The players of a table are told what will be raised, and from when; with nothing to be raised, that no notice
+    stands any more."""
+
+    type: ClassVar[str] = "limits.announced"
+
+    least: dict[str, int]
+    """Limits by their names, and the least that they come to, in cents."""
+    effective: str
+    """The first moment at which they may be raised."""
+    why: str
+    keeps_seated: bool
+    """Whether seats that play keep the old minimum."""

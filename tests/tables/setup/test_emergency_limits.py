@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from ledger import house
 from ledger.models import Alert
 from tables.models import LimitPlan, Staff
 from tables.refusals import Refused
@@ -33,6 +34,7 @@ def test_a_maximum_falls_at_once_is_told_and_comes_back_by_itself(boss: Hand, cl
     alert = Alert.objects.get(kind="limits_emergency")
     assert alert.message == "Rocket 1: Bella set maximum 50 in an emergency, for 4 hours: A run of wins at seat 3"
     emergency_limits.tighten(boss.table, {"max_cents": 3_000}, "It goes on", by=boss.by)
+    house.carry()
     assert fault() == ""
     clock.stand(timezone.now() + timedelta(hours=4, minutes=1))
     limits.bring_into_force()
