@@ -184,11 +184,14 @@ class OpenDispute(Struct, frozen=True, tag_field="do", tag="open_dispute"):
     """A player disputes a round: what is claimed, by whom, and how much is at stake."""
 
     round: int
+    """0 at a table without rounds."""
     claim: str
     claimant: str
     seat: int = 0
     """0: the whole round."""
     claim_cents: int = 0
+    happened: str = ""
+    """When, at a table without rounds: 2026-11-22T21:40, by the house's clock or with a zone."""
 
 
 class NoteDispute(Struct, frozen=True, tag_field="do", tag="note_dispute"):

@@ -16,6 +16,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -26,10 +27,11 @@ from ledger.log import read_head
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName
 from tables import dealing, past, standing
-from tables.disputes import cases, claims, corrections, mispays, register
+from tables.disputes import cases, claims, corrections, mispays, moments, register
 from tables.disputes.cases import Case
 from tables.disputes.corrections import Shown
 from tables.edge import rulings as ruling_worth
+from tables.games.catalog import GAMES
 from tables.games.felt import Payout
 from tables.inputs import (
     CloseDispute,
@@ -47,6 +49,7 @@ from tables.log.attestation import Attestation
 from tables.log.entries.corrections import Correction
 from tables.log.entries.disputes import RULED, RULINGS, Dispute
 from tables.log.fold import UNREADABLE
+from tables.log.kinds import kind_of
 from tables.models import Staff, Table
 from tables.past import Past
 from tables.refusals import Refused
@@ -130,8 +133,9 @@ def _correction_row(shown: Shown) -> exports.Row:
 @runs
 @require_http_methods(["GET", "POST"])
 def open_dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
-    """A player disputes a round: what is claimed, by whom, and how much is at stake."""
-    table, round_ = _round(pk, number)
+    """A player disputes a round: what is claimed, by whom, and how much is at stake. At a table without rounds the
+    number is 0, and the form asks when it was."""
+    table, round_ = _disputed(pk, number)
     refused = None
     if request.method == "POST":
         try:
@@ -141,8 +145,8 @@ def open_dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
             return redirect("pit:dispute", pk, opened)
         except Refused as refusal:
             refused = refusal
-    back = reverse("pit:round", args=[pk, number])
-    context = _form(request, table, refused) | _claimed(round_, number, back)
+    back = reverse("pit:round", args=[pk, number]) if round_ else reverse("pit:table", args=[pk])
+    context = _form(request, table, refused) | _claimed(table, round_, number, back)
     return render(request, "dealer_ui/pit/open_dispute.html", context, status=_status(refused))
 
 
@@ -165,7 +169,7 @@ def at_the_table(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
     round_ = past.as_of(table.book_id, latest, table_standing.seq)
-    context = _form(request, table, refused) | _claimed(round_, latest, reverse("dealer:screen", args=[pk]))
+    context = _form(request, table, refused) | _claimed(table, round_, latest, reverse("dealer:screen", args=[pk]))
     return render(request, "dealer_ui/dealer/dispute.html", context, status=_status(refused))
 
 
@@ -176,12 +180,29 @@ def _claim(request: HttpRequest, number: int) -> OpenDispute:
         claimant=_text(request, "claimant"),
         seat=_seat(request),
         claim_cents=_cents(request, "claim_cents", default=0),
+        happened=_text(request, "happened"),
     )
 
 
-def _claimed(round_: Past | None, number: int, back: str) -> dict[str, Any]:
+def _claimed(table: Table, round_: Past | None, number: int, back: str) -> dict[str, Any]:
     """What the form that opens a dispute shows."""
-    return {"round": round_, "number": number, "seats": round_.round.opening.seats if round_ else (), "back": back}
+    is_by_count = kind_of(GAMES[table.game]).is_by_count
+    seats: Sequence[int] = range(1, table.seats + 1) if is_by_count else round_.round.opening.seats if round_ else ()
+    happened = f"{timezone.localtime():%Y-%m-%dT%H:%M}"
+    return {
+        "round": round_,
+        "number": number,
+        "seats": seats,
+        "back": back,
+        "is_by_count": is_by_count,
+        "happened": happened,
+    }
+
+
+def _disputed(pk: int, number: int) -> tuple[Table, Past | None]:
+    """The round that is disputed; none at a table without rounds."""
+    table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
+    return (table, None) if not number and kind_of(GAMES[table.game]).is_by_count else _round(pk, number)
 
 
 @watches
@@ -207,7 +228,7 @@ def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "case": case,
         "dispute": case.dispute,
         "holds": _holds(table, case.dispute),
-        "rulings": RULINGS,
+        "rulings": {name: says for name, says in RULINGS.items() if case.dispute.round or name != claims.VOID},
         "made": papers,
         "about_money": case.dispute.ruling in claims.MONEY,
         "may_run": may_run,
@@ -242,6 +263,8 @@ def _said(request: HttpRequest, number: int) -> DisputeInput:
 
 def _holds(table: Table, dispute: Dispute) -> bool:
     """Whether the round is, up to the entry that was its last then, what it was when the dispute was opened."""
+    if not dispute.round:
+        return moments.holds(table.book_id, dispute)
     try:
         then = past.as_of(table.book_id, dispute.round, dispute.last_seq)
     except UNREADABLE:

@@ -5,14 +5,16 @@ Each entry carries its dispute whole. The round itself is never touched.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
-from msgspec import structs
+from msgspec import UNSET, UnsetType, structs
 
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables import past, permits
-from tables.disputes import register
+from tables.disputes import moments, register
+from tables.disputes.moments import Stretch
 from tables.disputes.register import Register
 from tables.games.felt import MOST_CENTS
 from tables.handlers import as_written, enacts, enters
@@ -30,6 +32,7 @@ from tables.log.entries.disputes import (
     DisputeOpened,
     DisputeRuled,
 )
+from tables.log.kinds import kind_of
 from tables.log.mishaps import RULING
 from tables.models import Staff
 from tables.past import Past, words
@@ -62,8 +65,7 @@ def permit_ruling(scene: Scene, by: Staff) -> None:
 @enters(OpenDispute, permit=permit_word)
 def open_dispute(scene: Scene, entered: OpenDispute, reportable_from_cents: int | None = None) -> Outcome:
     """A player disputes a round. What the log has of it by now is the evidence, and is fixed with it."""
-    round_ = _round(scene, entered.round)
-    _refuse_seat(round_, entered.seat)
+    evidence, happened = _evidence(scene, entered)
     if not 0 <= entered.claim_cents <= MOST_CENTS:
         raise Refused("bad_amount", "Say how much is at stake; 0 if it is not about money.", 422)
     disputes = register.as_of(scene.table.book_id, scene.standing.seq)
@@ -77,19 +79,34 @@ def open_dispute(scene: Scene, entered: OpenDispute, reportable_from_cents: int 
         claim_cents=entered.claim_cents,
         reportable_from_cents=limit,
         opened_by=scene.signature,
-        first_seq=round_.first_seq,
-        last_seq=round_.last_seq,
-        last_hash=round_.last_hash,
-        record_hash=round_.record_hash,
+        first_seq=evidence.first_seq,
+        last_seq=evidence.last_seq,
+        last_hash=evidence.last_hash,
+        record_hash=evidence.record_hash,
+        happened=happened,
     )
     step, alert = _step(scene, DisputeOpened, disputes, dispute), _alert(scene, dispute)
-    evidence = {"dispute": dispute.number, "round": dispute.round, "seq": scene.next_seq}
-    return Outcome([step], alert=alert, evidence=evidence if alert else {})
+    facts = {"dispute": dispute.number, "seq": scene.next_seq} | ({"round": dispute.round} if dispute.round else {})
+    return Outcome([step], alert=alert, evidence=facts if alert else {})
+
+
+def _evidence(scene: Scene, entered: OpenDispute) -> tuple[Past | Stretch, str | UnsetType]:
+    """What the log has of the round by now, or of the time since the last count where no rounds are entered; and then
+    the moment that is disputed. Raises Refused."""
+    if not kind_of(scene.game).is_by_count:
+        round_ = _round(scene, entered.round)
+        _refuse_seat(round_, entered.seat)
+        return round_, UNSET
+    if entered.round:
+        raise Refused("unknown_round", f"{scene.table.name} has no rounds: say when it happened instead.", 422)
+    if not 0 <= entered.seat <= scene.table.seats:
+        raise Refused("unknown_seat", f"{scene.table.name} has the places 1 to {scene.table.seats}.", 422)
+    return moments.stretch(scene), moments.happened(scene, entered.happened)
 
 
 def _alert(scene: Scene, dispute: Dispute) -> str | None:
     """What the pit is to hear: of large disputes, and of those that it did not open itself."""
-    what = f"{scene.table.name}, round {dispute.round}: dispute {dispute.number}"
+    what = f"{scene.table.name}, {dispute.about}: dispute {dispute.number}"
     if dispute.reportable:
         return f"{what} over {money(dispute.claim_cents)} is reportable"
     return None if scene.by.has_perm("tables.run_floor") else f"{what} was opened by {scene.by.name}"
@@ -114,6 +131,8 @@ def rule(scene: Scene, entered: RuleDispute) -> Outcome:
         raise Refused("ruled_already", f"Dispute {dispute.number} is ruled on already: {dispute.ruled}.", 409)
     if entered.ruling not in RULINGS:
         raise Refused("unknown_ruling", f"A ruling is one of {', '.join(RULINGS)}.", 422)
+    if not dispute.round:
+        return _rule_without_round(scene, disputes, dispute, entered)
     round_ = _round(scene, dispute.round)
     if scene.signature in round_.entered_by:
         says = f"{scene.by.name} entered round {dispute.round}: somebody else has to rule on it."
@@ -133,6 +152,16 @@ def rule(scene: Scene, entered: RuleDispute) -> Outcome:
         alert=alert,
         evidence={"dispute": dispute.number, "round": dispute.round},
     )
+
+
+def _rule_without_round(scene: Scene, disputes: Register, dispute: Dispute, entered: RuleDispute) -> Outcome:
+    """Chips that change hands by it are counted with the rack: it takes no correction, and there is nothing to void."""
+    if entered.ruling == VOID:
+        says = "No round is to be void here: rule for the player, for the house, or that the result stands."
+        raise Refused("unknown_ruling", says, 422)
+    reason = words(entered.reason, "why it is ruled so")
+    ruled = structs.replace(dispute, state=RULED, ruling=entered.ruling, reason=reason, ruled_by=scene.signature)
+    return Outcome([_step(scene, DisputeRuled, disputes, ruled)])
 
 
 def _is_open(scene: Scene, number: int) -> bool:
@@ -155,8 +184,11 @@ def close(scene: Scene, entered: CloseDispute) -> Outcome:
         raise Refused("not_ruled", f"Rule on dispute {dispute.number} first.", 409)
     slips = corrections_of(scene.table.book_id, dispute.number, scene.standing.seq)
     settlement = words(entered.text, "how it was settled") if entered.text.strip() else ""
-    round_ = _round(scene, dispute.round)
-    if dispute.ruling in MONEY and not (slips or settlement or round_.round.voided):
+    is_void = bool(dispute.round) and bool(_round(scene, dispute.round).round.voided)
+    if dispute.ruling in MONEY and not dispute.round and not settlement:
+        says = "Say how it was settled: what was paid or taken at the table, and by whom."
+        raise Refused("no_settlement", says, 422)
+    if dispute.ruling in MONEY and not (slips or settlement or is_void):
         raise Refused("no_correction", "No correction was signed for this ruling: sign one, or say why there is none.")
     closed = structs.replace(dispute, state=CLOSED)
     return Outcome([_step(scene, DisputeClosed, disputes, closed, text=settlement, corrections=tuple(slips))])
@@ -207,8 +239,8 @@ def _step(scene: Scene, event: type[AboutDispute], disputes: Register, dispute: 
 def enact_opening(scene: Scene, event: DisputeOpened, entry: Entry) -> Step:
     """By the limit for reporting that the house had when the dispute was opened, whatever it has since set."""
     claim = event.dispute
-    entered = OpenDispute(claim.round, claim.claim, claim.claimant, claim.seat, claim.claim_cents)
-    acting = as_written(scene, event, entry, permit_word)
+    entered = OpenDispute(claim.round, claim.claim, claim.claimant, claim.seat, claim.claim_cents, claim.happened or "")
+    acting = replace(as_written(scene, event, entry, permit_word), clock=entry.at)
     return open_dispute(acting, entered, claim.reportable_from_cents).steps[0]
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import ClassVar, Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from tables.log.event import Author
 
@@ -48,11 +50,24 @@ class Dispute(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ruling: str | None = None
     reason: str | None = None
     ruled_by: str | None = None
+    happened: str | UnsetType = UNSET
+    """When it was, at a table without rounds; a dispute about a round has none."""
 
     @property
     def reportable(self) -> bool:
         """Whether the regulator is to hear of it."""
         return self.claim_cents >= self.reportable_from_cents
+
+    @property
+    def moment(self) -> datetime | None:
+        """When it was, at a table without rounds."""
+        return datetime.fromisoformat(self.happened) if self.happened else None
+
+    @property
+    def about(self) -> str:
+        """The round, or the moment, in words."""
+        where = f"what happened at {self.moment:%H:%M on %-d %b %Y}" if self.happened else f"round {self.round}"
+        return where + (f", seat {self.seat}" if self.seat else "")
 
     @property
     def ruled(self) -> str:
@@ -79,8 +94,7 @@ class DisputeOpened(AboutDispute, frozen=True, kw_only=True, omit_defaults=True)
 
     def words(self) -> str:
         claim = self.dispute
-        where = f"round {claim.round}" + (f", seat {claim.seat}" if claim.seat else "")
-        return f"Dispute {claim.number} about {where} is opened: {claim.claimant} claims: {claim.claim}"
+        return f"Dispute {claim.number} about {claim.about} is opened: {claim.claimant} claims: {claim.claim}"
 
 
 class DisputeNoted(AboutDispute, frozen=True, kw_only=True, omit_defaults=True):

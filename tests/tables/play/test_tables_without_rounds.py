@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -14,7 +16,8 @@ from tables import dealing
 from tables.audit import proofs
 from tables.board.picture import board
 from tables.day import figures, hours, inventory
-from tables.inputs import BeginSlip
+from tables.disputes import moments, register
+from tables.inputs import BeginSlip, CloseDispute, DisputeInput, OpenDispute, RuleDispute
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -191,3 +194,70 @@ def test_its_placard_says_its_wagers_and_not_the_hold(wheel: tuple[Hand, Hand]) 
         ("Straight up", "35 to 1"),
         ("Red or black", "evens"),
     ]
+
+
+# --- disputes ---------------------------------------------------------------------------------------------------
+
+
+def writes(hand: Hand, entered: DisputeInput) -> None:
+    dealing.record(hand.table, entered, by=hand.by, key=uuid4(), expected_seq=None)
+
+
+def claims_at(dealer: Hand, minutes_ago: int = 5, **others: Any) -> None:
+    moment = timezone.localtime() - timedelta(minutes=minutes_ago)
+    facts = {"round": 0, "claim": "Paid 17 to 1", "claimant": "The player", "claim_cents": 9_000}
+    writes(dealer, OpenDispute(**facts | {"happened": f"{moment:%Y-%m-%dT%H:%M}"} | others))
+
+
+def test_a_dispute_names_a_moment_and_its_evidence_is_the_log(wheel: tuple[Hand, Hand]) -> None:
+    """Harm: a player at roulette is paid wrongly, and there is no paper of the claim, the ruling and the payment."""
+    dealer, boss = wheel
+    dealer("sell_chips", amount_cents=20_000)
+    claims_at(dealer, seat=3)
+    [dispute] = register.as_of(dealer.table.book_id, dealer.now.seq).open
+    assert (dispute.round, dispute.seat, dispute.record_hash) == (0, 3, None)
+    assert dispute.last_seq == dealer.now.seq - 1
+    assert moments.holds(dealer.table.book_id, dispute)
+    with pytest.raises(Refused, match="No round is to be void"):
+        writes(boss, RuleDispute(1, "void", "so"))
+    writes(boss, RuleDispute(1, "player", "The camera shows it"))
+    with pytest.raises(Refused, match="how it was settled"):
+        writes(boss, CloseDispute(1))
+    writes(boss, CloseDispute(1, "Paid 180 from the rack"))
+    assert not register.as_of(dealer.table.book_id, dealer.now.seq).open
+    assert is_proved(dealer)
+
+
+@pytest.mark.parametrize(
+    ("facts", "code"),
+    [
+        ({"round": 1}, "unknown_round"), ({"happened": ""}, "bad_moment"), ({"happened": "at noon"}, "bad_moment"),
+        ({"happened": "2001-01-01T00:00"}, "bad_moment"), ({"minutes_ago": -30}, "bad_moment"),
+        ({"seat": 7}, "unknown_seat"),
+    ],
+)  # fmt: skip
+def test_what_no_dispute_can_be_about(wheel: tuple[Hand, Hand], facts: dict[str, Any], code: str) -> None:
+    """Harm: a claim is kept that names no moment anybody can look up, or the page ends in a server error."""
+    with pytest.raises(Refused) as refused:
+        claims_at(wheel[0], **facts)
+    assert refused.value.code == code
+
+
+def test_a_dispute_is_opened_read_and_listed_on_the_pages(wheel: tuple[Hand, Hand]) -> None:
+    """Harm: the pages of disputes look for a round that there is not, and end in nothing."""
+    dealer, boss = wheel
+    at_table, pit = floor.client(dealer.by), floor.client(boss.by)
+    pk = dealer.table.pk
+    form = at_table.get(f"/tables/{pk}/dispute/").content.decode()
+    assert 'name="happened"' in form
+    claims_at(dealer)
+    for address in (
+        "/pit/disputes/",
+        f"/pit/tables/{pk}/disputes/1/",
+        f"/pit/tables/{pk}/",
+        f"/pit/tables/{pk}/rounds/0/dispute/",
+    ):
+        assert pit.get(address).status_code == 200, address
+    page = pit.get(f"/pit/tables/{pk}/disputes/1/").content.decode()
+    assert "Unchanged since the dispute was opened" in page
+    assert "The round is void" not in page
