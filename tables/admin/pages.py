@@ -56,6 +56,7 @@ from tables.alerting.rows import AlertChannel, Tells
 from tables.alerting.rules import KINDS, LEVELS
 from tables.board import pays, secrecy
 from tables.day import hours as shifts
+from tables.edge import limit_effect
 from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
 from tables.log import duties, two_people
@@ -695,6 +696,7 @@ class ProposalAdmin(SetUp):
             "may_withdraw": waiting and proposal.proposed_by == by.username,
             "may_call_off": proposal in proposals.to_come() and proposals.may_propose("call_off", by),
             "stale": proposals.stale(proposal) if waiting else "",
+            "effects": limit_effect.of_proposal(proposal) if waiting else [],
             "title": f"{proposal}: {self.title(proposal)}", "opts": self.opts,
         }  # fmt: skip
         shared = self.admin_site.each_context(request)
