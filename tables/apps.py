@@ -32,6 +32,7 @@ class TablesConfig(AppConfig):
             doors,
             mishaps,
             pots,
+            readers,
             rounds,
             seat_pages,
             shoes,

@@ -26,8 +26,8 @@ from tables.log.attestation import Attestation
 from tables.log.catalog import fold
 from tables.log.fold import Standing
 from tables.log.terms import limits_of, rules_of
-from tables.models import Staff, Table
-from tables.play import back_entry, seat_pages
+from tables.models import ServiceAccount, Staff, Table
+from tables.play import back_entry, readers, seat_pages
 from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
 from tables.scene import AtSeat, Outcome, Scene
@@ -58,7 +58,7 @@ def record(
     table: Table,
     entered: Input,
     *,
-    by: Staff | AtSeat,
+    by: Staff | AtSeat | ServiceAccount,
     key: UUID,
     expected_seq: int | None,
     attested: Attestation | None = None,
@@ -83,7 +83,7 @@ def _recorded(
     table: Table,
     entered: Input,
     *,
-    by: Staff | AtSeat,
+    by: Staff | AtSeat | ServiceAccount,
     key: UUID,
     expected_seq: int | None,
     attested: Attestation | None,
@@ -99,6 +99,8 @@ def _recorded(
         handling = HANDLINGS[type(entered)]
         if isinstance(by, AtSeat):
             seat_pages.permit(scene, by, entered)
+        elif isinstance(by, ServiceAccount):
+            readers.permit(scene, by, entered)
         else:
             handling.permit(scene, by)
         if expected_seq is not None and _has_moved_on(scene, expected_seq):

@@ -15,7 +15,7 @@ from ledger.proof.chain import Entry
 from tables.log.event import Author, Event, Misconduct
 from tables.models import Staff
 from tables.permits import Permit
-from tables.scene import Outcome, Scene, Step, seat_of
+from tables.scene import Outcome, Scene, Step, program_of, seat_of
 
 SLIPS_AND_WORDS: Final = ("slip", "dispute", "correction", "clock", "limits")
 """The subjects of entries that leave the cards, the bets and who deals as they were."""
@@ -105,6 +105,8 @@ def as_written(scene: Scene, event: Author, entry: Entry, permit: Permit) -> Sce
 
 def staff_of(scene: Scene, entry: Entry) -> Staff:
     """Who wrote an entry at a scene. Raises Misconduct for a seat, which writes nothing but its own choices."""
+    if program_of(entry.by) is not None:
+        raise Misconduct(f"it is by {entry.by}, which may name the cards of its table's shoe, and nothing else")
     if seat_of(entry.by) is not None or not isinstance(scene.by, Staff):
         raise Misconduct(f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else")
     return scene.by

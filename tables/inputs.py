@@ -6,7 +6,7 @@ A game's own actions are inputs as they are. A card is keyed without saying for 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -40,6 +40,38 @@ class StartGame(Struct, frozen=True, tag_field="do", tag="start_game"):
     """The next game is dealt, to these seats; with none named, to all that can play (tables with a pot)."""
 
     seats: tuple[int, ...] = ()
+
+
+class PaidAll(Struct, frozen=True, tag_field="do", tag="paid_all"):
+    """Every seat that is still to be paid or taken from at the end of the round has been."""
+
+
+class TakeOverReader(Struct, frozen=True, tag_field="do", tag="take_over_reader"):
+    """The dealer keys the cards from here on, in place of the card reader."""
+
+
+class GiveBackReader(Struct, frozen=True, tag_field="do", tag="give_back_reader"):
+    """The card reader names the cards again."""
+
+
+class SettleReader(Struct, frozen=True, tag_field="do", tag="settle_reader"):
+    """Reader and dealer disagreed: which of them is right. With the dealer, the dealer keys the cards."""
+
+    right: Literal["reader", "dealer"]
+
+
+class StartReader(Struct, frozen=True, tag_field="do", tag="start_reader"):
+    """A card reader counts its messages anew."""
+
+    session: str
+
+
+class ReadCard(Struct, frozen=True, tag_field="do", tag="read_card"):
+    """A card reader read a card, by the number of its message in its session."""
+
+    session: str
+    number: int
+    card: int | str
 
 
 class BuyIn(Struct, frozen=True, tag_field="do", tag="buy_in"):
@@ -389,6 +421,9 @@ GameInput = Bet | PlaceBets | CloseBets | Choose | Shuffle | KeyCard | KeyStanda
 SeatInput = BuyIn | CashOut | TimeCharge | CollectCommission | ForgiveCommission | SellChips | UndoSale | ChangeChips
 ShoeInput = LoadShoe | CheckDecks | ReadDecks | ShuffleShoe | PlaceCutCard | Burn | CutCardOut | RetireShoe
 TableInput = SignOut
+ReaderInput = TakeOverReader | GiveBackReader | SettleReader
+DeviceInput = StartReader | ReadCard
+"""What card readers enter, and nobody else."""
 SlipInput = BeginSlip | SignSlip | VoidSlip
 """Signatures: none is sent without a badge and a PIN."""
 DisputeInput = OpenDispute | NoteDispute | RuleDispute | CloseDispute
@@ -397,9 +432,19 @@ FloorInput = VoidRound | AbandonTable | AcceptBet | LockRack | UnlockRack
 """What a pit boss signs for."""
 BackEntryInput = BeginBackEntry | EndBackEntry | AnnounceRound | ComparePaper
 """What is entered about papers of an outage."""
-Sent = GameInput | SeatInput | Paid | TakeBack | ShoeInput | TableInput | EnterMishap
+Sent = GameInput | SeatInput | Paid | PaidAll | TakeBack | ShoeInput | TableInput | EnterMishap | ReaderInput
 """What can be sent from a screen or to the API."""
-Input = Sent | FloorInput | SlipInput | DisputeInput | CorrectionInput | SignIn | IssueSeatPage | BackEntryInput
+Input = (
+    Sent
+    | DeviceInput
+    | FloorInput
+    | SlipInput
+    | DisputeInput
+    | CorrectionInput
+    | SignIn
+    | IssueSeatPage
+    | BackEntryInput
+)
 
 _sent = msgspec.json.Decoder(Sent)
 

@@ -430,6 +430,8 @@ class ServiceAccount(models.Model):
     """Empty where its time was over."""
     by = models.CharField("set by", max_length=120, editable=False)
     at = models.DateTimeField("set at", editable=False)
+    heard_at = models.DateTimeField(null=True, editable=False)
+    """When a card reader was last heard of, to a few seconds."""
 
     class Meta:
         verbose_name = "program"

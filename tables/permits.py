@@ -193,6 +193,28 @@ def not_locked(scene: Scene) -> None:
         raise Refused("rack_locked", says, 409)
 
 
+def not_stopped(scene: Scene) -> None:
+    """Raises Refused while a card reader has stopped the round."""
+    if scene.standing.reader is not None and scene.standing.reader.stop is not None:
+        says = "The card reader and the dealer do not agree: say first which of them is right."
+        raise Refused("reader_stopped", says, 409)
+
+
+def for_a_reader(scene: Scene) -> None:
+    """Where a card reader may name cards: for a dealer, at an open table whose rack is neither locked nor counted."""
+    standing, table = scene.standing, scene.table.name
+    if not standing.is_open or standing.dealer is None:
+        raise Refused("nobody_deals", f"Nobody deals at {table} now: no card is read for anybody.", 409)
+    not_locked(scene)
+    if any(slip.series.counts(RACK) for slip in standing.slips):
+        raise Refused("count_open", f"The rack of {table} is being counted.", 409)
+
+
+def only_readers(scene: Scene, by: Staff) -> None:
+    """Nobody of the staff."""
+    raise Refused("not_permitted", "Only a card reader enters that.", 403)
+
+
 def _refuse_roles(by: Staff, roles: Sequence[str], what: str) -> None:
     if by.role not in roles:
         raise Refused("not_permitted", f"{what} by {paper.either(roles)} here, as the house's terms have it.", 403)

@@ -39,6 +39,16 @@ def seat_of(signature: str) -> int | None:
     return int(player[1]) if player else None
 
 
+_PROGRAM: Final = re.compile(r"program (.+)")
+"""How the log names a program."""
+
+
+def program_of(signature: str) -> str | None:
+    """The program that an entry is by; None for one by anybody else."""
+    program = _PROGRAM.fullmatch(signature)
+    return program[1] if program else None
+
+
 @dataclass(frozen=True, slots=True)
 class AtSeat:
     """A player, whom the house knows by the page of a seat alone. May do nothing but choose there."""

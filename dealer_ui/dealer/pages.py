@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui.dealer.forms import key_of, seq_of
-from dealer_ui.dealer.screen import Screen
+from dealer_ui.dealer.screen import Screen, reader_line
 from dealer_ui.guards import by_script, dealers, gone
 from dealer_ui.numbers import amount_cents
 from ledger.proof.chips import money
@@ -48,6 +48,19 @@ def dealer_screen(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 def fragment(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """The board alone, as an open page fetches it when its table has moved."""
     return draw(request, viewer, pk, whole=False)
+
+
+@dealers
+@require_GET
+def reader(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """How the table's card reader stands, in one sentence."""
+    table = get_object_or_404(Table, pk=pk)
+    standing = standings.at(standings.head_of(table))
+    deals = standing.dealer is not None and standing.dealer.username == viewer.username
+    if not deals or standing.reader is None:
+        raise Http404("There is no card reader.")
+    context = {"table": table, "line": reader_line(standing.reader)}
+    return render(request, "dealer_ui/dealer/_reader.html", context)
 
 
 @dealers

@@ -32,10 +32,10 @@ from tables.log import limit_notice
 from tables.log.back_entry import moment_of
 from tables.log.entries import rounds as log
 from tables.log.entries.limit_plans import called
-from tables.log.fold import Standing
+from tables.log.fold import CardReader, Standing
 from tables.log.paper import Slip
 from tables.log.terms import game_title
-from tables.play import seat_pages
+from tables.play import readers, seat_pages
 from tables.play.rounds import REPORTED
 from tables.refusals import Refused
 from tables.roles import Role
@@ -70,6 +70,23 @@ class Suits:
     name: str
     rank: str
     keys: tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderLine:
+    """How the card reader stands, for the dealer."""
+
+    state: str
+    says: str
+
+
+def reader_line(reader: CardReader) -> ReaderLine:
+    """In one sentence: whether it names the cards, or the dealer keys them."""
+    if not readers.is_heard(reader):
+        return ReaderLine("silent", "The reader is not heard: key the cards.")
+    if reader.is_live:
+        return ReaderLine("live", "The reader names the cards.")
+    return ReaderLine("taken", "You key the cards.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +297,29 @@ class Screen:
         """Whether a card was refused that may be the wrong one."""
         return self.refused is not None and self.refused.code in REPORTED
 
+    @cached_property
+    def reader(self) -> ReaderLine | None:
+        """The card reader of the table, in a sentence; None where none was ever started, or the prompt speaks of it."""
+        reader = self.standing.reader
+        if reader is None or reader.stop is not None:
+            return None
+        return reader_line(reader)
+
+    @property
+    def reader_press(self) -> Press | None:
+        """The dealer takes over, or gives back."""
+        return self._find("take_over_reader") or self._find("give_back_reader")
+
+    @property
+    def paid_all(self) -> Press | None:
+        """The whole walk at once, at a table with a reader."""
+        return self._find("paid_all")
+
+    @property
+    def settles_reader(self) -> tuple[Press, ...]:
+        """Who is right, where reader and dealer disagree."""
+        return tuple(_press(button) for button in self.board.buttons if button.input["do"] == "settle_reader")
+
     @property
     def why_no_step(self) -> str:
         """What Enter is told where it is no step."""
@@ -289,6 +329,8 @@ class Screen:
             return f"{self.acting.capitalize()} decides: {', '.join([*card, *keys])}."
         if self.board.due == "bets":
             return "No bet yet."
+        if self.board.due == "reader":
+            return "Say who is right: R the reader, K you."
         if self.board.card_keys or self._turns_burn:
             return "A card is due: press its key."
         return self.board.phrase.do

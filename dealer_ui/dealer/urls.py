@@ -14,6 +14,7 @@ urlpatterns = [
     path("", doors.tables, name="tables"),
     path("<int:pk>/", pages.dealer_screen, name="screen"),
     path("<int:pk>/board", pages.fragment, name="board"),
+    path("<int:pk>/reader", pages.reader, name="reader"),
     path("<int:pk>/input", pages.enter, name="input"),
     path("<int:pk>/call", pages.call, name="call"),
     path("<int:pk>/take", doors.take, name="take"),

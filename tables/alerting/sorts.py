@@ -103,6 +103,7 @@ SORTS: Final[Mapping[str, Sort]] = {
     # At a table.
     "pit_called": Sort("Pit called to the table", _URGENT, ("Went to the table",), is_apart=True),
     "card_refused": Sort("Impossible card", _ATTENTION, ("Wrong key: keyed anew", *_PLAY)),
+    "stopped": Sort("Card reader and dealer disagree", _URGENT, ("Went to the table", *_PLAY)),
     "take_back": Sort("Settled round taken back", _ATTENTION, ("Keyed wrongly: entered anew", *_PLAY)),
     "deck_check_failed": Sort("Shoe not whole", _URGENT, ("Counted again: whole", "The decks are changed")),
     "voided": Sort("Round made void", _ATTENTION, _PLAY),

@@ -6,7 +6,7 @@ from datetime import date
 
 from django.urls import path, re_path, register_converter
 
-from tables.api import alerts, disputes, events, figures, floor, records, settings, slips, views
+from tables.api import alerts, disputes, events, figures, floor, readers, records, settings, slips, views
 
 
 class GamingDay:
@@ -36,6 +36,7 @@ urlpatterns = [
     path("tables/", views.Tables.as_view(), name="tables"),
     path("tables/<int:pk>/", views.OneTable.as_view(), name="table"),
     path("tables/<int:pk>/inputs/", views.Inputs.as_view(), name="inputs"),
+    path("tables/<int:pk>/reader/", readers.Reader.as_view(), name="reader"),
     path("tables/<int:pk>/rounds/", floor.Rounds.as_view(), name="rounds"),
     path("tables/<int:pk>/rounds/<int:number>/", views.OneRound.as_view(), name="round"),
     path("events/", events.Events.as_view(), name="events"),

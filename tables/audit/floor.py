@@ -20,9 +20,9 @@ from tables.log.event import Event, Misconduct
 from tables.log.fold import Standing
 from tables.log.terms import Settings, limits_of, rules_of, settings_after
 from tables.log.trust import Counters, Trust
-from tables.models import Staff, Table
+from tables.models import ServiceAccount, Staff, Table
 from tables.roles import Role
-from tables.scene import Scene
+from tables.scene import Scene, program_of
 from tables.setup.table_settings import WAITS
 
 
@@ -105,9 +105,11 @@ def _settings_through(book: Book, through: int) -> Iterable[TableSet]:
             yield read_as(TableSet, body)
 
 
-def _writer(standing: Standing, entry: Entry) -> Staff:
-    """Who wrote an entry, as far as a table's log knows: its dealer, or else somebody who runs the floor."""
+def _writer(standing: Standing, entry: Entry) -> Staff | ServiceAccount:
+    """Who wrote an entry, as far as a table's log knows: its dealer, a program, or else somebody who runs the floor."""
     dealer = standing.dealer
+    if name := program_of(entry.by):
+        return ServiceAccount(name=name)
     if dealer is not None and entry.by == dealer.signature:
         return _person(dealer.username, dealer.name, Role.DEALER)
     return _person("", entry.by, Role.PIT_BOSS)

@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from ledger.models import LogEntry
+from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
 from tables.audit import two_people
 from tables.handlers import checks
 from tables.log import two_people as rules
 from tables.log.catalog import read
+from tables.log.entries.readers import ReaderStarted
+from tables.log.entries.rounds import Played
 from tables.log.entries.service_accounts import (
     MOST_LIVE,
     AboutServiceAccount,
@@ -21,6 +23,8 @@ from tables.log.entries.service_accounts import (
     ServiceTokenMade,
 )
 from tables.log.event import Event, Misconduct
+from tables.log.scopes import CARDS
+from tables.scene import program_of
 from tables.setup import service_accounts
 from tables.setup.service_accounts import Access
 
@@ -68,6 +72,35 @@ def check_token_ended(event: ServiceTokenEnded, entry: Entry) -> None:
     made = {earlier.token for earlier in _before(event, entry) if isinstance(earlier, ServiceTokenMade)}
     if event.token not in made:
         raise Misconduct(f"the program {event.name} had no token {event.token}")
+
+
+@checks(ReaderStarted)
+def check_reader(event: ReaderStarted, entry: Entry) -> None:
+    """A reader that an operator gave this table, and whose account had not ended."""
+    _refuse_reader(event.name, entry)
+
+
+@checks(Played)
+def check_card(event: Played, entry: Entry) -> None:
+    """The same of each card that it named: revoked, it names none."""
+    name = program_of(entry.by)
+    if event.read is not None and name is not None:
+        _refuse_reader(name, entry)
+
+
+def _refuse_reader(name: str, entry: Entry) -> None:
+    rows = LogEntry.objects.filter(book__name=HOUSE, subject=ServiceAccountSet.subject, at__lte=entry.at)
+    account: ServiceAccountSet | None = None
+    for kind, body in rows.order_by("seq").values_list("kind", "body"):
+        event = read(ServiceAccountSet.subject, kind, body, house=True)
+        if isinstance(event, ServiceAccountSet) and event.name == name:
+            account = event
+        elif isinstance(event, ServiceAccountEnded) and event.name == name:
+            account = None
+    if account is None or CARDS not in account.scopes or account.tables != (entry.book,):
+        raise Misconduct(f"the program {name} was not given the cards of {entry.book} then")
+    if entry.at is None or entry.at >= datetime.fromisoformat(account.expires):
+        raise Misconduct(f"the program {name} had expired")
 
 
 def _account(event: AboutServiceAccount, entry: Entry) -> ServiceAccountSet:

@@ -23,15 +23,19 @@ from tables.inputs import (
     CollectCommission,
     CutCardOut,
     Deal,
+    GiveBackReader,
     Input,
     LoadShoe,
     Paid,
+    PaidAll,
     PlaceCutCard,
     RetireShoe,
+    SettleReader,
     Shuffle,
     ShuffleShoe,
     StartGame,
     TakeBack,
+    TakeOverReader,
     TimeCharge,
     spell,
 )
@@ -106,6 +110,8 @@ class Entries:
             return "locked"
         if standing.dealer is None:
             return "dealer"
+        if standing.reader is not None and standing.reader.stop is not None:
+            return "reader"
         if current is None:
             return shoes.due(self.scene) or "seats"
         if current.to_pay:
@@ -124,6 +130,10 @@ class Entries:
     ) -> Iterable[Button]:
         if due == "locked":
             return
+        if due == "reader":
+            yield Button("The reader is right: it goes on", spell(SettleReader("reader")), "R")
+            yield Button("You are right: you key the cards", spell(SettleReader("dealer")), "K")
+            return
         if due == "burn" and kind_of(self.scene.game).turns_burn(self.scene.rules):
             pass  # the card that is turned is keyed
         elif due in _SHOE_INPUTS:
@@ -140,6 +150,8 @@ class Entries:
             label = f"Seat {seat} pays commission of {money(self.scene.standing.marks[seat])}"
             yield Button(label, spell(CollectCommission(seat)), "Enter", primary=True)
         elif due == "pay":
+            if self.scene.standing.reader is not None and len(to_pay) > 1:
+                yield Button("All seats are done", spell(PaidAll()), "P")
             yield Button(f"Seat {to_pay[0].seat} is done", spell(Paid(to_pay[0].seat)), "Enter", primary=True)
         elif due == "bets" and isinstance(prompts[-1], AskCloseBets):
             yield Button("No more bets", spell(CloseBets()), "Enter", primary=True)
@@ -193,6 +205,10 @@ class Entries:
         if standing.shoe is not None and not standing.round_open and due != "retire":
             yield Button("Retire the shoe", spell(RetireShoe()), "")
         yield from self._taking_back()
+        reader = standing.reader
+        if reader is not None and due != "count":
+            taken = (GiveBackReader(), "Give the cards back") if not reader.is_live else (TakeOverReader(), "Take over")
+            yield Button(taken[1], spell(taken[0]), "")
 
     def _taking_back(self) -> Iterable[Button]:
         """What was entered last, one step each time; a round that is settled is reopened by an act of its own."""

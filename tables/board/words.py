@@ -195,6 +195,8 @@ class Telling(ABC):
         if waiting and not prompts:
             do = f"Waiting for {payments.seats(waiting).lower()}."
             return Phrase(do, "Choose, please.", "Each seat chooses on its own page.")
+        if due == "reader":
+            return self._say_reader()
         if due == "pay":
             line = self.line(to_pay[0])
             return Phrase(f"Seat {line.seat}: {line.hands}.", "Paying right to left.", line.why)
@@ -227,6 +229,16 @@ class Telling(ABC):
     @abstractmethod
     def line(self, payout: Payout) -> OutcomeLine:
         """What became of a seat."""
+
+    def _say_reader(self) -> Phrase:
+        reader = self.scene.standing.reader
+        stop = reader.stop if reader else None
+        if stop is None:
+            raise ValueError("no card reader has stopped here")
+        rule = "The pit knows of it. If a wrong card stands in the round, take it back and key the right one."
+        if stop.keyed:
+            return Phrase(f"The reader read {stop.read}, you keyed {stop.keyed}: look.", "One moment, please.", rule)
+        return Phrase(f"The reader read {stop.read}: {stop.says}", "One moment, please.", rule)
 
     def _say_commission(self) -> Phrase:
         seat, cents = min(self.scene.standing.marks.items())

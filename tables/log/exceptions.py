@@ -32,6 +32,7 @@ from tables.log.entries import (
     passkeys,
     pits,
     proposals,
+    readers,
     refusals,
     rounds,
     seats,
@@ -110,6 +111,9 @@ EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
         chips.SaleUndone: TAKE_BACKS,
         rounds.Voided: VOIDS,
         mishaps.MishapEntered: MISHAPS,
+        readers.ReaderStopped: MISHAPS,
+        readers.ReaderSettled: MISHAPS,
+        readers.ReaderTakenOver: MISHAPS,
         mishaps.TableAbandoned: MISHAPS,
         back_entry.BackEntryBegun: FROM_PAPER,
         back_entry.BackEntryEnded: FROM_PAPER,
@@ -207,6 +211,7 @@ EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
 ORDINARY: Final[frozenset[type[Event]]] = frozenset(
     {
         rounds.Played, rounds.Paid,
+        readers.ReaderStarted, readers.ReaderGivenBack,
         shoes.Loaded, shoes.DeckChecked, shoes.Shuffled, shoes.CutCardPlaced, shoes.Burned, shoes.CutCardOut,
         shoes.Retired,
         seats.BoughtIn, seats.CashedOut, seats.TimeCharged, seats.SeatPageIssued, seats.SeatPageRevoked,

@@ -77,6 +77,35 @@ class Lock:
 
 
 @dataclass(frozen=True, slots=True)
+class Stop:
+    """The reader and the dealer disagree, or a card was read that cannot be: the round waits until it is settled."""
+
+    read: str
+    """The card that was read; empty where none was."""
+    keyed: str
+    """The card that the dealer keyed beside it; empty where none was."""
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class CardReader:
+    """The reader that names the cards of the shoe here, as its messages and the dealer left it."""
+
+    name: str
+    session: str
+    """Since its last start."""
+    number: int = 0
+    """Of its last message that counted."""
+    is_live: bool = True
+    """Whether it names the cards; else the dealer took over and keys them."""
+    card: str = ""
+    """The card that it read last."""
+    round: int = 0
+    """The round that this card belongs to."""
+    stop: Stop | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StandardShoe:
     """What is told of a shoe of standard cards besides."""
 
@@ -349,6 +378,8 @@ class Standing:
     """What is entered from paper after an outage, while it is."""
     announced: Announced | None = None
     """The minimum that is to be raised, while its notice runs."""
+    reader: CardReader | None = None
+    """The card reader of the table's shoe, once one was ever started there."""
 
     @property
     def stacks(self) -> dict[int, int]:

@@ -35,6 +35,7 @@ from tables.inputs import (
     KeyCard,
     KeyStandardCard,
     Paid,
+    PaidAll,
     PlaceBets,
     StartGame,
     TakeBack,
@@ -51,7 +52,7 @@ from tables.models import ShoeSource, Staff
 from tables.play import pots, shoes
 from tables.play.kinds import dealing_at, no_rounds
 from tables.refusals import Refused, sentence
-from tables.scene import Outcome, Scene, Step, seat_of
+from tables.scene import Outcome, Scene, Step, program_of, seat_of
 
 REPORTED = ("impossible_card",)
 """Refusals that the pit hears of: a wrong card is in the shoe, or a wrong key was pressed. Either matters."""
@@ -66,19 +67,23 @@ class Turn:
     """For the shoe's proof: which of them is a card that was shuffled apart, among which, and at what moment."""
 
 
-@enters(
-    Bet, PlaceBets, CloseBets, Choose, Shuffle, KeyCard, KeyStandardCard, Deal, StartGame, permit=permits.the_dealer
-)
+@enters(Bet, PlaceBets, CloseBets, Choose, Shuffle, Deal, StartGame, permit=permits.the_dealer)
 def enter(scene: Scene, entered: GameInput) -> Outcome:
     """A bet, a card, a decision, a shuffle in mid-round. Opens the next round with its first bet."""
+    permits.not_stopped(scene)
     _refuse_approved(entered)
     shoe_ready(scene)
     current, opening = round_at(scene, entered)
-    turn = Turn()
     try:
-        state = _play(scene, current, entered, turn)
+        return play(scene, current, opening, entered)
     except Illegal as illegal:
         return _refuse(scene, current, entered, illegal)
+
+
+def play(scene: Scene, current: Round, opening: Pinned | None, entered: GameInput) -> Outcome:
+    """What an input comes to in a round. Raises Illegal or Refused."""
+    turn = Turn()
+    state = _play(scene, current, entered, turn)
     shuffled = any(type(action) is Shuffle for action in turn.actions)
     commitment, opened = shoes.shuffled_in_play(scene, current, state) if shuffled else (None, None)
     event = Played(
@@ -115,6 +120,15 @@ def paid(scene: Scene, entered: Paid) -> Outcome:
     if due[0].seat != entered.seat:
         raise Refused("out_of_turn", f"Seat {due[0].seat} is paid next: right to left.", 422)
     return Outcome([Step(log.Paid(seat=entered.seat), current.number)])
+
+
+@enters(PaidAll, permit=permits.the_dealer)
+def paid_all(scene: Scene, entered: PaidAll) -> Outcome:
+    """The whole walk at once: an entry for each seat, in its order."""
+    current = scene.standing.round
+    if current is None or not current.to_pay:
+        raise Refused("nothing_to_pay", "No seat is waiting to be paid.", 409)
+    return Outcome([Step(log.Paid(seat=payout.seat), current.number) for payout in current.to_pay])
 
 
 @enters(TakeBack, permit=permits.the_dealer_or_the_floor)
@@ -192,6 +206,10 @@ def _refuse_writer(scene: Scene, event: Played, entry: Entry) -> None:
             raise Misconduct("it enters more than the one bet over the limit that was approved")
         return
     permits.not_locked(scene)
+    permits.not_stopped(scene)
+    if program_of(entry.by) is not None or event.read is not None:
+        _refuse_reader(scene, event, entry)
+        return
     if seat is None:
         permits.the_dealer(scene, staff_of(scene, entry))
         hidden = [chooser for chooser in event.choosers if current is not None and current.hides_cards_of(chooser)]
@@ -201,6 +219,30 @@ def _refuse_writer(scene: Scene, event: Played, entry: Entry) -> None:
     may_choose = current is not None and current.has_choosers and _is_of_the_house(scene) and scene.standing.round_open
     if not (may_choose and event.choosers == (seat,) and isinstance(event.actions[0], Choose)):
         raise Misconduct(f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else")
+
+
+def _refuse_reader(scene: Scene, event: Played, entry: Entry) -> None:
+    """The reader that names the cards here, for the dealer who is signed in: just what their key would have entered."""
+    permits.for_a_reader(scene)
+    reader, current = scene.standing.reader, scene.standing.round
+    if reader is None or program_of(entry.by) != reader.name:
+        raise Misconduct(f"it is of a card reader, and {entry.by} names no cards here")
+    if current is None or not scene.standing.round_open or event.opening is not None:
+        raise Misconduct("a card reader names a card where no round is open")
+    turn, card = Turn(), event.actions[-1]
+    assert isinstance(card, Card)  # noqa: S101 -- the fold saw to it
+    try:
+        _keyed(current, key_of(current, card.rank), turn)
+    except Illegal as illegal:
+        raise Misconduct(f"no card could be named then: {illegal.sentence}") from None
+    if tuple(turn.actions) != event.actions:
+        raise Misconduct("a card reader enters more than a card")
+
+
+def key_of(current: Round, card: int) -> KeyCard | KeyStandardCard:
+    """The key of a card, by its number in the round's pack."""
+    pack = kind_of(current.game).pack(current.rules)
+    return KeyCard(card) if pack is PAIRS else KeyStandardCard(str(pack.spell(card)))
 
 
 def _first_input(scene: Scene, event: Played) -> Bet | StartGame:
@@ -318,7 +360,7 @@ def _dealt(scene: Scene, current: Round, turn: Turn) -> Any:
 
 
 def _peeked(scene: Scene, current: Round, ask: AskChoice, turn: Turn) -> Any:
-    turning = _card_due(current, current.state)
+    turning = card_due(current, current.state)
     shoe = scene.standing.shoe
     assert turning is not None and shoe is not None  # noqa: S101, PT018 -- the dealer looks at a card of it
     card = shoes.draw_lying(scene.table, shoe, turning.lies_at)
@@ -336,7 +378,7 @@ def _keyed(current: Round, entered: KeyCard | KeyStandardCard, turn: Turn) -> An
         if len(drawing) != 1:
             raise out_of_turn(prompts, Card(card, DEALER))
         state = _play_one(current, state, Choose(prompts[0].seat, drawing[0]), turn)
-    ask = _card_due(current, state)
+    ask = card_due(current, state)
     if ask is None:
         raise out_of_turn(current.game.prompts(state), Card(card, DEALER))
     return _play_one(current, state, Card(card, ask.to), turn)
@@ -347,7 +389,7 @@ def _number(current: Round, entered: KeyCard | KeyStandardCard) -> int:
     pack = kind_of(current.game).pack(current.rules)
     if isinstance(entered, KeyCard) and pack is PAIRS:
         return entered.rank
-    name = _name_of(entered)
+    name = name_of(entered)
     try:
         return pack.number(name)
     except KeyError:
@@ -355,11 +397,11 @@ def _number(current: Round, entered: KeyCard | KeyStandardCard) -> int:
         raise Illegal("no_such_card", f"there is no card {name} here: cards are {first} to {last}") from None
 
 
-def _name_of(entered: KeyCard | KeyStandardCard) -> int | str:
+def name_of(entered: KeyCard | KeyStandardCard) -> int | str:
     return entered.rank if isinstance(entered, KeyCard) else entered.card
 
 
-def _card_due(current: Round, state: Any) -> AskCard | None:
+def card_due(current: Round, state: Any) -> AskCard | None:
     """The card that is due, or that the dealer may turn where he looks at it."""
     prompts = current.game.prompts(state)
     if not prompts or (isinstance(prompts[0], AskChoice) and prompts[0].seat != DEALER):
@@ -369,7 +411,7 @@ def _card_due(current: Round, state: Any) -> AskCard | None:
 
 def _deal(scene: Scene, current: Round, state: Any, turn: Turn) -> Any:
     """The house shoe deals all cards that are due, up to the next decision."""
-    while (ask := _card_due(current, state)) and isinstance(current.game.prompts(state)[0], AskCard):
+    while (ask := card_due(current, state)) and isinstance(current.game.prompts(state)[0], AskCard):
         state = _draw(scene, current, state, ask, turn)
     return state
 
@@ -377,7 +419,7 @@ def _deal(scene: Scene, current: Round, state: Any, turn: Turn) -> Any:
 def _drawn(scene: Scene, current: Round, state: Any, choice: Choose, turn: Turn) -> Any:
     """A choice that takes a card gets it at once: one event at the table, one entry in the log."""
     dealing = dealing_at(scene)
-    while (ask := _card_due(current, state)) and choice.seat != DEALER and dealing.deals_on(ask, choice):
+    while (ask := card_due(current, state)) and choice.seat != DEALER and dealing.deals_on(ask, choice):
         state = _draw(scene, current, state, ask, turn)
     return state
 
@@ -402,7 +444,7 @@ def _refuse(scene: Scene, current: Round, entered: GameInput, illegal: Illegal) 
     if illegal.code not in REPORTED:
         raise refusal from None
     refusal.sentence = f"{refusal.sentence} Wrong key: press the right one. Wrong card: call the pit."
-    keyed = _name_of(entered) if isinstance(entered, KeyCard | KeyStandardCard) else None
+    keyed = name_of(entered) if isinstance(entered, KeyCard | KeyStandardCard) else None
     # The same words for the same card on the same board: pressed again and again, it is one alert.
     board = f"after entry {current.plays[-1].seq}" if current.plays else "at its start"
     alert = f"{scene.table.name}, round {current.number}, {board}: a {keyed} was keyed that the shoe cannot hold"

@@ -187,7 +187,7 @@ def faults(name: str, access: Access, moment: datetime) -> Faults:
         wrong["purpose"] = f"Say in 1 to {LONGEST_TEXT} characters what the program is for."
     judged = {
         "scopes": _scopes_fault(access.scopes),
-        "tables": _tables_fault(access),
+        "tables": _tables_fault(name, access),
         "addresses": next(filter(None, map(_network_fault, access.addresses)), ""),
         "expires": _expires_fault(access.expires, moment),
     }
@@ -204,7 +204,7 @@ def _scopes_fault(names: tuple[str, ...]) -> str:
     return ""
 
 
-def _tables_fault(access: Access) -> str:
+def _tables_fault(name: str, access: Access) -> str:
     missing = set(access.tables) - set(Table.objects.filter(name__in=access.tables).values_list("name", flat=True))
     if missing:
         return f"There is no table {min(missing)}."
@@ -215,7 +215,16 @@ def _tables_fault(access: Access) -> str:
     apart = [name for name in access.scopes if name in scopes.SCOPES and not scopes.SCOPES[name].of_tables]
     if access.tables and apart:
         return f"{apart[0]} is about the whole house: give it to an account for all tables, and choose none here."
-    return ""
+    return _other_reader(name, access)
+
+
+def _other_reader(name: str, access: Access) -> str:
+    """Two readers of one shoe would name each card twice."""
+    if scopes.CARDS not in access.scopes:
+        return ""
+    others = ServiceAccount.objects.filter(ended_at=None, expires_at__gt=timezone.now()).exclude(name=name)
+    other = next((row for row in others if scopes.CARDS in row.scopes and set(row.tables) & set(access.tables)), None)
+    return f"{other} is the card reader of {access.tables[0]}: revoke that one first." if other else ""
 
 
 def _network_fault(text: str) -> str:

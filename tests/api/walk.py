@@ -15,6 +15,9 @@ from ledger import alerts
 from tables.day import hours
 from tables.models import Staff
 from tables.roles import Role
+from tables.setup import service_accounts
+from tables.setup.service_accounts import Access
+from tables.staff import service_tokens
 from tests import floor
 from tests.api.conftest import Floor
 
@@ -54,6 +57,7 @@ def walk(house: Floor) -> dict[str, dict[str, Any]]:
     limits(steps)
     the_house(steps)
     figures(steps)
+    card_reader(steps)
     return steps.calls
 
 
@@ -173,3 +177,30 @@ def figures(steps: Walk) -> None:
     steps.post("sign_day", operator, f"{address}signatures/", **signature)
     steps.get("read_day", boss, address)
     steps.get("list_days", boss, "days/")
+
+
+def card_reader(steps: Walk) -> None:
+    """A device names a card of the next round."""
+    house, pk = steps.house, steps.house.table.pk
+    access = Access(
+        purpose="Names the cards of Rocket 1",
+        scopes=("enter:cards",),
+        tables=(house.table.name,),
+        expires=timezone.now() + timedelta(days=30),
+    )
+    operator = Staff.objects.filter(role=Role.OPERATOR).first() or floor.staff(Role.OPERATOR, "olga")
+    account = service_accounts.set_account("Reader 1", access, by=operator)
+    token = service_tokens.make(account, by=operator)
+    device = Client(headers={"Authorization": f"Bearer {token}"})
+    session = "3b1f2a44-7d0e-4c0b-8f6e-52c9a1d0b7e3"
+    path = f"/api/tables/{pk}/reader/"
+    while house.dealer.board.due == "pay":
+        house.dealer("paid", seat=house.dealer.board.pay.seat)  # type: ignore[union-attr]
+    house.dealer("bet", seat=1, amount_cents=2_000)
+    house.dealer("close_bets")
+    for number, card in ((0, None), (1, 9)):
+        body = {"session": session, "number": number} | ({} if card is None else {"card": card})
+        answer = device.post(path, json.dumps(body), content_type="application/json")
+        if card:
+            steps._noted("name_card", body, answer)
+    steps._noted("read_reader", None, device.get(path))

@@ -100,6 +100,11 @@ SINCE_THE_LATEST_KEPT_HOUSE: Final[frozenset[tuple[bool, str, str]]] = frozenset
     {
         (True, "limit_plan", "set"),
         (False, "limits", "announced"),
+        (False, "reader", "started"),
+        (False, "reader", "stopped"),
+        (False, "reader", "settled"),
+        (False, "reader", "taken_over"),
+        (False, "reader", "given_back"),
         (True, "service_account", "set"),
         (True, "service_account", "revoked"),
         (True, "service_account", "expired"),

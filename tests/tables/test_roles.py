@@ -93,6 +93,7 @@ PASSWORD_OF_THE_ADMIN = Guard(everybody(302), everybody(302))
 
 PICK_A_TABLE = Guard((IN, 200, 200, 403, 403, 403), (401, 405, 405, 403, 403, 403))
 AT_THE_TABLE = Guard((IN, 403, 200, 403, 403, 403), (401, 405, 405, 403, 403, 403))
+NO_READER = Guard((IN, 404, 404, 403, 403, 403), (401, 405, 405, 403, 403, 403))
 ENTER_AT_THE_TABLE = Guard((IN, 302, 302, 403, 403, 403), (401, 403, 400, 403, 403, 403))
 CALL_THE_PIT = Guard((IN, 302, 302, 403, 403, 403), (401, 302, 302, 403, 403, 403))
 TAKE_THE_TABLE = Guard((IN, 302, 302, 403, 403, 403), (401, 200, 302, 403, 403, 403))
@@ -145,6 +146,7 @@ NO_ROADS = Guard((IN, 403, 403, 404, 404, 404), (IN, 403, 403, 405, 405, 405))
 
 API_FLOOR = Guard((401, 200, 200, 200, 200, 200), (401, 405, 405, 405, 405, 405))
 API_TABLE = Guard((401, 403, 200, 200, 200, 200), (401, 405, 405, 405, 405, 405))
+API_READER = Guard((401, 403, 403, 403, 403, 403), (401, 415, 415, 415, 415, 415))
 API_INPUT = Guard((401, 405, 405, 405, 405, 405), (401, 415, 415, 415, 403, 403))
 API_PAST = Guard((401, 403, 200, 200, 200, 200), (401, 405, 405, 405, 405, 405))
 API_SCHEMA = Guard((401, 403, 403, 200, 200, 200), (401, 403, 403, 405, 405, 405))
@@ -220,6 +222,7 @@ DECLARED: dict[str, Guard] = {
     "tables/": PICK_A_TABLE,
     "tables/<int:pk>/": AT_THE_TABLE,
     "tables/<int:pk>/board": AT_THE_TABLE,
+    "tables/<int:pk>/reader": NO_READER,
     "tables/<int:pk>/input": ENTER_AT_THE_TABLE,
     "tables/<int:pk>/call": CALL_THE_PIT,
     "tables/<int:pk>/take": TAKE_THE_TABLE,
@@ -328,6 +331,7 @@ DECLARED: dict[str, Guard] = {
     "api/tables/": API_FLOOR,
     "api/tables/<int:pk>/": API_TABLE,
     "api/tables/<int:pk>/inputs/": API_INPUT,
+    "api/tables/<int:pk>/reader/": API_READER,
     "api/tables/<int:pk>/rounds/<int:number>/": API_PAST,
     "api/tables/<int:pk>/rounds/": API_PAST,
     "api/tables/<int:pk>/settings/": API_SET_TABLE,

@@ -18,6 +18,7 @@ from tables.games.game import Game
 from tables.games.play import play, replay
 from tables.log import digest
 from tables.log.digest import rules_version
+from tables.log.entries.readers import after_card
 from tables.log.event import Author, Context, Event, Misconduct, Opened, Second, with_second
 from tables.log.fold import Play, Round, Stacks, Standing
 from tables.log.kinds import kind_of
@@ -102,6 +103,8 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
     opened: Opened | None = None
     end: str | None = None
     """With the last card of a round: what names the state that it ended with. None where its rules are not pinned."""
+    read: int | None = None
+    """Where a card reader named the card, by which of its messages; None where the dealer keyed it."""
 
     @property
     def commits(self) -> str | None:
@@ -120,7 +123,10 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
         if self.commitment is not None and standing.shoe is not None:
             standing = replace(standing, shoe=replace(standing.shoe, commitment=self.commitment))
         current = standing.round if self.opening is None else self.opening.begin(round or 0, seq)
-        return replace(standing, round=_played(_continued(current, seq, round), seq, self.actions))
+        played = _played(_continued(current, seq, round), seq, self.actions)
+        if self.read is not None:
+            standing = replace(standing, reader=after_card(standing, self.read, _card_of(self, played), seq, round))
+        return replace(standing, round=played)
 
     def moved(self, context: Context) -> Sequence[Move]:
         current, before = context.after.round, context.before.round
@@ -205,6 +211,9 @@ class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
         actions = (action for earlier in plays for action in earlier.actions)
         state = replay(current.game, current.rules, current.opening, actions)
         back = replace(current, plays=plays, state=state, paid={}, asked={})
+        if standing.reader is not None and any(isinstance(action, Card) for action in self.actions):
+            # Whoever takes a card back keys the right one: a reader does not read a card twice.
+            standing = replace(standing, reader=replace(standing.reader, is_live=False))
         return replace(standing, round=replace(back, asked=back.asked_at(state, seq, ())))
 
     def moved(self, context: Context) -> Sequence[Move] | None:
@@ -266,6 +275,14 @@ class Voided(Author, frozen=True, kw_only=True, omit_defaults=True):
 
     def words(self) -> str:
         return f"The round is void ({self.reason.replace('_', ' ')}){with_second(self.second)}: {self.note}"
+
+
+def _card_of(event: Played, current: Round) -> str:
+    """The card that a reader named. Raises ValueError where an entry is more than a card, and that a seat took it."""
+    *before, card = event.actions
+    if not isinstance(card, Card) or any(not isinstance(action, Choose) for action in before):
+        raise ValueError("a card reader names a card, and nothing else")
+    return str(kind_of(current.game).pack(current.rules).spell(card.rank))
 
 
 def posted_in(current: Round, posted: Mapping[int, Sequence[Posted]]) -> list[Posted]:

@@ -1,0 +1,107 @@
+"""Card readers: a device names the cards of its table's shoe, message by message."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+from django.shortcuts import get_object_or_404
+from msgspec import Meta
+
+from tables import dealing, standing
+from tables.api.operations import Call, operation
+from tables.api.views import FloorView
+from tables.inputs import Input, ReadCard, StartReader
+from tables.models import ServiceAccount, Table
+from tables.play import readers
+from tables.refusals import Refused
+
+
+class ReaderMessage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a reader says: number 0 begins a session; each further number names one card."""
+
+    session: UUID
+    """Made anew by each start of the device."""
+    number: Annotated[int, Meta(ge=0, le=2**31 - 1)]
+    card: Annotated[int, Meta(ge=1, le=10)] | Annotated[str, Meta(min_length=1, max_length=2)] | None = None
+    """As a round record writes it: 8, or "T", or "Th" where suits are looked at."""
+
+    @property
+    def key(self) -> UUID:
+        """Session and number: the same message counts once."""
+        return readers.key_of("message", str(self.session), self.number)
+
+
+class ReaderState(msgspec.Struct, frozen=True):
+    """How the table stands for its reader."""
+
+    due: int
+    """The number that is due; 0: begin a session."""
+    state: str
+    """``live``, ``taken_over`` by the dealer, ``stopped`` until the dealer says who is right, or ``none``."""
+    card_due: bool
+    """Whether the reader's next card is waited for."""
+    again: bool = False
+    """Whether this message had counted before."""
+
+
+class Reader(FloorView):
+    """What a table's card reader says, and is told."""
+
+    @operation(
+        "read_reader",
+        "How a table stands for its card reader.",
+        tag="Readers",
+        answers=ReaderState,
+        scope="enter:cards",
+    )
+    def get(self, call: Call[Any, Any], pk: int) -> ReaderState:
+        """Asked every few seconds, it says too that the reader is there."""
+        account, table = _own(call, pk)
+        readers.hear(account)
+        return _state(table, account)
+
+    @operation(
+        "name_card",
+        "A card reader says something.",
+        tag="Readers",
+        body=ReaderMessage,
+        answers=ReaderState,
+        scope="enter:cards",
+        refuses=(404, 409),
+    )
+    def post(self, call: Call[Any, ReaderMessage], pk: int) -> ReaderState:
+        """Number 0 begins a session, each further one names a card, for the dealer who is signed in. The same message
+        again is answered as before. A number that is left out is refused (`reader_gap`) with the one that is due. A
+        card that cannot be stops the round (`reader_stopped`). After `taken_over` the card is left out."""
+        account, table = _own(call, pk)
+        readers.hear(account)
+        said, session = call.body, str(call.body.session)
+        entered: Input = StartReader(session)
+        if said.number:
+            if said.card is None:
+                raise Refused("bad_input", "Card: a message names one, but for number 0.", 400)
+            entered = ReadCard(session, said.number, said.card)
+        key = readers.key_of(account.name, session, said.number)
+        answer = dealing.record(table, entered, by=account, key=key, expected_seq=None)
+        return msgspec.structs.replace(_state(table, account), again=answer.again)
+
+
+def _own(call: Call[Any, Any], pk: int) -> tuple[ServiceAccount, Table]:
+    """The reader, and the one table that it is for. Raises Refused."""
+    if not isinstance(call.caller, ServiceAccount):
+        raise Refused("not_permitted", "Only a card reader enters that: the dealer keys cards.", 403)
+    table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
+    if not call.caller.reaches(table):
+        raise Refused("not_your_table", f"{call.caller} reads at {', '.join(call.caller.tables)}.", 403)
+    return call.caller, table
+
+
+def _state(table: Table, account: ServiceAccount) -> ReaderState:
+    state = standing.of(table)
+    reader = state.reader
+    if reader is None or reader.name != account.name:
+        return ReaderState(0, "none", card_due=False)
+    word = "stopped" if reader.stop else "live" if reader.is_live else "taken_over"
+    return ReaderState(reader.number + 1, word, card_due=word == "live" and readers.awaits_card(state))

@@ -1,0 +1,314 @@
+"""Card readers: what a device may name, in which order, and what happens where it and the dealer disagree."""
+
+import json
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from ledger import log
+from ledger.log import Draft
+from ledger.models import Alert, Book, LogEntry
+from tables import dealing
+from tables.audit import proofs
+from tables.games.felt import Card
+from tables.inputs import KeyCard, ReadCard, read
+from tables.log.entries.rounds import Played
+from tables.models import ServiceAccount, Staff
+from tables.play import readers
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import service_accounts
+from tables.setup.service_accounts import Access
+from tables.staff import service_tokens
+from tests import floor
+from tests.floor import Hand
+
+pytestmark = pytest.mark.django_db
+
+
+class Device:
+    """A card reader as the house sees one: it sends messages, and is told a status and a body."""
+
+    def __init__(self, table: Any, by: Staff, name: str = "Reader 1") -> None:
+        self.table, self.operator = table, by
+        self.session, self.number = str(uuid.uuid4()), 0
+        access = Access(
+            purpose="Names the cards", scopes=("enter:cards",), tables=(table.name,),
+            expires=timezone.now() + timedelta(days=30),
+        )  # fmt: skip
+        self.account = service_accounts.set_account(name, access, by=by)
+        self.token = service_tokens.make(self.account, by=by)
+
+    def says(self, number: int, card: int | str | None = None, *, table: Any = None) -> tuple[int, dict[str, Any]]:
+        body = {"session": self.session, "number": number} | ({} if card is None else {"card": card})
+        answer = Client(enforce_csrf_checks=True).post(
+            reverse("api:reader", args=[(table or self.table).pk]),
+            json.dumps(body),
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {self.token}"},
+        )
+        return answer.status_code, answer.json()
+
+    def starts(self) -> None:
+        self.session, self.number = str(uuid.uuid4()), 0
+        assert self.says(0)[0] == 200
+
+    def reads(self, *cards: int) -> None:
+        for card in cards:
+            self.number += 1
+            status, body = self.says(self.number, card)
+            assert status == 200, body
+
+
+@pytest.fixture
+def dealer() -> Hand:
+    return floor.dealt(options={"decks": 2})[0]
+
+
+@pytest.fixture
+def olga(dealer: Hand) -> Staff:
+    return floor.staff(Role.OPERATOR, "olga")
+
+
+@pytest.fixture
+def device(dealer: Hand, olga: Staff) -> Device:
+    reader = Device(dealer.table, olga)
+    reader.starts()
+    return reader
+
+
+def betting(dealer: Hand, seats: int = 2) -> None:
+    for seat in range(1, seats + 1):
+        dealer("bet", seat=seat, amount_cents=1_000)
+    dealer("close_bets")
+
+
+def entries(dealer: Hand) -> list[tuple[str, str]]:
+    rows = LogEntry.objects.filter(book=dealer.table.book).order_by("seq")
+    return [(f"{row.subject} {row.kind}", row.by) for row in rows]
+
+
+def proved(dealer: Hand) -> None:
+    for book in Book.objects.order_by("pk"):
+        fault = proofs.verify(book).fault
+        assert fault is None, fault.what
+
+
+def code(answer: tuple[int, dict[str, Any]]) -> tuple[int, str]:
+    return answer[0], answer[1]["code"]
+
+
+def test_a_reader_names_the_cards_of_a_round_and_all_of_it_is_proved(dealer: Hand, device: Device) -> None:
+    """Harm: a card comes in by somebody of whom the log does not say that they may."""
+    betting(dealer)
+    device.reads(9, 8, 4)
+    assert entries(dealer)[-1] == ("round play", "program Reader 1")
+    standing = dealer.now
+    assert standing.reader is not None
+    assert (standing.reader.number, standing.reader.card, standing.reader.is_live) == (3, "4", True)
+    proved(dealer)
+
+
+def test_the_same_message_again_is_answered_as_before(dealer: Hand, device: Device) -> None:
+    """Harm: a reader that lost the answer sends the card again, and it is dealt twice."""
+    betting(dealer)
+    device.reads(9)
+    before = entries(dealer)
+    status, body = device.says(1, 9)
+    assert (status, body["again"], body["due"]) == (200, True, 2)
+    assert code(device.says(1, 5)) == (409, "key_reused")
+    assert entries(dealer) == before
+
+
+def test_a_gap_is_refused_with_the_number_that_is_due(dealer: Hand, device: Device) -> None:
+    """Harm: a card is lost on the way, and the next one is dealt to its seat."""
+    betting(dealer)
+    device.reads(9)
+    status, body = device.says(3, 4)
+    assert (status, body["code"], body["due"]) == (409, "reader_gap", 2)
+    assert dealer.now.reader.number == 1  # type: ignore[union-attr]
+
+
+def test_a_restarted_reader_begins_a_session_and_the_old_one_is_over(dealer: Hand, device: Device) -> None:
+    """Harm: a message that was long under way counts after the reader began anew."""
+    betting(dealer)
+    device.reads(9)
+    old = device.session
+    device.starts()
+    device.reads(8)
+    device.session = old
+    assert code(device.says(2, 7)) == (409, "other_session")
+    proved(dealer)
+
+
+def test_two_readers_never_read_one_shoe(dealer: Hand, device: Device, olga: Staff) -> None:
+    """Harm: each card is named twice."""
+    with pytest.raises(Refused, match="Reader 1 is the card reader"):
+        Device(dealer.table, olga, name="Reader 2")
+
+
+def test_a_reader_is_at_its_own_table_and_another_program_is_no_reader(
+    dealer: Hand, device: Device, olga: Staff
+) -> None:
+    """Harm: cards of one shoe are dealt at another table; a display deals."""
+    other = floor.table("Rocket 9")
+    assert code(device.says(1, 9, table=other)) == (403, "not_your_table")
+    lounge = Access(purpose="Shows", scopes=("read:board",), expires=timezone.now() + timedelta(days=1))
+    device.token = service_tokens.make(service_accounts.set_account("Lounge", lounge, by=olga), by=olga)
+    assert code(device.says(1, 9)) == (403, "no_scope")
+
+
+def test_a_reader_enters_cards_and_nothing_else(dealer: Hand, device: Device) -> None:
+    """Harm: a device bets, closes bets or stands for a player."""
+    for name, facts in (("bet", {"seat": 1, "amount_cents": 1_000}), ("close_bets", {}), ("take_over_reader", {})):
+        with pytest.raises(Refused) as refused:
+            dealing.record(
+                dealer.table, read({"do": name, **facts}), by=device.account, key=uuid.uuid4(), expected_seq=None
+            )
+        assert refused.value.status == 403
+    with pytest.raises(Refused, match="Only a card reader"):
+        dealing.record(dealer.table, ReadCard("x", 1, 9), by=dealer.by, key=uuid.uuid4(), expected_seq=None)
+
+
+def test_revoked_in_mid_round_it_names_no_further_card_and_the_keys_work_at_once(
+    dealer: Hand, device: Device, olga: Staff
+) -> None:
+    """Harm: a reader that somebody tampered with goes on until the round is over; or the round stands still."""
+    betting(dealer)
+    device.reads(9)
+    service_accounts.revoke(device.account, "Its seal was broken", by=olga)
+    assert code(device.says(2, 8)) == (401, "token_revoked")
+    dealer("card", rank=8)
+    assert [kind for kind, _ in entries(dealer)[-2:]] == ["reader taken_over", "round play"]
+    proved(dealer)
+
+
+def test_a_card_that_cannot_be_stops_the_round_until_the_dealer_says_who_is_right(dealer: Hand, device: Device) -> None:
+    """Harm: a misread card is dealt on, or the round hangs without a word."""
+    dealer("bet", seat=1, amount_cents=1_000)
+    assert code(device.says(1, 9)) == (409, "reader_stopped"), "bets are open: no card is due"
+    assert code(device.says(1, 9)) == (409, "reader_stopped"), "again: as before"
+    assert dealer.board.due == "reader"
+    assert "The reader read 9" in dealer.board.phrase.do
+    assert Alert.objects.filter(kind="stopped").count() == 1
+    with pytest.raises(Refused, match="which of them is right"):
+        dealer("close_bets")
+    dealer("settle_reader", right="reader")
+    dealer("close_bets")
+    assert device.says(2, 9)[0] == 200
+    proved(dealer)
+
+
+def test_a_dealer_who_keys_another_card_stops_the_round_and_both_are_named(dealer: Hand, device: Device) -> None:
+    """Harm: the dealer sees a wrong card and cannot say so before it is dealt on."""
+    betting(dealer)
+    with pytest.raises(Refused, match="take over first"):
+        dealer("card", rank=5)
+    device.reads(9)
+    with pytest.raises(Refused, match="already"):
+        dealer("card", rank=9)
+    dealer("card", rank=7)
+    assert dealer.board.phrase.do == "The reader read 9, you keyed 7: look."
+    assert code(device.says(2, 8)) == (409, "reader_stopped")
+    dealer("settle_reader", right="dealer")
+    assert code(device.says(2, 8)) == (409, "taken_over")
+    dealer("take_back")
+    dealer("card", rank=7)
+    dealer("give_back_reader")
+    assert device.says(2, 8)[0] == 200
+    proved(dealer)
+
+
+def test_the_dealer_takes_over_and_gives_back(dealer: Hand, device: Device) -> None:
+    """Harm: a dealer has to wait for a device."""
+    betting(dealer)
+    device.reads(9)
+    dealer("take_over_reader")
+    dealer("card", rank=8)
+    assert code(device.says(2, 8)) == (409, "taken_over")
+    dealer("give_back_reader")
+    device.reads(4)
+    proved(dealer)
+
+
+def test_where_the_reader_is_not_heard_the_keys_work_at_once(dealer: Hand, device: Device) -> None:
+    """Harm: a cable comes loose, and the table waits for somebody who may switch the reader off."""
+    betting(dealer)
+    device.reads(9)
+    ServiceAccount.objects.update(heard_at=timezone.now() - timedelta(minutes=1))
+    dealer("card", rank=8)
+    with pytest.raises(Refused, match="is not heard"):
+        dealer("give_back_reader")
+    assert device.says(2, 8)[1]["code"] == "taken_over"
+    proved(dealer)
+
+
+def test_dealer_and_reader_at_the_same_moment_enter_one_card(dealer: Hand, device: Device) -> None:
+    """Harm: the dealer keys the card that the reader just read, and the next seat gets it too."""
+    betting(dealer)
+    seq = dealer.now.seq
+    device.reads(9)
+    with pytest.raises(Refused) as refused:
+        dealing.record(dealer.table, KeyCard(9), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
+    assert refused.value.code in ("stale_sequence", "named_already")
+    assert len(dealer.now.round.plays) == 4  # type: ignore[union-attr]
+
+
+def test_a_house_shoe_and_facedown_cards_have_no_reader(olga: Staff) -> None:
+    """Harm: a card that lies facedown is told before its time."""
+    hidden = floor.table("Regent 1", game="regent", options={})
+    device = Device(hidden, olga, name="Reader 3")
+    assert code(device.says(0)) == (422, "cards_hidden")
+
+
+def test_an_entry_in_a_readers_name_is_found_where_it_may_name_nothing(dealer: Hand, device: Device) -> None:
+    """Harm: whoever may write entries deals in the name of a device."""
+    betting(dealer)
+    device.reads(9)
+    dealer("take_over_reader")
+    with transaction.atomic():
+        head = log.lock(dealer.table.book_id)
+        log.append(head, Draft.of(Played(actions=(Card(8, 2),), read=2), "program Reader 1", round=1))
+    assert proofs.verify(dealer.table.book).fault is not None
+
+
+def test_a_six_seat_round_takes_a_third_of_the_inputs(dealer: Hand, device: Device) -> None:
+    """Harm: a reader is bought, and the dealer's hands are as busy as before. The round is that of
+    ``tests/browser/test_dealer_counts.py``: 27 inputs with keys, 22 with the same bets. Each seat that is paid keeps an
+    entry of its own."""
+
+    def inputs_of(bets: list[dict[str, Any]]) -> int:
+        count = 0
+        for bet in bets:
+            dealer(bet["do"], **{name: value for name, value in bet.items() if name != "do"})
+            count += 1
+        dealer("close_bets")
+        device.reads(10, 9, 8, 7, 6, 5, 7)
+        device.reads(9)
+        dealer("choose", seat=2, choice="fold")
+        device.reads(10, 7, 5, 6, 7)
+        before = len(entries(dealer))
+        dealer("paid_all")
+        assert [kind for kind, _ in entries(dealer)[before:]] == ["round paid"] * 4
+        return count + 3
+
+    amounts = (30, 70, 20, 50, 100, 100)
+    bets = [{"do": "bet", "seat": seat, "amount_cents": cents * 100} for seat, cents in enumerate(amounts, 1)]
+    same = [{"seat": bet["seat"], "amount_cents": bet["amount_cents"]} for bet in bets]
+    assert inputs_of(bets) == 9 <= 27 / 3
+    assert inputs_of([{"do": "bets", "bets": same}]) == 4 <= 22 / 3
+    proved(dealer)
+
+
+def test_only_messages_of_its_form_are_read(dealer: Hand, device: Device) -> None:
+    """Harm: a guess at what a device meant is dealt."""
+    for card in (0, 11, "abc", -1, 2.5, True):
+        assert device.says(1, card)[0] in (400, 422)  # type: ignore[arg-type]
+    assert code(device.says(1)) == (400, "bad_input")
+    assert readers.key_of("a", "b", 1) != readers.key_of("a", "b", 2)
