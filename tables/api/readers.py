@@ -42,6 +42,15 @@ class ReaderState(msgspec.Struct, frozen=True):
     """``live``, ``taken_over`` by the dealer, ``stopped`` until the dealer says who is right, or ``none``."""
     card_due: bool
     """Whether the reader's next card is waited for."""
+    may_draw: bool = False
+    """Whether a seat is to decide, and a card that leaves the shoe means that it took one."""
+    shuffle: int = 0
+    """Changes with each shuffle: from then on the reader is before whole decks again."""
+    decks: int = 0
+    pack: str = ""
+    """What the cards of the shoe are."""
+    burned: int = 0
+    """Cards that leave the shoe first, and are nobody's."""
     again: bool = False
     """Whether this message had counted before."""
 
@@ -104,4 +113,14 @@ def _state(table: Table, account: ServiceAccount) -> ReaderState:
     if reader is None or reader.name != account.name:
         return ReaderState(0, "none", card_due=False)
     word = "stopped" if reader.stop else "live" if reader.is_live else "taken_over"
-    return ReaderState(reader.number + 1, word, card_due=word == "live" and readers.awaits_card(state))
+    shoe, is_live = state.shoe, word == "live"
+    return ReaderState(
+        reader.number + 1,
+        word,
+        card_due=is_live and readers.awaits_card(state),
+        may_draw=is_live and readers.may_draw(state),
+        shuffle=shoe.ready_seq if shoe else 0,
+        decks=shoe.decks if shoe else 0,
+        pack=shoe.pack.name if shoe else "",
+        burned=shoe.burn if shoe else 0,
+    )

@@ -20,7 +20,7 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables import permits
 from tables.games.cards import PAIRS
-from tables.games.felt import AskCard, Illegal
+from tables.games.felt import DEALER, AskCard, AskChoice, Illegal
 from tables.handlers import enacts, enters, staff_of
 from tables.inputs import (
     GiveBackReader,
@@ -81,6 +81,15 @@ def awaits_card(standing: Standing) -> bool:
     prompts = current.game.prompts(current.state)
     ask = rounds.card_due(current, current.state)
     return bool(prompts) and isinstance(prompts[0], AskCard) and ask is not None and not ask.lies_at
+
+
+def may_draw(standing: Standing) -> bool:
+    """Whether a seat is to decide, and a card of the shoe would mean that it took one."""
+    current = standing.round
+    if current is None or not standing.round_open or current.to_pay:
+        return False
+    first = next(iter(current.game.prompts(current.state)), None)
+    return isinstance(first, AskChoice) and first.seat != DEALER and sum(way.draws for way in first.choices) == 1
 
 
 # --- What a reader enters ---------------------------------------------------------------------------------------

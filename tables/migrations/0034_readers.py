@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tables', '0031_service_accounts'),
+        ('tables', '0033_kept_minimums'),
     ]
 
     operations = [

@@ -1,0 +1,207 @@
+"""``manage.py shoe_reader --simulate``: a card reader of a shoe, as a client over HTTP. Its token comes from the
+environment or a file, never by the command line, which others on the machine may see."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+import urllib.error
+import urllib.request
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+from django.core.management.base import BaseCommand, CommandError
+
+from tables.games.cards import PACKS
+
+TOKEN: Final = "CASINO_READER_TOKEN"  # noqa: S105 -- the name of a variable
+POLL_SECONDS: Final = 0.3
+LONGEST_WAIT_SECONDS: Final = 5.0
+TIMEOUT_SECONDS: Final = 10.0
+DRAWS: Final = 0.6
+"""How often a player of the simulation takes a card."""
+
+State = dict[str, Any]
+
+
+class Refusal(Exception):
+    """The house refused a message, with its code and the number that is due."""
+
+    def __init__(self, status: int, body: State) -> None:
+        super().__init__(body.get("detail", f"status {status}"))
+        self.status, self.code, self.due = status, str(body.get("code", "")), body.get("due")
+
+
+@dataclass(slots=True)
+class Line:
+    """The way to the house: what is lost on it is sent again, the same message under its number."""
+
+    url: str
+    token: str
+    sleep: Callable[[float], None] = time.sleep
+    retries: int = 0
+    """How often something was sent again."""
+
+    def ask(self, body: State | None = None) -> State:
+        """Send until it is answered. Raises Refusal for what the house does not take."""
+        wait = POLL_SECONDS
+        while True:
+            try:
+                return self._once(body)
+            except Refusal as refusal:
+                if refusal.status not in (429, 500, 502, 503, 504):
+                    raise
+            except (urllib.error.URLError, ConnectionError, TimeoutError, json.JSONDecodeError):
+                pass  # the house starts again, or the cable is out
+            self.retries += 1
+            self.sleep(wait * random.uniform(0.7, 1.3))  # noqa: S311 -- so that many readers do not come at once
+            wait = min(2 * wait, LONGEST_WAIT_SECONDS)
+
+    def _once(self, body: State | None) -> State:
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        request = urllib.request.Request(self.url, data, headers)  # noqa: S310 -- the operator names the address
+        try:
+            with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310
+                state: State = json.loads(answer.read())
+                return state
+        except urllib.error.HTTPError as error:
+            text = error.read()
+            raise Refusal(error.code, json.loads(text) if text.startswith(b"{") else {}) from None
+
+
+@dataclass(slots=True)
+class Shoe:
+    """Cards as they leave a simulated shoe: whole decks anew after each shuffle."""
+
+    chance: random.Random
+    shuffle: int = -1
+    cards: list[int | str] = field(default_factory=list)
+
+    def next(self, state: State) -> int | str:
+        """The card that leaves it now."""
+        if state["shuffle"] != self.shuffle or not self.cards:
+            pack = PACKS[state["pack"]]
+            cards = [pack.spell(card) for card, count in enumerate(pack.shoes[state["decks"]], 1) for _ in range(count)]
+            self.chance.shuffle(cards)
+            self.shuffle, self.cards = state["shuffle"], cards[state["burned"] :]
+        return self.cards.pop()
+
+
+@dataclass(slots=True)
+class Reader:
+    """One reader at its table. ``faults``: (misread, duplicate, skip), each as one of so many cards, 0 for never."""
+
+    line: Line
+    shoe: Shoe
+    faults: tuple[int, int, int] = (0, 0, 0)
+    tell: Callable[[str], None] = print
+    session: str = ""
+    number: int = 0
+    read: int = 0
+    """Cards that left the shoe."""
+    named: list[int | str] = field(default_factory=list)
+    """Cards that counted."""
+
+    def start(self) -> State:
+        """Begin a session: messages are counted from 1."""
+        self.session, self.number = str(uuid4()), 0
+        return self.line.ask({"session": self.session, "number": 0})
+
+    def name(self, card: int | str) -> None:
+        """Send a card under the next number, until the house has it; leave it out where the dealer keys."""
+        misread, duplicate, skip = (bool(every) and self.read % every == 0 for every in self.faults)
+        said = 1 if misread and card != 1 else card
+        number = self.number + (2 if skip else 1)
+        try:
+            self._send(number, said)
+            if duplicate:
+                self.tell(f"again {number}: {self._send(number, said)['again']}")
+        except Refusal as refusal:
+            self._refused(refusal, said)
+
+    def _send(self, number: int, card: int | str) -> State:
+        state = self.line.ask({"session": self.session, "number": number, "card": card})
+        if number > self.number:
+            self.number = number
+            self.named.append(card)
+            self.tell(f"{number}: {card}")
+        return state
+
+    def _refused(self, refusal: Refusal, card: int | str) -> None:
+        self.tell(f"{refusal.code}: {refusal}")
+        if refusal.code == "other_session":
+            self.start()
+        elif refusal.code == "reader_gap" and refusal.due:
+            self.number = int(refusal.due) - 1
+            self._send(self.number + 1, card)
+        elif refusal.due:
+            self.number = int(refusal.due) - 1
+        else:
+            raise CommandError(str(refusal))
+
+    def work(self, most: int = 0) -> None:
+        """Name each card as it leaves the shoe: one that is due, or that a player takes."""
+        decided: Iterator[bool] | None = None
+        asked = ""
+        self.start()
+        while not most or len(self.named) < most:
+            state = self.line.ask()
+            if state["state"] == "none":
+                self.start()
+                continue
+            place = f"{state['due']} {state['may_draw']}"
+            if state["may_draw"] and place != asked:
+                asked = place
+                decided = iter([self.shoe.chance.random() < DRAWS])
+            if state["card_due"] or (state["may_draw"] and decided is not None and next(decided, False)):
+                self.read += 1
+                self.name(self.shoe.next(state))
+            else:
+                self.line.sleep(POLL_SECONDS)
+
+
+class Command(BaseCommand):
+    """A card reader of one table."""
+
+    help = f"A simulated card reader of a table's shoe, over HTTP. Its token: {TOKEN}, or --token-file."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--simulate", action="store_true", required=True, help="there is no other reader here")
+        parser.add_argument("--url", required=True, help="of the house: http://127.0.0.1:8000")
+        parser.add_argument("--table", type=int, required=True, help="the table's number, as in its address")
+        parser.add_argument("--token-file", type=Path, help="a file that has the token and nothing else")
+        parser.add_argument("--seed", type=int, default=0, help="of the simulated shuffle")
+        parser.add_argument("--cards", type=int, default=0, help="stop after so many; 0: never")
+        parser.add_argument("--misread", type=int, default=0, metavar="N", help="every N-th card is read as another")
+        parser.add_argument("--duplicate", type=int, default=0, metavar="N", help="every N-th message is sent twice")
+        parser.add_argument("--skip", type=int, default=0, metavar="N", help="every N-th message leaves a number out")
+
+    def handle(self, *args: Any, url: str, table: int, token_file: Path | None, **options: Any) -> None:
+        """Until it is stopped."""
+        try:
+            token = token_file.read_text().strip() if token_file else os.environ.get(TOKEN, "")
+        except OSError:
+            # Without its name: it may be the token itself, given in the wrong place.
+            raise CommandError("The file of --token-file cannot be read.") from None
+        if not token:
+            raise CommandError(f"Set {TOKEN}, or name a file by --token-file: an operator makes the token.")
+        line = Line(f"{url.rstrip('/')}/api/tables/{table}/reader/", token)
+        faults = (options["misread"], options["duplicate"], options["skip"])
+        reader = Reader(line, Shoe(random.Random(options["seed"])), faults, tell=self._tell)  # noqa: S311
+        try:
+            reader.work(options["cards"])
+        except Refusal as refusal:
+            raise CommandError(str(refusal)) from None
+        except KeyboardInterrupt:
+            self._tell(f"{len(reader.named)} cards")
+
+    def _tell(self, text: str) -> None:
+        self.stdout.write(text)
+        self.stdout.flush()
