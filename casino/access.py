@@ -10,8 +10,10 @@ import time
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from casino import request_ids
 from casino.gate import Application, Event, Receive, Scope, Send
 from casino.redaction import redacted
+from ledger import meters
 
 log = logging.getLogger("casino.access")
 
@@ -32,9 +34,12 @@ class AccessLog:
             await self.application(scope, receive, send)
             return
         request = Request(scope)
+        request_ids.current.set(request.id)
 
         async def noting(event: Event) -> None:
             request.note(event)
+            if event["type"] == "http.response.start":
+                event = {**event, "headers": [*event["headers"], (request_ids.HEADER, request.id.encode())]}
             await send(event)
 
         try:
@@ -43,7 +48,7 @@ class AccessLog:
             request.status = request.status or 500
             raise
         finally:
-            request.write(stream="closed" if request.is_stream else None)
+            request.end()
 
 
 class Request:
@@ -51,6 +56,7 @@ class Request:
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
+        self.id = request_ids.of(scope.get("headers", ()))
         self.begun = time.perf_counter()
         self.status = 0
         self.bytes = 0
@@ -62,11 +68,23 @@ class Request:
             self.status = event["status"]
             self.is_stream = (b"content-type", b"text/event-stream") in _lower(event["headers"])
             if self.is_stream:
+                meters.STREAMS.inc()
                 self.write(stream="opened")
+
+    def end(self) -> None:
+        """It is over: counted, and written down."""
+        view = self.scope.get(NOTED, {}).get("view", "-")
+        meters.REQUESTS.labels(view, self.status or LOST).inc()
+        if self.is_stream:
+            meters.STREAMS.dec()
+        else:
+            meters.REQUEST_SECONDS.labels(view).observe(time.perf_counter() - self.begun)
+        self.write(stream="closed" if self.is_stream else None)
 
     def write(self, stream: str | None = None) -> None:
         line = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "request": self.id,
             "person": "-",
             "terminal": "-",
             **self.scope.get(NOTED, {}),

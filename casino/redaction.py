@@ -13,13 +13,6 @@ def redacted(text: str) -> str:
     return TOKEN.sub(r"\1***", SECRET.sub(r"\1***", text))
 
 
-class Redacting(logging.Formatter):
-    """The whole text of a record, a traceback included."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        return redacted(super().format(record))
-
-
 def install() -> None:
     """Redact each record as it is made: the server's own loggers have handlers of their own."""
     make = logging.getLogRecordFactory()

@@ -372,14 +372,21 @@ UNFOLD = {
 }  # fmt: skip
 
 redaction.install()
-PLAIN = {"()": "casino.redaction.Redacting", "fmt": "{asctime} {levelname} {name}: {message}", "style": "{"}
+PLAIN = {"()": "casino.log_lines.Text", "fmt": "{asctime} {levelname} {name}: {message}", "style": "{"}
+# Text for people, or lines of JSON for programs.
+LOG_FORMAT = os.environ.get("LOG_FORMAT", "text" if DEMO else "json")
+if LOG_FORMAT not in {"text", "json"}:
+    raise ImproperlyConfigured(f"LOG_FORMAT is {LOG_FORMAT!r}: it may be text or json")
 # Who asked for what, as lines of JSON: into a file of its own, which may be rotated, or among everything else.
 ACCESS_LOG = os.environ.get("ACCESS_LOG", "")
 ACCESS_FILE = {"class": "logging.handlers.WatchedFileHandler", "filename": ACCESS_LOG, "delay": True}
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": PLAIN, "bare": {"format": "%(message)s"}},
+    "formatters": {
+        "plain": PLAIN if LOG_FORMAT == "text" else {"()": "casino.log_lines.Json"},
+        "bare": {"format": "%(message)s"},
+    },
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": "plain"},
         "access": {**(ACCESS_FILE if ACCESS_LOG else {"class": "logging.StreamHandler"}), "formatter": "bare"},

@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from casino.health import healthz
+from casino.metrics import metrics
 from dealer_ui.door.urls import admin_urlpatterns
 from tables.admin.desk import records
 
@@ -12,6 +13,7 @@ handler500 = "casino.failures.server_error"
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
+    path("metrics", metrics, name="metrics"),
     path("admin/", include(admin_urlpatterns)),
     path("admin/records/", admin.site.admin_view(records), name="records"),
     path("admin/", admin.site.urls),

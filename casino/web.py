@@ -6,10 +6,13 @@ is needed by another (docs/architecture.md, "Several processes").
 """
 
 import argparse
+import atexit
 import multiprocessing
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from typing import Final
 
 import uvicorn
@@ -48,6 +51,13 @@ def die_with_supervisor() -> None:
         sys.exit(1)
 
 
+def count_together() -> None:
+    """Each process counts for itself, in a file of this folder; whichever is asked reads all of them."""
+    folder = tempfile.mkdtemp(prefix="casino-metrics-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m casino.web", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
@@ -55,6 +65,7 @@ def main() -> None:
     parser.add_argument("--no-proxy-headers", action="store_true", help="believe nobody in between who asks")
     options = parser.parse_args()
     os.environ["WEB_PROCESSES"] = str(processes())  # each is to know how many share what the house has
+    count_together()
     uvicorn.run(
         "casino.asgi:application",
         host=options.host,

@@ -17,7 +17,7 @@ def who(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[Ht
 def noted(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     scope = getattr(request, "scope", None)
     if scope is not None:
-        scope[NOTED] = {"person": person(request), "terminal": terminal(request)}
+        scope[NOTED] = {"person": person(request), "terminal": terminal(request), **place(request)}
     return response
 
 
@@ -28,6 +28,16 @@ def person(request: HttpRequest) -> str:
         if type(user) is Staff or type(user) is ServiceAccount:  # not the lazy one, which would ask the database
             return user.signature
     return "-"
+
+
+def place(request: HttpRequest) -> dict[str, str | int]:
+    """Which view answered, and about which table, by the number in its address."""
+    match = getattr(request, "resolver_match", None)
+    if match is None:
+        return {}
+    view = {"view": match.view_name or match.route}
+    is_of_table = "tables/<int:pk>/" in match.route or match.namespace == "dealer"
+    return {**view, "table": match.kwargs["pk"]} if is_of_table and "pk" in match.kwargs else view
 
 
 def terminal(request: HttpRequest) -> str:

@@ -56,7 +56,7 @@ MENU: Final = (
     Ways("Chips and cash", (
         Way("Chips", "slips:chips", "tables.watch_chips", about="series counterfeit found"),
         Way("Pieces", "pit:inventory", FLOOR, ("pit:float",), "inventory liability denomination"),
-        Way("Discrepancies", "pit:discrepancies", FLOOR, ("pit:runs",), "variance over short runs"),
+        Way("Discrepancies", "pit:discrepancies", FLOOR, ("pit:runs", "pit:health"), "variance over short runs health"),
     )),
     Ways("Records", (
         Way("Audit", "pit:audit", "ledger.view_logentry", ("pit:audit-ask",), "seals proofs bundles keys"),

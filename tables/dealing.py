@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 
 from django.db import connection, transaction
 
-from ledger import alerts, log
+from ledger import alerts, log, meters
 from ledger.lanes import turn_at
 from ledger.models import LogEntry
 from ledger.prepared import Statement
@@ -73,8 +73,10 @@ def record(
     written on during an outage.
     """
     try:
-        return _recorded(table, entered, by=by, key=key, expected_seq=expected_seq, attested=attested, paper=paper)
+        with meters.RECORD_SECONDS.time():
+            return _recorded(table, entered, by=by, key=key, expected_seq=expected_seq, attested=attested, paper=paper)
     except Refused as refused:
+        meters.REFUSALS.labels(refused.code).inc()
         refused_inputs.note(entered, refused, by.signature, table=table.name)
         raise
 
@@ -109,6 +111,8 @@ def _recorded(
         outcome = attesting.attest(outcome, attested, head, scene.signature, key)
         outcome = back_entry.noted(outcome, paper, by, scene.standing.back_entry, head)
         standing = _write(head, scene, outcome, request)
+    if scene.standing.round_open and not standing.round_open:
+        meters.ROUNDS.labels(table.game).inc()
     if outcome.refusal:
         outcome.refusal.facts["seq"] = standing.seq
         raise outcome.refusal

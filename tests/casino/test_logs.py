@@ -7,18 +7,23 @@ import io
 import json
 import logging
 import re
+import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from celery.signals import before_task_publish, task_postrun, task_prerun
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from casino import request_ids
 from casino.access import AccessLog
+from casino.log_lines import Json, Text
 from tables.roles import Role
 from tables.staff import terminals
 from tests import floor
@@ -127,6 +132,7 @@ def test_a_line_says_who_asked_for_what_and_how_it_ended() -> None:
     who = {"casino.access": {"person": "101 Dora", "terminal": "Tablet 1"}}
     (line,) = logged(starts(404), body(b"12345"), body(b"678"), path="/admin/", query_string=b"pin__regex=x", **who)
     assert line.pop("time")
+    assert re.fullmatch("[0-9a-f]{32}", line.pop("request"))
     assert line.pop("ms") >= 0
     assert line == {
         "person": "101 Dora", "terminal": "Tablet 1", "address": "10.0.0.9", "method": "GET", "path": "/admin/",
@@ -190,3 +196,48 @@ def test_the_real_thing(web: Web) -> None:
     assert "hunter2" not in str(written)
     for secret in ("live-code", "live-token", "\x1b"):
         assert secret not in web.output()
+
+
+# --- Which request --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("named", "is_kept"),
+    [(b"night-desk-0001", True), (b"short", False), (b"a\nfake line 12345", False), (b"x" * 65, False), (b"", False)],
+)
+def test_a_request_keeps_a_good_id_and_gets_one_instead_of_a_bad(named: bytes, is_kept: bool) -> None:
+    """Harm: what a proxy, the house and a worker write of one request is found by no word; or whoever asks writes lines
+    of their own into the log."""
+    (line,) = logged(starts(), body(b""), headers=[(b"X-Request-ID", named)])
+    assert (line["request"] == named.decode()) is is_kept
+    assert re.fullmatch(r"[A-Za-z0-9._-]{8,64}", line["request"])
+
+
+def test_json_lines_name_the_request_and_no_secret() -> None:
+    """Harm: a log for programs breaks at the first traceback, or has what the other one leaves out."""
+    request_ids.current.set("night-desk-0001")
+    try:
+        raise ValueError("no /seat/sEcr3t/ here")
+    except ValueError:
+        record = logging.LogRecord("a", logging.ERROR, "p", 1, "at %s\nwent wrong", ("/enrol/sEcr3t/",), sys.exc_info())
+    for formatter in (Json(), Text("{message}", style="{")):
+        text = formatter.format(record)
+        assert "sEcr3t" not in text
+        assert "night-desk-0001" in text
+    line = json.loads(Json().format(record))
+    assert (line["level"], line["request"]) == ("ERROR", "night-desk-0001")
+    assert "Traceback" in line["error"]
+    assert "\n" not in Json().format(record)
+
+
+def test_a_task_brings_the_id_of_the_request_that_asked_for_it() -> None:
+    """Harm: what a worker did for somebody cannot be told from what it did by itself."""
+    headers: dict[str, Any] = {}
+    request_ids.current.set("night-desk-0001")
+    before_task_publish.send("a", headers=headers, body=None)
+    request_ids.current.set("")
+    task = SimpleNamespace(request=SimpleNamespace(**headers))
+    task_prerun.send("a", task=task)
+    assert request_ids.current.get() == "night-desk-0001"
+    task_postrun.send("a", task=task)
+    assert request_ids.current.get() == ""

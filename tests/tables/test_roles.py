@@ -172,6 +172,7 @@ API_ACKNOWLEDGE = Guard((401, 405, 405, 405, 405, 405), (401, 403, 403, 415, 415
 API_CAGE = Guard((401, 403, 403, 403, 403, 200), (401, 405, 405, 405, 405, 405))
 API_OF_NO_HOUSE = Guard(everybody(200), everybody(405))
 API_EVENTS = Guard((401, 403, 403, 403, 200, 200), (401, 405, 405, 405, 405, 405))
+NO_METRICS = Guard(everybody(404), everybody(405))
 API_NOWHERE = Guard((401, 404, 404, 404, 404, 404), (401, 404, 404, 404, 404, 404))
 
 
@@ -303,6 +304,9 @@ DECLARED: dict[str, Guard] = {
     "pit/audit/ask": NO_SUCH_ERRAND,
     "pit/audit/bundles/<day:day>.zip": NO_BUNDLE,
     "pit/runs/": WATCH,
+    "pit/health/": WATCH,
+    "pit/health.json": WATCH,
+    "metrics": NO_METRICS,
     "pit/shoes/": SHOES,
     "pit/shoes.csv": SHOES,
     "pit/tables/<int:pk>/shoes/<int:seq>/": NO_SUCH_SHOE,
@@ -728,6 +732,8 @@ SEEN_BY_SURVEILLANCE = {
     "pit/log.csv",
     "pit/runs/",
     "pit/runs.csv",
+    "pit/health/",
+    "pit/health.json",
     "pit/tables/<int:pk>/",
     "pit/tables/<int:pk>/disputes/<int:number>/",
     "pit/tables/<int:pk>/float/",

@@ -1,0 +1,35 @@
+"""How the logs are written: as text for people, or as lines of JSON for programs. Both name the request, no secret."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import UTC, datetime
+
+from casino import request_ids
+from casino.redaction import redacted
+
+
+class Text(logging.Formatter):
+    """The whole text of a record, a traceback included; and the request, where there is one."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        request = request_ids.current.get()
+        return redacted(super().format(record)) + (f" [{request}]" if request else "")
+
+
+class Json(logging.Formatter):
+    """A record as one line, whatever is in it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if request := request_ids.current.get():
+            line["request"] = request
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return redacted(json.dumps(line))

@@ -1,0 +1,117 @@
+"""`/metrics`: what Prometheus reads, by the token of a program that has the scope. What processes counted is added up
+over all of them; what the database knows is asked for when somebody reads."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import redis
+from django.db import DatabaseError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from ledger.log import read_heads
+from tables import standing
+from tables.alerting import delivery, following, subscriptions
+from tables.api import problems
+from tables.api.access import refuse_program
+from tables.audit import condition, sealing
+from tables.feed import order
+from tables.models import Table
+from tables.refusals import Refused
+from tables.staff import service_tokens
+
+log = logging.getLogger(__name__)
+
+SCOPE: Final = "read:metrics"
+
+
+@require_GET
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Nobody without a token is told that there is such a page."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        raise Http404
+    try:
+        refuse_program(service_tokens.known(token.strip(), request), SCOPE, of_all_tables=True)
+    except Refused as refused:
+        return problems.answer(refused, request.path)
+    return HttpResponse(text(), content_type=CONTENT_TYPE_LATEST)
+
+
+def text() -> bytes:
+    """All of it."""
+    counted = CollectorRegistry()
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        MultiProcessCollector(counted)
+    else:
+        counted = REGISTRY
+    house = CollectorRegistry()
+    house.register(House())
+    return generate_latest(counted) + generate_latest(house)
+
+
+class House(Collector):
+    """What the database and the broker know. What cannot be asked is left out: its absence is what an alert goes by."""
+
+    def collect(self) -> Iterable[Metric]:
+        for figures in (_tables, _feed, _alerts, _watch, _connections, _queues):
+            try:
+                yield from figures()
+            except (DatabaseError, redis.RedisError, ValueError):
+                log.exception("some figures could not be read")
+
+
+def _gauge(name: str, says: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"casino_{name}", says, value=value)
+
+
+def _by(name: str, says: str, label: str, values: Iterable[tuple[str, float]]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(f"casino_{name}", says, labels=[label])
+    for of_what, value in values:
+        family.add_metric([of_what], value)
+    return family
+
+
+def _tables() -> Iterator[Metric]:
+    books = Table.objects.filter(retired_at=None).values_list("book_id", flat=True)
+    states = standing.at_all(read_heads(list(books))).values()
+    yield _gauge("tables_open", "Tables that are open.", sum(state.is_open for state in states))
+    yield _gauge("rounds_open", "Rounds that go on.", sum(state.round_open for state in states))
+
+
+def _feed() -> Iterator[Metric]:
+    yield _gauge("feed_unfed_entries", "Entries that stand in no place of the feed yet.", order.unfed())
+    behind = [(state.channel.name, float(state.behind)) for state in subscriptions.states()]
+    yield _by("events_behind", "Entries that a channel of events has not got to.", "channel", behind)
+
+
+def _alerts() -> Iterator[Metric]:
+    yield _gauge("alerts_behind_entries", "Entries that no rule of alerts has looked at.", following.behind())
+    yield _gauge("deliveries_waiting", "Deliveries of alerts that wait.", delivery.waiting().count())
+    yield _gauge("deliveries_dead", "Deliveries that failed for good.", delivery.dead().count())
+
+
+def _watch() -> Iterator[Metric]:
+    yield _by("watch_age_seconds", "Since the last run of each piece of the watch.", "task", condition.watch_ages())
+    behind = sum(1 for _ in sealing.unsealed(timezone.now()))
+    yield _gauge("days_unsealed", "Gaming days that are over and not sealed.", behind)
+
+
+def _connections() -> Iterator[Metric]:
+    held = [(state, float(count)) for state, count in condition.connections().items()]
+    yield _by("database_connections", "Connections of the application's role.", "state", held)
+
+
+def _queues() -> Iterator[Metric]:
+    waiting = [(queue, float(count)) for queue, count in condition.queue_lengths().items()]
+    yield _by("queue_tasks", "Tasks that wait for a worker.", "queue", waiting)

@@ -1,0 +1,78 @@
+"""The house says in words what is wrong with it, and what to do."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.db import DatabaseError
+
+from ledger import clock
+from ledger.proof import seals
+from tables.audit import condition
+from tables.audit.condition import LOOKS, Part, State
+from tables.roles import Role
+from tests import floor
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("broker")]
+
+
+def part(name: str) -> Part:
+    return next(part for part in condition.parts() if part.name == name)
+
+
+def test_a_house_that_is_well_says_so_of_every_part(settings: Any, tmp_path: Path) -> None:
+    """Harm: a page that cries wolf is read by nobody."""
+    settings.AUDIT_KEY_FILE = str(tmp_path / "audit.pem")
+    seals.make_key(tmp_path / "audit.pem")
+    every = condition.parts()
+    assert {part.name for part in every} == set(LOOKS)
+    wrong = [part for part in every if part.state == State.WRONG]
+    assert wrong == []
+    assert all(part.says.endswith(".") for part in every)
+
+
+def test_each_thing_that_goes_wrong_is_named_with_what_to_do(
+    settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Harm: an operator at night sees that something is wrong, and not what."""
+    settings.REDIS_URL = "unix:///nowhere/redis.sock"
+    settings.AUDIT_KEY_FILE = str(tmp_path / "no.pem")
+    settings.STATIC_ROOT = str(tmp_path)
+    monkeypatch.setattr(clock, "read", lambda: _off(timedelta(minutes=2)))
+    monkeypatch.setattr("tables.audit.condition.LEAST_FREE_BYTES", 10**18)
+    monkeypatch.setattr("tables.alerting.following.behind", lambda: 501)
+    for name in ("Broker", "Keys", "Static files", "Clock", "Alerts"):
+        assert part(name).state == State.WRONG, name
+        assert part(name).do, name
+    assert part("Disk").state == State.WATCH
+
+
+def _off(drift: timedelta) -> Any:
+    return SimpleNamespace(drift=drift)
+
+
+def test_what_cannot_be_looked_at_keeps_nothing_else_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: the page that says what is wrong fails for the very reason that it should name."""
+
+    def fails() -> Part:
+        raise DatabaseError("away")
+
+    monkeypatch.setitem(LOOKS, "Watch", fails)
+    assert part("Watch").state == State.WRONG
+    assert part("Disk").says
+
+
+def test_only_who_runs_the_servers_is_told_what_is_wrong() -> None:
+    """Harm: whoever watches the floor reads versions, roles and folders."""
+    boss, operator = floor.staff(Role.PIT_BOSS, "bella", "201"), floor.staff(Role.OPERATOR, "olga")
+    told, plain = (floor.client(somebody).get("/pit/health.json").json() for somebody in (operator, boss))
+    assert {"name", "state", "says", "do"} == set(told["parts"][0])
+    assert {"name", "state"} == set(plain["parts"][0])
+    page = floor.client(boss).get("/pit/health/").content.decode()
+    assert "casino_app" not in page
+    assert "casino_app" in floor.client(operator).get("/pit/health/").content.decode()
+    assert floor.client(floor.staff(Role.DEALER, "dan", "110")).get("/pit/health/").status_code == 403
