@@ -173,9 +173,7 @@ def _keys() -> Part:
     try:
         seals.load_key(Path(settings.AUDIT_KEY_FILE))
     except seals.BadKey as bad:
-        return Part(
-            "Keys", State.WRONG, sentence(f"the key that seals days cannot be used: {bad}"), "Put its copy back."
-        )
+        return Part("Keys", State.WRONG, sentence(str(bad)), "Put its copy back: no day is sealed without it.")
     return Part("Keys", State.WELL, "The pepper and the key that seals days are there.")
 
 

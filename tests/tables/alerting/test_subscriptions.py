@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,10 +24,10 @@ from tables.feed import order, reading
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tests import floor
+from tests import floor, processes
 from tests.clock import Clock
 from tests.floor import Hand, dealt
-from tests.tables.alerting.test_delivery import Receiver
+from tests.tables.alerting.test_delivery import Receiver, eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -44,10 +45,11 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture(autouse=True)
-def _here(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def _here(request: pytest.FixtureRequest, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.WEBHOOKS_TO_LOOPBACK = True
-    monkeypatch.setattr(subscriptions, "_ask", lambda name: None)
-    monkeypatch.setattr(delivery, "_ask", lambda pk, wait: None)
+    if "worker" not in request.fixturenames:
+        monkeypatch.setattr(subscriptions, "_ask", lambda name: None)
+        monkeypatch.setattr(delivery, "_ask", lambda pk, wait: None)
 
 
 @pytest.fixture
@@ -280,3 +282,37 @@ def test_the_log_proves_subscriptions(hand: Hand, olga: Staff, receiver: Receive
     row = channels.newest("tracking")
     row.types = []
     assert channels.event_of(row).content() != channels.event_of(channels.newest("tracking")).content()
+
+
+@pytest.fixture
+def worker(broker: None, process_environment: dict[str, str], tmp_path: Path) -> Iterator[processes.Served]:
+    served = processes.worker_process(process_environment, tmp_path / "log", "--queues", "events")
+    served.start()
+    yield served
+    served.kill()
+
+
+def test_a_worker_that_is_killed_while_it_sends_is_followed_by_one_that_sends_the_same(
+    hand: Hand, olga: Staff, receiver: Receiver, worker: processes.Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: the events that were on their way when the worker died never come, or come as others."""
+    monkeypatch.setattr(subscriptions, "ASKED_AGAIN", timedelta(0))
+    subscribe(receiver, olga)
+    place = position().place
+    rounds(hand, 1)
+    receiver.holds.clear()
+    assert subscriptions.ask_due() == 1
+    eventually(lambda: len(receiver.got) == 1)
+    worker.kill()
+    assert position().place == place
+    receiver.holds.set()
+    worker.start()
+    rounds(hand, 1)
+
+    def is_told() -> bool:
+        subscriptions.ask_due()
+        return position().place == order.end()
+
+    eventually(is_told)
+    assert receiver.got[0][1] == receiver.got[1][1]
+    assert list(dict.fromkeys(ids(received(receiver)))) == told(place)
