@@ -1,11 +1,11 @@
-"""Keeps secrets out of every log: those in an address, of a seat's page and of the link that enrols a terminal, and the
+"""Keeps what is secret out of every log: a seat's page, a placard's, the link that enrols a terminal in an address, and
 tokens of programs wherever they stand."""
 
 import logging
 import re
 from typing import Any
 
-SECRET = re.compile(r"(/(?:seat|enrol)/)[^/\s?\"']+", re.IGNORECASE)
+SECRET = re.compile(r"(/(?:seat|enrol|placard/pit|placard)/)[^/\s?\"']+", re.IGNORECASE)
 TOKEN = re.compile(r"(casino_)[0-9A-Za-z]{20,}")
 
 
