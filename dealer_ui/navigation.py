@@ -46,8 +46,8 @@ class Ways:
 FLOOR: Final = "tables.watch_floor"
 MENU: Final = (
     Ways("", (
-        Way("Floor", "pit:floor", FLOOR, ("pit:table", "pit:more", "pit:act", "pit:limits", "pit:log", "pit:round"),
-            "tables pits"),
+        Way("Floor", "pit:floor", FLOOR,
+            ("pit:table", "pit:plan", "pit:more", "pit:act", "pit:limits", "pit:log", "pit:round"), "tables pits plan"),
         Way("Alerts", "pit:alerts", FLOOR, ("pit:alert-rules", "pit:alert-rule", "pit:alert-channels")),
         Way("Cage", "cage", "tables.watch_cage", about="counter vault cash"),
         Way("Slips", "slips:book", "", ("slips:slip", "slips:begin", "slips:papers"), "fills credits papers"),

@@ -875,6 +875,25 @@ class PitSection(AppendOnly):
         return f"{self.pit}, section {self.section}" if self.section else self.pit
 
 
+class FloorPlan(AppendOnly):
+    """Where the tables of a pit stand on its drawn plan; the newest row of a pit stands."""
+
+    seq = models.BigIntegerField(unique=True)
+    """The entry, by its number in the house's book."""
+    pit = models.CharField(max_length=40)
+    spots = models.JSONField(default=dict)
+    """By table: steps from the left, and from the top."""
+    by = models.CharField("drawn by", max_length=120)
+    at = models.DateTimeField("drawn at")
+
+    class Meta:
+        verbose_name = "floor plan"
+        ordering: ClassVar[list[str]] = ["pit", "-seq"]
+
+    def __str__(self) -> str:
+        return f"plan of {self.pit}"
+
+
 class LimitPlan(AppendOnly):
     """A version of a limit plan; of those that hold from a moment or before, the latest stands."""
 

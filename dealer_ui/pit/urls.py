@@ -19,6 +19,7 @@ from dealer_ui.pit import (
     log_search,
     pages,
     penetration,
+    plan,
     reconciling,
     reports,
     shoe_audits,
@@ -31,6 +32,7 @@ register_converter(Day, "day")
 
 urlpatterns = [
     path("", pages.floor, name="floor"),
+    path("plan/", plan.plan, name="plan"),
     path("find/", finding.find, name="find"),
     path("alerts/", alerts.alerts, name="alerts"),
     path("alerts/acknowledge", alerts.acknowledge, name="acknowledge"),

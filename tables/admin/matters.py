@@ -64,6 +64,7 @@ MATTERS: Final = (
         Way("Limits of all tables", "table_view", "admin:limit-grid", "tables.view_table", "the grid; files of it"),
         Way("History of limits", "history", "admin:limit-history", "tables.view_table", "who, when, from, to"),
         _list("Pits", "grid_view", "tables_pitsection", "which tables stand where"),
+        Way("Floor plans", "map", "admin:floor-plan", "tables.view_pitsection", "where tables stand, drawn"),
         _list("Pay tables", "request_quote", "tables_paytable", "what side bets and bonuses pay"),
         _list("Proposals", "how_to_reg", "tables_proposal", "what waits for a second person"),
     )),

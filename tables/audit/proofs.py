@@ -43,6 +43,7 @@ from tables.models import (
     ChipSeries,
     DayClose,
     DropSchedule,
+    FloorPlan,
     HouseHours,
     HouseKey,
     HouseTerms,
@@ -64,6 +65,7 @@ BESIDE_THE_LOG: Final = (
     (HouseKey, "house_key", "set"),
     (DropSchedule, "drop_schedule", "set"),
     (PitSection, "pit", "section_set"),
+    (FloorPlan, "pit", "plan_drawn"),
     (LimitPlan, "limit_plan", "set"),
 )
 """Rows that are an index of the house's entries: whose, and of which entries."""

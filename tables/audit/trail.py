@@ -30,7 +30,7 @@ from tables.log.entries.journal import AlertRaised
 from tables.log.entries.kept import RowsNoted, RowsTakenOver, TableAdded
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.passkeys import AboutPasskey, PasskeyEnded, PasskeysDemanded, PasskeyVouched
-from tables.log.entries.pits import PitSectionSet
+from tables.log.entries.pits import FloorPlanDrawn, PitSectionSet
 from tables.log.entries.settings import PAYS, PayTableMade, TableSet
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.entries.staff import AboutStaff, CertificateIssued, PasskeyRegistered, PasskeyWithdrawn
@@ -43,7 +43,7 @@ from tables.log.entries.terminal_keys import (
 )
 from tables.log.event import Misconduct
 from tables.log.series import HOUSE_COUNTS
-from tables.setup import custody, limit_plans, pits, role_choices
+from tables.setup import custody, floor_plans, limit_plans, pits, role_choices
 from tables.slips import barring, kept_apart, stock
 from tables.training import certificates
 
@@ -226,6 +226,13 @@ def check_custody(event: HouseKeySet | DropScheduled, entry: Entry) -> None:
 def check_pit(event: PitSectionSet, entry: Entry) -> None:
     """A section has tables of the house that stood in no other."""
     if fault := pits.entry_fault(event, entry):
+        raise Misconduct(fault)
+
+
+@checks(FloorPlanDrawn)
+def check_floor_plan(event: FloorPlanDrawn, entry: Entry) -> None:
+    """A plan has the tables that stood in its pit, each on a place of its own."""
+    if fault := floor_plans.entry_fault(event, entry):
         raise Misconduct(fault)
 
 

@@ -71,6 +71,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     settings.TableSet, settings.TableRetired, settings.PayTableMade, settings.HoursSet,
     custody.HouseKeySet, custody.DropScheduled,
     pits.PitSectionSet,
+    pits.FloorPlanDrawn,
     limit_plans.LimitPlanSet, limits.LimitsAnnounced,
     house_terms.TermsChanged,
     proposals.Proposed, proposals.ProposalApproved, proposals.ProposalDeclined, proposals.ProposalWithdrawn,

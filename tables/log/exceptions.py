@@ -149,6 +149,7 @@ EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
         custody.HouseKeySet: SETTINGS,
         custody.DropScheduled: SETTINGS,
         pits.PitSectionSet: SETTINGS,
+        pits.FloorPlanDrawn: SETTINGS,
         limit_plans.LimitPlanSet: SETTINGS,
         limits.LimitsAnnounced: SETTINGS,
         settings.TableRetired: SETTINGS,

@@ -55,12 +55,12 @@ from tables.inputs import (
     VoidSlip,
 )
 from tables.log.catalog import AT_TABLES, IN_THE_HOUSE
-from tables.log.entries.pits import PitSectionSet
+from tables.log.entries.pits import FloorPlanDrawn, PitSectionSet
 from tables.management.commands.pepper import carry
 from tables.models import Denomination, PracticeAnswer, ShoeSource, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import denominations, pay_tables, pits, table_settings
+from tables.setup import denominations, floor_plans, pay_tables, pits, table_settings
 from tables.slips import cage_desk
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
@@ -105,6 +105,7 @@ SINCE_THE_LATEST_KEPT_HOUSE: Final[frozenset[tuple[bool, str, str]]] = frozenset
         (False, "reader", "settled"),
         (False, "reader", "taken_over"),
         (False, "reader", "given_back"),
+        (True, "pit", "plan_drawn"),
         (True, "service_account", "set"),
         (True, "service_account", "revoked"),
         (True, "service_account", "expired"),
@@ -346,6 +347,7 @@ def _pits(house: House) -> None:
     for section in (first, second, structs.replace(second, tables=())):
         pits.set_section(section, by=house.olga)
     pits.set_section(structs.replace(first, tables=("Rocket 1", "Rocket 2", "Rocket 3")), by=house.olga)
+    floor_plans.draw(FloorPlanDrawn(pit="Pit 1", spots={"Rocket 1": (2, 1), "Rocket 3": (6, 4)}), seen=0, by=house.olga)
 
 
 def _staff(house: House) -> None:

@@ -243,6 +243,7 @@ DECLARED: dict[str, Guard] = {
     "seat/<str:token>/choose": NOBODYS_SEAT,
     "seat/<str:token>/live": NOBODYS_SEAT,
     "pit/": WATCH,
+    "pit/plan/": WATCH,
     "pit/find/": SLIPS_LISTED,
     "pit/alerts/": WATCH,
     "pit/alerts.csv": WATCH,
@@ -446,6 +447,7 @@ MODELS |= {
 }
 DECLARED |= {
     "admin/records/": READ,
+    "admin/tables/pitsection/plan/": admin(200, 200, 302, 403),
     "admin/tables/table/grid/": CHOOSE_FOR_ROLES,
     "admin/tables/table/grid.csv": SHOWN,
     "admin/tables/table/grid/import/": ADD,

@@ -72,6 +72,7 @@ KINDS: Final = (
     Kind("setting of a key", keys.keys_in_log, keys.keys_in_database),
     Kind("schedule of drops", keys.drops_in_log, keys.drops_in_database),
     Kind("section of a pit", pits.in_log, pits.in_database),
+    Kind("plan of a pit", pits.plans_in_log, pits.plans_in_database),
     Kind("limit plan", limit_plans.in_log, limit_plans.in_database),
     Kind("certificate", certified.in_log, certified.in_database),
 )

@@ -46,6 +46,7 @@ silent(
     "How the house is set up is read by the API where a program needs it.",
     chips.DenominationAdded, chips.DenominationChanged, chips.DenominationRetired, chips.ChipSeriesAdded,
     settings.PayTableMade, settings.HoursSet, custody.HouseKeySet, custody.DropScheduled, pits.PitSectionSet,
+    pits.FloorPlanDrawn,
     house_terms.TermsChanged, alert_rules.AlertRuleSet, alert_rules.ChannelSet, alert_rules.DeadLettersResent,
 )  # fmt: skip
 silent("One signature under a day closes nothing yet.", days.DayProposed)

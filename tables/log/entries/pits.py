@@ -25,3 +25,18 @@ class PitSectionSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     def words(self) -> str:
         where = f"{self.pit}, section {self.section}" if self.section else self.pit
         return f"{where}: {', '.join(self.tables)}" if self.tables else f"{where} is no more"
+
+
+class FloorPlanDrawn(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Where the tables of a pit stand on its drawn plan; the newest entry of the pit stands."""
+
+    subject: ClassVar[str] = "pit"
+    kinds: ClassVar[tuple[str, ...]] = ("plan_drawn",)
+    of_the_house: ClassVar[bool] = True
+
+    pit: str
+    spots: dict[str, tuple[int, int]]
+    """By table: how many steps from the left, and from the top."""
+
+    def words(self) -> str:
+        return f"The plan of {self.pit} is drawn: {len(self.spots)} table{'' if len(self.spots) == 1 else 's'}"

@@ -86,6 +86,7 @@ def table_of(who: Staff, name: str, *args: Any, query: str = "") -> list[dict[st
 
 READING: dict[str, Callable[[Hand], list[Any]]] = {
     "floor": lambda hand: [],
+    "plan": lambda hand: [],
     "alerts": lambda hand: [],
     "alerts-csv": lambda hand: [],
     "table": lambda hand: [hand.table.pk],

@@ -25,13 +25,13 @@ from tables.audit import watch
 from tables.audit.rows import comparing, noted
 from tables.log.entries.kept import RowsTakenOver
 from tables.log.entries.limit_plans import LimitPlanSet
-from tables.log.entries.pits import PitSectionSet
+from tables.log.entries.pits import FloorPlanDrawn, PitSectionSet
 from tables.log.entries.staff import PasskeyRegistered
 from tables.log.limit_plans import Always
 from tables.management.commands.pepper import carry
 from tables.models import Denomination, Passkey, Staff, Terminal
 from tables.roles import Role
-from tables.setup import denominations, limit_plans, pay_tables, pits, service_accounts, table_settings
+from tables.setup import denominations, floor_plans, limit_plans, pay_tables, pits, service_accounts, table_settings
 from tables.setup.service_accounts import Access
 from tables.staff import codes, emergency, making, passkeys, service_tokens, staffing, terminals
 from tables.training import certificates
@@ -71,6 +71,7 @@ def house(clock: Clock) -> Hand:
     pay_tables.make("casino_war", "Tie", {"tie": {"tie": "11:1"}}, by=olga)
     certificates.certify(finished(Staff.objects.get(username="tess")), by=boss.by)
     pits.set_section(PitSectionSet(pit="Pit 1", tables=(dealer.table.name,)), by=olga)
+    floor_plans.draw(FloorPlanDrawn(pit="Pit 1", spots={dealer.table.name: (3, 4)}), seen=0, by=olga)
     weekend = LimitPlanSet(
         name="Weekend",
         version=0,
@@ -190,6 +191,10 @@ TAMPERINGS: dict[str, tuple[str, str]] = {
     "a table put into another pit": (
         "UPDATE tables_pitsection SET pit = 'Pit 2'",
         "section of a pit 1: the log says pit Pit 1; the row says pit Pit 2",
+    ),
+    "a table moved on the plan": (
+        "UPDATE tables_floorplan SET pit = 'Pit 2'",
+        "plan of a pit 1: the log says pit Pit 1; the row says pit Pit 2",
     ),
     "a maximum bet raised": (
         "UPDATE tables_table SET max_cents = 99999900",

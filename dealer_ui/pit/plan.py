@@ -1,0 +1,76 @@
+"""The floor as it is drawn: each pit's tables where they stand, with their state in shape and word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from dealer_ui.guards import watches
+from dealer_ui.pit.floor import Seen, seen
+from tables.models import FloorPlan, Staff
+from tables.setup import floor_plans
+from tables.setup.floor_plans import HIGH, TABLE_HIGH, TABLE_WIDE, WIDE
+from tables.setup.pits import natural
+
+NO_PIT: Final = "No pit"
+LONGEST: Final = 18
+"""Letters that a table on the plan has room for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A table on the plan."""
+
+    card: Seen
+    left: int
+    top: int
+
+    @property
+    def word(self) -> str:
+        """What it needs, or what goes on there."""
+        return self.card.need.says if self.card.need else self.card.state
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A pit as it is drawn."""
+
+    pit: str
+    placed: list[Placed]
+
+
+@watches
+@require_GET
+def plan(request: HttpRequest) -> HttpResponse:
+    """The plans of all pits, or of one."""
+    viewer = request.user
+    assert isinstance(viewer, Staff)  # noqa: S101 -- the view is behind sign-in
+    plans = _plans(seen(viewer))
+    names = [drawn.pit for drawn in plans]
+    chosen = request.GET.get("pit", "")
+    shown = [drawn for drawn in plans if drawn.pit == chosen] or plans
+    size = {"wide": WIDE, "high": HIGH, "table_wide": TABLE_WIDE, "table_high": TABLE_HIGH}
+    context = {"plans": shown, "names": names, "chosen": chosen if chosen in names else "", **size}
+    return render(request, "dealer_ui/pit/plan.html", context)
+
+
+def _plans(cards: list[Seen]) -> list[Plan]:
+    """Pit by pit, in the same queries however many there are."""
+    drawn = {row.pit: row.spots for row in FloorPlan.objects.order_by("seq")}
+    by_pit: dict[str, list[Seen]] = {}
+    for card in sorted(cards, key=lambda card: card.place.order(card.table.name)):
+        by_pit.setdefault(card.place.pit or NO_PIT, []).append(card)
+    return [Plan(pit, _placed(drawn.get(pit, {}), by_pit[pit])) for pit in sorted(by_pit, key=_order)]
+
+
+def _order(pit: str) -> tuple[bool, object]:
+    return pit == NO_PIT, natural(pit)
+
+
+def _placed(drawn: dict[str, list[int]], cards: list[Seen]) -> list[Placed]:
+    spots = floor_plans.spots_of(drawn, [card.table.name for card in cards])
+    return [Placed(card, *spots[card.table.name]) for card in cards]

@@ -1,0 +1,109 @@
+"""The drawn plan of a pit: where its tables stand, as somebody arranged them. Rows are only added, each has its entry.
+
+A plan is a field of steps. A table that nobody put anywhere yet stands in the next free place of the first rows, in the
+order of its pit, so a pit has a plan before anybody draws one; one that left the pit is on its plan no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final
+
+from django.db import transaction
+
+from ledger import house, log
+from ledger.log import Draft
+from ledger.proof.chain import Entry
+from tables.log.entries.pits import FloorPlanDrawn
+from tables.models import FloorPlan, Staff
+from tables.refusals import Refused
+from tables.setup import pits
+from tables.setup.pits import Faults
+
+WIDE: Final = 24
+"""Steps from the left edge of a plan to its right one."""
+HIGH: Final = 14
+TABLE_WIDE: Final = 4
+"""Steps that a table takes."""
+TABLE_HIGH: Final = 3
+
+Spot = tuple[int, int]
+Spots = dict[str, Spot]
+
+
+def newest(pit: str) -> FloorPlan | None:
+    """The plan of a pit as it was drawn last."""
+    return FloorPlan.objects.filter(pit=pit).order_by("-seq").first()
+
+
+def spots_of(drawn: Mapping[str, Collection[int]], tables: Collection[str]) -> Spots:
+    """Where the tables of a pit stand: as they were drawn; the others in the next free places."""
+    spots = {name: _spot(drawn[name]) for name in tables if name in drawn}
+    free = _free(spots.values())
+    return spots | {name: next(free) for name in tables if name not in spots}
+
+
+def _spot(place: Collection[int]) -> Spot:
+    left, top = place
+    return left, top
+
+
+def _free(taken: Collection[Spot]) -> Iterator[Spot]:
+    taken = list(taken)
+    for top in range(0, HIGH - TABLE_HIGH + 1, TABLE_HIGH + 1):
+        for left in range(0, WIDE - TABLE_WIDE + 1, TABLE_WIDE + 1):
+            if not any(_overlap((left, top), other) for other in taken):
+                yield left, top
+    while True:  # a pit of more tables than a plan has room for: the last ones lie upon each other until they are moved
+        yield WIDE - TABLE_WIDE, HIGH - TABLE_HIGH
+
+
+def _overlap(one: Spot, other: Spot) -> bool:
+    return abs(one[0] - other[0]) < TABLE_WIDE and abs(one[1] - other[1]) < TABLE_HIGH
+
+
+def draw(event: FloorPlanDrawn, *, seen: int, by: Staff) -> FloorPlan:
+    """Arrange the tables of a pit. ``seen``: the entry of the plan that whoever draws looked at, 0 for none. Raises
+    Refused."""
+    if not by.has_perm("tables.add_pitsection"):
+        raise Refused("not_permitted", "Only an operator arranges the tables of a pit.", 403)
+    with transaction.atomic():
+        head = house.lock()
+        standing = newest(event.pit)
+        if standing is not None and standing.seq != seen:
+            says = f"{standing.by} drew {event.pit} meanwhile. Yours is still here: save again to keep it."
+            raise Refused("changed_meanwhile", says, 409, seen=standing.seq)
+        if sentences := faults(event):
+            raise Refused("bad_plan", " ".join(sentences.values()), 422, fields=sentences)
+        entry = log.append(head, Draft.of(event, by.signature))
+        facts = {"pit": event.pit, "spots": {name: list(spot) for name, spot in event.spots.items()}}
+        return FloorPlan.objects.create(seq=entry.seq, by=by.signature, at=entry.at or head.moment, **facts)
+
+
+def event_of(row: FloorPlan) -> FloorPlanDrawn:
+    """What the house's book says of a row."""
+    return FloorPlanDrawn(pit=row.pit, spots={name: _spot(spot) for name, spot in row.spots.items()})
+
+
+def faults(event: FloorPlanDrawn, before_seq: int | None = None) -> Faults:
+    """What is wrong with a plan as it is to be drawn."""
+    sections = pits.sections(None if before_seq is None else before_seq - 1)
+    present = {name for row in sections if row.pit == event.pit for name in row.tables}
+    if not present:
+        return {"pit": f"There is no pit {event.pit}: say which tables stand in it first."}
+    if strangers := sorted(event.spots.keys() - present, key=pits.natural):
+        return {"spots": f"{strangers[0]} does not stand in {event.pit}."}
+    right, bottom = WIDE - TABLE_WIDE, HIGH - TABLE_HIGH
+    for name, (left, top) in event.spots.items():
+        if not (0 <= left <= right and 0 <= top <= bottom):
+            return {"spots": f"{name} stands off the plan: 0 to {right} from the left, 0 to {bottom} from the top."}
+    placed = list(event.spots.items())
+    for number, (name, spot) in enumerate(placed):
+        if other := next((other for other, place in placed[:number] if _overlap(spot, place)), ""):
+            return {"spots": f"{name} stands upon {other}: move one of them."}
+    return {}
+
+
+def entry_fault(event: FloorPlanDrawn, entry: Entry) -> str:
+    """Why the house would not have written such an entry; empty where it would."""
+    return " ".join(faults(event, entry.seq).values())
