@@ -442,6 +442,7 @@ def finder(request: HttpRequest, pk: int) -> HttpResponse:
         "wrong": bool(typed) and variance is None,
         "since": start,
         "through": through,
+        "is_by_count": kind_of(GAMES[table.game]).is_by_count,
     }
     return render(request, "dealer_ui/pit/mispays.html", context)
 

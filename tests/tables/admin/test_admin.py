@@ -376,3 +376,58 @@ def test_every_form_of_the_set_up_takes_what_is_right(operator: Client) -> None:
                 assert answer.status_code == 302, (model, errors(answer))
     assert ChipSeries.objects.get().values == sorted((value for value, _, _ in floor.CHIPS), reverse=True)
     assert HouseKey.objects.filter(name="Drop 1").count() == 2
+
+
+# --- A table without rounds -------------------------------------------------------------------------------------
+
+
+def wheel_form(**changed: Any) -> dict[str, Any]:
+    chips = [chip.pk for chip in Denomination.objects.all()]
+    return {
+        "name": "Roulette 1", "game": "counted", "seats": "8", "unit": "1", "minimum": "5", "maximum": "200",
+        "denominations": chips, "option_called": "Roulette", "option_hold_from_permille": "18",
+        "option_hold_to_permille": "26.5",
+        "option_wagers": "Straight up; 35 to 1; 2.70 %; 5 to 50\nRed or black; 1 to 1",
+    } | changed  # fmt: skip
+
+
+def test_a_table_without_rounds_is_added_with_its_wagers(operator: Client) -> None:
+    """Harm: the operator finds no way to a roulette table, or loses the wagers' limits on the way."""
+    address = f"{page('table')}?game=counted"
+    shown = operator.get(address).content.decode()
+    assert 'name="option_called"' in shown
+    assert 'name="source"' not in shown, "nothing is dealt there"
+    answer = operator.post(address, wheel_form())
+    assert answer.status_code == 302, errors(answer)
+    table = Table.objects.get()
+    assert (table.game, table.options["called"]) == ("counted", "Roulette")
+    assert (table.options["hold_from_permille"], table.options["hold_to_permille"]) == (180, 265)
+    assert [wager["name"] for wager in table.options["wagers"]] == ["Straight up", "Red or black"]
+    assert table.wager_limits == {"Straight up": [500, 5_000]}
+    again = operator.get(page("table", table.pk)).content.decode()
+    assert "Straight up; 35 to 1; 2.70 %; 5 to 50\nRed or black; 1 to 1" in again
+    wagers = "Straight up; 35 to 1; 2.70 %; 5 to 100"
+    assert operator.post(page("table", table.pk), wheel_form(option_wagers=wagers)).status_code == 302
+    table.refresh_from_db()
+    assert table.wager_limits == {"Straight up": [500, 10_000]}
+
+
+@pytest.mark.parametrize(
+    ("changed", "field", "says"),
+    [
+        ({"option_wagers": "; 35 to 1"}, "option_wagers", "Line 1: write it as"),
+        ({"option_wagers": "Split\nCorner; 8 to 1; ; 5"}, "option_wagers", "Line 2: Write the limits as 5 to 100."),
+        ({"option_wagers": "Split\nsplit"}, "__all__", "There are two wagers called split: name each once."),
+        ({"option_wagers": "Split;;;5 to 2"}, "__all__", "the lower one first"),
+        ({"option_hold_to_permille": ""}, "__all__", "The usual hold is from a lower to a higher part of the drop"),
+        ({"option_called": ""}, "option_called", "required"),
+        ({"cap": "500"}, "cap", "leave the cap empty"),
+    ],
+)
+def test_a_wrong_word_about_a_table_without_rounds_is_named(
+    operator: Client, changed: dict[str, str], field: str, says: str
+) -> None:
+    """Harm: bad input ends in a server error, or nobody is told which line of the wagers is wrong."""
+    wrong = errors(operator.post(f"{page('table')}?game=counted", wheel_form(**changed)))
+    assert says in " ".join(wrong.get(field, [])), wrong
+    assert not Table.objects.exists()

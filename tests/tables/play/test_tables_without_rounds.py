@@ -261,3 +261,6 @@ def test_a_dispute_is_opened_read_and_listed_on_the_pages(wheel: tuple[Hand, Han
     page = pit.get(f"/pit/tables/{pk}/disputes/1/").content.decode()
     assert "Unchanged since the dispute was opened" in page
     assert "The round is void" not in page
+    finder = pit.get(f"/pit/tables/{pk}/mispays/").content.decode()
+    assert "has no rounds that could be weighed" in finder
+    assert "<form" not in finder.split("<main")[1]

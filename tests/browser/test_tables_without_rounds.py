@@ -1,0 +1,62 @@
+"""A roulette table in a real browser: its dealer sells chips by the keyboard and by touch, on every screen."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ledger.models import LogEntry
+from tables import dealing
+from tables.roles import Role
+from tests import floor
+from tests.accessibility import serious
+from tests.browser.conftest import Screen
+from tests.fixtures.browser import LAPTOP
+from tests.floor import Hand
+from tests.tables.wheel import wheel
+
+pytestmark = pytest.mark.browser
+
+Come = Callable[..., Screen]
+TABLET = {"width": 1024, "height": 640}
+PHONE = {"width": 390, "height": 844}
+SMALL = """() => [...document.querySelectorAll(".trade :is(button, a.button)")]
+  .map((part) => [part, part.getBoundingClientRect()])
+  .filter(([, box]) => Math.round(box.width) < 48 || Math.round(box.height) < 48)
+  .map(([part, box]) => `${part.id} ${Math.round(box.width)}x${Math.round(box.height)}`)"""
+
+
+def in_play() -> Hand:
+    table = wheel()
+    Hand(table, floor.staff(Role.PIT_BOSS, "bella"))("open_table")
+    dora = floor.staff(Role.DEALER, "dora", "101")
+    dealing.sign_in(table, dora)
+    return Hand(table, dora)
+
+
+@pytest.mark.parametrize("size", [LAPTOP, TABLET, PHONE], ids=["laptop", "tablet", "phone"])
+def test_cash_for_chips_is_the_next_step_by_keys(at_table: Come, transactional_db: None, size: dict[str, int]) -> None:
+    """Harm: the dealer of a game that is not dealt here hunts for the one thing that is done there, or reads half of
+    the limits."""
+    hand = in_play()
+    screen: Any = at_table(hand, size).open()
+    page = screen.page
+    assert screen.due == "counted"
+    assert serious(page) == []
+    assert page.evaluate(SMALL) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator(".stated__wagers tbody tr").count() == 2
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#sheet-page h1")
+    assert serious(page) == []
+    page.keyboard.type("200")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#sheet-page button[value=confirm]")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#receipt .receipt")
+    assert LogEntry.objects.filter(book_id=hand.table.book_id).latest("seq").kind == "buy_in"
+    page.wait_for_selector("#sheet:not([open])", state="attached")
+    page.keyboard.press("p")
+    page.wait_for_selector("#called")
+    assert page.inner_text("#called") == "The pit is called to this table."
+    assert screen.complaints == []
