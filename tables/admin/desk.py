@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -36,7 +36,7 @@ from tables.log.house_terms import title_of
 from tables.log.paper import Slip
 from tables.log.terms import game_title
 from tables.models import HouseHours, HouseTerms, OneTimeCode, Proposal, Staff, Table
-from tables.setup import pits, proposals
+from tables.setup import limit_plans, pits, proposals
 from tables.setup.pits import NOWHERE, Place
 from tables.slips import cage_desk
 
@@ -117,7 +117,7 @@ def desk_of(viewer: Staff) -> Desk:
         is_shown=True,
         pits=_pits(tables, standings),
         waits=list(_waits(viewer, tables, standings)),
-        coming=list(_coming(viewer)),
+        coming=[*_plans(viewer, tables), *_coming(viewer)],
         wrong=list(_wrong(viewer)),
         matters=groups,
     )
@@ -205,6 +205,25 @@ def _slips(viewer: Staff, tables: Sequence[Table], standings: Mapping[int, Stand
 
 
 # --- What changes next -----------------------------------------------------------------------------------------
+
+
+def _plans(viewer: Staff, tables: Sequence[Table]) -> Iterator[Line]:
+    """What limit plans set next: a line for each moment, with the tables that it concerns."""
+    if not viewer.has_perm("tables.view_limitplan"):
+        return
+    by_moment: dict[datetime, list[str]] = {}
+    for name, told in limit_plans.outcomes(tables, timezone.now()).items():
+        if told.outcome.next:
+            by_moment.setdefault(told.outcome.next.moment, []).append(name)
+    for moment in sorted(by_moment)[:MOST_LINES]:
+        names = sorted(by_moment[moment], key=pits.natural)
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        text = f"Limits of {', '.join(names[:_NAMED])}{more}"
+        yield Line(text, reverse("admin:tables_limitplan_changelist"), f"from {_clock(moment)}, by plan")
+
+
+_NAMED: Final = 3
+"""So many tables are named in a line."""
 
 
 def _coming(viewer: Staff) -> Iterator[Line]:

@@ -1,5 +1,6 @@
 """The front page of the administration: what it says, where it leads, and that it costs the same for forty tables."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -7,14 +8,17 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from ledger import alerts
 from ledger.models import Book
 from tables.admin import matters
+from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import PitSectionSet
+from tables.log.limit_plans import Always
 from tables.models import Staff, Table
 from tables.roles import Role
-from tables.setup import pits, table_settings
+from tables.setup import limit_plans, pits, table_settings
 from tables.setup.table_settings import settings_of
 from tests import floor
 
@@ -95,6 +99,21 @@ def test_what_waits_for_somebody_else_is_not_said_to_wait_for_them(operator: Sta
     own = page(operator)
     assert "Nothing waits for you" in own
     assert "Proposal 1" in own.partition("Changes next")[2]
+
+
+def test_what_plans_set_next_is_told_by_moment(operator: Staff) -> None:
+    """Harm: forty lines for one evening; or an operator who learns of it from the dealers."""
+    first = floor.table()
+    copies(first, 4, by=operator)
+    soon = timezone.now() + timedelta(hours=3)
+    evening = LimitPlanSet(
+        name="Evening", schedule=Always(), version=0, scope="house", values={"min_cents": 2_000},
+        effective=soon.isoformat(),
+    )  # fmt: skip
+    limit_plans.set_plan(evening, expected_version=0, by=operator)
+    text = page(operator).partition("Changes next")[2]
+    assert "Limits of Rocket 1, Rocket 2, Rocket 3 and 2 more" in text
+    assert reverse("admin:tables_limitplan_changelist") in text
 
 
 def test_records_are_behind_one_line_and_for_those_who_read_the_log(operator: Staff) -> None:
