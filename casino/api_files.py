@@ -14,8 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import django
+
 ROOT: Final = Path(__file__).resolve().parent.parent
 ROOMS: Final = ("tables", "ledger", "casino")
+CODES: Final = ROOT / "tables" / "api" / "problem_codes.txt"
+CLIENT: Final = ROOT / "deploy" / "client" / "casino_client.py"
 USUAL_STATUS: Final = 422
 """What ``Refused`` takes where no status is named."""
 OF_THE_FRAMEWORK: Final = {
@@ -62,21 +66,31 @@ def _words(node: ast.expr | None) -> Iterator[str]:
         yield from _words(node.orelse)
 
 
+def client() -> str:
+    """The typed client, of the description as it is now."""
+    django.setup()
+    from casino import api_client
+    from tables.api import schema
+
+    return api_client.source(schema.document())
+
+
 def files() -> dict[Path, str]:
     """Each file as it should be."""
-    return {ROOT / "tables" / "api" / "problem_codes.txt": problem_codes()}
+    return {CODES: problem_codes(), CLIENT: client()}
 
 
 def main() -> int:
     """Write them, or name those that are out of date."""
-    stale = [path for path, text in files().items() if not path.exists() or path.read_text() != text]
+    texts = files()
+    stale = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]
     if "--check" in sys.argv:
         for path in stale:
             print(f"{path.relative_to(ROOT)} is out of date: python -m casino.api_files writes it anew.")
         return 1 if stale else 0
     for path in stale:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(files()[path])
+        path.write_text(texts[path])
         print(f"{path.relative_to(ROOT)} is written anew.")
     return 0
 

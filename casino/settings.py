@@ -308,6 +308,8 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = TLS
 
 # --- API ------------------------------------------------------------------------------------------------------
 
+# How often somebody who does not deal may ask the API; of programs the house's terms say it.
+API_REQUESTS_A_MINUTE = int(os.environ.get("API_REQUESTS_A_MINUTE", "600"))
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],

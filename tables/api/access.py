@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
+from django.conf import settings
 from django.http import HttpRequest
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.exceptions import PermissionDenied
@@ -14,7 +15,8 @@ from tables.log.scopes import SCOPES
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.staff import service_tokens
+from tables.staff import attempts, service_tokens
+from tables.staff.attempts import Limit
 
 
 class Bearer(BaseAuthentication):
@@ -69,6 +71,21 @@ def refuse_other_table(account: ServiceAccount, table: Table) -> None:
     """Raises Refused for a table that a program is not for."""
     if not account.reaches(table):
         raise Refused("not_your_table", f"{account} is for other tables.", 403)
+
+
+MINUTE: Final = 60
+"""Seconds."""
+
+
+def throttle(person: Staff) -> None:
+    """So many requests a minute, counted in the database: processes share the count. Whoever deals is not counted, for
+    nothing may make a table wait. Raises Refused."""
+    most = settings.API_REQUESTS_A_MINUTE
+    if person.role == Role.DEALER:
+        return
+    if attempts.count(Limit("api requests", f"person {person.pk}", "", most, MINUTE)) > most:
+        says = f"You may ask {most} times a minute: wait, and ask again."
+        raise Refused("throttled", says, 429, retry_after=MINUTE)
 
 
 def role_of(caller: Staff | ServiceAccount) -> str:

@@ -127,6 +127,7 @@ class FiguresOfSpan(FloorView):
         tag="Figures",
         query=FiguresAsked,
         answers=FiguresForm,
+        refuses=(422,),
         may=("tables.watch_floor",),
         scope="read:figures",
     )

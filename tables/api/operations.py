@@ -16,7 +16,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from tables.api.access import refuse_program
+from tables.api.access import refuse_program, throttle
 from tables.models import ServiceAccount, Staff
 from tables.refusals import Refused, sentence
 from tables.roles import WORDS
@@ -142,6 +142,7 @@ def _call(declared: Operation, request: Request) -> Call[Any, Any]:
     if isinstance(by, ServiceAccount):
         refuse_program(by, declared.scope, of_all_tables="pk" not in declared.path and not declared.narrows)
     else:
+        throttle(by)
         refuse_without(by, *declared.may)
     query = _query(declared.query, plain)
     if declared.body is None:

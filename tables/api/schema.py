@@ -51,6 +51,10 @@ before and not done again; with another body it is refused (`key_reused`).
 
 **Problems** are RFC 9457: `application/problem+json`, whose `type` leads to a page about its `code`.
 
+**How often.** A person may ask 600 times a minute unless the house sets another number (`API_REQUESTS_A_MINUTE`), a \
+program as often as the house's terms say (`program_requests_a_minute`); whoever deals is not counted. Beyond that the \
+answer is 429, `throttled`, with `Retry-After`.
+
 **Money** is whole cents of the house's currency."""
 _ALWAYS: Final = (401, 403, 406, 429, 500, 503)
 _OF_WRITES: Final = (400, 409, 413, 415, 422)
@@ -149,10 +153,24 @@ def components() -> dict[str, Any]:
     for hidden in ("gone", "decks"):
         del schemas["AskCard"]["properties"][hidden]
         schemas["AskCard"]["required"].remove(hidden)
+    _say_pairs_plainly(schemas)
     told = schemas["Envelope"]["properties"]
     told["type"]["enum"] = sorted(EVENTS)
     told["data"] = {"anyOf": [{"$ref": _REF.format(name=EVENTS[type_].__name__)} for type_ in sorted(EVENTS)]}
     return schemas
+
+
+def _say_pairs_plainly(schema: Any) -> None:
+    """Where all parts of a tuple are alike, ``items`` says it: not every generator reads ``prefixItems``."""
+    if isinstance(schema, list):
+        for part in schema:
+            _say_pairs_plainly(part)
+    elif isinstance(schema, dict):
+        parts = schema.get("prefixItems", ())
+        if parts and all(part == parts[0] for part in parts):
+            schema["items"] = schema.pop("prefixItems")[0]
+        for part in schema.values():
+            _say_pairs_plainly(part)
 
 
 def _ref_of_refusal(status: int) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What the API tells, and whom."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -109,7 +110,7 @@ def test_a_list_says_where_each_table_stands_in_a_few_queries(house: Floor) -> N
         "round_open": True,
     }
     assert (second["is_open"], second["dealer"], second["round_open"]) == (False, None, False)
-    asked = [query["sql"] for query in captured if "session" not in query["sql"] and "POINT" not in query["sql"]]
+    asked = [query["sql"] for query in captured if not re.search("session|POINT|attemptcount", query["sql"])]
     assert len(asked) == 3  # who asks, the tables, and all standings at once
 
 

@@ -1,0 +1,117 @@
+"""The generated client against the running web process."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from casino import api_files
+from ledger.models import LogEntry
+from tables.models import Proposal, Staff
+from tables.roles import Role
+from tests import floor, processes
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="session")
+def module() -> ModuleType:
+    """As somebody has it who copied the file."""
+    spec = importlib.util.spec_from_file_location("casino_client", api_files.CLIENT)
+    assert spec is not None
+    assert spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules["casino_client"] = loaded
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def connected(module: ModuleType, web: processes.Web, somebody: Staff) -> Any:
+    """A client with the session of somebody, on a terminal."""
+    house = module.Casino(web.url)
+    if somebody.role == Role.DEALER:  # by badge and PIN, at the screen
+        for cookie in floor.cookies_of(somebody, web.url):
+            house.keep(cookie["name"], cookie["value"])
+        house.keep("csrftoken", "c" * 32)
+        return house
+    house.sign_in(somebody.username, floor.PASSWORD)
+    house.keep("terminal", floor.terminal_cookie(somebody))
+    return house
+
+
+def test_a_round_is_dealt_and_a_slip_signed_through_the_client(module: ModuleType, web: processes.Web) -> None:
+    """Harm: the client that everybody copies does not do the two things that a table lives by."""
+    dealer, _ = floor.dealt()
+    house, pk = connected(module, web, dealer.by), dealer.table.pk
+    for entered in (
+        {"do": "bet", "seat": 1, "amount_cents": 2_000},
+        {"do": "close_bets"},
+        {"do": "card", "rank": 8},
+        {"do": "card", "rank": 10},
+        {"do": "card", "rank": 8},
+    ):
+        house.enter(pk, expected_seq=house.read_board(pk)["seq"], input=entered)
+    assert house.read_round(pk, 1)["complete"]
+
+    boss, cashier = floor.staff(Role.PIT_BOSS, "bruno", "202"), floor.staff(Role.CASHIER, "carl", "404")
+    pit = connected(module, web, boss)
+    slip = pit.begin_slip(table=pk, series="fill", chips=[[10_000, 2]], badge="202", pin=floor.PIN)
+    assert (slip["due"], slip["total_cents"]) == ("issued", 20_000)
+    series, year, number = slip["series"], *slip["name"].split("/")[1:]
+    slip = pit.sign_slip(series, year, number, stage="issued", badge=cashier.badge, pin=floor.PIN)
+    assert [step["signed_by"] for step in slip["steps"]][:2] == ["Bruno", "Carl"]
+    assert [line["number"] for line in module.every(pit.list_rounds, pk, limit=1)] == [1]
+
+
+def test_a_pin_that_is_guessed_over_the_api_locks_the_badge_out_as_on_the_screens(
+    module: ModuleType, web: processes.Web
+) -> None:
+    """Harm: four figures are guessed at the speed of a program, where the screens would have closed."""
+    dealer, _ = floor.dealt()
+    floor.staff(Role.PIT_BOSS, "bruno", "202")
+    house = connected(module, web, dealer.by)
+    ask = {"table": dealer.table.pk, "series": "fill", "chips": [[10_000, 1]], "badge": "202"}
+    refusals = []
+    for guess in range(30):
+        with pytest.raises(module.Refused) as refused:
+            house.begin_slip(**ask, pin=f"{9_000 + guess}")
+        refusals.append(refused.value.code)
+        if refusals[-1] == "locked_out":
+            break
+    assert refusals[-1] == "locked_out"
+    assert set(refusals[:-1]) == {"wrong_credentials"}
+    with pytest.raises(module.Refused, match="locked_out"):
+        house.begin_slip(**ask, pin=floor.PIN)  # the right one is not looked at any more
+    assert not LogEntry.objects.filter(book=dealer.table.book, subject="slip", kind="fill requested").exists()
+
+
+def test_a_write_that_two_threads_send_under_one_key_happens_once(module: ModuleType, web: processes.Web) -> None:
+    """Harm: a client that lost its patience and one that did not propose the same twice, or one is told that it
+    failed."""
+    dealer, boss = floor.dealt()
+    houses = [connected(module, web, boss.by) for _ in range(4)]
+    version = houses[0].read_settings(dealer.table.pk)["version"]
+    key = str(uuid.uuid4())
+    ask = {"expected": version, "changes": {"max_cents": 20_000}, "comment": "A guest asks for more", "key": key}
+    with ThreadPoolExecutor(len(houses)) as threads:
+        answers = list(threads.map(lambda house: house.propose_settings(dealer.table.pk, **ask), houses))
+    assert [answer["number"] for answer in answers] == [1] * len(houses)
+    assert Proposal.objects.count() == 1
+    with pytest.raises(module.Refused, match="key_reused"):
+        houses[0].propose_settings(dealer.table.pk, **ask | {"comment": "Another one"})
+
+
+def test_a_body_of_ten_megabytes_is_refused_in_the_forms_of_the_api(module: ModuleType, web: processes.Web) -> None:
+    """Harm: it is read and parsed before it is refused, or refused as text that no client reads."""
+    dealer, boss = floor.dealt()
+    house = connected(module, web, boss.by)
+    with pytest.raises((module.Refused, OSError)) as refused:
+        house.open_dispute(dealer.table.pk, round=1, claim="x" * 10_000_000, claimant="Seat 1")
+    if isinstance(refused.value, module.Refused):
+        assert (refused.value.status, refused.value.code) == (413, "too_large")

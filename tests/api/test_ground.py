@@ -1,0 +1,209 @@
+"""What all operations have in common: refusals in one form, pages by cursor, keys of writes, nothing told too soon."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from ledger import alerts
+from tables.models import KeptAnswer, Staff
+from tables.roles import Role
+from tests import floor
+from tests.api.conftest import Floor, problem
+from tests.floor import CHIPS
+
+pytestmark = pytest.mark.django_db
+
+
+def send(by: Staff, path: str, key: uuid.UUID | None = None, **body: Any) -> Any:
+    headers = {"Idempotency-Key": str(key or uuid.uuid4())}
+    return floor.client(by).post(f"/api/{path}", json.dumps(body), content_type="application/json", headers=headers)
+
+
+# --- Refusals ----------------------------------------------------------------------------------------------------
+
+
+def test_the_framework_refuses_in_the_same_form(house: Floor) -> None:
+    """Harm: a client has a form for the house's refusals and none for the framework's."""
+    caller = house.as_(house.boss.by)
+    problem(caller.get("nowhere/"), 404, "not_found")
+    problem(caller.get("tables/", accept="text/html"), 406, "not_acceptable")
+    answer = caller.client.delete("/api/tables/")
+    problem(answer, 405, "method_not_allowed")
+    assert "GET" in answer["Allow"]
+    problem(house.as_(None).get("tables/"), 401, "not_authenticated")
+
+
+def test_what_is_asked_wrongly_is_named(house: Floor) -> None:
+    """Harm: a filter that is spelled wrongly filters nothing, and the list is taken for the filtered one."""
+    caller = house.as_(house.boss.by)
+    assert "sate" in problem(caller.get("alerts/?sate=open"), 400, "bad_input")["detail"]
+    assert problem(caller.get("alerts/?limit=0"), 400, "bad_input")["detail"].startswith("Limit: ")
+    problem(caller.get("alerts/?text=a%00b"), 400, "bad_input")
+
+
+def test_who_owes_a_new_password_is_told_so_and_not_led_to_a_page(house: Floor) -> None:
+    """Harm: a program follows a redirect to a form, and takes the page for an answer."""
+    caller = house.as_(house.boss.by)
+    session = caller.client.session
+    session["owes"] = "password"  # pragma: allowlist secret
+    session.save()
+    problem(caller.get("tables/"), 403, "password_due")
+
+
+def test_whoever_asks_too_often_waits_and_a_dealer_does_not(house: Floor, settings: Any) -> None:
+    """Harm: one program with a bug takes the processes that every table needs; or a limit makes a dealer wait."""
+    settings.API_REQUESTS_A_MINUTE = 3
+    caller = house.as_(house.boss.by)
+    assert [caller.get("tables/").status_code for _ in range(3)] == [200] * 3
+    refused = caller.get("tables/")
+    problem(refused, 429, "throttled")
+    assert refused["Retry-After"] == "60"
+    dealer = house.as_(house.dealer.by)
+    assert {dealer.get("tables/").status_code for _ in range(5)} == {200}
+
+
+# --- Pages -------------------------------------------------------------------------------------------------------
+
+
+def ids(page: Any) -> list[int]:
+    return [line["id"] for line in page.json()["items"]]
+
+
+def test_a_page_neither_repeats_nor_leaves_out_what_was_written_meanwhile(house: Floor) -> None:
+    """Harm: an alert that is raised while somebody pages pushes another one out of sight."""
+    for number in range(5):
+        alerts.raise_alert(house.table.book, "card_refused", f"Card {number}", {})
+    caller = house.as_(house.auditor)
+    first = caller.get("alerts/?limit=2")
+    alerts.raise_alert(house.table.book, "card_refused", "Meanwhile", {})
+    second = caller.get(f"alerts/?limit=2&cursor={first.json()['next']}")
+    third = caller.get(f"alerts/?limit=2&cursor={second.json()['next']}")
+    seen = ids(first) + ids(second) + ids(third)
+    assert seen == sorted(seen, reverse=True)
+    assert len(set(seen)) == 5
+    assert third.json()["next"] is None
+
+
+def test_a_cursor_of_another_list_or_of_other_filters_is_refused(house: Floor) -> None:
+    """Harm: a place in one list is taken for a place in another, and lines are skipped without a word."""
+    for number in range(3):
+        alerts.raise_alert(house.table.book, "card_refused", f"Card {number}", {})
+    caller = house.as_(house.auditor)
+    cursor = caller.get("alerts/?limit=1").json()["next"]
+    problem(caller.get(f"slips/?cursor={cursor}"), 400, "bad_cursor")
+    problem(caller.get(f"alerts/?state=all&cursor={cursor}"), 400, "bad_cursor")
+    problem(caller.get(f"alerts/?cursor={cursor}x"), 400, "bad_cursor")
+    problem(caller.get("tables/?cursor=1"), 400, "bad_cursor")
+
+
+@pytest.mark.parametrize("path", ["tables/", "slips/?state=waiting", "staff/on-duty/", "alerts/"])
+def test_a_list_costs_no_query_a_line(house: Floor, path: str) -> None:
+    """Harm: a floor of forty tables costs a program forty times what one costs."""
+
+    def queries() -> int:
+        caller = house.as_(house.auditor)
+        caller.get(path)
+        with CaptureQueriesContext(connection) as captured:
+            assert caller.get(path).status_code == 200
+        return len(captured)
+
+    alerts.raise_alert(house.table.book, "card_refused", "At Rocket 1", {})
+    before = queries()
+    for number in range(3, 6):
+        table = floor.table(f"Rocket {number}")
+        dealer = floor.staff(Role.DEALER, f"d{number}", f"60{number}")
+        floor.Hand(table, house.boss.by)("open_table")
+        floor.dealing.sign_in(table, dealer)
+        floor.signs(table, floor.crew("requested"), floor.inputs.BeginSlip("fill", ((CHIPS[3][0], 1),)))
+        alerts.raise_alert(table.book, "card_refused", f"At {table.name}", {})
+    assert queries() <= before + 1
+
+
+def test_what_has_not_changed_is_not_sent_again(house: Floor) -> None:
+    """Harm: a display that asks every second is sent the whole floor every second; or sees what is past."""
+    caller = house.as_(house.boss.by)
+    tag = caller.get("tables/")["ETag"]
+    assert caller.get("tables/", if_none_match=tag).status_code == 304
+    house.dealer("bet", seat=1, amount_cents=1_000)
+    assert caller.get("tables/", if_none_match=tag).status_code == 200
+
+
+# --- Keys --------------------------------------------------------------------------------------------------------
+
+
+def test_a_write_is_answered_again_and_done_once_and_its_key_takes_no_other(house: Floor) -> None:
+    """Harm: an answer lost on the way makes a program propose, or take note, twice; or it is told that it failed."""
+    for number in range(2):
+        alerts.raise_alert(house.table.book, "card_refused", f"Card {number}", {})
+    first, second = ids(house.as_(house.auditor).get("alerts/"))
+    key, boss = uuid.uuid4(), house.boss.by
+    answers = [send(boss, "alerts/acknowledgements/", key, alerts=[first], note="A wrong key").json() for _ in range(2)]
+    assert answers == [{"acknowledged": [first], "before": []}] * 2
+    problem(send(boss, "alerts/acknowledgements/", key, alerts=[second], note="A wrong key"), 409, "key_reused")
+    # Another's key is another key.
+    assert send(house.operator, "alerts/acknowledgements/", key, alerts=[second], note="Seen").status_code == 200
+
+
+def test_a_write_that_was_refused_may_be_sent_again_under_its_key(house: Floor) -> None:
+    """Harm: what was refused for a moment stays refused for two days."""
+    key, boss = uuid.uuid4(), house.boss.by
+    problem(send(boss, "alerts/acknowledgements/", key, alerts=[7_777], note="A wrong key"), 422, "no_alert")
+    assert not KeptAnswer.objects.exists()
+    alerts.raise_alert(house.table.book, "card_refused", "A card", {})
+    [alert] = ids(house.as_(house.auditor).get("alerts/"))
+    assert send(boss, "alerts/acknowledgements/", key, alerts=[alert], note="A wrong key").status_code == 200
+
+
+def test_a_write_without_a_key_or_with_two_is_refused(house: Floor) -> None:
+    """Harm: a write that cannot be sent again safely."""
+    client = floor.client(house.boss.by)
+    body = {"alerts": [1], "note": "Seen"}
+    address = "/api/alerts/acknowledgements/"
+    problem(client.post(address, json.dumps(body), content_type="application/json"), 400, "bad_input")
+    other = json.dumps(body | {"key": str(uuid.uuid4())})
+    headers = {"Idempotency-Key": str(uuid.uuid4())}
+    problem(client.post(address, other, content_type="application/json", headers=headers), 400, "bad_input")
+
+
+def test_two_who_change_the_same_settings_are_told(house: Floor) -> None:
+    """Harm: who saves last undoes without a word what somebody else decided."""
+    address = f"tables/{house.other.pk}/settings/"
+    version = house.as_(house.operator).get(address).json()["version"]
+    changed = send(house.operator, address, expected=version, changes={"min_cents": 2_000})
+    assert changed.json()["min_cents"] == 2_000
+    refused = problem(
+        send(house.operator, address, expected=version, changes={"max_cents": 5_000}), 409, "changed_meanwhile"
+    )
+    assert refused["version"] == changed.json()["version"]
+
+
+# --- Nothing too soon --------------------------------------------------------------------------------------------
+
+
+def test_a_count_in_progress_tells_nobody_what_is_due(house: Floor) -> None:
+    """Harm: whoever counts second reads over the API what the first one counted, and what should be there."""
+    clerk = floor.staff(Role.DEALER, "cleo", "109")
+    chips = ((CHIPS[0][0], 8_999),)
+    floor.signs(house.table, clerk, floor.inputs.BeginSlip("closer", chips))
+    for viewer in (house.boss.by, house.dealer.by, house.auditor):
+        page = floor.client(viewer).get("/api/slips/?state=waiting").json()
+        [slip] = [line for line in page["items"] if line["series"] == "closer"]
+        assert (slip["chips"], slip["total_cents"]) == ([], 0)
+        assert (slip["expected_cents"], slip["variance_cents"]) == (None, None)
+        assert "8999" not in json.dumps(page)
+    told = house.as_(house.boss.by).get("figures/").json()
+    assert told["unseen"] == ["Rocket 1"] or "Rocket 1" not in [line["name"] for line in told["parts"][0]["tables"]]
+
+
+def test_whoever_may_count_the_cage_is_not_told_what_lies_there(house: Floor) -> None:
+    """Harm: a blind count is written off the screen of a program."""
+    cashier = floor.crew("issued")
+    held = floor.client(cashier).get("/api/house/holdings/").json()
+    assert held["cage"] is None
+    assert floor.client(house.auditor).get("/api/house/holdings/").json()["cage"] is not None
