@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Final
 
 import redis
@@ -51,13 +52,23 @@ def metrics(request: HttpRequest) -> HttpResponse:
 def text() -> bytes:
     """All of it."""
     counted = CollectorRegistry()
-    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+    if folder := os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+        forget_dead(Path(folder))
         MultiProcessCollector(counted)
     else:
         counted = REGISTRY
     house = CollectorRegistry()
     house.register(House())
     return generate_latest(counted) + generate_latest(house)
+
+
+def forget_dead(folder: Path) -> None:
+    """A process that was killed has no stream open any more, whatever its file says; what it counted stays counted."""
+    for file in folder.glob("gauge_live*_*.db"):
+        try:
+            os.kill(int(file.stem.rpartition("_")[2]), 0)
+        except ProcessLookupError:
+            file.unlink(missing_ok=True)
 
 
 class House(Collector):

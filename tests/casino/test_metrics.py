@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -15,6 +18,7 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from casino.embedded import BASE_DIR
+from casino.metrics import forget_dead
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import service_accounts
@@ -119,6 +123,17 @@ def test_all_processes_are_added_up_and_no_stranger_makes_a_series(two_processes
         labels for (name, labels) in figures(read()) if name == "casino_requests_total" and ("status", "404") in labels
     ]
     assert len(lost) == 1
+
+
+def test_streams_of_a_process_that_was_killed_are_open_no_more(tmp_path: Path) -> None:
+    """Harm: after a crash the house seems to have as many streams again, for ever; or what was counted is forgotten."""
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    names = [f"gauge_livesum_{os.getpid()}.db", f"gauge_livesum_{child.pid}.db", f"counter_{child.pid}.db"]
+    for name in names:
+        (tmp_path / name).touch()
+    forget_dead(tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} == {names[0], names[2]}
 
 
 def test_the_rules_ask_for_metrics_that_there_are() -> None:

@@ -11,6 +11,7 @@ from tables.feed.matters import (  # noqa: F401
     limits,
     people,
     proposals,
+    readers,
     rounds,
     silent,
     slips,

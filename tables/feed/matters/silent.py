@@ -16,6 +16,7 @@ from tables.log.entries import (
     keys,
     passkeys,
     pits,
+    readers,
     refusals,
     rounds,
     seats,
@@ -49,6 +50,7 @@ silent(
     pits.FloorPlanDrawn,
     house_terms.TermsChanged, alert_rules.AlertRuleSet, alert_rules.ChannelSet, alert_rules.DeadLettersResent,
 )  # fmt: skip
+silent("A reader's own affair: what it stops has an event.", readers.ReaderStarted, readers.ReaderSettled)
 silent("One signature under a day closes nothing yet.", days.DayProposed)
 silent(
     "Clocks, keys and copies are for the house's own operators.",
