@@ -21,7 +21,7 @@ from tables import attesting, refused_inputs, writer
 from tables import standing as standings
 from tables.games.catalog import GAMES
 from tables.handlers import HANDLINGS, SLIPS_AND_WORDS
-from tables.inputs import Input, IssueSeatPage, SignIn, SignOut
+from tables.inputs import Burn, Input, IssueSeatPage, LoadShoe, RetireShoe, ShuffleShoe, SignIn, SignOut
 from tables.log.attestation import Attestation
 from tables.log.catalog import fold
 from tables.log.fold import Standing
@@ -31,6 +31,7 @@ from tables.play import back_entry, readers, seat_pages
 from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
 from tables.scene import AtSeat, Outcome, Scene
+from tables.setup import limits
 from tables.writer import Request
 
 
@@ -74,11 +75,16 @@ def record(
     """
     try:
         with meters.RECORD_SECONDS.time():
-            return _recorded(table, entered, by=by, key=key, expected_seq=expected_seq, attested=attested, paper=paper)
+            answer = _recorded(
+                table, entered, by=by, key=key, expected_seq=expected_seq, attested=attested, paper=paper
+            )
     except Refused as refused:
         meters.REFUSALS.labels(refused.code).inc()
         refused_inputs.note(entered, refused, by.signature, table=table.name)
         raise
+    if isinstance(entered, AT_THE_SHOE) and limits.with_the_shoe(table.pk):
+        return replace(answer, seq=log.read_head(table.book_id).seq, after=None)
+    return answer
 
 
 def _recorded(
@@ -117,6 +123,10 @@ def _recorded(
         outcome.refusal.facts["seq"] = standing.seq
         raise outcome.refusal
     return Answer(head.seq + 1, standing.seq, after=After(table, standing))
+
+
+AT_THE_SHOE: Final = (LoadShoe, ShuffleShoe, Burn, RetireShoe)
+"""After these the shoe is another one: limits that wait for it hold."""
 
 
 def sign_in(table: Table, staff: Staff, terminal: str | None = None) -> Answer:

@@ -50,7 +50,7 @@ def check(before: Settings, after: Settings, standing: Standing, event: TableSet
     layers = layers_at(limit_plans.plans(moment, plans.house_seq), facts, moment)
     _refuse_other(before, after, layers, plans)
     layered = [layers[name] for name in plans.layers if name in layers]
-    if standing.dealt_before and any(limit_notice.takes(layer) == "shoe" for layer in layered):
+    if not limit_notice.between_shoes(standing) and any(limit_notice.takes(layer) == "shoe" for layer in layered):
         raise Misconduct("it sets in the middle of a shoe what holds with the next one")
     _refuse_unkept(before, after, standing, layers, facts)
     _refuse_without_notice(before, after, standing, plans, entry)

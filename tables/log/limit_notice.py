@@ -74,7 +74,7 @@ def due_now(
     shoe waits while one is dealt from."""
     due, values = values_of(layers), dict(set_to)
     for name in {**set_to, **due}:
-        if name not in layers or takes(layers[name]) == "round" or standing.dealt_before is None:
+        if name not in layers or takes(layers[name]) == "round" or between_shoes(standing):
             _put(values, name, due)
     raises = raised(set_to, values)
     if not fault(standing, set_to, values, moment, minutes):
@@ -82,6 +82,12 @@ def due_now(
     for name in raises:
         _put(values, name, set_to)
     return values, raises
+
+
+def between_shoes(standing: Standing) -> bool:
+    """Whether no round was dealt yet from the shoe that lies there, or none lies there."""
+    shoe = standing.shoe
+    return shoe is None or shoe.stage != "ready" or standing.dealt_before is None
 
 
 def takes(layer: Layer) -> Takes:

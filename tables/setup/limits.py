@@ -8,16 +8,18 @@ workers try, it is done once or not at all, and tried again. An open round keeps
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID, uuid5
 
 import msgspec
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from ledger import alerts, log
+from ledger.clock import WrongClock
 from ledger.log import Draft, read_head
 from ledger.models import HOUSE, Book
 from ledger.proof.chain import Head
@@ -96,6 +98,16 @@ def bring_to(pk: int) -> bool:
             _alert(table, " ".join(sentences.values()))
             return False
         return _set(table, head, asked, house_seq) | _announce(table, state, asked, house_seq)
+
+
+def with_the_shoe(pk: int) -> bool:
+    """The same once a shoe was shuffled or retired, if any plan holds with the next one; whether anything was written.
+    The shoe was put there whatever becomes of this: the worker tries again."""
+    if not LimitPlan.objects.filter(takes="shoe").exists():
+        return False
+    with suppress(WrongClock, DatabaseError):
+        return bring_to(pk)
+    return False
 
 
 def due(table: Table, state: Standing, every: Iterable[Plan], places: dict[str, Place], moment: datetime) -> Due:
