@@ -179,9 +179,9 @@ class TermsForm(FromThenOn):
 
 
 class ReasonForm(forms.Form):
-    """Why a proposal is declined or withdrawn."""
+    """Why a proposal is declined or withdrawn; or what somebody says to it."""
 
     reason = forms.CharField(
-        label="Why", required=False, max_length=500, widget=widgets.UnfoldAdminTextInputWidget,
-        help_text="In a few words, where you decline or withdraw it. The log keeps it.",
+        label="Why, or a comment", required=False, max_length=500, widget=widgets.UnfoldAdminTextInputWidget,
+        help_text="In a few words, where you decline or withdraw it, or comment on it. The log keeps it.",
     )  # fmt: skip

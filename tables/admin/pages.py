@@ -696,6 +696,7 @@ class ProposalAdmin(SetUp):
             "may_withdraw": waiting and proposal.proposed_by == by.username,
             "may_call_off": proposal in proposals.to_come() and proposals.may_propose("call_off", by),
             "stale": proposals.stale(proposal) if waiting else "",
+            "comments": proposals.comments(proposal), "may_comment": waiting,
             "effects": limit_effect.of_proposal(proposal) if waiting else [],
             "title": f"{proposal}: {self.title(proposal)}", "opts": self.opts,
         }  # fmt: skip
@@ -716,6 +717,9 @@ class ProposalAdmin(SetUp):
         elif "call_off" in request.POST:
             proposed = proposals.propose(proposals.draft_of_calling_off(proposal), reason, by=by)
             messages.success(request, f"{proposed} waits for a second operator: it calls off {proposal}.")
+        elif "comment" in request.POST:
+            proposals.comment(proposal, reason, by=by)
+            return redirect("admin:tables_proposal_change", proposal.pk)
         elif "decline" in request.POST:
             proposals.decline(proposal, reason, by=by)
             messages.success(request, f"{proposal} is declined.")

@@ -21,6 +21,7 @@ from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.proposals import (
     ProposalApproved,
     ProposalCalledOff,
+    ProposalCommented,
     ProposalDeclined,
     ProposalEnded,
     ProposalExpired,
@@ -204,6 +205,15 @@ def check_withdrawn(event: ProposalWithdrawn, entry: Entry) -> None:
         raise Misconduct("it is withdrawn by somebody who did not propose it")
 
 
+@checks(ProposalCommented)
+def check_comment(event: ProposalCommented, entry: Entry) -> None:
+    """It is by whom it says, and of a proposal that waited."""
+    _author(event, entry)
+    row = Proposal.objects.filter(number=event.number, seq__lt=entry.seq).first()
+    if row is None or ProposalEnd.objects.filter(proposal=row, seq__lt=entry.seq).exists():
+        raise Misconduct(f"proposal {event.number} did not wait for anybody then")
+
+
 @checks(ProposalExpired)
 def check_expired(event: ProposalExpired, entry: Entry) -> None:
     """Its time was over."""
@@ -260,7 +270,7 @@ def _end(event: ProposalEnded | ProposalExpired, entry: Entry) -> ProposalEnd:
     return row
 
 
-def _author(event: Proposed | ProposalEnded, entry: Entry) -> Staff:
+def _author(event: Proposed | ProposalEnded | ProposalCommented, entry: Entry) -> Staff:
     """Who an entry says wrote it, with the role that they had. Raises Misconduct where somebody else did."""
     if not entry.by.endswith(f" {event.name}"):
         raise Misconduct(f"it is by {event.name}, and {entry.by} wrote it")

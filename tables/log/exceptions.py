@@ -154,6 +154,7 @@ EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
         limits.LimitsAnnounced: SETTINGS,
         settings.TableRetired: SETTINGS,
         proposals.Proposed: SETTINGS,
+        proposals.ProposalCommented: SETTINGS,
         proposals.ProposalApproved: SETTINGS,
         proposals.ProposalDeclined: SETTINGS,
         proposals.ProposalWithdrawn: SETTINGS,

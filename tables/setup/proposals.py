@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID, uuid5
@@ -31,6 +32,7 @@ from tables.log.entries.proposals import (
     AboutProposal,
     ProposalApproved,
     ProposalCalledOff,
+    ProposalCommented,
     ProposalDeclined,
     ProposalExpired,
     ProposalInForce,
@@ -220,6 +222,42 @@ def withdraw(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
         if proposal.proposed_by != by.username:
             raise Refused("not_permitted", f"Only {proposal.by} withdraws it: decline it.", 403)
         return _end(head, proposal, ProposalWithdrawn(number=proposal.number, **_person(by), text=_why(reason)), by)
+
+
+def comment(proposal: Proposal, text: str, *, by: Staff) -> None:
+    """Somebody who may see it says something to a proposal while it waits. Raises Refused."""
+    if not (by.has_perm("tables.view_proposal") or may_propose(proposal.matter, by)):
+        raise Refused("not_permitted", "You may not see that proposal.", 403)
+    if not text.strip():
+        raise Refused("no_words", "Say something, in a few words.", 422)
+    with transaction.atomic():
+        head = house.lock()
+        _refuse_ended(proposal, head.moment)
+        event = ProposalCommented(number=proposal.number, **_person(by), text=words(text))
+        log.append(head, Entry.of(event, by.signature))
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """What somebody said to a proposal."""
+
+    by: str
+    at: datetime
+    text: str
+
+
+def comments(proposal: Proposal) -> list[Comment]:
+    """What was said to a proposal, in order: read between the entry that made it and the one that ended it."""
+    rows = LogEntry.objects.filter(
+        book__name=HOUSE, subject=ProposalCommented.subject, kind=ProposalCommented.kinds[0], seq__gt=proposal.seq
+    )
+    end = getattr(proposal, "end", None)
+    rows = rows.filter(seq__lt=end.seq) if end else rows
+    return [
+        Comment(row.by, row.at, row.content["text"])
+        for row in rows.order_by("seq")
+        if row.content["number"] == proposal.number
+    ]
 
 
 def expire_due() -> int:

@@ -106,6 +106,7 @@ SINCE_THE_LATEST_KEPT_HOUSE: Final[frozenset[tuple[bool, str, str]]] = frozenset
         (False, "reader", "taken_over"),
         (False, "reader", "given_back"),
         (True, "pit", "plan_drawn"),
+        (True, "proposal", "commented"),
         (True, "service_account", "set"),
         (True, "service_account", "revoked"),
         (True, "service_account", "expired"),

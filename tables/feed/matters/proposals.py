@@ -52,3 +52,15 @@ class ProposalMoved(Told, frozen=True, kw_only=True):
     @classmethod
     def of(cls, entry: Entry, event: Any, past: Past) -> ProposalMoved:
         return cls(number=event.number, state=event.kind)
+
+
+@tells(proposals.ProposalCommented)
+class ProposalCommented(Told, frozen=True, kw_only=True):
+    """Somebody said something to a proposal that waits."""
+
+    type: ClassVar[str] = "proposal.commented"
+
+    number: int
+    username: str
+    name: str
+    text: str

@@ -74,6 +74,20 @@ class ProposalWithdrawn(ProposalEnded, frozen=True, kw_only=True, omit_defaults=
         return f"{self.name} withdraws proposal {self.number}" + (f": {self.text}" if self.text else "")
 
 
+class ProposalCommented(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody who may see a proposal that waits says something to it."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("commented",)
+
+    username: str
+    name: str
+    role: str
+    text: str
+
+    def words(self) -> str:
+        return f"{self.name} comments on proposal {self.number}: {self.text}"
+
+
 class ProposalExpired(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
     """Nobody approved or declined a proposal in time."""
 

@@ -9,9 +9,11 @@ from django.test import Client
 from django.urls import reverse
 
 from tables.models import LimitPlan, Proposal, Staff
+from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import house_terms, limit_plans, limits, proposals
 from tests import floor
+from tests.tables.setup.test_proposals import fault
 
 pytestmark = pytest.mark.django_db
 
@@ -101,10 +103,20 @@ def test_what_takes_two_people_is_proposed_and_approved_by_another(browser: Clie
     page = browser.get(reverse("admin:tables_proposal_change", args=[proposal.pk])).content.decode()
     assert "Maximum" in page
     assert "5,000" in page
+    assert "Most bets of a round" in page
+    browser.post(reverse("admin:tables_proposal_change", args=[proposal.pk]), {"reason": "Too high?", "comment": ""})
+    proposals.comment(proposal, "For the derby alone", by=omar)
+    assert [(said.by, said.text) for said in proposals.comments(proposal)] == [
+        ("301 Olga", "Too high?"),
+        ("302 Omar", "For the derby alone"),
+    ]
     proposals.approve(proposal, by=omar)
     assert LimitPlan.objects.get().proposal == proposal.number
     assert browser.post(LIST + "add/", typed(name="Low", max_cents="500")).status_code == 302
     assert LimitPlan.objects.filter(name="Low").exists()
+    with pytest.raises(Refused):
+        proposals.comment(proposal, "Too late", by=omar)
+    assert fault() == ""
 
 
 def test_a_plan_is_retired(browser: Client) -> None:
