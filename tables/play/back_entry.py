@@ -44,6 +44,7 @@ from tables.log.paper import Wrong
 from tables.log.series import HOUSE_COUNTS
 from tables.models import Staff
 from tables.past import about, last_count, words
+from tables.play.kinds import dealing_at, no_rounds
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step, author_of
 
@@ -150,6 +151,8 @@ def person(username: str) -> Person:
 def announce(scene: Scene, entered: AnnounceRound) -> Outcome:
     """The next round is one that was played by hand, or the open one was finished so. Raises Refused."""
     standing, happened, by = scene.standing, spelled(entered.happened), scene.by
+    if not dealing_at(scene).is_dealt:
+        raise no_rounds()
     try:
         refuse_round(standing)
         after = round_after(standing, entered.number.strip(), happened, by.username)

@@ -17,7 +17,7 @@ from tables.audit import proofs
 from tables.board.picture import board
 from tables.day import figures, hours, inventory
 from tables.disputes import moments, register
-from tables.inputs import BeginSlip, CloseDispute, DisputeInput, OpenDispute, RuleDispute
+from tables.inputs import AcceptBet, AnnounceRound, BeginSlip, CloseDispute, DisputeInput, OpenDispute, RuleDispute
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -151,6 +151,15 @@ def test_nothing_is_dealt(wheel: tuple[Hand, Hand], entered: dict[str, object]) 
         dealer(**entered)
     assert refused.value.sentence
     assert dealer.now.seq == seq
+
+
+@pytest.mark.parametrize("entered", [AnnounceRound("17", timezone.now()), AcceptBet(1, 90_000)], ids=["paper", "bet"])
+def test_no_round_comes_by_another_door(wheel: tuple[Hand, Hand], entered: AnnounceRound | AcceptBet) -> None:
+    """Harm: a round is announced from paper, or a bet accepted over the limit, where nothing can ever settle it."""
+    dealer, boss = wheel
+    by = dealer.by if isinstance(entered, AnnounceRound) else boss.by
+    with pytest.raises(Refused, match="No rounds are entered at this table"):
+        dealing.record(dealer.table, entered, by=by, key=uuid4(), expected_seq=dealer.now.seq)
 
 
 def test_its_board_says_what_is_left(wheel: tuple[Hand, Hand]) -> None:
