@@ -41,6 +41,7 @@ def _limit(table: Table, cents: int, first: Staff, second: Staff) -> Proposal:
         effective=timezone.now() + timedelta(minutes=5),
     )
     proposal = proposals.propose(draft, "A full house tonight", by=first)
+    proposals.comment(proposal, "The same as last year", by=second)
     proposals.approve(proposal, by=second)
     return proposal
 

@@ -72,6 +72,7 @@ from tests.carried import (
     custody,
     dated_proposals,
     house_terms,
+    limit_plans,
     mishaps,
     outage,
     own_secrets,
@@ -270,6 +271,7 @@ def _second_day(house: House) -> None:
     rocket, of_the_house = _opened(house, "Rocket 1", house.dora), _opened(house, "Rocket 3", house.dan)
     house_terms.two_people(house.olga, house.omar, house.later)
     dated_proposals.approved_for_later(rocket.table, house.olga, house.omar, house.later)
+    limit_plans.for_an_hour(rocket.table, house.olga, house.later)
     of_the_house("sell_chips", amount_cents=20_000)
     _looked_into(house)
     _dispute(house, rocket)
