@@ -166,12 +166,16 @@ def test_what_has_to_wait_says_so_in_the_form_and_limits_go_through(operator: Cl
     url = page("table", dealer.table.pk)
     answer = operator.post(url, table_form(seats="4", option_decks="2", minimum="20"))
     assert errors(answer) == {
+        "minimum": [
+            "Players are seated: raising the minimum takes 30 minutes' notice. Set a limit plan for this table: it"
+            " announces that, and brings it into force."
+        ],
         "seats": ["Round 1 is open at Rocket 1: the number of seats can change when it is over."],
         "__all__": ["Round 1 is open at Rocket 1: the game's options can change when it is over."],
     }
     assert b"Round 1 is open at Rocket 1" in operator.get(url).content
-    assert operator.post(url, table_form(minimum="20")).status_code == 302
-    assert Table.objects.get().min_cents == 2_000
+    assert operator.post(url, table_form(maximum="200")).status_code == 302
+    assert Table.objects.get().max_cents == 20_000
 
 
 def test_a_round_that_opens_between_the_look_and_the_write_gets_a_sentence_not_an_error_page(
