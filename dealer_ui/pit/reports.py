@@ -31,6 +31,8 @@ from tables.day.outliers import Interval, Looked
 from tables.log import attestation
 from tables.models import Staff, Table
 from tables.refusals import Refused
+from tables.setup import pits
+from tables.setup.pits import NOWHERE, Place, natural
 from tables.slips import cage_desk
 
 SPANS: Final[dict[str, tuple[str, Callable[[date, Sequence[Table] | None], Report]]]] = {
@@ -39,6 +41,7 @@ SPANS: Final[dict[str, tuple[str, Callable[[date, Sequence[Table] | None], Repor
     "year": ("Year to date", to_date.year),
 }
 DAYS_BACK: Final = 14
+NO_PIT: Final = "No pit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,17 @@ class Part:
 
     name: str
     report: Report
+    places: Mapping[str, Place]
+    """Where tables stand now: a table that moved takes its past along."""
+
+    @property
+    def pits(self) -> list[Figures]:
+        """One line for each pit, of all its tables; none in a house without pits."""
+        by_pit: dict[str, list[Figures]] = {}
+        for line in self.report.lines:
+            by_pit.setdefault(self.places.get(line.name, NOWHERE).pit, []).append(line)
+        named = sorted(by_pit, key=lambda pit: (not pit, natural(pit)))
+        return [figures.together(pit or NO_PIT, by_pit[pit]) for pit in named] if any(named) else []
 
     @property
     def idle(self) -> list[str]:
@@ -225,14 +239,15 @@ def _asked(request: HttpRequest) -> tuple[date, str]:
 
 
 def _parts(on: date, span: str, tables: Sequence[Table] | None) -> list[Part]:
+    places = pits.places()
     if span != "shifts":
         says, read = SPANS[span]
-        return [Part(says, read(on, tables))]
+        return [Part(says, read(on, tables), places)]
     begun = {shift.name for shift in hours.shifts_of(on) if shift.start <= timezone.now()}
     shifts = figures.by_shift(on, tables).items()
     return [
-        *(Part(name, report) for name, report in shifts if name in begun),
-        Part("The whole day", figures.day(on, tables)),
+        *(Part(name, report, places) for name, report in shifts if name in begun),
+        Part("The whole day", figures.day(on, tables), places),
     ]
 
 
@@ -253,6 +268,7 @@ def _rows(parts: Sequence[Part], *, hides_racks: bool) -> Iterator[list[tuple[An
         blocks: list[tuple[str, Sequence[Figures]]] = [
             ("table", report.lines),
             ("game", report.games),
+            ("place", part.pits),
             ("pit", [report.pit]),
         ]
         rows = [(of, blind.row(line, hides_racks=hides_racks)) for of, lines in blocks for line in lines]

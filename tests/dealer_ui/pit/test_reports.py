@@ -11,7 +11,9 @@ from openpyxl import load_workbook
 
 from ledger import discrepancies
 from ledger.models import LogEntry
+from tables.log.entries.pits import PitSectionSet
 from tables.roles import Role
+from tables.setup import pits
 from tests import floor
 from tests.floor import Hand, dealt
 from tests.load import whole
@@ -87,6 +89,22 @@ def test_the_list_goes_out_as_a_file_and_as_a_workbook(hands: tuple[Hand, Hand])
     assert [(row[1], row[2], row[win]) for row in rows[1:]] == [
         ("table", "Rocket 1", 800), ("game", "Rocket", 800), ("pit", "All tables", 800),
     ]  # fmt: skip
+
+
+def test_each_pit_has_its_sum(hands: tuple[Hand, Hand]) -> None:
+    """Harm: who answers for a pit adds up its tables by hand, and a table that stands in none is left out."""
+    floor.table("Rocket 2")
+    olga = floor.staff(Role.OPERATOR, "olga")
+    pits.set_section(PitSectionSet(pit="<i>Pit 1", tables=("Rocket 1",)), by=olga)
+    client = browser(hands[1])
+    book = load_workbook(io.BytesIO(whole(client.get(reverse("pit:reports-csv"), {"as": "xlsx"}))))
+    rows = list(book.active.iter_rows(values_only=True))
+    win = rows[0].index("win_cents")
+    sums = [(row[2], row[win]) for row in rows if row[1] == "place"]
+    assert sums == [("<i>Pit 1", 800), ("No pit", 0)]
+    page = client.get(reverse("pit:reports")).content.decode()
+    assert "&lt;i&gt;Pit 1" in page
+    assert "<i>Pit" not in page
 
 
 def test_a_workbook_runs_no_formula(hands: tuple[Hand, Hand]) -> None:
