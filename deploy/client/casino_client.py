@@ -1283,6 +1283,25 @@ class PlanForm(TypedDict):
 
 
 
+class PlanProposed(TypedDict):
+    """The same as a proposal, with the words that whoever approves it reads."""
+
+    key: NotRequired[str | None]
+    expected_version: int
+    name: str
+    scope: Literal['game', 'house', 'pit', 'table']
+    of: NotRequired[str]
+    schedule: Always | Hours | Occasion
+    values: dict[str, int | list[int]]
+    note: NotRequired[str]
+    takes: NotRequired[Literal['round', 'shoe']]
+    keeps_seated: NotRequired[bool]
+    retired: NotRequired[bool]
+    effective: NotRequired[str | None]
+    comment: str
+
+
+
 class PlanSet(TypedDict):
     """The next version of a limit plan, upon the one that was seen."""
 
@@ -1294,6 +1313,8 @@ class PlanSet(TypedDict):
     schedule: Always | Hours | Occasion
     values: dict[str, int | list[int]]
     note: NotRequired[str]
+    takes: NotRequired[Literal['round', 'shoe']]
+    keeps_seated: NotRequired[bool]
     retired: NotRequired[bool]
     effective: NotRequired[str | None]
 
@@ -1977,6 +1998,11 @@ class Casino(Connection):
     def set_limit_plan(self, **body: Unpack[PlanSet]) -> PlanForm:
         """Set the next version of a limit plan."""
         answer: Any = self.ask("POST", "/api/limit-plans/", {}, dict(body))
+        return answer  # type: ignore[no-any-return]
+
+    def propose_limit_plan(self, **body: Unpack[PlanProposed]) -> ProposalForm:
+        """Propose the next version of a limit plan."""
+        answer: Any = self.ask("POST", "/api/limit-plans/proposals/", {}, dict(body))
         return answer  # type: ignore[no-any-return]
 
     def search_log(self, *, cursor: str | None = None, limit: int | None = None, person: str | None = None, subject: str | None = None, kind: str | None = None, table: int | None = None, house: bool | None = None, round: int | None = None, seat: int | None = None, entry: int | None = None, since: str | None = None, until: str | None = None, text: str | None = None, cents: int | None = None, rounds: bool | None = None) -> PageEntryForm:

@@ -17,8 +17,9 @@ from tables.api import repeats
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Call, Write, operation
 from tables.api.views import FloorView, reach, table_of
+from tables.log import two_people
 from tables.log.entries.limit_plans import LimitPlanSet
-from tables.log.limit_plans import Change, Schedule, Values
+from tables.log.limit_plans import Change, Schedule, Takes, Values
 from tables.models import LimitPlan, Proposal, Table
 from tables.refusals import Refused
 from tables.setup import house_terms, limit_plans, proposals, table_settings
@@ -189,9 +190,36 @@ class PlanSet(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
     schedule: Schedule
     values: Values
     note: Annotated[str, Meta(max_length=200)] = ""
+    takes: Takes = "round"
+    """Whether it holds from the next round on, or from the next shoe."""
+    keeps_seated: bool = False
+    """Whether seats that play keep the old minimum."""
     retired: bool = False
     effective: Annotated[datetime, Meta(tz=True)] | None = None
     """From when it holds; null: at once."""
+
+    @property
+    def event(self) -> LimitPlanSet:
+        """What the house's book is to say."""
+        return LimitPlanSet(
+            name=self.name,
+            version=self.expected_version,
+            scope=self.scope,
+            of=self.of,
+            schedule=self.schedule,
+            values=dict(self.values),
+            note=self.note,
+            takes=self.takes,
+            keeps_seated=self.keeps_seated,
+            retired=self.retired,
+            effective=house_terms.spelled(self.effective) if self.effective else "",
+        )
+
+
+class PlanProposed(PlanSet, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The same as a proposal, with the words that whoever approves it reads."""
+
+    comment: Annotated[str, Meta(min_length=1, max_length=500)]
 
 
 # --- Settings ----------------------------------------------------------------------------------------------------
@@ -294,7 +322,7 @@ class Proposals(FloorView):
         """The newest first. Whoever sets up nothing sees those of limits."""
         rows, before = Proposal.objects.select_related("end").order_by("-number"), position(PROPOSALS, call.query)
         if not call.by.has_perm("tables.view_proposal"):
-            rows = rows.filter(matter=_OF_THE_FLOOR)
+            rows = rows.filter(matter__in=_OF_THE_FLOOR)
         if call.query.state == "waiting":
             rows = rows.filter(end=None)
         if call.query.about:
@@ -305,8 +333,8 @@ class Proposals(FloorView):
         return page(PROPOSALS, call.query, shown, form=proposal_form, place=lambda proposal: proposal.number)
 
 
-_OF_THE_FLOOR: Final = "limits"
-"""The matter that people of the floor propose."""
+_OF_THE_FLOOR: Final = ("limits", two_people.PLAN)
+"""The matters that people of the floor propose."""
 
 
 class OneProposal(FloorView):
@@ -385,7 +413,7 @@ def _end(call: Call[Any, Any], proposal: Proposal, deed: Any) -> ProposalForm:
 
 def _proposal(call: Call[Any, Any], number: int) -> Proposal:
     proposal = Proposal.objects.select_related("end").filter(number=number).first()
-    may_see = proposal is not None and (call.by.has_perm("tables.view_proposal") or proposal.matter == _OF_THE_FLOOR)
+    may_see = proposal is not None and (call.by.has_perm("tables.view_proposal") or proposal.matter in _OF_THE_FLOOR)
     if proposal is None or not may_see:
         raise Refused("unknown_proposal", f"There is no proposal {number} that you may see.", 404)
     return proposal
@@ -459,22 +487,34 @@ class LimitPlans(FloorView):
         """A plan is never changed: this is its next version. Was another set meanwhile, it is refused
         (`changed_meanwhile`) and says by whom."""
         body = call.body
-        event = LimitPlanSet(
-            name=body.name,
-            version=body.expected_version,
-            scope=body.scope,
-            of=body.of,
-            schedule=body.schedule,
-            values=dict(body.values),
-            note=body.note,
-            retired=body.retired,
-            effective=house_terms.spelled(body.effective) if body.effective else "",
-        )
 
         def act() -> PlanForm:
-            return plan_form(limit_plans.set_plan(event, expected_version=body.expected_version, by=call.by))
+            return plan_form(limit_plans.set_plan(body.event, expected_version=body.expected_version, by=call.by))
 
         return repeats.once(call, act, PlanForm)
+
+
+class PlanProposals(FloorView):
+    """Limit plans that wait for a second person."""
+
+    @operation(
+        "propose_limit_plan",
+        "Propose the next version of a limit plan.",
+        tag="Limits",
+        body=PlanProposed,
+        answers=ProposalForm,
+        may=("tables.propose_limits", "tables.add_limitplan"),
+    )
+    def post(self, call: Call[Any, PlanProposed]) -> ProposalForm:
+        """It waits for a second person, who reads the comment."""
+
+        def act() -> ProposalForm:
+            event, version = call.body.event, call.body.expected_version
+            draft = limit_plans.draft_of(event, expected_version=version)  # which judges it, too
+            draft = draft or limit_plans.proposed(event, expected_version=version)
+            return proposal_form(proposals.propose(draft, call.body.comment, by=call.by))
+
+        return repeats.once(call, act, ProposalForm)
 
 
 def limits_form(table: Table, limits: TableLimits) -> LimitsForm:

@@ -59,6 +59,7 @@ urlpatterns = [
     path(f"{_SLIP}signatures/", slips.Signatures.as_view(), name="slip-signatures"),
     path(f"{_SLIP}void/", slips.Voids.as_view(), name="slip-void"),
     path("limit-plans/", settings.LimitPlans.as_view(), name="limit-plans"),
+    path("limit-plans/proposals/", settings.PlanProposals.as_view(), name="limit-plan-proposals"),
     path("proposals/", settings.Proposals.as_view(), name="proposals"),
     path(_PROPOSAL, settings.OneProposal.as_view(), name="proposal"),
     path(f"{_PROPOSAL}approval/", settings.ProposalApproval.as_view(), name="proposal-approval"),

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from ledger import alerts
-from tables.models import KeptAnswer, Staff
+from tables.models import KeptAnswer, Proposal, Staff
 from tables.roles import Role
 from tests import floor
 from tests.api.conftest import Floor, problem
@@ -181,6 +181,14 @@ def test_two_who_change_the_same_settings_are_told(house: Floor) -> None:
         send(house.operator, address, expected=version, changes={"max_cents": 5_000}), 409, "changed_meanwhile"
     )
     assert refused["version"] == changed.json()["version"]
+
+
+def test_a_plan_that_fits_no_table_is_not_proposed(house: Floor) -> None:
+    """Harm: two people approve what can never come into force, and the floor waits for it."""
+    plan = {"name": "Odd", "scope": "house", "schedule": {"when": "always"}, "values": {"min_cents": 2_505}}
+    answer = send(house.boss.by, "limit-plans/proposals/", expected_version=0, **plan, comment="A try")
+    assert "multiple" in problem(answer, 422, "bad_plan")["detail"]
+    assert not Proposal.objects.exists()
 
 
 # --- Nothing too soon --------------------------------------------------------------------------------------------

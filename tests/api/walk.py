@@ -148,6 +148,7 @@ def limits(steps: Walk) -> None:
     nights = {"when": "hours", "weekdays": [4, 5], "starts": "20:00", "ends": "04:00", "zone": "Europe/Berlin"}
     plan = {"name": "Weekend nights", "scope": "house", "schedule": nights, "values": {"min_cents": 3_000}}
     steps.post("set_limit_plan", operator, "limit-plans/", expected_version=0, **plan)
+    steps.post("propose_limit_plan", boss, "limit-plans/proposals/", expected_version=1, **plan, comment="Quieter")
     steps.get("list_limit_plans", boss, "limit-plans/")
     steps.get("read_limits", boss, f"tables/{pk}/limits/")
 

@@ -358,6 +358,7 @@ DECLARED: dict[str, Guard] = {
     "api/slips/<slug:series>/<int:year>/<int:number>/signatures/": API_SIGN_A_SLIP,
     "api/slips/<slug:series>/<int:year>/<int:number>/void/": API_SIGN_A_SLIP,
     "api/limit-plans/": API_PLANS,
+    "api/limit-plans/proposals/": API_PROPOSE,
     "api/proposals/": API_PROPOSALS,
     "api/proposals/<int:number>/": API_NO_PROPOSAL,
     "api/proposals/<int:number>/approval/": API_APPROVE,
