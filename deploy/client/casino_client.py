@@ -822,13 +822,13 @@ class Envelope(TypedDict):
 
     id: str
     cursor: str
-    type: Literal['alert.acknowledged', 'alert.escalated', 'alert.raised', 'chips.redeemed', 'chips.sale_undone', 'chips.sold', 'commission.settled', 'correction.moved', 'day.closed', 'day.sealed', 'dealer.signed_in', 'dealer.signed_out', 'discrepancy.closed', 'discrepancy.opened', 'dispute.moved', 'limit_plan.set', 'limits.announced', 'mishap.entered', 'proposal.made', 'proposal.moved', 'rack.locked', 'rack.unlocked', 'round.opened', 'round.reopened', 'round.settled', 'round.voided', 'seat.bought_in', 'seat.cashed_out', 'seat.time_charged', 'slip.signed', 'staff.locked_out', 'staff.signed_in', 'staff.signed_out', 'table.abandoned', 'table.added', 'table.closed', 'table.opened', 'table.retired', 'table.set']
+    type: Literal['alert.acknowledged', 'alert.escalated', 'alert.raised', 'chips.redeemed', 'chips.sale_undone', 'chips.sold', 'commission.settled', 'correction.moved', 'day.closed', 'day.sealed', 'dealer.signed_in', 'dealer.signed_out', 'discrepancy.closed', 'discrepancy.opened', 'dispute.moved', 'limit_plan.set', 'limits.announced', 'mishap.entered', 'proposal.commented', 'proposal.made', 'proposal.moved', 'rack.locked', 'rack.unlocked', 'reader.given_back', 'reader.stopped', 'reader.taken_over', 'round.opened', 'round.reopened', 'round.settled', 'round.voided', 'seat.bought_in', 'seat.cashed_out', 'seat.time_charged', 'slip.signed', 'staff.locked_out', 'staff.signed_in', 'staff.signed_out', 'table.abandoned', 'table.added', 'table.closed', 'table.opened', 'table.retired', 'table.set']
     version: int
     at: str
     table: TableName | None
     by: str
     entry: EntryName
-    data: AlertAcknowledged | AlertEscalated | AlertRaised | ChipsRedeemed | SaleUndone | ChipsSold | CommissionSettled | CorrectionMoved | DayClosed | DaySealed | DealerSignedIn | DealerSignedOut | DiscrepancyClosed | DiscrepancyOpened | DisputeMoved | LimitPlanMade | LimitsAnnouncedToPlayers | MishapEntered | ProposalMade | ProposalMoved | RackLocked | RackUnlocked | RoundOpened | RoundReopened | RoundSettled | RoundVoided | SeatBoughtIn | SeatCashedOut | TimeCharged | SlipStepSigned | StaffLockedOut | StaffSignedIn | StaffSignedOut | TableAbandoned | TableAdded | TableClosed | TableOpened | TableRetired | TableSet
+    data: AlertAcknowledged | AlertEscalated | AlertRaised | ChipsRedeemed | SaleUndone | ChipsSold | CommissionSettled | CorrectionMoved | DayClosed | DaySealed | DealerSignedIn | DealerSignedOut | DiscrepancyClosed | DiscrepancyOpened | DisputeMoved | LimitPlanMade | LimitsAnnouncedToPlayers | MishapEntered | ProposalCommented | ProposalMade | ProposalMoved | RackLocked | RackUnlocked | ReaderGivenBack | ReaderStopped | ReaderTakenOver | RoundOpened | RoundReopened | RoundSettled | RoundVoided | SeatBoughtIn | SeatCashedOut | TimeCharged | SlipStepSigned | StaffLockedOut | StaffSignedIn | StaffSignedOut | TableAbandoned | TableAdded | TableClosed | TableOpened | TableRetired | TableSet
 
 
 
@@ -1332,6 +1332,16 @@ class Problem(TypedDict):
 
 
 
+class ProposalCommented(TypedDict):
+    """Somebody said something to a proposal that waits."""
+
+    number: int
+    username: str
+    name: str
+    text: str
+
+
+
 class ProposalForm(TypedDict):
     """What somebody proposed, and what became of it."""
 
@@ -1395,6 +1405,13 @@ class ReadDecks(TypedDict):
 
 
 
+class ReaderGivenBack(TypedDict):
+    """The reader names the cards again."""
+
+    pass
+
+
+
 class ReaderMessage(TypedDict):
     """What a reader says: number 0 begins a session; each further number names one card."""
 
@@ -1416,6 +1433,20 @@ class ReaderState(TypedDict):
     pack: NotRequired[str]
     burned: NotRequired[int]
     again: NotRequired[bool]
+
+
+
+class ReaderStopped(TypedDict):
+    """Reader and dealer disagree, or a card was read that cannot be: nothing goes on until it is settled."""
+
+    pass
+
+
+
+class ReaderTakenOver(TypedDict):
+    """The dealer keys the cards from here on."""
+
+    pass
 
 
 

@@ -77,6 +77,7 @@ class Reader(FloorView):
         tag="Readers",
         body=ReaderMessage,
         answers=ReaderState,
+        may=("tables.deal",),
         scope="enter:cards",
         refuses=(404, 409),
     )
