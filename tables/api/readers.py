@@ -116,7 +116,7 @@ def _state(table: Table, account: ServiceAccount) -> ReaderState:
     word = "stopped" if reader.stop else "live" if reader.is_live else "taken_over"
     shoe, is_live = state.shoe, word == "live"
     return ReaderState(
-        reader.number + 1,
+        readers.latest_number(table.book_id, reader) + 1,
         word,
         card_due=is_live and readers.awaits_card(state),
         may_draw=is_live and readers.may_draw(state),

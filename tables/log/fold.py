@@ -94,14 +94,8 @@ class CardReader:
     name: str
     session: str
     """Since its last start."""
-    number: int = 0
-    """Of its last message that counted."""
     is_live: bool = True
     """Whether it names the cards; else the dealer took over and keys them."""
-    card: str = ""
-    """The card that it read last."""
-    round: int = 0
-    """The round that this card belongs to."""
     stop: Stop | None = None
 
 
@@ -169,6 +163,8 @@ class Play:
     """The coins that changed hands by it, in a game for a pot."""
     lefts: tuple[int, ...] = ()
     """For each of its cards, how many cards the shoe had left when it was dealt, itself among them: its place there."""
+    is_read: bool = False
+    """Whether a card reader named its card."""
 
     @property
     def has_card(self) -> bool:

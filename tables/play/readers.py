@@ -10,17 +10,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID, uuid5
 
 from django.utils import timezone
 from msgspec import structs
 
+from ledger.models import LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables import permits
 from tables.games.cards import PAIRS
-from tables.games.felt import DEALER, AskCard, AskChoice, Illegal
+from tables.games.felt import DEALER, AskCard, AskChoice, Card, Illegal
 from tables.handlers import enacts, enters, staff_of
 from tables.inputs import (
     GiveBackReader,
@@ -33,6 +34,7 @@ from tables.inputs import (
     TakeOverReader,
 )
 from tables.log import scopes
+from tables.log.catalog import read
 from tables.log.entries.readers import ReaderGivenBack, ReaderSettled, ReaderStarted, ReaderStopped, ReaderTakenOver
 from tables.log.entries.rounds import Played
 from tables.log.event import Misconduct
@@ -53,6 +55,34 @@ NO_CARD_DUE: Final = "no card is due now"
 def key_of(account: str, session: str, number: int) -> UUID:
     """The key of a reader's message: a table's book takes it once, so a message counts once however often it comes."""
     return uuid5(_KEYS, f"{account}/{session}/{number}")
+
+
+def about(scene: Scene) -> dict[str, Any]:
+    """The reader of a table, as its entries name it."""
+    reader = scene.standing.reader
+    assert reader is not None  # noqa: S101 -- whoever asks looked
+    return {"name": reader.name, "session": reader.session}
+
+
+def latest_number(book_id: int, reader: CardReader, before_seq: int | None = None) -> int:
+    """The number of a reader's last message that counted. Its entries follow close upon each other, so the search from
+    the newest one back is short."""
+    rows = LogEntry.objects.filter(book_id=book_id, by=f"program {reader.name}")
+    rows = rows if before_seq is None else rows.filter(seq__lt=before_seq)
+    row = rows.order_by("-seq").values_list("subject", "kind", "body").first()
+    event = read(*row) if row else None
+    if isinstance(event, Played):
+        return event.read or 0
+    return event.number if isinstance(event, ReaderStopped) else 0
+
+
+def latest_card(standing: Standing) -> str:
+    """The card that was read last, while it is the latest input of the open round; empty where another is."""
+    current = standing.round
+    if current is None or not standing.round_open or not current.plays or not current.plays[-1].is_read:
+        return ""
+    card = current.plays[-1].actions[-1]
+    return str(kind_of(current.game).pack(current.rules).spell(card.rank)) if isinstance(card, Card) else ""
 
 
 # --- Whether it is there ----------------------------------------------------------------------------------------
@@ -113,7 +143,10 @@ def permit(scene: Scene, by: ServiceAccount, entered: Input) -> None:
 def start(scene: Scene, entered: StartReader) -> Outcome:
     """From here on its messages are counted from 1. After a restart of the device, too, nothing is counted twice."""
     assert isinstance(scene.by, ServiceAccount)  # noqa: S101 -- its permit lets nobody else in
-    return Outcome([Step(ReaderStarted(name=scene.by.name, session=entered.session))])
+    permits.not_stopped(scene)
+    before = scene.standing.reader
+    taken_over = before is not None and not before.is_live
+    return Outcome([Step(ReaderStarted(name=scene.by.name, session=entered.session, taken_over=taken_over))])
 
 
 @enters(ReadCard, permit=permits.only_readers)
@@ -121,7 +154,7 @@ def read_card(scene: Scene, entered: ReadCard) -> Outcome:
     """A card is named as its key would name it; one that cannot be stops the round. Raises Refused."""
     reader = _in_turn(scene, entered)
     permits.for_a_reader(scene)
-    current, due = scene.standing.round, reader.number + 1
+    current, due = scene.standing.round, latest_number(scene.table.book_id, reader) + 1
     if not scene.standing.round_open or current is None:
         rounds.shoe_ready(scene)  # while it is shuffled and burned, cards pass the reader that are nobody's
         return _stopped(scene, entered.card, NO_CARD_DUE, number=due)
@@ -147,7 +180,7 @@ def _in_turn(scene: Scene, entered: ReadCard) -> CardReader:
     if reader is None or (reader.name, reader.session) != (scene.by.name, entered.session):
         says = "Another session of a reader has begun here: start one, by its number 0."
         raise Refused("other_session", says, 409, due=0)
-    due = reader.number + 1
+    due = latest_number(scene.table.book_id, reader) + 1
     if entered.number != due:
         raise Refused("reader_gap", f"Message {due} is due, and this is {entered.number}.", 409, due=due)
     if reader.stop is not None:
@@ -173,7 +206,7 @@ def _rank(card: int | str) -> int:
 def _stopped(scene: Scene, card: int | str, says: str, *, number: int) -> Outcome:
     """The round stops for a card that was read and cannot be; the reader is told so, however often it asks."""
     says = sentence(says)
-    event = ReaderStopped(number=number, read=str(card), says=says)
+    event = ReaderStopped(**about(scene), number=number, read=str(card), says=says)
     refusal = Refused("reader_stopped", f"{scene.table.name} stops: {says}", 409, due=number + 1)
     return _reported(scene, event, refusal)
 
@@ -204,13 +237,14 @@ def key_card(scene: Scene, entered: KeyCard | KeyStandardCard) -> Outcome:
         outcome = rounds.enter(scene, entered)
         if outcome.refusal:
             return outcome
-        return replace(outcome, steps=[Step(ReaderTakenOver(unheard=True)), *outcome.steps])
+        return replace(outcome, steps=[Step(ReaderTakenOver(**about(scene), unheard=True)), *outcome.steps])
     keyed = str(rounds.name_of(entered))
-    if not reader.card or reader.round != (scene.standing.round.number if scene.standing.round else 0):
+    card = latest_card(scene.standing)
+    if not card:
         raise Refused("reader_names", "The reader names the cards: take over first, then key.", 409)
-    if keyed == reader.card:
+    if keyed == card:
         raise Refused("named_already", f"The reader read that {keyed} already.", 409)
-    event = ReaderStopped(read=reader.card, keyed=keyed, says="The dealer keyed another card.")
+    event = ReaderStopped(**about(scene), read=card, keyed=keyed, says="The dealer keyed another card.")
     return _reported(scene, event)
 
 
@@ -230,7 +264,7 @@ def take_over(scene: Scene, entered: TakeOverReader) -> Outcome:
     reader = scene.standing.reader
     if reader is None or not reader.is_live:
         raise Refused("not_read", "The dealer keys the cards here already.", 409)
-    return Outcome([Step(ReaderTakenOver())])
+    return Outcome([Step(ReaderTakenOver(**about(scene)))])
 
 
 @enters(GiveBackReader, permit=permits.the_dealer)
@@ -242,7 +276,7 @@ def give_back(scene: Scene, entered: GiveBackReader) -> Outcome:
         raise Refused("not_taken_over", "There is no reader here whose cards the dealer keys.", 409)
     if not is_heard(reader):
         raise Refused("reader_silent", f"The reader {reader.name} is not heard: go on with the keys.", 409)
-    return Outcome([Step(ReaderGivenBack())])
+    return Outcome([Step(ReaderGivenBack(**about(scene)))])
 
 
 @enters(SettleReader, permit=permits.the_dealer)
@@ -252,7 +286,7 @@ def settle(scene: Scene, entered: SettleReader) -> Outcome:
     reader = scene.standing.reader
     if reader is None or reader.stop is None:
         raise Refused("nothing_to_settle", "Reader and dealer do not disagree.", 409)
-    return Outcome([Step(ReaderSettled(right=entered.right))])
+    return Outcome([Step(ReaderSettled(**about(scene), right=entered.right))])
 
 
 # --- enacted anew -----------------------------------------------------------------------------------------------
@@ -260,26 +294,36 @@ def settle(scene: Scene, entered: SettleReader) -> Outcome:
 
 @enacts(ReaderStarted)
 def enact_start(scene: Scene, event: ReaderStarted, entry: Entry) -> Step:
-    """By the reader itself."""
+    """By the reader itself, while nothing waits to be settled."""
     if program_of(entry.by) != event.name:
         raise Misconduct(f"it starts the reader {event.name}, and {entry.by} wrote it")
-    return Step(event, entry.round)
+    permits.not_stopped(scene)
+    before = scene.standing.reader
+    return Step(structs.replace(event, taken_over=before is not None and not before.is_live), entry.round)
 
 
 @enacts(ReaderStopped)
 def enact_stop(scene: Scene, event: ReaderStopped, entry: Entry) -> Step:
     """By the reader for a card of its own, by the dealer for a key beside it. What was read, only the reader knows."""
     reader = scene.standing.reader
+    if reader is None or not reader.is_live or reader.stop is not None:
+        raise Misconduct("no card reader names the cards here then")
     if not event.number:
         permits.the_dealer(scene, staff_of(scene, entry))
-        if not event.keyed or (reader and event.read != reader.card):
+        if not event.keyed or event.read != latest_card(scene.standing):
             raise Misconduct("the dealer disagrees with a card that the reader did not name")
-    elif reader is None or program_of(entry.by) != reader.name:
+    elif program_of(entry.by) != reader.name:
         raise Misconduct(f"it is of a card reader, and {entry.by} names no cards here")
-    return Step(event, entry.round)
+    return Step(structs.replace(event, **about(scene)), entry.round)
 
 
-@enacts(ReaderTakenOver, ReaderGivenBack, ReaderSettled, permit=permits.the_dealer)
+@enacts(ReaderTakenOver, ReaderGivenBack, ReaderSettled)
 def enact_by_dealer(scene: Scene, event: ReaderTakenOver | ReaderGivenBack | ReaderSettled, entry: Entry) -> Step:
-    """Whether the reader was heard then, no entry tells."""
-    return Step(event, entry.round)
+    """Whether the reader was heard then, no entry tells. With a card that is taken back, the pit takes over too."""
+    by, reader = staff_of(scene, entry), scene.standing.reader
+    (permits.the_dealer_or_the_floor if isinstance(event, ReaderTakenOver) else permits.the_dealer)(scene, by)
+    if reader is None or (reader.stop is not None) is not isinstance(event, ReaderSettled):
+        raise Misconduct("no card reader is there, or it has not stopped, or it has")
+    if reader.stop is None and reader.is_live is not isinstance(event, ReaderTakenOver):
+        raise Misconduct("the cards are named by whom it says already")
+    return Step(structs.replace(event, **about(scene)), entry.round)

@@ -42,6 +42,7 @@ from tables.inputs import (
 )
 from tables.log import back_entry, pins
 from tables.log.entries import rounds as log
+from tables.log.entries.readers import ReaderTakenOver
 from tables.log.entries.rounds import Apart, Pinned, Played, TakenBack
 from tables.log.entries.shoes import CardRefused, CutCardBack
 from tables.log.event import Misconduct
@@ -146,13 +147,17 @@ def take_back(scene: Scene, entered: TakeBack) -> Outcome:
     moves: Sequence[Move] = ()
     if current.has_moved_chips:
         moves = undone(cage.transfers_of(scene.table.book_id, [target.seq]))
-    step = Step(TakenBack(corrects=target.seq, actions=target.actions), current.number, moves)
+    steps = [Step(TakenBack(corrects=target.seq, actions=target.actions), current.number, moves)]
+    reader = scene.standing.reader
+    if reader is not None and reader.is_live and reader.stop is None and target.has_card:
+        # Whoever takes a card back keys the right one: a reader does not read a card twice.
+        steps.append(Step(ReaderTakenOver(name=reader.name, session=reader.session)))
     if not (moves and current.over):
-        return Outcome([step])
+        return Outcome(steps)
     alert = (
         f"{scene.table.name}, round {current.number}: {scene.by.name} took back entry {target.seq}, which settled it"
     )
-    return Outcome([step], alert=alert, evidence={"round": current.number, "seq": scene.next_seq})
+    return Outcome(steps, alert=alert, evidence={"round": current.number, "seq": scene.next_seq})
 
 
 # --- enacted anew ----------------------------------------------------------------------------------------------
@@ -229,8 +234,9 @@ def _refuse_reader(scene: Scene, event: Played, entry: Entry) -> None:
         raise Misconduct(f"it is of a card reader, and {entry.by} names no cards here")
     if current is None or not scene.standing.round_open or event.opening is not None:
         raise Misconduct("a card reader names a card where no round is open")
-    turn, card = Turn(), event.actions[-1]
-    assert isinstance(card, Card)  # noqa: S101 -- the fold saw to it
+    turn, card = Turn(), event.actions[-1] if event.actions else None
+    if not isinstance(card, Card):
+        raise Misconduct("a card reader names a card, and nothing else")
     try:
         _keyed(current, key_of(current, card.rank), turn)
     except Illegal as illegal:

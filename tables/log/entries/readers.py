@@ -1,5 +1,7 @@
-"""Card readers: a device names the cards of a table's shoe in place of the dealer's keys, until the dealer
-takes over."""
+"""Card readers: a device names the cards of a table's shoe in place of the dealer's keys, until the dealer takes over.
+
+Each entry says all of how the reader stands after it, so that the latest one is enough to know it. The numbers of its
+messages stand in the entries that they led to."""
 
 from __future__ import annotations
 
@@ -15,19 +17,27 @@ class AboutReader(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "reader"
 
+    name: str
+    session: str
+    """Of the reader, since its last start."""
+
+    def reader(self) -> CardReader:
+        """How it stands afterwards."""
+        return CardReader(self.name, self.session)
+
+    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+        return replace(standing, reader=self.reader())
+
 
 class ReaderStarted(AboutReader, frozen=True, kw_only=True, omit_defaults=True):
     """A reader began to count its messages anew. Whether the dealer had taken over stays as it was."""
 
     kinds: ClassVar[tuple[str, ...]] = ("started",)
 
-    name: str
-    session: str
+    taken_over: bool = False
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
-        before = standing.reader
-        live, stop = (before.is_live, before.stop) if before else (True, None)
-        return replace(standing, reader=CardReader(self.name, self.session, is_live=live, stop=stop))
+    def reader(self) -> CardReader:
+        return CardReader(self.name, self.session, is_live=not self.taken_over)
 
     def words(self) -> str:
         return f"The card reader {self.name} starts"
@@ -44,11 +54,8 @@ class ReaderStopped(AboutReader, frozen=True, kw_only=True, omit_defaults=True):
     keyed: str = ""
     says: str
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
-        reader = _live(standing, seq)
-        number = _counted(reader, self.number, seq) if self.number else reader.number
-        stop = Stop(self.read, self.keyed, self.says)
-        return replace(standing, reader=replace(reader, number=number, stop=stop))
+    def reader(self) -> CardReader:
+        return CardReader(self.name, self.session, stop=Stop(self.read, self.keyed, self.says))
 
     def words(self) -> str:
         beside = f", the dealer keyed {self.keyed}" if self.keyed else ""
@@ -62,11 +69,8 @@ class ReaderSettled(AboutReader, frozen=True, kw_only=True, omit_defaults=True):
 
     right: Literal["reader", "dealer"]
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
-        reader = standing.reader
-        if reader is None or reader.stop is None:
-            raise ValueError(f"entry {seq} settles what a reader stopped for, and none did")
-        return replace(standing, reader=replace(reader, is_live=self.right == "reader", stop=None))
+    def reader(self) -> CardReader:
+        return CardReader(self.name, self.session, is_live=self.right == "reader")
 
     def words(self) -> str:
         return "The reader is right" if self.right == "reader" else "The dealer is right, and keys the cards"
@@ -80,8 +84,8 @@ class ReaderTakenOver(AboutReader, frozen=True, kw_only=True, omit_defaults=True
     unheard: bool = False
     """Whether the reader was not heard of any more."""
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
-        return replace(standing, reader=replace(_live(standing, seq), is_live=False))
+    def reader(self) -> CardReader:
+        return CardReader(self.name, self.session, is_live=False)
 
     def words(self) -> str:
         return "The dealer keys the cards" + (": the reader is not heard" if self.unheard else "")
@@ -92,30 +96,5 @@ class ReaderGivenBack(AboutReader, frozen=True, kw_only=True, omit_defaults=True
 
     kinds: ClassVar[tuple[str, ...]] = ("given_back",)
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
-        reader = standing.reader
-        if reader is None or reader.is_live or reader.stop:
-            raise ValueError(f"entry {seq} gives the cards to a reader that has them, or to none")
-        return replace(standing, reader=replace(reader, is_live=True, card=""))
-
     def words(self) -> str:
         return "The reader names the cards again"
-
-
-def after_card(standing: Standing, number: int, card: str, seq: int, round: int | None) -> CardReader:
-    """A reader once it named a card. Raises ValueError where it may not, or the number is another than was due."""
-    reader = _live(standing, seq)
-    return replace(reader, number=_counted(reader, number, seq), card=card, round=round or 0)
-
-
-def _live(standing: Standing, seq: int) -> CardReader:
-    reader = standing.reader
-    if reader is None or not reader.is_live or reader.stop:
-        raise ValueError(f"entry {seq} is of a card reader, and none names the cards then")
-    return reader
-
-
-def _counted(reader: CardReader, number: int, seq: int) -> int:
-    if number != reader.number + 1:
-        raise ValueError(f"entry {seq} is message {number} of a card reader, and {reader.number + 1} was due")
-    return number

@@ -18,7 +18,6 @@ from tables.games.game import Game
 from tables.games.play import play, replay
 from tables.log import digest
 from tables.log.digest import rules_version
-from tables.log.entries.readers import after_card
 from tables.log.event import Author, Context, Event, Misconduct, Opened, Second, with_second
 from tables.log.fold import Play, Round, Stacks, Standing
 from tables.log.kinds import kind_of
@@ -125,12 +124,15 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
         current = standing.round if self.opening is None else self.opening.begin(round or 0, seq)
         played = _played(_continued(current, seq, round), seq, self.actions)
         if self.read is not None:
-            standing = replace(standing, reader=after_card(standing, self.read, _card_of(self, played), seq, round))
+            *earlier, latest = played.plays
+            played = replace(played, plays=(*earlier, replace(latest, is_read=True)))
         return replace(standing, round=played)
 
     def moved(self, context: Context) -> Sequence[Move]:
         current, before = context.after.round, context.before.round
         assert current is not None  # noqa: S101 -- a round's entry was just folded
+        if self.read is not None:
+            _refuse_unread(self, context.before)
         if self.opening is not None and context.before.burn_is_due:
             raise Misconduct("it opens a round before the card was burned that is due at a relief")
         decided = current.plays[-1].decided
@@ -211,9 +213,6 @@ class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
         actions = (action for earlier in plays for action in earlier.actions)
         state = replay(current.game, current.rules, current.opening, actions)
         back = replace(current, plays=plays, state=state, paid={}, asked={})
-        if standing.reader is not None and any(isinstance(action, Card) for action in self.actions):
-            # Whoever takes a card back keys the right one: a reader does not read a card twice.
-            standing = replace(standing, reader=replace(standing.reader, is_live=False))
         return replace(standing, round=replace(back, asked=back.asked_at(state, seq, ())))
 
     def moved(self, context: Context) -> Sequence[Move] | None:
@@ -277,12 +276,14 @@ class Voided(Author, frozen=True, kw_only=True, omit_defaults=True):
         return f"The round is void ({self.reason.replace('_', ' ')}){with_second(self.second)}: {self.note}"
 
 
-def _card_of(event: Played, current: Round) -> str:
-    """The card that a reader named. Raises ValueError where an entry is more than a card, and that a seat took it."""
-    *before, card = event.actions
-    if not isinstance(card, Card) or any(not isinstance(action, Choose) for action in before):
-        raise ValueError("a card reader names a card, and nothing else")
-    return str(kind_of(current.game).pack(current.rules).spell(card.rank))
+def _refuse_unread(event: Played, before: Standing) -> None:
+    """Raises Misconduct where a reader names a card and may not, or more than a card and that a seat took it."""
+    reader = before.reader
+    if reader is None or not reader.is_live or reader.stop is not None:
+        raise Misconduct("a card reader names a card, and none names the cards here then")
+    *choices, card = event.actions
+    if not isinstance(card, Card) or any(not isinstance(choice, Choose) for choice in choices):
+        raise Misconduct("a card reader names a card, and nothing else")
 
 
 def posted_in(current: Round, posted: Mapping[int, Sequence[Posted]]) -> list[Posted]:

@@ -112,7 +112,13 @@ class Reader:
     def start(self) -> State:
         """Begin a session: messages are counted from 1."""
         self.session, self.number = str(uuid4()), 0
-        return self.line.ask({"session": self.session, "number": 0})
+        while True:
+            try:
+                return self.line.ask({"session": self.session, "number": 0})
+            except Refusal as refusal:
+                if refusal.code != "reader_stopped":
+                    raise
+            self.line.sleep(POLL_SECONDS)  # until the dealer has said who was right
 
     def name(self, card: int | str) -> None:
         """Send a card under the next number, until the house has it; leave it out where the dealer keys."""
