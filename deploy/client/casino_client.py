@@ -722,11 +722,12 @@ class DisputeOpened(TypedDict):
     """What is claimed, by whom, and how much is at stake."""
 
     key: NotRequired[str | None]
-    round: int
+    round: NotRequired[int]
     claim: str
     claimant: str
     seat: NotRequired[int]
     claim_cents: NotRequired[int]
+    happened: NotRequired[str]
 
 
 

@@ -105,11 +105,14 @@ class DisputesAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True
 class DisputeOpened(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is claimed, by whom, and how much is at stake."""
 
-    round: Number
+    round: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 0
+    """0 at a table without rounds, where `happened` says what it is about."""
     claim: Words
     claimant: Words
     seat: Annotated[int, Meta(ge=0, le=100)] = 0
     claim_cents: Cents = 0
+    happened: Annotated[str, Meta(max_length=40)] = ""
+    """By the house's clock, as 2026-11-22 21:40."""
 
 
 class DisputeNoted(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -227,7 +230,7 @@ class TableDisputes(FloorView):
         body, table = call.body, table_of(call.by, pk)
         if not call.by.has_perm("tables.run_floor"):
             terminals.for_dealing(call.request, table)
-        entered = OpenDispute(body.round, body.claim, body.claimant, body.seat, body.claim_cents)
+        entered = OpenDispute(body.round, body.claim, body.claimant, body.seat, body.claim_cents, body.happened)
         answer = dealing.record(table, entered, by=call.by, key=call.key, expected_seq=None)
         return _form(table, register.as_of(table.book_id, answer.entry).last)
 

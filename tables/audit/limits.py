@@ -11,7 +11,7 @@ import msgspec
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
 from tables.handlers import checks
-from tables.log import limit_notice
+from tables.log import by_count, limit_notice
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.limits import LimitsAnnounced
 from tables.log.entries.pits import PitSectionSet
@@ -95,7 +95,14 @@ def _refuse_unkept(before: Settings, after: Settings, standing: Standing, layers
 def _refuse_without_notice(before: Settings, after: Settings, standing: Standing, plans: ByPlans, entry: Entry) -> None:
     _refuse_other_notice(plans.notice_minutes, entry)
     moment = datetime.fromisoformat(plans.moment)
-    if says := limit_notice.fault(standing, limits_in(before), limits_in(after), moment, plans.notice_minutes):
+    if says := limit_notice.fault(
+        standing,
+        limits_in(before),
+        limits_in(after),
+        moment=moment,
+        minutes=plans.notice_minutes,
+        by_count=by_count.is_so(before),
+    ):
         raise Misconduct(says)
 
 

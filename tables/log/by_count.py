@@ -17,11 +17,17 @@ _OF_ROUNDS: Final = frozenset({"round", "seats", "commission"})
 """The subjects of entries that a table writes only where something is dealt."""
 
 
+def is_so(settings: Settings) -> bool:
+    """Whether a table so set deals no rounds."""
+    game = GAMES.get(settings.game)
+    return game is not None and kind_of(game).is_by_count
+
+
 def refuse(event: Event, settings: Settings, rack_cents: int | None) -> None:
     """Raises Misconduct for an entry that a table so set does not write. ``rack_cents``: what the transfers left in its
     rack, where that is known. A forged win would hide a shortage of a table whose rounds are known; a win told as a
     shortage would leave the day's figures without it."""
-    is_by_count = kind_of(GAMES[settings.game]).is_by_count
+    is_by_count = is_so(settings)
     match event:
         case SlipSigned() if len(event.after.signed) == 1:
             count = event.after.series.count
@@ -43,5 +49,5 @@ def refuse_change(before: Standing, settings: Settings | None, after: Settings |
     """Raises Misconduct where an open table is set to a game whose win is known in another way."""
     if settings is None or after is None or not before.is_open:
         return
-    if kind_of(GAMES[settings.game]).is_by_count is not kind_of(GAMES[after.game]).is_by_count:
+    if is_so(settings) is not is_so(after):
         raise Misconduct("it sets an open table to a game whose win is known in another way")

@@ -49,6 +49,12 @@ def seated(standing: Standing) -> tuple[int, ...]:
     return tuple(seat.seat for seat in current.dealt_in)
 
 
+def has_players(standing: Standing, *, by_count: bool) -> bool:
+    """Whether anybody plays there who is owed a notice. Where no round is dealt nobody knows who plays: an open table
+    has players."""
+    return standing.is_open if by_count else bool(seated(standing))
+
+
 def covers(announced: Announced | None, raises: Mapping[str, int], moment: datetime) -> bool:
     """Whether a notice was given of all that is raised, and is over."""
     if announced is None or announced.effective > moment:
@@ -56,10 +62,12 @@ def covers(announced: Announced | None, raises: Mapping[str, int], moment: datet
     return all(least <= announced.least.get(name, 0) for name, least in raises.items())
 
 
-def fault(standing: Standing, before: Values, after: Values, moment: datetime, minutes: int) -> str:
+def fault(standing: Standing, before: Values, after: Values, *, moment: datetime, minutes: int, by_count: bool) -> str:
     """What is wrong with setting a table to other limits; empty if nothing is."""
     raises = raised(before, after)
-    if not (raises and minutes and seated(standing)) or covers(standing.announced, raises, moment):
+    if not (raises and minutes and has_players(standing, by_count=by_count)) or covers(
+        standing.announced, raises, moment
+    ):
         return ""
     return f"it raises the {min(raises)} while players are seated, and their notice was not given or is not over"
 
@@ -68,7 +76,7 @@ def fault(standing: Standing, before: Values, after: Values, moment: datetime, m
 
 
 def due_now(
-    set_to: Values, layers: Layers, standing: Standing, moment: datetime, minutes: int
+    set_to: Values, layers: Layers, standing: Standing, *, moment: datetime, minutes: int, by_count: bool
 ) -> tuple[dict[str, Value], dict[str, int]]:
     """What a table is to be set to now, as its plans say, and which minima wait for a notice. What holds with the next
     shoe waits while one is dealt from."""
@@ -77,7 +85,7 @@ def due_now(
         if name not in layers or takes(layers[name]) == "round" or between_shoes(standing):
             _put(values, name, due)
     raises = raised(set_to, values)
-    if not fault(standing, set_to, values, moment, minutes):
+    if not fault(standing, set_to, values, moment=moment, minutes=minutes, by_count=by_count):
         return values, {}
     for name in raises:
         _put(values, name, set_to)

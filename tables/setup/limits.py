@@ -25,7 +25,7 @@ from ledger.models import HOUSE, Book
 from ledger.proof.chain import Head
 from ledger.proof.spelling import canonical
 from tables import standing
-from tables.log import limit_notice
+from tables.log import by_count, limit_notice
 from tables.log.entries.limits import LimitsAnnounced
 from tables.log.entries.settings import ByPlans
 from tables.log.fold import Standing
@@ -116,7 +116,9 @@ def due(table: Table, state: Standing, every: Iterable[Plan], places: dict[str, 
     facts = limit_plans.facts_of(before, table.name, places.get(table.name, NOWHERE).pit)
     outcome, minutes = resolve(every, facts, moment), house_terms.number("limits_notice_minutes", moment)
     set_to = limits_in(before)
-    values, waiting = limit_notice.due_now(set_to, outcome.layers, state, moment, minutes)
+    values, waiting = limit_notice.due_now(
+        set_to, outcome.layers, state, moment=moment, minutes=minutes, by_count=by_count.is_so(before)
+    )
     announced = limit_notice.to_announce(state, values, waiting, outcome.next, moment=moment, minutes=minutes)
     raising = _plan_of(outcome, announced[0] if announced else {})
     after = settings_after(before, facts, outcome.layers, values, state)

@@ -26,7 +26,7 @@ from tables import standing
 from tables.games.catalog import GAMES
 from tables.games.felt import MOST_CENTS
 from tables.games.game import Game
-from tables.log import limit_notice, two_people
+from tables.log import by_count, limit_notice, two_people
 from tables.log.entries.kept import TableAdded
 from tables.log.entries.limit_plans import called
 from tables.log.entries.proposals import builtins
@@ -259,18 +259,13 @@ def change_faults(table: Table, changes: Mapping[str, Any], state: Standing) -> 
     after = replace(before, **changes)
     changed = [name for name in WAITS if _differs(name, before, after)]
     sentences = faults(after) | retired_faults(set(after.denominations) - set(before.denominations))
-    if state.is_open and _is_by_count(before) is not _is_by_count(after):
+    if state.is_open and by_count.is_so(before) is not by_count.is_so(after):
         says = "Close the table first: its rack has to be counted before its win is known in another way."
         return sentences | {"game": says}
     sentences |= _held_faults(before, after, state)
     if state.round_open:
         return sentences | {name: round_is_open(table, state, f"{WAITS[name]} can change") for name in changed}
     return sentences | {name: says for name in changed if (says := _chips_lie(name, state, after))}
-
-
-def _is_by_count(settings: Settings) -> bool:
-    game = GAMES.get(settings.game)
-    return game is not None and kind_of(game).is_by_count
 
 
 def _held_faults(before: Settings, after: Settings, state: Standing) -> Faults:
@@ -283,7 +278,8 @@ def _held_faults(before: Settings, after: Settings, state: Standing) -> Faults:
         for name in sorted(changed & before.own_limits.keys())
     }
     minutes = house_terms.number("limits_notice_minutes")
-    raises = limit_notice.raised(earlier, later) if minutes and limit_notice.seated(state) else {}
+    owes_notice = minutes and limit_notice.has_players(state, by_count=by_count.is_so(before))
+    raises = limit_notice.raised(earlier, later) if owes_notice else {}
     for name in raises.keys() - before.own_limits.keys():
         sentences[fields.get(name, "min_cents")] = (
             f"Players are seated: raising the {called(name)} takes {minutes} minutes' notice. Set a limit plan for this"

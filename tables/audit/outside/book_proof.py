@@ -339,8 +339,14 @@ class BookProof:
         by_count.refuse_change(standing, settings, state.settings)
         if settings and state.settings and event.plans:
             moment = datetime.fromisoformat(event.plans.moment)
-            limits = limits_in(settings), limits_in(state.settings)
-            if says := limit_notice.fault(standing, *limits, moment, event.plans.notice_minutes):
+            if says := limit_notice.fault(
+                standing,
+                limits_in(settings),
+                limits_in(state.settings),
+                moment=moment,
+                minutes=event.plans.notice_minutes,
+                by_count=by_count.is_so(settings),
+            ):
                 raise Misconduct(says)
 
     def _round_opening(self, pinned: Pinned, entry: Entry, before: Standing, settings: Settings | None) -> None:

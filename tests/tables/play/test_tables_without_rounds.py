@@ -21,10 +21,12 @@ from tables.inputs import AcceptBet, AnnounceRound, BeginSlip, CloseDispute, Dis
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import table_settings
+from tables.setup import limit_plans, limits, table_settings
 from tables.slips import cage_desk
 from tests import floor
+from tests.clock import Clock
 from tests.floor import Hand
+from tests.tables.setup.test_limit_plans import drafted
 from tests.tables.wheel import wheel as roulette
 
 RACK_CENTS = floor.FLOAT_CENTS - floor.POCKET_CENTS
@@ -273,3 +275,33 @@ def test_a_dispute_is_opened_read_and_listed_on_the_pages(wheel: tuple[Hand, Han
     finder = pit.get(f"/pit/tables/{pk}/mispays/").content.decode()
     assert "has no rounds that could be weighed" in finder
     assert "<form" not in finder.split("<main")[1]
+
+
+def test_players_whom_no_round_tells_of_get_their_notice(wheel: tuple[Hand, Hand], clock: Clock) -> None:
+    """Harm: a minimum is raised over everybody at the wheel, for nobody is seated where no rounds are entered."""
+    dealer, _ = wheel
+    olga = floor.staff(Role.OPERATOR, "olga", "301")
+    with pytest.raises(Refused, match="30 minutes' notice"):
+        table_settings.change_table(dealer.table, {"min_cents": 2_000}, by=olga)
+    limit_plans.set_plan(drafted(values={"min_cents": 2_000}), expected_version=0, by=olga)
+    limits.bring_into_force()
+    dealer.table.refresh_from_db()
+    announced = dealer.now.announced
+    assert announced is not None
+    assert dealer.table.min_cents < 2_000
+    clock.stand(announced.effective + timedelta(seconds=1))
+    limits.bring_into_force()
+    dealer.table.refresh_from_db()
+    assert dealer.table.min_cents == 2_000
+    assert is_proved(dealer)
+
+
+def test_a_program_of_the_pit_opens_a_dispute_by_its_moment(wheel: tuple[Hand, Hand]) -> None:
+    """Harm: over the API a claim at such a table can name nothing that it takes."""
+    dealer, boss = wheel
+    happened = f"{timezone.localtime():%Y-%m-%d %H:%M}"
+    claim = {"claim": "Was not paid", "claimant": "Seat 3", "seat": 3, "happened": happened, "key": str(uuid4())}
+    answer = floor.client(boss.by).post(
+        f"/api/tables/{dealer.table.pk}/disputes/", claim, content_type="application/json"
+    )
+    assert (answer.status_code, answer.json()["round"]) == (200, 0)
