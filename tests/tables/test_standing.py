@@ -64,7 +64,7 @@ def check(floor_: Chance) -> None:
         (1, {"options": {"decks": 1}}),
         (2, {"options": {"decks": 2, "start": "low_card", "burn": 0}, "seats": 3}),
         (7, {"options": {"decks": 1, "reshuffle_at": 0.1, "burn": 20}, "source": "house"}),
-        (8, {"options": {"decks": 1, "reshuffle_at": 0.1, "burn": 0}, "source": "house", "cap_cents": 20_000}),
+        (11, {"options": {"decks": 1, "reshuffle_at": 0.1, "burn": 0}, "source": "house", "cap_cents": 20_000}),
         (5, {"options": {"decks": 1, "reshuffle_at": 0.1, "burn": 20}}),
     ],
 )

@@ -125,6 +125,7 @@ IN_TEST_PENETRATION = {"penetration", "penetration-csv"}
 IN_TEST_AUDITORS = {"audit", "audit-ask", "audit-bundle"}
 IN_TEST_DISPLAY = {"display"}
 IN_TEST_FINDING = {"find"}
+IN_TEST_HEALTH = {"health", "health-json"}
 IN_TEST_SURVEILLANCE = {"bookmarks", "bookmarks-csv", "bookmark", "bookmark-anywhere", "moment"}
 IN_TEST_ALERTS = {"alert-rules", "alert-rule", "alert-channels", "test-channel", "send-again", "send-all-again"}
 IN_TEST_DUTIES = {"access", "access-csv", "limits"}
@@ -144,6 +145,7 @@ def status(who: Staff, url: str, method: str = "get") -> int:
 def test_every_address_of_the_pit_is_tried_below() -> None:
     elsewhere = IN_TEST_DISPUTES | IN_TEST_PENETRATION | IN_TEST_SHOE_AUDIT | IN_TEST_DISPLAY
     elsewhere |= IN_TEST_SURVEILLANCE | IN_TEST_ALERTS | IN_TEST_DUTIES | IN_TEST_AUDITORS | IN_TEST_FINDING
+    elsewhere |= IN_TEST_HEALTH
     assert {pattern.name for pattern in urls.urlpatterns} == READING.keys() | DOING | elsewhere
 
 
