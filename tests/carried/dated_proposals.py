@@ -1,4 +1,5 @@
-"""What two people approve for a moment to come: it comes into force, is called off, and lapses."""
+"""What two people approve for a moment to come: it comes into force, is called off, and lapses; and limit plans and
+programs that take two."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from django.utils import timezone
 
 from tables.models import Proposal, Staff, Table
 from tables.setup import house_terms, proposals, role_choices, table_settings
+from tests.carried import limit_plans, programs
 
 
 def approved_for_later(table: Table, first: Staff, second: Staff, later: Callable[..., None]) -> None:
@@ -30,6 +32,8 @@ def approved_for_later(table: Table, first: Staff, second: Staff, later: Callabl
     later(minutes=6)
     assert proposals.bring_into_force() == 1
 
+    limit_plans.by_two(table, first, second)
+    programs.by_two(first, second)
     for values in ({"signers_struck": ("imprest.issued-pit_boss",)}, {"signers_struck": ()}, {"two_people": False}):
         _chosen(values, first, second)
 

@@ -67,6 +67,7 @@ from tables.training import certificates
 from tests import floor, load
 from tests.carried import (
     alerting,
+    card_readers,
     cash,
     chip_papers,
     custody,
@@ -77,7 +78,9 @@ from tests.carried import (
     outage,
     own_secrets,
     passkeys_on_slips,
+    programs,
     reliefs,
+    without_rounds,
 )
 from tests.carried.attested import terminals_sign
 from tests.clock import Clock
@@ -250,6 +253,8 @@ def _first_day(house: House, games: Collection[str]) -> None:
     _pits(house)
     mishaps.go_wrong(house)
     reliefs.burn_and_lock(house)
+    programs.at_work(house.olga, card_readers.read(house))
+    without_rounds.play(house)
     _cage(house)
     cash.emergency(house, rocket)
     for table in Table.objects.order_by("pk"):
@@ -272,6 +277,7 @@ def _second_day(house: House) -> None:
     house_terms.two_people(house.olga, house.omar, house.later)
     dated_proposals.approved_for_later(rocket.table, house.olga, house.omar, house.later)
     limit_plans.for_an_hour(rocket.table, house.olga, house.later)
+    limit_plans.in_an_emergency(rocket.table, house.boss, house.later)
     of_the_house("sell_chips", amount_cents=20_000)
     _looked_into(house)
     _dispute(house, rocket)
@@ -284,6 +290,7 @@ def _second_day(house: House) -> None:
     cage_desk.sign(BeginSlip("withdrawal", ((10_000, 1),)), by=house.cashier, key=uuid4())
     _proposed(house, rocket)
     alerting.happens(house, rocket.table)
+    programs.feed(house.olga, rocket.table)
     _watch()
     _nightfall(house)
 

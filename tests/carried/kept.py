@@ -134,13 +134,17 @@ def _rows(database: psycopg.Connection, table: str) -> tuple[list[str], list[lis
     )
     records = database.execute(sql.SQL("SELECT {} FROM {}").format(selection, sql.Identifier(table)))
     names = [name for name, _ in columns]
-    rows = sorted(([_spelled(value) for value in row] for row in records), key=_by_number(names))
+    rows = sorted(([_spelled(value) for value in row] for row in records), key=_by_number(table, names))
     return names, rows
 
 
-def _by_number(names: Sequence[str]) -> Callable[[Sequence[Value]], tuple[int, ...]]:
+NUMBERS: Final = {"ledger_logentry": ("book_id", "seq"), "tables_feedsheet": ("first",)}
+"""By what rows are told apart that have no number of their own."""
+
+
+def _by_number(table: str, names: Sequence[str]) -> Callable[[Sequence[Value]], tuple[int, ...]]:
     """In the order of their own numbers; entries of the log by their books' and theirs there."""
-    places = [names.index(name) for name in (["id"] if "id" in names else ["book_id", "seq"])]
+    places = [names.index(name) for name in NUMBERS.get(table, ("id",))]
     return lambda row: tuple(int(str(row[place])) for place in places)
 
 

@@ -1,4 +1,4 @@
-"""A limit plan: announced at an open table, in force, and ended."""
+"""Limit plans: announced at an open table, in force, and ended; by two people; by a pit boss in an emergency."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from datetime import timedelta
 from django.utils import timezone
 
 from tables.log.entries.limit_plans import LimitPlanSet
-from tables.log.limit_plans import Always
+from tables.log.limit_plans import Always, Hours
 from tables.models import Staff, Table
-from tables.setup import house_terms, limit_plans, limits
+from tables.setup import emergency_limits, house_terms, limit_plans, limits, proposals
 
 
 def for_an_hour(table: Table, operator: Staff, later: Callable[..., None]) -> None:
@@ -38,3 +38,33 @@ def for_an_hour(table: Table, operator: Staff, later: Callable[..., None]) -> No
     limits.bring_into_force()
     table.refresh_from_db()
     assert table.min_cents == own
+
+
+def by_two(table: Table, first: Staff, second: Staff) -> None:
+    """Weekends to come, from a next shoe on, with seats that keep the old minimum: two people stand for it."""
+    event = LimitPlanSet(
+        name="Weekend",
+        version=0,
+        scope="game",
+        of=table.game,
+        schedule=Hours((4, 5), "20:00", "04:00", "Europe/Berlin"),
+        values={"min_cents": 2_000, "max_cents": 2 * house_terms.number("two_people_limit_cents")},
+        note="Longer nights",
+        takes="shoe",
+        keeps_seated=True,
+        effective=house_terms.spelled(timezone.now() + timedelta(days=60)),
+    )
+    draft = limit_plans.draft_of(event, expected_version=0)
+    assert draft is not None
+    proposals.approve(proposals.propose(draft, "As every spring", by=first), by=second)
+
+
+def in_an_emergency(table: Table, boss: Staff, later: Callable[..., None]) -> None:
+    """A pit boss lowers a maximum alone; after four hours the table's own holds again."""
+    table.refresh_from_db()
+    own = table.max_cents
+    emergency_limits.tighten(table, {"max_cents": own // 2}, "A run of wins at seat 3", by=boss)
+    later(hours=4, minutes=1)
+    limits.bring_into_force()
+    table.refresh_from_db()
+    assert table.max_cents == own

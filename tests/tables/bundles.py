@@ -187,7 +187,10 @@ def step(hand: Hand, chance: random.Random) -> None:
         left = [rank for rank in RANKS if gone[rank - 1] < shoe(1)[rank - 1]]
         hand("card", rank=chance.choice(left))
     else:
-        stay = ("retire_shoe", "take_back", "cash_out", "sign_out", "issue_seat_page", "time_charge", "cut_card_out")
+        stay = (
+            "retire_shoe", "take_back", "cash_out", "sign_out", "issue_seat_page", "time_charge", "cut_card_out",
+            "give_back_reader",
+        )  # fmt: skip
         pressed = [one.input for one in board.buttons if one.input["do"] not in stay]
         hand(**chance.choice(pressed)) if pressed else hand("bet", seat=asks[0].seat, amount_cents=1_000)
 
