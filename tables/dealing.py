@@ -31,7 +31,7 @@ from tables.play import back_entry, readers, seat_pages
 from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
 from tables.scene import AtSeat, Outcome, Scene
-from tables.setup import limits
+from tables.setup import limits, proposals
 from tables.writer import Request
 
 
@@ -41,6 +41,8 @@ class After:
 
     table: Table
     standing: Standing
+    ends_shoe: bool = False
+    """Whether the shoe that was dealt from is over since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +84,10 @@ def record(
         meters.REFUSALS.labels(refused.code).inc()
         refused_inputs.note(entered, refused, by.signature, table=table.name)
         raise
-    if isinstance(entered, AT_THE_SHOE) and limits.with_the_shoe(table.pk):
-        return replace(answer, seq=log.read_head(table.book_id).seq, after=None)
-    return answer
+    is_set = isinstance(entered, AT_THE_SHOE) and limits.with_the_shoe(table.pk)
+    if answer.after is not None and answer.after.ends_shoe:
+        is_set |= proposals.with_the_shoe(table.name)
+    return replace(answer, seq=log.read_head(table.book_id).seq, after=None) if is_set else answer
 
 
 def _recorded(
@@ -122,7 +125,8 @@ def _recorded(
     if outcome.refusal:
         outcome.refusal.facts["seq"] = standing.seq
         raise outcome.refusal
-    return Answer(head.seq + 1, standing.seq, after=After(table, standing))
+    ends_shoe = standing.shoe_is_over and not scene.standing.shoe_is_over
+    return Answer(head.seq + 1, standing.seq, after=After(table, standing, ends_shoe))
 
 
 AT_THE_SHOE: Final = (LoadShoe, ShuffleShoe, Burn, RetireShoe)

@@ -750,6 +750,11 @@ class Proposal(AppendOnly):
     def __str__(self) -> str:
         return f"Proposal {self.number}"
 
+    @property
+    def waits_for_shoe(self) -> bool:
+        """Whether it holds with the next shoe."""
+        return bool(self.after.get("takes") == "shoe")
+
 
 class ProposalEnd(AppendOnly):
     """What became of a proposal, once."""

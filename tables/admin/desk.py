@@ -230,8 +230,7 @@ def _coming(viewer: Staff) -> Iterator[Line]:
     if viewer.has_perm("tables.view_proposal"):
         own = {proposal.number for proposal in proposals.waiting_for(viewer)}
         for proposal in proposals.to_come():
-            assert proposal.effective  # noqa: S101 -- what is to come is dated
-            yield _of_proposal(proposal, f"from {_clock(proposal.effective)}, approved by {proposal.end.by}")
+            yield _of_proposal(proposal, f"{proposals.holds_from(proposal)}, approved by {proposal.end.by}")
         for proposal in proposals.waiting():
             if proposal.number not in own:
                 yield _of_proposal(proposal, f"waits for a second person, by {proposal.by}")

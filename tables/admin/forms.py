@@ -375,6 +375,13 @@ class TableForm(Judged):
         label="Chips",
         widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
     )
+    takes = forms.ChoiceField(
+        label="Options and shoe hold from the next",
+        choices=(("round", "Round"), ("shoe", "Shoe")),
+        required=False,
+        widget=widgets.UnfoldAdminSelectWidget,
+        help_text="With the next shoe: a second operator approves it, and it is set as soon as the shoe is over.",
+    )
 
     class Meta:
         model = Table
@@ -464,12 +471,20 @@ class TableForm(Judged):
         """Those of a new table, or of a change while the table stands as it does."""
         if self.instance.pk is None:
             return table_settings.name_faults(self.cleaned_data["name"]) | table_settings.faults(self.settings())
-        state = Standing() if self.cleaned_data.get("effective") else standing.of(self.instance)
-        return table_settings.change_faults(self.instance, self.changes(), state)
+        is_later = self.waits_for_shoe or self.cleaned_data.get("effective")
+        state = Standing() if is_later else standing.of(self.instance)
+        sentences = table_settings.shoe_faults(self.instance, self.changes()) if self.waits_for_shoe else {}
+        return table_settings.change_faults(self.instance, self.changes(), state) | sentences
+
+    @property
+    def waits_for_shoe(self) -> bool:
+        return self.cleaned_data.get("takes") == "shoe"
 
     def draft(self) -> Draft | None:
         if self.instance.pk is None:
             return table_settings.draft_of_new(self.cleaned_data["name"], self.settings())
+        if self.waits_for_shoe:
+            return table_settings.draft_for_the_shoe(self.instance, self.changes())
         later = self.cleaned_data.get("effective") is not None
         return table_settings.draft_of_change(self.instance, self.changes(), later=later)
 

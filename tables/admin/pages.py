@@ -264,6 +264,15 @@ _TAKES: Final = (
 )
 
 
+_WITH_THE_SHOE: Final = (
+    "From which shoe",
+    {
+        "fields": ("takes",),
+        "description": "A shoe that is dealt from ends by the options and the cut card that it began with.",
+    },
+)
+
+
 @admin.register(Table)
 class TableAdmin(Retiring):
     """Tables. The amounts are read here under the names of the form's fields, for those who may only look."""
@@ -309,6 +318,7 @@ class TableAdmin(Retiring):
                 },
             ),
             *((_TAKES,) if is_dealt else ()),
+            *((_WITH_THE_SHOE,) if is_dealt and editable and obj else ()),
             (f"Options of {GAMES[game].title}", {"fields": (*options, *self._pays(obj))}),
             *self.for_the_second(request, obj),
         ]
@@ -708,11 +718,8 @@ class ProposalAdmin(SetUp):
         by = operator(request)
         if "approve" in request.POST:
             end = proposals.approve(proposal, by=by)
-            later = (
-                f"waits: it holds from {timezone.localtime(proposal.effective):%Y-%m-%d %H:%M}"
-                if (proposal.effective and proposals.is_to_come(proposal, end.at))
-                else "done"
-            )
+            is_later = proposals.is_to_come(proposal, end.at)
+            later = f"waits: it holds {proposals.holds_from(proposal)}" if is_later else "done"
             messages.success(request, f"{proposal} is approved, and {later}.")
         elif "call_off" in request.POST:
             proposed = proposals.propose(proposals.draft_of_calling_off(proposal), reason, by=by)

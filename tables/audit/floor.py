@@ -10,7 +10,7 @@ from ledger.house import Difference, difference
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Entry
 from tables import attesting
-from tables.audit import limits
+from tables.audit import limits, two_people
 from tables.audit.comparison import first_difference
 from tables.games.catalog import GAMES
 from tables.log import by_count
@@ -86,6 +86,8 @@ class Floor:
             raise Misconduct(f"the settings were others before it: its {where}")
         if before and standing.round_open and (waiting := WAITS.keys() & event.after.keys()):
             raise Misconduct(f"it changes the {min(waiting)} of a table at which a round is open")
+        if not standing.shoe_is_over and two_people.waits_for_shoe(event):
+            raise Misconduct("it sets in the middle of a shoe what was approved for the next one")
         by_count.refuse_change(standing, self._settings, after)
         if self._settings is not None:
             limits.check(self._settings, after, standing, event, entry)

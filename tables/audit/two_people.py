@@ -57,7 +57,16 @@ def check_table(event: TableSet, entry: Entry) -> None:
     if event.plans is not None:
         return
     matter = two_people.of_table(event.before, event.after, _terms(entry))
-    hold(matter, event.proposal, entry, {"about": entry.book, "before": event.before, "after": event.after})
+    after = event.after | ({"takes": "shoe"} if waits_for_shoe(event) else {})
+    hold(matter, event.proposal, entry, {"about": entry.book, "before": event.before, "after": after})
+
+
+def waits_for_shoe(event: TableSet) -> bool:
+    """Whether two people approved it for the next shoe."""
+    if event.proposal is None:
+        return False
+    proposal = Proposal.objects.filter(number=event.proposal).first()
+    return proposal is not None and proposal.waits_for_shoe
 
 
 def check_limit_plan(event: LimitPlanSet, entry: Entry) -> None:
@@ -228,7 +237,7 @@ def check_in_force(event: ProposalInForce, entry: Entry) -> None:
     end = _approved_for_later(event.number, entry)
     if entry.by != proposals.BY_THE_CLOCK:
         raise Misconduct(f"the watch brings proposals into force, and {entry.by} wrote it")
-    if entry.at is None or end.proposal.effective is None or entry.at < end.proposal.effective:
+    if _is_early(end.proposal, entry):
         raise Misconduct(f"{end.proposal} comes into force before its moment")
     if not _is_done(end.proposal, entry.seq):
         raise Misconduct(f"{end.proposal} came into force, and nothing was done")
@@ -238,8 +247,12 @@ def check_in_force(event: ProposalInForce, entry: Entry) -> None:
 def check_lapsed(event: ProposalLapsed, entry: Entry) -> None:
     """Its moment had come."""
     end = _approved_for_later(event.number, entry)
-    if entry.at is None or end.proposal.effective is None or entry.at < end.proposal.effective:
+    if _is_early(end.proposal, entry):
         raise Misconduct(f"{end.proposal} lapses before its moment")
+
+
+def _is_early(proposal: Proposal, entry: Entry) -> bool:
+    return entry.at is None or (proposal.effective is not None and entry.at < proposal.effective)
 
 
 @checks(ProposalCalledOff)

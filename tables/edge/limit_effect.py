@@ -84,7 +84,7 @@ def of_proposal(proposal: Proposal) -> list[Effect]:
         if table is None:
             return []
         before = replace(table_settings.settings_of(table), **_typed(table, proposal.before))
-        return [of_change(table, before, settings_after(before, proposal.after))]
+        return [of_change(table, before, settings_after(before, table_settings.values_of(proposal)))]
     if proposal.matter == "limit_plan":
         return _of_plan(proposal)
     return []

@@ -465,6 +465,20 @@ class Standing:
         return not is_done and self.cards_left > 1
 
     @property
+    def shoe_is_over(self) -> bool:
+        """Whether no further round is dealt from the shoe as it lies, so that what holds with the next one may be set.
+        By the rules of its own last round: no change of the table's makes it true."""
+        shoe, last = self.shoe, self.dealt_before
+        if shoe is None or self.round_open:
+            return shoe is None
+        if last is None:
+            return shoe.cut_out or shoe.source in SHUFFLERS
+        if last.game.is_fresh_each_round(last.rules) or "dealt" not in last.game.carries:
+            return bool(last.plays)
+        cut_round = shoe.standard.cut_round if shoe.standard else last.number
+        return shoe.cut_out and last.number - cut_round >= last.game.rounds_after_cut
+
+    @property
     def button(self) -> int | None:
         """Where the button lies: after a voided game, where it lay before it."""
         if self.round is None:

@@ -5,24 +5,27 @@ which judges anew. So nothing is approved that is not done, and what is refused 
 
 What is to hold from a moment that is still to come is approved and waits. A worker brings it into force: again one
 transaction, of the entry that says so and of the change. That entry's key is the proposal's own, and a book takes a key
-once. So whatever dies in between, and however many workers try, it is done once or not at all, and tried again.
+once. So whatever dies in between, and however many workers try, it is done once or not at all, and tried again. What is
+to hold with the next shoe of a table waits in the same way, and is tried as soon as the shoe is over, too.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID, uuid5
 
 import msgspec
-from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db import DatabaseError, transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from ledger import alerts, cage, house, log
+from ledger.clock import WrongClock
 from ledger.log import Draft as Entry
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Head
@@ -68,11 +71,18 @@ def waiting_for(somebody: Staff) -> list[Proposal]:
 
 
 def to_come() -> list[Proposal]:
-    """What was approved and is to hold from a moment that it waits for, the next one first."""
-    approved = Proposal.objects.filter(end__outcome="approved", effective__gt=F("end__at"))
+    """What was approved and waits for its moment, or for the next shoe, the next one first."""
+    return _unsettled(Q(effective__gt=F("end__at")) | _FOR_THE_SHOE)
+
+
+_FOR_THE_SHOE: Final = Q(after__takes="shoe")
+
+
+def _unsettled(waiting_for: Q) -> list[Proposal]:
     dated = [name for name, matter in MATTERS.items() if matter.dates_itself]
-    rows = list(approved.exclude(matter__in=dated).select_related("end").order_by("effective", "number"))
-    done = _settled(rows)
+    approved = Proposal.objects.filter(waiting_for, end__outcome="approved").exclude(matter__in=dated)
+    rows = list(approved.select_related("end").order_by("effective", "number"))
+    done = _settled(rows) if rows else {}
     return [row for row in rows if row.number not in done]
 
 
@@ -99,9 +109,13 @@ def key_of(number: int) -> UUID:
 
 
 def is_to_come(proposal: Proposal, moment: datetime) -> bool:
-    """Whether what is approved at a moment waits for its own."""
-    waits = proposal.effective is not None and proposal.effective > moment
+    """Whether what is approved at a moment waits for its own, or for a shoe."""
+    waits = proposal.waits_for_shoe or _is_early(proposal, moment)
     return waits and not MATTERS[proposal.matter].dates_itself
+
+
+def _is_early(proposal: Proposal, moment: datetime) -> bool:
+    return proposal.effective is not None and proposal.effective > moment
 
 
 def may_propose(matter: str, by: Staff) -> bool:
@@ -323,15 +337,23 @@ def _approval_fault(proposal: Proposal, by: Staff) -> str:
 def bring_into_force() -> int:
     """Do what was approved and whose moment has come; how many proposals that settled. What has to wait for the end of
     a round is tried again; what was overtaken, or waits for as long as a proposal may, lapses with an alert."""
-    due = [row.number for row in to_come() if row.effective and row.effective <= timezone.now()]
-    return sum(_settle(number) for number in due)
+    return sum(_settle(row.number) for row in to_come() if not _is_early(row, timezone.now()))
+
+
+def with_the_shoe(table: str) -> bool:
+    """Do what was approved for the next shoe of a table whose shoe is over; whether anything was written. The shoe is
+    over whatever becomes of this: the worker tries again."""
+    with suppress(WrongClock, DatabaseError):
+        due = [row for row in _unsettled(_FOR_THE_SHOE & Q(about=table)) if not _is_early(row, timezone.now())]
+        return sum(_settle(row.number) for row in due) > 0
+    return False
 
 
 def _settle(number: int) -> bool:
     with transaction.atomic():
         head = house.lock()
         proposal = Proposal.objects.select_related("end").get(number=number)
-        if _settled([proposal]) or proposal.effective is None or proposal.effective > head.moment:
+        if _settled([proposal]) or _is_early(proposal, head.moment):
             return False
         says = stale(proposal)
         if not says:
@@ -341,13 +363,19 @@ def _settle(number: int) -> bool:
                     MATTERS[proposal.matter].apply(proposal, _approver(proposal))
                 return True
             except Refused as refused:
-                if head.moment < proposal.effective + lifetime(head.moment):
+                if head.moment < due_since(proposal) + lifetime(head.moment):
                     return False
                 says = refused.sentence
         _enter(house.lock(), ProposalLapsed(number=number, text=says[:MOST_WORDS]))
         message = f"{proposal}, {title_of_proposal(proposal)}, was approved and does not come into force: {says}"
         alerts.raise_alert(cage.open_house(), "proposal_lapsed", message, {"proposal": number})
     return True
+
+
+def due_since(proposal: Proposal) -> datetime:
+    """Since when an approved proposal waits for nothing but what hinders it."""
+    approved: datetime = proposal.end.at
+    return max(approved, proposal.effective or approved)
 
 
 def _enter(head: Head, event: ProposalInForce | ProposalLapsed | ProposalCalledOff, by: str = BY_THE_CLOCK) -> None:
@@ -410,18 +438,25 @@ def status(proposal: Proposal) -> str:
         return f"Waits for a second person until {_clock(proposal.expires)}"
     why = f": {end.text}" if end.text else ""
     says = f"{end.outcome.capitalize()} by {end.by}, {_clock(end.at)}{why}"
-    if end.outcome != "approved" or not is_to_come(proposal, end.at) or proposal.effective is None:
+    if end.outcome != "approved" or not is_to_come(proposal, end.at):
         return says
     settled = _settled([proposal]).get(proposal.number)
     if settled is not None:
         became = {"came_into_force": "in force since", "called_off": "called off", "lapsed": "lapsed"}[settled.kind]
         text = settled.content.get("text")
         return f"{says}; {became} {_clock(settled.at)}{f': {text}' if text else ''}"
-    if proposal.effective > timezone.now():
-        return f"{says}; holds from {_clock(proposal.effective)}"
+    if _is_early(proposal, timezone.now()):
+        return f"{says}; holds {holds_from(proposal)}"
     hindrance = MATTERS[proposal.matter].hindrance
     waits_for = (hindrance(proposal) if hindrance else "") or "The next minute brings it into force."
-    return f"{says}; due since {_clock(proposal.effective)}. {waits_for}"
+    return f"{says}; due since {_clock(due_since(proposal))}. {waits_for}"
+
+
+def holds_from(proposal: Proposal) -> str:
+    """From when it holds, in words."""
+    moment = f"from {_clock(proposal.effective)}" if proposal.effective else ""
+    shoe = "with the next shoe" if proposal.waits_for_shoe else ""
+    return ", ".join(filter(None, (moment, shoe))) or "when it is approved"
 
 
 def _clock(moment: datetime) -> str:

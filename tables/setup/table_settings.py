@@ -186,6 +186,28 @@ def draft_of_change(table: Table, changes: Mapping[str, Any], *, later: bool = F
     return _draft(table.name, difference(asdict(before), asdict(_full_settings(replace(before, **changes)))))
 
 
+def draft_for_the_shoe(table: Table, changes: Mapping[str, Any]) -> ToPropose:
+    """A change of what a shoe is dealt by, that is to hold with the next one: a second person approves whatever it is,
+    for it is done later by nobody. Raises Refused."""
+    refuse(shoe_faults(table, changes) | change_faults(table, changes, Standing()))
+    before = settings_of(table)
+    changed = difference(asdict(before), asdict(_full_settings(replace(before, **changes))))
+    after = builtins(changed.after) | {"takes": "shoe"} if changed.after else {}
+    return ToPropose("pays", table.name, builtins(changed.before), after)
+
+
+WITH_THE_SHOE: Final = frozenset({"options", "source"})
+"""The settings that may be set to hold with the next shoe. Limits do so by a limit plan."""
+
+
+def shoe_faults(table: Table, changes: Mapping[str, Any]) -> Faults:
+    """What of a change cannot wait for a shoe, each by its name."""
+    before = settings_of(table)
+    after = replace(before, **changes)
+    says = "Only the game's options and the shoe itself can hold with the next shoe; change this by itself."
+    return {name: says for name in changes if name not in WITH_THE_SHOE and _differs(name, before, after)}
+
+
 def draft_from_the_floor(table: Table, changes: Mapping[str, Any]) -> ToPropose:
     """The limits of a table as somebody proposes them who sets up none: a second person approves whatever they are.
     Raises Refused."""
@@ -218,9 +240,27 @@ def _apply(proposal: Proposal, by: Staff) -> None:
         create_table(proposal.about, settings_after(None, proposal.after), by=by, proposal=proposal.number)
         return
     table = Table.objects.get(name=proposal.about)
-    after = asdict(settings_after(settings_of(table), proposal.after))
-    changes = {name: after[name] for name in proposal.after}
-    change_table(table, changes, by=by, proposal=proposal.number)
+    if proposal.waits_for_shoe:  # under the lock of its book, which the change keeps: no round can be opened meanwhile
+        refuse(_shoe_faults_now(table, standing.at(log.lock(table.book_id))))
+    change_table(table, _changes(table, proposal), by=by, proposal=proposal.number)
+
+
+def _changes(table: Table, proposal: Proposal) -> dict[str, Any]:
+    """What a proposal sets at a table, as settings have it."""
+    values = values_of(proposal)
+    after = asdict(settings_after(settings_of(table), values))
+    return {name: after[name] for name in values}
+
+
+def values_of(proposal: Proposal) -> dict[str, Any]:
+    """What a proposal says of a table's settings, without the word that it waits for a shoe."""
+    return {name: value for name, value in proposal.after.items() if name != "takes"}
+
+
+def _shoe_faults_now(table: Table, state: Standing) -> Faults:
+    if state.shoe_is_over:
+        return {}
+    return {"takes": f"Shoe {state.shoes} is not over at {table.name}: it changes with the next one."}
 
 
 def _hindrance(proposal: Proposal) -> str:
@@ -228,9 +268,9 @@ def _hindrance(proposal: Proposal) -> str:
     table = Table.objects.filter(name=proposal.about).first()
     if table is None or not proposal.before:
         return ""
-    after = asdict(settings_after(settings_of(table), proposal.after))
-    changes = {name: after[name] for name in proposal.after}
-    return " ".join(change_faults(table, changes, standing.of(table)).values())
+    state = standing.of(table)
+    sentences = _shoe_faults_now(table, state) if proposal.waits_for_shoe else {}
+    return " ".join((change_faults(table, _changes(table, proposal), state) | sentences).values())
 
 
 handles(

@@ -37,6 +37,9 @@ class Proposal(Protocol):
     after: Any
     effective: Any
 
+    @property
+    def waits_for_shoe(self) -> bool: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Matter:

@@ -149,14 +149,40 @@ def test_the_forms_of_settings_propose(opened: None, first: Client, second: Clie
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
+def as_shown(client: Client, address: str) -> dict[str, Any]:
+    """What a table's form has in its fields."""
+    shown = client.get(address).context["adminform"].form
+    typed_in = {name: shown[name].value() for name in shown.fields}
+    typed_in |= {name: shown.fields[name].prepare_value(value) for name, value in typed_in.items()}
+    return {name: value for name, value in typed_in.items() if value not in (None, False, "")}
+
+
+def test_options_are_set_for_the_next_shoe(opened: None, first: Client, second: Client) -> None:
+    """Harm: the form has no way to leave a shoe its rules; or nobody is told that others wait."""
+    table = floor.dealt(options={"decks": 6})[0].table
+    address = f"/admin/tables/table/{table.pk}/change/"
+    typed_in = as_shown(first, address) | {"option_decks": "8", "takes": "shoe"}
+    both = first.post(address, typed_in | {"maximum": "50"}).content.decode()
+    assert "hold with the next shoe; change this by itself" in both
+    answer = first.post(address, typed_in, follow=True)
+    assert "Proposal 1 waits for a second operator" in answer.content.decode()
+    proposal = Proposal.objects.get()
+    page = reverse("admin:tables_proposal_change", args=[proposal.pk])
+    assert "Holds from the next shoe." in second.get(page).content.decode()
+    answer = second.post(page, {"approve": ""}, follow=True).content.decode()
+    assert "waits: it holds with the next shoe" in answer
+    table.refresh_from_db()
+    assert table.options["decks"] == 6
+    assert "with the next shoe" in second.get("/admin/").content.decode().partition("Changes next")[2]
+    boss = floor.client(Staff.objects.get(username="bella"))
+    assert "Holds from the next shoe." in boss.get(f"/pit/tables/{table.pk}/").content.decode()
+
+
 def test_a_tables_limits_are_proposed(opened: None, first: Client, omar: Staff) -> None:
     """Harm: the largest bet of a table is raised by one person."""
     table = floor.table()
     address = f"/admin/tables/table/{table.pk}/change/"
-    shown = first.get(address).context["adminform"].form
-    typed_in = {name: shown[name].value() for name in shown.fields}
-    typed_in |= {name: shown.fields[name].prepare_value(value) for name, value in typed_in.items()}
-    typed_in = {name: value for name, value in typed_in.items() if value not in (None, False, "")} | {"maximum": "5000"}
+    typed_in = as_shown(first, address) | {"maximum": "5000"}
     assert "waits for a second operator" in first.post(address, typed_in, follow=True).content.decode()
     table.refresh_from_db()
     assert table.max_cents == 10_000
