@@ -478,7 +478,13 @@ class LimitPlanAdmin(SetUp):
 
     def _retired(self, request: HttpRequest, name: str) -> HttpResponse:
         try:
-            row = limit_plans.retire(name, expected_version=_version(request), by=operator(request))
+            version, by = _version(request), operator(request)
+            draft = limit_plans.draft_of(limit_plans.retirement(name), expected_version=version)
+            if draft is not None:
+                proposal = proposals.propose(draft, request.POST.get("comment", ""), by=by)
+                messages.success(request, f"{proposal} waits for a second operator.")
+                return redirect("admin:tables_proposal_change", proposal.pk)
+            row = limit_plans.retire(name, expected_version=version, by=by)
         except Refused as refused:
             messages.error(request, refused.sentence)
             return redirect(request.get_full_path())

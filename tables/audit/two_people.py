@@ -14,7 +14,7 @@ from ledger.proof.chain import Entry
 from tables.handlers import checks
 from tables.log import house_terms as catalogue
 from tables.log import two_people
-from tables.log.catalog import read
+from tables.log.catalog import read, read_as
 from tables.log.entries.chips import DenominationAdded, DenominationChanged
 from tables.log.entries.house_terms import TermsChanged
 from tables.log.entries.limit_plans import LimitPlanSet
@@ -35,7 +35,8 @@ from tables.log.entries.settings import PayTableMade, TableSet
 from tables.log.entries.staff import StaffAdded, StaffChanged
 from tables.log.event import Misconduct
 from tables.log.house_terms import Value
-from tables.models import LimitPlan, Proposal, ProposalEnd, Staff
+from tables.log.terms import Settings, settings_after
+from tables.models import LimitPlan, Proposal, ProposalEnd, Staff, Table
 from tables.setup import house_terms, limit_plans, proposals
 from tables.setup.two_people import MATTERS
 
@@ -73,8 +74,22 @@ def check_limit_plan(event: LimitPlanSet, entry: Entry) -> None:
     """A version of a limit plan. Called by the check of such entries."""
     before = LimitPlan.objects.filter(name=event.name, version=event.version - 1).first()
     content = limit_plans.content_of(before), limit_plans.content(event)
-    matter = two_people.of_plan(*content, _terms(entry))
+    matter = two_people.of_plan(*content, _terms(entry), lambda: _beneath(before, entry))
     hold(matter, event.proposal, entry, {"about": event.name, "after": content[1]})
+
+
+def _beneath(row: LimitPlan | None, entry: Entry) -> dict[str, int]:
+    """What lay beneath a version of a plan when an entry set the next one, with tables as their books say that they
+    were set then."""
+    if entry.at is None:
+        return {}
+    settings: dict[str, Settings] = {}
+    kinds = TableSet.kinds[0]
+    for table in Table.objects.exclude(retired_at__lte=entry.at):
+        rows = LogEntry.objects.filter(book_id=table.book_id, subject=TableSet.subject, kind=kinds, at__lte=entry.at)
+        for body in rows.order_by("seq").values_list("body", flat=True):
+            settings[table.name] = settings_after(settings.get(table.name), read_as(TableSet, body).after)
+    return limit_plans.beneath(row, entry.at, settings, through_seq=entry.seq - 1)
 
 
 def check_pay_table(event: PayTableMade, entry: Entry) -> None:

@@ -102,6 +102,8 @@ def _of_plan(proposal: Proposal) -> list[Effect]:
         proposal.after | {"name": proposal.about, "effective": "2000-01-01T00:00:00+00:00"}, LimitPlanSet
     )
     plan = event.plan(0)
+    if plan.retired:
+        return []
     tables = sorted(Table.objects.filter(retired_at=None), key=lambda table: pits.natural(table.name))
     known = limit_plans.outcomes(tables, timezone.now())
     concerned = [table for table in tables if known[table.name].facts.concern(plan)]

@@ -156,6 +156,10 @@ class Plan:
         """In words, what it is for."""
         return "the whole house" if self.scope == "house" else f"{self.scope} {self.of}".replace("_", " ")
 
+    def is_over(self, moment: datetime) -> bool:
+        """Whether it was for an event that has ended."""
+        return isinstance(self.schedule, Occasion) and max(self.schedule.edges(moment)) <= moment
+
     def __str__(self) -> str:
         return f"{self.name}, version {self.version}"
 

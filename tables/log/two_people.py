@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any, Final
 
 from tables.log.house_terms import ALWAYS_TWO, MATTERS, Values
@@ -30,16 +31,40 @@ def title_of(matter: str) -> str:
     return MATTERS.get(matter) or _TITLES.get(matter) or matter.replace("_", " ")
 
 
-def of_plan(before: Mapping[str, Any], after: Mapping[str, Any], terms: Values) -> str | None:
-    """The matter for which a version of a limit plan takes two people: any maximum in it lies above the limit, and is
-    higher than it was, or holds elsewhere or at other times than it did. None where it takes one. ``before`` is empty
-    for a new plan."""
-    same = all(before.get(name) == after.get(name) for name in ("scope", "of", "schedule"))
-    earlier = _highest_planned(before.get("values") or {}) if same else {}
-    later = _highest_planned(after.get("values") or {})
+def of_plan(
+    before: Mapping[str, Any], after: Mapping[str, Any], terms: Values, beneath: Callable[[], Mapping[str, int]]
+) -> str | None:
+    """The matter for which a version of a limit plan takes two people: any maximum lies above the limit, and is higher
+    than it was. Either the version sets it so, or it sets it elsewhere or at other times; or it leaves a maximum to
+    what lies beneath, and that is so high. None where it takes one. ``before`` is empty for a new plan. ``beneath``:
+    for each maximum of the version before, the highest that lies beneath it; asked where one is left."""
+    if not needed(PLAN, terms):
+        return None
+    same = all(before.get(name) == after.get(name) for name in _PLACE)
+    earlier, later = (_highest_planned(values.get("values") or {}) for values in (before, after))
     limit = int(terms["two_people_limit_cents"])
-    raised = any(cents > limit and cents > earlier.get(name, 0) for name, cents in later.items())
-    return PLAN if raised and needed(PLAN, terms) else None
+    if any(cents > limit and cents > (earlier.get(name, 0) if same else 0) for name, cents in later.items()):
+        return PLAN
+    left = earlier.keys() - (later.keys() if _reaches(before, after) else set())
+    highest = beneath() if left else {}
+    return PLAN if any(highest.get(name, 0) > max(limit, earlier[name]) for name in left) else None
+
+
+_PLACE: Final = ("scope", "of", "schedule")
+"""What says where and when a plan holds."""
+
+
+def _reaches(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether a version holds wherever and whenever the one before it does: it may be an event that lasts longer."""
+    if any(before.get(name) != after.get(name) for name in ("scope", "of")):
+        return False
+    earlier, later = before["schedule"], after["schedule"]
+    if earlier == later:
+        return True
+    if not earlier["when"] == later["when"] == "event":
+        return False
+    starts, ends = ([datetime.fromisoformat(each[edge]) for each in (earlier, later)] for edge in ("starts", "ends"))
+    return starts[1] <= starts[0] and ends[1] >= ends[0]
 
 
 def _highest_planned(values: Mapping[str, Any]) -> dict[str, int]:

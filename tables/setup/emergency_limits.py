@@ -7,7 +7,7 @@ two people. It ends by itself, unless an operator makes more of it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
@@ -15,7 +15,7 @@ from django.db import transaction
 from ledger import alerts, house
 from ledger.proof.chips import money
 from tables.log.entries.limit_plans import LimitPlanSet, called
-from tables.log.limit_plans import AMOUNTS, Occasion, Value, limits_in
+from tables.log.limit_plans import AMOUNTS, Occasion, Value, Values, limits_in
 from tables.models import LimitPlan, Staff, Table
 from tables.refusals import Refused
 from tables.setup import house_terms, limit_plans, limits
@@ -41,13 +41,14 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
     with transaction.atomic():
         moment = house.lock().moment
         newest = limit_plans.latest(name_of(table))
+        starts, tightened = _running(newest, moment)
         event = LimitPlanSet(
             name=name_of(table),
             version=0,
             scope="table",
             of=table.name,
-            schedule=Occasion(starts=house_terms.spelled(moment), ends=house_terms.spelled(moment + LASTS)),
-            values=dict(values),
+            schedule=Occasion(starts=starts, ends=house_terms.spelled(moment + LASTS)),
+            values={**tightened, **values},
             note=" ".join(reason.split()),
             effective="",
         )
@@ -59,6 +60,14 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
         alerts.raise_alert(table.book, "limits_emergency", message, {"plan": row.name, "version": row.version})
     limits.bring_to(table.pk)
     return row
+
+
+def _running(row: LimitPlan | None, moment: datetime) -> tuple[str, Values]:
+    """Since when an emergency lasts at a moment, and what was tightened before: what the first one tightened stays."""
+    event = limit_plans.event_of(row) if row and not row.retired else None
+    if event and isinstance(event.schedule, Occasion) and event.schedule.holds(moment):
+        return event.schedule.starts, event.values
+    return house_terms.spelled(moment), {}
 
 
 def _looser(table: Table, values: Mapping[str, Value]) -> dict[str, str]:

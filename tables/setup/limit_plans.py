@@ -6,7 +6,7 @@ so is the moment where it is empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
 from typing import Any, Final
@@ -38,10 +38,12 @@ from tables.log.limit_plans import (
     Plan,
     Schedule,
     Values,
+    by_name,
     in_settings,
     limits_in,
     own_limits,
     resolve,
+    stack_at,
 )
 from tables.log.terms import Settings
 from tables.models import LimitPlan, PitSection, Staff, Table
@@ -181,7 +183,8 @@ def write(event: LimitPlanSet, *, expected_version: int, by: Staff, proposal: in
         event = structs.replace(event, version=expected_version + 1, effective=effective, proposal=proposal)
         refuse(faults(event, head.moment))
         terms = house_terms.as_entered(head.moment)
-        refuse_alone(two_people.of_plan(content_of(latest(event.name)), content(event), terms), terms, proposal)
+        matter = two_people.of_plan(*_contents(event), terms, lambda: beneath(latest(event.name), head.moment))
+        refuse_alone(matter, terms, proposal)
         entry = log.append(head, Draft.of(event, by.signature))
         row = row_of(event, entry.seq, by.signature, entry.at or head.moment)
         row.save()
@@ -190,11 +193,15 @@ def write(event: LimitPlanSet, *, expected_version: int, by: Staff, proposal: in
 
 def retire(name: str, *, expected_version: int, by: Staff) -> LimitPlan:
     """End a plan: what lies below it holds from now on. Raises Refused."""
+    return set_plan(retirement(name), expected_version=expected_version, by=by)
+
+
+def retirement(name: str) -> LimitPlanSet:
+    """The version that ends a plan. Raises Refused."""
     newest = latest(name)
     if newest is None or newest.retired:
         raise Refused("no_plan", f"There is no plan {name}, or it is retired already.", 404)
-    event = structs.replace(event_of(newest), values={}, retired=True, effective="", note="")
-    return set_plan(event, expected_version=expected_version, by=by)
+    return structs.replace(event_of(newest), values={}, retired=True, effective="", note="", proposal=None)
 
 
 def judged(event: LimitPlanSet, effective: str) -> LimitPlanSet:
@@ -282,7 +289,44 @@ def draft_of(event: LimitPlanSet, *, expected_version: int) -> ToPropose | None:
     refuse(faults(structs.replace(event, effective=effective), moment))
     drafted = proposed(event, expected_version=expected_version)
     terms = house_terms.as_entered(moment)
-    return drafted if two_people.of_plan(drafted.before, drafted.after, terms) else None
+    matter = two_people.of_plan(drafted.before, drafted.after, terms, lambda: beneath(latest(event.name), moment))
+    return drafted if matter else None
+
+
+def _contents(event: LimitPlanSet) -> tuple[dict[str, Any], dict[str, Any]]:
+    return content_of(latest(event.name)), content(event)
+
+
+UNBOUNDED: Final = 10**15
+"""What stands for no maximum at all, in minor units: more than any."""
+
+
+def beneath(
+    row: LimitPlan | None,
+    moment: datetime,
+    settings: Mapping[str, Settings] | None = None,
+    *,
+    through_seq: int | None = None,
+) -> dict[str, int]:
+    """For each maximum of a version, the highest that anything else says of it where the version is for: other plans,
+    whenever they hold, and the tables themselves. Nothing for an event that is over. As it was through an entry of the
+    house's book, and with tables by their names as they were set then; else as it is now."""
+    if row is None or (plan := event_of(row).plan(row.seq)).is_over(moment):
+        return {}
+    if settings is None:
+        settings = {table.name: settings_of_row(table) for table in Table.objects.filter(retired_at=None)}
+    rest = by_name(version for version in plans(moment, through_seq) if version.name != plan.name)
+    places, highest = pits.places(through_seq), dict.fromkeys(plan.values, 0)
+    for table, set_to in settings.items():
+        facts = facts_of(set_to, table, places.get(table, NOWHERE).pit)
+        if not facts.concern(plan):
+            continue
+        stack = stack_at(rest, facts, moment)
+        for name in filter(facts.have, plan.values):
+            layers = stack.get(name) or (stack["max_cents"] if name.startswith(WAGER) else ())
+            most = (layer.value[1] if isinstance(layer.value, tuple) else layer.value for layer in layers)
+            highest[name] = max(highest[name], max(most, default=UNBOUNDED))
+    return highest
 
 
 def proposed(event: LimitPlanSet, *, expected_version: int) -> ToPropose:

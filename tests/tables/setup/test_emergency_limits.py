@@ -12,7 +12,8 @@ from ledger import house
 from ledger.models import Alert
 from tables.models import LimitPlan, Staff
 from tables.refusals import Refused
-from tables.setup import emergency_limits, limits
+from tables.roles import Role
+from tables.setup import emergency_limits, house_terms, limits
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
@@ -67,3 +68,15 @@ def test_a_dealer_does_not(boss: Hand) -> None:
     dora = Staff.objects.get(username="dora")
     with pytest.raises(Refused, match="A pit boss"):
         emergency_limits.tighten(boss.table, {"max_cents": 5_000}, "No", by=dora)
+
+
+def test_a_second_emergency_keeps_what_the_first_tightened(boss: Hand) -> None:
+    """Harm: the second hand on a table under attack lifts the maximum again; or is refused for want of an operator."""
+    olga, _ = floor.staff(Role.OPERATOR, "olga", "301"), floor.staff(Role.OPERATOR, "omar", "302")
+    house_terms.change({"two_people": True, "two_people_limit_cents": 6_000}, by=olga)
+    house_terms.forget()
+    emergency_limits.tighten(boss.table, {"max_cents": 5_000}, "A past-poster", by=boss.by)
+    emergency_limits.tighten(boss.table, {"seat_max_cents": 5_000}, "And his friend", by=boss.by)
+    boss.table.refresh_from_db()
+    assert (boss.table.max_cents, boss.table.seat_max_cents) == (5_000, 5_000)
+    assert fault() == ""

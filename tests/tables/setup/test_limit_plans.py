@@ -5,19 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from ledger import log
+from ledger.log import Draft
 from ledger.models import HOUSE, Book
 from tables.audit import proofs
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import PitSectionSet
+from tables.log.entries.settings import TableSet
 from tables.log.limit_plans import Always, Hours, Occasion
 from tables.models import LimitPlan, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import limit_plans, pits
+from tables.setup import house_terms, limit_plans, pits, proposals, table_settings
 from tests import floor
+from tests.terms import read_again
 
 pytestmark = pytest.mark.django_db
 
@@ -136,3 +141,53 @@ def test_versions_that_no_moment_to_come_goes_by_are_not_read(olga: Staff) -> No
     assert [plan.version for plan in limit_plans.plans(timezone.now())] == [4]
     assert [plan.version for plan in limit_plans.plans()] == [1, 2, 3, 4]
     assert limit_plans.plans(through_seq=limit_plans.plans()[1].seq)[-1].version == 2
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        {"values": {}, "retired": True},
+        {"values": {"min_cents": 2_000}},
+        {"schedule": Hours(weekdays=(1,), starts="20:00", ends="04:00", zone="UTC")},
+        {"scope": "game", "of": "blackjack"},
+    ],
+    ids=["retired", "left out", "fewer hours", "elsewhere"],
+)
+def test_leaving_a_maximum_to_what_lies_higher_takes_two(later: dict[str, Any], olga: Staff) -> None:
+    """Harm: one operator lifts the maximum of a table by taking off the plan that holds it down."""
+    omar = floor.staff(Role.OPERATOR, "omar", "302")
+    table = Table.objects.get(name="Rocket 1")
+    table_settings.change_table(table, {"max_cents": 50_000}, by=olga)
+    limit_plans.set_plan(drafted(values={"max_cents": 5_000}), expected_version=0, by=olga)
+    house_terms.change({"two_people": True, "two_people_limit_cents": 20_000}, by=olga)
+    read_again()
+    event = drafted(**{"values": {"max_cents": 5_000}, **later})
+    with pytest.raises(Refused) as refused:
+        limit_plans.set_plan(event, expected_version=1, by=olga)
+    assert refused.value.code == "second_person"
+    draft = limit_plans.draft_of(event, expected_version=1)
+    assert draft is not None
+    proposals.approve(proposals.propose(draft, "", by=olga), by=omar)
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+
+
+def test_a_plan_over_low_tables_is_retired_by_one_and_over_high_ones_never_unseen(olga: Staff) -> None:
+    """Harm: every plan that ends takes two; or whoever has the database ends one alone, and no proof finds it."""
+    floor.staff(Role.OPERATOR, "omar", "302")
+    for name in ("Floor", "Second"):
+        limit_plans.set_plan(drafted(name, values={"max_cents": 5_000}), expected_version=0, by=olga)
+    house_terms.change({"two_people": True, "two_people_limit_cents": 20_000}, by=olga)
+    read_again()
+    limit_plans.retire("Floor", expected_version=1, by=olga)
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+    read_again()
+    table = Table.objects.get(name="Rocket 1")
+    Table.objects.filter(pk=table.pk).update(max_cents=5_000)
+    with transaction.atomic():
+        head = log.lock(table.book_id)
+        changed = TableSet(before={"max_cents": 10_000}, after={"max_cents": 50_000})
+        log.append(head, Draft.of(changed, olga.signature))
+    limit_plans.retire("Second", expected_version=1, by=olga)
+    found = proofs.verify(Book.objects.get(name=HOUSE)).fault
+    assert found is not None
+    assert "it took two people" in found.what
