@@ -485,7 +485,8 @@ class LimitPlans(FloorView):
     )
     def post(self, call: Call[Any, PlanSet]) -> PlanForm:
         """A plan is never changed: this is its next version. Was another set meanwhile, it is refused
-        (`changed_meanwhile`) and says by whom."""
+        (`changed_meanwhile`) and says by whom. So is what takes two people in this house (`second_person`), a
+        retirement among it: propose it."""
         body = call.body
 
         def act() -> PlanForm:

@@ -13,9 +13,11 @@ from django.test.utils import CaptureQueriesContext
 from ledger import alerts
 from tables.models import KeptAnswer, Proposal, Staff
 from tables.roles import Role
+from tables.setup import house_terms
 from tests import floor
 from tests.api.conftest import Floor, problem
 from tests.floor import CHIPS
+from tests.terms import read_again
 
 pytestmark = pytest.mark.django_db
 
@@ -189,6 +191,21 @@ def test_a_plan_that_fits_no_table_is_not_proposed(house: Floor) -> None:
     answer = send(house.boss.by, "limit-plans/proposals/", expected_version=0, **plan, comment="A try")
     assert "multiple" in problem(answer, 422, "bad_plan")["detail"]
     assert not Proposal.objects.exists()
+
+
+def test_a_plan_that_takes_two_people_is_refused_to_one_and_proposed(house: Floor) -> None:
+    """Harm: a program raises or takes off over the API what takes two people in the admin; or has no way to ask."""
+    floor.staff(Role.OPERATOR, "omar", "302")
+    low = {"name": "Low", "scope": "house", "schedule": {"when": "always"}, "values": {"max_cents": 5_000}}
+    facts = {"takes": "shoe", "keeps_seated": True}
+    assert send(house.operator, "limit-plans/", expected_version=0, **low, **facts).json()["takes"] == "shoe"
+    house_terms.change({"two_people": True, "two_people_limit_cents": 6_000}, by=house.operator)
+    read_again()
+    ending = low | {"expected_version": 1, "values": {}, "retired": True}
+    problem(send(house.operator, "limit-plans/", **ending), 409, "second_person")
+    proposal = send(house.operator, "limit-plans/proposals/", **ending, comment="The season is over").json()
+    assert proposal["matter"] == "limit_plan"
+    assert (proposal["before"]["keeps_seated"], proposal["after"]["retired"]) == (True, True)
 
 
 # --- Nothing too soon --------------------------------------------------------------------------------------------
