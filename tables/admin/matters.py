@@ -80,12 +80,13 @@ MATTERS: Final = (
         Way("Roles", "groups", "admin:house-roles", "tables.view_houseterms", "what each role may do and sign"),
         Way("Codes", "password", "codes", "tables.confirm_code", "help somebody to a PIN or a password"),
         _list("Terminals", "tablet", "tables_terminal", "enrol and revoke devices"),
-        _list("Programs", "smart_toy", "tables_serviceaccount", "service accounts tokens card readers api"),
+        _list("Programs", "smart_toy", "tables_serviceaccount", "service accounts, their tokens, card readers"),
     )),
     Matter("House", (
         _list("House terms", "gavel", "tables_houseterms", "thresholds, rules, notice; and the profiles"),
         _list("Gaming day and shifts", "schedule", "tables_househours", "when a day begins and ends"),
         _list("Alert channels", "outgoing_mail", "tables_alertchannel", "how alerts leave the house"),
+        Way("Health", "monitor_heart", "pit:health", FLOOR, "what works, what does not, and what to do"),
         Way("Records", "receipt_long", "records", "ledger.view_logentry", "the log, transfers, books, runs"),
     )),
     Matter("You", (
@@ -127,15 +128,18 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     """The side bar."""
     assert isinstance(request.user, Staff)  # noqa: S101 -- the admin is behind sign-in
     desk = {"title": "Desk", "icon": "desk", "link": reverse("admin:index")}
+    matters = matters_of(request.user)
+    above = [way.address for matter in matters for way in matter.ways if request.path.startswith(way.address)]
+    nearest = max(above, key=len, default="")  # the grid's address lies under that of the list of tables
     groups = [
-        {"title": matter.title, "separator": True, "items": [_line(way) for way in matter.ways]}
-        for matter in matters_of(request.user)
+        {"title": matter.title, "separator": True, "items": [_line(way, nearest) for way in matter.ways]}
+        for matter in matters
     ]
     return [{"items": [desk]}, *groups]
 
 
-def _line(way: Way) -> dict[str, Any]:
-    return {"title": way.title, "icon": way.icon, "link": way.address}
+def _line(way: Way, nearest: str) -> dict[str, Any]:
+    return {"title": way.title, "icon": way.icon, "link": way.address, "active": way.address == nearest}
 
 
 MOST_RESULTS: Final = 12

@@ -35,7 +35,12 @@ from tests.tables.test_roles import ADDRESSES, House
 pytestmark = pytest.mark.django_db
 
 SECRET_GAMES = ["hawthorn", "troll_guts", "monster", "sweep", "goblin_poker", "kitty", "regent"]
-OF_TABLES = [route for route in ADDRESSES if re.search(r"tables/<int:pk>|^pit/|^api/|logentry|transfer", route)]
+OF_TABLES = [
+    route
+    for route in ADDRESSES
+    # The schema's examples are a file of the code: their cards are no house's.
+    if re.search(r"tables/<int:pk>|^pit/|^api/|logentry|transfer", route) and route != "api/schema/"
+]
 
 
 @dataclass
