@@ -14,7 +14,7 @@ from ledger.log import KeyReused
 from ledger.models import HOUSE, Alert, LogEntry
 from tables.log.entries.proposals import ProposalCalledOff, ProposalInForce
 from tables.log.entries.settings import TableSet
-from tables.models import Denomination, PayTable, Proposal, Staff, Table
+from tables.models import Denomination, PayTable, Proposal, ServiceAccount, Staff, Table
 from tables.refusals import Refused
 from tables.setup import house_terms, proposals, table_settings
 from tables.setup.two_people import MATTERS
@@ -51,7 +51,9 @@ def kinds() -> list[str]:
 def settings() -> list[object]:
     """Whatever an approval may change."""
     tables = [table_settings.settings_of(table) for table in Table.objects.order_by("pk")]
-    return [*tables, *PayTable.objects.all(), *Denomination.objects.values_list("face"), *Staff.objects.all()]
+    programs = ServiceAccount.objects.values_list("name", "scopes")
+    chips = Denomination.objects.values_list("face")
+    return [*tables, *PayTable.objects.all(), *chips, *Staff.objects.all(), *programs]
 
 
 @pytest.mark.parametrize("matter", DATED)
