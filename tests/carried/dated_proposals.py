@@ -34,8 +34,21 @@ def approved_for_later(table: Table, first: Staff, second: Staff, later: Callabl
 
     limit_plans.by_two(table, first, second)
     programs.by_two(first, second)
+    _with_the_next_shoe(table, first, second)
     for values in ({"signers_struck": ("imprest.issued-pit_boss",)}, {"signers_struck": ()}, {"two_people": False}):
         _chosen(values, first, second)
+
+
+def _with_the_next_shoe(table: Table, first: Staff, second: Staff) -> None:
+    """Eight decks, once the shoe that lies there is over; another change for it is called off."""
+    for decks in (7, 8):
+        table.refresh_from_db()
+        draft = table_settings.draft_for_the_shoe(table, {"options": {**table.options, "decks": decks}})
+        proposal = proposals.propose(draft, "For the season", by=first)
+        proposals.approve(proposal, by=second)
+        if decks == 7:
+            off = proposals.propose(proposals.draft_of_calling_off(proposal), "The decks are late", by=second)
+            proposals.approve(off, by=first)
 
 
 def _limit(table: Table, cents: int, first: Staff, second: Staff) -> Proposal:

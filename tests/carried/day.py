@@ -307,6 +307,8 @@ def _third_day(house: House) -> None:
     for hand in (rocket, of_the_house):
         _until(hand, lambda hand=hand: not hand.now.round_open)
         hand("retire_shoe")
+    rocket.table.refresh_from_db()
+    assert rocket.table.options["decks"] == 8, "two people approved it for the next shoe"
     of_the_house("sign_out")
     _wrong_clock(house, rocket)
     for hand in (rocket, of_the_house):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from msgspec import structs
+
 from tables.alerting import channels, rule_book
 from tables.alerting.rows import AlertChannel, AlertRule, Resending
 from tables.audit.rows.reading import Rows, of_the_house
@@ -22,13 +26,18 @@ def rules_in_database() -> Rows:
 def channels_in_log() -> Rows:
     """Every version of a channel that was set."""
     entries = [(entry.event, entry.by) for entry in of_the_house("alert channels", channel=["set"])]
-    return {_version(event): event.content() | {"by": by} for event, by in entries if isinstance(event, ChannelSet)}
+    return {_version(event): _whole(event, by) for event, by in entries if isinstance(event, ChannelSet)}
 
 
 def channels_in_database() -> Rows:
     """Every version of a channel that has a row."""
     rows = [(channels.event_of(row), row.by) for row in AlertChannel.objects.all()]
-    return {_version(event): event.content() | {"by": by} for event, by in rows}
+    return {_version(event): _whole(event, by) for event, by in rows}
+
+
+def _whole(event: ChannelSet, by: str) -> dict[str, Any]:
+    """With what an entry leaves unsaid: those of before there was a feed do not say that they tell alerts."""
+    return structs.asdict(event) | {"by": by}
 
 
 def resent_in_log() -> Rows:
