@@ -1,5 +1,6 @@
 """A sale of chips that was keyed wrongly and is undone: what goes back, who may, until when, and its proof."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from tables.audit import proofs, sealing
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import Wrong
 from tables.day import hours
+from tables.day.figures import Figures
 from tables.inputs import BeginSlip, UndoSale
 from tables.refusals import Refused
 from tables.roles import Role
@@ -25,7 +27,8 @@ from tests.floor import Hand, dealt, signs
 from tests.tables.at_once import at_once
 from tests.tables.audit.test_conduct import forge
 from tests.tables.bundles import ONE, TWO, exported
-from tests.tables.day.test_figures import box, line
+from tests.tables.day import test_figures
+from tests.tables.day.test_figures import box
 from tests.tables.day.test_inventory import stock
 
 CHIPS = ((100, 50),)
@@ -47,6 +50,11 @@ def signature(hand: Hand) -> str:
     """How the log names who deals."""
     assert hand.now.dealer is not None
     return hand.now.dealer.signature
+
+
+def line() -> Figures:
+    """Today's figures of the table, but for how long it is open by now."""
+    return replace(test_figures.line(), open_seconds=0)
 
 
 def held(hand: Hand) -> dict[str, int]:
