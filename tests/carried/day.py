@@ -100,25 +100,7 @@ TRIES: Final = 3
 """So many wrong secrets lock somebody out here."""
 ONLY_BY_AN_UPGRADE: Final = {(True, "rows", "taken_over")}
 """What no house writes that was new with its release: a kept house gets it when it is upgraded."""
-SINCE_THE_LATEST_KEPT_HOUSE: Final[frozenset[tuple[bool, str, str]]] = frozenset(
-    {
-        (True, "limit_plan", "set"),
-        (False, "limits", "announced"),
-        (False, "reader", "started"),
-        (False, "reader", "stopped"),
-        (False, "reader", "settled"),
-        (False, "reader", "taken_over"),
-        (False, "reader", "given_back"),
-        (True, "pit", "plan_drawn"),
-        (True, "proposal", "commented"),
-        (True, "service_account", "set"),
-        (True, "service_account", "revoked"),
-        (True, "service_account", "expired"),
-        (True, "service_account", "token_made"),
-        (True, "service_account", "token_revoked"),
-        (True, "service_account", "tokens_sealed"),
-    }
-)
+SINCE_THE_LATEST_KEPT_HOUSE: Final[frozenset[tuple[bool, str, str]]] = frozenset()
 """What the log got a word for since a house was kept last. A day here makes it happen: the next house has it."""
 POT_GAMES: Final = tuple(name for name, game in GAMES.items() if game.kind == "pot")
 EACH_MOVE: Final = ("regent", "starboard")
