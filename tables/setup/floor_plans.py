@@ -85,14 +85,17 @@ def event_of(row: FloorPlan) -> FloorPlanDrawn:
     return FloorPlanDrawn(pit=row.pit, spots={name: _spot(spot) for name, spot in row.spots.items()})
 
 
-def faults(event: FloorPlanDrawn, before_seq: int | None = None) -> Faults:
+def faults(event: FloorPlanDrawn) -> Faults:
     """What is wrong with a plan as it is to be drawn."""
-    sections = pits.sections(None if before_seq is None else before_seq - 1)
-    present = {name for row in sections if row.pit == event.pit for name in row.tables}
+    present = {name for row in pits.sections() if row.pit == event.pit for name in row.tables}
     if not present:
         return {"pit": f"There is no pit {event.pit}: say which tables stand in it first."}
     if strangers := sorted(event.spots.keys() - present, key=pits.natural):
         return {"spots": f"{strangers[0]} does not stand in {event.pit}."}
+    return _spot_faults(event)
+
+
+def _spot_faults(event: FloorPlanDrawn) -> Faults:
     right, bottom = WIDE - TABLE_WIDE, HIGH - TABLE_HIGH
     for name, (left, top) in event.spots.items():
         if not (0 <= left <= right and 0 <= top <= bottom):
@@ -105,5 +108,6 @@ def faults(event: FloorPlanDrawn, before_seq: int | None = None) -> Faults:
 
 
 def entry_fault(event: FloorPlanDrawn, entry: Entry) -> str:
-    """Why the house would not have written such an entry; empty where it would."""
-    return " ".join(faults(event, entry.seq).values())
+    """Why the house would not have written such an entry; empty where it would. Which tables stood in the pit is not
+    asked: the rows that say so may be what somebody tampered with, and they are held against the log themselves."""
+    return " ".join(_spot_faults(event).values())
