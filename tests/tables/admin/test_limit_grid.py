@@ -321,6 +321,6 @@ def test_the_history_says_who_when_from_and_to(house: tuple[Client, Table, Table
     for nonsense in ("x", "~~", "2026-01-01T00:00:00~1~2", "2026-01-01T00:00:00+00:00~1~99999999999999999999"):
         answer = browser.get("/admin/tables/table/limits/history/", {"before": nonsense})
         assert answer.status_code == 200
-    file = b"".join(browser.get("/admin/tables/table/limits/history.csv", {"table": first.name}).streaming_content)
+    file = browser.get("/admin/tables/table/limits/history.csv", {"table": first.name}).content
     assert b"Minimum,10,20" in file
     assert timezone.localtime().strftime("%Y-%m-%d").encode() in file
