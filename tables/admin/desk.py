@@ -212,9 +212,9 @@ def _plans(viewer: Staff, tables: Sequence[Table]) -> Iterator[Line]:
     if not viewer.has_perm("tables.view_limitplan"):
         return
     by_moment: dict[datetime, list[str]] = {}
-    for name, told in limit_plans.outcomes(tables, timezone.now()).items():
-        if told.outcome.next:
-            by_moment.setdefault(told.outcome.next.moment, []).append(name)
+    for name, limits in limit_plans.outcomes(tables, timezone.now()).items():
+        if limits.outcome.next:
+            by_moment.setdefault(limits.outcome.next.moment, []).append(name)
     for moment in sorted(by_moment)[:MOST_LINES]:
         names = sorted(by_moment[moment], key=pits.natural)
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""

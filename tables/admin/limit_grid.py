@@ -158,8 +158,8 @@ def _shown(row: Row, typed: Typed, seen: Typed, faults: Mapping[Cell, str], chos
         for column, title in COLUMNS.items()
     ]
     # Of a cell that somebody else changed the editor has now been told: what they type next is upon that.
-    told = {cell.column: cell.stands for cell in cells if cell.fault}
-    return ShownRow(row, cells, json.dumps({**(stood or row.texts), **told}), str(row.table.pk) in chosen)
+    standings = {cell.column: cell.stands for cell in cells if cell.fault}
+    return ShownRow(row, cells, json.dumps({**(stood or row.texts), **standings}), str(row.table.pk) in chosen)
 
 
 def _preview(request: HttpRequest, typed: Typed, seen: Typed, shown: Preview) -> TemplateResponse:

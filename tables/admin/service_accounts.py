@@ -124,8 +124,8 @@ class ServiceAccountAdmin(SetUp):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> list[tuple[str | None, dict[str, Any]]]:
         """With how it stands, once there is a row."""
-        told = ("state", "tokens", "last_use") if obj else ()
-        return [(None, {"fields": (*(self.fields or ()), *told)}), *self.for_the_second(request, obj)]
+        facts = ("state", "tokens", "last_use") if obj else ()
+        return [(None, {"fields": (*(self.fields or ()), *facts)}), *self.for_the_second(request, obj)]
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """What was revoked is for good."""

@@ -147,16 +147,16 @@ def finish(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 def components() -> dict[str, Any]:
     """The schema of every form that the API reads or writes."""
     forms = [form for declared in OPERATIONS.values() for form in (declared.answers, declared.body)]
-    wanted = [*(form for form in forms if form not in (None, bytes)), Problem, *EVENTS.values(), Sent]
-    (*_, entered), schemas = msgspec.json.schema_components(wanted, schema_hook=_table, ref_template=_REF)
+    types = [*(form for form in forms if form not in (None, bytes)), Problem, *EVENTS.values(), Sent]
+    (*_, entered), schemas = msgspec.json.schema_components(types, schema_hook=_table, ref_template=_REF)
     schemas["Entered"]["properties"]["input"] = entered
     for hidden in ("gone", "decks"):
         del schemas["AskCard"]["properties"][hidden]
         schemas["AskCard"]["required"].remove(hidden)
     _say_pairs_plainly(schemas)
-    told = schemas["Envelope"]["properties"]
-    told["type"]["enum"] = sorted(EVENTS)
-    told["data"] = {"anyOf": [{"$ref": _REF.format(name=EVENTS[type_].__name__)} for type_ in sorted(EVENTS)]}
+    properties = schemas["Envelope"]["properties"]
+    properties["type"]["enum"] = sorted(EVENTS)
+    properties["data"] = {"anyOf": [{"$ref": _REF.format(name=EVENTS[type_].__name__)} for type_ in sorted(EVENTS)]}
     return schemas
 
 

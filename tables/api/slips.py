@@ -186,11 +186,11 @@ class Voids(FloorView):
 
 
 def _waiting(call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
-    wanted = call.query.series
+    series = call.query.series
     sheets = [
         sheet
         for sheet in slip_book.in_progress(role_of(call.caller), _here(call.caller))
-        if not wanted or sheet.slip.series.name == wanted
+        if not series or sheet.slip.series.name == series
     ]
     rows = sorted(sheets, key=_age)
     after = position(LIST, call.query)
@@ -205,8 +205,8 @@ def _age(sheet: Sheet) -> tuple[str, str]:
 def _all(call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
     role = role_of(call.caller)
     theirs = () if role == Role.DEALER else slip_book.seen_by(role)
-    wanted = [name for name in theirs if call.query.series in ("", name)]
-    rows = slip_book.recent(wanted, position(LIST, call.query), call.query.limit + 1)
+    names = [name for name in theirs if call.query.series in ("", name)]
+    rows = slip_book.recent(names, position(LIST, call.query), call.query.limit + 1)
     return page(LIST, call.query, rows, form=lambda row: slip_form(row[1]), place=lambda row: row[0])
 
 
@@ -241,11 +241,11 @@ def _apart(notes: list[NoteApart]) -> tuple[tuple[str, int, str], ...]:
 
 def _sign(call: Call[Any, Any], table: Table | None, entered: SlipInput) -> SlipForm:
     """Record a signature as the slips' own page does. Raises Refused."""
-    told = call.body.paper
+    paper = call.body.paper
     beside: dict[str, Any] = {
         "key": call.key,
         "attested": signing.attested(call),
-        "paper": FromPaper(told.number, told.happened) if told else None,
+        "paper": FromPaper(paper.number, paper.happened) if paper else None,
     }
 
     def act(by: Staff) -> str:

@@ -71,8 +71,8 @@ def check_made(event: ServiceTokenMade, entry: Entry) -> None:
 @checks(ServiceTokenEnded)
 def check_token_ended(event: ServiceTokenEnded, entry: Entry) -> None:
     """One that was made."""
-    made = {earlier.token for earlier in _before(event, entry) if isinstance(earlier, ServiceTokenMade)}
-    if event.token not in made:
+    tokens = {earlier.token for earlier in _before(event, entry) if isinstance(earlier, ServiceTokenMade)}
+    if event.token not in tokens:
         raise Misconduct(f"the program {event.name} had no token {event.token}")
 
 

@@ -105,11 +105,11 @@ def _of_plan(proposal: Proposal) -> list[Effect]:
     if plan.retired:
         return []
     tables = sorted(Table.objects.filter(retired_at=None), key=lambda table: pits.natural(table.name))
-    known = limit_plans.outcomes(tables, timezone.now())
-    concerned = [table for table in tables if known[table.name].facts.concern(plan)]
+    outcomes = limit_plans.outcomes(tables, timezone.now())
+    concerned = [table for table in tables if outcomes[table.name].facts.concern(plan)]
     effects: list[Effect] = []
     for table in concerned[:MOST_TABLES]:
-        facts = known[table.name].facts
+        facts = outcomes[table.name].facts
         values = {name: value for name, value in plan.values.items() if facts.have(name)}
         before = table_settings.settings_of(table)
         after = replace(before, **in_settings({**limits_in(before), **values}))

@@ -100,9 +100,9 @@ def moment_after(place: int) -> datetime | None:
 
 def spots(after: int, most: int) -> list[Spot]:
     """The next entries of the feed, in its order."""
-    found: list[Spot] = []
+    spots: list[Spot] = []
     sheets = FeedSheet.objects.filter(through__gt=after, first__lt=after + most).order_by("first")
     for sheet in sheets:
         places = zip(range(sheet.first + 1, sheet.through + 1), sheet.books, sheet.seqs, strict=True)
-        found += [Spot(*place) for place in places if after < place[0] <= after + most]
-    return found
+        spots += [Spot(*place) for place in places if after < place[0] <= after + most]
+    return spots

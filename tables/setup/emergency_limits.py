@@ -53,9 +53,11 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
             effective="",
         )
         row = limit_plans.write(event, expected_version=newest.version if newest else 0, by=by)
-        said = ", ".join(f"{called(name)} {money(cents)}" for name, cents in values.items() if isinstance(cents, int))
+        amounts = ", ".join(
+            f"{called(name)} {money(cents)}" for name, cents in values.items() if isinstance(cents, int)
+        )
         message = (
-            f"{table.name}: {by.name} set {said} in an emergency, for {LASTS.seconds // 3_600} hours: {event.note}"
+            f"{table.name}: {by.name} set {amounts} in an emergency, for {LASTS.seconds // 3_600} hours: {event.note}"
         )
         alerts.raise_alert(table.book, "limits_emergency", message, {"plan": row.name, "version": row.version})
     limits.bring_to(table.pk)

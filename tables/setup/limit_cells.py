@@ -127,9 +127,9 @@ class Preview:
 def rows(tables: Sequence[Table]) -> list[Row]:
     """Tables in the order of their places, in the same queries however many there are."""
     places = pits.places()
-    told = limit_plans.outcomes(tables, timezone.now())
+    limits = limit_plans.outcomes(tables, timezone.now())
     lines = [
-        Row(table, places.get(table.name, NOWHERE), texts_of(table), told[table.name], _penetration(table))
+        Row(table, places.get(table.name, NOWHERE), texts_of(table), limits[table.name], _penetration(table))
         for table in tables
     ]
     return sorted(lines, key=lambda row: row.place.order(row.name))

@@ -130,11 +130,11 @@ class TableLimits:
 def outcomes(tables: Iterable[Table], moment: datetime) -> dict[str, TableLimits]:
     """What the plans come to at tables, by their names, and what changes next: two queries for all of them."""
     every, places = plans(moment), pits.places()
-    told: dict[str, TableLimits] = {}
+    limits: dict[str, TableLimits] = {}
     for table in tables:
         facts = facts_of(settings_of_row(table), table.name, places.get(table.name, NOWHERE).pit)
-        told[table.name] = TableLimits(facts, resolve(every, facts, moment), limits_in(table))
-    return told
+        limits[table.name] = TableLimits(facts, resolve(every, facts, moment), limits_in(table))
+    return limits
 
 
 def settings_of_row(table: Table) -> Settings:

@@ -222,8 +222,10 @@ def test_a_count_in_progress_tells_nobody_what_is_due(house: Floor) -> None:
         assert (slip["chips"], slip["total_cents"]) == ([], 0)
         assert (slip["expected_cents"], slip["variance_cents"]) == (None, None)
         assert "8999" not in json.dumps(page)
-    told = house.as_(house.boss.by).get("figures/").json()
-    assert told["unseen"] == ["Rocket 1"] or "Rocket 1" not in [line["name"] for line in told["parts"][0]["tables"]]
+    figures = house.as_(house.boss.by).get("figures/").json()
+    assert figures["unseen"] == ["Rocket 1"] or "Rocket 1" not in [
+        line["name"] for line in figures["parts"][0]["tables"]
+    ]
 
 
 def test_whoever_may_count_the_cage_is_not_told_what_lies_there(house: Floor) -> None:

@@ -69,8 +69,8 @@ def test_what_cannot_be_looked_at_keeps_nothing_else_back(monkeypatch: pytest.Mo
 def test_only_who_runs_the_servers_is_told_what_is_wrong() -> None:
     """Harm: whoever watches the floor reads versions, roles and folders."""
     boss, operator = floor.staff(Role.PIT_BOSS, "bella", "201"), floor.staff(Role.OPERATOR, "olga")
-    told, plain = (floor.client(somebody).get("/pit/health.json").json() for somebody in (operator, boss))
-    assert {"name", "state", "says", "do"} == set(told["parts"][0])
+    details, plain = (floor.client(somebody).get("/pit/health.json").json() for somebody in (operator, boss))
+    assert {"name", "state", "says", "do"} == set(details["parts"][0])
     assert {"name", "state"} == set(plain["parts"][0])
     page = floor.client(boss).get("/pit/health/").content.decode()
     assert "casino_app" not in page

@@ -110,8 +110,8 @@ def test_what_is_told_at_once_is_what_is_told_later_and_nothing_hidden(
     house.ends()
     reader.catches_up()
     assert again(reader.begun) == reader.events
-    told = {event.type for event in reader.events}
-    assert {"slip.signed", "table.closed"} <= told
+    types = {event.type for event in reader.events}
+    assert {"slip.signed", "table.closed"} <= types
     assert reader.blind, "no slip was half counted: the day shows nothing"
 
 

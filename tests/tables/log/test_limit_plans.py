@@ -112,13 +112,13 @@ def test_hours_go_by_the_wall_clock_through_midnight_and_when_clocks_change(
     before: str, moments: tuple[str, ...]
 ) -> None:
     """Harm: the night's minimum ends an hour early or late, or on the wrong day."""
-    plans, moment, told = [minimum(2_500, schedule=NIGHTS)], at(before), []
+    plans, moment, changes = [minimum(2_500, schedule=NIGHTS)], at(before), []
     for _ in moments:
         change = resolve(plans, TABLE, moment).next
         assert change is not None
         moment = change.moment
-        told.append(moment)
-    assert told == [at(text) for text in moments]
+        changes.append(moment)
+    assert changes == [at(text) for text in moments]
 
 
 def test_hours_that_start_at_a_time_that_clocks_leap_over_start_with_the_leap() -> None:
