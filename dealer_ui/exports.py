@@ -1,5 +1,5 @@
-"""Lists as CSV, streamed a page at a time so that a table's whole history needs no more memory than one page; and as
-workbooks.
+"""Lists as downloads, CSV streamed a page at a time so that a table's whole history needs no more memory than one
+page; and workbooks.
 
 Whoever reads slowly holds no connection: each page takes one and gives it back before it is sent. So that nobody takes
 all of the house's patience, a person may have few downloads under way, and a process not many.
@@ -7,17 +7,11 @@ all of the house's patience, a person may have few downloads under way, and a pr
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from decimal import Decimal
-from itertools import chain
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from asgiref.sync import sync_to_async
 from django.core.exceptions import PermissionDenied
@@ -31,38 +25,10 @@ from tables.audit.round_list import RoundLine, Wanted
 from tables.day import house_clock
 from tables.models import Table
 from tables.setup.house_identity import identity
+from tables.spreadsheets import Row, spell, workbook
 
 ROUNDS_AT_ONCE: Final = 100
 ENTRIES_AT_ONCE: Final = 1_000
-
-Row = Sequence[Any]
-
-_UNSEEN: Final = r"\s\x00-\x1f\x7f-\x9f\xad\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-FORMULA: Final = re.compile(
-    rf"(^|[;|\t\r\n\v\f\x85\u2028\u2029])(?=[{_UNSEEN}\"']*[=+\-@＝＋－＠﹦﹢﹣﹫−])|^(?=[\t\r\n])"
-)
-"""Where a spreadsheet would begin a formula: at the start of a cell, and after whatever separates cells in some
-country. There a semicolon does, and the quotes that keep a comma's cells together mean nothing."""
-
-
-def cell(value: Any) -> Any:
-    """A value that no spreadsheet will run. Numbers are numbers; what looks like a formula gets an apostrophe."""
-    if value is None:
-        return ""
-    if isinstance(value, int | float | Decimal):
-        return value
-    if isinstance(value, bytes | memoryview):
-        return bytes(value).hex()
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
-    return FORMULA.sub(r"\1'", str(value))
-
-
-def spell(rows: Iterable[Row]) -> str:
-    """Rows as CSV text."""
-    text = io.StringIO()
-    csv.writer(text).writerows([cell(value) for value in row] for row in rows)
-    return text.getvalue()
 
 
 def answer(request: HttpRequest, name: str, header: Row, pages: Iterator[Iterable[Row]]) -> HttpResponseBase:
@@ -72,7 +38,7 @@ def answer(request: HttpRequest, name: str, header: Row, pages: Iterator[Iterabl
     as_book = request.GET.get("as") == "xlsx"
     if as_book:
         about = _about(request, name)
-        return _streamed(request, _named(f"{name}.xlsx"), _XLSX, lambda: _bytes_of(_workbook(header, pages, about)))
+        return _streamed(request, _named(f"{name}.xlsx"), _XLSX, lambda: _bytes_of(workbook(header, pages, about)))
     return _streamed(request, _named(f"{name}.csv"), _CSV, lambda: _texts(header, pages))
 
 
@@ -148,8 +114,6 @@ SLICE: Final = 64 * 1024
 
 _CSV: Final = "text/csv; charset=utf-8"
 _XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-ROWS_A_SHEET: Final = 1_000_000
-"""A sheet holds little more."""
 
 
 def _named(name: str) -> str:
@@ -169,33 +133,6 @@ def _about(request: HttpRequest, name: str) -> list[tuple[str, str]]:
         ("Taken out by", getattr(request.user, "name", "")),
         ("Taken out at", timezone.now().isoformat(timespec="seconds")),
     ]
-
-
-def _workbook(header: Row, pages: Iterable[Iterable[Row]], about: Iterable[Row]) -> IO[bytes]:
-    """The rows as a workbook on disk, a sheet for each million of them. Times are text with their zone."""
-    from openpyxl import Workbook  # only whoever asks for one waits for it to load
-
-    book, sheet, free = Workbook(write_only=True), None, 0
-    for row in chain.from_iterable(pages):
-        if sheet is None or not free:
-            sheet, free = book.create_sheet(), ROWS_A_SHEET
-            sheet.append(list(header))
-        sheet.append([cell(_printable(value)) for value in row])
-        free -= 1
-    if sheet is None:
-        book.create_sheet().append(list(header))
-    sheet = book.create_sheet("About")
-    for row in about:
-        sheet.append([cell(_printable(value)) for value in row])
-    file = TemporaryFile()  # noqa: SIM115 -- the response closes it
-    book.save(file)
-    file.seek(0)
-    return file
-
-
-def _printable(value: Any) -> Any:
-    """What a workbook can hold: no control characters."""
-    return "".join(sign for sign in value if sign >= " " or sign in "\t\n\r") if isinstance(value, str) else value
 
 
 async def _sent(parts: AsyncIterator[str | bytes], place: _Place) -> AsyncIterator[str | bytes]:

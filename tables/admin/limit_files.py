@@ -9,11 +9,13 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from tables.models import Table
 from tables.setup import limit_cells
 from tables.setup.limit_cells import COLUMNS, Preview, Row
+from tables.spreadsheets import BYTE_ORDER_MARK, spell, unguarded
 
 TABLE: Final = "Table"
 TOLD: Final = ("Pit", "Game")
@@ -21,26 +23,12 @@ TOLD: Final = ("Pit", "Game")
 HEADER: Final = (TABLE, *TOLD, *COLUMNS.values())
 MOST_ROWS: Final = 1_000
 LONGEST: Final = 400
-_BEGINS_FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
-_BOM: Final = "\ufeff"
 
 
 def written(rows: Sequence[Row]) -> bytes:
     """The file: UTF-8 with its mark, so that Excel reads names as they are."""
-    sheet = io.StringIO(newline="")
-    lines = csv.writer(sheet)
-    lines.writerow(HEADER)
-    for row in rows:
-        lines.writerow(map(guarded, (row.name, row.place.pit, row.game, *(row.texts[name] for name in COLUMNS))))
-    return (_BOM + sheet.getvalue()).encode()
-
-
-def guarded(text: str) -> str:
-    return f"'{text}" if text.lstrip().startswith(_BEGINS_FORMULAS) else text
-
-
-def _unguarded(text: str) -> str:
-    return text[1:] if text.startswith("'") and text[1:].lstrip().startswith(_BEGINS_FORMULAS) else text
+    lines = ((row.name, row.place.pit, row.game, *(row.texts[name] for name in COLUMNS)) for row in rows)
+    return (BYTE_ORDER_MARK + spell(chain([HEADER], lines))).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +115,7 @@ def _rows(lines: Sequence[Sequence[str]], header: Sequence[str], trial: Trial) -
     tables = {table.name: table for table in Table.objects.filter(retired_at=None)}
     columns = {title: name for name, title in COLUMNS.items()}
     for number, line in enumerate(lines, start=2):
-        cells = {title: _unguarded(text.strip()) for title, text in zip(header, line, strict=False)}
+        cells = {title: unguarded(text.strip()) for title, text in zip(header, line, strict=False)}
         if not any(text.strip() for text in line):
             continue
         name = cells.get(TABLE, "")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,12 +17,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from ledger.models import LogEntry
-from tables.admin.limit_files import guarded
 from tables.log.catalog import read_as
 from tables.log.entries.settings import TableSet
 from tables.models import Staff, Table
 from tables.setup import proposals
 from tables.setup.limit_cells import COLUMNS
+from tables.spreadsheets import BYTE_ORDER_MARK, spell
 
 PAGE: Final = 100
 """Entries of settings that are read for a page; those of them that change a limit are shown."""
@@ -127,17 +125,13 @@ def history_csv(request: HttpRequest) -> HttpResponse:
 
 
 def _lines(table: str) -> Iterator[str]:
-    yield "\ufeff" + _spelled(("When", "Table", "Limit", "From", "To", "By", "Proposal"))
+    yield BYTE_ORDER_MARK + spell([("When", "Table", "Limit", "From", "To", "By", "Proposal")])
     before = None
     while entries := _entries(table, before):
-        for past in _told(entries):
-            at = f"{timezone.localtime(past.moment):%Y-%m-%d %H:%M:%S}"
-            proposal = str(past.proposal or "")
-            yield _spelled((at, past.table, past.limit, past.before, past.after, past.by, proposal))
+        yield spell(map(_cells, _told(entries)))
         before = _read(_place(entries[-1]))
 
 
-def _spelled(cells: tuple[str, ...]) -> str:
-    line = io.StringIO(newline="")
-    csv.writer(line).writerow(map(guarded, cells))
-    return line.getvalue()
+def _cells(past: Past) -> tuple[str, ...]:
+    at = f"{timezone.localtime(past.moment):%Y-%m-%d %H:%M:%S}"
+    return at, past.table, past.limit, past.before, past.after, past.by, str(past.proposal or "")

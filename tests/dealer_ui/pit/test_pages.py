@@ -532,16 +532,6 @@ def test_alerts_are_exported_with_who_took_note(hands: tuple[Hand, Hand], monkey
     assert (rows[1]["acknowledged_by"], rows[1]["note"]) == ("bella Bella", "'+1")
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\n=1"])
-def test_no_cell_is_a_formula(text: str) -> None:
-    assert exports.cell(text).startswith("'")
-
-
-@pytest.mark.parametrize("value", [-34, 0, 1.5, "Dora", "a=b", ""])
-def test_a_cell_that_is_no_formula_is_left_alone(value: Any) -> None:
-    assert exports.cell(value) == value
-
-
 # --- Running the floor ----------------------------------------------------------------------------------------
 
 
