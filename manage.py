@@ -23,6 +23,7 @@ def main() -> None:
     if command in OWNER_COMMANDS:
         os.environ.setdefault("CASINO_DB_ROLE", "owner")
 
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
     from django.db import ProgrammingError
     from psycopg.errors import InsufficientPrivilege, UndefinedColumn, UndefinedTable
@@ -33,6 +34,8 @@ def main() -> None:
     try:
         with nullcontext() if lone else embedded.provide():
             execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as fault:
+        sys.exit(f"The settings are not right: {fault}")
     except embedded.CannotStart as reason:
         sys.exit(str(reason))
     except ProgrammingError as error:

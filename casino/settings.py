@@ -127,6 +127,9 @@ AUDIT_KEY_FILE = os.environ.get("AUDIT_KEY_FILE", "")
 # both are had by command alone.
 AUDIT_FOLDER = os.environ.get("AUDIT_FOLDER", "")
 
+# What `pgbackrest info --output=json` said after the last backup; the backup's unit writes it, doctor reads it.
+BACKUP_STATUS_FILE = os.environ.get("BACKUP_STATUS_FILE", "")
+
 # The keys that hashes of PINs and passwords are sealed with, one a line: see tables/pepper.py and `manage.py pepper`.
 PEPPER_FILE = os.environ.get("PEPPER_FILE", "")
 # Beyond this many seconds between a host's clock and the database's nothing is written. The database itself allows an
@@ -304,6 +307,9 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = TLS
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if TLS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = TLS
+# Where terminals find the house, and a private authority that vouches for it: `manage.py doctor` asks there as they do.
+HOUSE_ADDRESS = os.environ.get("HOUSE_ADDRESS", f"https://{next(iter(ALLOWED_HOSTS), 'localhost').lstrip('.')}")
+HOUSE_CA_FILE = os.environ.get("HOUSE_CA_FILE", "")
 # Behind a proxy, uvicorn reads X-Forwarded-For and -Proto itself, from FORWARDED_ALLOW_IPS alone.
 
 # --- API ------------------------------------------------------------------------------------------------------

@@ -1,0 +1,50 @@
+"""``manage.py doctor``: whether this host and its house are well, a line for each part, with what to do."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from argparse import ArgumentParser
+from dataclasses import asdict
+from typing import Any, Final
+
+from django.core.management.base import BaseCommand
+
+from tables.audit import doctor
+from tables.audit.condition import Part, State
+
+SPELLED: Final = {State.WELL: "well ", State.WATCH: "watch", State.WRONG: "WRONG"}
+CONNECT_SECONDS: Final = "5"
+
+
+class Command(BaseCommand):
+    """Exits 1 where something is wrong; what should be looked at some time is none of that."""
+
+    help = "Looks at every part of this host's house; a line each, with what to do. Exits 1 where one is wrong."
+    requires_system_checks: list[str] = []  # it has to run where they fail
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--json", action="store_true", help="one line of JSON for each part")
+
+    def handle(self, *args: Any, json: bool, **options: Any) -> None:
+        os.environ.setdefault("PGCONNECT_TIMEOUT", CONNECT_SECONDS)
+        logging.disable(logging.CRITICAL)  # a traceback may quote what a line must not
+        wrong = 0
+        try:
+            for part in doctor.parts():
+                self.stdout.write(_json(part) if json else _line(part))
+                wrong += part.state == State.WRONG
+        finally:
+            logging.disable(logging.NOTSET)
+        if wrong:
+            sys.exit(1)
+
+
+def _line(part: Part) -> str:
+    return f"{SPELLED[part.state]}  {part.name}: {part.says}" + (f" → {part.do}" if part.do else "")
+
+
+def _json(part: Part) -> str:
+    return json.dumps(asdict(part))
