@@ -27,9 +27,9 @@ from ledger.log import read_head
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName
 from tables import dealing, past, standing
-from tables.disputes import cases, claims, corrections, mispays, moments, register
+from tables.disputes import cases, claims, corrections, mispays, moments, papers, register
 from tables.disputes.cases import Case
-from tables.disputes.corrections import Shown
+from tables.disputes.papers import Paper
 from tables.edge import rulings as ruling_worth
 from tables.games.catalog import GAMES
 from tables.games.felt import Payout
@@ -75,12 +75,12 @@ DONE: Final = {
 def floor(request: HttpRequest) -> HttpResponse:
     """The disputes of the floor, those that are open first, and the corrections."""
     lines, all_cases = cases.listed(SHOWN)
-    papers = sorted(corrections.shown(), key=lambda paper: paper.state != "proposed")
+    slips, all_slips = papers.listed(SHOWN)
     context = {
         "cases": lines,
-        "made": papers[:SHOWN],
+        "made": slips,
         "all_cases": all_cases,
-        "all_made": len(papers),
+        "all_made": all_slips,
     }
     return render(request, "dealer_ui/pit/disputes.html", context)
 
@@ -104,7 +104,7 @@ def disputes_csv(request: HttpRequest) -> HttpResponseBase:
 @watches
 @require_GET
 def corrections_csv(request: HttpRequest) -> HttpResponseBase:
-    return exports.answer(request, "corrections", _CORRECTIONS, iter([map(_correction_row, corrections.shown())]))
+    return exports.answer(request, "corrections", _CORRECTIONS, iter([map(_correction_row, papers.of())]))
 
 
 def _dispute_row(case: Case) -> exports.Row:
@@ -117,13 +117,13 @@ def _dispute_row(case: Case) -> exports.Row:
     )  # fmt: skip
 
 
-def _correction_row(shown: Shown) -> exports.Row:
-    correction = shown.correction
+def _correction_row(paper: Paper) -> exports.Row:
+    correction = paper.correction
     return (
-        shown.table, correction.slip, shown.state, correction.round, correction.seat,
+        paper.table, correction.slip, paper.state, correction.round, correction.seat,
         correction.recorded_cents, correction.due_cents, correction.handed_cents, correction.difference_cents,
-        shown.off_cents, correction.reason, correction.dispute, correction.earlier, shown.proposed_at,
-        correction.proposed_as, shown.decided_at, shown.by, shown.text,
+        paper.off_cents, correction.reason, correction.dispute, correction.earlier, paper.proposed_at,
+        correction.proposed_as, paper.decided_at, paper.by, paper.text,
     )  # fmt: skip
 
 
@@ -223,13 +223,13 @@ def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     case = cases.case(table.book_id, number)
     if case is None:
         raise Http404("There is no such dispute.")
-    papers = [paper for paper in corrections.shown(table.book_id) if paper.correction.dispute == number]
+    carried_out = [paper for paper in papers.of(table.book_id) if paper.correction.dispute == number]
     context = _form(request, table, refused) | {
         "case": case,
         "dispute": case.dispute,
         "holds": _holds(table, case.dispute),
         "rulings": {name: says for name, says in RULINGS.items() if case.dispute.round or name != claims.VOID},
-        "made": papers,
+        "made": carried_out,
         "about_money": case.dispute.ruling in claims.MONEY,
         "may_run": may_run,
         "what_if": _what_if(request, table, case.dispute),
@@ -289,7 +289,7 @@ def correct(request: HttpRequest, pk: int, number: int) -> HttpResponse:
             return redirect("pit:correction", pk, name.year, name.number)
         except Refused as refusal:
             refused = refusal
-    signed = [paper for paper in corrections.shown(table.book_id, number) if paper.state == "signed"]
+    signed = [paper for paper in papers.of(table.book_id, number) if paper.state == "signed"]
     rulings = [case.dispute for case in cases.cases(table.book_id, number) if _is_for_money(case.dispute)]
     carried_out = {paper.correction.dispute for paper in signed}
     draft = _draft(request, round_, [ruling for ruling in rulings if ruling.number not in carried_out])
@@ -378,10 +378,10 @@ def _proposal(request: HttpRequest, table: Table, round_: int) -> ProposeCorrect
 def correction(request: HttpRequest, pk: int, year: int, number: int) -> HttpResponse:
     """One correction on its slip; the second signature is a badge and a PIN."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
-    slip, refused = str(SlipName(corrections.SERIES, year, number)), None
+    name, refused = SlipName(corrections.SERIES, year, number), None
     if request.method == "POST":
         try:
-            entered = _signature(request, slip)
+            entered = _signature(request, str(name))
             attested = signatures.attested(request)
             by, _ = signatures.sign(request, lambda by: _record(request, table, entered, by, attested))
             did = "declined" if request.POST.get("do") == "decline" else "signed"
@@ -389,12 +389,12 @@ def correction(request: HttpRequest, pk: int, year: int, number: int) -> HttpRes
             return redirect("pit:correction", pk, year, number)
         except Refused as refusal:
             refused = refusal
-    shown = next((paper for paper in corrections.shown(table.book_id) if paper.correction.slip == slip), None)
-    if shown is None:
+    paper = papers.of_slip(table.book_id, name)
+    if paper is None:
         raise Http404("There is no such correction.")
-    context = _form(request, table, refused) | {"shown": shown, "one": shown.correction}
-    context |= {"sign_terms": _terms(table, shown.correction, "signed")}
-    context |= {"decline_terms": _terms(table, shown.correction, "declined") | {"reason": None}}
+    context = _form(request, table, refused) | {"shown": paper, "one": paper.correction}
+    context |= {"sign_terms": _terms(table, paper.correction, "signed")}
+    context |= {"decline_terms": _terms(table, paper.correction, "declined") | {"reason": None}}
     return render(request, "dealer_ui/pit/correction.html", context, status=_status(refused))
 
 

@@ -40,7 +40,7 @@ from tables.audit.round_list import Wanted
 from tables.board import pays
 from tables.board.shoe_hands import HAS_ROADS
 from tables.day import cash_shifts
-from tables.disputes import cases, corrections
+from tables.disputes import cases, papers
 from tables.games.catalog import GAMES
 from tables.log.series import Series, offered
 from tables.log.terms import usual_hold_of
@@ -338,7 +338,7 @@ def round_(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "file": f"{_slug(table)}-round-{number}.json",
         "paper": back_entry.of_round(table.book_id, number),
         "cases": cases.cases(table.book_id, number),
-        "made": corrections.shown(table.book_id, number),
+        "made": papers.of(table.book_id, number),
         "may_run": _viewer(request).has_perm("tables.run_floor"),
     }
     return render(request, "dealer_ui/pit/round.html", context)

@@ -11,13 +11,13 @@ from msgspec import Meta
 from ledger.proof.slip_name import SlipName
 from tables import dealing
 from tables.api import signing
-from tables.api.cursors import Page, Paged, page, position
+from tables.api.cursors import Page, Paged, cursor, page, position
 from tables.api.operations import Call, Write, operation
 from tables.api.signing import Signed
 from tables.api.views import FloorView, table_for, table_of
-from tables.disputes import cases, corrections, register
+from tables.disputes import cases, corrections, papers, register
 from tables.disputes.cases import Case, Listed
-from tables.disputes.corrections import Shown
+from tables.disputes.papers import Paper
 from tables.inputs import (
     CloseDispute,
     CorrectionInput,
@@ -36,6 +36,8 @@ from tables.staff import terminals
 
 DISPUTES: Final = "list_disputes"
 CORRECTIONS: Final = "list_corrections"
+_BY_NUMBER: Final = f"{CORRECTIONS} by number"
+"""Cursors of before named a moment: they are refused."""
 Number = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Cents = Annotated[int, Meta(ge=-(10**12), le=10**12)]
 Words = Annotated[str, Meta(max_length=2_000)]
@@ -391,15 +393,12 @@ class Corrections(FloorView):
         scope="read:disputes",
     )
     def get(self, call: Call[CorrectionsAsked, Any]) -> Page[CorrectionForm]:
-        """Those that were proposed last come first."""
-        before = position(CORRECTIONS, call.query)
-        papers = sorted(corrections.shown(), key=_place, reverse=True)
-        rows = [
-            paper
-            for paper in papers
-            if call.query.state in ("", paper.state) and (before is None or _place(paper) < tuple(before))
-        ]
-        return page(CORRECTIONS, call.query, rows[: call.query.limit + 1], form=correction_form, place=_place)
+        """Those that were proposed last come first. A page of one state may hold fewer lines than asked for, and none,
+        while `next` leads on: so many are looked at at a time."""
+        asked = call.query
+        before = position(_BY_NUMBER, asked)
+        lines, older = papers.page(before and tuple(before), asked.limit, asked.state)
+        return Page([correction_form(paper) for paper in lines], older and cursor(_BY_NUMBER, asked, older))
 
 
 class TableCorrections(FloorView):
@@ -420,7 +419,7 @@ class TableCorrections(FloorView):
             body.round, body.seat, body.handed_cents, body.reason, body.due_cents, body.dispute, body.earlier
         )
         answer = dealing.record(table, entered, by=call.by, key=call.key, expected_seq=None)
-        return _correction(table, corrections.waiting(table.book_id, answer.entry)[-1].slip)
+        return _correction(table, SlipName.parse(corrections.waiting(table.book_id, answer.entry)[-1].slip))
 
 
 class OneCorrection(FloorView):
@@ -436,7 +435,7 @@ class OneCorrection(FloorView):
     )
     def get(self, call: Call[Any, Any], pk: int, year: int, number: int) -> CorrectionForm:
         """On its slip."""
-        return _correction(table_for(call.caller, pk), str(SlipName(corrections.SERIES, year, number)))
+        return _correction(table_for(call.caller, pk), SlipName(corrections.SERIES, year, number))
 
 
 class CorrectionSignatures(FloorView):
@@ -452,8 +451,8 @@ class CorrectionSignatures(FloorView):
     )
     def post(self, call: Call[Any, CorrectionSigned], pk: int, year: int, number: int) -> CorrectionForm:
         """By badge and PIN of a second pit boss."""
-        name = str(SlipName(corrections.SERIES, year, number))
-        return _sign(call, table_of(call.by, pk), name, SignCorrection(name))
+        name = SlipName(corrections.SERIES, year, number)
+        return _sign(call, table_of(call.by, pk), name, SignCorrection(str(name)))
 
 
 class CorrectionRefusals(FloorView):
@@ -469,11 +468,11 @@ class CorrectionRefusals(FloorView):
     )
     def post(self, call: Call[Any, CorrectionDeclined], pk: int, year: int, number: int) -> CorrectionForm:
         """By badge and PIN, with a reason."""
-        name = str(SlipName(corrections.SERIES, year, number))
-        return _sign(call, table_of(call.by, pk), name, DeclineCorrection(name, call.body.reason))
+        name = SlipName(corrections.SERIES, year, number)
+        return _sign(call, table_of(call.by, pk), name, DeclineCorrection(str(name), call.body.reason))
 
 
-def _sign(call: Call[Any, Any], table: Table, name: str, entered: CorrectionInput) -> CorrectionForm:
+def _sign(call: Call[Any, Any], table: Table, name: SlipName, entered: CorrectionInput) -> CorrectionForm:
     attested = signing.attested(call)
     _correction(table, name)
     signing.sign(
@@ -483,25 +482,21 @@ def _sign(call: Call[Any, Any], table: Table, name: str, entered: CorrectionInpu
     return _correction(table, name)
 
 
-def _correction(table: Table, name: str) -> CorrectionForm:
-    shown = next((paper for paper in corrections.shown(table.book_id) if paper.correction.slip == name), None)
-    if shown is None:
+def _correction(table: Table, name: SlipName) -> CorrectionForm:
+    paper = papers.of_slip(table.book_id, name)
+    if paper is None:
         raise Refused("unknown_slip", f"There is no such correction at {table.name}.", 404)
-    return correction_form(shown)
+    return correction_form(paper)
 
 
-def _place(shown: Shown) -> tuple[str, str]:
-    return shown.proposed_at.isoformat(), shown.correction.slip
-
-
-def correction_form(shown: Shown) -> CorrectionForm:
+def correction_form(paper: Paper) -> CorrectionForm:
     """A correction with its signatures."""
-    correction = shown.correction
+    correction = paper.correction
     return CorrectionForm(
         slip=correction.slip,
-        table=shown.table_id,
-        table_name=shown.table,
-        state=shown.state,
+        table=paper.table_id,
+        table_name=paper.table,
+        state=paper.state,
         round=correction.round,
         seat=correction.seat,
         recorded_cents=correction.recorded_cents,
@@ -511,9 +506,9 @@ def correction_form(shown: Shown) -> CorrectionForm:
         reason=correction.reason,
         dispute=correction.dispute,
         earlier=correction.earlier,
-        proposed_at=shown.proposed_at,
+        proposed_at=paper.proposed_at,
         proposed_by=correction.proposed_as,
-        decided_at=shown.decided_at,
-        decided_by=shown.by,
-        text=shown.text,
+        decided_at=paper.decided_at,
+        decided_by=paper.by,
+        text=paper.text,
     )

@@ -8,12 +8,8 @@ was recorded, unless a dispute was ruled otherwise. The difference between due a
 from __future__ import annotations
 
 from collections.abc import Collection
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from typing import Any, Final
-
-from django.db import connection
 
 from ledger import cage, mends, slips
 from ledger.models import Account
@@ -26,7 +22,6 @@ from tables.disputes import claims, register
 from tables.games.felt import MOST_CENTS, Payout
 from tables.handlers import as_written, checks, enacts, enters
 from tables.inputs import DeclineCorrection, ProposeCorrection, SignCorrection
-from tables.log.catalog import read
 from tables.log.entries.corrections import (
     AboutCorrection,
     Correction,
@@ -35,7 +30,6 @@ from tables.log.entries.corrections import (
     CorrectionSigned,
 )
 from tables.log.entries.disputes import Dispute
-from tables.log.fold import UNREADABLE
 from tables.log.series import CORRECTION
 from tables.log.settlement import correction_moves
 from tables.models import Staff
@@ -321,72 +315,3 @@ def _step(scene: Scene, event: type[AboutCorrection], correction: Correction, *,
 
 def _with_sign(cents: int) -> str:
     return money(cents) if cents <= 0 else f"+{money(cents)}"
-
-
-# --- Reading ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A correction with its signatures, to be read."""
-
-    table_id: int
-    table: str
-    correction: Correction
-    state: str
-    """proposed, signed or declined."""
-    proposed_at: datetime
-    by: str = ""
-    """Who signed or declined it."""
-    decided_at: datetime | None = None
-    seq: int = 0
-    """The entry that signed or declined it, or else proposed it."""
-    text: str = ""
-    off_cents: int = 0
-    """What the mispay had left in the rack beyond what the ledger said, booked with it."""
-
-    @property
-    def unbooked(self) -> str:
-        """Why nothing was booked for the rack with a signed correction; empty where something was."""
-        if self.off_cents:
-            return ""
-        if self.correction.off_cents:
-            return "a count of the rack had taken it over already"
-        return "what was handed over is what the ledger says, so the rack was right"
-
-
-_ALL: Final = """
-    SELECT t.id, t.name, e.seq, e.at, e.by, e.kind, e.body
-    FROM tables_table AS t JOIN ledger_logentry AS e ON e.book_id = t.book_id AND e.subject = 'correction'
-    WHERE (%(book)s::bigint IS NULL OR e.book_id = %(book)s) AND (%(round)s::bytea IS NULL
-        OR position(%(round)s::bytea IN e.body) > 0)
-    ORDER BY e.at, e.seq
-"""
-
-
-def shown(book_id: int | None = None, round_: int | None = None) -> list[Shown]:
-    """Corrections of the floor, of a table, or of one of its rounds; the newest first."""
-    piece = None if round_ is None else f'"round":{round_},'.encode()
-    with connection.cursor() as cursor:
-        cursor.execute(_ALL, {"book": book_id, "round": piece})
-        rows = cursor.fetchall()
-    lines: dict[tuple[int, str], Shown] = {}
-    for pk, name, seq, moment, by, kind, body in rows:
-        with suppress(*UNREADABLE):
-            event = read(SERIES, kind, body)
-            assert isinstance(event, AboutCorrection)  # noqa: S101 -- the catalog has no other of this subject
-            slip = event.correction.slip
-            if isinstance(event, CorrectionProposed):
-                lines[pk, slip] = Shown(pk, name, event.correction, kind, moment, seq=seq)
-            elif (pk, slip) in lines:
-                lines[pk, slip] = replace(
-                    lines[pk, slip],
-                    state=kind,
-                    by=by,
-                    decided_at=moment,
-                    seq=seq,
-                    text=getattr(event, "text", ""),
-                    off_cents=getattr(event, "off_cents", 0),
-                )
-    matches = [line for line in lines.values() if round_ is None or line.correction.round == round_]
-    return matches[::-1]

@@ -2,15 +2,21 @@
 
 import json
 import re
+import uuid
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
-from tables import standing
+from ledger.models import Run
+from tables import dealing, inputs, standing
+from tables.audit import errands
+from tables.disputes import corrections, papers
 from tables.games.record import judge
 from tables.models import Staff
+from tables.roles import Role
 from tests import floor
 from tests.api.conftest import Caller, Floor, nothing_written, problem
 
@@ -264,3 +270,75 @@ def test_a_round_that_is_settled_anew_is_told_by_its_new_bets(house: Floor) -> N
     dealer.pay()
     dealer("bet", seat=1, amount_cents=1_000)
     assert last_bets(house) == {3: 4_000}
+
+
+# --- Lists that do not grow with what was ----------------------------------------------------------------------
+
+
+def corrected(house: Floor, count: int) -> list[str]:
+    """So many corrections at one table, each declined but for the last; the slips' names."""
+    second = floor.staff(Role.PIT_BOSS, "berta", "203")
+    house.dealer.bets(seat1=2_000)
+    house.dealer.cards(8, 10, 8)
+    house.dealer.pay()
+
+    def write(by: Staff, entered: inputs.CorrectionInput) -> None:
+        dealing.record(house.table, entered, by=by, key=uuid.uuid4(), expected_seq=None)
+
+    names = list[str]()
+    for number in range(count):
+        write(house.boss.by, inputs.ProposeCorrection(1, 1, 100 * (number + 1), "Paid wrong"))
+        names.append(corrections.waiting(house.table.book_id, standing.of(house.table).seq)[-1].slip)
+        if number < count - 1:
+            write(second, inputs.DeclineCorrection(names[-1], "He was paid right"))
+    return names
+
+
+def slips_of(caller: Caller, query: str) -> list[str]:
+    """A whole list, page by page."""
+    slips, cursor = [], ""
+    while cursor is not None:
+        page = caller.get(f"corrections/?{query}&cursor={cursor}").json()
+        slips += [line["slip"] for line in page["items"]]
+        cursor = page["next"]
+    return slips
+
+
+def test_corrections_are_listed_by_pages_of_each_state(house: Floor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a page leaves out or repeats a correction; or one that waits for a signature is behind a year of others."""
+    names = corrected(house, 5)
+    caller = house.as_(house.auditor)
+    assert slips_of(caller, "limit=2") == names[::-1]
+    assert slips_of(caller, "limit=2&state=proposed") == names[-1:]
+    monkeypatch.setattr(papers, "LOOKED_AT", 2)
+    assert slips_of(caller, "limit=1&state=declined") == names[-2::-1]
+    assert slips_of(caller, "state=signed") == []
+    [waiting] = papers.listed(1)[0]
+    assert (waiting.correction.slip, waiting.state) == (names[-1], "proposed")
+
+
+def test_a_page_of_corrections_reads_its_own_entries_alone(house: Floor) -> None:
+    """Harm: in its tenth year a house reads every correction that there ever was for the newest one."""
+    corrected(house, 6)
+    caller = house.as_(house.auditor)
+    with CaptureQueriesContext(connection) as captured:
+        assert len(caller.get("corrections/?limit=1").json()["items"]) == 1
+    [reading] = [query["sql"] for query in captured if "ledger_slipsignature AS signature" in query["sql"]]
+    with connection.cursor() as cursor:
+        cursor.execute(reading)
+        assert len(cursor.fetchall()) == 1
+
+
+@pytest.mark.parametrize("path", ["exports/", "slips/?series=opener"])
+def test_a_list_finds_its_newest_lines_by_an_index(house: Floor, path: str) -> None:
+    """Harm: whoever lists what auditors asked for reads each run of the watch since the house opened."""
+    Run.objects.create(task=errands.PREFIX + "keys", slot=timezone.now(), begun_at=timezone.now())
+    caller = house.as_(house.auditor)
+    with CaptureQueriesContext(connection) as captured:
+        assert caller.get(path).json()["items"]
+    [listing] = [query["sql"] for query in captured if re.search("LIKE 'audit|unnest.*ledger_slip", query["sql"], re.S)]
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {listing}")
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert re.search("ledger_run_asked|ledger_slip_newest", plan), plan

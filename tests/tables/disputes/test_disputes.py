@@ -14,7 +14,7 @@ from ledger.models import Account, Alert, LogEntry, Slip, SlipSignature, Transfe
 from ledger.proof.moves import Move
 from tables import dealing, past
 from tables.audit import history, proofs
-from tables.disputes import cases, corrections
+from tables.disputes import cases, corrections, papers
 from tables.inputs import (
     BeginSlip,
     CloseDispute,
@@ -289,7 +289,7 @@ def test_a_seat_that_was_not_paid_is_paid_by_two(felt: Hand, boss: Staff, second
     enter(felt, second, SignCorrection(waiting(felt)))
     assert moved(felt) == [("over", "over_short", "rack", 2_000), ("correct_pay", "rack", "players", 2_000)]
     assert rack(felt) == before
-    (one,) = corrections.shown(felt.table.book_id, 1)
+    (one,) = papers.of(felt.table.book_id, 1)
     assert (one.state, one.by, one.correction.recorded_cents) == ("signed", "201 Bruno", 2_000)
     assert holds(felt)
 
@@ -380,7 +380,7 @@ def test_a_correction_that_is_declined_keeps_its_number(felt: Hand, boss: Staff,
     enter(felt, boss, OWED)
     year = timezone.localtime().year
     assert (first, waiting(felt)) == (f"correction/{year}/1", f"correction/{year}/2")
-    assert [one.state for one in corrections.shown(felt.table.book_id, 1)] == ["proposed", "declined"]
+    assert [one.state for one in papers.of(felt.table.book_id, 1)] == ["proposed", "declined"]
     assert [str(one) for one in Slip.objects.filter(series="correction").order_by("number")] == [first, waiting(felt)]
     assert holds(felt)
 

@@ -1,0 +1,202 @@
+"""Corrections to be read: on the floor's list, page by page, and each with its signatures.
+
+A correction's number is a row beside its entries, and so is each of its signatures: what is listed is found by those,
+so a page costs the same however many there ever were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import connection
+
+from ledger.proof.slip_name import SlipName
+from tables.log.catalog import read
+from tables.log.entries.corrections import AboutCorrection, Correction, CorrectionProposed
+from tables.log.fold import UNREADABLE
+from tables.log.series import CORRECTION
+
+LOOKED_AT: Final = 1_000
+"""Numbers whose state one page looks at."""
+
+Number = tuple[int, int]
+"""Year and number of a correction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A correction with its signatures, to be read."""
+
+    table_id: int
+    table: str
+    correction: Correction
+    state: str
+    """proposed, signed or declined."""
+    proposed_at: datetime
+    by: str = ""
+    """Who signed or declined it."""
+    decided_at: datetime | None = None
+    seq: int = 0
+    """The entry that signed or declined it, or else proposed it."""
+    text: str = ""
+    off_cents: int = 0
+    """What the mispay had left in the rack beyond what the ledger said, booked with it."""
+
+    @property
+    def unbooked(self) -> str:
+        """Why nothing was booked for the rack with a signed correction; empty where something was."""
+        if self.off_cents:
+            return ""
+        if self.correction.off_cents:
+            return "a count of the rack had taken it over already"
+        return "what was handed over is what the ledger says, so the rack was right"
+
+    @property
+    def number(self) -> Number:
+        """Its place among all corrections."""
+        name = SlipName.parse(self.correction.slip)
+        return name.year, name.number
+
+
+# --- By pages --------------------------------------------------------------------------------------------------
+
+_NUMBERS: Final = """
+    SELECT s.year, s.number, s.id, coalesce(
+        (SELECT stage FROM ledger_slipsignature WHERE slip_id = s.id AND stage <> 'proposed' LIMIT 1), 'proposed')
+    FROM ledger_slip AS s WHERE s.series = %(series)s
+        AND (%(year)s::int IS NULL OR (s.year, s.number) < (%(year)s::int, %(number)s::int))
+    ORDER BY s.year DESC, s.number DESC LIMIT %(count)s
+"""
+_NEWEST: Final = """
+    SELECT latest.kind, latest.body FROM tables_table AS t CROSS JOIN LATERAL (
+        SELECT kind, body FROM ledger_logentry WHERE book_id = t.book_id AND subject = 'correction'
+        ORDER BY seq DESC LIMIT 1
+    ) AS latest
+"""
+_IDS: Final = """
+    SELECT s.id FROM unnest(%s::int[], %s::int[]) AS wanted (year, number)
+    JOIN ledger_slip AS s ON s.series = %s AND s.year = wanted.year AND s.number = wanted.number
+"""
+_SIGNED: Final = """
+    SELECT t.id, t.name, e.seq, e.at, e.by, e.kind, e.body
+    FROM ledger_slipsignature AS signature
+    JOIN ledger_logentry AS e ON e.book_id = signature.book_id AND e.seq = signature.seq
+    JOIN tables_table AS t ON t.book_id = signature.book_id
+    WHERE signature.slip_id = ANY(%s) ORDER BY e.at, e.seq
+"""
+
+
+def page(before: Number | None, count: int, state: str = "") -> tuple[list[Paper], Number | None]:
+    """Up to ``count`` corrections, those that were proposed last first, those before a number; and the number before
+    which the next page begins, None at the end. Of a state, it may hold fewer although more follow."""
+    if state == "proposed":
+        papers = [paper for paper in _papers(_ids(_waiting())) if before is None or paper.number < before]
+        return papers[:count], papers[count - 1].number if len(papers) > count else None
+    looked_at = LOOKED_AT if state else count
+    rows = _numbers(before, looked_at + 1)
+    matches = [row for row in rows[:looked_at] if state in ("", row[3])]
+    last = None
+    if len(matches) > count:
+        last = matches[count - 1]
+    elif len(rows) > looked_at:
+        last = rows[looked_at - 1]
+    return _papers([row[2] for row in matches[:count]]), (last[0], last[1]) if last else None
+
+
+def listed(count: int) -> tuple[list[Paper], int]:
+    """Up to ``count`` corrections: those that wait for a signature, then the newest; and how many there ever were."""
+    waiting, newest = page(None, count, "proposed")[0], page(None, count)[0]
+    others = [paper for paper in newest if paper.state != "proposed"]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM ledger_slip WHERE series = %s", [CORRECTION.name])
+        every = int(cursor.fetchone()[0])
+    return (waiting + others)[:count], every
+
+
+def of_slip(book_id: int, name: SlipName) -> Paper | None:
+    """One correction of a table."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id FROM ledger_slip WHERE series = %s AND year = %s AND number = %s AND book_id = %s",
+            [CORRECTION.name, min(name.year, 32_767), min(name.number, 2**31 - 1), book_id],
+        )
+        papers = _papers([pk for (pk,) in cursor.fetchall()])
+    return papers[0] if papers else None
+
+
+def _numbers(before: Number | None, count: int) -> list[tuple[int, int, int, str]]:
+    year, number = before or (None, None)
+    facts = {"series": CORRECTION.name, "year": year, "number": number, "count": count}
+    return _rows(_NUMBERS, facts)
+
+
+def _waiting() -> list[Number]:
+    """What waits for a signature: the newest entry of each table about corrections carries all that do."""
+    numbers: list[Number] = []
+    for kind, body in _rows(_NEWEST):
+        with suppress(*UNREADABLE):
+            event = read(CORRECTION.name, kind, body)
+            names = [SlipName.parse(waiting.slip) for waiting in getattr(event, "open", ())]
+            numbers += [(name.year, name.number) for name in names]
+    return numbers
+
+
+def _ids(numbers: Sequence[Number]) -> list[int]:
+    columns = [[year for year, _ in numbers], [number for _, number in numbers], CORRECTION.name]
+    return [pk for (pk,) in _rows(_IDS, columns)] if numbers else []
+
+
+def _papers(ids: Collection[int]) -> list[Paper]:
+    """The newest number first."""
+    return sorted(_made_of(_rows(_SIGNED, [list(ids)])), key=lambda paper: paper.number, reverse=True) if ids else []
+
+
+# --- By table and round ----------------------------------------------------------------------------------------
+
+_ALL: Final = """
+    SELECT t.id, t.name, e.seq, e.at, e.by, e.kind, e.body
+    FROM tables_table AS t JOIN ledger_logentry AS e ON e.book_id = t.book_id AND e.subject = 'correction'
+    WHERE (%(book)s::bigint IS NULL OR e.book_id = %(book)s) AND (%(round)s::bytea IS NULL
+        OR position(%(round)s::bytea IN e.body) > 0)
+    ORDER BY e.at, e.seq
+"""
+
+
+def of(book_id: int | None = None, round_: int | None = None) -> list[Paper]:
+    """Corrections of the floor, of a table, or of one of its rounds; the newest first."""
+    piece = None if round_ is None else f'"round":{round_},'.encode()
+    papers = _made_of(_rows(_ALL, {"book": book_id, "round": piece}))
+    return [paper for paper in papers if round_ is None or paper.correction.round == round_][::-1]
+
+
+def _made_of(rows: Iterable[tuple[Any, ...]]) -> list[Paper]:
+    """Papers of their entries, in the order in which they were proposed."""
+    papers: dict[tuple[int, str], Paper] = {}
+    for pk, name, seq, moment, by, kind, body in rows:
+        with suppress(*UNREADABLE):
+            event = read(CORRECTION.name, kind, body)
+            assert isinstance(event, AboutCorrection)  # noqa: S101 -- the catalog has no other of this subject
+            slip = event.correction.slip
+            if isinstance(event, CorrectionProposed):
+                papers[pk, slip] = Paper(pk, name, event.correction, kind, moment, seq=seq)
+            elif (pk, slip) in papers:
+                papers[pk, slip] = replace(
+                    papers[pk, slip],
+                    state=kind,
+                    by=by,
+                    decided_at=moment,
+                    seq=seq,
+                    text=getattr(event, "text", ""),
+                    off_cents=getattr(event, "off_cents", 0),
+                )
+    return list(papers.values())
+
+
+def _rows(sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return cursor.fetchall()
