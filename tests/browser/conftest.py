@@ -63,6 +63,12 @@ class Screen:
         return str(self.page.inner_text("#refused span"))
 
     @property
+    def warned(self) -> str:
+        """What a screen reader is told at once. The page empties its place first and fills it in the next frame."""
+        frame = "new Promise((said) => requestAnimationFrame(() => said(document.getElementById('warned').innerText)))"
+        return str(self.page.evaluate(frame))
+
+    @property
     def key(self) -> str:
         """The key of this rendering."""
         return str(self.page.evaluate("document.querySelector('#entry input[name=key]')?.value"))
@@ -95,6 +101,11 @@ class Screen:
         self.page.tap(selector)
         self.presses += 1
         self.settle(drawn)
+
+    def count_columns(self, decks: int = 1) -> None:
+        """Type how many cards each column of a deck check holds, up to the last column's Enter."""
+        for rank in range(1, 11):
+            self.type(*str(decks * rank), *(["Enter"] if rank < 10 else []))
 
     def pause(self) -> None:
         """Long enough for the same key to be another press."""

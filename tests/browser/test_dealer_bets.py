@@ -31,7 +31,7 @@ def test_bets_that_are_no_bets(at_table: Come, rocket: Hand) -> None:
         screen.page.fill("#amount", typed)
         screen.tap("#place")
         assert screen.refused == sentence
-        assert screen.page.inner_text("#warned").startswith(sentence[:20]), "and it is said"
+        assert screen.warned.startswith(sentence[:20]), "and it is said"
         assert screen.page.inner_text("#bet-seat") == "seat 1"
         screen.pause()
     assert screen.seq == start

@@ -173,7 +173,7 @@ def test_a_card_that_the_shoe_cannot_hold(at_table: Come, rocket: Hand) -> None:
         "No 1 can be left in this shoe: the only one is out already. Wrong key: press the right one. "
         "Wrong card: call the pit."
     )
-    assert screen.page.inner_text("#warned").startswith("No 1 can be left")
+    assert screen.warned.startswith("No 1 can be left")
     assert screen.prompt == "Deal a card to seat 2."
     assert entries(rocket)[-1] == ("alert", "card_refused")
     screen.keys("2")
@@ -221,8 +221,7 @@ def count_columns(screen: Screen) -> None:
     screen.type("Enter")
     screen.pause()
     assert screen.seq == seq
-    for rank in range(1, 11):
-        screen.type(*str(rank), *(["Enter"] if rank < 10 else []))
+    screen.count_columns()
     assert screen.page.input_value("#count10") == "10"
 
 

@@ -261,7 +261,8 @@ def a_day_at(house: House, table: Table) -> None:
     signs(pit, "bella")
     deals(house, table)
     pit.goto("/pit/")
-    pit.click("text=Retire shoe")
+    pit.click(f"#more-{table.pk}")
+    pit.click("a:has-text('Retire shoe')")
     pit.wait_for_selector("h1:has-text('Retire shoe')")
     with pit.expect_navigation():
         pit.click("main button:has-text('Retire shoe')")
@@ -293,6 +294,8 @@ def deals(house: House, table: Table) -> None:
     screen = Screen(page, table).open()
     while screen.due not in ("bets", "seats"):
         screen.pause()
+        if screen.due == "check":
+            screen.count_columns(decks=6)
         screen.keys("Enter")
     page.keyboard.press("F2")
     page.fill("#sheet-amount", "50")
