@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
+from typing import Final
 
 from casino import embedded, keeper
 
@@ -205,15 +206,15 @@ class Demo:
     def open_house(self, logins: str) -> None:
         python = [sys.executable, "-m"]
         web = [*python, "casino.web", "--host", self.host, "--port", str(self.port), "--no-proxy-headers"]
-        celery = [*python, "celery", "--app", "casino"]
-        worker = [*celery, "worker", "--concurrency", "1", "--hostname", "house@%h", "--loglevel", "INFO"]
-        alerts = [*celery, "worker", "--queues", "alerts", "--concurrency", "2", "--hostname", "alerts@%h"]
-        alerts += ["--loglevel", "WARNING"]
-        beat = [*celery, "beat", "--schedule", str(FOLDER / "beat"), "--pidfile", "", "--loglevel", "INFO"]
-        self.children = [
-            Child(name, command, FOLDER / f"{name}.log")
-            for name, command in (("web", web), ("worker", worker), ("alerts", alerts), ("beat", beat))
-        ]
+        beat = [*_CELERY, "beat", "--schedule", str(FOLDER / "beat"), "--pidfile", "", "--loglevel", "INFO"]
+        commands = {
+            "web": web,
+            "worker": worker("celery", "house", processes=1, level="INFO"),
+            "alerts": worker("alerts", "alerts", processes=2, level="WARNING"),
+            "events": worker("events", "events", processes=1, level="WARNING"),
+            "beat": beat,
+        }
+        self.children = [Child(name, command, FOLDER / f"{name}.log") for name, command in commands.items()]
         if self.is_live:
             command = [*python, "casino.demo_house.live", "--seed", str(self.seed)]
             self.children.append(Child("live", command, FOLDER / "live.log"))
@@ -250,6 +251,15 @@ class Demo:
         deadline = time.monotonic() + GRACE
         for child in self.children:
             child.wait_until_stopped(deadline)
+
+
+_CELERY: Final = (sys.executable, "-m", "celery", "--app", "casino")
+
+
+def worker(queue: str, name: str, *, processes: int, level: str) -> list[str]:
+    """A worker for one queue alone: what waits in one of them holds up no other."""
+    options = ["--queues", queue, "--concurrency", str(processes), "--hostname", f"{name}@%h", "--loglevel", level]
+    return [*_CELERY, "worker", *options]
 
 
 def run(*arguments: str) -> None:

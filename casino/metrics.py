@@ -20,6 +20,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from casino import worker_meters
 from ledger.log import read_heads
 from tables import standing
 from tables.alerting import delivery, following, subscriptions
@@ -75,7 +76,7 @@ class House(Collector):
     """What the database and the broker know. What cannot be asked is left out: its absence is what an alert goes by."""
 
     def collect(self) -> Iterable[Metric]:
-        for figures in (_tables, _feed, _alerts, _watch, _connections, _queues):
+        for figures in (_tables, _feed, _alerts, _watch, _connections, _queues, worker_meters.figures):
             try:
                 yield from figures()
             except (DatabaseError, redis.RedisError, ValueError):

@@ -167,9 +167,8 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
-# What the floor is to hear within seconds waits behind no proof: a queue of its own, with a worker of its own. A worker
-# that is told of no queue serves both.
-# Events go to receivers that may be slow: those have a queue of their own too, and delay no alert.
+# What the floor is to hear within seconds waits behind no proof, and what goes to receivers that may be slow holds up
+# neither a count nor an alert: each has a queue and a worker of its own. A worker that is told of no queue serves all.
 CELERY_TASK_QUEUES = (Queue("celery"), Queue("alerts"), Queue("events"))
 CELERY_TASK_DEFAULT_QUEUE = "celery"
 CELERY_TASK_ROUTES = {

@@ -85,7 +85,7 @@ class Demo:
         return min(matching, default=0)
 
 
-COMMANDS = {"web": "casino.web", "worker": "house@", "alerts": "alerts@"}
+COMMANDS = {"web": "casino.web", "worker": "house@", "alerts": "alerts@", "events": "events@"}
 """What stands in the command line of a child and in no other's."""
 CONFIGURED = {
     "DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "SECRET_KEY", "PEPPER_FILE", "CASINO_ENV", "CASINO_DB_ROLE",
@@ -141,7 +141,7 @@ def test_a_second_run_keeps_the_data_and_revives_what_dies(start: Callable[..., 
     demo = start().opened()
     assert (local / "demo" / "postgres" / "PG_VERSION").stat().st_mtime_ns == made
     assert (local / "demo" / "secret-key").read_text() == key
-    for name in ("web", "worker", "alerts", "beat"):
+    for name in ("web", "worker", "alerts", "events", "beat"):
         pid = demo.child(name)
         os.kill(pid, signal.SIGKILL)
         demo.hear(f"{name} was killed by signal 9; starting it again")
@@ -161,11 +161,11 @@ def test_all_killed_at_once_come_back_without_waiting_for_each_other(start: Call
     demo = start().opened()
     killed = {}
     for _ in range(2):
-        for name in ("beat", "worker", "alerts", "web"):
+        for name in ("beat", "worker", "alerts", "events", "web"):
             eventually(lambda name=name: demo.child(name) not in {0, killed.get(name)})
             killed[name] = demo.child(name)
             os.kill(killed[name], signal.SIGKILL)
-        for name in ("beat", "worker", "alerts", "web"):
+        for name in ("beat", "worker", "alerts", "events", "web"):
             demo.hear(f"{name} was killed by signal 9; starting it again")
         demo.said = ""
     began = time.monotonic()

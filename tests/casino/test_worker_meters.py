@@ -1,0 +1,85 @@
+"""What workers and beat tell Prometheus through the broker; and that each queue has a worker of its own."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+
+import pytest
+import redis
+from django.conf import settings
+from prometheus_client.metrics_core import Metric
+
+from casino import worker_meters
+from casino.embedded import BASE_DIR, House
+from tables import tasks
+from tests.processes import Served
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.1)
+
+
+def told() -> dict[str, Metric]:
+    return {family.name: family for family in worker_meters.figures()}
+
+
+def value(family: str, name: str, **labels: str) -> float:
+    samples = told()[family].samples
+    return sum(sample.value for sample in samples if (sample.name, sample.labels) == (name, labels))
+
+
+def test_a_worker_and_its_tasks_are_told_of_until_it_is_stopped(broker: House, celery_worker_process: Served) -> None:
+    """Harm: the process that counts and proves has died, or fails at each task, and no figure says so."""
+
+    def ended() -> float:
+        return value("casino_tasks", "casino_tasks_total", task="clear_sessions", state="success")
+
+    def serving() -> float:
+        return value("casino_queue_workers", "casino_queue_workers", queue="celery")
+
+    before = ended()
+    tasks.clear_sessions.delay()
+    eventually(lambda: ended() == before + 1)
+    assert value("casino_task_seconds", "casino_task_seconds_count", task="clear_sessions") == before + 1
+    eventually(lambda: serving() == 1)
+    [age] = told()["casino_worker_age_seconds"].samples
+    assert 0 <= age.value < worker_meters.FRESH
+    celery_worker_process.stop()
+    eventually(lambda: serving() == 0)
+    assert told()["casino_worker_age_seconds"].samples == []
+
+
+def test_a_worker_that_was_killed_serves_no_queue(broker: House) -> None:
+    """Harm: what a dead worker left says for an hour that its queue is served."""
+    key = f"{worker_meters.ALIVE}gone@pit"
+    with redis.Redis.from_url(settings.REDIS_URL) as server:
+        server.set(key, "celery,alerts", ex=worker_meters.REMEMBERED - 300)
+        try:
+            [age] = [one for one in told()["casino_worker_age_seconds"].samples if one.labels["worker"] == "gone@pit"]
+            assert age.value == pytest.approx(300, abs=30)
+            assert value("casino_queue_workers", "casino_queue_workers", queue="alerts") == 0
+        finally:
+            server.delete(key)
+
+
+def test_a_task_that_fails_or_takes_long_is_told_apart(broker: House) -> None:
+    """Harm: a proof that fails each night looks like one that holds."""
+    name = "tables.tasks.tried"
+    for state, seconds in (("success", 0.01), ("failure", 2.0), ("success", 9_999.0)):
+        worker_meters.count(name, state, seconds)
+    assert value("casino_tasks", "casino_tasks_total", task="tried", state="failure") == 1
+    within = [value("casino_task_seconds", "casino_task_seconds_bucket", task="tried", le=le) for le in ("0.1", "5.0")]
+    assert within == [1, 2]
+    assert value("casino_task_seconds", "casino_task_seconds_bucket", task="tried", le="+Inf") == 3
+
+
+def test_each_queue_has_a_worker_of_its_own() -> None:
+    """Harm: a receiver that takes twenty seconds for each answer holds the process that reconciles the chips."""
+    units = [path.read_text() for path in (BASE_DIR / "deploy" / "systemd").glob("*.service")]
+    served = [re.findall(r"--queues (\S+)", text) for text in units if "casino worker" in text]
+    assert sorted(served) == sorted([queue.name] for queue in settings.CELERY_TASK_QUEUES)
