@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
 from django.db import connection
 from django.utils import timezone
@@ -198,6 +199,19 @@ def not_stopped(scene: Scene) -> None:
     if scene.standing.reader is not None and scene.standing.reader.stop is not None:
         says = "The card reader and the dealer do not agree: say first which of them is right."
         raise Refused("reader_stopped", says, 409)
+
+
+SETTLED_BY: Final = "reader_settled_by"
+
+
+def settles_readers() -> str:
+    """The role that says who is right, where a card reader and the dealer disagree."""
+    return str(house_terms.in_force(SETTLED_BY))
+
+
+def who_settles_readers(scene: Scene, by: Staff) -> None:
+    """The dealer who stands there, or who runs the floor: as the house's terms have it."""
+    (the_floor if settles_readers() == Role.PIT_BOSS else the_dealer)(scene, by)
 
 
 def for_a_reader(scene: Scene) -> None:

@@ -330,7 +330,7 @@ class Screen:
         if self.board.due == "bets":
             return "No bet yet."
         if self.board.due == "reader":
-            return "Say who is right: R the reader, K you."
+            return "Say who is right: R the reader, K you." if self.settles_reader else "A pit boss says who is right."
         if self.board.card_keys or self._turns_burn:
             return "A card is due: press its key."
         return self.board.phrase.do

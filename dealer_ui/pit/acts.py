@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from tables import permits
 from tables.board import secrecy
 from tables.games.cards import pack_of
 from tables.games.felt import Shuffle
@@ -15,15 +16,17 @@ from tables.inputs import (
     Input,
     LockRack,
     RetireShoe,
+    SettleReader,
     TakeBack,
     UnlockRack,
     VoidRound,
 )
 from tables.log import paper
 from tables.log.entries.rounds import spelled, words_of
-from tables.log.fold import Standing
+from tables.log.fold import Standing, Stop
 from tables.log.mishaps import REASONS
 from tables.models import ShoeSource
+from tables.roles import Role
 from tables.setup import house_terms
 
 
@@ -87,6 +90,8 @@ def _unlocked(form: Mapping[str, str]) -> Input:
 ACTS: Final[Mapping[str, Act]] = {
     act.name: act
     for act in (
+        Act("reader-right", "Reader is right", ": the card reader goes on", lambda form: SettleReader("reader")),
+        Act("dealer-right", "Dealer is right", ": the dealer keys the cards", lambda form: SettleReader("dealer")),
         Act("take-back", "Take back", ": the latest input is taken back", lambda form: TakeBack(reopens=True)),
         Act("retire-shoe", "Retire shoe", ": the shoe is retired", lambda form: RetireShoe()),
         Act("forgive-commission", "Forgive commission", ": the commission is forgiven", _forgiven, owes=True),
@@ -106,7 +111,9 @@ def possible(standing: Standing) -> tuple[Act, ...]:
     if not standing.is_open:
         return ()
     is_locked = standing.lock is not None
-    can = [ACTS["take-back"]] if _can_take_back(standing) and not is_locked else []
+    is_asked = permits.settles_readers() == Role.PIT_BOSS and standing.reader is not None and standing.reader.stop
+    can = [ACTS["reader-right"], ACTS["dealer-right"]] if is_asked and not is_locked else []
+    can += [ACTS["take-back"]] if _can_take_back(standing) and not is_locked else []
     if standing.round_open:
         can.append(ACTS["void-round"])
     else:
@@ -133,6 +140,8 @@ def consequences(standing: Standing, chosen: Act) -> list[str]:
             "The shoe leaves the table; a new one is loaded before the next round.",
             *(["The order that it was dealt from is opened in the log."] if opened else []),
         ]
+    if standing.reader is not None and standing.reader.stop is not None and chosen.name in READERS:
+        return _settles(standing.reader.stop, chosen)
     if chosen.reasons:
         return _ends(standing, chosen)
     if chosen.noted:
@@ -150,6 +159,18 @@ def consequences(standing: Standing, chosen: Act) -> list[str]:
     reversed_ = ["The round was settled by it: its transfers are reversed."] if standing.round.over else []
     return [f"Round {standing.round.number}, entry {last.seq} is taken back: “{words}”.", *reversed_,
             "The entry stays in the log; a correcting one that names you follows it."]  # fmt: skip
+
+
+READERS: Final = ("reader-right", "dealer-right")
+
+
+def _settles(stop: Stop, chosen: Act) -> list[str]:
+    """Who of reader and dealer is believed, and what comes of it."""
+    beside = f", the dealer keyed {stop.keyed}" if stop.keyed else ""
+    goes_on = "The reader names the cards again." if chosen.name == READERS[0] else (
+        "The dealer keys the cards. If a wrong one stands in the round, it is taken back and keyed."
+    )  # fmt: skip
+    return [f"The reader read {stop.read or 'nothing'}{beside}. {stop.says}", goes_on, "Your name stays in the log."]
 
 
 def _locks(chosen: Act) -> list[str]:

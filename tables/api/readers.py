@@ -13,6 +13,7 @@ from tables import dealing, standing
 from tables.api.operations import Call, operation
 from tables.api.views import FloorView
 from tables.inputs import Input, ReadCard, StartReader
+from tables.log.reader_messages import key_of
 from tables.models import ServiceAccount, Table
 from tables.play import readers
 from tables.refusals import Refused
@@ -30,7 +31,7 @@ class ReaderMessage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     @property
     def key(self) -> UUID:
         """Session and number: the same message counts once."""
-        return readers.key_of("message", str(self.session), self.number)
+        return key_of("message", str(self.session), self.number)
 
 
 class ReaderState(msgspec.Struct, frozen=True):
@@ -93,7 +94,7 @@ class Reader(FloorView):
             if said.card is None:
                 raise Refused("bad_input", "Card: a message names one, but for number 0.", 400)
             entered = ReadCard(session, said.number, said.card)
-        key = readers.key_of(account.name, session, said.number)
+        key = key_of(account.name, session, said.number)
         answer = dealing.record(table, entered, by=account, key=key, expected_seq=None)
         return msgspec.structs.replace(_state(table, account), again=answer.again)
 

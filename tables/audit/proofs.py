@@ -37,6 +37,7 @@ from tables.log import by_count
 from tables.log.catalog import event_of
 from tables.log.event import Misconduct, Unreadable
 from tables.log.fold import UNREADABLE, Standing
+from tables.log.reader_messages import Messages
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
 from tables.models import (
@@ -54,6 +55,7 @@ from tables.models import (
     Table,
     Verification,
 )
+from tables.play.readers import latest_number
 
 BESIDE_THE_LOG: Final = (
     (HouseHours, "hours", "changed"),
@@ -237,6 +239,7 @@ class _Proof:
     report: Report
     floor: Floor
     replay: Replay
+    messages: Messages
     committed: dict[str, int] = field(default_factory=dict)
     """The orders of house shoes that were committed to, and in which entries."""
 
@@ -246,6 +249,7 @@ class _Proof:
         if settings is not None:
             by_count.refuse(event, settings, None if held is None else held.get(RACK, 0))
         move_kinds = {transfer.move.kind for transfer in posted}
+        self.messages.follow(self.replay.standing, event, entry)
         conduct.enact(self.floor, self.replay.standing, event, entry, move_kinds)
         self.replay.follow(entry, event, posted)
         if (commitment := event.commits) is not None:
@@ -258,9 +262,11 @@ class _Proof:
 def _proof(book: Book, after: Head | None, report: Report) -> _Proof:
     accounts = chart(book.pk)
     if after is None:
-        return _Proof(report, Floor(book), Replay(accounts, seals=Seals(), held={}))
+        return _Proof(report, Floor(book), Replay(accounts, seals=Seals(), held={}), Messages())
     start = standing.at(after)
-    return _Proof(report, Floor(book, after.seq), Replay(accounts, start, posted=_posted(book, start)))
+    number = latest_number(book.pk, start.reader, after.seq + 1) if start.reader else 0
+    replay = Replay(accounts, start, posted=_posted(book, start))
+    return _Proof(report, Floor(book, after.seq), replay, Messages(number))
 
 
 # --- reading ---------------------------------------------------------------------------------------------------

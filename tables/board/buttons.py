@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 from django.utils import timezone
 
 from ledger.proof.chips import RACK, money
+from tables import permits
 from tables.games.cards import PAIRS, Composition
 from tables.games.catalog import GAMES
 from tables.games.felt import DEALER, AskBet, AskCard, AskChoice, AskCloseBets, Choice, Payout, Prompt
@@ -47,6 +48,7 @@ from tables.log.terms import limits_of, rules_of
 from tables.models import ShoeSource, Staff, Table
 from tables.play import pots, rounds, shoes
 from tables.refusals import Refused
+from tables.roles import Role
 from tables.scene import Scene
 
 
@@ -129,6 +131,8 @@ class Entries:
         self, due: str, prompts: Sequence[Prompt], to_pay: Sequence[Payout], card_keys: bool
     ) -> Iterable[Button]:
         if due == "locked":
+            return
+        if due == "reader" and permits.settles_readers() == Role.PIT_BOSS:
             return
         if due == "reader":
             yield Button("The reader is right: it goes on", spell(SettleReader("reader")), "R")

@@ -10,12 +10,14 @@ from typing import Final
 
 from ledger.proof import chips
 from ledger.proof.chips import Denomination, money
+from tables import permits
 from tables.board import payments
 from tables.games.cards import PAIRS
 from tables.games.felt import Payout, Phrase, Prompt, Settled
 from tables.games.game import Kind
 from tables.log.fold import Round
 from tables.log.kinds import kind_of
+from tables.roles import Role
 from tables.scene import Scene
 
 
@@ -236,6 +238,8 @@ class Telling(ABC):
         if stop is None:
             raise ValueError("no card reader has stopped here")
         rule = "The pit knows of it. If a wrong card stands in the round, take it back and key the right one."
+        if permits.settles_readers() == Role.PIT_BOSS:
+            rule = "The pit was called: a pit boss says who is right, on the table's page. Leave the cards as they lie."
         if stop.keyed:
             return Phrase(f"The reader read {stop.read}, you keyed {stop.keyed}: look.", "One moment, please.", rule)
         return Phrase(f"The reader read {stop.read}: {stop.says}", "One moment, please.", rule)

@@ -378,6 +378,12 @@ TERMS: Final[Mapping[str, Term]] = {
         ),
         # --- Programs and devices
         Term(
+            name="reader_settled_by", title="Who says whether reader or dealer is right", group=PROGRAMS, kind="choice",
+            default="dealer", choices=("dealer", "pit_boss"),
+            help="Where a card reader and the dealer disagree the round waits for this word. The pit hears of it either"
+            " way.",
+        ),
+        Term(
             name="service_days", title="A program's account is good for", group=PROGRAMS, kind="days",
             default=365, least=1, most=1_096,
             help="At the longest; then an operator looks whether it is still needed, and renews it.",

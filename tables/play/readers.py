@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
-from uuid import UUID, uuid5
 
 from django.utils import timezone
 from msgspec import structs
@@ -40,21 +39,18 @@ from tables.log.entries.rounds import Played
 from tables.log.event import Misconduct
 from tables.log.fold import CardReader, Standing
 from tables.log.kinds import kind_of
+from tables.log.reader_messages import number_of
 from tables.models import ServiceAccount, ShoeSource
 from tables.play import rounds
 from tables.refusals import Refused, sentence
+from tables.roles import Role
 from tables.scene import Outcome, Scene, Step, program_of
+from tables.setup import house_terms
 
-_KEYS: Final = UUID("6f0a6a0e-2f5c-5a51-9d2a-3f9d0a6b7c11")
 HEARD_SECONDS: Final = 15
 """A reader that is not heard of for so long is offline: the dealer's keys count at once."""
 NOTED_SECONDS: Final = 5
 NO_CARD_DUE: Final = "no card is due now"
-
-
-def key_of(account: str, session: str, number: int) -> UUID:
-    """The key of a reader's message: a table's book takes it once, so a message counts once however often it comes."""
-    return uuid5(_KEYS, f"{account}/{session}/{number}")
 
 
 def about(scene: Scene) -> dict[str, Any]:
@@ -70,10 +66,7 @@ def latest_number(book_id: int, reader: CardReader, before_seq: int | None = Non
     rows = LogEntry.objects.filter(book_id=book_id, by=f"program {reader.name}")
     rows = rows if before_seq is None else rows.filter(seq__lt=before_seq)
     row = rows.order_by("-seq").values_list("subject", "kind", "body").first()
-    event = read(*row) if row else None
-    if isinstance(event, Played):
-        return event.read or 0
-    return event.number if isinstance(event, ReaderStopped) else 0
+    return (number_of(read(*row)) or 0) if row else 0
 
 
 def latest_card(standing: Standing) -> str:
@@ -279,14 +272,15 @@ def give_back(scene: Scene, entered: GiveBackReader) -> Outcome:
     return Outcome([Step(ReaderGivenBack(**about(scene)))])
 
 
-@enters(SettleReader, permit=permits.the_dealer)
+@enters(SettleReader, permit=permits.who_settles_readers)
 def settle(scene: Scene, entered: SettleReader) -> Outcome:
-    """Who is right. With the dealer: what the reader named wrongly is taken back and keyed, as any wrong key is, with
-    the pit where that takes the pit."""
+    """Who is right, by whom the house's terms let say it. With the dealer: what the reader named wrongly is taken back
+    and keyed, as any wrong key is, with the pit where that takes the pit."""
     reader = scene.standing.reader
     if reader is None or reader.stop is None:
         raise Refused("nothing_to_settle", "Reader and dealer do not disagree.", 409)
-    return Outcome([Step(ReaderSettled(**about(scene), right=entered.right))])
+    role = scene.author["role"] if permits.settles_readers() == Role.PIT_BOSS else ""
+    return Outcome([Step(ReaderSettled(**about(scene), right=entered.right, role=role))])
 
 
 # --- enacted anew -----------------------------------------------------------------------------------------------
@@ -317,13 +311,24 @@ def enact_stop(scene: Scene, event: ReaderStopped, entry: Entry) -> Step:
     return Step(structs.replace(event, **about(scene)), entry.round)
 
 
-@enacts(ReaderTakenOver, ReaderGivenBack, ReaderSettled)
-def enact_by_dealer(scene: Scene, event: ReaderTakenOver | ReaderGivenBack | ReaderSettled, entry: Entry) -> Step:
+@enacts(ReaderTakenOver, ReaderGivenBack)
+def enact_by_dealer(scene: Scene, event: ReaderTakenOver | ReaderGivenBack, entry: Entry) -> Step:
     """Whether the reader was heard then, no entry tells. With a card that is taken back, the pit takes over too."""
     by, reader = staff_of(scene, entry), scene.standing.reader
     (permits.the_dealer_or_the_floor if isinstance(event, ReaderTakenOver) else permits.the_dealer)(scene, by)
-    if reader is None or (reader.stop is not None) is not isinstance(event, ReaderSettled):
-        raise Misconduct("no card reader is there, or it has not stopped, or it has")
-    if reader.stop is None and reader.is_live is not isinstance(event, ReaderTakenOver):
+    if reader is None or reader.stop is not None:
+        raise Misconduct("no card reader is there, or it has stopped")
+    if reader.is_live is not isinstance(event, ReaderTakenOver):
         raise Misconduct("the cards are named by whom it says already")
+    return Step(structs.replace(event, **about(scene)), entry.round)
+
+
+@enacts(ReaderSettled)
+def enact_settled(scene: Scene, event: ReaderSettled, entry: Entry) -> Step:
+    """By whom the house's terms let say it then."""
+    (permits.the_floor if event.role else permits.the_dealer)(scene, staff_of(scene, entry))
+    if not house_terms.went_by(permits.SETTLED_BY, entry, (event.role or str(Role.DEALER)).__eq__):
+        raise Misconduct(f"the house's terms did not let the {event.role or 'dealer'} settle it then")
+    if scene.standing.reader is None or scene.standing.reader.stop is None:
+        raise Misconduct("no card reader is there, or it has not stopped")
     return Step(structs.replace(event, **about(scene)), entry.round)

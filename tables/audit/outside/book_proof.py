@@ -31,6 +31,7 @@ from tables.log.entries.slips import SlipSigned
 from tables.log.event import Event, Misconduct, Unreadable
 from tables.log.fold import UNREADABLE, Standing
 from tables.log.limit_plans import limits_in
+from tables.log.reader_messages import Messages
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
 from tables.log.terms import Settings, settings_after
@@ -64,6 +65,8 @@ class _State:
     """Those that wait for a second signature."""
     trust: Trust = field(default_factory=Trust)
     """The keys of terminals, as the house's book tells them."""
+    messages: Messages = field(default_factory=Messages)
+    """Of the table's card readers."""
 
     def carry(self, entry: Entry) -> None:
         """Fold an entry that was proved on an earlier day."""
@@ -73,6 +76,7 @@ class _State:
         if isinstance(event, AboutCorrection):
             self.corrections = event.open
         self.trust.follow(event, entry.seq)
+        self.messages.resume(event)
         self.standing = fold(self.standing, event, seq=entry.seq, round=entry.round)
         self.seals.resume(self.standing, entry.seq, event)
 
@@ -321,6 +325,7 @@ class BookProof:
         before = replay.standing
         if state.settings is not None:
             by_count.refuse(event, state.settings, replay.held.get(RACK, 0) if replay.held is not None else None)
+        state.messages.follow(before, event, entry)
         match event:
             case TableSet():
                 self._settings(event, before, state)

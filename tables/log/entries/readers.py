@@ -68,12 +68,15 @@ class ReaderSettled(AboutReader, frozen=True, kw_only=True, omit_defaults=True):
     kinds: ClassVar[tuple[str, ...]] = ("settled",)
 
     right: Literal["reader", "dealer"]
+    role: str = ""
+    """The role of whoever said so, where the house lets nobody at the table say it; empty for the dealer."""
 
     def reader(self) -> CardReader:
         return CardReader(self.name, self.session, is_live=self.right == "reader")
 
     def words(self) -> str:
-        return "The reader is right" if self.right == "reader" else "The dealer is right, and keys the cards"
+        says = "The reader is right" if self.right == "reader" else "The dealer is right, and keys the cards"
+        return f"{says}: the {self.role.replace('_', ' ')} looked" if self.role else says
 
 
 class ReaderTakenOver(AboutReader, frozen=True, kw_only=True, omit_defaults=True):

@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -18,7 +19,9 @@ from tables import dealing
 from tables.audit import proofs
 from tables.games.felt import Card
 from tables.inputs import KeyCard, ReadCard, read
+from tables.log.catalog import event_of
 from tables.log.entries.rounds import Played
+from tables.log.reader_messages import key_of
 from tables.models import ServiceAccount, Staff
 from tables.play import readers
 from tables.refusals import Refused
@@ -229,6 +232,34 @@ def test_a_dealer_who_keys_another_card_stops_the_round_and_both_are_named(deale
     proved(dealer)
 
 
+def test_where_the_house_asks_for_a_pit_boss_nobody_at_the_table_settles_it(
+    dealer: Hand, device: Device, terms: Callable[..., None]
+) -> None:
+    """Harm: the dealer who keyed a card for an accomplice is the one who says that the reader is wrong."""
+    terms(reader_settled_by="pit_boss")
+    boss = Hand(dealer.table, floor.staff(Role.PIT_BOSS, "berta", "901"))
+    betting(dealer)
+    device.reads(9)
+    dealer("card", rank=7)
+    assert not [button for button in dealer.board.buttons if button.input["do"] == "settle_reader"]
+    assert "a pit boss says who is right" in str(dealer.board.phrase.rule)
+    with pytest.raises(Refused, match="takes a pit boss"):
+        dealer("settle_reader", right="dealer")
+    page = floor.client(boss.by).post(
+        reverse("pit:act", args=[dealer.table.pk, "reader-right"]), {"key": uuid.uuid4(), "seq": dealer.now.seq}
+    )
+    assert page.status_code == 302
+    settled = LogEntry.objects.filter(book=dealer.table.book).latest("seq")
+    assert (settled.kind, settled.by) == ("settled", boss.by.signature)
+    assert "the pit boss looked" in event_of(next(log.entries(settled.book_id, settled.seq - 1, settled.seq))).words()
+    assert device.says(2, 8)[0] == 200
+    proved(dealer)
+    terms()
+    fault = proofs.verify(dealer.table.book).fault
+    assert fault is not None
+    assert "did not let the pit_boss settle it" in fault.what
+
+
 def test_the_dealer_takes_over_and_gives_back(dealer: Hand, device: Device) -> None:
     """Harm: a dealer has to wait for a device."""
     betting(dealer)
@@ -282,6 +313,26 @@ def test_an_entry_in_a_readers_name_is_found_where_it_may_name_nothing(dealer: H
     assert proofs.verify(dealer.table.book).fault is not None
 
 
+def test_a_message_out_of_its_order_or_under_another_key_is_found(dealer: Hand, device: Device) -> None:
+    """Harm: whoever may write entries deals a card that the reader never read, or one that it read twice."""
+    betting(dealer)
+    device.reads(9)
+    session = device.session
+    for number, key, says in (
+        (1, key_of("Reader 1", session, 3), "message 1 of a card reader, and 2 was due"),
+        (3, key_of("Reader 1", session, 3), "message 3 of a card reader, and 2 was due"),
+        (2, uuid.uuid4(), "under the key of another"),
+    ):
+        with transaction.atomic():
+            head = log.lock(dealer.table.book_id)
+            forged = Played(actions=(Card(8, 2),), read=number)
+            log.append(head, Draft.of(forged, "program Reader 1", round=1, key=key))
+            fault = proofs.verify(dealer.table.book).fault
+            assert fault is not None
+            assert says in fault.what
+            transaction.set_rollback(True)
+
+
 def test_a_six_seat_round_takes_a_third_of_the_inputs(dealer: Hand, device: Device) -> None:
     """Harm: a reader is bought, and the dealer's hands are as busy as before. The round is that of
     ``tests/browser/test_dealer_counts.py``: 27 inputs with keys, 22 with the same bets. Each seat that is paid keeps an
@@ -315,7 +366,7 @@ def test_only_messages_of_its_form_are_read(dealer: Hand, device: Device) -> Non
     for card in (0, 11, "abc", -1, 2.5, True):
         assert device.says(1, card)[0] in (400, 422)  # type: ignore[arg-type]
     assert code(device.says(1)) == (400, "bad_input")
-    assert readers.key_of("a", "b", 1) != readers.key_of("a", "b", 2)
+    assert key_of("a", "b", 1) != key_of("a", "b", 2)
 
 
 def test_the_dealers_screen_says_how_the_reader_stands(dealer: Hand, device: Device) -> None:
