@@ -143,11 +143,12 @@ class Seen:
         return last.house_net_cents if last and last.over else None
 
 
-_STATES: Final = {
+STATES: Final = {
     "closed": "Closed",
     "count": "Rack is counted",
     "locked": "Rack is locked",
     "dealer": "Needs a dealer",
+    "reader": "Reader and dealer disagree",
     "load": "Shoe to be loaded",
     "check": "Decks to be checked",
     "shuffle": "Shoe to be shuffled",
@@ -155,6 +156,7 @@ _STATES: Final = {
     "burn": "Cards to be burned",
     "relief": "Card to be burned at the relief",
     "retire": "Shoe to be retired",
+    "commission": "Commission to be collected",
     "counted": "In play",
     "bets": "Bets are open",
     "seats": "Between games",
@@ -168,7 +170,7 @@ def _state(drawn: Board) -> str:
     if drawn.due in ("card", "deal", "choose"):
         acting = whom(_acting(drawn) or 0)
         return f"{acting.capitalize()} decides" if drawn.due == "choose" else f"Card for {acting}"
-    return _STATES[drawn.due]
+    return STATES[drawn.due]
 
 
 def _acting(drawn: Board) -> int | None:

@@ -13,7 +13,7 @@ from dealer_ui.guards import watches
 from dealer_ui.pit.floor import Seen, seen
 from tables.models import FloorPlan, Staff
 from tables.setup import floor_plans
-from tables.setup.floor_plans import HIGH, TABLE_HIGH, TABLE_WIDE, WIDE
+from tables.setup.floor_plans import TABLE_HIGH, TABLE_WIDE, WIDE
 from tables.setup.pits import natural
 
 NO_PIT: Final = "No pit"
@@ -42,6 +42,11 @@ class Plan:
     pit: str
     placed: list[Placed]
 
+    @property
+    def high(self) -> int:
+        """Steps from its top edge to its bottom one."""
+        return floor_plans.high_of([(placed.left, placed.top) for placed in self.placed])
+
 
 @watches
 @require_GET
@@ -53,7 +58,7 @@ def plan(request: HttpRequest) -> HttpResponse:
     names = [drawn.pit for drawn in plans]
     chosen = request.GET.get("pit", "")
     shown = [drawn for drawn in plans if drawn.pit == chosen] or plans
-    size = {"wide": WIDE, "high": HIGH, "table_wide": TABLE_WIDE, "table_high": TABLE_HIGH}
+    size = {"wide": WIDE, "table_wide": TABLE_WIDE, "table_high": TABLE_HIGH}
     context = {"plans": shown, "names": names, "chosen": chosen if chosen in names else "", **size}
     return render(request, "dealer_ui/pit/plan.html", context)
 

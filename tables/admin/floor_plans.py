@@ -62,6 +62,9 @@ def plan(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, f"The plan of {pit} is drawn.")
             return redirect(f"{reverse('admin:floor-plan')}?{urlencode({'pit': pit})}")
+    # One row more than its tables take, where they take more than usual, so that they can be put further apart.
+    high = floor_plans.high_of(spots.values())
+    high = min(high + TABLE_HIGH + 1, floor_plans.most_high(len(spots))) if high > HIGH else high
     context = {
         **admin.site.each_context(request),
         "title": f"Plan of {pit}" if pit else "Floor plans",
@@ -70,10 +73,9 @@ def plan(request: HttpRequest) -> HttpResponse:
         "placed": [Placed(keys[name], name, *spot) for name, spot in spots.items()],
         "seen": seen,
         "may_draw": viewer.has_perm("tables.add_pitsection"),
-        "wide": WIDE, "high": HIGH, "table_wide": TABLE_WIDE, "table_high": TABLE_HIGH,
-        "right": WIDE - TABLE_WIDE, "bottom": HIGH - TABLE_HIGH,
-        "columns": range(WIDE), "rows": range(HIGH),
-    }  # fmt: skip
+        "wide": WIDE, "high": high, "table_wide": TABLE_WIDE, "table_high": TABLE_HIGH,
+        "right": WIDE - TABLE_WIDE, "bottom": high - TABLE_HIGH,
+            }  # fmt: skip
     return TemplateResponse(request, "tables/admin/floor_plan.html", context, status=status)
 
 

@@ -7,6 +7,7 @@ order of its pit, so a pit has a plan before anybody draws one; one that left th
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from itertools import count
 from typing import Final
 
 from django.db import transaction
@@ -23,6 +24,7 @@ from tables.setup.pits import Faults
 WIDE: Final = 24
 """Steps from the left edge of a plan to its right one."""
 HIGH: Final = 14
+"""Steps from its top edge to its bottom one, for as many tables as stand there; more of them take further rows."""
 TABLE_WIDE: Final = 4
 """Steps that a table takes."""
 TABLE_HIGH: Final = 3
@@ -37,7 +39,8 @@ def newest(pit: str) -> FloorPlan | None:
 
 
 def spots_of(drawn: Mapping[str, Collection[int]], tables: Collection[str]) -> Spots:
-    """Where the tables of a pit stand: as they were drawn; the others in the next free places."""
+    """Where the tables of a pit stand: as they were drawn; the others in the next free places, in further rows if need
+    be: none lies upon another."""
     spots = {name: _spot(drawn[name]) for name in tables if name in drawn}
     free = _free(spots.values())
     return spots | {name: next(free) for name in tables if name not in spots}
@@ -50,12 +53,20 @@ def _spot(place: Collection[int]) -> Spot:
 
 def _free(taken: Collection[Spot]) -> Iterator[Spot]:
     taken = list(taken)
-    for top in range(0, HIGH - TABLE_HIGH + 1, TABLE_HIGH + 1):
+    for top in count(0, TABLE_HIGH + 1):
         for left in range(0, WIDE - TABLE_WIDE + 1, TABLE_WIDE + 1):
             if not any(_overlap((left, top), other) for other in taken):
                 yield left, top
-    while True:  # a pit of more tables than a plan has room for: the last ones lie upon each other until they are moved
-        yield WIDE - TABLE_WIDE, HIGH - TABLE_HIGH
+
+
+def high_of(spots: Collection[Spot]) -> int:
+    """Steps from the top edge of a plan to its bottom one, so that all of its tables stand on it."""
+    return max([HIGH, *(top + TABLE_HIGH for _, top in spots)])
+
+
+def most_high(tables: int) -> int:
+    """Where the bottom edge of a plan of so many tables lies at the furthest: all of them under each other fit."""
+    return max(HIGH, tables * (TABLE_HIGH + 1))
 
 
 def _overlap(one: Spot, other: Spot) -> bool:
@@ -96,7 +107,7 @@ def faults(event: FloorPlanDrawn) -> Faults:
 
 
 def _spot_faults(event: FloorPlanDrawn) -> Faults:
-    right, bottom = WIDE - TABLE_WIDE, HIGH - TABLE_HIGH
+    right, bottom = WIDE - TABLE_WIDE, most_high(len(event.spots)) - TABLE_HIGH
     for name, (left, top) in event.spots.items():
         if not (0 <= left <= right and 0 <= top <= bottom):
             return {"spots": f"{name} stands off the plan: 0 to {right} from the left, 0 to {bottom} from the top."}

@@ -46,3 +46,54 @@ def test_tables_are_arranged_by_keyboard_and_by_dragging_and_the_floor_sees_it(l
         phone = looking(who, address, PHONE)
         assert phone.evaluate("document.documentElement.scrollWidth") <= 390
         assert serious(phone) == []
+
+
+def test_the_plan_follows_the_floor_by_its_stream(looking: Looking, transactional_db: None) -> None:
+    """Harm: a screen on the wall shows a table as open for ten seconds after its rack was locked; or forty screens ask
+    for the whole plan again and again while nothing happens."""
+    _, boss = floor.dealt()
+    olga = floor.staff(Role.OPERATOR, "olga")
+    pits.set_section(PitSectionSet(pit="Pit 1", tables=("Rocket 1",)), by=olga)
+    page = looking(boss.by, "/pit/plan/")
+    page.wait_for_selector("#live[data-state='live']")
+    page.focus("[data-name='Rocket 1']")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    boss("lock_rack", note="an alarm")
+    page.wait_for_selector("[data-name='Rocket 1'][aria-label*='locked']")
+    assert "locked" in page.inner_text(".plan__word")
+    assert page.evaluate("document.activeElement.dataset.name") == "Rocket 1"
+    assert [url for url in asked if url.endswith("/pit/plan/")] == []
+
+
+def overlaps(boxes: list[dict[str, float]]) -> list[tuple[int, int]]:
+    """Which of the boxes lie upon each other, by more than a line's width."""
+    return [
+        (number, other)
+        for number, one in enumerate(boxes)
+        for other, two in enumerate(boxes[:number])
+        if one["x"] + 1 < two["x"] + two["width"] and two["x"] + 1 < one["x"] + one["width"]
+        and one["y"] + 1 < two["y"] + two["height"] and two["y"] + 1 < one["y"] + one["height"]
+    ]  # fmt: skip
+
+
+def test_forty_tables_that_nobody_drew_lie_side_by_side(looking: Looking, transactional_db: None) -> None:
+    """Harm: those that the first rows have no room for lie upon each other, and nobody can press the lower ones."""
+    olga = floor.staff(Role.OPERATOR, "olga")
+    terms = table_settings.settings_of(floor.table("Rocket 1"))
+    for number in range(2, 41):
+        table_settings.create_table(f"Rocket {number}", terms, by=olga)
+    names = tuple(f"Rocket {number}" for number in range(1, 41))
+    pits.set_section(PitSectionSet(pit="Pit 1", tables=names), by=olga)
+    plan = looking(olga, "/pit/plan/")
+    editor = looking(olga, "/admin/tables/pitsection/plan/")
+    for page, chosen in ((plan, ".plan__table rect"), (editor, "[data-table] rect")):
+        boxes = page.evaluate(
+            "chosen => [...document.querySelectorAll(chosen)].map(each => each.getBoundingClientRect().toJSON())",
+            chosen,
+        )
+        assert len(boxes) == 40
+        assert overlaps(boxes) == []
+    editor.click("text=Save the plan")
+    editor.wait_for_selector("text=The plan of Pit 1 is drawn.")
+    assert len(floor_plans.newest("Pit 1").spots) == 40  # type: ignore[union-attr]

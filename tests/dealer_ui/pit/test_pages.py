@@ -19,12 +19,14 @@ from django.utils import timezone
 
 from dealer_ui import exports
 from dealer_ui.pit import urls
+from dealer_ui.pit.floor import STATES
 from ledger import alerts
 from ledger.models import Acknowledgement, LogEntry
 from tables import dealing, standing
 from tables.audit import history
 from tables.audit.round_list import Wanted
 from tables.models import Staff, Verification
+from tables.play import shoes
 from tables.roles import Role
 from tests import floor
 from tests.floor import Hand, dealt, for_pot
@@ -652,3 +654,8 @@ def test_a_game_for_a_pot_is_shown_in_money_with_its_pot_and_rake() -> None:
     assert "Pot" in page("rounds/1/?step=1&playback=")
     [[row]] = exports.round_pages(dealer.table, 1, Wanted(seat=1))
     assert row[6:8] == (300, 100), "three coins were paid, one of them to the house"
+
+
+def test_the_floor_has_words_for_whatever_a_table_waits_for() -> None:
+    """Harm: one table waits for something that is rare, and nobody sees the floor while it does."""
+    assert shoes.SENTENCES.keys() | {"closed", "count", "locked", "dealer", "reader", "bets", "seats"} <= STATES.keys()

@@ -223,6 +223,10 @@ def test_a_dealer_who_keys_another_card_stops_the_round_and_both_are_named(deale
     dealer("card", rank=7)
     assert dealer.board.phrase.do == "The reader read 9, you keyed 7: look."
     assert code(device.says(2, 8)) == (409, "reader_stopped")
+    pit = floor.client(floor.staff(Role.PIT_BOSS, "berta", "901"))
+    for address in (reverse("pit:floor"), reverse("pit:plan"), reverse("pit:table", args=[dealer.table.pk])):
+        assert pit.get(address).status_code == 200, "the floor is seen while a table waits"
+    assert "Reader and dealer disagree" in pit.get(address).content.decode()
     dealer("settle_reader", right="dealer")
     assert code(device.says(2, 8)) == (409, "taken_over")
     dealer("take_back")

@@ -103,9 +103,13 @@ function say(state, text) {
 const cardOf = (table) => document.querySelector(`[data-card][data-live="${table}"]`);
 
 const listeners = [];
+const followers = [];
 
 /** Be told of each card that comes, whether it is shown here or not, with the one before it. */
 export const onCard = (listener) => listeners.push(listener);
+
+/** Be told where each table stands whose card did not come with the news. */
+export const onSeq = (listener) => followers.push(listener);
 
 // Never an older card over a newer one.
 function show(fresh) {
@@ -119,6 +123,7 @@ function show(fresh) {
 export function moved({ table, seq, card }) {
   if (card) show(parse(card));
   else if (Number(cardOf(table)?.dataset.seq) < seq) catchUp();
+  if (!card) for (const follower of followers) follower(table, seq);
   for (const list of document.querySelectorAll(`[data-src][data-live="${table}"]`)) {
     if (Number(list.dataset.seq) < seq) refresh(list);
   }
@@ -136,8 +141,10 @@ if (live) {
   const hear = (name, work) => stream.addEventListener(name, (event) => work(JSON.parse(event.data)));
   stream.addEventListener("open", () => say("live", "Live"));
   hear("table", moved);
-  hear("strip", ({ html }) => patch(document.getElementById("strip"), parse(html)));
-  hear("alerts", ({ html }) => (html ? patchAlerts(document.getElementById("alerts"), parse(html)) : catchUp()));
+  const strip = () => document.getElementById("strip"); // pages that are the floor's too, but have no line of sums
+  const alerts = () => document.getElementById("alerts");
+  hear("strip", ({ html }) => strip() && patch(strip(), parse(html)));
+  hear("alerts", ({ html }) => alerts() && (html ? patchAlerts(alerts(), parse(html)) : catchUp()));
   stream.addEventListener("error", () => {
     // Refused: signed out, no longer permitted, or nobody can tell now. Otherwise the browser tries again by itself.
     if (stream.readyState === EventSource.CLOSED) setTimeout(comeBack, 3 * CALM);
