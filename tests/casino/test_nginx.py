@@ -67,7 +67,7 @@ def configure(folder: Path, web: processes.Web, port: int, plain: int) -> None:
     """What is shipped, with the names, ports and folders of this machine, and less patience."""
     text = (SHIPPED / "casino.conf").read_text()
     for shipped, ours in (
-        ("server 127.0.0.1:8000;", f"server {web.url.removeprefix('http://')};"),
+        ("include casino-upstream.conf;", f"server {web.url.removeprefix('http://')};"),
         ("casino.example.org", "localhost"),
         ("listen 80 default_server", f"listen 127.0.0.1:{plain} default_server"),
         ("listen [::]:80 default_server;", ""),

@@ -1,0 +1,113 @@
+"""What is installed on servers: units that systemd takes as they are, scripts that refuse before they change any."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from casino.embedded import BASE_DIR
+
+DEPLOY = BASE_DIR / "deploy"
+UNITS = sorted(path.name for path in (DEPLOY / "systemd").glob("*.service"))
+MOST_EXPOSED = 20
+"""Tenths of systemd's scale of ten, where a unit without any line of hardening stands at 9.6 and these below 2."""
+
+analyze = pytest.mark.skipif(
+    not shutil.which("systemd-analyze"), reason="systemd-analyze is not here: Debian's package systemd has it"
+)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A host's files as deploy/install lays them: the units, what they start, and systemd's own targets."""
+    root = tmp_path_factory.mktemp("host")
+    shutil.copytree(DEPLOY / "systemd", root / "etc/systemd/system")
+    started = root / "opt/casino/current/deploy/start"
+    started.parent.mkdir(parents=True)
+    shutil.copy(DEPLOY / "start", started)
+    (root / "bin").mkdir()
+    shutil.copy("/bin/sh", root / "bin/sh")
+    (root / "etc/casino.env").touch()
+    (root / "etc/passwd").write_text(
+        "root:x:0:0::/:/bin/sh\ncasino:x:990:990::/:/bin/sh\npostgres:x:991:991::/:/bin/sh\n"
+    )
+    (root / "etc/group").write_text("root:x:0:\ncasino:x:990:\npostgres:x:991:\n")
+    targets = next(path for path in map(Path, ("/usr/lib/systemd/system", "/lib/systemd/system")) if path.exists())
+    (root / "usr/lib/systemd").mkdir(parents=True)
+    shutil.copytree(targets, root / "usr/lib/systemd/system", symlinks=True)
+    return root
+
+
+def analyzed(host: Path, *question: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["systemd-analyze", "--root", str(host), "--no-pager", *question], capture_output=True, text=True, check=False
+    )
+
+
+def instance(unit: str) -> str:
+    return unit.replace("@.", "@8000.")
+
+
+@analyze
+@pytest.mark.parametrize("unit", UNITS)
+def test_systemd_takes_the_unit_as_it_is(host: Path, unit: str) -> None:
+    """Harm: a line that systemd does not know is left out, and with it what it should have forbidden."""
+    verified = analyzed(host, "--man=no", "verify", str(host / "etc/systemd/system" / instance(unit)))
+    complaints = [line for line in verified.stderr.splitlines() if "casino" in line]
+    assert (verified.returncode, complaints) == (0, []), verified.stderr
+
+
+@analyze
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_process_may_do_little_on_its_host(host: Path, unit: str) -> None:
+    """Harm: whoever breaks into a web process has the machine."""
+    judged = analyzed(host, "security", "--offline=true", f"--threshold={MOST_EXPOSED}", instance(unit))
+    assert judged.returncode == 0, judged.stdout + judged.stderr
+    assert "exposure level" in judged.stdout
+
+
+@analyze
+def test_the_judgement_can_fail(host: Path) -> None:
+    """The same unit without the file that hardens it."""
+    hardening = host / "etc/systemd/system/casino-.service.d"
+    hardening.rename(host / "aside")
+    try:
+        judged = analyzed(host, "security", "--offline=true", f"--threshold={MOST_EXPOSED}", "casino-beat.service")
+        assert judged.returncode != 0
+    finally:
+        (host / "aside").rename(hardening)
+
+
+@pytest.mark.parametrize("script", ["install", "casino", "start"])
+def test_a_script_can_be_read_by_its_shell(script: str) -> None:
+    """Harm: an upgrade stops half-way at a line that nobody ran."""
+    shell = "bash" if script == "install" else "sh"
+    assert subprocess.run([shell, "-n", DEPLOY / script], capture_output=True, check=False).stderr == b""
+    assert os.access(DEPLOY / script, os.X_OK)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--certificate", "/nowhere/chain.pem"], "There is no certificate at /nowhere/chain.pem."),
+        (["--certificate", "/dev/null", "--key", "/nowhere/key.pem"], "There is no key at /nowhere/key.pem."),
+        (["--help"], "deploy/install --name casino.example.org --trial"),
+    ],
+)
+def test_what_cannot_be_installed_is_refused_before_anything_is_changed(options: list[str], says: str) -> None:
+    done = subprocess.run([DEPLOY / "install", *options], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert says in done.stderr
+    assert done.stdout == ""
+
+
+def test_what_the_installation_needs_is_in_the_repository() -> None:
+    """Harm: a file is renamed, and the next house cannot be installed."""
+    text = (DEPLOY / "install").read_text()
+    for name in ("nginx/casino.conf", "nginx/casino-proxy.conf", "nginx/casino-upstream.conf", "rolling", "casino"):
+        assert f"/{Path(name).name}" in text, name
+        assert (DEPLOY / name).exists(), name
+    for folder in ("casino", "ledger", "tables", "dealer_ui", "deploy", "requirements"):
+        assert (BASE_DIR / folder).is_dir()
