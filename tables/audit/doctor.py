@@ -236,7 +236,7 @@ def newest_backup(stanzas: list[dict[str, Any]]) -> datetime | None:
 
 
 def _workers() -> Part:
-    """Every queue needs somebody who takes from it; a worker that was told of no queue takes from all."""
+    """Every queue needs somebody who takes from it."""
     asker = Celery("doctor", broker=settings.CELERY_BROKER_URL, set_as_current=False)
     answers = asker.control.inspect(timeout=WORKERS_ANSWER_SECONDS).active_queues() or {}
     served = {queue["name"] for queues in answers.values() for queue in queues}
