@@ -13,7 +13,6 @@ import redis
 
 from casino import keeper, settings
 from casino.celery import app
-from casino.embedded import House
 from ledger.models import Alert, Run, RunEnd
 from tables import tasks
 from tests import processes
@@ -31,14 +30,8 @@ def eventually(holds: Callable[[], bool], seconds: float = 60) -> None:
 
 
 @pytest.fixture
-def worker(
-    process_environment: dict[str, str], broker: House, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[processes.Served]:
-    """A worker of this test's own, to be killed."""
-    process = processes.worker_process(process_environment, tmp_path_factory.mktemp("killed") / "log")
-    process.start()
-    yield process
-    process.kill()
+def worker(lone_worker: Callable[..., processes.Served]) -> processes.Served:
+    return lone_worker()
 
 
 @pytest.fixture

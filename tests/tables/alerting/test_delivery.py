@@ -17,7 +17,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from casino.embedded import House
 from ledger import alerts, cage
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from tables import pepper, tasks
@@ -512,15 +511,9 @@ def test_another_pepper_keeps_the_secrets_of_channels(
 
 
 @pytest.fixture
-def worker(
-    process_environment: dict[str, str], broker: House, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[processes.Served]:
+def worker(lone_worker: Callable[..., processes.Served]) -> processes.Served:
     """The worker of the queue that must not wait."""
-    log = tmp_path_factory.mktemp("alerts") / "log"
-    found = processes.worker_process(process_environment, log, "--queues", "alerts")
-    found.start()
-    yield found
-    found.kill()
+    return lone_worker("--queues", "alerts")
 
 
 def test_a_worker_that_is_killed_in_an_attempt_is_followed_by_one_that_sends(

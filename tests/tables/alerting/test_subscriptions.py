@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -285,11 +284,8 @@ def test_the_log_proves_subscriptions(hand: Hand, olga: Staff, receiver: Receive
 
 
 @pytest.fixture
-def worker(broker: None, process_environment: dict[str, str], tmp_path: Path) -> Iterator[processes.Served]:
-    served = processes.worker_process(process_environment, tmp_path / "log", "--queues", "events")
-    served.start()
-    yield served
-    served.kill()
+def worker(lone_worker: Callable[..., processes.Served]) -> processes.Served:
+    return lone_worker("--queues", "events")
 
 
 def test_a_worker_that_is_killed_while_it_sends_is_followed_by_one_that_sends_the_same(
