@@ -102,6 +102,18 @@ class Connection:
                 time.sleep(1)
         raise AssertionError("not reached")
 
+    def file(self, path: str, query: Mapping[str, Any]) -> bytes:
+        """A download, whole. Raises Refused."""
+        asked = {{name: _spelled(value) for name, value in query.items() if value is not None}}
+        address = f"{{self.house}}{{path}}" + (f"?{{urlencode(asked)}}" if asked else "")
+        headers = {{"Accept": "*/*"}} | ({{"Authorization": f"Bearer {{self.token}}"}} if self.token else {{}})
+        try:
+            with self._opener.open(Request(address, None, headers), timeout=self.timeout) as answer:
+                text: bytes = answer.read()
+        except HTTPError as refused:
+            raise Refused(_problem(refused)) from None
+        return text
+
     def _cookie(self, name: str) -> str:
         return next((cookie.value or "" for cookie in self.cookies if cookie.name == name), "")
 
@@ -179,19 +191,36 @@ def _method(path: str, method: str, operation: Schema) -> str:
     if body:
         form = _type(body["content"]["application/json"]["schema"])
         arguments.append(f"**body: Unpack[{form}]")
-    [answer] = [response for status, response in operation["responses"].items() if status.startswith("2")]
-    [media] = answer["content"].values()
-    address = re.sub(r"\{(\w+)\}", lambda match: "{quote(str(" + _argument(match[1]) + "), safe='')}", path)
-    query = ", ".join(f'"{part["name"]}": {_argument(part["name"])}' for part in queries)
-    spelled = f'f"{address}"' if "{" in address else f'"{address}"'
+    answers = [response for status, response in operation["responses"].items() if status.startswith("2")]
+    schemas = [media["schema"] for answer in answers for media in answer["content"].values()]
+    if schemas[0].get("format") == "binary":
+        return _file(operation, path, arguments, queries)
+    spelled, query = _address(path), _query(queries)
     sent = "dict(body)" if body else "None"
-    says = _sentence(operation["summary"])
+    says, kinds = _sentence(operation["summary"]), " | ".join(dict.fromkeys(map(_type, schemas)))
     return (
-        f"    def {operation['operationId']}({', '.join(arguments)}) -> {_type(media['schema'])}:\n"
+        f"    def {operation['operationId']}({', '.join(arguments)}) -> {kinds}:\n"
         f'        """{says}"""\n'
-        f'        answer: Any = self.ask("{method.upper()}", {spelled}, {{{query}}}, {sent})\n'
+        f'        answer: Any = self.ask("{method.upper()}", {spelled}, {query}, {sent})\n'
         f"        return answer  # type: ignore[no-any-return]\n"
     )
+
+
+def _file(operation: Schema, path: str, arguments: list[str], queries: list[Schema]) -> str:
+    return (
+        f"    def {operation['operationId']}({', '.join(arguments)}) -> bytes:\n"
+        f'        """{_sentence(operation["summary"])}"""\n'
+        f"        return self.file({_address(path)}, {_query(queries)})\n"
+    )
+
+
+def _address(path: str) -> str:
+    address = re.sub(r"\{(\w+)\}", lambda match: "{quote(str(" + _argument(match[1]) + "), safe='')}", path)
+    return f'f"{address}"' if "{" in address else f'"{address}"'
+
+
+def _query(parameters: list[Schema]) -> str:
+    return "{" + ", ".join(f'"{part["name"]}": {_argument(part["name"])}' for part in parameters) + "}"
 
 
 def _asked(parameter: Schema) -> str:

@@ -88,6 +88,18 @@ class Connection:
                 time.sleep(1)
         raise AssertionError("not reached")
 
+    def file(self, path: str, query: Mapping[str, Any]) -> bytes:
+        """A download, whole. Raises Refused."""
+        asked = {name: _spelled(value) for name, value in query.items() if value is not None}
+        address = f"{self.house}{path}" + (f"?{urlencode(asked)}" if asked else "")
+        headers = {"Accept": "*/*"} | ({"Authorization": f"Bearer {self.token}"} if self.token else {})
+        try:
+            with self._opener.open(Request(address, None, headers), timeout=self.timeout) as answer:
+                text: bytes = answer.read()
+        except HTTPError as refused:
+            raise Refused(_problem(refused)) from None
+        return text
+
     def _cookie(self, name: str) -> str:
         return next((cookie.value or "" for cookie in self.cookies if cookie.name == name), "")
 
@@ -378,6 +390,13 @@ class Changes(TypedDict):
     cap_cents: NotRequired[int | None]
     seat_max_cents: NotRequired[int | None]
     wager_limits: NotRequired[dict[str, list[int]]]
+    options: NotRequired[dict[str, Any]]
+    source: NotRequired[str]
+    seats: NotRequired[int]
+    rake_permille: NotRequired[int]
+    rake_cap_cents: NotRequired[int | None]
+    time_charge_cents: NotRequired[int]
+    marks_commission: NotRequired[bool]
 
 
 
@@ -1318,6 +1337,7 @@ class PlanSet(TypedDict):
     keeps_seated: NotRequired[bool]
     retired: NotRequired[bool]
     effective: NotRequired[str | None]
+    comment: NotRequired[str]
 
 
 
@@ -1600,11 +1620,13 @@ class SellChips(TypedDict):
 
 
 class SettingsChanged(TypedDict):
-    """Other limits of a table, upon the version that they were read as."""
+    """Other settings of a table, upon the version that they were read as."""
 
     key: NotRequired[str | None]
     expected: str
     changes: Changes
+    takes: NotRequired[Literal['round', 'shoe']]
+    comment: NotRequired[str]
 
 
 
@@ -1638,6 +1660,7 @@ class SettingsProposed(TypedDict):
     key: NotRequired[str | None]
     expected: str
     changes: Changes
+    takes: NotRequired[Literal['round', 'shoe']]
     comment: str
     effective: NotRequired[str | None]
 
@@ -2027,7 +2050,7 @@ class Casino(Connection):
         answer: Any = self.ask("GET", "/api/limit-plans/", {"cursor": cursor, "limit": limit, "name": name}, None)
         return answer  # type: ignore[no-any-return]
 
-    def set_limit_plan(self, **body: Unpack[PlanSet]) -> PlanForm:
+    def set_limit_plan(self, **body: Unpack[PlanSet]) -> PlanForm | ProposalForm:
         """Set the next version of a limit plan."""
         answer: Any = self.ask("POST", "/api/limit-plans/", {}, dict(body))
         return answer  # type: ignore[no-any-return]
@@ -2163,7 +2186,7 @@ class Casino(Connection):
         return answer  # type: ignore[no-any-return]
 
     def propose_settings(self, id: int, **body: Unpack[SettingsProposed]) -> ProposalForm:
-        """Propose other limits of a table."""
+        """Propose other settings of a table."""
         answer: Any = self.ask("POST", f"/api/tables/{quote(str(id), safe='')}/proposals/", {}, dict(body))
         return answer  # type: ignore[no-any-return]
 
@@ -2192,7 +2215,7 @@ class Casino(Connection):
         answer: Any = self.ask("GET", f"/api/tables/{quote(str(id), safe='')}/settings/", {}, None)
         return answer  # type: ignore[no-any-return]
 
-    def change_settings(self, id: int, **body: Unpack[SettingsChanged]) -> SettingsForm:
-        """Change a table's limits."""
+    def change_settings(self, id: int, **body: Unpack[SettingsChanged]) -> SettingsForm | ProposalForm:
+        """Change what a table is set to."""
         answer: Any = self.ask("POST", f"/api/tables/{quote(str(id), safe='')}/settings/", {}, dict(body))
         return answer  # type: ignore[no-any-return]

@@ -59,6 +59,14 @@ class Call(Generic[Query, Body]):
         return self.caller
 
 
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What is answered where something is not done yet: 202, and where it is looked at."""
+
+    form: Any
+    address: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """What is declared of an operation."""
@@ -70,6 +78,8 @@ class Operation:
     method: str
     answers: Any
     status: int = 200
+    accepts: Any = None
+    """What it answers, with 202 and a ``Location``, where it takes two people and was proposed instead."""
     query: type[msgspec.Struct] = Asked
     body: type[msgspec.Struct] | None = None
     may: tuple[str, ...] = ()
@@ -123,6 +133,8 @@ def operation(
             outcome = method(view, call, **path)
             if isinstance(outcome, HttpResponseBase):
                 return outcome
+            if isinstance(outcome, Accepted):
+                return _accepted(outcome)
             return _answer(declared, call.request, msgspec.json.encode(outcome))
 
         from tables.api.schema import described  # the description reads the declarations
@@ -211,6 +223,11 @@ def _key(request: HttpRequest, body: msgspec.Struct) -> UUID:
 
 
 # --- Answering -------------------------------------------------------------------------------------------------
+
+
+def _accepted(accepted: Accepted) -> HttpResponse:
+    body = msgspec.json.encode(accepted.form)
+    return HttpResponse(body, content_type="application/json", status=202, headers={"Location": accepted.address})
 
 
 def _answer(declared: Operation, request: HttpRequest, body: bytes) -> HttpResponse:

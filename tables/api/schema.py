@@ -63,6 +63,8 @@ _OF_WRITES: Final = (400, 409, 413, 415, 422)
 def described(declared: Operation) -> dict[str, Any]:
     """An operation as OpenAPI has it."""
     responses: dict[str, Any] = {str(declared.status): _success(declared)}
+    if declared.accepts is not None:
+        responses["202"] = _acceptance(declared)
     responses |= {str(status): _ref_of_refusal(status) for status in _refusals(declared)}
     operation: dict[str, Any] = {
         "operationId": declared.name,
@@ -100,6 +102,13 @@ def _success(declared: Operation) -> dict[str, Any]:
     if declared.answers is not bytes:
         content["example"] = examples.of(declared.name)["answer"]
     return {"description": HTTPStatus(declared.status).phrase, "content": {declared.media_type: content}}
+
+
+def _acceptance(declared: Operation) -> dict[str, Any]:
+    says = "It takes two people, and is proposed: `Location` is where the proposal is looked at."
+    headers = {"Location": {"required": True, "schema": {"type": "string"}, "description": "Of the proposal."}}
+    content = {"application/json": {"schema": _schema(declared.accepts)}}
+    return {"description": says, "headers": headers, "content": content}
 
 
 def _parameters(declared: Operation) -> Iterable[dict[str, Any]]:
@@ -146,7 +155,7 @@ def finish(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 def components() -> dict[str, Any]:
     """The schema of every form that the API reads or writes."""
-    forms = [form for declared in OPERATIONS.values() for form in (declared.answers, declared.body)]
+    forms = [form for declared in OPERATIONS.values() for form in (declared.answers, declared.accepts, declared.body)]
     types = [*(form for form in forms if form not in (None, bytes)), Problem, *EVENTS.values(), Sent]
     (*_, entered), schemas = msgspec.json.schema_components(types, schema_hook=_table, ref_template=_REF)
     schemas["Entered"]["properties"]["input"] = entered

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 from hashlib import sha256
@@ -15,15 +15,16 @@ from msgspec import UNSET, Meta, UnsetType
 from ledger.proof.spelling import canonical
 from tables.api import repeats
 from tables.api.cursors import Page, Paged, page, position
-from tables.api.operations import Call, Write, operation
+from tables.api.operations import Accepted, Call, Write, operation
 from tables.api.views import FloorView, reach, table_of
 from tables.log import two_people
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import Change, Schedule, Takes, Values
-from tables.models import LimitPlan, Proposal, Table
+from tables.models import LimitPlan, Proposal, Staff, Table
 from tables.refusals import Refused
 from tables.setup import house_terms, limit_plans, proposals, table_settings
 from tables.setup.limit_plans import TableLimits
+from tables.setup.two_people import Draft
 
 PROPOSALS: Final = "list_proposals"
 PLANS: Final = "list_limit_plans"
@@ -64,13 +65,26 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
     cap_cents: Cents | UnsetType | None = UNSET
     seat_max_cents: Cents | UnsetType | None = UNSET
     wager_limits: dict[str, tuple[Cents, Cents]] | UnsetType = UNSET
+    options: dict[str, Any] | UnsetType = UNSET
+    """Options of the game, its penetration among them: those that are to be otherwise. Null: as the game has it."""
+    source: Annotated[str, Meta(max_length=16)] | UnsetType = UNSET
+    """Where the cards come from."""
+    seats: Annotated[int, Meta(ge=0, le=100)] | UnsetType = UNSET
+    rake_permille: Annotated[int, Meta(ge=0, le=1_000)] | UnsetType = UNSET
+    rake_cap_cents: Cents | UnsetType | None = UNSET
+    time_charge_cents: Cents | UnsetType = UNSET
+    marks_commission: bool | UnsetType = UNSET
 
 
 class SettingsChanged(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Other limits of a table, upon the version that they were read as."""
+    """Other settings of a table, upon the version that they were read as."""
 
     expected: Annotated[str, Meta(max_length=64)]
     changes: Changes
+    takes: Literal["round", "shoe"] = "round"
+    """From when they hold. With the next shoe only options and the source do, and a second person approves them."""
+    comment: Annotated[str, Meta(max_length=500)] = ""
+    """For whoever approves it, where it takes two people."""
 
 
 class SettingsProposed(SettingsChanged, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -197,6 +211,8 @@ class PlanSet(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
     retired: bool = False
     effective: Annotated[datetime, Meta(tz=True)] | None = None
     """From when it holds; null: at once."""
+    comment: Annotated[str, Meta(max_length=500)] = ""
+    """For whoever approves it, where it takes two people."""
 
     @property
     def event(self) -> LimitPlanSet:
@@ -236,21 +252,27 @@ class TableSettings(FloorView):
 
     @operation(
         "change_settings",
-        "Change a table's limits.",
+        "Change what a table is set to.",
         tag="Limits",
         body=SettingsChanged,
         answers=SettingsForm,
+        accepts=ProposalForm,
         may=("tables.change_table",),
     )
-    def post(self, call: Call[Any, SettingsChanged], pk: int) -> SettingsForm:
-        """With the next round. What takes two people in this house is refused (`second_person`): propose it."""
+    def post(self, call: Call[Any, SettingsChanged], pk: int) -> dict[str, Any] | Accepted:
+        """Limits hold with the next round; what a round rests on waits for its end. What takes two people in this
+        house is proposed instead, and answered 202 with the proposal."""
         table = table_of(call.by, pk)
 
-        def act() -> SettingsForm:
+        def act() -> SettingsForm | ProposalForm:
             _refuse_changed(table, call.body.expected)
-            return settings_form(table_settings.change_table(table, _changes(call.body), by=call.by))
+            changes = _changes(call.body, table)
+            draft = _draft(table, changes, call.body.takes)
+            if draft is not None:
+                return proposal_form(proposals.propose(draft, call.body.comment, by=call.by))
+            return settings_form(table_settings.change_table(table, changes, by=call.by))
 
-        return repeats.once(call, act, SettingsForm)
+        return _decided(call, act)
 
 
 class TableProposals(FloorView):
@@ -258,19 +280,22 @@ class TableProposals(FloorView):
 
     @operation(
         "propose_settings",
-        "Propose other limits of a table.",
+        "Propose other settings of a table.",
         tag="Limits",
         body=SettingsProposed,
         answers=ProposalForm,
         may=("tables.propose_limits",),
     )
     def post(self, call: Call[Any, SettingsProposed], pk: int) -> ProposalForm:
-        """They wait for a second person, who reads the comment."""
+        """They wait for a second person, who reads the comment. Whoever sets up no tables proposes limits alone."""
         table = table_of(call.by, pk)
 
         def act() -> ProposalForm:
             _refuse_changed(table, call.body.expected)
-            draft = table_settings.draft_from_the_floor(table, _changes(call.body))
+            changes = _changes(call.body, table)
+            _refuse_more_than_limits(call.by, changes)
+            draft = _draft(table, changes, call.body.takes, later=True)
+            draft = draft or table_settings.draft_from_the_floor(table, changes)
             draft = replace(draft, effective=call.body.effective)
             return proposal_form(proposals.propose(draft, call.body.comment, by=call.by))
 
@@ -296,12 +321,38 @@ def _refuse_changed(table: Table, expected: str) -> None:
         raise Refused("changed_meanwhile", says, 409, version=version)
 
 
-def _changes(body: SettingsChanged) -> dict[str, Any]:
+def _changes(body: SettingsChanged, table: Table) -> dict[str, Any]:
     named = {name: getattr(body.changes, name) for name in Changes.__struct_fields__}
     changes = {name: value for name, value in named.items() if value is not UNSET}
     if not changes:
-        raise Refused("nothing_changes", "Name at least one limit that is to be otherwise.", 422)
+        raise Refused("nothing_changes", "Name at least one setting that is to be otherwise.", 422)
+    if "options" in changes:
+        options = table_settings.settings_of(table).options | changes["options"]
+        changes["options"] = {name: value for name, value in options.items() if value is not None}
+        table_settings.refuse_options(table, changes["options"])
     return changes
+
+
+def _draft(table: Table, changes: Mapping[str, Any], takes: str, *, later: bool = False) -> Draft | None:
+    """What is to be proposed, where it takes two people."""
+    if takes == "shoe":
+        return table_settings.draft_for_the_shoe(table, changes)
+    return table_settings.draft_of_change(table, changes, later=later)
+
+
+def _refuse_more_than_limits(by: Staff, changes: Mapping[str, Any]) -> None:
+    more = sorted(changes.keys() - set(_LIMITS))
+    if more and not by.has_perm("tables.change_table"):
+        raise Refused("not_permitted", f"An operator proposes that: {', '.join(more)}.", 403)
+
+
+_LIMITS: Final = ("min_cents", "max_cents", "cap_cents", "seat_max_cents", "wager_limits")
+
+
+def _decided(call: Call[Any, Any], act: Callable[[], SettingsForm | PlanForm | ProposalForm]) -> Any:
+    """Done, or proposed where it takes two people; once."""
+    form = repeats.once(call, lambda: msgspec.to_builtins(act()), dict[str, Any])
+    return Accepted(form, f"/api/proposals/{form['number']}/") if "proposed_by" in form else form
 
 
 # --- Proposals ---------------------------------------------------------------------------------------------------
@@ -481,18 +532,22 @@ class LimitPlans(FloorView):
         tag="Limits",
         body=PlanSet,
         answers=PlanForm,
+        accepts=ProposalForm,
         may=("tables.add_limitplan",),
     )
-    def post(self, call: Call[Any, PlanSet]) -> PlanForm:
+    def post(self, call: Call[Any, PlanSet]) -> dict[str, Any] | Accepted:
         """A plan is never changed: this is its next version. Was another set meanwhile, it is refused
-        (`changed_meanwhile`) and says by whom. So is what takes two people in this house (`second_person`), a
-        retirement among it: propose it."""
-        body = call.body
+        (`changed_meanwhile`) and says by whom. What takes two people in this house, a retirement among it, is proposed
+        instead, and answered 202 with the proposal."""
+        event, version = call.body.event, call.body.expected_version
 
-        def act() -> PlanForm:
-            return plan_form(limit_plans.set_plan(body.event, expected_version=body.expected_version, by=call.by))
+        def act() -> PlanForm | ProposalForm:
+            draft = limit_plans.draft_of(event, expected_version=version)
+            if draft is not None:
+                return proposal_form(proposals.propose(draft, call.body.comment, by=call.by))
+            return plan_form(limit_plans.set_plan(event, expected_version=version, by=call.by))
 
-        return repeats.once(call, act, PlanForm)
+        return _decided(call, act)
 
 
 class PlanProposals(FloorView):

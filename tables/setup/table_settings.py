@@ -208,6 +208,12 @@ def shoe_faults(table: Table, changes: Mapping[str, Any]) -> Faults:
     return {name: says for name in changes if name not in WITH_THE_SHOE and _differs(name, before, after)}
 
 
+def refuse_options(table: Table, options: Mapping[str, Any]) -> None:
+    """Raises Refused for options that are none of the table's game, before anything is made of them."""
+    settings = replace(settings_of(table), options=dict(options))
+    refuse(_rules_faults(GAMES[table.game], settings))
+
+
 def draft_from_the_floor(table: Table, changes: Mapping[str, Any]) -> ToPropose:
     """The limits of a table as somebody proposes them who sets up none: a second person approves whatever they are.
     Raises Refused."""

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from ledger import alerts
 from tables.models import KeptAnswer, Proposal, Staff
 from tables.roles import Role
-from tables.setup import house_terms
+from tables.setup import house_terms, limit_plans
 from tests import floor
 from tests.api.conftest import Floor, problem
 from tests.floor import CHIPS
@@ -193,8 +193,9 @@ def test_a_plan_that_fits_no_table_is_not_proposed(house: Floor) -> None:
     assert not Proposal.objects.exists()
 
 
-def test_a_plan_that_takes_two_people_is_refused_to_one_and_proposed(house: Floor) -> None:
-    """Harm: a program raises or takes off over the API what takes two people in the admin; or has no way to ask."""
+def test_a_plan_that_takes_two_people_is_proposed_and_done_by_the_second(house: Floor) -> None:
+    """Harm: a program raises or takes off over the API what takes two people in the admin; or has no way to ask; or
+    what it sends again after a lost answer is proposed twice."""
     floor.staff(Role.OPERATOR, "omar", "302")
     low = {"name": "Low", "scope": "house", "schedule": {"when": "always"}, "values": {"max_cents": 5_000}}
     facts = {"takes": "shoe", "keeps_seated": True}
@@ -202,10 +203,46 @@ def test_a_plan_that_takes_two_people_is_refused_to_one_and_proposed(house: Floo
     house_terms.change({"two_people": True, "two_people_limit_cents": 6_000}, by=house.operator)
     read_again()
     ending = low | {"expected_version": 1, "values": {}, "retired": True}
-    problem(send(house.operator, "limit-plans/", **ending), 409, "second_person")
-    proposal = send(house.operator, "limit-plans/proposals/", **ending, comment="The season is over").json()
+    key = uuid.uuid4()
+    answers = [send(house.operator, "limit-plans/", key, **ending, comment="The season is over") for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [202, 202]
+    proposal = answers[0].json()
+    assert answers[1].json() == proposal
+    assert answers[0]["Location"] == f"/api/proposals/{proposal['number']}/"
     assert proposal["matter"] == "limit_plan"
     assert (proposal["before"]["keeps_seated"], proposal["after"]["retired"]) == (True, True)
+    assert not limit_plans.latest("Low").retired  # type: ignore[union-attr]
+    problem(send(house.operator, f"proposals/{proposal['number']}/approval/"), 403, "not_permitted")
+    omar = Staff.objects.get(username="omar")
+    assert send(omar, f"proposals/{proposal['number']}/approval/").json()["outcome"] == "approved"
+    assert limit_plans.latest("Low").retired  # type: ignore[union-attr]
+
+
+def test_options_and_penetration_are_set_over_the_api_as_in_the_administration(house: Floor) -> None:
+    """Harm: limits have an operation and the rules of a table have none; or one person changes what a table pays."""
+    floor.staff(Role.OPERATOR, "omar", "302")
+    address, operator = f"tables/{house.other.pk}/settings/", house.operator
+
+    def change(**body: Any) -> Any:
+        version = house.as_(operator).get(address).json()["version"]
+        return send(operator, address, expected=version, **body)
+
+    before = house.as_(operator).get(address).json()["options"]
+    changed = change(changes={"options": {"decks": 6}, "seats": 5}).json()
+    assert changed["options"] == before | {"decks": 6}
+    assert changed["seats"] == 5
+    problem(change(changes={"options": {"decks": "six"}}), 422, "bad_settings")
+    problem(change(changes={"options": {"colour": "red"}}), 422, "bad_settings")
+    problem(change(changes={"source": "sleeve"}), 422, "bad_settings")
+    shoe = change(changes={"options": {"decks": 8}}, takes="shoe", comment="From the next shoe on")
+    assert (shoe.status_code, shoe.json()["after"]["takes"]) == (202, "shoe")
+    version = house.as_(operator).get(address).json()["version"]
+    asked = {"expected": version, "changes": {"options": {"decks": 4}}, "comment": "Fewer"}
+    problem(send(house.boss.by, f"tables/{house.other.pk}/proposals/", **asked), 403, "not_permitted")
+    house_terms.change({"two_people": True}, by=operator)
+    read_again()
+    answer = change(changes={"max_cents": 900_000}, comment="A guest asks for more")
+    assert (answer.status_code, answer.json()["matter"]) == (202, "limits")
 
 
 # --- Nothing too soon --------------------------------------------------------------------------------------------
