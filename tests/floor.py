@@ -79,10 +79,10 @@ def client(somebody: Staff, **options: Any) -> Client:
     return browser
 
 
-def terminal_cookie(by: Staff, table: Table | None = None) -> str:
+def terminal_cookie(by: Staff, table: Table | None = None, name: str = "") -> str:
     """What the browser of a new terminal holds."""
     token = secrets.token_urlsafe(16)
-    name = f"Device {Terminal.objects.count() + 1}"
+    name = name or f"Device {Terminal.objects.count() + 1}"
     with transaction.atomic():
         terminal = Terminal(name=name, table=table, token_digest=sha256(token.encode()).hexdigest(), enrolled_by=by)
         terminal.save()

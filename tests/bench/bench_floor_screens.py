@@ -12,17 +12,13 @@ fast as the answers come. The screens' own processor time is told apart, for the
 
 import argparse
 import contextlib
-import http.cookiejar
 import json
 import math
 import os
-import re
 import subprocess
 import sys
 import time
-import urllib.parse
-import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,112 +28,23 @@ import django
 django.setup()
 
 from casino import embedded  # noqa: E402
-from tables import dealing, inputs  # noqa: E402
-from tables.models import Staff, Table  # noqa: E402
-from tables.staff import terminals  # noqa: E402
 from tests import floor  # noqa: E402
-from tests.bench.keyed_rounds import plan  # noqa: E402
-from tests.floor import Hand, Role  # noqa: E402
+from tests.bench.open_house import (  # noqa: E402
+    Place,
+    begin,
+    hear,
+    lay_tables,
+    line,
+    sign_in_boss,
+    sign_in_dealer,
+    tell,
+    worked,
+)
+from tests.floor import Role  # noqa: E402
 from tests.processes import Web, web_process  # noqa: E402
 
-ROUNDS = 60
 PITS = 4
 WARM_UP_SECONDS = 3
-TICKS = os.sysconf("SC_CLK_TCK")
-
-
-# --- The house -------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Place:
-    """A table with its dealer, and what is still to be entered there."""
-
-    table: Table
-    dealer: Staff
-    forms: list[dict[str, str]]
-    cookies: str = ""
-
-
-def lay_tables(count: int) -> list[Place]:
-    """Open tables of six decks, each with its shoe and a plan of whole rounds; nobody deals there yet."""
-    boss, relief = floor.staff(Role.PIT_BOSS, "opener"), floor.staff(Role.DEALER, "relief")
-    places = []
-    for number in range(1, count + 1):
-        table = floor.table(f"Rocket {number}", options={"decks": 6})
-        floor.counted(Hand(table, boss), "opener")
-        dealer = floor.staff(Role.DEALER, f"dealer{number}", str(1000 + number))
-        dealing.sign_in(table, relief)
-        Hand(table, relief).ready_shoe()
-        dealing.sign_out(table, relief)
-        places.append(Place(table, dealer, [form(one) for played in plan(ROUNDS, number) for one in played]))
-    return places
-
-
-def form(entered: inputs.Input) -> dict[str, str]:
-    """An input as the dealer's screen sends it: bets are typed, all else is a button."""
-    if isinstance(entered, inputs.Bet):
-        return {"seat": str(entered.seat), "amount": str(entered.amount_cents // 100)}
-    return {"input": json.dumps(inputs.spell(entered))}
-
-
-class Browser:
-    """Signs somebody in, as they do it; slow and simple."""
-
-    def __init__(self, url: str) -> None:
-        self.url, self.jar = url, http.cookiejar.CookieJar()
-        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.jar))
-
-    def get(self, path: str) -> str:
-        with self.opener.open(self.url + path, timeout=60) as answer:
-            return answer.read().decode()
-
-    def post(self, path: str, page: str, **typed: str) -> str:
-        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page)
-        assert token, page[:500]
-        sent = urllib.parse.urlencode({"csrfmiddlewaretoken": token[1]} | typed).encode()
-        with self.opener.open(urllib.request.Request(self.url + path, sent), timeout=60) as answer:
-            return answer.read().decode()
-
-    @property
-    def cookies(self) -> str:
-        return "; ".join(f"{one.name}={one.value}" for one in self.jar)
-
-
-def sign_in_dealer(url: str, place: Place, operator: Staff) -> None:
-    """On a terminal of their own, which a link made one; then they take their table."""
-    browser = Browser(url)
-    terminal = terminals.add(f"Terminal {place.table.name}", None, by=operator)
-    link = terminals.link_for(terminal, by=operator)
-    page = browser.post(link, browser.get(link))
-    page = browser.post("/sign-in/", page, badge=str(place.dealer.badge), pin=floor.PIN)
-    browser.post(f"/tables/{place.table.pk}/take", page)
-    place.cookies = browser.cookies
-
-
-def sign_in_boss(url: str, number: int) -> str:
-    boss, browser = floor.staff(Role.PIT_BOSS, f"boss{number}"), Browser(url)
-    browser.post("/sign-in/", browser.get("/sign-in/"), username=boss.username, password=floor.PASSWORD)
-    return browser.cookies
-
-
-# --- Processor time --------------------------------------------------------------------------------------------
-
-
-def worked(pids: Sequence[int]) -> float:
-    """Seconds that these processes and their children have worked, those that have ended among them."""
-    about = {int(one.name): stat(one) for one in Path("/proc").iterdir() if one.name.isdigit()}
-    family = set(pids)
-    while more := {pid for pid, found in about.items() if found and int(found[1]) in family} - family:
-        family |= more
-    return sum(sum(map(int, about[pid][11:15])) for pid in family if about.get(pid)) / TICKS
-
-
-def stat(process: Path) -> list[str]:
-    """From its state on: the parent is the second, the times are those from the twelfth on."""
-    with contextlib.suppress(OSError):
-        return (process / "stat").read_text().rsplit(")", 1)[1].split()
-    return []
 
 
 # --- Phases ----------------------------------------------------------------------------------------------------
@@ -226,30 +133,6 @@ class House:
         return worked([self.web.process.pid]), worked([master])
 
 
-def begin(plan: dict[str, Any]) -> subprocess.Popen[str]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.bench.screens"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    tell(process, json.dumps(plan))
-    return process
-
-
-def tell(process: subprocess.Popen[str], word: str) -> None:
-    assert process.stdin is not None
-    process.stdin.write(f"{word}\n")
-    process.stdin.flush()
-
-
-def line(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    return process.stdout.readline().strip()
-
-
-def hear(process: subprocess.Popen[str], word: str) -> None:
-    if (said := line(process)) != word:
-        raise RuntimeError(f"the screens said {said!r} and not {word!r}")
-
-
 @contextlib.contextmanager
 def opened(checkout: Path, processes: str | None) -> Iterator[Web]:
     """The web of a checkout, on this bench's servers; each checkout says itself how its web is started."""
@@ -312,7 +195,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     asked = arguments()
-    places = lay_tables(asked.tables)
+    places = lay_tables(range(1, asked.tables + 1))
     operator = floor.staff(Role.OPERATOR, "operator")
     with opened(embedded.BASE_DIR, asked.processes) as web:
         for place in places:

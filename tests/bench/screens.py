@@ -13,9 +13,10 @@ import json
 import re
 import resource
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from html import escape
 from time import perf_counter
 from typing import Any
 from urllib.parse import urlencode
@@ -24,6 +25,7 @@ CALM_SECONDS = 1.0
 CONNECTIONS = 5
 """A browser opens six connections to a house without HTTP/2, of which the stream holds one."""
 PATIENCE_SECONDS = 8
+OPENED_AT_ONCE = 8
 
 
 @dataclass
@@ -38,8 +40,9 @@ class Answer:
 class Connection:
     """One connection that is kept alive, as a browser does; opened again when the house has closed it."""
 
-    def __init__(self, port: int, cookies: str) -> None:
+    def __init__(self, port: int, cookies: str, address: str = "") -> None:
         self.port, self.cookies = port, cookies
+        self.local = (address, 0) if address else None
         self.streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, method: str, path: str, headers: dict[str, str], form: dict[str, str] | None = None) -> Answer:
@@ -55,7 +58,7 @@ class Connection:
 
     async def _exchange(self, method: str, path: str, headers: dict[str, str], form: dict[str, str] | None) -> Answer:
         if self.streams is None:
-            self.streams = await asyncio.open_connection("127.0.0.1", self.port, limit=2**20)
+            self.streams = await self._opened()
         reader, writer = self.streams
         body = urlencode(form).encode() if form is not None else b""
         writer.write(self._head(method, path, headers, body, form is not None) + body)
@@ -64,6 +67,9 @@ class Connection:
         if received.get("connection") == "close":
             self.close()
         return answer
+
+    async def _opened(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection("127.0.0.1", self.port, limit=2**20, local_addr=self.local)
 
     def _head(self, method: str, path: str, headers: dict[str, str], body: bytes, posts: bool) -> bytes:
         house = f"http://127.0.0.1:{self.port}"
@@ -77,13 +83,19 @@ class Connection:
     @asynccontextmanager
     async def events(self, path: str) -> AsyncIterator[AsyncIterator[tuple[str, str]]]:
         """An EventSource: the names and data of its events."""
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port, limit=2**20)
+        async with self.bytes(path) as reader:
+            yield heard(reader)
+
+    @asynccontextmanager
+    async def bytes(self, path: str) -> AsyncIterator[asyncio.StreamReader]:
+        """The same as it comes over the wire."""
+        reader, writer = await self._opened()
         writer.write(self._head("GET", path, {"Accept": "text/event-stream"}, b"", False))
         status, _ = await read_head(reader)
         if status != 200:
             raise ConnectionError(f"{path} answered {status}")
         try:
-            yield heard(reader)
+            yield reader
         finally:
             writer.close()
 
@@ -136,6 +148,7 @@ class Tally:
     errors: list[str] = field(default_factory=list)
     requests: int = 0
     events: int = 0
+    bytes: int = 0
     is_open: bool = False
 
     def count(self, what: str) -> None:
@@ -165,15 +178,23 @@ class Dealer:
     cookies: str
     forms: list[dict[str, str]]
     tally: Tally
+    stream_port: int = 0
+    """Where streams are served, if not where pages are."""
+    host: str = ""
+    """The screen's own address."""
     drawn: tuple[str, str, int] = ("", "", 0)
     """The rendering's token, key and sequence number."""
+    board: str = field(default="", repr=False)
     newest: int = 0
     """The newest sequence number that the stream told of."""
     is_flying: bool = False
+    unanswered: dict[str, str] | None = None
+    """What was sent and not answered: it is sent again under its key, as a browser does."""
 
     def __post_init__(self) -> None:
-        self.connection = Connection(self.port, self.cookies)
-        self.beside = Connection(self.port, self.cookies)
+        self.connection = Connection(self.port, self.cookies, self.host)
+        self.beside = Connection(self.port, self.cookies, self.host)
+        self.stream = Connection(self.stream_port or self.port, self.cookies, self.host)
         self.address = f"/tables/{self.table}/"
 
     async def open(self) -> None:
@@ -184,11 +205,11 @@ class Dealer:
         found = DRAWN.search(answer.body)
         if answer.status >= 500 or found is None:
             raise ValueError(f"table {self.table}: {answer.status} {answer.body[:100]!r}")
-        self.drawn = (found[1], found[2], int(found[3]))
+        self.drawn, self.board = (found[1], found[2], int(found[3])), answer.body
 
     async def follow(self) -> None:
         """An event that is newer than the board, and not of an input on its way, has the board fetched."""
-        async with Connection(self.port, self.cookies).events(f"/live/?table={self.table}") as events:
+        async with self.stream.events(f"/live/?table={self.table}") as events:
             async for name, data in events:
                 if name == "table":
                     self.tally.count("events")
@@ -212,19 +233,35 @@ class Dealer:
             "Accept": "*/*",
         }
 
+    def offers(self, entered: dict[str, str]) -> bool:
+        """Whether there is such a button on the board, or a field for such an amount."""
+        if "input" in entered:
+            return escape(entered["input"]) in self.board
+        return 'name="amount"' in self.board and f'name="seat" value="{entered["seat"]}"' in self.board
+
+    def next_form(self) -> dict[str, str]:
+        """What is entered next, on the board that lies here."""
+        token, key, seq = self.drawn
+        entered = self.forms.pop(0)
+        if not self.offers(entered):
+            self.tally.wrong(f"table {self.table}: the board does not offer {entered}")
+        return {"csrfmiddlewaretoken": token, "key": key, "seq": str(seq)} | entered
+
     async def act(self, due: float) -> None:
         """One action, due at a moment of the schedule: what it waits for the one before counts as well."""
-        token, key, seq = self.drawn
-        form = {"csrfmiddlewaretoken": token, "key": key, "seq": str(seq)} | self.forms.pop(0)
+        form = self.unanswered or self.next_form()
+        self.unanswered = form
         self.is_flying = True
         self.tally.count("requests")
         try:
             post = self.connection.ask("POST", f"{self.address}input", self.htmx("entry"), form)
             answer = await asyncio.wait_for(post, PATIENCE_SECONDS)
             self.show(answer)
+            self.unanswered = None
             if refused := REFUSED.search(answer.body):
                 self.tally.wrong(f"table {self.table}: {refused[1]}")
         except (OSError, ValueError, TimeoutError, asyncio.IncompleteReadError) as error:
+            self.connection.close()
             self.tally.wrong(f"table {self.table}: {error!r}")
         finally:
             self.is_flying = False
@@ -243,7 +280,7 @@ class Dealer:
 
 # --- The pit's screen ------------------------------------------------------------------------------------------
 
-CARD = re.compile(r'class="table-card [^>]*?data-live="(\d+)" data-seq="(\d+)"(?: data-src="([^"]+)")?')
+CARD = re.compile(r'class="(?:table-card|tile) [^>]*?data-live="(\d+)" data-seq="(\d+)"(?: data-src="([^"]+)")?')
 STRIP = re.compile(r'data-live-floor data-src="([^"]+)"')
 FLOOR = "/pit/"
 
@@ -325,17 +362,54 @@ class Pit:
             self.refresh(source)
 
 
+# --- A crowd of watchers ---------------------------------------------------------------------------------------
+
+
+@dataclass
+class Watcher:
+    """A screen of the pit that is only looked at: opens its page, then takes what its stream sends and counts the
+    events. It parses no card, to leave the processor to the house."""
+
+    port: int
+    stream_port: int
+    cookies: str
+    page: str
+    path: str
+    host: str
+    tally: Tally
+
+    async def open(self) -> None:
+        connection = Connection(self.port, self.cookies, self.host)
+        page = await connection.ask("GET", self.page, {"Accept": "text/html"})
+        connection.close()
+        if page.status != 200:
+            raise ValueError(f"{self.page}: {page.status} {page.body[:100]!r}")
+
+    async def follow(self) -> None:
+        stream = Connection(self.stream_port, self.cookies, self.host)
+        async with stream.bytes(self.path) as reader:
+            while chunk := await reader.read(2**16):
+                if self.tally.is_open:
+                    self.tally.events += chunk.count(b"event: ")
+                    self.tally.bytes += len(chunk)
+
+
 # --- A process of screens --------------------------------------------------------------------------------------
 
 
 async def run(plan: dict[str, Any]) -> dict[str, Any]:
     """Open the screens, let them work until the plan is over, and tell what they saw after they had warmed up."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     tally, port = Tally(), plan["port"]
-    dealers = [Dealer(port, one["table"], one["cookies"], one["forms"], tally) for one in plan.get("dealers", ())]
+    streams = plan.get("stream_port", port)
+    dealers = [
+        Dealer(port, place["table"], place["cookies"], place["forms"], tally, streams, place.get("host", ""))
+        for place in plan.get("dealers", ())
+    ]
     pits = [Pit(port, cookies, tally) for cookies in plan.get("pits", ())]
-    for screen in (*dealers, *pits):
-        await screen.open()
-    following = [asyncio.create_task(screen.follow()) for screen in (*dealers, *pits)]
+    watchers = [Watcher(port, streams, **watcher, tally=tally) for watcher in plan.get("watchers", ())]
+    await opened((*dealers, *pits, *watchers))
+    following = [asyncio.create_task(screen.follow()) for screen in (*dealers, *pits, *watchers)]
     print("open", flush=True)
     await asyncio.to_thread(sys.stdin.readline)  # all screens of all processes are open
     begun, apart = perf_counter() + 0.2, plan["seconds_apart"]
@@ -360,8 +434,19 @@ async def run(plan: dict[str, Any]) -> dict[str, Any]:
     done = [dealer.forms for dealer in dealers]
     return {
         "seconds": tally.seconds, "errors": tally.errors, "requests": tally.requests, "events": tally.events,
-        "processor": worked, "forms": done,
+        "bytes": tally.bytes, "processor": worked, "forms": done,
     }  # fmt: skip
+
+
+async def opened(screens: Sequence[Dealer | Pit | Watcher]) -> None:
+    """As many at a time as a floor that begins its day."""
+    desk = asyncio.Semaphore(OPENED_AT_ONCE)
+
+    async def open_(screen: Dealer | Pit | Watcher) -> None:
+        async with desk:
+            await screen.open()
+
+    await asyncio.gather(*(open_(screen) for screen in screens))
 
 
 def processor() -> float:
@@ -371,4 +456,8 @@ def processor() -> float:
 
 
 if __name__ == "__main__":
+    with suppress(ImportError):
+        import uvloop
+
+        uvloop.install()
     print(json.dumps(asyncio.run(run(json.loads(sys.stdin.readline())))), flush=True)

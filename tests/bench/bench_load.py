@@ -1,0 +1,256 @@
+"""`./run bench load [--tables 1000] [--watchers 200] [--seconds 60] [--until-it-breaks]`: a floor at work through the
+deployed web.
+
+PostgreSQL, Valkey, and every unit of deploy/systemd by its own command. Each table has a dealer at a terminal of their
+own, at an address of their own: screens.py follows the scripts of the dealer's screen, opens its page and its stream,
+enters what the board offers with its key, and reads the board that answers. An input is due every three seconds at
+each table, whatever became of the one before, and its time counts from that moment. Watchers are screens of the pit:
+a tenth of them show the whole floor, the others one table each.
+
+Tables are laid by the floor's own functions (tests/floor.py), in as many processes as there are cores; sessions by
+those that a sign-in calls. `--sign-ins` of the dealers sign in as they do it, by link, badge and PIN.
+
+`--until-it-breaks` then asks for ever more inputs a second: `--step` times as many as before, until an answer in a
+hundred takes a second, or one in a hundred goes wrong. Where the floor's own pace is too much already, it asks for ever
+fewer. What the screens themselves work is told apart: they share the machine. What was found: docs/load.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+import time
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Final
+
+import django
+
+django.setup()
+
+from django.db import connection  # noqa: E402
+
+from casino import embedded  # noqa: E402
+from tables.roles import Role  # noqa: E402
+from tests.bench import open_house  # noqa: E402
+from tests.bench.deployed import Deployed, deployed  # noqa: E402
+from tests.bench.laid_floor import lay_floor, sign_in_bosses  # noqa: E402
+from tests.bench.open_house import Place, begin, hear, line, tell  # noqa: E402
+
+PACE_SECONDS: Final = 3.0
+"""Between two inputs at a table of a floor at work."""
+WARM_UP_SECONDS: Final = 5.0
+INPUTS_A_ROUND: Final = 20
+"""At least so many a round of six seats has."""
+WHOLE_FLOOR: Final = 10
+"""Every so manieth watcher shows the whole floor."""
+SLOW_MS: Final = 1_000.0
+WRONG_SHARE: Final = 0.01
+SHIFTS: Final = 20
+"""So many pit bosses have the watchers' screens open."""
+
+
+# --- The house -------------------------------------------------------------------------------------------------
+
+
+def watcher(number: int, bosses: list[str], places: list[Place]) -> dict[str, str]:
+    """A screen of the pit: of the whole floor, or of one table."""
+    table = places[number % len(places)].table.pk
+    whole = number % WHOLE_FLOOR == 0
+    return {
+        "cookies": bosses[number % len(bosses)],
+        "page": "/pit/" if whole else f"/pit/tables/{table}/",
+        "path": "/live/" if whole else f"/live/?card={table}",
+        "host": host(number, 2),
+    }
+
+
+def host(number: int, network: int) -> str:
+    """An address of its own for each screen; where a machine has but one, none."""
+    return f"127.{network}.{number // 250}.{number % 250 + 1}" if sys.platform == "linux" else ""
+
+
+# --- What is measured ------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Load:
+    """A floor at work, by the inputs that are asked for in a second."""
+
+    asked: float
+    seconds: float
+    latencies: list[float]
+    errors: list[str]
+    events: int
+    megabytes_streamed: float
+    worked: dict[str, float]
+    megabytes: dict[str, float]
+    connections: dict[str, int]
+    screens: dict[str, float]
+    """What the bench's own processes worked."""
+
+    def percentile(self, part: int) -> float:
+        """In milliseconds."""
+        ordered = sorted(self.latencies)
+        return round(ordered[min(math.ceil(len(ordered) * part / 100), len(ordered)) - 1] * 1e3, 1) if ordered else 0.0
+
+    @property
+    def is_broken(self) -> bool:
+        wrong = len(self.errors) / max(len(self.latencies), 1)
+        return self.percentile(99) > SLOW_MS or wrong > WRONG_SHARE
+
+    def told(self) -> dict[str, Any]:
+        inputs, house = len(self.latencies), sum(self.worked.values())
+        return {
+            "inputs": inputs,
+            "inputs_a_second": round(inputs / self.seconds, 1),
+            "asked_a_second": round(self.asked, 1),
+            "errors": len(self.errors),
+            **{f"p{part}_ms": self.percentile(part) for part in (50, 95, 99)},
+            "inputs_per_core_second": round(inputs / house, 1),
+            "cores": {part: round(worked / self.seconds, 2) for part, worked in self.worked.items()},
+            "client_cores": {part: round(worked / self.seconds, 2) for part, worked in self.screens.items()},
+            "megabytes": {part: round(held) for part, held in self.megabytes.items()},
+            "connections": self.connections,
+            "events_a_second": round(self.events / self.seconds),
+            "streamed_megabytes_a_second": round(self.megabytes_streamed / self.seconds, 1),
+        }
+
+
+def measure(house: Deployed, places: list[Place], watchers: list[dict[str, str]], asked: float, seconds: float) -> Load:
+    """All screens open, then inputs at this rate, of which those after the warm-up count."""
+    shared = {
+        "port": house.port("web"), "stream_port": house.port("streams"), "seconds": seconds,
+        "seconds_apart": len(places) / asked, "warm_up_seconds": WARM_UP_SECONDS,
+    }  # fmt: skip
+    dealers = [
+        {"table": place.table.pk, "cookies": place.cookies, "forms": place.forms, "host": host(number, 1)}
+        for number, place in enumerate(places)
+    ]
+    plans = [shared | {"dealers": dealers}, *([shared | {"watchers": watchers}] if watchers else [])]
+    processes = [begin(plan) for plan in plans]
+    for process in processes:
+        hear(process, "open")
+    for process in processes:
+        tell(process, "go")
+    for process in processes:
+        hear(process, "measuring")
+    began, before = time.monotonic(), house.read()
+    time.sleep(seconds / 2)
+    sessions = database_sessions()
+    for process in processes:
+        hear(process, "measured")
+    lasted, after = time.monotonic() - began, house.read()
+    reports = [json.loads(line(process)) for process in processes]
+    for place, left in zip(places, reports[0]["forms"], strict=True):
+        place.forms = left
+    return Load(
+        asked=asked,
+        seconds=lasted,
+        latencies=reports[0]["seconds"],
+        errors=[error for report in reports for error in report["errors"]],
+        events=sum(report["events"] for report in reports),
+        megabytes_streamed=reports[-1]["bytes"] / 1e6,
+        worked={part: worked - before.seconds.get(part, 0.0) for part, worked in after.seconds.items()},
+        megabytes=after.megabytes,
+        connections=sessions,
+        screens=dict(zip(("dealers", "watchers"), (report["processor"] for report in reports), strict=False)),
+    )
+
+
+def database_sessions() -> dict[str, int]:
+    """How many sessions the database has, and how many of them work or wait."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*), count(*) FILTER (WHERE state = 'active'),"
+            " count(*) FILTER (WHERE wait_event_type = 'Lock')"
+            " FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        )
+        every, active, waiting = cursor.fetchone()
+    return {"open": every, "active": active, "waiting": waiting}
+
+
+# --- All of it -------------------------------------------------------------------------------------------------
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="./run bench load")
+    parser.add_argument("--tables", type=int, default=1_000)
+    parser.add_argument("--watchers", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--pace", type=float, help="inputs a second on the whole floor, instead of a third a table")
+    parser.add_argument("--sign-ins", type=int, default=10, help="so many dealers sign in by hand")
+    parser.add_argument("--processes", help="web processes, instead of one a core")
+    parser.add_argument("--until-it-breaks", action="store_true")
+    parser.add_argument("--step", type=float, default=1.4, help="so many times the inputs of the step before")
+    return parser.parse_args()
+
+
+def show(load: Load) -> None:
+    told = load.told()
+    cores = "  ".join(f"{part} {worked:.2f}" for part, worked in sorted(told["cores"].items()) if worked >= 0.01)
+    print(
+        f"  {told['asked_a_second']:6.1f} inputs/s asked, {told['inputs_a_second']:6.1f} answered"
+        f"   p50 {told['p50_ms']:8.1f}   p95 {told['p95_ms']:8.1f}   p99 {told['p99_ms']:8.1f} ms"
+        f"   errors {told['errors']}   {told['inputs_per_core_second']:.1f} inputs a core's second\n    cores: {cores};"
+        f" screens {sum(told['client_cores'].values()):.2f}; load {os.getloadavg()[0]:.1f}",
+        flush=True,
+    )
+    for error in sorted(set(load.errors))[:3]:
+        print(f"    {error}", file=sys.stderr)
+
+
+def until_it_breaks(
+    house: Deployed, places: list[Place], watchers: list[dict[str, str]], first: Load, asked: argparse.Namespace
+) -> dict[str, Any]:
+    """From the floor's own pace on, upwards; or downwards where that is too much already."""
+    load, held = first, None if first.is_broken else first
+    factor = 1 / asked.step if first.is_broken else asked.step
+    for _ in count():
+        if load.is_broken and factor > 1:
+            break
+        rate = load.asked * factor
+        if any(len(place.forms) < rate / len(places) * (asked.seconds + WARM_UP_SECONDS) + 2 for place in places):
+            break
+        load = measure(house, places, watchers, rate, asked.seconds)
+        show(load)
+        held = held if load.is_broken else load
+        if factor < 1 and (held is not None or rate < 1):
+            break
+    busiest = max(load.told()["cores"].items(), key=lambda part: part[1])
+    return {"holds": held.told() if held else None, "last": load.told(), "busiest": list(busiest)}
+
+
+def main() -> None:
+    asked = arguments()
+    pace = asked.pace or asked.tables / PACE_SECONDS
+    steps = 6 if asked.until_it_breaks else 1
+    inputs = steps * (asked.step**steps if asked.until_it_breaks else 1) * pace / asked.tables
+    rounds = 2 + math.ceil(inputs * (asked.seconds + WARM_UP_SECONDS) / INPUTS_A_ROUND)
+    by_hand = min(asked.sign_ins, asked.tables)
+    began = time.monotonic()
+    places = lay_floor(asked.tables, by_hand, rounds)
+    bosses = sign_in_bosses(min(SHIFTS, asked.watchers))
+    print(f"{len(places)} tables laid in {time.monotonic() - began:.0f} s", flush=True)
+    folder = embedded.LOCAL / "bench" / "deployed"
+    folder.mkdir()
+    environment = {"WEB_PROCESSES": asked.processes} if asked.processes else {}
+    with deployed(folder, environment) as house:
+        began, operator = time.monotonic(), open_house.somebody(Role.OPERATOR, "operator")
+        for place in places[:by_hand]:
+            open_house.sign_in_dealer(house.url, place, operator)
+        if by_hand:
+            print(f"{by_hand} dealers signed in by hand, {(time.monotonic() - began) / by_hand:.2f} s each", flush=True)
+        watchers = [watcher(number, bosses, places) for number in range(asked.watchers)]
+        first = measure(house, places, watchers, pace, asked.seconds)
+        show(first)
+        more = until_it_breaks(house, places, watchers, first, asked) if asked.until_it_breaks else {}
+    result = {"tables": asked.tables, "watchers": asked.watchers, **first.told(), "load": round(os.getloadavg()[0], 1)}
+    print(json.dumps(result | ({"until_it_breaks": more} if more else {})), flush=True)
+
+
+if __name__ == "__main__":
+    main()
