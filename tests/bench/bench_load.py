@@ -53,10 +53,14 @@ SHIFTS: Final = 20
 """So many pit bosses have the watchers' screens open."""
 
 
+Screen = dict[str, str | int]
+"""What a screen is told that begins."""
+
+
 # --- The house -------------------------------------------------------------------------------------------------
 
 
-def watcher(number: int, bosses: list[str], places: list[Place]) -> dict[str, str]:
+def watcher(number: int, house: Deployed, bosses: list[str], places: list[Place]) -> Screen:
     """A screen of the pit: of the whole floor, or of one table."""
     table = places[number % len(places)].table.pk
     whole = number % WHOLE_FLOOR == 0
@@ -65,7 +69,13 @@ def watcher(number: int, bosses: list[str], places: list[Place]) -> dict[str, st
         "page": "/pit/" if whole else f"/pit/tables/{table}/",
         "path": "/live/" if whole else f"/live/?card={table}",
         "host": host(number, 2),
-    }
+    } | at_ports(number, house)
+
+
+def at_ports(number: int, house: Deployed) -> dict[str, int]:
+    """Where a screen asks, as nginx would send it: the processes take turns."""
+    pages, streams = house.ports("web"), house.ports("streams")
+    return {"port": pages[number % len(pages)], "stream_port": streams[number % len(streams)]}
 
 
 def host(number: int, network: int) -> str:
@@ -120,14 +130,15 @@ class Load:
         }
 
 
-def measure(house: Deployed, places: list[Place], watchers: list[dict[str, str]], asked: float, seconds: float) -> Load:
+def measure(house: Deployed, places: list[Place], watchers: list[Screen], asked: float, seconds: float) -> Load:
     """All screens open, then inputs at this rate, of which those after the warm-up count."""
     shared = {
-        "port": house.port("web"), "stream_port": house.port("streams"), "seconds": seconds,
+        "seconds": seconds,
         "seconds_apart": len(places) / asked, "warm_up_seconds": WARM_UP_SECONDS,
     }  # fmt: skip
     dealers = [
         {"table": place.table.pk, "cookies": place.cookies, "forms": place.forms, "host": host(number, 1)}
+        | at_ports(number, house)
         for number, place in enumerate(places)
     ]
     plans = [shared | {"dealers": dealers}, *([shared | {"watchers": watchers}] if watchers else [])]
@@ -183,7 +194,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--pace", type=float, help="inputs a second on the whole floor, instead of a third a table")
     parser.add_argument("--sign-ins", type=int, default=10, help="so many dealers sign in by hand")
-    parser.add_argument("--processes", help="web processes, instead of one a core")
+    parser.add_argument("--processes", help="processes of each web unit, instead of half the cores")
     parser.add_argument("--until-it-breaks", action="store_true")
     parser.add_argument("--step", type=float, default=1.4, help="so many times the inputs of the step before")
     return parser.parse_args()
@@ -204,7 +215,7 @@ def show(load: Load) -> None:
 
 
 def until_it_breaks(
-    house: Deployed, places: list[Place], watchers: list[dict[str, str]], first: Load, asked: argparse.Namespace
+    house: Deployed, places: list[Place], watchers: list[Screen], first: Load, asked: argparse.Namespace
 ) -> dict[str, Any]:
     """From the floor's own pace on, upwards; or downwards where that is too much already."""
     load, held = first, None if first.is_broken else first
@@ -244,7 +255,7 @@ def main() -> None:
             open_house.sign_in_dealer(house.url, place, operator)
         if by_hand:
             print(f"{by_hand} dealers signed in by hand, {(time.monotonic() - began) / by_hand:.2f} s each", flush=True)
-        watchers = [watcher(number, bosses, places) for number in range(asked.watchers)]
+        watchers = [watcher(number, house, bosses, places) for number in range(asked.watchers)]
         first = measure(house, places, watchers, pace, asked.seconds)
         show(first)
         more = until_it_breaks(house, places, watchers, first, asked) if asked.until_it_breaks else {}

@@ -18,20 +18,23 @@ from casino import embedded
 from tests.bench.open_house import TICKS, family, stat
 from tests.processes import Served, Web, answers, free_port
 
-UNITS: Final = embedded.BASE_DIR / "deploy" / "systemd"
+DEPLOY: Final = embedded.BASE_DIR / "deploy"
+INSTALLED: Final = "/opt/casino/current"
 PAINTER: Final = b"dealer_ui.pit.painting"
-SERVERS: Final = ("web", "streams")
-"""The units that serve pages or streams on a port."""
 
 
 def commands() -> dict[str, list[str]]:
-    """What each unit starts, by its name without `casino-`."""
+    """What each unit starts, by its name without `casino-`; of the web, one for each port that nginx knows."""
+    upstream = (DEPLOY / "nginx" / "casino-upstream.conf").read_text()
     found = {}
-    for unit in sorted(UNITS.glob("casino-*.service")):
+    for unit in sorted((DEPLOY / "systemd").glob("casino-*.service")):
+        name = unit.stem.removeprefix("casino-")
         line = re.search(r"^ExecStart=(.+)$", unit.read_text(), re.M)
-        if line:
-            command = shlex.split(line[1].replace("%%h", "bench"))
-            found[unit.stem.removeprefix("casino-")] = [sys.executable, *command[1:]]
+        assert line, f"{unit} starts nothing"
+        ports = re.findall(r"^server 127\.0\.0\.1:(\d+)", upstream, re.M) if name.endswith("@") else [""]
+        for port in ports:
+            command = line[1].replace("%i", port).replace("%%h", "bench").replace(INSTALLED, str(embedded.BASE_DIR))
+            found[f"{name}{port}"] = shlex.split(command)
     return found
 
 
@@ -49,15 +52,14 @@ class Deployed:
 
     served: Mapping[str, Served]
 
-    def port(self, unit: str) -> int:
+    def ports(self, unit: str) -> list[int]:
         """Where a unit is served; streams are served with the pages where no unit is for them alone."""
-        web = self.served.get(unit, self.served["web"])
-        assert isinstance(web, Web)
-        return int(web.url.rsplit(":", 1)[1])
+        webs = [web for name, web in self.served.items() if part_of(name) == unit and isinstance(web, Web)]
+        return [int(web.url.rsplit(":", 1)[1]) for web in webs] or self.ports("web")
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port('web')}"
+        return f"http://127.0.0.1:{self.ports('web')[0]}"
 
     def read(self) -> Reading:
         folder = embedded.House(embedded.LOCAL / "bench").folder
@@ -67,10 +69,15 @@ class Deployed:
         reading = Reading({}, {})
         for name, root in roots.items():
             for pid in family([root]):
-                part = "painter" if PAINTER in _command(pid) else name
+                part = "painter" if PAINTER in _command(pid) else part_of(name)
                 reading.seconds[part] = reading.seconds.get(part, 0.0) + _seconds(pid)
                 reading.megabytes[part] = reading.megabytes.get(part, 0.0) + _megabytes(pid)
         return reading
+
+
+def part_of(name: str) -> str:
+    """A unit without its instance."""
+    return name.partition("@")[0]
 
 
 def _command(pid: int) -> bytes:
@@ -99,6 +106,8 @@ def _megabytes(pid: int) -> float:
 def deployed(folder: Path, environment: Mapping[str, str]) -> Iterator[Deployed]:
     """Start every unit; stop them all."""
     shared = dict(os.environ) | {"CASINO_ENV": "production", "TLS": "no", "ALLOWED_HOSTS": "127.0.0.1"}
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    shared |= {"WEB_PROCESSES": str(min(max(cores // 2, 1), 4)), "DATABASE_CONNECTIONS": "24"}  # as deploy/install says
     shared |= {"ACCESS_LOG": str(folder / "access.log"), "STATIC_ROOT": str(folder / "static"), **environment}
     collect = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
     subprocess.run(collect, env=shared, check=True)
@@ -114,7 +123,7 @@ def deployed(folder: Path, environment: Mapping[str, str]) -> Iterator[Deployed]
 
 def _served(unit: str, command: list[str], environment: dict[str, str], folder: Path) -> Served:
     log = folder / f"{unit}.log"
-    if unit in SERVERS:
+    if "--port" in command:
         port = free_port()
         command[command.index("--port") + 1] = str(port)
         return Web(command, environment, log, answers, url=f"http://127.0.0.1:{port}")

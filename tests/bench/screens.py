@@ -400,14 +400,16 @@ class Watcher:
 async def run(plan: dict[str, Any]) -> dict[str, Any]:
     """Open the screens, let them work until the plan is over, and tell what they saw after they had warmed up."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
-    tally, port = Tally(), plan["port"]
-    streams = plan.get("stream_port", port)
+    tally, port = Tally(), plan.get("port", 0)
     dealers = [
-        Dealer(port, place["table"], place["cookies"], place["forms"], tally, streams, place.get("host", ""))
+        Dealer(
+            place.get("port", port), place["table"], place["cookies"], place["forms"], tally,
+            place.get("stream_port", 0), place.get("host", ""),
+        )
         for place in plan.get("dealers", ())
-    ]
+    ]  # fmt: skip
     pits = [Pit(port, cookies, tally) for cookies in plan.get("pits", ())]
-    watchers = [Watcher(port, streams, **watcher, tally=tally) for watcher in plan.get("watchers", ())]
+    watchers = [Watcher(**watcher, tally=tally) for watcher in plan.get("watchers", ())]
     await opened((*dealers, *pits, *watchers))
     following = [asyncio.create_task(screen.follow()) for screen in (*dealers, *pits, *watchers)]
     print("open", flush=True)

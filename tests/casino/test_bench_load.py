@@ -7,11 +7,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
+
 from casino.embedded import BASE_DIR
 
-SMALL = ["--tables", "4", "--watchers", "11", "--seconds", "5", "--sign-ins", "1"]
+SMALL = ["--tables", "4", "--watchers", "2", "--seconds", "5", "--sign-ins", "1"]
 
 
+@pytest.mark.timeout(900)
 def test_every_unit_that_is_shipped_starts_and_a_small_floor_deals_without_an_error() -> None:
     """Harm: a unit's command that does not start, a form that the house refuses, or a stream that ends is found by the
     first house that installs a release."""
