@@ -116,6 +116,8 @@ def _alerts() -> Iterator[Metric]:
 def _watch() -> Iterator[Metric]:
     yield _by("watch_age_seconds", "Since the last run of each piece of the watch.", "task", condition.watch_ages())
     behind = sum(1 for _ in sealing.unsealed(timezone.now()))
+    ages = condition.witness_ages()
+    yield _by("witness_age_seconds", "Since each witness outside cosigned the books last.", "witness", ages)
     yield _gauge("days_unsealed", "Gaming days that are over and not sealed.", behind)
 
 

@@ -123,6 +123,9 @@ DATABASE_OWNER_URL = os.environ.get("DATABASE_OWNER_URL", os.environ.get("DATABA
 
 # The private key by which each gaming day is sealed: a PEM file that nobody else can read (`manage.py audit key`).
 AUDIT_KEY_FILE = os.environ.get("AUDIT_KEY_FILE", "")
+# The private key by which the heads of all books are signed for witnesses outside, each minute (`manage.py audit
+# checkpoints`): a PEM file of its own, beside the one above.
+CHECKPOINT_KEY_FILE = os.environ.get("CHECKPOINT_KEY_FILE", "")
 # Where bundles that auditors ask for lie, and what came of each proof: a folder that web and worker both reach. Empty:
 # both are had by command alone.
 AUDIT_FOLDER = os.environ.get("AUDIT_FOLDER", "")
@@ -173,7 +176,7 @@ CELERY_TASK_QUEUES = (Queue("celery"), Queue("alerts"), Queue("events"))
 CELERY_TASK_DEFAULT_QUEUE = "celery"
 CELERY_TASK_ROUTES = {
     f"tables.tasks.{task}": {"queue": "alerts"} for task in ("follow_books", "look_after_alerts", "deliver")
-} | {"tables.tasks.tell_events": {"queue": "events"}}
+} | {f"tables.tasks.{task}": {"queue": "events"} for task in ("tell_events", "have_witnessed")}
 # A run that found its slot done already does nothing, so beat asks more often than tables/audit/watch.py plans.
 CELERY_BEAT_SCHEDULE = {
     "watch the floor": {"task": "tables.tasks.watch", "schedule": timedelta(minutes=1)},
@@ -189,6 +192,11 @@ CELERY_BEAT_SCHEDULE = {
     },
     "bring into force": {
         "task": "tables.tasks.bring_into_force",
+        "schedule": timedelta(minutes=1),
+        "options": {"expires": 60},
+    },
+    "have the books witnessed": {
+        "task": "tables.tasks.have_witnessed",
         "schedule": timedelta(minutes=1),
         "options": {"expires": 60},
     },

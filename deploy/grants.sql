@@ -50,6 +50,8 @@ GRANT SELECT, INSERT ON
     ledger_bookmark,
     ledger_bookroot,
     ledger_dayroot,
+    ledger_headsrow,
+    ledger_cosignature,
     ledger_slip,
     ledger_slipsignature,
     ledger_discrepancy,

@@ -404,6 +404,55 @@ class DayRoot(AppendOnly):
         return f"day {self.number}, {self.day}"
 
 
+class HeadsRow(AppendOnly):
+    """A leaf of the tree that witnesses outside see grow: where all books stood at a minute (``proof/heads.py``).
+
+    With it are the hashes of all subtrees that became full by it, the leaf's own first: so a proof about any two
+    leaves takes a few rows, however many there are.
+    """
+
+    origin = models.CharField(max_length=120, help_text="The name of the tree")
+    number = models.BigIntegerField()
+    previous = models.BigIntegerField(null=True)
+    at = models.DateTimeField()
+    leaf = models.BinaryField()
+    heads = models.BinaryField(help_text="The heads that moved since the leaf before; of each 64th leaf, all of them")
+    hashes = models.BinaryField()
+    signature = models.CharField(max_length=300, help_text="The line under the checkpoint that ends with this leaf")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["origin", "number"], name="ledger_headsrow_once"),
+            models.CheckConstraint(
+                name="ledger_headsrow_gapless",
+                condition=Q(number=0, previous=None)
+                | Q(number__gt=0, previous__isnull=False, previous=F("number") - 1),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.origin}/{self.number}"
+
+
+class Cosignature(AppendOnly):
+    """What a witness outside signed of a checkpoint."""
+
+    origin = models.CharField(max_length=120)
+    size = models.BigIntegerField(help_text="How many leaves the checkpoint has")
+    witness = models.CharField(max_length=300, help_text="Its verifier key")
+    line = models.CharField(max_length=300)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["origin", "witness", "size"], name="ledger_cosignature_once"),
+            models.CheckConstraint(name="ledger_cosignature_of_something", condition=Q(size__gte=1)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.origin}: {self.size} leaves, seen by {self.witness.partition('+')[0]}"
+
+
 class Slip(AppendOnly):
     """The number of a slip, without a gap in its series and calendar year. What it says is in its entry."""
 

@@ -9,7 +9,7 @@ from celery import shared_task
 from django.core.management import call_command
 
 from tables.alerting import delivery, following, subscriptions
-from tables.audit import errands, proofs
+from tables.audit import errands, proofs, witnessing
 from tables.audit import watch as watching
 from tables.edge import spreading  # noqa: F401 -- its task is found here
 from tables.models import KeptAnswer
@@ -56,6 +56,12 @@ def look_after_alerts() -> bool:
 def bring_into_force() -> int:
     """Do what two people approved and whose moment has come; how many proposals that settled."""
     return watching.bring_into_force()
+
+
+@shared_task
+def have_witnessed() -> int:
+    """Make this minute's checkpoint and hand it to the witnesses; how many cosigned it."""
+    return witnessing.have_witnessed()
 
 
 @shared_task

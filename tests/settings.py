@@ -6,7 +6,7 @@ from casino import embedded
 from tests.servers import BROKER, DATABASE_SERVER
 
 KEPT_OUT = """DATABASE_URL DATABASE_OWNER_URL REDIS_URL SECRET_KEY CASINO_ENV CASINO_WEB_PROCESS
-    AUDIT_KEY_FILE PEPPER_FILE"""
+    AUDIT_KEY_FILE CHECKPOINT_KEY_FILE PEPPER_FILE"""
 for name in KEPT_OUT.split():
     os.environ.pop(name, None)  # tests never touch a configured house
 

@@ -1,6 +1,6 @@
 """Merkle trees as RFC 9162, section 2.1, has them: roots, proofs that a leaf is in one, and that one only grew."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 
 EMPTY = sha256(b"").digest()
@@ -24,19 +24,24 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 class Tree:
     """A tree that leaves are added to. It remembers one hash for each full subtree, so its size costs nothing."""
 
-    def __init__(self, leaves: Iterable[bytes] = ()) -> None:
-        self.size = 0
-        self._full: list[bytes] = []
+    def __init__(self, leaves: Iterable[bytes] = (), *, size: int = 0, full: Sequence[bytes] = ()) -> None:
+        """A tree goes on from a size and its full subtrees, the largest first."""
+        self.size = size
+        self._full = list(full)
         for leaf in leaves:
             self.add(leaf)
 
-    def add(self, leaf: bytes) -> None:
-        """One more leaf; each trailing one in the old size's binary form is a subtree that becomes full with it."""
-        digest, size = leaf_hash(leaf), self.size
+    def add(self, leaf: bytes) -> list[bytes]:
+        """One more leaf; each trailing one in the old size's binary form is a subtree that becomes full with it.
+
+        Returns the hashes of all subtrees that do, the leaf's own first: whoever keeps those can prove anything."""
+        hashes, size = [leaf_hash(leaf)], self.size
         while size & 1:
-            digest, size = node_hash(self._full.pop(), digest), size >> 1
-        self._full.append(digest)
+            hashes.append(node_hash(self._full.pop(), hashes[-1]))
+            size >>= 1
+        self._full.append(hashes[-1])
         self.size += 1
+        return hashes
 
     @property
     def root(self) -> bytes:
@@ -56,16 +61,23 @@ def root(leaves: Iterable[bytes]) -> bytes:
 # --- Making proofs --------------------------------------------------------------------------------------------
 
 
-class Proofs:
-    """The proofs about some leaves. Each subtree is hashed once, however many leaves are asked about."""
+class TreeProofs:
+    """The proofs about a tree of so many leaves, whoever keeps the hashes of its full subtrees.
 
-    def __init__(self, leaves: Iterable[bytes]) -> None:
-        self._hashes = [leaf_hash(leaf) for leaf in leaves]
-        self._roots: dict[tuple[int, int], bytes] = {}
+    ``subtree(level, index)`` is the hash of the index-th of those that have 2**level leaves.
+    """
+
+    def __init__(self, size: int, subtree: Callable[[int, int], bytes]) -> None:
+        self._size = size
+        self._subtree = subtree
+
+    @property
+    def root(self) -> bytes:
+        return self._root(0, self._size) if self._size else EMPTY
 
     def inclusion(self, index: int) -> list[bytes]:
         """The hashes that lead from the leaf with this index to the root."""
-        start, stop = 0, len(self._hashes)
+        start, stop = 0, self._size
         if not start <= index < stop:
             raise ValueError(f"a tree of {stop} leaves has none with the index {index}")
         path = []
@@ -81,7 +93,7 @@ class Proofs:
 
     def consistency(self, old: int) -> list[bytes]:
         """The hashes that show that the tree of the first `old` leaves grew into the tree of all of them."""
-        start, stop = 0, len(self._hashes)
+        start, stop = 0, self._size
         if not 0 < old <= stop:
             raise ValueError(f"a tree of {stop} leaves did not grow out of one of {old}")
         path = []
@@ -97,12 +109,27 @@ class Proofs:
         return ([self._root(start, stop)] if start else []) + path[::-1]
 
     def _root(self, start: int, stop: int) -> bytes:
-        if stop - start == 1:
-            return self._hashes[start]
-        if (digest := self._roots.get((start, stop))) is None:
-            middle = start + _split(stop - start)
-            digest = self._roots[start, stop] = node_hash(self._root(start, middle), self._root(middle, stop))
-        return digest
+        width = stop - start
+        if width & (width - 1) == 0:  # a full subtree: it begins at a multiple of its width
+            level = width.bit_length() - 1
+            return self._subtree(level, start >> level)
+        middle = start + _split(width)
+        return node_hash(self._root(start, middle), self._root(middle, stop))
+
+
+class Proofs(TreeProofs):
+    """The proofs about some leaves. Each subtree is hashed once, however many leaves are asked about."""
+
+    def __init__(self, leaves: Iterable[bytes]) -> None:
+        self._levels = [[leaf_hash(leaf) for leaf in leaves]]
+        super().__init__(len(self._levels[0]), self._hashed)
+
+    def _hashed(self, level: int, index: int) -> bytes:
+        while len(self._levels) <= level:
+            below = self._levels[-1]
+            pairs = zip(below[::2], below[1::2], strict=False)
+            self._levels.append([node_hash(left, right) for left, right in pairs])
+        return self._levels[level][index]
 
 
 def inclusion(index: int, leaves: Iterable[bytes]) -> list[bytes]:

@@ -23,7 +23,7 @@ from ledger import clock, grants, runs
 from ledger.proof import seals
 from tables import pepper
 from tables.alerting import delivery, following, subscriptions
-from tables.audit import sealing, watch
+from tables.audit import checkpoints, sealing, watch, witnessing
 from tables.feed import order
 from tables.refusals import sentence
 
@@ -184,6 +184,26 @@ def _sealed() -> Part:
     return _part("Sealed days", wrong, "Every gaming day that is over is sealed, or about to be.", do)
 
 
+def _witnesses() -> Part:
+    do = "See that it runs and can be reached; the worker's log says what it answered (docs/witness.md)."
+    if checkpoints.current_tree() is None:
+        says = "No witness outside of the house sees the books grow: a log that is cut off is found by nobody."
+        return Part("Witnesses", State.WATCH, says, "docs/witness.md says how one is set up.")
+    standings = witnessing.standings(timezone.now())
+    if not standings:
+        return Part("Witnesses", State.WATCH, "No witness is named.", "Name one in the house's terms.")
+    silent = [standing for standing in standings if standing.is_silent]
+    wrong = "; ".join(f"{standing.witness.name} {_silent_since(standing)}" for standing in silent)
+    names = ", ".join(standing.witness.name for standing in standings)
+    return _part("Witnesses", f"{wrong}." if wrong else "", f"{names} cosigned the books just now.", do)
+
+
+def _silent_since(standing: witnessing.Standing) -> str:
+    if not standing.size or standing.since is None:
+        return "has never cosigned the books"
+    return f"has not cosigned the books since {standing.since:%Y-%m-%d %H:%M} UTC"
+
+
 def _statics() -> Part:
     manifest = Path(settings.STATIC_ROOT) / "staticfiles.json"
     wrong = "" if manifest.exists() else "The static files were not collected: pages cannot be drawn."
@@ -212,6 +232,7 @@ LOOKS: Final[dict[str, Callable[[], Part]]] = {
     "Webhooks": _webhooks,
     "Keys": _keys,
     "Sealed days": _sealed,
+    "Witnesses": _witnesses,
     "Static files": _statics,
     "Disk": _disk,
 }
@@ -237,6 +258,14 @@ def watch_ages() -> Iterator[tuple[str, float]]:
             )
             if row := cursor.fetchone():
                 yield plan.task, (moment - row[0]).total_seconds()
+
+
+def witness_ages() -> Iterator[tuple[str, float]]:
+    """Of each witness outside, how many seconds ago it cosigned last; or has been the house's without doing so."""
+    moment = timezone.now()
+    for standing in witnessing.standings(moment):
+        if standing.since is not None:
+            yield standing.witness.name, (moment - standing.since).total_seconds()
 
 
 def connections() -> dict[str, int]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tables.audit import proofs
+from tables.audit import proofs, tree_proof
+from tables.audit.outside.testimony import Source
+from tables.audit.outside.witness_file import BadFile
 from tables.audit.proofs import Report
 from tables.audit.rows import comparing
 
@@ -52,3 +54,38 @@ def of_rows() -> Iterator[Line]:
             f"holds, beside the log: {compared.rows:,} rows of {compared.kinds} kinds are what it says,"
             " and the database is as its migrations make it"
         )
+
+
+def of_trees() -> Iterator[Line]:
+    """The trees that witnesses see grow, from their first leaf on."""
+    for report in tree_proof.prove_all():
+        if report.fault:
+            yield Line.fault(report.fault)
+        else:
+            yield Line(
+                f"holds  the tree {report.origin}: {report.leaves:,} leaves, each with the heads of all books, and"
+                f" {report.cosignatures:,} cosignatures of witnesses"
+            )
+
+
+def of_witness(source: Source) -> Iterator[Line]:
+    """What a witness says that it saw: all of it has to be there."""
+    try:
+        testimony = tree_proof.hear(source)
+    except (BadFile, OSError) as wrong:
+        yield Line.fault(f"the witness at {source.place} cannot be heard: {wrong}")
+        return
+    name = ", ".join(testimony.names)
+    for says in testimony.faults[: proofs.AT_MOST]:
+        yield Line.fault(f"the witness {name}: {says}")
+    if testimony.faults:
+        return
+    if not testimony.latest:
+        yield Line.fault(f"the witness {name} saw nothing of this house")
+        return
+    for origin, cosigned in testimony.latest.items():
+        moment = tree_proof.moment_of(cosigned)
+        yield Line(f"holds  witnessed by {name} at {moment}: {cosigned.checkpoint.size:,} leaves of {origin}")
+    if testimony.heads:
+        books = ", ".join(f"{book} up to entry {head[0]}" for book, head in sorted(testimony.heads.items()))
+        yield Line(f"holds  the witness {name} was told where each book stood: {books}")

@@ -15,6 +15,7 @@ from tables.games.cards import PAIRS, Pack
 from tables.log.entries import (
     alert_rules,
     back_entry,
+    checkpoints,
     chips,
     clocks,
     commission,
@@ -78,7 +79,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     proposals.ProposalApproved, proposals.ProposalDeclined, proposals.ProposalWithdrawn,
     proposals.ProposalExpired, proposals.ProposalInForce, proposals.ProposalCalledOff, proposals.ProposalLapsed,
     days.DayProposed, days.DayClosed, days.DaySealed, days.NoteRestored,
-    keys.KeyPublished, keys.KeyRotated, keys.KeyReplaced,
+    keys.KeyPublished, keys.KeyRotated, keys.KeyReplaced, checkpoints.CheckpointsBegun,
     clocks.ClockMended, clocks.HouseClockMended, clocks.ClockConfirmed,
     staff.StaffAdded, staff.StaffChanged, staff.StaffSignedIn, staff.StaffSignedOut, staff.StaffLockedOut,
     staff.StaffLockOutLifted, staff.EmergencyCodeMade, staff.EmergencySignIn, staff.AccessReviewed,

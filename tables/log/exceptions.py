@@ -14,6 +14,7 @@ from tables.log.catalog import EVENTS
 from tables.log.entries import (
     alert_rules,
     back_entry,
+    checkpoints,
     chips,
     clocks,
     commission,
@@ -200,6 +201,7 @@ EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
         keys.KeyPublished: KEYS,
         keys.KeyRotated: KEYS,
         keys.KeyReplaced: KEYS,
+        checkpoints.CheckpointsBegun: KEYS,
         kept.PepperCarriedOver: KEYS,
         service_accounts.ServiceTokensSealed: KEYS,
         clocks.ClockMended: KEYS,

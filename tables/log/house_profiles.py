@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from tables.log.house_terms import HOUSE, MISPAYS, PRACTISED, TERMS, Value, defaults
+from tables.log.house_terms import HOUSE, MISPAYS, PRACTISED, TERMS, WITNESSES, Value, defaults
 from tables.log.role_choices import TERM_NAMES
 
 OF_THE_HOUSE: Final = (
     "two_people",
     *TERM_NAMES,
-    *(term.name for term in TERMS.values() if term.group in (HOUSE, MISPAYS)),
+    *(term.name for term in TERMS.values() if term.group in (HOUSE, MISPAYS, WITNESSES)),
 )
-"""What no profile sets: whether the house is open, what it chose for its roles, and how often its dealers err, is not
-for a rule to say."""
+"""What no profile sets: whether the house is open, what it chose for its roles, how often its dealers err, and who
+witnesses its books, is not for a rule to say."""
 
 
 @dataclass(frozen=True, slots=True)

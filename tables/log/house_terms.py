@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
-from tables.log import mispay_rates, role_choices
+from tables.log import mispay_rates, role_choices, witnesses
 from tables.log.kinds import HouseRound, kind_of
 from tables.log.mishaps import LEAVING, VOIDING
 
@@ -90,6 +90,8 @@ CURRENCIES: Final = (
     "nok", "dkk", "pln", "czk",
 )  # fmt: skip
 """The currencies of which a house may take one, by ISO 4217, in small letters as choices are."""
+WITNESSES: Final = "Witnesses outside"
+"""Addresses of the house's own: no profile sets them."""
 DUTIES: Final = "Separation of duties"
 ROLES: Final = "Roles"
 """Chosen on a page of their own, role by role, and part of no profile."""
@@ -97,6 +99,8 @@ MISPAYS: Final = "Mispay finder"
 
 PRACTISED: Final = tuple(name for name, game in GAMES.items() if kind_of(game).round_type is HouseRound)
 """The games that can be practised for a certificate: those against the house."""
+
+WITNESS_PLACES: Final = ("first", "second", "third")
 
 BY_NAME: Final = ("pit_boss", "operator", "auditor", "cage_manager", "cashier", "security", "counter", "surveillance")
 """The roles that sign in by name, and by badge nowhere."""
@@ -398,6 +402,21 @@ TERMS: Final[Mapping[str, Term]] = {
             default=600, least=10, most=60_000,
             help="What is more is refused, with how long to wait. Each account is counted by itself.",
         ),
+        # --- Witnesses outside
+        *(
+            Term(
+                name=f"witness_{place}", title=f"The {place} witness", group=WITNESSES, kind="text", default="",
+                most=witnesses.LONGEST, unset="none", judge=witnesses.fault,
+                help="Its verifier key and its address, with a space between; and then the word heads, if it is to be"
+                " told where each book stands.",
+            )
+            for place in WITNESS_PLACES
+        ),
+        Term(
+            name="witness_grace_minutes", title="A witness may be silent for", group=WITNESSES, kind="minutes",
+            default=10, least=2, most=1_440,
+            help="Then it is an alert, and the health page says so. A checkpoint goes out each minute.",
+        ),
         # --- Mispay finder
         *(
             Term(
@@ -510,7 +529,7 @@ def _text_fault(term: Term, value: Any) -> str:
         return f"{term.title}: one line of letters, digits and signs."
     if not term.least <= len(value) <= term.most:
         return f"{term.title}: up to {term.most} letters; this has {len(value)}."
-    return ""
+    return term.judge(value) if term.judge and value else ""
 
 
 def _levels_fault(term: Term, value: Any) -> str:

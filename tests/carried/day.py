@@ -33,7 +33,7 @@ from ledger.models import HOUSE, Account, Alert, Book, Notice
 from ledger.proof import seals
 from ledger.proof.chips import MOVEMENTS
 from tables import dealing, pepper
-from tables.audit import access, keys, mending, sealed, sealing, watch, witness
+from tables.audit import access, checkpoints, keys, mending, sealed, sealing, watch, witness
 from tables.audit.mending import Asked
 from tables.day import closing, hours
 from tables.day.hours import Hours
@@ -100,7 +100,7 @@ TRIES: Final = 3
 """So many wrong secrets lock somebody out here."""
 ONLY_BY_AN_UPGRADE: Final = {(True, "rows", "taken_over")}
 """What no house writes that was new with its release: a kept house gets it when it is upgraded."""
-SINCE_THE_LATEST_KEPT_HOUSE: Final[frozenset[tuple[bool, str, str]]] = frozenset()
+SINCE_THE_LATEST_KEPT_HOUSE: Final[frozenset[tuple[bool, str, str]]] = frozenset({(True, "checkpoint", "begun")})
 """What the log got a word for since a house was kept last. A day here makes it happen: the next house has it."""
 POT_GAMES: Final = tuple(name for name, game in GAMES.items() if game.kind == "pot")
 EACH_MOVE: Final = ("regent", "starboard")
@@ -156,7 +156,11 @@ def by_seed(folder: Path) -> Iterator[None]:
         path.chmod(0o600)
         return key
 
-    keys = {"AUDIT_KEY_FILE": str(folder / "audit.pem"), "PEPPER_FILE": str(folder / "pepper")}
+    keys = {
+        "AUDIT_KEY_FILE": str(folder / "audit.pem"),
+        "CHECKPOINT_KEY_FILE": str(folder / "checkpoint.pem"),
+        "PEPPER_FILE": str(folder / "pepper"),
+    }
     with (
         patch.object(os, "urandom", chance.randbytes),
         patch.object(random, "_urandom", chance.randbytes),
@@ -314,6 +318,8 @@ def _fourth_day(house: House) -> None:
     assert [row.day for row in sealing.seal_finished()] == [DAYS[-1]]
     pepper.add_key()
     assert carry() > 10
+    checkpoints.begin("house.example/books")
+    assert checkpoints.grow() is not None
     _watch()
 
 

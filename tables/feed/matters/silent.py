@@ -6,6 +6,7 @@ from tables.feed.telling import silent
 from tables.log.entries import (
     alert_rules,
     back_entry,
+    checkpoints,
     chips,
     clocks,
     custody,
@@ -56,6 +57,7 @@ silent(
     "Clocks, keys and copies are for the house's own operators.",
     days.NoteRestored, keys.KeyPublished, keys.KeyRotated, keys.KeyReplaced, kept.PepperCarriedOver, kept.RowsNoted,
     kept.RowsTakenOver, clocks.ClockMended, clocks.HouseClockMended, clocks.ClockConfirmed,
+    checkpoints.CheckpointsBegun,
 )  # fmt: skip
 silent(
     "How people, programs and terminals get in is told to nobody outside.",

@@ -11,8 +11,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from ledger.proof import seals
+from ledger.proof.note import ED25519, BadNote, VerifierKey
 from ledger.proof.seals import BadKey
-from tables.audit import export, keys, proofs, sealed
+from tables.audit import checkpoints, export, keys, proofs, sealed
 from tables.audit.export import NotYet
 from tables.audit.outside import verifier, zipapp
 from tables.models import Staff
@@ -20,7 +21,7 @@ from tables.staff import signers as people
 
 
 class Command(BaseCommand):
-    """key, export, verify, verifier."""
+    """key, checkpoints, export, verify, verifier."""
 
     help = "Prove the house's days to outsiders: make the key, export a bundle, verify one, build the verifier."
 
@@ -37,6 +38,10 @@ class Command(BaseCommand):
         days.add_argument("--from", dest="first", type=date.fromisoformat, metavar="YYYY-MM-DD")
         days.add_argument("--to", dest="last", type=date.fromisoformat, metavar="YYYY-MM-DD")
         days.add_argument("--out", type=Path, metavar="FILE", help="default: audit-YYYY-MM-DD.zip")
+        tree = commands.add_parser("checkpoints", help="begin the tree of the books' heads, for witnesses outside")
+        tree.add_argument("origin", metavar="NAME", help="its name, once and for all: as house.example/books")
+        tree.add_argument("--reason", default="", help="why an older tree or key is left")
+        tree.add_argument("--by", action="append", default=[], metavar="USER", help="who stands for that; twice")
         verifier.add_arguments(commands.add_parser("verify", help="verify a bundle, with nothing but the bundle"))
         build = commands.add_parser("verifier", help="write the verifier as one file that needs no Django")
         build.add_argument("out", type=Path, metavar="OUT.pyz")
@@ -45,7 +50,7 @@ class Command(BaseCommand):
         """Run the sub-command; what it refuses is a sentence and no traceback."""
         try:
             getattr(self, f"_{command}")(**options)
-        except (BadKey, NotYet) as wrong:
+        except (BadKey, BadNote, NotYet) as wrong:
             raise CommandError(str(wrong)) from None
 
     def _key(self, *, rotate: bool, lost: str | None, note: bool, restored: str | None, **options: Any) -> None:
@@ -63,6 +68,14 @@ class Command(BaseCommand):
             public = keys.publish()
         self.stdout.write(f"The key in {path} is published in the house's log.")
         self.stdout.write(f"Its public half, for whoever verifies: {public}")
+
+    def _checkpoints(self, *, origin: str, reason: str, by: list[str], **_: Any) -> None:
+        """A name that no key can have is refused before any file is made."""
+        VerifierKey(origin, ED25519, bytes(32))
+        people_of_it = [person.signature for person in _people(by)] if by else []
+        tree = checkpoints.begin(origin, reason=reason, by=people_of_it)
+        self.stdout.write("The heads of all books are signed each minute. Give this key to each witness:")
+        self.stdout.write(str(tree.key))
 
     def _note(self, restored: str | None, by: list[str]) -> None:
         """A note is made of a database that holds, and never of another."""

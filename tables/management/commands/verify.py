@@ -10,8 +10,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from ledger.proof import p256
-from tables.audit import lines, proofs
+from ledger.proof.note import BadNote, VerifierKey
+from tables.audit import lines, proofs, witnessing
 from tables.audit.lines import Line
+from tables.audit.outside.testimony import Source
 
 
 class Command(BaseCommand):
@@ -29,17 +31,41 @@ class Command(BaseCommand):
             help="the roots that the house has on paper (default: TERMINAL_ROOTS): any other does not hold",
         )
 
-    def handle(self, *args: Any, table: str | None, terminal_root: list[str] | None, **options: Any) -> None:
+        parser.add_argument(
+            "--witness",
+            nargs="+",
+            default=[],
+            metavar="FILE_OR_URL",
+            help="what witnesses outside saw has to be there: their files, their addresses, or checkpoints kept",
+        )
+        parser.add_argument(
+            "--witness-key", nargs="+", metavar="VKEY", help="their keys, as you know them (default: the house's terms)"
+        )
+
+    def handle(
+        self,
+        *args: Any,
+        table: str | None,
+        terminal_root: list[str] | None,
+        witness: list[str],
+        witness_key: list[str] | None,
+        **options: Any,
+    ) -> None:
         """Check book by book; exit 1 at the first fault."""
         try:
             books = proofs.books(table)
             listed = [*map(p256.read_fingerprint, terminal_root)] if terminal_root else proofs.listed_roots()
-        except (LookupError, p256.BadKey) as unknown:
+            keys = tuple(map(VerifierKey.parse, witness_key)) if witness_key else witnessing.keys()
+        except (LookupError, p256.BadKey, BadNote) as unknown:
             raise CommandError(str(unknown)) from None
+        # Witnesses first: whoever cut off a log wants to be told what is missing, and not that the rest holds.
+        for place in witness:
+            self._say(lines.of_witness(Source(place, keys)))
         for book in books:
             self._say([lines.of_book(proofs.verify(book))])
         self._say(lines.of_roots(listed))
         if table is None:
+            self._say(lines.of_trees())
             self._say(lines.of_rows())
 
     def _say(self, proved: Iterable[Line]) -> None:

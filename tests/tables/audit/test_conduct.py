@@ -27,6 +27,7 @@ from tables.games.catalog import GAMES
 from tables.games.felt import AskBet
 from tables.handlers import CHECKS, ENACTMENTS
 from tables.log import catalog
+from tables.log.entries.checkpoints import CheckpointsBegun
 from tables.log.entries.chips import ChipsIssued
 from tables.log.entries.days import DaySealed
 from tables.log.entries.journal import (
@@ -220,6 +221,7 @@ BELIEVED = {
     AlertAcknowledged,
     AlertEscalated, BookmarkMade,
     DiscrepancyOpened, DiscrepancyAssigned, DiscrepancyFound, KeyPublished, KeyRotated, KeyReplaced, DaySealed,
+    CheckpointsBegun,
 }  # fmt: skip
 """Entries that are neither enacted anew nor checked here: other proofs look at keys, days, settings and rows."""
 

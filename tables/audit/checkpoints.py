@@ -1,0 +1,281 @@
+"""The tree that witnesses outside see grow: each minute one leaf, with the heads of all books (docs/witness.md).
+
+A leaf costs what moved in its minute; a proof costs as many rows as the tree is high. Nothing here is on the way of
+an input: the heads are read by one statement, and no book is locked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from django.conf import settings
+from django.db import connection, transaction
+
+from ledger import clock, house, log, runs
+from ledger.log import Draft
+from ledger.models import HOUSE, DayRoot, HeadsRow, LogEntry
+from ledger.proof import heads as heads_of_books
+from ledger.proof import merkle, note, seals
+from ledger.proof.checkpoint import Checkpoint
+from ledger.proof.heads import Head, Heads, HeadsLeaf
+from ledger.proof.merkle import TreeProofs
+from ledger.proof.note import ED25519, Note, VerifierKey
+from ledger.proof.seals import BadKey
+from ledger.proof.spelling import timestamp
+from tables.log.catalog import read_as
+from tables.log.entries.checkpoints import CheckpointsBegun
+
+BY: Final = "witnessing"
+"""Who writes, in the log, which tree goes outside: nobody of the staff."""
+WHOLE: Final = 64
+"""Each so many-th leaf is kept with all heads, so that what the heads were at any leaf takes no more rows."""
+SLOT: Final = timedelta(minutes=1)
+_HASH: Final = 32
+
+T = TypeVar("T")
+
+
+class Lost(Exception):
+    """The books lost what the last leaf has of them: no further leaf is made. The message names book and entry."""
+
+
+# --- Which tree, and by which key -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A tree as the house's book names it, by the key that signs it now."""
+
+    key: VerifierKey
+    seq: int
+
+    @property
+    def origin(self) -> str:
+        return self.key.name
+
+
+def trees() -> list[Tree]:
+    """Every tree that was ever begun, and every key of one, in the order of their entries."""
+    entries = LogEntry.objects.filter(book__name=HOUSE, subject=CheckpointsBegun.subject).order_by("seq")
+    rows = entries.values_list("seq", "body")
+    return [Tree(VerifierKey.parse(read_as(CheckpointsBegun, body).key), seq) for seq, body in rows]
+
+
+def current_tree() -> Tree | None:
+    """The one that grows; None where the house has none."""
+    every = trees()
+    return every[-1] if every else None
+
+
+def key_file() -> Path:
+    """Raises BadKey where no place is set."""
+    if not settings.CHECKPOINT_KEY_FILE:
+        raise BadKey("No key file is set: name one in CHECKPOINT_KEY_FILE, and call `manage.py audit checkpoints`.")
+    return Path(settings.CHECKPOINT_KEY_FILE)
+
+
+def begin(origin: str, *, reason: str = "", by: Sequence[str] = ()) -> Tree:
+    """Begin the house's tree under a name, with the key in the file; or go on with it under another key.
+
+    Raises BadKey and BadNote; an older tree is left only with a reason, and two people who stand for it.
+    """
+    path = key_file()
+    key = seals.load_key(path) if path.exists() else seals.make_key(path)
+    public = VerifierKey.of(origin, ED25519, key)
+    with transaction.atomic():
+        head = house.lock()
+        every = trees()
+        if every and every[-1].key == public:
+            return every[-1]
+        if every and (not reason.strip() or len(set(by)) < 2):
+            raise BadKey(f"The house has the tree {every[-1].key}: say why it is left, and two people stand for it.")
+        if any(tree.key == public or (tree.origin == origin != every[-1].origin) for tree in every):
+            raise BadKey(f"{origin} was left before: no witness takes it up again. Choose another name.")
+        event = CheckpointsBegun(key=str(public), reason=reason.strip(), by=tuple(by))
+        return Tree(public, log.append(head, Draft.of(event, BY)).seq)
+
+
+def signing_key(tree: Tree) -> Ed25519PrivateKey:
+    """Raises BadKey for another than the log names."""
+    key = seals.load_key(key_file())
+    if VerifierKey.of(tree.origin, ED25519, key) != tree.key:
+        raise BadKey(
+            f"The house's log names the key {tree.key} for its checkpoints, and {key_file()} holds another: put the"
+            " right file back, or begin anew with `manage.py audit checkpoints`."
+        )
+    return key
+
+
+# --- Growing ----------------------------------------------------------------------------------------------------
+
+
+def grow() -> HeadsRow | None:
+    """The leaf of this minute; None where the house has no tree, another worker is at it, or there is one.
+
+    Raises BadKey, Lost and clock.WrongClock.
+    """
+    if (tree := current_tree()) is None:
+        return None
+    key, moment = signing_key(tree), clock.agreed()
+    with runs.alone("checkpoint") as first:
+        before = newest(tree.origin) if first else None
+        if not first or (before is not None and moment - before.at < SLOT / 2):
+            return None
+        with transaction.atomic():
+            return _leaf(tree, key, before, moment)
+
+
+def _leaf(tree: Tree, key: Ed25519PrivateKey, before: HeadsRow | None, moment: datetime) -> HeadsRow:
+    sealed, heads = sealed_last(), present_heads()
+    earlier = heads_at(before) if before else {}
+    if before is not None and (loss := _lost(before, earlier, heads)):
+        raise Lost(loss)
+    number = before.number + 1 if before else 0
+    leaf = HeadsLeaf(number, timestamp(moment), len(heads), heads_of_books.root_of(heads), sealed)
+    grown = merkle.Tree(size=number, full=_full_subtrees(tree.origin, number))
+    hashes = grown.add(bytes(leaf))
+    moved = heads if number % WHOLE == 0 else heads_of_books.movement(earlier, heads)
+    text = Checkpoint(tree.origin, grown.size, grown.root).text
+    row: HeadsRow = HeadsRow.objects.create(
+        origin=tree.origin,
+        number=number,
+        previous=before.number if before else None,
+        at=moment,
+        leaf=bytes(leaf),
+        heads=b"\n".join(heads_of_books.lines_of(moved)),
+        hashes=b"".join(hashes),
+        signature=note.sign(key, tree.origin, text).line,
+    )
+    return row
+
+
+def _lost(before: HeadsRow, earlier: Heads, heads: Heads) -> str | None:
+    """What the books, or the seals, lost since a leaf: its heads have to be entries still."""
+    if loss := heads_of_books.loss(earlier, heads):
+        return loss
+    moved = [(name, *head) for name, head in earlier.items() if heads[name] != head]
+    if fault := next(entry_faults(moved), None):
+        return fault
+    sealed = leaf_of(before).sealed
+    return None if sealed is None else seal_fault(sealed)
+
+
+def seal_fault(sealed: Head) -> str | None:
+    """What is wrong with a day that a leaf has as sealed."""
+    number, digest = sealed
+    row = DayRoot.objects.filter(number=number).values_list("hash", flat=True).first()
+    if row is None:
+        return f"the seal of day {number} is gone"
+    return None if bytes(row).hex() == digest else f"day {number} is sealed otherwise than before"
+
+
+def entry_faults(places: Sequence[tuple[str, int, str]]) -> Iterator[str]:
+    """The heads that are no entries of the log now, each with what is wrong: (book, number, hash in hex)."""
+    names, numbers, digests = ([place[part] for place in places] for part in range(3))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT n.name, n.seq, n.digest, b.head_seq, e.hash"
+            " FROM unnest(%s::text[], %s::bigint[], %s::text[]) WITH ORDINALITY AS n (name, seq, digest, place)"
+            " LEFT JOIN ledger_book AS b ON b.name = n.name"
+            " LEFT JOIN ledger_logentry AS e ON e.book_id = b.id AND e.seq = n.seq"
+            " WHERE e.hash IS NULL OR encode(e.hash, 'hex') <> n.digest ORDER BY n.place",
+            [names, numbers, digests],
+        )
+        rows = cursor.fetchall()
+    for name, seq, _, head_seq, digest in rows:
+        if head_seq is None:
+            yield f"{name} is missing: it went up to entry {seq}"
+        elif digest is None:
+            yield f"{name} went up to entry {seq}, and goes up to {head_seq} now: its tail was cut off"
+        else:
+            yield f"{name}, entry {seq}: it is another entry than before"
+
+
+def present_heads() -> dict[str, Head]:
+    """Where all books stand, in one statement."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name, head_seq, head_hash FROM ledger_book WHERE head_seq > 0")
+        return {name: (seq, bytes(digest).hex()) for name, seq, digest in cursor.fetchall()}
+
+
+def sealed_last() -> Head | None:
+    """The newest sealed day: its number, and the hash of its document."""
+    row = DayRoot.objects.order_by("-number").values_list("number", "hash").first()
+    return None if row is None else (row[0], bytes(row[1]).hex())
+
+
+# --- Reading ----------------------------------------------------------------------------------------------------
+
+
+def newest(origin: str) -> HeadsRow | None:
+    row: HeadsRow | None = HeadsRow.objects.filter(origin=origin).order_by("-number").first()
+    return row
+
+
+def leaf_of(row: HeadsRow) -> HeadsLeaf:
+    return HeadsLeaf.parse(bytes(row.leaf))
+
+
+def heads_of(content: bytes | memoryview) -> dict[str, Head]:
+    """The heads that a row keeps. Raises heads.BadHeads."""
+    return dict(heads_of_books.read_head(msgspec.json.decode(line)) for line in bytes(content).split(b"\n") if line)
+
+
+def heads_at(row: HeadsRow) -> dict[str, Head]:
+    """Every book's head at a leaf: those of the last leaf that was kept with all of them, and what moved since."""
+    heads: dict[str, Head] = {}
+    span = HeadsRow.objects.filter(origin=row.origin, number__gte=row.number // WHOLE * WHOLE, number__lte=row.number)
+    for content in span.order_by("number").values_list("heads", flat=True):
+        heads |= heads_of(content)
+    return heads
+
+
+def ask(origin: str, size: int, question: Callable[[TreeProofs], T]) -> T:
+    """What a proof about the tree of the first so many leaves is. Which hashes it takes does not hang on what they
+    are: so it is asked once for their places, and once they were read by one statement, again."""
+    places: set[tuple[int, int]] = set()
+
+    def place(level: int, index: int) -> bytes:
+        places.add((level, index))
+        return merkle.EMPTY
+
+    question(TreeProofs(size, place))
+    hashes = _hashes(origin, places)
+    return question(TreeProofs(size, lambda level, index: hashes[level, index]))
+
+
+def root_at(origin: str, size: int) -> bytes:
+    return ask(origin, size, lambda proofs: proofs.root)
+
+
+def checkpoint_of(row: HeadsRow) -> Note:
+    """The checkpoint that ends with a leaf, as the house signed it."""
+    size = row.number + 1
+    text = Checkpoint(row.origin, size, root_at(row.origin, size)).text
+    return Note(text, note.read_signatures(row.signature))
+
+
+def _full_subtrees(origin: str, size: int) -> list[bytes]:
+    """The full subtrees that a tree of so many leaves is made of, the largest first."""
+    places = []
+    for level in reversed(range(size.bit_length())):
+        if size >> level & 1:
+            places.append((level, (size >> level) - 1))
+    hashes = _hashes(origin, places)
+    return [hashes[place] for place in places]
+
+
+def _hashes(origin: str, places: Sequence[tuple[int, int]] | set[tuple[int, int]]) -> Mapping[tuple[int, int], bytes]:
+    """The hashes of full subtrees, by level and index: each is kept with its last leaf."""
+    last = {(level, index): ((index + 1) << level) - 1 for level, index in places}
+    rows = HeadsRow.objects.filter(origin=origin, number__in=set(last.values())).values_list("number", "hashes")
+    kept = {number: bytes(hashes) for number, hashes in rows}
+    if missing := set(last.values()) - kept.keys():
+        raise Lost(f"the leaf {min(missing)} of the tree {origin} is gone")
+    return {place: kept[number][place[0] * _HASH :][:_HASH] for place, number in last.items()}

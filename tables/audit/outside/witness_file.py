@@ -1,0 +1,244 @@
+"""A witness's memory: one file that only grows, with each checkpoint that it cosigned, and the heads it was shown.
+
+A line is on the disk before anybody is told of it. A line that a killed witness left half written was told to nobody,
+and is dropped at the next start.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Final
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from ledger.proof import heads as heads_of_books
+from ledger.proof.checkpoint import Checkpoint
+from ledger.proof.heads import BadHeads, Head, Heads, HeadsLeaf
+from ledger.proof.note import BadNote, Note, VerifierKey, decoded, encoded
+from ledger.proof.spelling import canonical
+
+HEADS_RECORD: Final = b"witness-heads/1\n"
+"""What is signed of a record of heads begins with it, so that it can pass for no cosignature."""
+
+
+class BadFile(Exception):
+    """A file that no witness can go on with, or that proves nothing; the message is one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cosigned:
+    """A checkpoint, and when a witness vouched for it (POSIX seconds)."""
+
+    checkpoint: Checkpoint
+    seconds: int
+    note: Note
+    key: VerifierKey
+
+
+@dataclass(frozen=True, slots=True)
+class HeadsRecord:
+    """Where the books stood at a checkpoint's last leaf, as far as that differs from the record before."""
+
+    origin: str
+    size: int
+    leaf: HeadsLeaf
+    moved: Heads
+    gone: tuple[str, ...] = ()
+    """Books that were there before, and are not any more."""
+
+    def signed(self, key: Ed25519PrivateKey) -> dict[str, Any]:
+        body = self._body()
+        return {"heads": body, "signature": encoded(key.sign(HEADS_RECORD + canonical(body)))}
+
+    def _body(self) -> dict[str, Any]:
+        return {
+            "origin": self.origin,
+            "size": self.size,
+            "leaf": bytes(self.leaf).decode(),
+            "moved": [[name, *head] for name, head in sorted(self.moved.items())],
+            "gone": list(self.gone),
+        }
+
+    @classmethod
+    def read(cls, document: Any, keys: Sequence[VerifierKey]) -> HeadsRecord:
+        """Raises BadFile for a record that none of the keys signed."""
+        try:
+            body, signature = document["heads"], decoded(document["signature"])
+            if not any(_signs(key, signature, HEADS_RECORD + canonical(body)) for key in keys):
+                raise BadFile("A record of heads is not signed by the witness.")
+            leaf = HeadsLeaf.parse(body["leaf"].encode())
+            moved = dict(map(heads_of_books.read_head, body["moved"]))
+            return cls(str(body["origin"]), int(body["size"]), leaf, moved, tuple(body["gone"]))
+        except (BadHeads, BadNote, LookupError, TypeError, ValueError, AttributeError):
+            raise BadFile("A record of heads cannot be read.") from None
+
+
+def _signs(key: VerifierKey, signature: bytes, message: bytes) -> bool:
+    try:
+        Ed25519PublicKey.from_public_bytes(key.public).verify(signature, message)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+@dataclass(slots=True)
+class Memory:
+    """What a witness saw last of one log."""
+
+    latest: Cosigned | None = None
+    heads: dict[str, Head] = field(default_factory=dict)
+    leaf: HeadsLeaf | None = None
+    conflicts: set[tuple[int, bytes]] = field(default_factory=set)
+    """Checkpoints that the log signed beside those that the witness cosigned: size and root."""
+
+    @property
+    def size(self) -> int:
+        return self.latest.checkpoint.size if self.latest else 0
+
+    def take_heads(self, record: HeadsRecord) -> None:
+        self.heads = {name: head for name, head in self.heads.items() if name not in record.gone} | dict(record.moved)
+        self.leaf = record.leaf
+
+
+Record = Cosigned | HeadsRecord | Note
+"""A note by itself is a conflict: what a log signed beside what was cosigned."""
+
+
+def records(lines: Iterator[bytes], keys: Sequence[VerifierKey]) -> Iterator[Record]:
+    """What a witness's file says, each line held against the witness's keys. Raises BadFile, naming the line."""
+    for number, line in enumerate(lines, 1):
+        try:
+            yield _record(json.loads(line), keys)
+        except BadFile as bad:
+            raise BadFile(f"Line {number}: {bad}") from None
+        except (BadNote, ValueError, LookupError, TypeError, RecursionError):
+            raise BadFile(f"Line {number} is no record of a witness.") from None
+
+
+def _record(document: Any, keys: Sequence[VerifierKey]) -> Record:
+    if "heads" in document:
+        return HeadsRecord.read(document, keys)
+    if "conflict" in document:
+        return Note.parse(document["conflict"])
+    return cosigned(Note.parse(document["checkpoint"]), keys)
+
+
+def cosigned(note: Note, keys: Sequence[VerifierKey]) -> Cosigned:
+    """A checkpoint that one of these witnesses vouched for. Raises BadFile, BadNote."""
+    times = note.signers(keys)
+    if not times:
+        names = ", ".join(key.name for key in keys) or "no key"
+        raise BadFile(f"A checkpoint is not cosigned by {names}.")
+    key, seconds = next(iter(times.items()))
+    return Cosigned(Checkpoint.parse(note.text), seconds, note, key)
+
+
+def memories(every: Iterable[Record]) -> dict[str, Memory]:
+    """What a file comes to for each log. Raises BadFile where its lines do not follow one another."""
+    logs: dict[str, Memory] = {}
+    for record in every:
+        _follow(logs, record)
+    for origin, memory in logs.items():
+        if memory.leaf is not None:
+            _refuse_other_heads(origin, memory)
+    return logs
+
+
+def _follow(logs: dict[str, Memory], record: Record) -> None:
+    if isinstance(record, Note):
+        conflict = Checkpoint.parse(record.text)
+        logs.setdefault(conflict.origin, Memory()).conflicts.add((conflict.size, conflict.root))
+    elif isinstance(record, HeadsRecord):
+        logs.setdefault(record.origin, Memory()).take_heads(record)
+    else:
+        memory = logs.setdefault(record.checkpoint.origin, Memory())
+        if record.checkpoint.size < memory.size:
+            raise BadFile(f"The tree of {record.checkpoint.origin} shrinks: lines were moved or taken away.")
+        memory.latest = record
+
+
+class WitnessFile:
+    """The file, held by one process. Raises BadFile for one that somebody else holds, or that was changed."""
+
+    def __init__(self, path: Path, key: VerifierKey) -> None:
+        self.logs: dict[str, Memory] = {}
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        self._file: IO[bytes] = os.fdopen(descriptor, "r+b", buffering=0)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.close()
+            raise BadFile(f"Another process holds {path}: one witness has one file, and one process.") from None
+        try:
+            self._take_in(key)
+            _fsync_folder(path.parent)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _take_in(self, key: VerifierKey) -> None:
+        whole = 0
+
+        def lines() -> Iterator[bytes]:
+            nonlocal whole
+            with open(os.dup(self._file.fileno()), "rb") as file:
+                for line in file:
+                    if line.endswith(b"\n"):
+                        whole += len(line)
+                        yield line
+
+        self.logs = memories(records(lines(), [key]))
+        self._file.truncate(whole)
+        self._file.seek(whole)
+
+    def of(self, origin: str) -> Memory:
+        return self.logs.setdefault(origin, Memory())
+
+    # --- Adding. Whoever calls these holds the witness's lock, and tells of it afterwards.
+
+    def add_checkpoint(self, record: Cosigned) -> None:
+        self._append({"checkpoint": str(record.note)})
+        self.of(record.checkpoint.origin).latest = record
+
+    def add_heads(self, record: HeadsRecord, key: Ed25519PrivateKey) -> None:
+        self._append(record.signed(key))
+        self.of(record.origin).take_heads(record)
+
+    def add_conflict(self, checkpoint: Checkpoint, note: Note) -> None:
+        """Evidence against a log; the same is kept once."""
+        conflicts = self.of(checkpoint.origin).conflicts
+        if (checkpoint.size, checkpoint.root) not in conflicts:
+            self._append({"conflict": str(note)})
+            conflicts.add((checkpoint.size, checkpoint.root))
+
+    def _append(self, document: dict[str, Any]) -> None:
+        line = canonical(document) + b"\n"
+        if self._file.write(line) != len(line):
+            raise OSError("the disk took a part of a line only")
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _refuse_other_heads(origin: str, memory: Memory) -> None:
+    try:
+        assert memory.leaf is not None  # noqa: S101 -- the caller looked
+        memory.leaf.refuse_other(memory.heads)
+    except BadHeads:
+        raise BadFile(f"The heads of {origin} are not those of their leaf: lines were moved or taken away.") from None
+
+
+def _fsync_folder(folder: Path) -> None:
+    """A new file is there after a crash once its folder is written."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

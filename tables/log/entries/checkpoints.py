@@ -1,0 +1,32 @@
+"""The tree of the books' heads that witnesses outside see grow: under which name, and by which key it is signed."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tables.log.event import Event
+
+
+class CheckpointsBegun(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The heads of all books go to witnesses outside from now on: under this name, and signed by this key.
+
+    Another name begins another tree; the same name with another key goes on with the tree that is there."""
+
+    subject: ClassVar[str] = "checkpoint"
+    kinds: ClassVar[tuple[str, ...]] = ("begun",)
+    of_the_house: ClassVar[bool] = True
+
+    key: str
+    """As witnesses are given it: name, id and public key. The name is the tree's origin."""
+    reason: str = ""
+    """Why an older tree or key is left; the first has none."""
+    by: tuple[str, ...] = ()
+    """Who stands for it, where an older tree is left."""
+
+    @property
+    def origin(self) -> str:
+        return self.key.partition("+")[0]
+
+    def words(self) -> str:
+        since = f", instead of the one before: {self.reason}" if self.reason else ""
+        return f"The heads of all books go to witnesses outside as {self.origin}{since}"

@@ -1,0 +1,54 @@
+"""A witness outside, as a house's terms name it: its key, its address, and whether it is shown the heads. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from ledger.proof.note import COSIGNATURE, BadNote, VerifierKey
+
+SHOWN_HEADS: Final = "heads"
+LONGEST: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """One of them."""
+
+    key: VerifierKey
+    address: str
+    """Without a slash at its end: what is asked for is added to it."""
+    shows_heads: bool
+    """Whether it is told where each book stands: then it can name the book and the entry that are missing."""
+
+    @property
+    def name(self) -> str:
+        return self.key.name
+
+    @classmethod
+    def parse(cls, text: str) -> Witness:
+        """Raises ValueError with a sentence."""
+        words = text.split()
+        if len(words) not in (2, 3) or words[2:] not in ([], [SHOWN_HEADS]):
+            raise ValueError("A witness is its verifier key and its address, and the word heads if it is shown those.")
+        key = VerifierKey.parse(words[0])
+        if key.type != COSIGNATURE:
+            raise BadNote(f"The key of {key.name} is not a witness's: its type is {key.type}, and not {COSIGNATURE}.")
+        try:
+            address = urlsplit(words[1])
+            is_whole = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
+        except ValueError:
+            is_whole = False
+        if not is_whole or address.query or address.fragment or address.username:
+            raise ValueError("A witness's address is https://HOST, with a path at most; or http in a closed network.")
+        return cls(key, words[1].rstrip("/"), len(words) == 3)
+
+
+def fault(text: str) -> str:
+    """What is wrong with a term that names a witness; empty if nothing is."""
+    try:
+        Witness.parse(text)
+    except ValueError as wrong:
+        return str(wrong)
+    return ""
