@@ -24,36 +24,51 @@ from tables.log.fold import UNREADABLE, Standing
 from tables.models import Table
 
 
+HEADS: Final = 2
+"""Of a table that many kept: the newest, and the one before for whoever read the head a moment earlier."""
+
+
 @dataclass(slots=True)
 class Cache:
-    """The standings of the heads seen last; a hash names one history only, so an item is never out of date."""
+    """The standings of the heads seen last, a few of each table; a hash names one history only, so an item is never
+    out of date. It is as large as a floor, not as what is entered there: else a busy floor would push its own tables
+    out, and each input would read the registers anew."""
 
     size: int
-    items: OrderedDict[tuple[int, bytes], Standing] = field(default_factory=OrderedDict)
-    newest: dict[int, Standing] = field(default_factory=dict)
-    """The standing that was kept last, by book."""
+    """So many tables; the one that was heard of longest ago goes first."""
+    items: OrderedDict[int, OrderedDict[bytes, Standing]] = field(default_factory=OrderedDict)
+    """By book, then by the hash of the head; what was kept last stands last."""
 
     def get(self, book_id: int, head_hash: bytes) -> Standing | None:
         """The standing at this head, if it was kept."""
-        return self.items.get((book_id, head_hash))
+        kept = self.items.get(book_id)
+        return kept.get(head_hash) if kept else None
+
+    def newest(self, book_id: int) -> Standing | None:
+        """The standing of a table that was kept last."""
+        kept = self.items.get(book_id)
+        return next(reversed(kept.values()), None) if kept else None
 
     def put(self, book_id: int, standing: Standing) -> None:
         """Keep a standing; the oldest ones go."""
         if standing.hash is None:
             return
-        self.items[book_id, standing.hash] = self.newest[book_id] = standing
+        kept = OrderedDict(self.items.get(book_id, ()))
+        kept.pop(standing.hash, None)
+        kept[standing.hash] = standing
+        while len(kept) > HEADS:
+            kept.popitem(last=False)
+        self.items.pop(book_id, None)
+        self.items[book_id] = kept  # whole at once: other threads read it meanwhile
         while len(self.items) > self.size:
-            (book, _), oldest = self.items.popitem(last=False)
-            if self.newest.get(book) is oldest:
-                del self.newest[book]
+            self.items.popitem(last=False)
 
     def clear(self) -> None:
         """As in a process that was just started."""
         self.items.clear()
-        self.newest.clear()
 
 
-cache: Final = Cache(size=1_000)
+cache: Final = Cache(size=5_000)
 
 _LATEST: Final = """
     SELECT head.book, latest.* FROM unnest(%s::bigint[], %s::bigint[]) AS head (book, seq) CROSS JOIN LATERAL (
@@ -149,7 +164,8 @@ def read_anew(heads: Sequence[Head]) -> dict[int, Standing]:
 
 def _caught_up(heads: Sequence[Head]) -> dict[int, Standing]:
     """The newest standings of this process, and upon each what was written since; without those it has none for."""
-    earlier = {head.book_id: cache.newest[head.book_id] for head in heads if _is_close(head)}
+    kept = {head.book_id: (head, cache.newest(head.book_id)) for head in heads}
+    earlier = {book: newest for book, (head, newest) in kept.items() if newest and _is_close(head, newest)}
     if not earlier:
         return {}
     ends = {head.book_id: head for head in heads if head.book_id in earlier}
@@ -167,9 +183,8 @@ def _caught_up(heads: Sequence[Head]) -> dict[int, Standing]:
     return standings
 
 
-def _is_close(head: Head) -> bool:
-    newest = cache.newest.get(head.book_id)
-    return newest is not None and 0 < head.seq - newest.seq <= MOST_TO_CATCH_UP
+def _is_close(head: Head, newest: Standing) -> bool:
+    return 0 < head.seq - newest.seq <= MOST_TO_CATCH_UP
 
 
 def registers(head: Head) -> list[int]:

@@ -54,7 +54,8 @@ def ready(key: str, make: Callable[[], Any]) -> Any:
     if house and time.monotonic() - house.made < FRESH_SECONDS:
         return _put_back(house)
     given = make()
-    _houses[key] = House(copy.deepcopy(given), _script(), dict(standing.cache.newest))
+    standings = {book: standing.cache.newest(book) for book in standing.cache.items}
+    _houses[key] = House(copy.deepcopy(given), _script(), standings)
     return given
 
 

@@ -162,8 +162,20 @@ def test_the_cache_keeps_a_bounded_number() -> None:
     cache = Cache(size=3)
     for number in range(10):
         cache.put(1, Standing(seq=number, hash=bytes([number])))
-    assert [one.seq for one in cache.items.values()] == [7, 8, 9]
+    assert [kept.seq for kept in cache.items[1].values()] == [8, 9]
     assert cache.get(1, bytes([9])) is not None
     assert cache.get(2, bytes([9])) is None
     cache.put(1, Standing())
-    assert len(cache.items) == 3
+    assert cache.newest(1) == cache.get(1, bytes([9]))
+    for book in range(2, 9):
+        cache.put(book, Standing(hash=b"h"))
+    assert [*cache.items] == [6, 7, 8]
+
+
+def test_a_busy_table_pushes_no_other_out_of_the_cache() -> None:
+    """Harm: on a large floor each input reads the table's registers anew, for others were busier meanwhile."""
+    cache = Cache(size=2)
+    cache.put(1, Standing(seq=5, hash=b"quiet"))
+    for number in range(100):
+        cache.put(2, Standing(seq=number, hash=bytes([number])))
+    assert cache.get(1, b"quiet") is not None
