@@ -23,7 +23,6 @@ from tables.log.catalog import HOUSE, fold, read
 from tables.log.fold import UNREADABLE, Standing
 from tables.models import Table
 
-
 HEADS: Final = 2
 """Of a table that many kept: the newest, and the one before for whoever read the head a moment earlier."""
 
