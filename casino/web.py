@@ -21,8 +21,9 @@ from casino.keeper import die_with_parent
 
 MOST_BY_DEFAULT: Final = 8
 """Eight serve a hundred tables; a machine with more cores has other work for them, and its database too."""
-GRACE_SECONDS: Final = 3
-"""Open streams would hold a process that stops."""
+GRACE_SECONDS: Final = 10
+"""So long a process that stops finishes what it was asked; its streams end at once, and their screens come back to
+another process."""
 HANGS_SECONDS: Final = 15
 """A process that gives no sign of life for so long is replaced; on a busy machine it may take some to begin."""
 
