@@ -247,7 +247,9 @@ class Work:
         if deed == Deed.VERIFY:
             self._reach("verifying the bundle, as an outsider does")
             report: list[str] = []
-            code = verifier.report(path, keys.published_key(), (), settings.TERMINAL_ROOTS, say=report.append)
+            code = verifier.report(
+                path, key=keys.published_key(), terminal_root=settings.TERMINAL_ROOTS, say=report.append
+            )
             self._add_all(Line(says) for says in report[:-1])
             self.add(Line(report[-1], holds=code == 0))
 

@@ -1,6 +1,7 @@
 """Exporting audit bundles: everything that an outsider needs to prove some gaming days, and nothing that is secret.
 
-Only days that are sealed are exported. The same days make the same bytes, whenever and wherever they are exported.
+Only days that are sealed are exported. The same days make the same bytes, whenever and wherever they are exported, once
+a witness saw that they were sealed.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from ledger.proof.chips import REVERSAL
 from ledger.proof.moves import Posted
 from ledger.proof.spelling import canonical
 from tables import standing
-from tables.audit import roots
-from tables.audit.outside.bundle import FORMATS, KEYS, ROOTS, Writer, book_part, leaves_part
+from tables.audit import roots, witness_part
+from tables.audit.outside.bundle import FORMATS, KEYS, ROOTS, WITNESS, Writer, book_part, leaves_part
 from tables.log.catalog import read
 from tables.log.entries.keys import AboutKey
 from tables.log.entries.terminal_keys import AboutTerminalKey
@@ -43,6 +44,9 @@ def export(first: date, last: date, file: IO[bytes]) -> None:
     rows = BookRoot.objects.filter(day=last).select_related("book")
     for number, row in enumerate(sorted(rows, key=lambda row: row.book.name), 1):
         _write_book(writer, number, row.book, first, last)
+    if testimony := list(witness_part.lines_of(DayRoot.objects.get(day=last))):
+        writer.part(WITNESS, testimony)
+        writer.format = FORMATS[3]
     writer.close(first.isoformat(), last.isoformat())
 
 

@@ -17,7 +17,7 @@ from ledger.proof.note import BadNote, Note, VerifierKey, read_signatures
 from tables.audit import checkpoints
 from tables.audit.checkpoints import WHOLE, Lost
 from tables.audit.outside.testimony import Source
-from tables.audit.outside.witness_file import Cosigned, HeadsRecord, Record
+from tables.audit.outside.witness_file import Cosigned, HeadsRecord, Record, origin_of
 
 A_LOOK: Final = 2_000
 """So many heads are looked for in the log at once."""
@@ -169,14 +169,8 @@ def hear(source: Source) -> Testimony:
 def _of_this_house(records: Iterable[Record], origins: list[str]) -> Iterator[Record]:
     """Where the log names no tree any more, whatever the witness has may be of this house."""
     for record in records:
-        if not origins or _origin(record) in origins:
+        if not origins or origin_of(record) in origins:
             yield record
-
-
-def _origin(record: Record) -> str:
-    if isinstance(record, HeadsRecord):
-        return record.origin
-    return record.checkpoint.origin if isinstance(record, Cosigned) else Checkpoint.parse(record.text).origin
 
 
 def _take_in(testimony: Testimony, some: Iterable[Record]) -> None:

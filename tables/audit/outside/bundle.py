@@ -12,14 +12,15 @@ from typing import IO, Any, Final
 
 from ledger.proof.spelling import canonical
 
-FORMATS: Final = ("audit-bundle/1", "audit-bundle/2", "audit-bundle/3")
+FORMATS: Final = ("audit-bundle/1", "audit-bundle/2", "audit-bundle/3", "audit-bundle/4")
 """The versions of the format that a verifier reads. A bundle has the first if each of its entries is of format 1 (see
 ``ledger/proof/spelling.py``), so that days of that time are exported now as they were then; it has the third once the
-house has keys of terminals, which a verifier of before does not know."""
+house has keys of terminals, which a verifier of before does not know; and the fourth where witnesses saw its days."""
 
 MANIFEST: Final = "manifest.json"
 KEYS: Final = "keys.jsonl"
 ROOTS: Final = "roots.jsonl"
+WITNESS: Final = "witness.jsonl"
 LONGEST_LINE: Final = 4_000_000
 """More characters than any line of a bundle has: a bundle is read line by line, whoever wrote it."""
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
@@ -144,6 +145,10 @@ class Bundle:
             elif self._digest(name) != part["sha256"]:
                 faults.append(Wrong(name, "its bytes are not those that the manifest lists (SHA-256)"))
         return faults
+
+    def has(self, name: str) -> bool:
+        """Whether its manifest lists a part."""
+        return name in self._listed
 
     def unread(self) -> list[Wrong]:
         """The parts that nothing referred to."""

@@ -18,11 +18,13 @@ import msgspec
 
 from ledger.proof import merkle, p256, seals
 from ledger.proof.chips import called, short_places
+from ledger.proof.note import BadNote, VerifierKey
 from ledger.proof.seals import BadKey
 from ledger.proof.spelling import canonical, timestamp
 from tables.audit.outside.book_proof import HOUSE, BookProof, Document, Say, Signed, short
 from tables.audit.outside.bundle import KEYS, ROOTS, Bundle, Wrong, leaves_part
 from tables.audit.outside.cage_counts import SLACK, Count, Part
+from tables.audit.outside.witnessed import Witnessed
 from tables.log.event import Misconduct
 from tables.log.fold import UNREADABLE
 from tables.log.trust import Counters
@@ -34,13 +36,17 @@ def verify(
     key: str | None = None,
     others: Sequence[Path] = (),
     terminal_roots: Sequence[str] = (),
+    witnesses: Sequence[str] = (),
+    witness_keys: Sequence[VerifierKey] = (),
     say: Say = print,
 ) -> None:
     """Check a bundle from end to end, and say what was checked. Raises Wrong at the first thing that does not hold."""
     with Bundle(path) as bundle:
         damage = bundle.damaged()
         try:
-            _Verifier(bundle, say).run(key, others, terminal_roots)
+            house = _Verifier(bundle, say)
+            house.run(key, others, terminal_roots)
+            house.hear(witnesses, witness_keys)
         except Wrong as wrong:
             if damage and damage[0].part != wrong.part:
                 raise Wrong(wrong.part, f"{wrong.what}; and {damage[0]}") from None
@@ -82,6 +88,12 @@ class _Verifier:
                 self.say(f"note   {day}: all books leave {cents} cents in {place}: what came there is not told")
             self._slips(chain, day)
         self.say(f"holds  the whole house: the chips and the cash of {len(last)} books add up to nothing, each day")
+
+    def hear(self, witnesses: Sequence[str], keys: Sequence[VerifierKey]) -> None:
+        """What witnesses outside saw of these days."""
+        before, last = next(iter(self.leaves.values())), self.leaves[self.bundle.days[1]]
+        chain = list(self.days.values())
+        Witnessed(self.bundle, chain, last, before, keys, self.say).run(witnesses)
 
     # --- who signed
 
@@ -325,20 +337,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--roots", type=Path, nargs="+", default=[], metavar="BUNDLE", help="bundles you were given before"
     )
+    parser.add_argument(
+        "--witness",
+        nargs="+",
+        default=[],
+        metavar="FILE_OR_URL",
+        help="what witnesses outside saw: their files, addresses, or checkpoints that somebody kept",
+    )
+    parser.add_argument(
+        "--witness-key", nargs="+", default=[], metavar="VKEY", help="the witnesses' keys, as you know them"
+    )
 
 
 def report(
-    bundle: Path, key: str | None, roots: Sequence[Path], terminal_roots: Sequence[str] = (), say: Say = print
+    bundle: Path,
+    *,
+    key: str | None = None,
+    roots: Sequence[Path] = (),
+    terminal_root: Sequence[str] = (),
+    witness: Sequence[str] = (),
+    witness_key: Sequence[str] = (),
+    say: Say = print,
 ) -> int:
-    """Verify and say so; the exit code: 0 holds, 1 does not, 2 could not be asked."""
+    """Verify and say so, by what the command was given; the exit code: 0 holds, 1 does not, 2 could not be asked."""
     try:
         trusted = None if key is None else seals.read_public(key)
-        listed = [p256.read_fingerprint(fingerprint) for fingerprint in terminal_roots]
-    except (BadKey, p256.BadKey) as wrong:
+        listed = [p256.read_fingerprint(fingerprint) for fingerprint in terminal_root]
+        witness_keys = [VerifierKey.parse(vkey) for vkey in witness_key]
+    except (BadKey, BadNote, p256.BadKey) as wrong:
         say(str(wrong))
         return 2
     try:
-        verify(bundle, key=trusted, others=roots, terminal_roots=listed, say=say)
+        verify(
+            bundle,
+            key=trusted,
+            others=roots,
+            terminal_roots=listed,
+            witnesses=witness,
+            witness_keys=witness_keys,
+            say=say,
+        )
     except Wrong as wrong:
         say(f"DOES NOT HOLD  {wrong}")
         return 1
@@ -351,7 +389,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="verifier", description="Verify an audit bundle of a casino's tables.")
     add_arguments(parser)
     options = parser.parse_args(arguments)
-    return report(options.bundle, options.key, options.roots, options.terminal_root)
+    return report(**vars(options))
 
 
 if __name__ == "__main__":

@@ -110,6 +110,13 @@ Record = Cosigned | HeadsRecord | Note
 """A note by itself is a conflict: what a log signed beside what was cosigned."""
 
 
+def origin_of(record: Record) -> str:
+    """Of which tree a record is."""
+    if isinstance(record, HeadsRecord):
+        return record.origin
+    return record.checkpoint.origin if isinstance(record, Cosigned) else Checkpoint.parse(record.text).origin
+
+
 def records(lines: Iterator[bytes], keys: Sequence[VerifierKey]) -> Iterator[Record]:
     """What a witness's file says, each line held against the witness's keys. Raises BadFile, naming the line."""
     for number, line in enumerate(lines, 1):

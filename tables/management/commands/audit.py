@@ -100,8 +100,13 @@ class Command(BaseCommand):
             part.unlink(missing_ok=True)
         self.stdout.write(f"Wrote {path}, {path.stat().st_size:,} bytes.")
 
-    def _verify(self, *, bundle: Path, key: str | None, roots: list[Path], terminal_root: list[str], **_: Any) -> None:
-        if code := verifier.report(bundle, key, roots, terminal_root, say=self.stdout.write):
+    def _verify(
+        self, *, key: str | None, roots: list[Path], terminal_root: list[str], bundle: Path, **options: Any
+    ) -> None:
+        witnesses = {name: options[name] for name in ("witness", "witness_key")}
+        if code := verifier.report(
+            bundle, key=key, roots=roots, terminal_root=terminal_root, **witnesses, say=self.stdout.write
+        ):
             sys.exit(code)
 
     def _verifier(self, *, out: Path, **_: Any) -> None:
