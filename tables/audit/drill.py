@@ -1,0 +1,214 @@
+"""A backup is one when it was had back: restored into a scratch server, proved there, and held against the house.
+
+pgBackRest lays the newest backup and all that was archived since into a folder of its own; a server that nobody else
+reaches is started there. `manage.py verify` proves the whole log in it, and its heads and seals have to be the house's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import psycopg
+from django.conf import settings
+from django.db import connection
+from psycopg.conninfo import make_conninfo
+
+from ledger import clock, runs
+from ledger.alerts import raise_alert
+from ledger.runs import Plan
+from tables.refusals import sentence
+
+PLAN: Final = Plan("drill", "Restoring the last backup", timedelta(days=7))
+START_SECONDS: Final = 3600.0
+"""What was archived since the backup is played back before the server answers."""
+SERVER: Final = {
+    "listen_addresses": "''",
+    "archive_mode": "off",
+    "fsync": "off",
+    "hot_standby": "off",
+    # As many as any house has: a server refuses to play back what one with more wrote.
+    "max_connections": "1000",
+    "max_worker_processes": "128",
+    "max_wal_senders": "64",
+    "max_prepared_transactions": "64",
+    "max_locks_per_transaction": "256",
+    "shared_preload_libraries": "''",
+}
+
+
+class Failed(Exception):
+    """The backup could not be had back; the message says at which step, in the words of the program that failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """Where the backup is, and where it may be laid: a folder on a disk with room for the whole database."""
+
+    stanza: str
+    folder: Path
+    programs: Path
+    """PostgreSQL's, of the version that the house has."""
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What came of a drill."""
+
+    books: int
+    entries: int
+    behind: int
+    """Entries of the house that the backup did not have yet."""
+    seals: int
+    faults: tuple[str, ...]
+    seconds: float
+
+    @property
+    def says(self) -> str:
+        what = f"{self.books} books with {self.entries:,} entries and {self.seals} sealed days were had back in"
+        return f"{what} {self.seconds:.0f} s; the house is {self.behind:,} entries ahead."
+
+
+def drill(backup: Backup) -> Report:
+    """Restore, prove, compare. Raises Failed where there is nothing to compare."""
+    began = time.monotonic()
+    if backup.folder.exists() and any(backup.folder.iterdir()):
+        raise Failed(f"{backup.folder} is not empty: a drill makes and removes it.")
+    backup.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        _restore(backup)
+        with _server(backup) as address:
+            faults = _verified(address)
+            with psycopg.connect(address) as restored:
+                return _compared(restored, faults, began)
+    finally:
+        shutil.rmtree(backup.folder, ignore_errors=True)
+
+
+def note(report: Report | None, failed: str = "") -> None:
+    """Tell the house: a run like those of the watch, and an alert where something is wrong."""
+    faults = [failed] if failed else list(report.faults if report else ())
+    runs.run(PLAN, lambda: len(faults), clock.agreed())
+    if faults:
+        says = f"The last backup was restored for a drill, and does not hold: {faults[0]}"
+        raise_alert(None, "drill_failed", says, {"faults": faults[:20]})
+
+
+# --- Had back ----------------------------------------------------------------------------------------------------
+
+
+def _restore(backup: Backup) -> None:
+    restore = ["pgbackrest", f"--stanza={backup.stanza}", f"--pg1-path={backup.data}", "--no-delta"]
+    _run("restoring", [*restore, "--archive-mode=off", "--log-level-console=error", "restore"])
+    # Debian keeps these elsewhere, and those of the house are not for a server beside it.
+    lines = [f"{name} = {value}" for name, value in SERVER.items()]
+    lines += [f"unix_socket_directories = '{backup.folder}'", f"hba_file = '{backup.folder}/hba'"]
+    (backup.data / "postgresql.conf").write_text("\n".join(lines) + "\n")
+    (backup.folder / "hba").write_text("local all all trust\n")  # the folder is this user's alone
+
+
+@contextlib.contextmanager
+def _server(backup: Backup) -> Iterator[str]:
+    """Its address, once all that was archived is played back."""
+    control = [str(backup.programs / "pg_ctl"), "--pgdata", str(backup.data), "--log", str(backup.folder / "log")]
+    try:
+        _run("starting the scratch server", [*control, "--timeout", str(int(START_SECONDS)), "--wait", "start"])
+        name = str(connection.settings_dict["NAME"])
+        # The role is the application's: what proves the log may do no more than on the floor.
+        address = make_conninfo(host=str(backup.folder), port=5432, dbname=name, user=settings.CASINO_DB_APP_ROLE)
+        _wait_until_recovered(address)
+        yield address
+    except Failed as failed:
+        log = backup.folder / "log"
+        last = log.read_text(errors="replace").strip().splitlines()[-1:] if log.exists() else []
+        raise Failed(f"{failed} {' '.join(last)}".strip()) from None
+    finally:
+        subprocess.run([*control, "--mode", "immediate", "stop"], capture_output=True, check=False)
+
+
+def _wait_until_recovered(address: str) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        with contextlib.suppress(psycopg.OperationalError), psycopg.connect(address) as scratch:
+            row = scratch.execute("SELECT pg_is_in_recovery()").fetchone()
+            if row and not row[0]:
+                return
+        time.sleep(0.5)
+    raise Failed(f"The scratch server was not ready after {START_SECONDS:.0f} s.")
+
+
+def _run(what: str, command: Sequence[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
+        raise Failed(sentence(f"{what} failed: {lines[0]}"))
+
+
+# --- Proved, and held against the house ----------------------------------------------------------------------------
+
+
+def _verified(address: str) -> list[str]:
+    """The faults that `manage.py verify` names there. It is run anew: nothing that this process knows of the house may
+    stand in for what the backup has."""
+    command = [sys.executable, str(Path(settings.BASE_DIR) / "manage.py"), "verify"]
+    environment = {**os.environ, "DATABASE_URL": address, "AUDIT_KEY_FILE": ""}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return []
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith(("holds", "note"))]
+    return lines or ["verify failed and did not say why"]
+
+
+def _compared(restored: psycopg.Connection[Any], faults: list[str], began: float) -> Report:
+    differing, behind, entries, books = held_against(restored)
+    sealed, seals = _seals(restored)
+    return Report(books, entries, behind, seals, (*faults, *differing, *sealed), time.monotonic() - began)
+
+
+def held_against(restored: psycopg.Connection[Any]) -> tuple[list[str], int, int, int]:
+    """Each book's head as it was had back has to be an entry of the house; how far the house is ahead of all."""
+    faults, behind, entries = [], 0, 0
+    heads = restored.execute("SELECT name, head_seq, head_hash FROM ledger_book ORDER BY name").fetchall()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name, head_seq FROM ledger_book")
+        here = dict(cursor.fetchall())
+        for name, seq, digest in heads:
+            entries += seq
+            behind += here.get(name, 0) - seq
+            if seq and not _is_here(cursor, name, seq, digest):
+                faults.append(f"{name}, entry {seq} of the backup is not the house's")
+    behind += sum(seq for name, seq in here.items() if name not in {head[0] for head in heads})
+    return faults, behind, entries, len(heads)
+
+
+def _is_here(cursor: Any, book: str, seq: int, digest: bytes) -> bool:
+    cursor.execute(
+        "SELECT e.hash FROM ledger_logentry AS e JOIN ledger_book AS b ON b.id = e.book_id"
+        " WHERE b.name = %s AND e.seq = %s",
+        [book, seq],
+    )
+    row = cursor.fetchone()
+    return row is not None and bytes(row[0]) == bytes(digest)
+
+
+def _seals(restored: psycopg.Connection[Any]) -> tuple[list[str], int]:
+    statement = "SELECT day, hash, signature FROM ledger_dayroot ORDER BY number"
+    kept = restored.execute(statement).fetchall()
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        here = {day: (bytes(digest), bytes(signature)) for day, digest, signature in cursor.fetchall()}
+    differing = [day for day, digest, signature in kept if here.get(day) != (bytes(digest), bytes(signature))]
+    return [f"the seal of {day} in the backup is not the house's" for day in differing], len(kept)
