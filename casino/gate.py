@@ -38,7 +38,14 @@ class Refusal(Exception):
 TOO_LARGE = Refusal(413, "The request is too large: the house reads at most a megabyte.")
 NO_LENGTH = Refusal(400, "The request's length is no number.")
 NOT_UTF8 = Refusal(415, "Send text in UTF-8.")
-CODES = {400: "bad_request", 413: "too_large", 415: "unsupported_media_type", 429: "throttled", 503: "busy"}
+CODES = {
+    400: "bad_request",
+    404: "not_found",
+    413: "too_large",
+    415: "unsupported_media_type",
+    429: "throttled",
+    503: "busy",
+}
 """What programs are told by each status."""
 
 

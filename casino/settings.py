@@ -282,7 +282,8 @@ CSRF_COOKIE_SAMESITE = "Lax"
 STREAMS_PER_SEAT = int(os.environ.get("STREAMS_PER_SEAT", "4"))
 STREAMS_PER_PERSON = int(os.environ.get("STREAMS_PER_PERSON", "16"))
 STREAMS_PER_ADDRESS = int(os.environ.get("STREAMS_PER_ADDRESS", "600"))
-STREAMS_IN_ALL = int(os.environ.get("STREAMS_IN_ALL", "8000"))
+STREAMS_IN_ALL = int(os.environ.get("STREAMS_IN_ALL", "12000"))
+STREAMS_ALONE = switch("CASINO_STREAMS_ALONE")  # set by casino/web.py --streams, for its own processes
 # A client has so long to send a whole request, and so long to read what it was sent; and so many connections may be
 # without a whole request at a time: the one that waits longest makes room.
 REQUEST_SECONDS = float(os.environ.get("REQUEST_SECONDS", "10"))

@@ -26,6 +26,7 @@ from dealer_ui.live.open_screens import BREATH, Screen
 from tables.audit.watch import is_kept
 
 PATHS: Final = re.compile(r"/live/|/seat/[^/]+/live")
+HEALTH: Final = "/healthz"
 RETRY_MS: Final = 1_000
 """How soon a browser comes back after it lost the stream."""
 RETRY_LATER_MS: Final = 30_000
@@ -39,6 +40,7 @@ BEATS: Final = 25
 ASKED_AT_ONCE: Final = 4
 """So many new streams are before Django at a time; after a restart every screen comes back at once."""
 
+STREAMS_ALONE: Final = Refusal(404, "Only live streams are served here: the proxy sends everything else elsewhere.")
 TOO_MANY_THERE: Final = Refusal(
     429, "Too many screens follow the tables from this address: close some, or try again soon.", retry_after=10
 )
@@ -54,6 +56,8 @@ class Streams:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not PATHS.fullmatch(scope["path"]):
+            if settings.STREAMS_ALONE and scope["type"] == "http" and scope["path"] != HEALTH:
+                raise STREAMS_ALONE
             await self.application(scope, receive, send)
             return
         streams = self._open.setdefault(asyncio.get_running_loop(), Open())

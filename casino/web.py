@@ -3,6 +3,9 @@
 Python uses one core a process, and one process is full at a few dozen dealers. uvicorn's own supervisor starts the
 processes, which share one socket, replaces one that dies or hangs, and stops them all. Nothing that one of them keeps
 is needed by another (docs/architecture.md, "Several processes").
+
+With `--streams` it serves live streams and nothing else: where a proxy sends those there, thousands of watchers take no
+time from the processes that dealers' inputs are answered by.
 """
 
 import argparse
@@ -24,18 +27,33 @@ MOST_BY_DEFAULT: Final = 8
 GRACE_SECONDS: Final = 10
 """So long a process that stops finishes what it was asked; its streams end at once, and their screens come back to
 another process."""
+STREAMS_CONNECTIONS: Final = 6
+"""To the database, for each process of streams: a stream asks once who may watch, and then holds none."""
 HANGS_SECONDS: Final = 15
 """A process that gives no sign of life for so long is replaced; on a busy machine it may take some to begin."""
 
 
 def processes() -> int:
     """How many: as WEB_PROCESSES says, or one for each core that we may use."""
-    number = os.environ.get("WEB_PROCESSES", "")
+    return _number("WEB_PROCESSES", min(cores(), MOST_BY_DEFAULT))
+
+
+def _number(name: str, otherwise: int) -> int:
+    number = os.environ.get(name, "")
     if not number:
-        return min(cores(), MOST_BY_DEFAULT)
+        return otherwise
     if not (number.isascii() and number.isdecimal() and int(number)):
-        raise SystemExit(f"WEB_PROCESSES is {number!r}: it is a number of processes, 1 or more.")
+        raise SystemExit(f"{name} is {number!r}: it is a number of processes, 1 or more.")
     return int(number)
+
+
+def serve_streams_alone() -> None:
+    """As many processes as STREAM_PROCESSES says, or one: it holds ten thousand, and the cards of the pit's screens
+    are drawn once for each."""
+    number = _number("STREAM_PROCESSES", 1)
+    os.environ["WEB_PROCESSES"] = str(number)
+    os.environ["DATABASE_CONNECTIONS"] = str(STREAMS_CONNECTIONS * number)
+    os.environ["CASINO_STREAMS_ALONE"] = "yes"
 
 
 def cores() -> int:
@@ -64,7 +82,10 @@ def main() -> None:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--no-proxy-headers", action="store_true", help="believe nobody in between who asks")
+    parser.add_argument("--streams", action="store_true", help="serve live streams, and nothing else")
     options = parser.parse_args()
+    if options.streams:
+        serve_streams_alone()
     os.environ["WEB_PROCESSES"] = str(processes())  # each is to know how many share what the house has
     count_together()
     uvicorn.run(

@@ -101,9 +101,9 @@ def answers(web: Served) -> bool:
         return False
 
 
-def web_process(environment: dict[str, str], log: Path) -> Web:
+def web_process(environment: dict[str, str], log: Path, *options: str) -> Web:
     port = free_port()
-    command = [sys.executable, "-m", "casino.web", "--port", str(port)]
+    command = [sys.executable, "-m", "casino.web", "--port", str(port), *options]
     return Web(command, environment, log, answers, url=f"http://127.0.0.1:{port}")
 
 

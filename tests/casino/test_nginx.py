@@ -10,6 +10,8 @@ import ssl
 import subprocess
 import tempfile
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -63,11 +65,14 @@ def write_certificate(folder: Path) -> None:
     (folder / "privkey.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, *form))
 
 
-def configure(folder: Path, web: processes.Web, port: int, plain: int) -> None:
+def configure(folder: Path, web: processes.Web, streams: processes.Web, port: int, plain: int) -> None:
     """What is shipped, with the names, ports and folders of this machine, and less patience."""
     text = (SHIPPED / "casino.conf").read_text()
     for shipped, ours in (
         ("include casino-upstream.conf;", f"server {web.url.removeprefix('http://')};"),
+        ("server 127.0.0.1:8010 ", f"server {streams.url.removeprefix('http://')} "),
+        ("server 127.0.0.1:8000 backup;", f"server {web.url.removeprefix('http://')} backup;"),
+        ("server 127.0.0.1:8001 backup;", ""),
         ("casino.example.org", "localhost"),
         ("listen 80 default_server", f"listen 127.0.0.1:{plain} default_server"),
         ("listen [::]:80 default_server;", ""),
@@ -88,9 +93,10 @@ def configure(folder: Path, web: processes.Web, port: int, plain: int) -> None:
 
 @dataclass
 class House:
-    """nginx in front of a web process."""
+    """nginx in front of a web process, and of one for streams."""
 
     web: processes.Web
+    streams: processes.Web
     folder: Path
     port: int
     plain: int
@@ -124,11 +130,23 @@ def tls_web(process_environment: dict[str, str], tmp_path_factory: pytest.TempPa
 
 
 @pytest.fixture(scope="module")
-def house(tls_web: processes.Web) -> Iterator[House]:
+def tls_streams(
+    process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[processes.Web]:
+    """The process for streams beside it."""
+    environment = process_environment | {"TLS": "true", "ALLOWED_HOSTS": "localhost,127.0.0.1"}
+    web = processes.web_process(environment, tmp_path_factory.mktemp("streams") / "log", "--streams")
+    web.start()
+    yield web
+    web.stop()
+
+
+@pytest.fixture(scope="module")
+def house(tls_web: processes.Web, tls_streams: processes.Web) -> Iterator[House]:
     folder = Path(tempfile.mkdtemp(prefix="casino-nginx-"))
-    house = House(tls_web, folder, processes.free_port(), processes.free_port())
+    house = House(tls_web, tls_streams, folder, processes.free_port(), processes.free_port())
     write_certificate(folder)
-    configure(folder, tls_web, house.port, house.plain)
+    configure(folder, tls_web, tls_streams, house.port, house.plain)
     command = [str(nginx.path()), "-e", str(folder / "error.log"), "-p", str(folder), "-c", str(folder / "nginx.conf")]
     somebody: dict[str, Any] = {}
     if os.geteuid() == 0:
@@ -212,8 +230,34 @@ def test_an_event_comes_through_at_once_and_nobody_lies_about_their_address(hous
         until(dealer.now.seq)
         assert time.monotonic() - began < 5
     connection.close()
-    assert '"address": "127.0.0.1", "method": "GET", "path": "/live/"' in house.web.output()
-    assert "6.6.6.6" not in house.web.output()
+    assert '"address": "127.0.0.1", "method": "GET", "path": "/live/"' in house.streams.output()
+    assert "6.6.6.6" not in house.streams.output()
+    assert '"path": "/live/"' not in house.web.output(), "who watches takes the time of who deals"
+
+
+def test_a_process_for_streams_serves_nothing_else(house: House) -> None:
+    """Harm: pages asked of it would take the one process that every screen of the floor follows the tables by."""
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(f"{house.streams.url}/sign-in/", timeout=10)
+    refused.value.close()
+    assert refused.value.code == 404
+
+
+def test_screens_follow_the_floor_while_the_process_for_streams_is_away(house: House) -> None:
+    """Harm: one process that dies, and no screen of the floor moves."""
+    _, boss = dealt()
+    client = Client()
+    client.force_login(boss.by, backend="django.contrib.auth.backends.ModelBackend")
+    house.streams.stop()
+    try:
+        connection = house.connection()
+        connection.request("GET", "/live/", headers={"Cookie": f"sessionid={client.cookies['sessionid'].value}"})
+        response = connection.getresponse()
+        assert response.status == 200
+        assert response.readline()
+        connection.close()
+    finally:
+        house.streams.start()
 
 
 # --- Limits ---------------------------------------------------------------------------------------------------
@@ -268,6 +312,7 @@ def test_no_log_holds_a_secret_address_not_even_in_an_outage(house: House) -> No
     assert connection.getresponse().status == 413
     connection.close()
     house.web.stop()
+    house.streams.stop()
     try:
         for path in asked[:4]:
             response, text = house.ask(path)
@@ -276,6 +321,7 @@ def test_no_log_holds_a_secret_address_not_even_in_an_outage(house: House) -> No
             assert response.headers["Retry-After"] == "2"
     finally:
         house.web.start()
+        house.streams.start()
     assert '"GET /seat/..." 404' in house.logs()
     assert '"GET /seat/..." 503' in house.logs(), "outages are not logged at all"
     assert SECRET not in house.logs()

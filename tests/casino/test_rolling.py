@@ -135,7 +135,7 @@ def house(process_environment: dict[str, str], transactional_db: None) -> Iterat
     by_port = {int(web.url.rpartition(":")[2]): web for web in webs}
     port = processes.free_port()
     test_nginx.write_certificate(folder)
-    test_nginx.configure(folder, webs[0], port, processes.free_port())
+    test_nginx.configure(folder, webs[0], webs[1], port, processes.free_port())
     shipped = (folder / "casino.conf").read_text()
     first = f"server {webs[0].url.removeprefix('http://')};"
     assert first in shipped
