@@ -756,6 +756,10 @@ class Proposal(AppendOnly):
         return bool(self.after.get("takes") == "shoe")
 
 
+STANDS: Final = ("approved", "decided")
+"""The ends of a proposal by which it is done: two people stand for it, or one where the house's terms ask for one."""
+
+
 class ProposalEnd(AppendOnly):
     """What became of a proposal, once."""
 
@@ -774,11 +778,15 @@ class ProposalEnd(AppendOnly):
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.CheckConstraint(
                 name="tables_proposalend_outcome",
-                condition=models.Q(outcome__in=("approved", "declined", "withdrawn", "expired")),
+                condition=models.Q(outcome__in=(*STANDS, "declined", "withdrawn", "expired")),
             ),
             models.CheckConstraint(
                 name="tables_proposalend_by_two",
                 condition=~models.Q(outcome__in=("approved", "declined")) | ~models.Q(ended_by=models.F("proposed_by")),
+            ),
+            models.CheckConstraint(
+                name="tables_proposalend_by_one",
+                condition=~models.Q(outcome="decided") | models.Q(ended_by=models.F("proposed_by")),
             ),
         ]
 

@@ -200,7 +200,7 @@ def _proposed(request: HttpRequest, table: Table, viewer: Staff) -> Proposal:
     reason = request.POST.get("comment", "")
     if not reason.strip():
         raise Refused("no_reason", "Say why in a few words: whoever approves it was not there.", 422)
-    draft = table_settings.draft_from_the_floor(table, _changes(request, table))
+    draft = table_settings.draft_for_later(table, _changes(request, table))
     draft = replace(draft, effective=_effective(request))
     return proposals.propose(draft, reason, by=viewer)
 

@@ -141,7 +141,7 @@ def _coming(tables: Sequence[Table]) -> dict[str, list[Change]]:
             continue
         if not {*_SHOWN, "wager_limits"} & proposal.after.keys():
             continue
-        after = settings_after(table_settings.settings_of(table), proposal.after)
+        after = settings_after(table_settings.settings_of(table), table_settings.values_of(proposal))
         limits = _limits(table, after.min_cents, after.max_cents, after.wager_limits)
         changes.setdefault(table.name, []).append(Change(proposal.effective, limits))
     return {name: sorted(of_one, key=lambda change: change.moment) for name, of_one in changes.items()}

@@ -1385,7 +1385,7 @@ class ProposalForm(TypedDict):
 
 
 class ProposalMade(TypedDict):
-    """Somebody proposes a change that takes two people."""
+    """Somebody proposes a change: a second person approves it, or the same one decides it where it takes one."""
 
     number: int
     matter: str
@@ -1393,6 +1393,7 @@ class ProposalMade(TypedDict):
     username: str
     expires: str
     effective: str | None
+    waits_for: list[str]
 
 
 

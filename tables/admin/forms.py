@@ -376,11 +376,11 @@ class TableForm(Judged):
         widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
     )
     takes = forms.ChoiceField(
-        label="Options and shoe hold from the next",
+        label="Holds from the next",
         choices=(("round", "Round"), ("shoe", "Shoe")),
         required=False,
         widget=widgets.UnfoldAdminSelectWidget,
-        help_text="With the next shoe: a second operator approves it, and it is set as soon as the shoe is over.",
+        help_text="Limits, options and the shoe may wait for the next shoe: they are set as soon as this one is over.",
     )
 
     class Meta:
@@ -485,8 +485,9 @@ class TableForm(Judged):
             return table_settings.draft_of_new(self.cleaned_data["name"], self.settings())
         if self.waits_for_shoe:
             return table_settings.draft_for_the_shoe(self.instance, self.changes())
-        later = self.cleaned_data.get("effective") is not None
-        return table_settings.draft_of_change(self.instance, self.changes(), later=later)
+        if self.cleaned_data.get("effective"):
+            return table_settings.draft_for_later(self.instance, self.changes())
+        return table_settings.draft_of_change(self.instance, self.changes())
 
     def write(self, by: Staff) -> Table:
         if self.instance.pk is None:

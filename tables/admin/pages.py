@@ -161,7 +161,9 @@ class SetUp(ClosedList):
         if draft is None:
             return form.write(operator(request))
         draft = replace(draft, effective=form.cleaned_data.get("effective"))
-        waits(request).append(proposals.propose(draft, form.cleaned_data["comment"], by=operator(request)))
+        proposal = proposals.arrange(draft, form.cleaned_data["comment"], by=operator(request))
+        proposals.with_the_shoe(proposal.about)  # it may be over already
+        waits(request).append(proposal)
         return form.instance
 
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:
@@ -178,7 +180,7 @@ class SetUp(ClosedList):
 
     def _to_proposal(self, request: HttpRequest) -> HttpResponse | None:
         for proposal in waits(request):
-            messages.success(request, f"{proposal} waits for a second operator.")
+            messages.success(request, proposals.entered(proposal))
             return redirect("admin:tables_proposal_change", proposal.pk)
         return None
 
@@ -322,6 +324,13 @@ class TableAdmin(Retiring):
             (f"Options of {GAMES[game].title}", {"fields": (*options, *self._pays(obj))}),
             *self.for_the_second(request, obj),
         ]
+
+    def for_the_second(self, request: HttpRequest, obj: Any) -> Fieldsets:
+        """From when a change holds, also where nobody else has to approve it."""
+        fieldsets = super().for_the_second(request, obj)
+        if fieldsets or obj is None or not self.has_change_permission(request, obj):
+            return fieldsets
+        return [("Holds from", {"fields": ("effective", "comment")})]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """With what the table pays by."""
@@ -721,6 +730,9 @@ class ProposalAdmin(SetUp):
             is_later = proposals.is_to_come(proposal, end.at)
             later = f"waits: it holds {proposals.holds_from(proposal)}" if is_later else "done"
             messages.success(request, f"{proposal} is approved, and {later}.")
+        elif "call_off" in request.POST and hasattr(proposal, "end") and proposal.end.outcome == "decided":
+            proposals.call_off(proposal, reason, by=by)
+            messages.success(request, f"{proposal} is called off.")
         elif "call_off" in request.POST:
             proposed = proposals.propose(proposals.draft_of_calling_off(proposal), reason, by=by)
             messages.success(request, f"{proposed} waits for a second operator: it calls off {proposal}.")

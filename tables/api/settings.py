@@ -120,7 +120,8 @@ class ProposalForm(msgspec.Struct, frozen=True):
     proposed_at: datetime
     status: str
     outcome: str | None
-    """`approved`, `declined`, `withdrawn` or `expired`; null while it waits."""
+    """`approved`, `decided` (by whoever proposed it, where it takes one person), `declined`, `withdrawn` or `expired`;
+    null while it waits."""
     stale: str
     """What was changed meanwhile, so that it cannot be approved; empty if nothing was."""
 
@@ -261,7 +262,7 @@ class TableSettings(FloorView):
     )
     def post(self, call: Call[Any, SettingsChanged], pk: int) -> dict[str, Any] | Accepted:
         """Limits hold with the next round; what a round rests on waits for its end. What takes two people in this
-        house is proposed instead, and answered 202 with the proposal."""
+        house is proposed instead, and what waits for the next shoe is decided: 202 with the proposal."""
         table = table_of(call.by, pk)
 
         def act() -> SettingsForm | ProposalForm:
@@ -269,7 +270,7 @@ class TableSettings(FloorView):
             changes = _changes(call.body, table)
             draft = _draft(table, changes, call.body.takes)
             if draft is not None:
-                return proposal_form(proposals.propose(draft, call.body.comment, by=call.by))
+                return proposal_form(proposals.arrange(draft, call.body.comment, by=call.by))
             return settings_form(table_settings.change_table(table, changes, by=call.by))
 
         return _decided(call, act)
@@ -294,8 +295,9 @@ class TableProposals(FloorView):
             _refuse_changed(table, call.body.expected)
             changes = _changes(call.body, table)
             _refuse_more_than_limits(call.by, changes)
-            draft = _draft(table, changes, call.body.takes, later=True)
-            draft = draft or table_settings.draft_from_the_floor(table, changes)
+            for_shoe = call.body.takes == "shoe"
+            draft_of = table_settings.draft_for_the_shoe if for_shoe else table_settings.draft_for_later
+            draft = draft_of(table, changes)
             draft = replace(draft, effective=call.body.effective)
             return proposal_form(proposals.propose(draft, call.body.comment, by=call.by))
 
@@ -333,11 +335,11 @@ def _changes(body: SettingsChanged, table: Table) -> dict[str, Any]:
     return changes
 
 
-def _draft(table: Table, changes: Mapping[str, Any], takes: str, *, later: bool = False) -> Draft | None:
-    """What is to be proposed, where it takes two people."""
+def _draft(table: Table, changes: Mapping[str, Any], takes: str) -> Draft | None:
+    """What is to be proposed, where it takes two people, or decided, where it waits for a shoe."""
     if takes == "shoe":
         return table_settings.draft_for_the_shoe(table, changes)
-    return table_settings.draft_of_change(table, changes, later=later)
+    return table_settings.draft_of_change(table, changes)
 
 
 def _refuse_more_than_limits(by: Staff, changes: Mapping[str, Any]) -> None:

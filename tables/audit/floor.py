@@ -34,9 +34,11 @@ class Floor:
         self._settings: Settings | None = None
         self._table: Table | None = None
         self._counters = Counters()
+        self._tells_notice = False
         self._trust: Trust | None = attesting.trust_before(through + 1) if self.is_the_house else None
         for setting in _settings_through(book, through):
             self._set(settings_after(self._settings, setting.after))
+            self._tells_notice |= setting.tells_notice
 
     @property
     def settings(self) -> Settings | None:
@@ -90,7 +92,8 @@ class Floor:
             raise Misconduct("it sets in the middle of a shoe what was approved for the next one")
         by_count.refuse_change(standing, self._settings, after)
         if self._settings is not None:
-            limits.check(self._settings, after, standing, event, entry)
+            limits.check(self._settings, after, standing, event, entry, tells_notice=self._tells_notice)
+        self._tells_notice |= event.tells_notice
         self._set(after)
 
     def _set(self, settings: Settings) -> None:

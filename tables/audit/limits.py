@@ -29,16 +29,15 @@ LATE: Final = timedelta(minutes=2)
 """So long an entry may be written after the moment that its plans were reckoned for."""
 
 
-def check(before: Settings, after: Settings, standing: Standing, event: TableSet, entry: Entry) -> None:
-    """A change of a table's limits is what its plans said. Raises Misconduct where they said something else, where a
-    notice was skipped, and where somebody set what plans alone set."""
+def check(
+    before: Settings, after: Settings, standing: Standing, event: TableSet, entry: Entry, *, tells_notice: bool
+) -> None:
+    """A change of a table's limits is what its plans said, or somebody's who kept the notice. ``tells_notice``: an
+    entry before it in this book says which notice the house gave. Raises Misconduct."""
     plans = event.plans
     if plans is None:
-        earlier, later = limits_in(before), limits_in(after)
-        if {"own_limits", "kept_minimums"} & event.after.keys():
-            raise Misconduct("it says what plans set, and names none")
-        if any(earlier.get(name) != later.get(name) for name in before.own_limits):
-            raise Misconduct("it sets what a limit plan sets, and names none")
+        _refuse_what_plans_set(before, after, event)
+        _refuse_unannounced(before, after, standing, event, entry, tells_notice=tells_notice)
         return
     if entry.by != BY_THE_CLOCK:
         raise Misconduct(f"the watch brings limit plans into force, and {entry.by} wrote it")
@@ -54,6 +53,34 @@ def check(before: Settings, after: Settings, standing: Standing, event: TableSet
         raise Misconduct("it sets in the middle of a shoe what holds with the next one")
     _refuse_unkept(before, after, standing, layers, facts)
     _refuse_without_notice(before, after, standing, plans, entry)
+
+
+def _refuse_what_plans_set(before: Settings, after: Settings, event: TableSet) -> None:
+    earlier, later = limits_in(before), limits_in(after)
+    if {"own_limits", "kept_minimums"} & event.after.keys():
+        raise Misconduct("it says what plans set, and names none")
+    if any(earlier.get(name) != later.get(name) for name in before.own_limits):
+        raise Misconduct("it sets what a limit plan sets, and names none")
+
+
+def _refuse_unannounced(
+    before: Settings, after: Settings, standing: Standing, event: TableSet, entry: Entry, *, tells_notice: bool
+) -> None:
+    """Whoever sets a table, on a page, by a command or at the shell, gives the notice. Entries of before that was said
+    in them are left alone: a book has none of those after one that says it."""
+    earlier, later = limits_in(before), limits_in(after)
+    if event.notice_minutes is None:
+        if tells_notice and limit_notice.raised(earlier, later):
+            raise Misconduct(limit_notice.UNTOLD)
+        return
+    _refuse_other_notice(event.notice_minutes, entry)
+    if entry.at is None:
+        return
+    minutes, moment = event.notice_minutes, entry.at
+    if says := limit_notice.fault(
+        standing, earlier, later, moment=moment, minutes=minutes, by_count=by_count.is_so(before)
+    ):
+        raise Misconduct(says)
 
 
 def _moment(plans: ByPlans, entry: Entry) -> datetime:

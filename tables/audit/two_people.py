@@ -22,6 +22,7 @@ from tables.log.entries.proposals import (
     ProposalApproved,
     ProposalCalledOff,
     ProposalCommented,
+    ProposalDecided,
     ProposalDeclined,
     ProposalEnded,
     ProposalExpired,
@@ -36,7 +37,7 @@ from tables.log.entries.staff import StaffAdded, StaffChanged
 from tables.log.event import Misconduct
 from tables.log.house_terms import Value
 from tables.log.terms import Settings, settings_after
-from tables.models import LimitPlan, Proposal, ProposalEnd, Staff, Table
+from tables.models import STANDS, LimitPlan, Proposal, ProposalEnd, Staff, Table
 from tables.setup import house_terms, limit_plans, proposals
 from tables.setup.two_people import MATTERS
 
@@ -149,9 +150,11 @@ def hold(matter: str | None, number: int | None, entry: Entry, done: Mapping[str
         if matter is not None and _is_needed(matter, entry):
             raise Misconduct(f"{two_people.title_of(matter)}: it took two people, and no second one approved it")
         return
-    end = ProposalEnd.objects.filter(proposal__number=number, outcome="approved").select_related("proposal").first()
+    end = ProposalEnd.objects.filter(proposal__number=number, outcome__in=STANDS).select_related("proposal").first()
     if end is None:
         raise Misconduct(f"it names proposal {number}, which nobody approved")
+    if end.outcome == "decided" and matter is not None and _is_needed(matter, entry):
+        raise Misconduct(f"{two_people.title_of(matter)}: it took two people, and one decided it")
     if matter is not None and end.proposal.matter != matter:
         raise Misconduct(f"proposal {number} is about another matter")
     for name, value in builtins(done).items():
@@ -220,6 +223,21 @@ def check_second(event: ProposalEnded, entry: Entry) -> None:
         raise Misconduct(f"{end.proposal} was approved, and nothing was done")
 
 
+@checks(ProposalDecided)
+def check_decided(event: ProposalDecided, entry: Entry) -> None:
+    """Who proposed it may decide it, alone by the terms of then, and it waits for its moment or for a shoe."""
+    end = _end(event, entry)
+    if event.username != end.proposal.proposed_by:
+        raise Misconduct("it is decided by somebody who did not propose it")
+    if not _author(event, entry).has_perm(MATTERS[end.proposal.matter].permission):
+        raise Misconduct(f"{event.name} may not decide it as {event.role}")
+    asks = MATTERS[end.proposal.matter].takes_two
+    if asks is None or asks(end.proposal, _terms(entry)):
+        raise Misconduct(f"{end.proposal} took two people, and one decided it")
+    if entry.at is None or not proposals.is_to_come(end.proposal, entry.at):
+        raise Misconduct(f"{end.proposal} was decided, and waits for nothing")
+
+
 @checks(ProposalWithdrawn)
 def check_withdrawn(event: ProposalWithdrawn, entry: Entry) -> None:
     """Who proposed it took it back."""
@@ -272,14 +290,18 @@ def _is_early(proposal: Proposal, entry: Entry) -> bool:
 
 @checks(ProposalCalledOff)
 def check_called_off(event: ProposalCalledOff, entry: Entry) -> None:
-    """Two people said so, by a proposal of its own that is about just this one."""
-    _approved_for_later(event.number, entry)
+    """Two people said so, by a proposal of its own that is about just this one; or one person of what one decided."""
+    end = _approved_for_later(event.number, entry)
+    if event.proposal is None:
+        if end.outcome != "decided" or entry.by == proposals.BY_THE_CLOCK:
+            raise Misconduct(f"it took two people to call {end.proposal} off")
+        return
     hold("call_off", event.proposal, entry, {"about": str(event.number)})
 
 
 def _approved_for_later(number: int, entry: Entry) -> ProposalEnd:
     """The approval of a proposal that an entry settles. Raises Misconduct where it is settled otherwise than by it."""
-    end = ProposalEnd.objects.filter(proposal__number=number, outcome="approved").select_related("proposal").first()
+    end = ProposalEnd.objects.filter(proposal__number=number, outcome__in=STANDS).select_related("proposal").first()
     if end is None or end.seq >= entry.seq or not proposals.is_to_come(end.proposal, end.at):
         raise Misconduct(f"proposal {number} was not approved for a moment to come")
     if entry.key != proposals.key_of(number):

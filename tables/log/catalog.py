@@ -76,7 +76,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     limit_plans.LimitPlanSet, limits.LimitsAnnounced,
     house_terms.TermsChanged,
     proposals.Proposed, proposals.ProposalCommented,
-    proposals.ProposalApproved, proposals.ProposalDeclined, proposals.ProposalWithdrawn,
+    proposals.ProposalApproved, proposals.ProposalDecided, proposals.ProposalDeclined, proposals.ProposalWithdrawn,
     proposals.ProposalExpired, proposals.ProposalInForce, proposals.ProposalCalledOff, proposals.ProposalLapsed,
     days.DayProposed, days.DayClosed, days.DaySealed, days.NoteRestored,
     keys.KeyPublished, keys.KeyRotated, keys.KeyReplaced, checkpoints.CheckpointsBegun,

@@ -156,6 +156,7 @@ EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
         settings.TableRetired: SETTINGS,
         proposals.Proposed: SETTINGS,
         proposals.ProposalCommented: SETTINGS,
+        proposals.ProposalDecided: SETTINGS,
         proposals.ProposalApproved: SETTINGS,
         proposals.ProposalDeclined: SETTINGS,
         proposals.ProposalWithdrawn: SETTINGS,

@@ -6,7 +6,7 @@ Maryland asks for it in COMAR 36.05.03.21, Ohio lets those who are seated keep t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -19,6 +19,10 @@ from tables.log.limit_plans import WAGER, Change, Layer, Layers, Takes, Value, V
 MINIMUM: Final = "min_cents"
 ROUNDS_MISSED: Final = 3
 """A seat that has not bet in so many rounds in a row has left: a player may sit out a round, or two."""
+
+
+UNTOLD: Final = "it leaves out which notice the house gives, which entries before it say"
+"""What is wrong with a minimum that somebody raises by an entry that does not name the notice."""
 
 
 # --- What takes notice -------------------------------------------------------------------------------------------
@@ -114,20 +118,21 @@ def to_announce(
     standing: Standing,
     values: Values,
     waiting: Mapping[str, int],
-    change: Change | None,
+    changes: Iterable[Change],
     *,
     moment: datetime,
     minutes: int,
 ) -> tuple[dict[str, int], datetime] | None:
-    """What has to stand announced at an open table, and for when: what waits, or what the next change will raise once
-    its notice is due. None where nothing has to."""
+    """What has to stand announced at an open table, and for when: what waits, or what the first of the changes to come
+    that raises anything will, once its notice is due. None where nothing has to."""
     if not (standing.is_open and minutes):
         return None
     notice = timedelta(minutes=minutes)
     least, earliest = dict(waiting), moment
-    if not least and change is not None and change.moment <= moment + notice:
-        by_round = {name: layer for name, layer in change.layers.items() if takes(layer) == "round"}
-        least, earliest = raised(values, {**values, **values_of(by_round)}), change.moment
+    for change in sorted(changes, key=lambda change: change.moment):
+        if not least and change.moment <= moment + notice:
+            by_round = {name: layer for name, layer in change.layers.items() if takes(layer) == "round"}
+            least, earliest = raised(values, {**values, **values_of(by_round)}), change.moment
     if not least:
         return None
     present = standing.announced

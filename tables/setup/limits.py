@@ -7,7 +7,7 @@ workers try, it is done once or not at all, and tried again. An open round keeps
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -25,13 +25,15 @@ from ledger.models import HOUSE, Book
 from ledger.proof.chain import Head
 from ledger.proof.spelling import canonical
 from tables import standing
-from tables.log import by_count, limit_notice
+from tables.log import by_count, limit_notice, terms
 from tables.log.entries.limits import LimitsAnnounced
 from tables.log.entries.settings import ByPlans
 from tables.log.fold import Standing
 from tables.log.limit_notice import MINIMUM
 from tables.log.limit_plans import (
+    Change,
     Facts,
+    Layer,
     Layers,
     Outcome,
     Plan,
@@ -43,8 +45,8 @@ from tables.log.limit_plans import (
     resolve,
 )
 from tables.log.terms import Settings
-from tables.models import LimitPlan, Table
-from tables.setup import house_terms, limit_plans, pits, table_settings
+from tables.models import LimitPlan, Proposal, Table
+from tables.setup import house_terms, limit_plans, pits, proposals, table_settings
 from tables.setup.pits import NOWHERE, Place
 from tables.setup.two_people import BY_THE_CLOCK
 
@@ -68,15 +70,13 @@ class Due:
 
 def bring_into_force() -> int:
     """Set every table as its plans say; how many were set otherwise, or got another notice."""
-    if not LimitPlan.objects.exists():
-        return 0
     moment, tables = timezone.now(), list(Table.objects.filter(retired_at=None).select_related("book"))
-    every, places = limit_plans.plans(moment), pits.places()
+    every, places, own = limit_plans.plans(moment), pits.places(), own_to_come()
     standings = standing.at_all([standing.head_of(table) for table in tables])
     waiting = [
         table
         for table in tables
-        if _asks(table, standings[table.book_id], due(table, standings[table.book_id], every, places, moment))
+        if _asks(table, standings[table.book_id], due(table, standings[table.book_id], every, places, own, moment))
     ]
     return sum(bring_to(table.pk) for table in waiting)
 
@@ -91,7 +91,7 @@ def bring_to(pk: int) -> bool:
         table.refresh_from_db()
         state, moment = standing.at(head), head.moment
         every, places = limit_plans.plans(moment, house_seq), pits.places(house_seq)
-        asked = due(table, state, every, places, moment)
+        asked = due(table, state, every, places, own_to_come(), moment)
         if not _asks(table, state, asked):
             return False
         if sentences := table_settings.limit_faults(asked.settings):
@@ -110,8 +110,26 @@ def with_the_shoe(pk: int) -> bool:
     return False
 
 
-def due(table: Table, state: Standing, every: Iterable[Plan], places: dict[str, Place], moment: datetime) -> Due:
-    """What plans ask of a table that stands so."""
+Own = Mapping[str, Sequence[Proposal]]
+"""By table, the changes of its own settings that were decided and are still to come."""
+
+
+def own_to_come() -> Own:
+    """What proposals will set: a minimum that they raise is announced like one of a plan."""
+    own: dict[str, list[Proposal]] = {}
+    for proposal in proposals.to_come():
+        if proposal.matter in _OF_TABLES:
+            own.setdefault(proposal.about, []).append(proposal)
+    return own
+
+
+_OF_TABLES: Final = ("limits", "take", "pays")
+
+
+def due(
+    table: Table, state: Standing, every: Iterable[Plan], places: dict[str, Place], own: Own, moment: datetime
+) -> Due:
+    """What plans ask of a table that stands so, and what has to be announced of what it is to be set to itself."""
     before = limit_plans.settings_of_row(table)
     facts = limit_plans.facts_of(before, table.name, places.get(table.name, NOWHERE).pit)
     outcome, minutes = resolve(every, facts, moment), house_terms.number("limits_notice_minutes", moment)
@@ -119,7 +137,9 @@ def due(table: Table, state: Standing, every: Iterable[Plan], places: dict[str, 
     values, waiting = limit_notice.due_now(
         set_to, outcome.layers, state, moment=moment, minutes=minutes, by_count=by_count.is_so(before)
     )
-    announced = limit_notice.to_announce(state, values, waiting, outcome.next, moment=moment, minutes=minutes)
+    changes = [_own_change(before, proposal) for proposal in own.get(table.name, ())]
+    changes += [outcome.next] if outcome.next else []
+    announced = limit_notice.to_announce(state, values, waiting, changes, moment=moment, minutes=minutes)
     raising = _plan_of(outcome, announced[0] if announced else {})
     after = settings_after(before, facts, outcome.layers, values, state)
     return Due(
@@ -130,6 +150,13 @@ def due(table: Table, state: Standing, every: Iterable[Plan], places: dict[str, 
         raising is not None and raising.keeps_seated,
         minutes,
     )
+
+
+def _own_change(before: Settings, proposal: Proposal) -> Change:
+    """What a proposal sets of a table's own limits, and when."""
+    after = limits_in(terms.settings_after(before, table_settings.values_of(proposal)))
+    layers = {name: Layer(value, None) for name, value in after.items()}
+    return Change(proposals.due_since(proposal), layers, tuple(layers))
 
 
 def settings_after(

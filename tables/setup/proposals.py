@@ -6,7 +6,8 @@ which judges anew. So nothing is approved that is not done, and what is refused 
 What is to hold from a moment that is still to come is approved and waits. A worker brings it into force: again one
 transaction, of the entry that says so and of the change. That entry's key is the proposal's own, and a book takes a key
 once. So whatever dies in between, and however many workers try, it is done once or not at all, and tried again. What is
-to hold with the next shoe of a table waits in the same way, and is tried as soon as the shoe is over, too.
+to hold with the next shoe of a table waits in the same way, and is tried as soon as the shoe is over, too: for as many
+shoes as it takes. What waits so and takes one person under the house's terms is decided by whoever proposes it.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from tables.log.entries.proposals import (
     ProposalApproved,
     ProposalCalledOff,
     ProposalCommented,
+    ProposalDecided,
     ProposalDeclined,
     ProposalExpired,
     ProposalInForce,
@@ -46,7 +48,7 @@ from tables.log.entries.proposals import (
 )
 from tables.log.house_terms import said_of, title_of
 from tables.log.limit_plans import WAGER, Schedule
-from tables.models import Proposal, ProposalEnd, Staff
+from tables.models import STANDS, Proposal, ProposalEnd, Staff
 from tables.refusals import Refused
 from tables.setup import house_terms
 from tables.setup.two_people import BY_THE_CLOCK, MATTERS, Draft, Matter, handles
@@ -71,7 +73,7 @@ def waiting_for(somebody: Staff) -> list[Proposal]:
 
 
 def to_come() -> list[Proposal]:
-    """What was approved and waits for its moment, or for the next shoe, the next one first."""
+    """What was approved or decided and waits for its moment, or for the next shoe, the next one first."""
     return _unsettled(Q(effective__gt=F("end__at")) | _FOR_THE_SHOE)
 
 
@@ -80,7 +82,7 @@ _FOR_THE_SHOE: Final = Q(after__takes="shoe")
 
 def _unsettled(waiting_for: Q) -> list[Proposal]:
     dated = [name for name, matter in MATTERS.items() if matter.dates_itself]
-    approved = Proposal.objects.filter(waiting_for, end__outcome="approved").exclude(matter__in=dated)
+    approved = Proposal.objects.filter(waiting_for, end__outcome__in=STANDS).exclude(matter__in=dated)
     rows = list(approved.select_related("end").order_by("effective", "number"))
     done = _settled(rows) if rows else {}
     return [row for row in rows if row.number not in done]
@@ -154,6 +156,35 @@ def propose(draft: Draft, comment: str, *, by: Staff) -> Proposal:
         row = row_of(event, entry.seq, by.signature, head.moment)
         row.save()
     return row
+
+
+def decide(draft: Draft, comment: str, *, by: Staff) -> Proposal:
+    """Enter a change that waits for its moment or for a shoe, and takes one person in this house. Raises Refused."""
+    if not by.has_perm(MATTERS[draft.matter].permission):
+        raise Refused("not_permitted", "You may not decide that: propose it.", 403)
+    with transaction.atomic():
+        proposal = propose(draft, comment, by=by)
+        head = house.lock()
+        if takes_two(proposal, head.moment):
+            raise Refused("second_person", f"{two_people.title_of(draft.matter)}: that takes two people.", 409)
+        if not is_to_come(proposal, head.moment):
+            raise Refused("waits_for_nothing", "Say from when it holds; or set it at once.", 422)
+        _end(head, proposal, ProposalDecided(number=proposal.number, **_person(by)), by)
+    return proposal
+
+
+def arrange(draft: Draft, comment: str, *, by: Staff) -> Proposal:
+    """Leave a change to a second person where it takes one; else decide it, and it waits for its moment. Raises
+    Refused."""
+    with transaction.atomic():
+        enters = propose if takes_two(draft, house.lock().moment) else decide
+        return enters(draft, comment, by=by)
+
+
+def takes_two(proposal: Proposal | Draft, moment: datetime) -> bool:
+    """Whether a proposal takes two people by the house's terms of a moment."""
+    asks = MATTERS[proposal.matter].takes_two
+    return asks is None or asks(proposal, house_terms.as_entered(moment))
 
 
 def effective_fault(effective: datetime, moment: datetime) -> str:
@@ -336,7 +367,8 @@ def _approval_fault(proposal: Proposal, by: Staff) -> str:
 
 def bring_into_force() -> int:
     """Do what was approved and whose moment has come; how many proposals that settled. What has to wait for the end of
-    a round is tried again; what was overtaken, or waits for as long as a proposal may, lapses with an alert."""
+    a round is tried again for as long as a proposal may wait, what waits for a shoe until there is one. What was
+    overtaken meanwhile, or waited too long, lapses with an alert."""
     return sum(_settle(row.number) for row in to_come() if not _is_early(row, timezone.now()))
 
 
@@ -355,7 +387,7 @@ def _settle(number: int) -> bool:
         proposal = Proposal.objects.select_related("end").get(number=number)
         if _settled([proposal]) or _is_early(proposal, head.moment):
             return False
-        says = stale(proposal)
+        says = stale(proposal) or _missing_person(proposal, head.moment)
         if not says:
             try:
                 with transaction.atomic():
@@ -363,7 +395,7 @@ def _settle(number: int) -> bool:
                     MATTERS[proposal.matter].apply(proposal, _approver(proposal))
                 return True
             except Refused as refused:
-                if head.moment < due_since(proposal) + lifetime(head.moment):
+                if proposal.waits_for_shoe or head.moment < due_since(proposal) + lifetime(head.moment):
                     return False
                 says = refused.sentence
         _enter(house.lock(), ProposalLapsed(number=number, text=says[:MOST_WORDS]))
@@ -372,8 +404,15 @@ def _settle(number: int) -> bool:
     return True
 
 
+def _missing_person(proposal: Proposal, moment: datetime) -> str:
+    """Why what one person decided takes a second one by now; empty if it does not."""
+    if proposal.end.outcome != "decided" or not takes_two(proposal, moment):
+        return ""
+    return "It takes two people by now, and one decided it: propose it anew."
+
+
 def due_since(proposal: Proposal) -> datetime:
-    """Since when an approved proposal waits for nothing but what hinders it."""
+    """Since when a proposal that stands waits for nothing but what hinders it."""
     approved: datetime = proposal.end.at
     return max(approved, proposal.effective or approved)
 
@@ -383,7 +422,7 @@ def _enter(head: Head, event: ProposalInForce | ProposalLapsed | ProposalCalledO
 
 
 def _approver(proposal: Proposal) -> Staff:
-    """Whoever approved it, as they were then: what two people decided stands, whoever of them left since."""
+    """Whoever stands for it last, as they were then: what was decided stands, whoever left since."""
     end = proposal.end
     approved = LogEntry.objects.get(book__name=HOUSE, seq=end.seq)
     approver = copy.copy(Staff.objects.get(username=end.ended_by))
@@ -395,6 +434,18 @@ def draft_of_calling_off(proposal: Proposal) -> Draft:
     """Two people call off what two approved, as one of them proposes it. Raises Refused."""
     _refuse_settled(proposal)
     return Draft("call_off", str(proposal.number), {}, {"called_off": proposal.number})
+
+
+def call_off(proposal: Proposal, reason: str, *, by: Staff) -> None:
+    """One person calls off what one decided. Raises Refused."""
+    if not by.has_perm(MATTERS[proposal.matter].permission):
+        raise Refused("not_permitted", "You may not call that off.", 403)
+    with transaction.atomic():
+        head = house.lock()
+        _refuse_settled(proposal)
+        if proposal.end.outcome != "decided":
+            raise Refused("second_person", "Two people approved it: propose to call it off.", 409)
+        _enter(head, ProposalCalledOff(number=proposal.number, text=_why(reason)), by.signature)
 
 
 def _refuse_settled(proposal: Proposal) -> None:
@@ -431,6 +482,13 @@ def title_of_proposal(proposal: Proposal) -> str:
     return f"{two_people.title_of(proposal.matter)}{f', {about_of(proposal)}' if proposal.about else ''}"
 
 
+def entered(proposal: Proposal) -> str:
+    """What has just become of a change that somebody entered, in words."""
+    if not hasattr(proposal, "end"):
+        return f"{proposal} waits for a second operator."
+    return f"{proposal} is decided: it holds {holds_from(proposal)}."
+
+
 def status(proposal: Proposal) -> str:
     """Waits, or what became of it, when, by whom and why."""
     end = getattr(proposal, "end", None)
@@ -438,7 +496,7 @@ def status(proposal: Proposal) -> str:
         return f"Waits for a second person until {_clock(proposal.expires)}"
     why = f": {end.text}" if end.text else ""
     says = f"{end.outcome.capitalize()} by {end.by}, {_clock(end.at)}{why}"
-    if end.outcome != "approved" or not is_to_come(proposal, end.at):
+    if end.outcome not in STANDS or not is_to_come(proposal, end.at):
         return says
     settled = _settled([proposal]).get(proposal.number)
     if settled is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, replace
+from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -32,6 +33,7 @@ from tables.log.entries.limit_plans import called
 from tables.log.entries.proposals import builtins
 from tables.log.entries.settings import PAYS, ByPlans, TableSet
 from tables.log.fold import SHUFFLERS, Standing
+from tables.log.house_terms import Values
 from tables.log.kinds import kind_of
 from tables.log.limit_plans import WAGER, limits_in
 from tables.log.terms import Settings, made_rules, rules_of, settings_after
@@ -166,7 +168,8 @@ def _store(table: Table, settings: Settings) -> None:
 
 
 def _write(table: Table, head: Head, changed: Difference, by: Staff, proposal: int | None) -> None:
-    log.append(head, Draft.of(TableSet(**changed._asdict(), proposal=proposal), by.signature))
+    minutes = house_terms.number("limits_notice_minutes")
+    log.append(head, Draft.of(TableSet(**changed._asdict(), proposal=proposal, notice_minutes=minutes), by.signature))
 
 
 # --- By two people ---------------------------------------------------------------------------------------------
@@ -178,33 +181,46 @@ def draft_of_new(name: str, settings: Settings) -> ToPropose | None:
     return _draft(name, difference({}, asdict(_full_settings(settings))))
 
 
-def draft_of_change(table: Table, changes: Mapping[str, Any], *, later: bool = False) -> ToPropose | None:
-    """The same of a change. Raises Refused. ``later``: it is to hold from a moment to come, and what is open now does
-    not stand in its way."""
-    refuse(change_faults(table, changes, Standing() if later else standing.of(table)))
+def draft_of_change(table: Table, changes: Mapping[str, Any]) -> ToPropose | None:
+    """The same of a change. Raises Refused."""
+    refuse(change_faults(table, changes, standing.of(table)))
     before = settings_of(table)
     return _draft(table.name, difference(asdict(before), asdict(_full_settings(replace(before, **changes)))))
 
 
 def draft_for_the_shoe(table: Table, changes: Mapping[str, Any]) -> ToPropose:
-    """A change of what a shoe is dealt by, that is to hold with the next one: a second person approves whatever it is,
-    for it is done later by nobody. Raises Refused."""
+    """A change that is to hold with the next shoe; by as many people as it would take at once. Raises Refused."""
     refuse(shoe_faults(table, changes) | change_faults(table, changes, Standing()))
+    drafted = _draft_to_come(table, changes)
+    after = {**drafted.after, "takes": "shoe"} if drafted.after else {}
+    return replace(drafted, after=after)
+
+
+def draft_for_later(table: Table, changes: Mapping[str, Any]) -> ToPropose:
+    """A change that is to hold from a moment to come, or when somebody else approves it: what is open now does not
+    stand in its way. Raises Refused."""
+    refuse(change_faults(table, changes, Standing()))
+    return _draft_to_come(table, changes)
+
+
+def _draft_to_come(table: Table, changes: Mapping[str, Any]) -> ToPropose:
     before = settings_of(table)
     changed = difference(asdict(before), asdict(_full_settings(replace(before, **changes))))
-    after = builtins(changed.after) | {"takes": "shoe"} if changed.after else {}
-    return ToPropose("pays", table.name, builtins(changed.before), after)
+    matter = "limits" if changed.after.keys() <= _LIMITS else "pays"
+    drafted = _draft(table.name, changed)
+    return drafted or ToPropose(matter, table.name, builtins(changed.before), builtins(changed.after))
 
 
-WITH_THE_SHOE: Final = frozenset({"options", "source"})
-"""The settings that may be set to hold with the next shoe. Limits do so by a limit plan."""
+_LIMITS: Final = frozenset({"min_cents", "max_cents", "cap_cents", "seat_max_cents", "wager_limits"})
+WITH_THE_SHOE: Final = _LIMITS | {"options", "source"}
+"""The settings that may be set to hold with the next shoe."""
 
 
 def shoe_faults(table: Table, changes: Mapping[str, Any]) -> Faults:
     """What of a change cannot wait for a shoe, each by its name."""
     before = settings_of(table)
     after = replace(before, **changes)
-    says = "Only the game's options and the shoe itself can hold with the next shoe; change this by itself."
+    says = "Only limits, the game's options and the shoe itself can hold with the next shoe; change this by itself."
     return {name: says for name in changes if name not in WITH_THE_SHOE and _differs(name, before, after)}
 
 
@@ -212,17 +228,6 @@ def refuse_options(table: Table, options: Mapping[str, Any]) -> None:
     """Raises Refused for options that are none of the table's game, before anything is made of them."""
     settings = replace(settings_of(table), options=dict(options))
     refuse(_rules_faults(GAMES[table.game], settings))
-
-
-def draft_from_the_floor(table: Table, changes: Mapping[str, Any]) -> ToPropose:
-    """The limits of a table as somebody proposes them who sets up none: a second person approves whatever they are.
-    Raises Refused."""
-    drafted = draft_of_change(table, changes, later=True)
-    if drafted is not None:
-        return drafted
-    before = settings_of(table)
-    changed = difference(asdict(before), asdict(_full_settings(replace(before, **changes))))
-    return ToPropose("limits", table.name, builtins(changed.before), builtins(changed.after))
 
 
 def _draft(name: str, changed: Difference) -> ToPropose | None:
@@ -258,6 +263,10 @@ def _changes(table: Table, proposal: Proposal) -> dict[str, Any]:
     return {name: after[name] for name in values}
 
 
+def _takes_two(proposal: Proposal, terms: Values) -> bool:
+    return two_people.of_table(proposal.before, proposal.after, terms) is not None
+
+
 def values_of(proposal: Proposal) -> dict[str, Any]:
     """What a proposal says of a table's settings, without the word that it waits for a shoe."""
     return {name: value for name, value in proposal.after.items() if name != "takes"}
@@ -283,7 +292,14 @@ handles(
     "limits",
     "take",
     "pays",
-    matter=Matter(_stands, _apply, "tables.change_table", may_propose=("tables.propose_limits",), hindrance=_hindrance),
+    matter=Matter(
+        _stands,
+        _apply,
+        "tables.change_table",
+        may_propose=("tables.propose_limits",),
+        takes_two=_takes_two,
+        hindrance=_hindrance,
+    ),
 )
 
 
@@ -326,10 +342,14 @@ def _held_faults(before: Settings, after: Settings, state: Standing) -> Faults:
     minutes = house_terms.number("limits_notice_minutes")
     owes_notice = minutes and limit_notice.has_players(state, by_count=by_count.is_so(before))
     raises = limit_notice.raised(earlier, later) if owes_notice else {}
+    moment = timezone.now()
+    if limit_notice.covers(state.announced, raises, moment):
+        return sentences
+    earliest = timezone.localtime(moment + timedelta(minutes=minutes + 1))
     for name in raises.keys() - before.own_limits.keys():
         sentences[fields.get(name, "min_cents")] = (
-            f"Players are seated: raising the {called(name)} takes {minutes} minutes' notice. Set a limit plan for this"
-            " table: it announces that, and brings it into force."
+            f"Players are seated: raising the {called(name)} takes {minutes} minutes' notice. Let it hold from"
+            f" {earliest:%Y-%m-%d %H:%M} or later, or set a limit plan for this table: it is announced until then."
         )
     return sentences
 

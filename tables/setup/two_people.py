@@ -55,6 +55,8 @@ class Matter:
     """Further permissions of which one is enough to propose."""
     dates_itself: bool = False
     """Whether what it applies is itself dated: then nothing is left to be done when its moment comes."""
+    takes_two: Callable[[Any, Values], bool] | None = None
+    """Whether a proposal takes two people under some terms of the house; None where every one does."""
     hindrance: Callable[[Any], str] | None = None
     """Why it could not be done now, as far as that can be told by looking; empty if nothing is in the way."""
 

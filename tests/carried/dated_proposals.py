@@ -40,7 +40,7 @@ def approved_for_later(table: Table, first: Staff, second: Staff, later: Callabl
 
 
 def _with_the_next_shoe(table: Table, first: Staff, second: Staff) -> None:
-    """Eight decks, once the shoe that lies there is over; another change for it is called off."""
+    """Eight decks, once the shoe that lies there is over; others are called off, by two people and by one."""
     for decks in (7, 8):
         table.refresh_from_db()
         draft = table_settings.draft_for_the_shoe(table, {"options": {**table.options, "decks": decks}})
@@ -49,12 +49,14 @@ def _with_the_next_shoe(table: Table, first: Staff, second: Staff) -> None:
         if decks == 7:
             off = proposals.propose(proposals.draft_of_calling_off(proposal), "The decks are late", by=second)
             proposals.approve(off, by=first)
+    draft = table_settings.draft_for_the_shoe(table, {"seat_max_cents": table.max_cents})
+    proposals.call_off(proposals.arrange(draft, "As in the other pit", by=first), "The other pit has none", by=second)
 
 
 def _limit(table: Table, cents: int, first: Staff, second: Staff) -> Proposal:
     table.refresh_from_db()
     draft = replace(
-        table_settings.draft_from_the_floor(table, {"max_cents": cents}),
+        table_settings.draft_for_later(table, {"max_cents": cents}),
         effective=timezone.now() + timedelta(minutes=5),
     )
     proposal = proposals.propose(draft, "A full house tonight", by=first)

@@ -67,6 +67,8 @@ class _State:
     """The keys of terminals, as the house's book tells them."""
     messages: Messages = field(default_factory=Messages)
     """Of the table's card readers."""
+    tells_notice: bool = False
+    """Whether an entry of this book says which notice the house gives; then each further one does."""
 
     def carry(self, entry: Entry) -> None:
         """Fold an entry that was proved on an earlier day."""
@@ -82,6 +84,7 @@ class _State:
 
     def set(self, event: TableSet) -> None:
         self.settings = settings_after(self.settings, event.after)
+        self.tells_notice |= event.tells_notice
 
     def same(self, other: _State) -> bool:
         """Whether two states are one, whatever entry they were read through."""
@@ -328,31 +331,34 @@ class BookProof:
         state.messages.follow(before, event, entry)
         match event:
             case TableSet():
-                self._settings(event, before, state)
+                self._settings(event, entry, before, state)
             case Played(opening=Pinned() as pinned):
                 self._round_opening(pinned, entry, before, state.settings)
             case AboutCorrection():
                 self._correction(event, state)
 
-    def _settings(self, event: TableSet, standing: Standing, state: _State) -> None:
-        """What was set fits what was there; and a minimum that a plan raised was announced to those who played."""
-        settings = state.settings
+    def _settings(self, event: TableSet, entry: Entry, standing: Standing, state: _State) -> None:
+        """What was set fits what was there; and a minimum that was raised was announced to those who played."""
+        settings, tells_notice = state.settings, state.tells_notice
         before = msgspec.to_builtins(settings) if settings else {}
         if before and any(before.get(name) != event.before.get(name) for name in event.after):
             raise Misconduct("the settings were others before it")
         state.set(event)
         by_count.refuse_change(standing, settings, state.settings)
-        if settings and state.settings and event.plans:
-            moment = datetime.fromisoformat(event.plans.moment)
-            if says := limit_notice.fault(
-                standing,
-                limits_in(settings),
-                limits_in(state.settings),
-                moment=moment,
-                minutes=event.plans.notice_minutes,
-                by_count=by_count.is_so(settings),
-            ):
-                raise Misconduct(says)
+        moment, minutes = entry.at, event.notice_minutes
+        if event.plans:
+            moment, minutes = datetime.fromisoformat(event.plans.moment), event.plans.notice_minutes
+        if settings is None or state.settings is None:
+            return
+        earlier, later = limits_in(settings), limits_in(state.settings)
+        if minutes is None and tells_notice and limit_notice.raised(earlier, later):
+            raise Misconduct(limit_notice.UNTOLD)
+        if minutes is None or moment is None:
+            return
+        if says := limit_notice.fault(
+            standing, earlier, later, moment=moment, minutes=minutes, by_count=by_count.is_so(settings)
+        ):
+            raise Misconduct(says)
 
     def _round_opening(self, pinned: Pinned, entry: Entry, before: Standing, settings: Settings | None) -> None:
         """A round is opened by the rules and limits that were in force, upon the cards and chips that were there."""

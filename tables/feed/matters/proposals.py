@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
@@ -11,7 +12,7 @@ from tables.log.entries import proposals
 
 @tells(proposals.Proposed)
 class ProposalMade(Told, frozen=True, kw_only=True):
-    """Somebody proposes a change that takes two people."""
+    """Somebody proposes a change: a second person approves it, or the same one decides it where it takes one."""
 
     type: ClassVar[str] = "proposal.made"
 
@@ -23,6 +24,9 @@ class ProposalMade(Told, frozen=True, kw_only=True):
     expires: str
     effective: str | None
     """From when it is to hold; null for at once."""
+    waits_for: list[str]
+    """What has to happen before it holds, in this order: `decision` (somebody approves or decides it), `moment` (its
+    effective moment comes), `shoe` (the table's next shoe)."""
 
     @classmethod
     def of(cls, entry: Entry, event: Any, past: Past) -> ProposalMade:
@@ -33,11 +37,17 @@ class ProposalMade(Told, frozen=True, kw_only=True):
             username=event.username,
             expires=event.expires,
             effective=event.effective,
+            waits_for=["decision", *(["moment"] if event.effective else []), *_shoe(event.after)],
         )
 
 
+def _shoe(after: Mapping[str, Any]) -> list[str]:
+    return ["shoe"] if after.get("takes") == "shoe" else []
+
+
 @tells(
-    proposals.ProposalApproved, proposals.ProposalDeclined, proposals.ProposalWithdrawn, proposals.ProposalExpired,
+    proposals.ProposalApproved, proposals.ProposalDecided, proposals.ProposalDeclined, proposals.ProposalWithdrawn,
+    proposals.ProposalExpired,
     proposals.ProposalInForce, proposals.ProposalCalledOff, proposals.ProposalLapsed,
 )  # fmt: skip
 class ProposalMoved(Told, frozen=True, kw_only=True):
@@ -47,7 +57,7 @@ class ProposalMoved(Told, frozen=True, kw_only=True):
 
     number: int
     state: str
-    """approved, declined, withdrawn, expired, came_into_force, called_off or lapsed."""
+    """approved, decided, declined, withdrawn, expired, came_into_force, called_off or lapsed."""
 
     @classmethod
     def of(cls, entry: Entry, event: Any, past: Past) -> ProposalMoved:

@@ -59,6 +59,15 @@ class ProposalApproved(ProposalEnded, frozen=True, kw_only=True, omit_defaults=T
     kinds: ClassVar[tuple[str, ...]] = ("approved",)
 
 
+class ProposalDecided(ProposalEnded, frozen=True, kw_only=True, omit_defaults=True):
+    """Who proposed it stands for it alone, as the house's terms let them; it waits for its moment or for a shoe."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("decided",)
+
+    def words(self) -> str:
+        return f"{self.name} decides proposal {self.number} alone"
+
+
 class ProposalDeclined(ProposalEnded, frozen=True, kw_only=True, omit_defaults=True):
     """Somebody else declined a proposal."""
 
@@ -98,7 +107,7 @@ class ProposalExpired(AboutProposal, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class ProposalInForce(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
-    """The moment of an approved proposal has come; the entries that name it do what it says."""
+    """The moment of a proposal that was approved, or decided, has come; the entries that name it do what it says."""
 
     kinds: ClassVar[tuple[str, ...]] = ("came_into_force",)
 
@@ -107,19 +116,22 @@ class ProposalInForce(AboutProposal, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class ProposalCalledOff(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
-    """An approved proposal does not come into force: two people called it off before."""
+    """A proposal that waits for its moment does not come into force: as many people as it took called it off before."""
 
     kinds: ClassVar[tuple[str, ...]] = ("called_off",)
 
-    proposal: int
-    """The proposal that called it off."""
+    proposal: int | None = None
+    """The proposal that called it off; None where one person had decided it, and one calls it off."""
+    text: str = ""
+    """Why, where one person did."""
 
     def words(self) -> str:
-        return f"Proposal {self.number} is called off, by proposal {self.proposal}"
+        by = f", by proposal {self.proposal}" if self.proposal else f": {self.text}"
+        return f"Proposal {self.number} is called off{by}"
 
 
 class ProposalLapsed(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
-    """An approved proposal could not come into force when it was to."""
+    """A proposal that was approved, or decided, could not come into force when it was to."""
 
     kinds: ClassVar[tuple[str, ...]] = ("lapsed",)
 

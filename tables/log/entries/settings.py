@@ -39,6 +39,14 @@ class TableSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     """The proposal that two people stand for, where it took two."""
     plans: ByPlans | None = None
     """The limit plans by which the watch set it; None where somebody did."""
+    notice_minutes: int | None = None
+    """The house's notice for a minimum that is raised over players, where somebody set it. None in entries of before it
+    was proved, and in those that name plans."""
+
+    @property
+    def tells_notice(self) -> bool:
+        """Whether it says what the notice was: whoever writes in this book after it does so, too."""
+        return self.notice_minutes is not None or self.plans is not None
 
     def words(self) -> str:
         changes: list[str] = []

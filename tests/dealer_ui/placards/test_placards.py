@@ -66,7 +66,7 @@ def test_what_was_approved_for_later_is_announced_with_the_new_limits(operator: 
     second = floor.staff(Role.OPERATOR, "olga")
     table = floor.table()
     terms(two_people=True)
-    draft = table_settings.draft_from_the_floor(table, {"min_cents": 2_000, "max_cents": 20_000})
+    draft = table_settings.draft_for_later(table, {"min_cents": 2_000, "max_cents": 20_000})
     draft = replace(draft, effective=timezone.now() + timedelta(hours=1))
     proposal = proposals.propose(draft, "weekend", by=operator)
     assert "From" not in text(placards.of_table(table))

@@ -93,7 +93,7 @@ def test_what_waits_for_somebody_else_is_not_said_to_wait_for_them(operator: Sta
     second = floor.staff(Role.OPERATOR, "olga")
     table = floor.table()
     terms(two_people=True)
-    draft = table_settings.draft_from_the_floor(table, {"max_cents": 20_000})
+    draft = table_settings.draft_for_later(table, {"max_cents": 20_000})
     proposals.propose(draft, "big game", by=operator)
     assert "Proposal 1" in page(second).partition("desk-wrong")[0]
     own = page(operator)

@@ -162,7 +162,7 @@ def test_options_are_set_for_the_next_shoe(opened: None, first: Client, second: 
     table = floor.dealt(options={"decks": 6})[0].table
     address = f"/admin/tables/table/{table.pk}/change/"
     typed_in = as_shown(first, address) | {"option_decks": "8", "takes": "shoe"}
-    both = first.post(address, typed_in | {"maximum": "50"}).content.decode()
+    both = first.post(address, typed_in | {"seats": "5"}).content.decode()
     assert "hold with the next shoe; change this by itself" in both
     answer = first.post(address, typed_in, follow=True)
     assert "Proposal 1 waits for a second operator" in answer.content.decode()

@@ -116,7 +116,7 @@ def test_limits_change_between_rounds_and_options_wait_for_the_end(olga: Staff, 
     house_terms.forget()
     dealer.bets(seat1=2_000)
     moment = timezone.now() + timedelta(minutes=5)
-    draft = table_settings.draft_of_change(dealer.table, {"options": {"decks": 2}}, later=True)
+    draft = table_settings.draft_for_later(dealer.table, {"options": {"decks": 2}})
     assert draft is not None
     proposal = proposals.propose(replace(draft, effective=moment), "", by=olga)
     proposals.approve(proposal, by=omar)
@@ -227,7 +227,7 @@ def test_a_new_table_pays_by_what_two_people_approved(open_house: Table, olga: S
 
 def test_a_pit_boss_proposes_any_limit_and_an_operator_approves(boss: Staff, open_house: Table, omar: Staff) -> None:
     """Harm: the floor cannot ask for a minimum; or sets it alone."""
-    draft = table_settings.draft_from_the_floor(open_house, {"min_cents": 2_000})
+    draft = table_settings.draft_for_later(open_house, {"min_cents": 2_000})
     proposal = proposals.propose(draft, "A full house", by=boss)
     with pytest.raises(Refused, match="Only an operator"):
         proposals.approve(proposal, by=boss)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,7 +22,7 @@ from tables.log.limit_plans import Occasion
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import house_terms, limit_plans, limits, pits, table_settings
+from tables.setup import house_terms, limit_plans, limits, pits, proposals, table_settings
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
@@ -225,7 +226,7 @@ def test_two_workers_set_a_table_once(dealer: Hand, olga: Staff, monkeypatch: py
 def test_by_hand_a_minimum_is_not_raised_over_players_and_a_plans_limit_not_at_all(dealer: Hand, olga: Staff) -> None:
     """Harm: the notice is skipped by whoever changes the table's own form; or a plan and a person set one in turn."""
     seated_round(dealer)
-    with pytest.raises(Refused, match=r"30 minutes' notice\. Set a limit plan"):
+    with pytest.raises(Refused, match=r"30 minutes' notice\. Let it hold from"):
         table_settings.change_table(dealer.table, {"min_cents": 2_000}, by=olga)
     set_plan(olga, values={"max_cents": 5_000})
     limits.bring_into_force()
@@ -288,3 +289,64 @@ def test_a_notice_that_was_skipped_or_cut_short_is_found(dealer: Hand, olga: Sta
         short = LimitsAnnounced(least={"min_cents": 2_000}, effective=soon, why="x", notice_minutes=30)
         log.append(head, Draft.of(short, "the watch"))
     assert "it announces for an earlier moment" in fault()
+
+
+# --- By hand ---------------------------------------------------------------------------------------------------
+
+
+def by_hand(hand: Hand, minutes: int | None) -> None:
+    """Somebody at the shell raises the minimum, past every function that would refuse it."""
+    with transaction.atomic():
+        head = log.lock(hand.table.book_id)
+        Table.objects.filter(pk=hand.table.pk).update(min_cents=2_000)
+        changed = TableSet(before={"min_cents": 1_000}, after={"min_cents": 2_000}, notice_minutes=minutes)
+        log.append(head, Draft.of(changed, "301 Olga"))
+
+
+@pytest.mark.parametrize(
+    ("minutes", "says"),
+    [
+        (30, "raises the min_cents while players are seated, and their notice was not given"),
+        (0, "the house's notice was another then"),
+        (None, "leaves out which notice the house gives"),
+    ],
+)
+def test_a_minimum_raised_by_hand_over_players_is_found(
+    dealer: Hand, olga: Staff, minutes: int | None, says: str
+) -> None:
+    """Harm: a management command raises the minimum over players' heads, and every proof calls it well."""
+    table_settings.change_table(dealer.table, {"cameras": "C-1"}, by=olga)
+    seated_round(dealer)
+    by_hand(dealer, minutes)
+    assert says in fault()
+
+
+def test_what_was_written_before_the_notice_was_told_stays_valid(dealer: Hand, olga: Staff) -> None:
+    """Harm: a house of old is called a fraud, for entries that nobody could write otherwise."""
+    seated_round(dealer)
+    by_hand(dealer, None)
+    assert fault() == ""
+
+
+def test_a_decided_minimum_is_announced_and_then_holds(dealer: Hand, olga: Staff, clock: Clock) -> None:
+    """Harm: a raise that one operator dates for tonight never comes, for players are always seated; or unannounced."""
+    seated_round(dealer)
+    evening = timezone.now() + timedelta(minutes=45)
+    draft = replace(table_settings.draft_for_later(dealer.table, {"min_cents": 2_000}), effective=evening)
+    proposal = proposals.arrange(draft, "Saturday", by=olga)
+    assert (proposal.end.outcome, proposal.end.ended_by) == ("decided", "olga")
+    assert limits.bring_into_force() == 0
+    clock.stand(evening - timedelta(minutes=29))
+    limits.bring_into_force()
+    announced = dealer.now.announced
+    assert announced is not None
+    assert dict(announced.least) == {"min_cents": 2_000}
+    clock.stand(evening + timedelta(seconds=1))
+    assert proposals.bring_into_force() == 0  # it was announced for half an hour from then
+    limits.bring_into_force()
+    assert dealer.now.announced == announced
+    clock.stand(announced.effective + timedelta(seconds=1))
+    assert (proposals.bring_into_force(), minimum(dealer)) == (1, 2_000)
+    limits.bring_into_force()
+    assert dealer.now.announced is None
+    assert fault() == ""

@@ -1,21 +1,24 @@
-"""Options and the shoe's source that two people approved for the next shoe: they wait for it, and hold once."""
+"""What was approved or decided for the next shoe: it waits for it, and holds once."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import OperationalError, transaction
+from django.utils import timezone
 
 from ledger import house, log
 from ledger.log import Draft as Entry
 from ledger.models import HOUSE, LogEntry
-from tables.log.entries.proposals import ProposalInForce
+from tables.log.entries.proposals import ProposalDecided, ProposalInForce
 from tables.log.entries.settings import TableSet
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused
 from tables.setup import house_terms, proposals, table_settings
 from tests import floor
+from tests.clock import Clock
 from tests.floor import Hand
 from tests.tables.setup.test_limits import seated_round
 from tests.tables.setup.test_proposals import fault, olga, omar
@@ -124,10 +127,95 @@ def test_two_call_it_off(dealer: Hand, olga: Staff, omar: Staff) -> None:
     assert fault() == ""
 
 
-def test_limits_wait_for_a_shoe_by_a_plan(dealer: Hand) -> None:
-    """Harm: two ways to say the same, of which one gives no notice."""
-    with pytest.raises(Refused, match="Only the game's options"):
-        table_settings.draft_for_the_shoe(dealer.table, {"max_cents": 5_000})
+def test_limits_wait_for_a_shoe_too_and_seats_do_not(dealer: Hand, olga: Staff) -> None:
+    """Harm: the maximum is changed under players who were promised the shoe; or the seats wait, and for nothing."""
+    proposal = proposals.arrange(table_settings.draft_for_the_shoe(dealer.table, {"max_cents": 5_000}), "", by=olga)
+    assert proposal.end.outcome == "decided"  # a lower maximum takes one person
+    assert proposals.bring_into_force() == 0
+    Hand(dealer.table, boss())("retire_shoe")
+    dealer.table.refresh_from_db()
+    assert dealer.table.max_cents == 5_000
+    assert fault() == ""
+    with pytest.raises(Refused, match="Only limits, the game's options"):
+        table_settings.draft_for_the_shoe(dealer.table, {"seats": 5})
+
+
+def test_the_houses_terms_say_how_many_people_it_takes(dealer: Hand, olga: Staff, omar: Staff) -> None:
+    """Harm: a house of one operator cannot change a shoe at all; or one person does alone what takes two."""
+    draft = table_settings.draft_for_the_shoe(dealer.table, {"options": {"decks": 8}})
+    assert not hasattr(proposals.arrange(draft, "", by=olga), "end")
+    with pytest.raises(Refused, match="waits already"):
+        proposals.decide(draft, "", by=omar)
+    proposals.withdraw(Proposal.objects.get(), "Alone", by=olga)
+    with pytest.raises(Refused, match="takes two people"):
+        proposals.decide(draft, "", by=olga)
+    assert Proposal.objects.count() == 1
+
+    off = proposals.propose(house_terms.draft({"two_people_for": ("limits",)}), "", by=olga)
+    proposals.approve(off, by=omar)
+    read_again()
+    decided = proposals.arrange(draft, "New decks", by=olga)
+    assert decided.end.outcome == "decided"
+    assert "holds with the next shoe" in proposals.entered(decided)
+    assert "it changes with the next one" in proposals.status(decided)
+    Hand(dealer.table, boss())("retire_shoe")
+    assert decks(dealer) == 8
+    assert fault() == ""
+
+
+def test_what_one_decided_lapses_where_it_takes_two_by_then(olga: Staff, omar: Staff) -> None:
+    """Harm: on the eve of two people's rule somebody decides a year of changes alone."""
+    hand = floor.dealt(options={"decks": 6})[0]
+    seated_round(hand)
+    draft = table_settings.draft_for_the_shoe(hand.table, {"options": {"decks": 8}})
+    decided = proposals.arrange(draft, "", by=olga)
+    house_terms.change({"two_people": True}, by=olga)
+    read_again()
+    Hand(hand.table, boss())("retire_shoe")
+    assert decks(hand) == 6
+    assert "It takes two people by now" in proposals.status(decided)
+    assert fault() == ""
+
+
+def test_one_calls_off_what_one_decided_and_not_what_two_did(dealer: Hand, olga: Staff, omar: Staff) -> None:
+    """Harm: one operator undoes what two stand for; or cannot undo their own."""
+    two = approved(dealer.table, olga, omar)
+    with pytest.raises(Refused, match="Two people approved it"):
+        proposals.call_off(two, "Late", by=olga)
+    one = proposals.arrange(table_settings.draft_for_the_shoe(dealer.table, {"max_cents": 5_000}), "", by=olga)
+    proposals.call_off(one, "Typed in the wrong row", by=omar)
+    assert proposals.to_come() == [two]
+    assert "called off" in proposals.status(one)
+    assert fault() == ""
+
+
+def test_a_shoe_is_waited_for_as_long_as_it_takes(dealer: Hand, olga: Staff, omar: Staff, clock: Clock) -> None:
+    """Harm: a table that is dealt once a week never gets what was approved for its next shoe; or what nobody approved
+    waits as long."""
+    proposal = approved(dealer.table, olga, omar)
+    idle = proposals.propose(table_settings.draft_for_later(dealer.table, {"max_cents": 90_000_00}), "", by=olga)
+    clock.stand(timezone.now() + timedelta(days=30))
+    assert (proposals.bring_into_force(), proposals.expire_due()) == (0, 1)
+    assert proposals.to_come() == [proposal]
+    assert "Expired" in proposals.status(Proposal.objects.get(pk=idle.pk))
+    Hand(dealer.table, boss())("retire_shoe")
+    assert decks(dealer) == 8
+    assert fault() == ""
+
+
+def forged_end(proposal: Proposal, by: Staff) -> None:
+    """Somebody at the shell lets one person stand for what takes two."""
+    with transaction.atomic():
+        head = house.lock()
+        event = ProposalDecided(number=proposal.number, username=by.username, name=by.name, role=str(by.role))
+        proposals._end(head, proposal, event, by)
+
+
+def test_a_decision_that_took_two_is_found(dealer: Hand, olga: Staff) -> None:
+    """Harm: "decided" in place of "approved", and nobody asks for the second person."""
+    draft = table_settings.draft_for_the_shoe(dealer.table, {"options": {"decks": 8}})
+    forged_end(proposals.propose(draft, "", by=olga), olga)
+    assert "took two people, and one decided it" in fault()
 
 
 def test_a_dealer_alone_sets_nothing(dealer: Hand) -> None:
