@@ -1,4 +1,4 @@
-"""The grid of limits as a file that spreadsheets read and write, and what is wrong with one that comes back.
+"""The grid of limits and options as a file for spreadsheets, and what is wrong with one that comes back.
 
 A name that a spreadsheet would take for a formula gets an apostrophe on its way out, and loses it on its way in.
 """
@@ -14,7 +14,7 @@ from typing import Final
 
 from tables.models import Table
 from tables.setup import limit_cells
-from tables.setup.limit_cells import COLUMNS, Preview, Row
+from tables.setup.limit_cells import COLUMNS, Holds, Preview, Row
 from tables.spreadsheets import BYTE_ORDER_MARK, spell, unguarded
 
 TABLE: Final = "Table"
@@ -55,7 +55,7 @@ class Trial:
         self.wrong.append(WrongCell(row, column, value[:80], says))
 
 
-def tried(content: bytes) -> Trial:
+def tried(content: bytes, holds: Holds) -> Trial:
     """A dry run: nothing is changed."""
     trial = Trial()
     lines = _lines(content, trial)
@@ -65,7 +65,7 @@ def tried(content: bytes) -> Trial:
     if not _is_header(header, trial):
         return trial
     places = _rows(lines[1:], header, trial)
-    trial.shown = limit_cells.preview(trial.typed, trial.seen)
+    trial.shown = limit_cells.preview(trial.typed, trial.seen, holds)
     for (table, column), says in trial.shown.faults.items():
         value = trial.typed[table].get(column, "")
         trial.note(places[table], COLUMNS[column], value, says)

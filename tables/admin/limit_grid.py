@@ -1,4 +1,5 @@
-"""The grid: limits of all tables on one page, edited together, looked at before and after, saved all or none."""
+"""The grid: limits and options of all tables on one page, edited together, looked at before and after, saved all or
+none; from the next round, the next shoe or a moment."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -16,15 +17,20 @@ from django.urls import path, reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from tables.admin import limit_files
+from tables.admin.forms import EffectiveField
 from tables.games.catalog import GAMES
+from tables.log.limit_plans import Takes
 from tables.models import Staff, Table
 from tables.refusals import Refused
-from tables.setup import limit_cells
-from tables.setup.limit_cells import COLUMNS, Cell, Preview, Row, Spelling, Typed
+from tables.setup import cell_texts, limit_cells, proposals
+from tables.setup.cell_texts import Spelling
+from tables.setup.limit_cells import AMOUNTS, COLUMNS, MAY_BE_EMPTY, Cell, Holds, Preview, Row, Typed
 
 NO_PIT: Final = "none"
 WAYS: Final[Mapping[str, str]] = {"to": "to", "up": "up by", "down": "down by"}
-AMOUNTS: Final = {name: title for name, title in COLUMNS.items() if name != "wager_limits"}
+FOLDED: Final = ("wager_limits", "options")
+"""The cells of many words: they lie below their row."""
+TAKES: Final[Mapping[str, str]] = {"round": "the next round", "shoe": "the next shoe"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,10 @@ class ShownCell:
     differs: bool
 
     @property
+    def is_folded(self) -> bool:
+        return self.column in FOLDED
+
+    @property
     def is_changed(self) -> bool:
         return self.text != self.stands
 
@@ -53,9 +63,27 @@ class ShownRow:
 
     row: Row
     cells: list[ShownCell]
+    folded: list[ShownCell]
+    """Those that lie below the row."""
     seen: str
     """What stood in its cells when the editor looked, to be sent back."""
     is_chosen: bool
+
+    @property
+    def more(self) -> str:
+        """What lies below the row, in a few words."""
+        wagers, options = (len(list(filter(None, cell.stands.split(";")))) for cell in self.folded)
+        return f"{wagers or 'no'} wager{'' if wagers == 1 else 's'}, {options} option{'' if options == 1 else 's'}"
+
+    @property
+    def width(self) -> int:
+        """In columns of the page, ticks, names and the button counted."""
+        return len(self.cells) + 3
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something below the row is typed or wrong, and has to be in sight."""
+        return any(cell.fault or cell.is_changed for cell in self.folded)
 
 
 def urls(site: admin.AdminSite) -> list[Any]:
@@ -85,39 +113,56 @@ def grid(request: HttpRequest) -> HttpResponse:
         return _grid(request)
     by = _viewer(request, "tables.change_table")
     typed, seen = _sent(request.POST)
+    holds, says = _holds(request.POST)
     match request.POST.get("do"):
         case "fill":
             filled, faults = _filled(request.POST, typed)
             return _grid(request, filled, seen, Preview((), faults))
         case "preview":
-            shown = limit_cells.preview(typed, seen)
+            shown = limit_cells.preview(typed, seen, holds)
+            if says:
+                return _grid(request, typed, seen, shown, wrong_moment=says, status=422)
             if shown.faults or not shown.changes:
                 if not shown.faults:
-                    messages.info(request, "Nothing is changed yet: type another amount in a cell.")
+                    messages.info(request, "Nothing is changed yet: type something else in a cell.")
                 return _grid(request, typed, seen, shown, status=422 if shown.faults else 200)
             return _preview(request, typed, seen, shown)
+        case "save" if says:
+            return _grid(request, typed, seen, wrong_moment=says, status=422)
         case "save":
-            return _saved(request, typed, seen, by)
+            return _saved(request, typed, seen, holds, by)
     return _grid(request, typed, seen)
 
 
-def _saved(request: HttpRequest, typed: Typed, seen: Typed, by: Staff) -> HttpResponse:
+def _holds(form: QueryDict) -> tuple[Holds, str]:
+    """From when the edit holds, and what is wrong with it."""
+    typed = form.get("effective", "").strip()
+    takes: Takes = "shoe" if form.get("takes") == "shoe" else "round"
+    if not typed:
+        return Holds(takes), ""
+    try:
+        return Holds(takes, EffectiveField().clean(typed)), ""
+    except ValidationError as wrong:
+        return Holds(takes), " ".join(wrong.messages)
+
+
+def _saved(request: HttpRequest, typed: Typed, seen: Typed, holds: Holds, by: Staff) -> HttpResponse:
     digest, why = request.POST.get("digest", ""), request.POST.get("why", "")
     try:
-        saved = limit_cells.save(typed, seen, digest=digest, why=why, by=by)
+        saved = limit_cells.save(typed, seen, holds, digest=digest, why=why, by=by)
     except Refused as refused:
         messages.error(request, refused.sentence)
-        return _grid(request, typed, seen, limit_cells.preview(typed, seen), status=refused.status)
+        return _grid(request, typed, seen, limit_cells.preview(typed, seen, holds), status=refused.status)
     if saved.tables:
-        messages.success(request, f"Limits of {saved.tables} table{'s' if saved.tables > 1 else ''} are changed.")
+        messages.success(request, f"{saved.tables} table{'s are' if saved.tables > 1 else ' is'} set otherwise.")
     for proposal in saved.proposals:
-        messages.success(request, f"{proposal}, {proposal.about}: it waits for a second operator.")
+        messages.success(request, f"{proposal.about}: {proposals.entered(proposal)}")
     return redirect(_address(request))
 
 
 def _grid(
     request: HttpRequest, typed: Typed | None = None, seen: Typed | None = None, shown: Preview | None = None,
-    *, status: int = 200,
+    *, wrong_moment: str = "", status: int = 200,
 ) -> TemplateResponse:  # fmt: skip
     every = limit_cells.rows(list(Table.objects.filter(retired_at=None)))
     pit, game = request.GET.get("pit", ""), request.GET.get("game", "")
@@ -126,7 +171,8 @@ def _grid(
     faults = shown.faults if shown else {}
     context = {
         "rows": [_shown(row, typed or {}, seen or {}, faults, chosen) for row in rows],
-        "columns": COLUMNS.values(),
+        "columns": [title for name, title in COLUMNS.items() if name not in FOLDED],
+        "wrong_moment": wrong_moment,
         "amounts": AMOUNTS,
         "ways": WAYS,
         "pits": list(dict.fromkeys(row.place.pit for row in every if row.place.pit)),
@@ -139,7 +185,12 @@ def _grid(
         "faults": [(cell.table, COLUMNS[cell.column], says) for cell, says in faults.items()],
         "fill": {name: request.POST.get(name, "") for name in ("column", "way", "amount")},
     }
-    return _page(request, "grid", "Limits of all tables", status=status, **context)
+    return _page(request, "grid", "Limits of all tables", status=status, **context, **_typed_holds(request))
+
+
+def _typed_holds(request: HttpRequest) -> dict[str, Any]:
+    """The fields that say from when it holds, as they were typed."""
+    return {"takes": TAKES, "holds": {name: request.POST.get(name, "") for name in ("takes", "effective")}}
 
 
 def _shown(row: Row, typed: Typed, seen: Typed, faults: Mapping[Cell, str], chosen: set[str]) -> ShownRow:
@@ -159,7 +210,9 @@ def _shown(row: Row, typed: Typed, seen: Typed, faults: Mapping[Cell, str], chos
     ]
     # Of a cell that somebody else changed the editor has now been told: what they type next is upon that.
     standings = {cell.column: cell.stands for cell in cells if cell.fault}
-    return ShownRow(row, cells, json.dumps({**(stood or row.texts), **standings}), str(row.table.pk) in chosen)
+    in_row = [cell for cell in cells if cell.column not in FOLDED]
+    folded = [cell for cell in cells if cell.column in FOLDED]
+    return ShownRow(row, in_row, folded, json.dumps({**(stood or row.texts), **standings}), str(row.table.pk) in chosen)
 
 
 def _preview(request: HttpRequest, typed: Typed, seen: Typed, shown: Preview) -> TemplateResponse:
@@ -168,8 +221,10 @@ def _preview(request: HttpRequest, typed: Typed, seen: Typed, shown: Preview) ->
     fields = [
         *((f"c-{keys[name]}-{column}", text) for name in changed for column, text in typed[name].items()),
         *((f"s-{keys[name]}", json.dumps(seen.get(name, {}))) for name in changed),
+        *((name, request.POST.get(name, "")) for name in ("takes", "effective")),
     ]
-    return _page(request, "grid_preview", "Before and after", shown=shown, fields=fields)
+    waits = any(change.takes_two or change.holds.is_later for change in shown.changes)
+    return _page(request, "grid_preview", "Before and after", shown=shown, fields=fields, waits=waits)
 
 
 def _page(request: HttpRequest, template: str, title: str, *, status: int = 200, **context: Any) -> TemplateResponse:
@@ -234,9 +289,10 @@ def _filled(form: QueryDict, typed: Typed) -> tuple[dict[str, dict[str, str]], d
 
 def _moved(text: str, way: str, amount: str, column: str) -> str:
     if way == "to":
-        limit_cells.read(column, amount)
+        if amount.strip() or column not in MAY_BE_EMPTY:
+            cell_texts.cents(amount)
         return amount.strip()
-    stands, step = limit_cells.cents(text), limit_cells.cents(amount)
+    stands, step = cell_texts.cents(text), cell_texts.cents(amount)
     after = stands + step if way == "up" else stands - step
     if after <= 0:
         raise Spelling(f"{text} down by {amount} leaves nothing: a limit is more than 0.")
@@ -262,16 +318,16 @@ def grid_csv(request: HttpRequest) -> HttpResponse:
 def take_in(request: HttpRequest) -> HttpResponse:
     """A file is tried; what it would change is shown, or every cell that is wrong. It is saved as the grid is."""
     _viewer(request, "tables.change_table")
-    upload = request.FILES.get("file")
-    if request.method == "GET" or upload is None:
-        if request.method == "POST":
-            messages.error(request, "Choose a file: the grid as it was exported, with other amounts.")
-        return _page(request, "grid_import", "Limits from a file", header=limit_files.HEADER)
-    trial = limit_files.tried(upload.read())
+    context = {"header": limit_files.HEADER, **_typed_holds(request)}
+    if request.method == "GET":
+        return _page(request, "grid_import", "Limits from a file", **context)
+    upload, (holds, says) = request.FILES.get("file"), _holds(request.POST)
+    if upload is None or says:
+        messages.error(request, says or "Choose a file: the grid as it was exported, with other amounts.")
+        return _page(request, "grid_import", "Limits from a file", status=422, **context)
+    trial = limit_files.tried(upload.read(), holds)
     if trial.wrong or not trial.shown.changes:
         status = 422 if trial.wrong else 200
-        return _page(
-            request, "grid_import", "Limits from a file", status=status, header=limit_files.HEADER, trial=trial,
-            file_name=upload.name,
-        )  # fmt: skip
+        context |= {"trial": trial, "file_name": upload.name}
+        return _page(request, "grid_import", "Limits from a file", status=status, **context)
     return _preview(request, trial.typed, trial.seen, trial.shown)

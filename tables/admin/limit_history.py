@@ -21,7 +21,7 @@ from tables.log.catalog import read_as
 from tables.log.entries.settings import TableSet
 from tables.models import Staff, Table
 from tables.setup import proposals
-from tables.setup.limit_cells import COLUMNS
+from tables.setup.limit_cells import LIMITS
 from tables.spreadsheets import BYTE_ORDER_MARK, spell
 
 PAGE: Final = 100
@@ -87,10 +87,10 @@ def _entries(table: str, before: Place | None) -> list[LogEntry]:
 def _told(entries: list[LogEntry]) -> Iterator[Past]:
     for entry in entries:
         event = read_as(TableSet, entry.body)
-        for name in COLUMNS:
+        for name in LIMITS:
             if name in event.after and event.before.get(name) != event.after[name]:
                 before, after = (proposals.said(name, of.get(name)) for of in (event.before, event.after))
-                yield Past(entry.at, entry.book.name, COLUMNS[name], before, after, entry.by, event.proposal)
+                yield Past(entry.at, entry.book.name, LIMITS[name], before, after, entry.by, event.proposal)
 
 
 @require_GET

@@ -1,4 +1,4 @@
-"""The limits of many tables as cells of one grid: how they are written, what a change comes to, and saving all or none.
+"""The limits and options of many tables as cells of one grid: what a change comes to, and saving all or none.
 
 Whoever changes cells says what stood there when they looked. What somebody else changed since is told cell by cell, and
 nothing is saved. Where a change takes two people it becomes a proposal, beside those that one person makes at once.
@@ -6,9 +6,10 @@ nothing is saved. Where a change takes two people it becomes a proposal, beside 
 
 from __future__ import annotations
 
-import re
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
@@ -17,27 +18,32 @@ from django.db import transaction
 from django.utils import timezone
 
 from ledger import house
-from ledger.proof.chips import money
+from tables import standing
 from tables.games.catalog import GAMES
 from tables.log.fold import Standing
 from tables.log.kinds import kind_of
-from tables.log.limit_plans import WAGER
-from tables.log.terms import game_title, rules_of
+from tables.log.limit_plans import WAGER, Takes
+from tables.log.terms import game_title, made_rules, rules_of
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused
-from tables.setup import limit_plans, pits, proposals, table_settings
+from tables.setup import cell_texts, limit_plans, pits, proposals, table_settings
+from tables.setup.cell_texts import Spelling
 from tables.setup.limit_plans import TableLimits
 from tables.setup.pits import NOWHERE, Place
+from tables.setup.two_people import Draft
 
-COLUMNS: Final[Mapping[str, str]] = {
+AMOUNTS: Final = {
     "min_cents": "Minimum",
     "max_cents": "Maximum",
     "seat_max_cents": "Seat maximum",
     "cap_cents": "Exposure",
-    "wager_limits": "Per wager",
 }
+LIMITS: Final = AMOUNTS | {"wager_limits": "Per wager"}
 """The limits that are cells, by the names of settings."""
-MAY_BE_EMPTY: Final = frozenset({"seat_max_cents", "cap_cents", "wager_limits"})
+OF_THE_SHOE: Final = {"penetration": "Dealt of a shoe (%)", "options": "Options"}
+"""The cells whose change holds with the next shoe."""
+COLUMNS: Final = LIMITS | OF_THE_SHOE
+MAY_BE_EMPTY: Final = frozenset({"seat_max_cents", "cap_cents"})
 
 Texts = Mapping[str, str]
 """What stands in the cells of a table, by their columns."""
@@ -50,10 +56,6 @@ class Cell(NamedTuple):
     column: str
 
 
-class Spelling(ValueError):
-    """What was typed is no such limit; the message says what would be."""
-
-
 @dataclass(frozen=True, slots=True)
 class Row:
     """A table in the grid."""
@@ -62,8 +64,6 @@ class Row:
     place: Place
     texts: Texts
     told: TableLimits
-    penetration: str
-    """How much of a shoe is dealt, in per cent; empty where there is no cut card."""
 
     @property
     def name(self) -> str:
@@ -80,7 +80,7 @@ class Row:
             if _column_of(name) == column and layer.plan is not None:
                 wager = f"{name.removeprefix(WAGER)}: " if name.startswith(WAGER) else ""
                 waits = ", and does not hold yet" if name in self.told.differs else ""
-                says.append(f"{wager}{_said(layer.value)} by {layer.why}{waits}")
+                says.append(f"{wager}{_said_limit(layer.value)} by {layer.why}{waits}")
         return "; ".join(says)
 
     def differs(self, column: str) -> bool:
@@ -89,12 +89,35 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Holds:
+    """From when an edit holds."""
+
+    takes: Takes = "round"
+    effective: datetime | None = None
+    """The moment from which on; None for the next round, or the next shoe."""
+
+    @property
+    def words(self) -> str:
+        moment = f"from {timezone.localtime(self.effective):%Y-%m-%d %H:%M}" if self.effective else ""
+        if self.takes == "shoe":
+            return f"{moment}, with the next shoe".removeprefix(", ")
+        return moment or "with the next round"
+
+    @property
+    def is_later(self) -> bool:
+        return self.takes == "shoe" or self.effective is not None
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
-    """One limit of one table, before and after, as cells have it."""
+    """One cell of one table, before and after."""
 
     cell: Cell
     before: str
     after: str
+    value: Any
+    """As settings have it; of options, those that are others."""
+    holds: Holds
     takes_two: bool = False
 
     @property
@@ -112,8 +135,8 @@ class Preview:
     @property
     def digest(self) -> str:
         """Names exactly these changes: what is saved is what was shown."""
-        spelled = msgspec.json.encode([(*change.cell, change.before, change.after) for change in self.changes])
-        return sha256(spelled).hexdigest()
+        told = [(*change.cell, change.before, change.after, change.holds.words) for change in self.changes]
+        return sha256(msgspec.json.encode(told)).hexdigest()
 
     @property
     def takes_two(self) -> int:
@@ -128,88 +151,41 @@ def rows(tables: Sequence[Table]) -> list[Row]:
     """Tables in the order of their places, in the same queries however many there are."""
     places = pits.places()
     limits = limit_plans.outcomes(tables, timezone.now())
-    lines = [
-        Row(table, places.get(table.name, NOWHERE), texts_of(table), limits[table.name], _penetration(table))
-        for table in tables
-    ]
+    lines = [Row(table, places.get(table.name, NOWHERE), texts_of(table), limits[table.name]) for table in tables]
     return sorted(lines, key=lambda row: row.place.order(row.name))
 
 
 def texts_of(table: Table) -> dict[str, str]:
     """What stands in a table's cells."""
-    amounts = {name: _amount(getattr(table, name)) for name in COLUMNS if name != "wager_limits"}
-    wagers = (f"{wager} {_amount(low)} to {_amount(high)}" for wager, (low, high) in sorted(table.wager_limits.items()))
-    return amounts | {"wager_limits": "; ".join(wagers)}
+    return {name: cell_texts.amount(getattr(table, name)) for name in AMOUNTS} | {
+        "wager_limits": cell_texts.in_words(table.wager_limits),
+        "penetration": cell_texts.dealt_part(GAMES[table.game], rules_of(table)),
+        "options": cell_texts.options_in_words(table.game, _options(table)),
+    }
 
 
-def _amount(cents: int | None) -> str:
-    return "" if cents is None else money(cents).replace(",", "")
+def _options(table: Table) -> dict[str, Any]:
+    return table_settings.options_of(rules_of(table))
 
 
-def _said(value: Any) -> str:
-    return " to ".join(_amount(cents) for cents in value) if isinstance(value, tuple) else _amount(value)
+def _said_limit(value: Any) -> str:
+    return " to ".join(map(cell_texts.amount, value)) if isinstance(value, tuple) else cell_texts.amount(value)
 
 
 def _column_of(name: str) -> str:
     return "wager_limits" if name.startswith(WAGER) else name
 
 
-def _penetration(table: Table) -> str:
-    rules, kind = rules_of(table), kind_of(GAMES[table.game])
-    if not (behind := kind.at_cut(rules)):
-        return ""
-    cards = kind.pack(rules).size * GAMES[table.game].decks(rules)
-    return f"{round(100 * (cards - behind) / cards)} %"
-
-
-# --- Spelling --------------------------------------------------------------------------------------------------
-
-_PLAIN: Final = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?")
-_THOUSANDS: Final = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(\.[0-9]{1,2})?")
-_COMMA: Final = re.compile(r"[0-9]{1,12},[0-9]{1,2}")
-_WAGER: Final = re.compile(r"(?P<wager>\w+)\s+(?P<least>\S+)\s*(?:to|-)\s*(?P<most>\S+)")
-
-
-def read(column: str, text: str) -> Any:
-    """A limit as settings have it. Raises Spelling, with what would be right."""
-    text = text.strip()
-    if column == "wager_limits":
-        return _wagers(text)
-    if not text and column in MAY_BE_EMPTY:
-        return None
-    return cents(text)
-
-
-def cents(text: str) -> int:
-    """An amount in minor units, from 25, 2.50, 2,50, 1000 or 1,000. Raises Spelling."""
-    text = text.strip().replace("\u00a0", "").replace(" ", "")
-    if not text:
-        raise Spelling("Write an amount, such as 25 or 2.50: it cannot be empty.")
-    if _PLAIN.fullmatch(text) and not re.fullmatch(r"[0-9]{1,3}\.[0-9]{3}", text):
-        plain = text
-    elif _THOUSANDS.fullmatch(text):
-        plain = text.replace(",", "")
-    elif _COMMA.fullmatch(text):
-        plain = text.replace(",", ".")
-    elif re.fullmatch(r"[0-9]{1,3}(\.[0-9]{3})+(,[0-9]{1,2})?", text):
-        whole = text.partition(",")[0].replace(".", "")
-        raise Spelling(f"{text} may be read in two ways: write {whole}, or {whole}.00.")
-    else:
-        raise Spelling(f"{text[:40]!r} is no amount: write it as 25, 2.50 or 1,000.")
-    whole, _, part = plain.partition(".")
-    return int(whole) * 100 + int(part.ljust(2, "0") or 0)
-
-
-def _wagers(text: str) -> dict[str, tuple[int, int]]:
-    limits: dict[str, tuple[int, int]] = {}
-    for part in filter(None, (part.strip() for part in text.split(";"))):
-        match = _WAGER.fullmatch(part)
-        if match is None:
-            raise Spelling(f"{part[:40]!r} is no wager with its limits: write tie 5 to 100; player_pair 5 to 50.")
-        if match["wager"] in limits:
-            raise Spelling(f"{match['wager']} stands there twice: name a wager once.")
-        limits[match["wager"]] = cents(match["least"]), cents(match["most"])
-    return limits
+def read(table: Table, column: str, text: str) -> Any:
+    """What a cell of a table says, as settings have it; of options, those that are others. Raises Spelling."""
+    match column:
+        case "wager_limits":
+            return cell_texts.wagers(text)
+        case "penetration":
+            return cell_texts.behind_cut(GAMES[table.game], rules_of(table), text)
+        case "options":
+            return cell_texts.options(table.game, _options(table), text)
+    return None if column in MAY_BE_EMPTY and not text.strip() else cell_texts.cents(text)
 
 
 # --- Judging ---------------------------------------------------------------------------------------------------
@@ -218,14 +194,18 @@ Typed = Mapping[str, Texts]
 """What was typed, by table and column."""
 
 
-def preview(typed: Typed, seen: Typed) -> Preview:
+def preview(typed: Typed, seen: Typed, holds: Holds = Holds()) -> Preview:
     """What typed cells would change, and what is wrong with them. ``seen``: what stood there when somebody looked."""
-    lines = {row.name: row for row in rows(list(Table.objects.filter(name__in=typed, retired_at=None)))}
+    tables = list(Table.objects.filter(name__in=typed, retired_at=None).select_related("book"))
+    lines = {row.name: row for row in rows(tables)}
+    standings = standing.at_all([standing.head_of(table) for table in tables])
     changes: list[Change] = []
     faults: dict[Cell, str] = {}
     for name in sorted(typed, key=pits.natural):
         if name in lines:
-            of_table, wrong = _judged(lines[name], typed[name], seen.get(name, {}))
+            row = lines[name]
+            state = standings[row.table.book_id]
+            of_table, wrong = _judged(row, typed[name], seen.get(name, {}), holds, state)
             changes += of_table
             faults |= wrong
         else:
@@ -233,21 +213,20 @@ def preview(typed: Typed, seen: Typed) -> Preview:
     return Preview(changes, faults)
 
 
-def _judged(row: Row, typed: Texts, seen: Texts) -> tuple[list[Change], dict[Cell, str]]:
+def _judged(row: Row, typed: Texts, seen: Texts, holds: Holds, state: Standing) -> tuple[list[Change], dict[Cell, str]]:
     values, faults = _read_all(row, typed)
-    changed: dict[str, Any] = {}
+    changes: list[Change] = []
     for column, value in values.items():
-        cell = Cell(row.name, column)
-        if value == _value(row, column) or value == _seen(column, seen):
+        if _same(row, column, value, row.texts[column]) or _same(row, column, value, seen.get(column)):
             continue  # as it stands; or nothing that was typed, though somebody else changed it meanwhile
+        cell = Cell(row.name, column)
         if says := _meanwhile(row, column, seen) or _by_a_plan(row, column):
             faults[cell] = says
-        changed[column] = value
-    if changed and not faults:
-        faults |= _settings_faults(row, changed)
-    takes_two = bool(changed) and not faults and table_settings.draft_of_change(row.table, changed) is not None
-    changes = [Change(Cell(row.name, name), row.texts[name], _text(name, changed[name]), takes_two) for name in changed]
-    return changes, faults
+        after = _text(row, column, value)
+        changes.append(Change(cell, row.texts[column], after, value, _holds(row, column, holds)))
+    if changes and not faults:
+        faults |= _settings_faults(row, changes, state)
+    return changes if faults else [replace(change, takes_two=_takes_two(row, changes)) for change in changes], faults
 
 
 def _read_all(row: Row, typed: Texts) -> tuple[dict[str, Any], dict[Cell, str]]:
@@ -256,29 +235,24 @@ def _read_all(row: Row, typed: Texts) -> tuple[dict[str, Any], dict[Cell, str]]:
     for column in COLUMNS:
         if column in typed:
             try:
-                values[column] = read(column, typed[column])
+                values[column] = read(row.table, column, typed[column])
             except Spelling as wrong:
                 faults[Cell(row.name, column)] = str(wrong)
     return values, faults
 
 
-def _value(row: Row, column: str) -> Any:
-    return read(column, row.texts[column])
-
-
-def _seen(column: str, seen: Texts) -> Any:
+def _same(row: Row, column: str, value: Any, text: str | None) -> bool:
+    """Whether a value is what a cell with some text says."""
+    if text is None:
+        return False
     try:
-        return read(column, seen[column]) if column in seen else _UNSEEN
+        return bool(value == read(row.table, column, text))
     except Spelling:
-        return _UNSEEN
-
-
-_UNSEEN: Final = object()
+        return False
 
 
 def _meanwhile(row: Row, column: str, seen: Texts) -> str:
-    earlier = _seen(column, seen)
-    if earlier is _UNSEEN or earlier == _value(row, column):
+    if column not in seen or seen[column] == row.texts[column]:
         return ""
     stands, was = row.texts[column] or "empty", seen[column] or "empty"
     return f"Somebody changed it meanwhile, from {was} to {stands}. Keep theirs, or type yours again."
@@ -290,16 +264,66 @@ def _by_a_plan(row: Row, column: str) -> str:
     return f"It is {says}: change the plan, or set one for this table." if says else ""
 
 
-def _settings_faults(row: Row, changed: Mapping[str, Any]) -> dict[Cell, str]:
-    sentences = table_settings.change_faults(row.table, changed, Standing())  # limits wait for no round
-    places = {name: name if name in COLUMNS else next(iter(changed)) for name in sentences}
-    return {Cell(row.name, places[name]): says for name, says in sentences.items()}
+def _holds(row: Row, column: str, holds: Holds) -> Holds:
+    """A shoe that is dealt from keeps what it began with; where no shoe is dealt there is none to wait for."""
+    has_shoe = not kind_of(GAMES[row.table.game]).is_by_count
+    return replace(holds, takes="shoe") if column in OF_THE_SHOE and has_shoe else holds
 
 
-def _text(column: str, value: Any) -> str:
-    if column != "wager_limits":
-        return _amount(value)
-    return "; ".join(f"{wager} {_said(limits)}" for wager, limits in sorted(value.items()))
+def _parts(changes: Sequence[Change]) -> dict[Holds, list[Change]]:
+    """The changes of one table, by when they hold: each part is done by itself."""
+    parts: dict[Holds, list[Change]] = {}
+    for change in changes:
+        parts.setdefault(change.holds, []).append(change)
+    return parts
+
+
+def _settings(table: Table, changes: Sequence[Change]) -> dict[str, Any]:
+    """What changed cells come to, as settings have it."""
+    settings = {change.cell.column: change.value for change in changes if change.cell.column in LIMITS}
+    options = [change.value for change in changes if change.cell.column in OF_THE_SHOE]
+    return settings | ({"options": table.options | dict(ChainMap(*options))} if options else {})
+
+
+def _settings_faults(row: Row, changes: Sequence[Change], state: Standing) -> dict[Cell, str]:
+    faults: dict[Cell, str] = {}
+    for holds, part in _parts(changes).items():
+        if holds.takes == "shoe" and kind_of(GAMES[row.table.game]).is_by_count:
+            says = f"No shoe is dealt at {row.name}: let it hold from the next round, or from a moment."
+            return {change.cell: says for change in part}
+        sentences = table_settings.change_faults(
+            row.table, _settings(row.table, part), Standing() if holds.is_later else state
+        )
+        columns = [change.cell.column for change in part]
+        for name, says in sentences.items():
+            faults[Cell(row.name, name if name in columns else columns[0])] = says
+    return faults
+
+
+def _takes_two(row: Row, changes: Sequence[Change]) -> bool:
+    drafts = [_draft(row.table, holds, _settings(row.table, part)) for holds, part in _parts(changes).items()]
+    return any(draft is not None and proposals.takes_two(draft, timezone.now()) for draft in drafts)
+
+
+def _draft(table: Table, holds: Holds, settings: Mapping[str, Any]) -> Draft | None:
+    """A part of a table's changes as it is proposed or decided; None for what one person does at once."""
+    if holds.takes == "shoe":
+        return replace(table_settings.draft_for_the_shoe(table, settings), effective=holds.effective)
+    if holds.effective:
+        return replace(table_settings.draft_for_later(table, settings), effective=holds.effective)
+    return table_settings.draft_of_change(table, settings)
+
+
+def _text(row: Row, column: str, value: Any) -> str:
+    match column:
+        case "wager_limits":
+            return cell_texts.in_words(value)
+        case "penetration":
+            rules = made_rules(GAMES[row.table.game], row.table.options | value, row.table.unit_cents)
+            return cell_texts.dealt_part(GAMES[row.table.game], rules)
+        case "options":
+            return cell_texts.options_in_words(row.table.game, _options(row.table) | value)
+    return cell_texts.amount(value)
 
 
 # --- Saving ----------------------------------------------------------------------------------------------------
@@ -309,38 +333,47 @@ class Saved(NamedTuple):
     """What became of a save."""
 
     tables: int
+    """How many are set otherwise from the next round on."""
     proposals: Sequence[Proposal]
+    """What waits: for a second person, for its moment, for a shoe."""
 
 
-def save(typed: Typed, seen: Typed, *, digest: str, why: str, by: Staff) -> Saved:
+def save(typed: Typed, seen: Typed, holds: Holds, *, digest: str, why: str, by: Staff) -> Saved:
     """Do exactly what was shown, all or nothing. Raises Refused; with the faults of cells where something moved on."""
     if not by.has_perm("tables.change_table"):
         raise Refused("not_permitted", "Only an operator sets the limits of tables.", 403)
     with transaction.atomic():
         house.lock()  # every change of settings takes it first: nothing that was judged moves before it is written
-        shown = preview(typed, seen)
+        shown = preview(typed, seen, holds)
         if shown.faults:
             raise Refused("cells_wrong", "Nothing was saved: look at the cells that are marked.", 409)
         if shown.digest != digest:
             raise Refused("not_as_shown", "Nothing was saved: what it would change is not what you were shown.", 409)
         if not shown.changes:
             raise Refused("nothing_changes", "Nothing would be changed by that.", 422)
-        return _written(shown, why, by)
+        saved = _written(shown, why, by)
+    for table in {proposal.about for proposal in saved.proposals if proposal.waits_for_shoe}:
+        proposals.with_the_shoe(table)  # it may be over already
+    return saved
 
 
 def _written(shown: Preview, why: str, by: Staff) -> Saved:
-    by_table: dict[str, dict[str, Any]] = {}
+    by_table: dict[str, list[Change]] = {}
     for change in shown.changes:
-        by_table.setdefault(change.cell.table, {})[change.cell.column] = read(change.cell.column, change.after)
+        by_table.setdefault(change.cell.table, []).append(change)
     tables = {table.name: table for table in Table.objects.filter(name__in=by_table).order_by("pk")}
-    proposed: list[Proposal] = []
+    done: set[str] = set()
+    waiting: list[Proposal] = []
     for name, table in tables.items():  # by their keys, so two saves lock books in one order
-        try:
-            draft = table_settings.draft_of_change(table, by_table[name])
-            if draft is None:
-                table_settings.change_table(table, by_table[name], by=by)
-            else:
-                proposed.append(proposals.propose(draft, why, by=by))
-        except Refused as refused:
-            raise Refused(refused.code, f"Nothing was saved. {name}: {refused.sentence}", refused.status) from None
-    return Saved(len(tables) - len(proposed), proposed)
+        for holds, part in _parts(by_table[name]).items():
+            settings = _settings(table, part)
+            try:
+                draft = _draft(table, holds, settings)
+                if draft is None:
+                    table_settings.change_table(table, settings, by=by)
+                    done.add(name)
+                else:
+                    waiting.append(proposals.arrange(draft, why, by=by))
+            except Refused as refused:
+                raise Refused(refused.code, f"Nothing was saved. {name}: {refused.sentence}", refused.status) from None
+    return Saved(len(done), waiting)

@@ -67,7 +67,7 @@ def settings_of(table: Table) -> Settings:
     """A table's settings as they are now, every option spelled out."""
     return Settings(
         game=table.game,
-        options=_options_of(rules_of(table)),
+        options=options_of(rules_of(table)),
         seats=table.seats,
         source=table.source,
         unit_cents=table.unit_cents,
@@ -151,11 +151,12 @@ def refuse(sentences: Faults) -> None:
 
 def _full_settings(settings: Settings) -> Settings:
     """With every option spelled out, so that a later default changes no table, and the largest chip first."""
-    options = _options_of(made_rules(GAMES[settings.game], settings.options, settings.unit_cents))
+    options = options_of(made_rules(GAMES[settings.game], settings.options, settings.unit_cents))
     return replace(settings, options=options, denominations=tuple(sorted(set(settings.denominations), reverse=True)))
 
 
-def _options_of(rules: Any) -> dict[str, Any]:
+def options_of(rules: Any) -> dict[str, Any]:
+    """Every option of rules, spelled out."""
     return {name: value for name, value in msgspec.to_builtins(rules).items() if name != "unit"}
 
 

@@ -45,8 +45,9 @@ class TableSet(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def tells_notice(self) -> bool:
-        """Whether it says what the notice was: whoever writes in this book after it does so, too."""
-        return self.notice_minutes is not None or self.plans is not None
+        """Whether it says what the notice was: whoever sets this table by hand after it does so, too. What plans set
+        says nothing of it: the same houses had entries by hand that did not."""
+        return self.notice_minutes is not None
 
     def words(self) -> str:
         changes: list[str] = []

@@ -1,7 +1,11 @@
 """The grid of limits: many tables at once, two editors, files from spreadsheets; all of it or nothing."""
 
+import csv
+import html
+import io
 import json
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -18,9 +22,11 @@ from tables.log.entries.pits import PitSectionSet
 from tables.log.limit_plans import Always
 from tables.models import Proposal, Staff, Table
 from tables.roles import Role
-from tables.setup import house_terms, limit_cells, limit_plans, pits, table_settings
-from tables.setup.limit_cells import Spelling
+from tables.setup import cell_texts, house_terms, limit_plans, pits, proposals, table_settings
+from tables.setup.cell_texts import Spelling
 from tests import floor
+from tests.clock import Clock
+from tests.floor import Hand
 from tests.tables import wheel
 
 pytestmark = pytest.mark.django_db
@@ -223,6 +229,124 @@ def test_tables_of_every_sort_are_in_it_and_can_be_set(house: tuple[Client, Tabl
     assert "Roulette" in browser.get("/admin/").content.decode()
 
 
+# --- From when it holds ------------------------------------------------------------------------------------------
+
+
+def test_an_edit_holds_from_a_moment(house: tuple[Client, Table, Table], clock: Clock) -> None:
+    """Harm: whoever sets tonight's limits has to come back at eight; or what they date holds at once."""
+    browser, first, second = house
+    evening = timezone.localtime(timezone.now() + timedelta(hours=3))
+    form = fields(browser) | {f"c-{first.pk}-max_cents": "500", f"c-{second.pk}-min_cents": "20"}
+    form |= {"effective": f"{evening:%Y-%m-%d %H:%M}", "takes": "round"}
+    page = browser.post(GRID, form | {"do": "preview"}).content.decode()
+    assert f"from {evening:%Y-%m-%d %H:%M}" in page
+    assert f'name="effective" value="{evening:%Y-%m-%d %H:%M}"' in page
+    assert saved(browser, form).status_code == 302
+    assert (limits(first), limits(second)) == ((1_000, 10_000), (1_000, 10_000))
+    assert [proposal.end.outcome for proposal in proposals.to_come()] == ["decided", "decided"]
+    clock.stand(evening + timedelta(minutes=1))
+    assert proposals.bring_into_force() == 2
+    assert (limits(first), limits(second)) == ((1_000, 50_000), (2_000, 10_000))
+
+
+def test_options_and_penetration_hold_with_the_next_shoe(operator: Staff) -> None:
+    """Harm: a shoe half dealt gets another cut card; or the grid shows what it cannot change."""
+    dealer, _ = floor.dealt(options={"decks": 6})
+    browser = client(operator)
+    dealer.bets(seat1=1_000)
+    dealer.cards(5, 3)
+    dealer.pay()
+    key = dealer.table.pk
+    page = browser.get(GRID).content.decode()
+    assert f'name="c-{key}-penetration" value="80"' in page
+    assert "decks: 6; burn: 5; start: dealer left" in page
+    form = fields(browser) | {
+        f"c-{key}-penetration": "75 %", f"c-{key}-options": "decks: 8", f"c-{key}-max_cents": "200",
+    }  # fmt: skip
+    told = browser.post(GRID, form | {"do": "preview"}).content.decode()
+    assert told.count("with the next shoe") >= 2
+    assert saved(browser, form).status_code == 302
+    dealer.table.refresh_from_db()
+    assert (dealer.table.max_cents, dealer.table.options["decks"]) == (20_000, 6)  # limits with the next round
+    Hand(dealer.table, Staff.objects.get(username="bella"))("retire_shoe")
+    dealer.table.refresh_from_db()
+    assert (dealer.table.options["decks"], dealer.table.options["reshuffle_at"]) == (8, 0.25)
+    assert dealer.table.options["burn"] == 5
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "says"),
+    [
+        ("penetration", "most", "write how much of it is dealt, in per cent: 80"),
+        ("penetration", "120", "in per cent: 80"),
+        ("options", "decks: many", "Write a whole number from 1 to 8."),
+        ("options", "start: dealer", "Write dealer left or low card."),
+        ("options", "packs: 8", "There is decks, burn, start; write them as decks: 1; burn: 5; start: dealer left."),
+        ("options", "decks: 6; decks: 8", "name an option once"),
+        ("options", "decks: 99", "Write a whole number from 1 to 8."),
+    ],
+)
+def test_an_option_that_is_none_says_what_would_be(
+    house: tuple[Client, Table, Table], column: str, text: str, says: str
+) -> None:
+    """Harm: "invalid" beside a cell of six options."""
+    browser, first, _ = house
+    page = browser.post(GRID, fields(browser) | {f"c-{first.pk}-{column}": text, "do": "preview"})
+    assert page.status_code == 422
+    shown = page.content.decode().partition('class="grid__faults"')[2].partition("</ul>")[0]
+    assert says in html.unescape(shown)
+
+
+def test_a_table_without_a_shoe_waits_for_none(house: tuple[Client, Table, Table]) -> None:
+    """Harm: a roulette's maximum waits for a shoe that never comes."""
+    browser, *_ = house
+    roulette = wheel.wheel()
+    form = fields(browser) | {f"c-{roulette.pk}-max_cents": "1000", "takes": "shoe"}
+    page = browser.post(GRID, form | {"do": "preview"})
+    assert page.status_code == 422
+    assert f"No shoe is dealt at {roulette.name}: let it hold from the next round" in page.content.decode()
+
+
+@pytest.mark.parametrize("typed", ["tonight", "2020-01-01 00:00", "2099-01-01 00:00"])
+def test_a_moment_that_is_none_is_refused_and_nothing_typed_is_lost(
+    house: tuple[Client, Table, Table], typed: str
+) -> None:
+    """Harm: a slip of the year, and it holds at once."""
+    browser, first, _ = house
+    form = fields(browser) | {f"c-{first.pk}-max_cents": "500", "effective": typed}
+    for step in ("preview", "save"):
+        page = browser.post(GRID, form | {"do": step, "digest": "x"})
+        assert page.status_code == 422
+        assert f'value="{typed}" aria-invalid="true"' in page.content.decode()
+        assert 'value="500"' in page.content.decode()
+    assert not Proposal.objects.exists()
+
+
+def test_a_file_holds_from_a_moment_too(house: tuple[Client, Table, Table]) -> None:
+    """Harm: whoever works in a spreadsheet cannot date what they change."""
+    browser, first, _ = house
+    evening = f"{timezone.localtime(timezone.now() + timedelta(hours=3)):%Y-%m-%d %H:%M}"
+    file = SimpleUploadedFile("limits.csv", b"Table,Maximum\nRocket 1,500\n")
+    page = browser.post(f"{GRID}import/", {"file": file, "effective": evening}).content.decode()
+    form = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page))
+    form = {name: html.unescape(value) for name, value in form.items()} | {"do": "save"}
+    assert browser.post(GRID, form).status_code == 302
+    assert (limits(first)[1], proposals.to_come()[0].about) == (10_000, "Rocket 1")
+
+
+def test_over_players_the_cell_says_from_when_a_minimum_may_hold(operator: Staff) -> None:
+    """Harm: the whole save is refused at the end, and nobody knows which table has players."""
+    dealer, _ = floor.dealt()
+    browser = client(operator)
+    dealer.bets(seat1=1_000)
+    form = fields(browser) | {f"c-{dealer.table.pk}-min_cents": "20"}
+    page = browser.post(GRID, form | {"do": "preview"})
+    assert page.status_code == 422
+    assert "Players are seated" in page.content.decode()
+    later = f"{timezone.localtime(timezone.now() + timedelta(hours=1)):%Y-%m-%d %H:%M}"
+    assert saved(browser, form | {"effective": later}).status_code == 302
+
+
 # --- Amounts ---------------------------------------------------------------------------------------------------
 
 
@@ -232,7 +356,7 @@ def test_tables_of_every_sort_are_in_it_and_can_be_set(house: tuple[Client, Tabl
 )
 def test_amounts_are_read_as_spreadsheets_write_them(text: str, cents: int) -> None:
     """Harm: a decimal comma makes a minimum of 250 out of 2.50."""
-    assert limit_cells.cents(text) == cents
+    assert cell_texts.cents(text) == cents
 
 
 @pytest.mark.parametrize(
@@ -241,7 +365,7 @@ def test_amounts_are_read_as_spreadsheets_write_them(text: str, cents: int) -> N
 def test_what_may_be_read_in_two_ways_or_none_is_refused(text: str) -> None:
     """Harm: 1.000 is taken for one."""
     with pytest.raises(Spelling, match=r"[Ww]rite"):
-        limit_cells.cents(text)
+        cell_texts.cents(text)
 
 
 # --- Files -----------------------------------------------------------------------------------------------------
@@ -261,8 +385,11 @@ def test_a_file_goes_out_and_comes_back_as_it_was(house: tuple[Client, Table, Ta
     assert b"\n'=cmd" in file.content
     before = entries()
     assert "Nothing is to be changed" in taken_in(browser, file.content).content.decode()
-    changed = file.content.decode().replace("Rocket 1,,Rocket,10,100", "Rocket 1,,Rocket,20,100").replace(",", ";")
-    page = taken_in(browser, changed.encode()).content.decode()
+    lines = list(csv.reader(io.StringIO(file.content.decode("utf-8-sig"))))
+    lines[1 + [line[0] for line in lines[1:]].index("Rocket 1")][3] = "20"
+    sheet = io.StringIO()
+    csv.writer(sheet, delimiter=";").writerows(lines)
+    page = taken_in(browser, sheet.getvalue().encode()).content.decode()
     assert entries() == before
     form = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page))
     form = {name: value.replace("&quot;", '"') for name, value in form.items()} | {"do": "save"}
