@@ -18,14 +18,16 @@ from dealer_ui.guards import watches
 from dealer_ui.numbers import cents
 from ledger.proof.chips import money
 from tables import standing
+from tables.games.catalog import GAMES
 from tables.log.entries.limit_plans import called, said
 from tables.log.fold import Announced, Standing
-from tables.log.limit_plans import AMOUNTS, Value
+from tables.log.limit_plans import AMOUNTS, WAGER, Value
 from tables.log.terms import Settings
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused
 from tables.setup import emergency_limits, limit_plans, proposals, table_settings
 from tables.setup.limit_plans import TableLimits
+from tables.setup.proposals import Comment
 from tables.setup.two_people import MATTERS
 
 _AMOUNTS: Final = (
@@ -54,6 +56,8 @@ class Next:
     status: str
     may_withdraw: bool
     may_approve: bool
+    may_comment: bool
+    comments: list[Comment]
 
 
 def next_changes(table: Table, viewer: Staff) -> list[Next]:
@@ -118,6 +122,8 @@ def _next(proposal: Proposal, viewer: Staff) -> Next:
         status=proposals.status(proposal),
         may_withdraw=waits and proposal.proposed_by == viewer.username,
         may_approve=waits and viewer.is_staff and viewer.has_perm(MATTERS[proposal.matter].permission),
+        may_comment=waits and proposals.may_propose(proposal.matter, viewer),
+        comments=proposals.comments(proposal),
     )
 
 
@@ -143,6 +149,7 @@ def limits(request: HttpRequest, pk: int) -> HttpResponse:
         "planned": planned(table, standing.of(table)),
         "may_propose": proposals.may_propose("limits", viewer),
         "may_tighten": viewer.has_perm(emergency_limits.PERMISSION) and viewer.has_perm("tables.run_floor"),
+        "wagers": [(wager, wager.replace("_", " ")) for wager in GAMES[table.game].limited_wagers(table.options)],
         "refused": refused,
         "typed": request.POST,
     }
@@ -180,6 +187,8 @@ def _entered(request: HttpRequest, table: Table, viewer: Staff) -> None:
             reason = request.POST.get("comment", "")
             row = emergency_limits.tighten(table, _tightened(request, table), reason, by=viewer)
             messages.success(request, f"{row} is set, and the operators are told.")
+        case "comment":
+            proposals.comment(_of_table(request, table), request.POST.get("reason", ""), by=viewer)
         case "withdraw":
             proposal = _of_table(request, table)
             proposals.withdraw(proposal, request.POST.get("reason", ""), by=viewer)
@@ -219,7 +228,17 @@ def _changes(request: HttpRequest, table: Table) -> dict[str, Any]:
 def _tightened(request: HttpRequest, table: Table) -> dict[str, Value]:
     """The limits that were typed and are others than what holds."""
     typed = {name: _amount(request, name) for name in AMOUNTS if request.POST.get(name, "").strip()}
-    return {name: cents for name, cents in typed.items() if cents is not None and getattr(table, name) != cents}
+    tightened: dict[str, Value] = {
+        name: cents for name, cents in typed.items() if cents is not None and getattr(table, name) != cents
+    }
+    for wager in GAMES[table.game].limited_wagers(table.options):
+        held = tuple(table.wager_limits.get(wager, (table.min_cents, table.max_cents)))
+        names = (f"least_{wager}", f"most_{wager}")
+        bounds = [_amount(request, name) if request.POST.get(name, "").strip() else None for name in names]
+        least, most = (held[side] if cents is None else cents for side, cents in enumerate(bounds))
+        if (least, most) != held:
+            tightened[f"{WAGER}{wager}"] = least, most
+    return tightened
 
 
 def _amount(request: HttpRequest, name: str) -> int | None:

@@ -14,8 +14,9 @@ from django.db import transaction
 
 from ledger import alerts, house
 from ledger.proof.chips import money
-from tables.log.entries.limit_plans import LimitPlanSet, called
-from tables.log.limit_plans import AMOUNTS, Occasion, Value, Values, limits_in
+from tables.games.catalog import GAMES
+from tables.log.entries.limit_plans import LimitPlanSet, called, said
+from tables.log.limit_plans import AMOUNTS, WAGER, Occasion, Value, Values, limits_in
 from tables.models import LimitPlan, Staff, Table
 from tables.refusals import Refused
 from tables.setup import house_terms, limit_plans, limits
@@ -53,9 +54,7 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
             effective="",
         )
         row = limit_plans.write(event, expected_version=newest.version if newest else 0, by=by)
-        amounts = ", ".join(
-            f"{called(name)} {money(cents)}" for name, cents in values.items() if isinstance(cents, int)
-        )
+        amounts = ", ".join(f"{called(name)} {said(value)}" for name, value in values.items())
         message = (
             f"{table.name}: {by.name} set {amounts} in an emergency, for {LASTS.seconds // 3_600} hours: {event.note}"
         )
@@ -80,10 +79,22 @@ def _looser(table: Table, values: Mapping[str, Value]) -> dict[str, str]:
     sentences: dict[str, str] = {}
     for name, value in values.items():
         held = present.get(name)
-        if name not in AMOUNTS or not isinstance(value, int):
-            sentences[name] = f"In an emergency these are changed: {', '.join(AMOUNTS.values())}."
+        if isinstance(value, tuple) and name in _wagers(table):
+            most = held[1] if isinstance(held, tuple) else table.max_cents
+            if value[1] > most:
+                sentences[name] = (
+                    f"The most on {called(name)} is {money(most)}: in an emergency it is lowered, and raised by a plan."
+                )
+        elif name not in AMOUNTS or not isinstance(value, int):
+            changed = ", ".join([*AMOUNTS.values(), *map(called, _wagers(table))])
+            sentences[name] = f"In an emergency these are changed: {changed}."
         elif name != "min_cents" and isinstance(held, int) and value > held:
             sentences[name] = (
                 f"The {called(name)} is {money(held)}: in an emergency it is lowered, and raised by a plan."
             )
     return sentences
+
+
+def _wagers(table: Table) -> list[str]:
+    """The limits of single wagers that the table may have."""
+    return [f"{WAGER}{wager}" for wager in GAMES[table.game].limited_wagers(table.options)]

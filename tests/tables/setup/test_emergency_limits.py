@@ -13,7 +13,7 @@ from ledger.models import Alert
 from tables.models import LimitPlan, Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import emergency_limits, house_terms, limits
+from tables.setup import emergency_limits, house_terms, limits, proposals, table_settings
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
@@ -79,4 +79,41 @@ def test_a_second_emergency_keeps_what_the_first_tightened(boss: Hand) -> None:
     emergency_limits.tighten(boss.table, {"seat_max_cents": 5_000}, "And his friend", by=boss.by)
     boss.table.refresh_from_db()
     assert (boss.table.max_cents, boss.table.seat_max_cents) == (5_000, 5_000)
+    assert fault() == ""
+
+
+def test_a_wager_of_its_own_is_lowered_and_never_raised(operator: Staff) -> None:
+    """Harm: the side bet bleeds, and only the main bet can be stopped; or it is opened wider by the word emergency."""
+    table = floor.table("Baccarat 1", game="baccarat", options={})
+    boss = floor.staff(Role.PIT_BOSS, "bella", "201")
+    emergency_limits.tighten(table, {"wager tie": (1_000, 5_000)}, "Ties", by=boss)
+    table.refresh_from_db()
+    assert table.wager_limits == {"tie": [1_000, 5_000]}
+    assert "tie 10 to 50" in Alert.objects.get(kind="limits_emergency").message
+    with pytest.raises(Refused, match="The most on tie is 50"):
+        emergency_limits.tighten(table, {"wager tie": (1_000, 6_000)}, "Ties", by=boss)
+    with pytest.raises(Refused, match="The most on player pair is"):
+        emergency_limits.tighten(table, {"wager player_pair": (1_000, 90_000)}, "Pairs", by=boss)
+    browser = floor.client(boss)
+    page = f"/pit/tables/{table.pk}/limits/"
+    assert "Most on player pair" in browser.get(page).content.decode()
+    sent = {"do": "emergency", "most_player_pair": "20", "comment": "Pairs"}
+    assert browser.post(page, sent).status_code == 302
+    table.refresh_from_db()
+    assert table.wager_limits == {"tie": [1_000, 5_000], "player_pair": [1_000, 2_000]}
+    assert fault() == ""
+
+
+def test_the_floor_reads_and_writes_comments_on_a_proposal(boss: Hand) -> None:
+    """Harm: the operator asks why, and whoever proposed it never hears of it."""
+    olga = floor.staff(Role.OPERATOR, "olga", "301")
+    draft = table_settings.draft_for_later(boss.table, {"max_cents": 20_000})
+    proposal = proposals.propose(draft, "Full", by=boss.by)
+    proposals.comment(proposal, "Until <b>when</b>?", by=olga)
+    browser, page = floor.client(boss.by), f"/pit/tables/{boss.table.pk}/limits/"
+    assert "Until &lt;b&gt;when&lt;/b&gt;?" in browser.get(page).content.decode()
+    sent = {"do": "comment", "proposal": proposal.number, "reason": "Until two"}
+    assert browser.post(page, sent).status_code == 302
+    assert [comment.text for comment in proposals.comments(proposal)] == ["Until <b>when</b>?", "Until two"]
+    assert browser.post(page, sent | {"reason": " "}).status_code == 422
     assert fault() == ""
