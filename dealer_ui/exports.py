@@ -1,225 +1,42 @@
-"""Lists as downloads, CSV streamed a page at a time so that a table's whole history needs no more memory than one
-page; and workbooks.
-
-Whoever reads slowly holds no connection: each page takes one and gives it back before it is sent. So that nobody takes
-all of the house's patience, a person may have few downloads under way, and a process not many.
-"""
+"""Lists as downloads of the screens: what ``tables/downloads.py`` streams, asked for by a page."""
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Final
 
-from asgiref.sync import sync_to_async
-from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
-from django.utils import timezone
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
-from ledger.lanes import give_back
-from tables.audit import entry_list, round_list
-from tables.audit.history import Story
-from tables.audit.round_list import RoundLine, Wanted
-from tables.day import house_clock
-from tables.models import Table
-from tables.setup.house_identity import identity
-from tables.spreadsheets import Row, spell, workbook
-
-ROUNDS_AT_ONCE: Final = 100
-ENTRIES_AT_ONCE: Final = 1_000
+from tables import downloads
+from tables.models import Staff
+from tables.refusals import Refused
+from tables.spreadsheets import Row
 
 
 def answer(request: HttpRequest, name: str, header: Row, pages: Iterator[Iterable[Row]]) -> HttpResponseBase:
-    """A list as a download: CSV that reads each page as the one before it leaves; or a workbook (``as=xlsx``). Raises
-    PermissionDenied where the house lets the viewer's role take none out."""
-    refuse_role(request)
-    as_book = request.GET.get("as") == "xlsx"
-    if as_book:
-        about = _about(request, name)
-        return _streamed(request, _named(f"{name}.xlsx"), _XLSX, lambda: _bytes_of(workbook(header, pages, about)))
-    return _streamed(request, _named(f"{name}.csv"), _CSV, lambda: _texts(header, pages))
+    """A list as CSV, or as a workbook (``as=xlsx``). Raises PermissionDenied where the house lets the viewer's role
+    take none out."""
+    try:
+        return downloads.answer(_viewer(request), name, header, pages, as_book=request.GET.get("as") == "xlsx")
+    except Refused as refused:
+        return _in_words(refused)
 
 
 def file(request: HttpRequest, path: Path, kind: str) -> HttpResponseBase:
-    """A file as a download, from the disk as it is read."""
-    return _streamed(request, path.name, kind, lambda: _bytes_of(path.open("rb")))
-
-
-def refuse_role(request: HttpRequest) -> None:
-    """Raises PermissionDenied where the house lets the viewer's role take no lists out."""
-    if not request.user.has_perm("tables.export_lists"):
-        raise PermissionDenied("In this house your role takes no lists out as files: they are read on the page.")
-
-
-def _streamed(
-    request: HttpRequest, filename: str, kind: str, open_parts: Callable[[], AsyncIterator[str | bytes]]
-) -> HttpResponseBase:
-    place = _Place(request.user.pk)
-    if not place.taken:
-        return _full()
+    """A file, from the disk as it is read."""
     try:
-        parts = open_parts()
-    except BaseException:
-        place.leave()
-        raise
-    response = StreamingHttpResponse(_sent(parts, place), content_type=kind)
-    response._resource_closers.append(place.leave)  # type: ignore[attr-defined]  # should it never begin
-    response["Content-Disposition"] = f'attachment; filename="{filename}"'
+        return downloads.file(_viewer(request), path, kind)
+    except Refused as refused:
+        return _in_words(refused)
+
+
+def _viewer(request: HttpRequest) -> Staff:
+    viewer: Staff = request.user  # type: ignore[assignment]  # the views are behind sign-in
+    return viewer
+
+
+def _in_words(refused: Refused) -> HttpResponse:
+    response = HttpResponse(refused.sentence, content_type="text/plain; charset=utf-8", status=refused.status)
+    response["Retry-After"] = str(refused.facts["retry_after"])
     response["Cache-Control"] = "no-store"
     return response
-
-
-# --- Who may download, and how many at once --------------------------------------------------------------------
-
-A_PERSON: Final = 2
-IN_ALL: Final = 8
-"""Downloads under way in this process."""
-FULL: Final = "Other downloads are under way: let one of them finish, then ask for this one again."
-
-
-under_way: Final[Counter[int | None]] = Counter()
-"""Whose they are."""
-_guard: Final = threading.Lock()
-
-
-class _Place:
-    """One download under way, until it has left."""
-
-    def __init__(self, person: int | None) -> None:
-        self._person = person
-        with _guard:
-            self.taken = under_way[person] < A_PERSON and under_way.total() < IN_ALL
-            under_way[person] += self.taken
-
-    def leave(self) -> None:
-        """However it ended; once."""
-        with _guard:
-            under_way[self._person] -= self.taken
-            self.taken = False
-
-
-def _full() -> HttpResponse:
-    response = HttpResponse(FULL, content_type="text/plain; charset=utf-8", status=429)
-    response["Retry-After"] = "10"
-    response["Cache-Control"] = "no-store"
-    return response
-
-
-# --- The two forms ---------------------------------------------------------------------------------------------
-
-SLICE: Final = 64 * 1024
-"""Bytes that are handed to a reader at once: they have to be taken within a minute (see casino/gate.py)."""
-
-_CSV: Final = "text/csv; charset=utf-8"
-_XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-
-
-def _named(name: str) -> str:
-    """A list's columns are what other machines read, so the house's name stands in the name of the file."""
-    return f"{identity().prefix}{name}"
-
-
-def _about(request: HttpRequest, name: str) -> list[tuple[str, str]]:
-    """Whose list it is, and who took it out when: the last sheet of a workbook."""
-    house = identity()
-    return [
-        ("House", house.house_name),
-        ("Property", house.property_name),
-        ("Currency", house.currency),
-        ("List", name),
-        ("Gaming day", house_clock.day().isoformat()),
-        ("Taken out by", getattr(request.user, "name", "")),
-        ("Taken out at", timezone.now().isoformat(timespec="seconds")),
-    ]
-
-
-async def _sent(parts: AsyncIterator[str | bytes], place: _Place) -> AsyncIterator[str | bytes]:
-    try:
-        async for part in parts:
-            for start in range(0, len(part), SLICE):
-                yield part[start : start + SLICE]
-    finally:
-        place.leave()
-
-
-async def _texts(header: Row, pages: Iterator[Iterable[Row]]) -> AsyncIterator[str]:
-    text: str | None = spell([header])
-    while text is not None:
-        yield text
-        text = await sync_to_async(_following)(pages)
-
-
-def _following(pages: Iterator[Iterable[Row]]) -> str | None:
-    """The next page. Its connection goes back before anybody reads it."""
-    try:
-        return next((spell(page) for page in pages), None)
-    finally:
-        give_back()
-
-
-async def _bytes_of(file: IO[bytes]) -> AsyncIterator[bytes]:
-    with file:
-        while part := file.read(SLICE):
-            yield part
-
-
-# --- The lists -------------------------------------------------------------------------------------------------
-
-ROUND_HEADER: Final = (
-    "round", "began", "ended", "dealers", "shoe", "seats", "staked_cents", "house_net_cents", "outcomes", "taken_back",
-    "cards_refused", "first_entry", "last_entry", "fault",
-)  # fmt: skip
-
-
-def round_pages(table: Table, through: int, wanted: Wanted) -> Iterator[list[Row]]:
-    """A table's rounds from one downwards; with ``wanted`` only those."""
-    number: int | None = through
-    while number:
-        if wanted:
-            page = round_list.search(table, wanted, through=number, count=ROUNDS_AT_ONCE)
-        else:
-            page = round_list.rounds(table.book_id, through=number, count=ROUNDS_AT_ONCE)
-        yield [_round_row(line) for line in page.lines]
-        number = page.older
-
-
-def _round_row(line: RoundLine) -> Row:
-    outcomes = (f"{seat.seat}:{seat.payout.outcome}" for seat in line.seats if seat.payout)
-    return (
-        line.number, line.began, line.ended, "; ".join(line.dealers), line.shoe,
-        " ".join(str(seat.seat) for seat in line.seats), line.staked_cents, line.house_net_cents, " ".join(outcomes),
-        line.taken_back, line.refused, line.first_seq, line.last_seq, line.fault,
-    )  # fmt: skip
-
-
-LOG_HEADER: Final = (
-    "entry", "at", "by", "subject", "kind", "round", "says", "transfers", "hash", "previous_hash", "line",
-)  # fmt: skip
-
-
-def log_pages(book_id: int, subject: str) -> Iterator[list[Row]]:
-    """A table's log, the newest entry first."""
-    before: int | None = None
-    while page := entry_list.entries(book_id, before=before, subject=subject, count=ENTRIES_AT_ONCE):
-        yield [
-            (entry.seq, entry.at, entry.by, entry.subject, entry.kind, entry.round, words, entry.legs,
-             entry.hash, entry.prev_hash, entry.line.decode(errors="replace"))
-            for entry, words in zip(page, entry_list.in_words(book_id, page), strict=True)
-        ]  # fmt: skip
-        before = page[-1].seq
-
-
-STEP_HEADER: Final = ("entry", "at", "by", "says", "taken_back_by", "transfer", "from", "to", "amount_cents", "hash")
-
-
-def step_rows(story: Story) -> Iterator[list[Row]]:
-    """One round: a row for each input, and one for each transfer that it made."""
-    for step in story.steps:
-        entry = step.entry
-        head = (entry.seq, entry.at, entry.by, step.words, step.corrected_by)
-        moved: list[Row] = [
-            (transfer.kind, transfer.source, transfer.target, transfer.amount_cents) for transfer in step.moved
-        ]
-        yield [(*head, *transfer, entry.hash) for transfer in moved or [(None,) * 4]]

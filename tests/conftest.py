@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from casino.statics import collect_if_changed
-from dealer_ui import exports
+from tables import downloads
 from tables.audit import watch
 from tables.day import hours, house_clock
 from tables.setup import house_terms
@@ -57,4 +57,4 @@ def clock() -> Iterator[Clock]:
 @pytest.fixture(autouse=True)
 def _downloads_of_this_test() -> None:
     """A download that a test began and never read is under way for nobody else."""
-    exports.under_way.clear()
+    downloads.under_way.clear()

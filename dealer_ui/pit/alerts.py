@@ -22,6 +22,7 @@ from dealer_ui.numbers import number
 from dealer_ui.pit import alert_links
 from ledger.alerts import open_alerts
 from ledger.models import Alert
+from tables import downloads
 from tables.alerting import inbox
 from tables.alerting.inbox import ACKNOWLEDGED, OPEN, OVERSEERS, Wanted
 from tables.alerting.raising import Heard, heard_all, with_steps
@@ -333,7 +334,7 @@ def alerts_csv(request: HttpRequest) -> HttpResponseBase:
 
 def _pages(wanted: Wanted) -> Iterator[list[exports.Row]]:
     chosen, before = inbox.chosen(wanted).order_by("-pk"), None
-    while page := list((chosen.filter(pk__lt=before) if before else chosen)[: exports.ENTRIES_AT_ONCE]):
+    while page := list((chosen.filter(pk__lt=before) if before else chosen)[: downloads.ENTRIES_AT_ONCE]):
         yield [_row(alert) for alert in page]
         before = page[-1].pk
 

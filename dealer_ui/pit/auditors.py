@@ -24,6 +24,7 @@ from dealer_ui import dates, exports
 from dealer_ui.guards import reads_the_house
 from ledger import discrepancies
 from ledger.models import HOUSE, Alert, Book, DayRoot
+from tables import downloads
 from tables.audit import errands, exceptions, keys
 from tables.audit.errands import Errand, State
 from tables.day import hours
@@ -146,7 +147,7 @@ def ask(request: HttpRequest) -> HttpResponse:
 def bundle(request: HttpRequest, day: date) -> HttpResponseBase:
     """A day's bundle, from the disk as it is read; who takes it is noted."""
     assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
-    exports.refuse_role(request)
+    downloads.refuse_role(request.user)
     try:
         path = errands.note_taking(day, request.user.signature)
     except Refused as refused:

@@ -33,7 +33,7 @@ from dealer_ui.pit.floor import (
     strip_of,
 )
 from dealer_ui.pit.table_limits import next_changes, planned
-from tables import dealing, standing
+from tables import dealing, downloads, standing
 from tables.alerting import bookmarks
 from tables.audit import entry_list, history, round_list, sealing, watch
 from tables.audit.round_list import Wanted
@@ -227,8 +227,8 @@ def rounds_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Its rounds as CSV, from the newest asked for down to the first."""
     table, latest = _table(pk)
     shown = _filter(request.GET, table.book_id, latest)
-    pages = exports.round_pages(table, shown.through, shown.wanted)
-    return exports.answer(request, f"{_slug(table)}-rounds", exports.ROUND_HEADER, pages)
+    pages = downloads.round_pages(table, shown.through, shown.wanted)
+    return exports.answer(request, f"{_slug(table)}-rounds", downloads.ROUND_HEADER, pages)
 
 
 @watches
@@ -255,7 +255,9 @@ def log(request: HttpRequest, pk: int) -> HttpResponse:
 def log_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
     table, _ = _table(pk)
     subject = request.GET.get("subject", "") if request.GET.get("subject") in SUBJECTS else ""
-    return exports.answer(request, f"{_slug(table)}-log", exports.LOG_HEADER, exports.log_pages(table.book_id, subject))
+    return exports.answer(
+        request, f"{_slug(table)}-log", downloads.LOG_HEADER, downloads.log_pages(table.book_id, subject)
+    )
 
 
 def _table(pk: int) -> tuple[Table, int]:
@@ -364,7 +366,7 @@ def record(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 def steps_csv(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
     """A round's inputs and transfers as CSV."""
     table, _, story = _story(pk, number)
-    return exports.answer(request, f"{_slug(table)}-round-{number}", exports.STEP_HEADER, exports.step_rows(story))
+    return exports.answer(request, f"{_slug(table)}-round-{number}", downloads.STEP_HEADER, downloads.step_rows(story))
 
 
 # --- Running the floor -----------------------------------------------------------------------------------------

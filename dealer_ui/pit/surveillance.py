@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 from dealer_ui import dates, exports
 from dealer_ui.numbers import number
 from ledger.models import Bookmark
+from tables import downloads
 from tables.alerting import bookmarks
 from tables.models import Staff, Table
 from tables.refusals import Refused
@@ -79,7 +80,7 @@ def bookmarks_csv(request: HttpRequest) -> HttpResponseBase:
 
 def _pages(viewer: Staff) -> Iterator[list[exports.Row]]:
     before: int | None = None
-    while page := list(bookmarks.listed(viewer, before)[: exports.ENTRIES_AT_ONCE]):
+    while page := list(bookmarks.listed(viewer, before)[: downloads.ENTRIES_AT_ONCE]):
         yield [(row.pk, row.book.name, row.round, row.moment, row.camera, row.note, row.by, row.at) for row in page]
         before = page[-1].pk
 

@@ -2006,6 +2006,10 @@ class Casino(Connection):
         answer: Any = self.ask("GET", f"/api/days/{quote(str(day), safe='')}/", {}, None)
         return answer  # type: ignore[no-any-return]
 
+    def download_bundle(self, day: str) -> bytes:
+        """The bundle of a sealed day."""
+        return self.file(f"/api/days/{quote(str(day), safe='')}/bundle/", {})
+
     def sign_day(self, day: str, **body: Unpack[DaySigned]) -> DayForm:
         """Sign a day's figures."""
         answer: Any = self.ask("POST", f"/api/days/{quote(str(day), safe='')}/signatures/", {}, dict(body))
@@ -2186,6 +2190,10 @@ class Casino(Connection):
         answer: Any = self.ask("GET", f"/api/tables/{quote(str(id), safe='')}/limits/", {}, None)
         return answer  # type: ignore[no-any-return]
 
+    def download_log(self, id: int, *, form: Literal['csv', 'xlsx'] | None = None, subject: str | None = None) -> bytes:
+        """The log of a table as CSV or as a workbook."""
+        return self.file(f"/api/tables/{quote(str(id), safe='')}/log/file/", {"form": form, "subject": subject})
+
     def propose_settings(self, id: int, **body: Unpack[SettingsProposed]) -> ProposalForm:
         """Propose other settings of a table."""
         answer: Any = self.ask("POST", f"/api/tables/{quote(str(id), safe='')}/proposals/", {}, dict(body))
@@ -2210,6 +2218,10 @@ class Casino(Connection):
         """One round, as a record that anyone can replay."""
         answer: Any = self.ask("GET", f"/api/tables/{quote(str(id), safe='')}/rounds/{quote(str(number), safe='')}/", {}, None)
         return answer  # type: ignore[no-any-return]
+
+    def download_rounds(self, id: int, *, form: Literal['csv', 'xlsx'] | None = None) -> bytes:
+        """The rounds of a table as CSV or as a workbook."""
+        return self.file(f"/api/tables/{quote(str(id), safe='')}/rounds/file/", {"form": form})
 
     def read_settings(self, id: int) -> SettingsForm:
         """What a table is set to."""

@@ -90,7 +90,7 @@ class Operation:
     """Whether it answers a program of its own tables alone, though its address names none."""
     refuses: tuple[int, ...] = ()
     """Statuses of refusals that do not follow from the method, such as 409."""
-    media_type: str = "application/json"
+    media_type: tuple[str, ...] = ("application/json",)
     longest: int = LONGEST
     path: Mapping[str, Any] = field(default_factory=dict)
     """The parameters of its address, and their types."""

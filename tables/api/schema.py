@@ -101,7 +101,7 @@ def _success(declared: Operation) -> dict[str, Any]:
     content: dict[str, Any] = {"schema": schema}
     if declared.answers is not bytes:
         content["example"] = examples.of(declared.name)["answer"]
-    return {"description": HTTPStatus(declared.status).phrase, "content": {declared.media_type: content}}
+    return {"description": HTTPStatus(declared.status).phrase, "content": dict.fromkeys(declared.media_type, content)}
 
 
 def _acceptance(declared: Operation) -> dict[str, Any]:

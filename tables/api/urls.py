@@ -6,7 +6,7 @@ from datetime import date
 
 from django.urls import path, re_path, register_converter
 
-from tables.api import alerts, disputes, events, figures, floor, readers, records, settings, slips, views
+from tables.api import alerts, disputes, events, figures, files, floor, readers, records, settings, slips, views
 
 
 class GamingDay:
@@ -39,6 +39,8 @@ urlpatterns = [
     path("tables/<int:pk>/reader/", readers.Reader.as_view(), name="reader"),
     path("tables/<int:pk>/rounds/", floor.Rounds.as_view(), name="rounds"),
     path("tables/<int:pk>/rounds/<int:number>/", views.OneRound.as_view(), name="round"),
+    path("tables/<int:pk>/rounds/file/", files.RoundsFile.as_view(), name="rounds-file"),
+    path("tables/<int:pk>/log/file/", files.LogFile.as_view(), name="log-file"),
     path("events/", events.Events.as_view(), name="events"),
     path("tables/<int:pk>/settings/", settings.TableSettings.as_view(), name="settings"),
     path("tables/<int:pk>/limits/", settings.TableLimitsNow.as_view(), name="limits"),
@@ -71,6 +73,7 @@ urlpatterns = [
     path("days/", figures.Days.as_view(), name="days"),
     path("days/<gaming_day:day>/", figures.OneDay.as_view(), name="day"),
     path("days/<gaming_day:day>/signatures/", figures.DaySignatures.as_view(), name="day-signatures"),
+    path("days/<gaming_day:day>/bundle/", files.DayBundle.as_view(), name="day-bundle"),
     path("staff/on-duty/", floor.StaffOnDuty.as_view(), name="staff-on-duty"),
     path("house/holdings/", floor.Holdings.as_view(), name="holdings"),
     path("log/", records.Log.as_view(), name="log"),

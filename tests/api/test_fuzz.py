@@ -20,7 +20,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 
 from tables.models import Staff
-from tests import floor
+from tests import floor, load
 from tests.api.conftest import Floor
 from tests.api.walk import walk
 from tests.pace import by_pace
@@ -71,7 +71,7 @@ def sent(client: Client, case: Any) -> schemathesis.Response:
     return schemathesis.Response(
         status_code=answer.status_code,
         headers={name.lower(): [value] for name, value in answer.items()},
-        content=answer.content,
+        content=load.whole(answer) if answer.streaming else answer.content,
         request=prepared,
         elapsed=timedelta().total_seconds(),
         verify=False,

@@ -20,11 +20,10 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
-from dealer_ui import exports
 from ledger import alerts, discrepancies
 from ledger.models import Account, Book, Finding, Recount, Run, Slip, SlipSignature, Transfer
 from ledger.recount import recount
-from tables import dealing
+from tables import dealing, downloads
 from tables.alerting import channels
 from tables.day.hours import DAY, day_of, default, set_hours
 from tables.handlers import HANDLINGS
@@ -339,6 +338,8 @@ DECLARED: dict[str, Guard] = {
     "api/tables/<int:pk>/reader/": API_READER,
     "api/tables/<int:pk>/rounds/<int:number>/": API_PAST,
     "api/tables/<int:pk>/rounds/": API_PAST,
+    "api/tables/<int:pk>/rounds/file/": API_READ,
+    "api/tables/<int:pk>/log/file/": API_READ,
     "api/tables/<int:pk>/settings/": API_SET_TABLE,
     "api/tables/<int:pk>/limits/": API_PAST,
     "api/tables/<int:pk>/proposals/": API_PROPOSE,
@@ -370,6 +371,7 @@ DECLARED: dict[str, Guard] = {
     "api/days/": API_READ,
     "api/days/<gaming_day:day>/": API_READ,
     "api/days/<gaming_day:day>/signatures/": API_SIGN,
+    "api/days/<gaming_day:day>/bundle/": Guard((401, 403, 403, 403, 404, 404), (401, 405, 405, 405, 405, 405)),
     "api/staff/on-duty/": API_READ,
     "api/house/holdings/": API_CAGE,
     "api/log/": API_READ,
@@ -520,7 +522,7 @@ class House:
         client.cookies.load(self.cookies[viewer])
         mark = transaction.savepoint()
         found: HttpResponseBase = getattr(client, method)(path)
-        exports.under_way.clear()  # a file that nobody reads here is under way for nobody else
+        downloads.under_way.clear()  # a file that nobody reads here is under way for nobody else
         transaction.savepoint_rollback(mark)
         return found
 

@@ -17,12 +17,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dealer_ui import exports
 from dealer_ui.pit import urls
 from dealer_ui.pit.floor import STATES
 from ledger import alerts
 from ledger.models import Acknowledgement, LogEntry
-from tables import dealing, standing
+from tables import dealing, downloads, standing
 from tables.audit import history
 from tables.audit.round_list import Wanted
 from tables.models import Staff, Verification
@@ -490,7 +489,7 @@ def test_a_round_that_was_not_dealt_is_not_found(hands: tuple[Hand, Hand]) -> No
 
 
 def test_rounds_are_exported_whole_a_page_at_a_time(hands: tuple[Hand, Hand], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exports, "ROUNDS_AT_ONCE", 2)
+    monkeypatch.setattr(downloads, "ROUNDS_AT_ONCE", 2)
     dealer, boss = hands
     response, _ = download(boss.by, "rounds-csv", dealer.table.pk)
     assert response["Content-Disposition"] == 'attachment; filename="rocket-1-rounds.csv"'
@@ -505,7 +504,7 @@ def test_rounds_are_exported_whole_a_page_at_a_time(hands: tuple[Hand, Hand], mo
 def test_the_log_is_exported_so_that_anyone_can_check_its_hashes(
     hands: tuple[Hand, Hand], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exports, "ENTRIES_AT_ONCE", 10)
+    monkeypatch.setattr(downloads, "ENTRIES_AT_ONCE", 10)
     dealer, boss = hands
     rows = table_of(boss.by, "log-csv", dealer.table.pk)
     assert [int(row["entry"]) for row in rows] == list(range(dealer.now.seq, 0, -1))
@@ -523,7 +522,7 @@ def test_a_round_is_exported_with_its_transfers(hands: tuple[Hand, Hand]) -> Non
 
 
 def test_alerts_are_exported_with_who_took_note(hands: tuple[Hand, Hand], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exports, "ENTRIES_AT_ONCE", 1)
+    monkeypatch.setattr(downloads, "ENTRIES_AT_ONCE", 1)
     dealer, boss = hands
     first = alerts.raise_alert(dealer.table.book, "negative", "=HYPERLINK(1)")
     alerts.raise_alert(None, "unbalanced", "The chips do not add up")
@@ -652,7 +651,7 @@ def test_a_game_for_a_pot_is_shown_in_money_with_its_pot_and_rake() -> None:
     assert "Verified just now" in told
     assert "rake" in told
     assert "Pot" in page("rounds/1/?step=1&playback=")
-    [[row]] = exports.round_pages(dealer.table, 1, Wanted(seat=1))
+    [[row]] = downloads.round_pages(dealer.table, 1, Wanted(seat=1))
     assert row[6:8] == (300, 100), "three coins were paid, one of them to the house"
 
 

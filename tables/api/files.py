@@ -1,0 +1,100 @@
+"""Files over the API: a table's rounds and its log as lists, and the bundle of a sealed day."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Final, Literal
+
+from django.http import HttpResponseBase
+from django.utils.text import slugify
+from msgspec import Meta
+
+from tables import downloads
+from tables.api.operations import Asked, Call, operation
+from tables.api.views import AnyForm, FloorView, reach
+from tables.audit import errands
+from tables.audit.log_search import SUBJECTS
+from tables.audit.round_list import Wanted
+from tables.refusals import Refused
+
+_LIST: Final = (downloads.CSV, downloads.XLSX)
+
+
+class FileAsked(Asked, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """In which form."""
+
+    form: Literal["csv", "xlsx"] = "csv"
+
+
+class LogFileAsked(FileAsked, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """And of which subject; all of them if none is named."""
+
+    subject: Annotated[str, Meta(max_length=40)] = ""
+
+
+class FileView(FloorView):
+    """A file is of its own kind, whatever is accepted."""
+
+    content_negotiation_class = AnyForm
+
+
+class RoundsFile(FileView):
+    """The rounds of a table, as a file."""
+
+    @operation(
+        "download_rounds",
+        "The rounds of a table as CSV or as a workbook.",
+        tag="Files",
+        query=FileAsked,
+        answers=bytes,
+        media_type=_LIST,
+        may=("tables.watch_floor",),
+    )
+    def get(self, call: Call[FileAsked, Any], pk: int) -> HttpResponseBase:
+        """From the newest down to the first. For whoever may take lists out of the house; two files at a time."""
+        table, state = reach(call.by, pk)
+        pages = downloads.round_pages(table, state.round.number if state.round else 0, Wanted())
+        name = f"{slugify(table.name)}-rounds"
+        return downloads.answer(call.by, name, downloads.ROUND_HEADER, pages, as_book=call.query.form == "xlsx")
+
+
+class LogFile(FileView):
+    """The log of a table, as a file."""
+
+    @operation(
+        "download_log",
+        "The log of a table as CSV or as a workbook.",
+        tag="Files",
+        query=LogFileAsked,
+        answers=bytes,
+        media_type=_LIST,
+        may=("tables.watch_floor",),
+    )
+    def get(self, call: Call[LogFileAsked, Any], pk: int) -> HttpResponseBase:
+        """The newest entry first, with the bytes that its hash is made of. What a game still hides is in none."""
+        subject = call.query.subject
+        if subject and subject not in SUBJECTS:
+            raise Refused("bad_input", f"Subject: one of {', '.join(SUBJECTS)}.", 400)
+        table, _ = reach(call.by, pk)
+        pages = downloads.log_pages(table.book_id, subject)
+        name = f"{slugify(table.name)}-log"
+        return downloads.answer(call.by, name, downloads.LOG_HEADER, pages, as_book=call.query.form == "xlsx")
+
+
+class DayBundle(FileView):
+    """The bundle of a sealed day."""
+
+    @operation(
+        "download_bundle",
+        "The bundle of a sealed day.",
+        tag="Files",
+        answers=bytes,
+        media_type=(downloads.ZIP,),
+        may=("ledger.view_logentry",),
+        refuses=(422,),
+    )
+    def get(self, call: Call[Any, Any], day: date) -> HttpResponseBase:
+        """Made by the worker (`start_export`), and kept for 31 days' bundles. Who takes it is noted."""
+        downloads.refuse_role(call.by)
+        path = errands.note_taking(day, call.by.signature)
+        return downloads.file(call.by, path, downloads.ZIP)

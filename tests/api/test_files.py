@@ -1,0 +1,88 @@
+"""Lists and bundles as files over the API: the screens' own, by the same permission and within the same limits."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from django.utils import timezone
+
+from tables import downloads
+from tables.audit import errands
+from tables.day import hours
+from tables.log import role_choices
+from tables.roles import Role
+from tables.setup import house_terms
+from tests import floor, load
+from tests.api.conftest import Floor, problem
+from tests.terms import read_again
+
+pytestmark = pytest.mark.django_db
+
+
+def rows(answer: Any) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(load.whole(answer).decode())))
+
+
+def dealt(house: Floor) -> None:
+    house.dealer.bets(seat1=2_000)
+    house.dealer.cards(8, 10, 8)
+    house.dealer.pay()
+
+
+def test_a_list_is_the_same_file_over_the_api_as_on_the_screen(house: Floor) -> None:
+    """Harm: two files of the same table say two things, and an auditor has to ask which one counts."""
+    dealt(house)
+    caller, pk = house.as_(house.auditor), house.table.pk
+    for name in ("rounds", "log"):
+        ours = caller.get(f"tables/{pk}/{name}/file/", accept="text/csv")
+        assert ours["Content-Type"] == "text/csv; charset=utf-8"
+        theirs = floor.client(house.auditor).get(f"/pit/tables/{pk}/{name}.csv")
+        assert ours["Content-Disposition"] == theirs["Content-Disposition"]
+        assert rows(ours) == rows(theirs)
+    book = caller.get(f"tables/{pk}/log/file/?form=xlsx&subject=round")
+    assert load.whole(book).startswith(b"PK")
+    problem(caller.get(f"tables/{pk}/log/file/?subject=nothing"), 400, "bad_input")
+
+
+def test_a_file_takes_whoever_may_take_lists_out(house: Floor) -> None:
+    """Harm: what a role may not take out on a page leaves by the API."""
+    address = f"tables/{house.table.pk}/rounds/file/"
+    problem(house.as_(house.dealer.by).get(address), 403, "not_permitted")
+    [choice] = [one for one in role_choices.CHOICES if (one.role, one.permission) == PIT_BOSS_LISTS]
+    house_terms.change({role_choices.PERMISSIONS_TERM: (choice.word,)}, by=house.operator)
+    read_again()
+    problem(house.as_(house.boss.by).get(address), 403, "permission_denied")
+
+
+PIT_BOSS_LISTS: Final = (Role.PIT_BOSS, "tables.export_lists")
+
+
+def test_downloads_of_both_doors_are_counted_together(house: Floor) -> None:
+    """Harm: somebody holds all of a process by files that they read slowly, some by a page and some by the API."""
+    caller, address = house.as_(house.auditor), f"tables/{house.table.pk}/rounds/file/"
+    first = caller.get(address)
+    second = floor.client(house.auditor).get(f"/pit/tables/{house.table.pk}/rounds.csv")
+    refused = caller.get(address)
+    assert problem(refused, 429, "downloads_under_way")["retry_after"] == downloads.WAIT
+    assert refused["Retry-After"] == str(downloads.WAIT)
+    load.whole(first)
+    assert caller.get(address).status_code == 200
+    load.whole(second)
+
+
+def test_a_bundle_is_taken_whole_and_who_took_it_is_noted(house: Floor, settings: Any, tmp_path: Path) -> None:
+    """Harm: a day's evidence leaves the house, and nobody can say by whom."""
+    settings.AUDIT_FOLDER = str(tmp_path)
+    day = hours.day_of(timezone.now()) - timedelta(days=1)
+    problem(house.as_(house.auditor).get(f"days/{day}/bundle/"), 404, "no_bundle")
+    errands.bundle_of(day).write_bytes(b"a bundle" * 50_000)
+    answer = house.as_(house.auditor).get(f"days/{day}/bundle/")
+    assert (answer["Content-Type"], load.whole(answer)) == ("application/zip", b"a bundle" * 50_000)
+    [taking] = errands.takings(5)
+    assert (taking.day, taking.by) == (str(day), house.auditor.signature)
+    problem(house.as_(house.boss.by).get(f"days/{day}/bundle/"), 403, "not_permitted")
