@@ -2020,9 +2020,9 @@ class Casino(Connection):
         answer: Any = self.ask("GET", "/api/disputes/", {"cursor": cursor, "limit": limit, "state": state}, None)
         return answer  # type: ignore[no-any-return]
 
-    def read_events(self, *, cursor: str | None = None, limit: int | None = None, kinds: str | None = None, table: int | None = None) -> Feed:
+    def read_events(self, *, cursor: str | None = None, limit: int | None = None, kinds: str | None = None, table: int | None = None, wait: int | None = None) -> Feed:
         """What happened, in one order."""
-        answer: Any = self.ask("GET", "/api/events/", {"cursor": cursor, "limit": limit, "kinds": kinds, "table": table}, None)
+        answer: Any = self.ask("GET", "/api/events/", {"cursor": cursor, "limit": limit, "kinds": kinds, "table": table, "wait": wait}, None)
         return answer  # type: ignore[no-any-return]
 
     def list_exports(self, *, cursor: str | None = None, limit: int | None = None) -> PageExportForm:

@@ -81,6 +81,7 @@ MATTERS: Final = (
         Way("Codes", "password", "codes", "tables.confirm_code", "help somebody to a PIN or a password"),
         _list("Terminals", "tablet", "tables_terminal", "enrol and revoke devices"),
         _list("Programs", "smart_toy", "tables_serviceaccount", "service accounts, their tokens, card readers"),
+        Way("The API", "api", "api:reference", FLOOR, "what programs may ask, with examples"),
     )),
     Matter("House", (
         _list("House terms", "gavel", "tables_houseterms", "thresholds, rules, notice; and the profiles"),

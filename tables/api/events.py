@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any
 
 import msgspec
+from django.http import StreamingHttpResponse
 from msgspec import Meta
 
 from tables.api.access import refuse_other_table
 from tables.api.operations import Call, operation
 from tables.api.views import FloorView
-from tables.feed import reading
+from tables.feed import reading, waiting
 from tables.feed.reading import MOST, Feed, Wanted
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
@@ -24,6 +26,8 @@ class EventsAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     kinds: Annotated[str, Meta(max_length=2_000, description="Types with commas: `round.settled,round.voided`.")] = ""
     table: Annotated[int, Meta(ge=1, le=2**31 - 1)] | None = None
     """What is about this table alone."""
+    wait: Annotated[int, Meta(ge=0, le=waiting.LONGEST)] = 0
+    """Seconds that an empty answer may wait for something to happen."""
 
 
 class Events(FloorView):
@@ -40,12 +44,36 @@ class Events(FloorView):
         narrows=True,
         refuses=(404,),
     )
-    def get(self, call: Call[EventsAsked, Any]) -> Feed:
+    def get(self, call: Call[EventsAsked, Any]) -> Feed | StreamingHttpResponse:
         """The events after a cursor. None is ever left out, and none comes twice at the same cursor. The feed has no
-        end: keep the cursor, and ask again."""
+        end: keep the cursor, and ask again; with `wait` the answer comes as soon as there is something."""
         asked = call.query
         wanted = Wanted(reading.types_of(asked.kinds), _tables(asked.table, call.caller))
-        return reading.read(reading.place_of(asked.cursor), limit=asked.limit, wanted=wanted)
+
+        def read(place: int) -> Feed:
+            return reading.read(place, limit=asked.limit, wanted=wanted)
+
+        feed = read(reading.place_of(asked.cursor))
+        if feed.events or feed.more or not asked.wait:
+            return feed
+        place = waiting.Place()
+        return _waited(feed, asked.wait, read, place) if place.is_free else feed
+
+
+def _waited(feed: Feed, seconds: int, read: Callable[[int], Feed], place: waiting.Place) -> StreamingHttpResponse:
+    """An answer that comes later, and meanwhile costs some memory."""
+
+    async def body() -> AsyncIterator[bytes]:
+        try:
+            yield msgspec.json.encode(await waiting.news(feed, seconds, read))
+        finally:
+            place.leave()
+
+    response = StreamingHttpResponse(body(), content_type="application/json")
+    response._resource_closers.append(place.leave)  # type: ignore[attr-defined]  # should it never begin
+    response["Cache-Control"] = "no-store"
+    response["X-Accel-Buffering"] = "no"
+    return response
 
 
 def _tables(pk: int | None, caller: Staff | ServiceAccount) -> frozenset[int]:

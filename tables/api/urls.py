@@ -80,6 +80,7 @@ urlpatterns = [
     path("exports/", records.Exports.as_view(), name="exports"),
     path("exports/<int:number>/", records.OneExport.as_view(), name="export"),
     path("problems/<slug:code>/", views.OneProblem.as_view(), name="problem"),
+    path("reference/", views.Reference.as_view(), name="reference"),
     path("schema/", views.Schema.as_view(), name="schema"),
     re_path(r"", views.Nowhere.as_view(), name="nowhere"),
 ]

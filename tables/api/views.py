@@ -19,7 +19,7 @@ from rest_framework.views import APIView
 from ledger.models import Book
 from ledger.proof.chain import Head
 from tables import dealing, inputs, standing
-from tables.api import errors, forms, problems, schema
+from tables.api import errors, forms, problems, reference, schema
 from tables.api.access import Bearer, MayAsk, SignedIn, django_request, refuse_other_table
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.forms import Acknowledged, Entered, RoundForm, TableLine
@@ -194,6 +194,19 @@ class Watches(MayAsk):
     def has_permission(self, request: Request, view: APIView) -> bool:
         """Not a dealer."""
         return super().has_permission(request, view) and bool(request.user.has_perm("tables.watch_floor"))
+
+
+class Reference(FloorView):
+    """The same for people."""
+
+    permission_classes = (Watches,)
+    content_negotiation_class = AnyForm
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> HttpResponse:
+        """As a page, with an example of each operation."""
+        context = {"chapters": reference.chapters(), "version": schema.VERSION}
+        return render(django_request(request), "tables/api/reference.html", context)
 
 
 class Schema(FloorView):

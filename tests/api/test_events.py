@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 import pytest
+from django.http import StreamingHttpResponse
 from django.test import Client
 from django.utils import timezone
 
+from tables.feed import reading, waiting
 from tables.setup import service_accounts
 from tables.setup.service_accounts import Access
 from tables.staff import service_tokens
-from tests.api.conftest import Floor, problem
+from tests import load
+from tests.api.conftest import Caller, Floor, problem
 
 pytestmark = pytest.mark.django_db
 
@@ -109,3 +113,49 @@ def test_a_program_is_told_of_its_own_tables_alone(house: Floor) -> None:
     assert {event["table"]["id"] for event in other} <= {house.other.pk}
     refused = Client().get(f"/api/events/?table={house.table.pk}", headers=bearer)
     problem(refused, 403, "not_your_table")
+
+
+# --- Waiting -----------------------------------------------------------------------------------------------------
+
+
+def waited(caller: Caller, query: str) -> StreamingHttpResponse:
+    answer = caller.get(f"events/?{query}")
+    assert answer.streaming
+    return answer  # type: ignore[no-any-return]
+
+
+def test_an_empty_answer_waits_for_the_first_event_that_is_asked_for(house: Floor) -> None:
+    """Harm: a follower asks every second all day, or is told of a round a minute late."""
+    caller = house.as_(house.auditor)
+    cursor = caller.get("events/?limit=500").json()["cursor"]
+    answer = waited(caller, f"cursor={cursor}&wait=20&kinds=round.settled")
+    house.dealer.bets(seat1=1_000)
+    house.dealer.cards(8, 10, 8)
+    [event] = json.loads(load.whole(answer))["events"]
+    assert event["type"] == "round.settled"
+    assert waiting.Place.taken == 0
+
+
+def test_who_waits_in_vain_is_answered_with_a_cursor_that_goes_on(house: Floor) -> None:
+    """Harm: a quiet hour ends in an error, or a follower loses its place."""
+    caller = house.as_(house.auditor)
+    cursor = caller.get("events/?limit=500").json()["cursor"]
+    answer = waited(caller, f"cursor={cursor}&wait=1&kinds=round.voided")
+    house.dealer("bet", seat=1, amount_cents=1_000)
+    body = json.loads(load.whole(answer))
+    assert body["events"] == []
+    [event, *_] = caller.get(f"events/?cursor={cursor}").json()["events"]
+    assert reading.place_of(body["cursor"]) >= reading.place_of(event["cursor"])
+
+
+def test_more_than_may_wait_are_answered_at_once(house: Floor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a thousand followers wait in one process, until it has no files left for dealers."""
+    monkeypatch.setattr(waiting, "AT_ONCE", 1)
+    caller = house.as_(house.auditor)
+    cursor = caller.get("events/?limit=500").json()["cursor"]
+    first = waited(caller, f"cursor={cursor}&wait=1")
+    second = caller.get(f"events/?cursor={cursor}&wait=20")
+    assert second.json() == {"events": [], "cursor": cursor, "more": False}
+    load.whole(first)
+    assert waiting.Place.taken == 0
+    problem(caller.get("events/?wait=21"), 400, "bad_input")

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 
+from tables.feed import waiting
 from tables.models import Staff
 from tests import floor, load
 from tests.api.conftest import Floor
@@ -79,10 +80,11 @@ def sent(client: Client, case: Any) -> schemathesis.Response:
 
 
 @pytest.fixture
-def people(house: Floor, settings: Any, tmp_path: Any) -> dict[str, Staff]:
+def people(house: Floor, settings: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Staff]:
     """A house in which every operation was done once, and who asks."""
     settings.AUDIT_FOLDER = str(tmp_path)
     settings.API_REQUESTS_A_MINUTE = 10**9
+    monkeypatch.setattr(waiting, "AT_ONCE", 0)  # nobody waits for what cannot happen here
     walk(house)
     return {
         "dealer": house.dealer.by,

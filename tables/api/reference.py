@@ -1,0 +1,130 @@
+"""The API as a page that people read: made from the description, so it cannot say anything else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from http import HTTPStatus
+from typing import Any, Final
+
+from tables.api import examples, schema
+from tables.api.operations import OPERATIONS, Operation
+
+MOST_SHOWN: Final = 6_000
+"""Letters of an example: a whole board is read by asking for one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What an address or a body takes."""
+
+    name: str
+    place: str
+    kind: str
+    is_required: bool
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One operation as the page shows it."""
+
+    name: str
+    method: str
+    path: str
+    says: str
+    about: str
+    scope: str
+    parameters: tuple[Parameter, ...]
+    sent: str
+    """An example, as JSON; empty where nothing is sent."""
+    status: str
+    answer: str
+    """An example; empty for a file."""
+    kinds: str
+    """The kinds of file that it answers; empty for JSON."""
+    refusals: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """Operations that belong together."""
+
+    title: str
+    anchor: str
+    operations: tuple[Shown, ...]
+
+
+@cache
+def chapters() -> tuple[Chapter, ...]:
+    """All of them, by their tags; made once in each process."""
+    described = schema.document()
+    by_tag: dict[str, list[Shown]] = {}
+    for path, methods in described["paths"].items():
+        for method, operation in methods.items():
+            shown = _shown(method, path, operation, described["components"]["schemas"])
+            by_tag.setdefault(operation["tags"][0], []).append(shown)
+    return tuple(Chapter(tag, tag.lower(), tuple(shown)) for tag, shown in sorted(by_tag.items()))
+
+
+def _shown(method: str, path: str, operation: Mapping[str, Any], forms: Mapping[str, Any]) -> Shown:
+    declared = OPERATIONS[operation["operationId"]]
+    example = examples.of(declared.name)
+    return Shown(
+        name=declared.name,
+        method=method.upper(),
+        path=path,
+        says=declared.says,
+        about=declared.about,
+        scope=declared.scope,
+        parameters=(*map(_parameter, operation["parameters"]), *_members(declared, forms)),
+        sent="" if declared.body is None else _spelled(example["body"]),
+        status=_status(str(declared.status)) + (", or 202 Accepted where it takes two people" * bool(declared.accepts)),
+        answer="" if declared.answers is bytes else _spelled(example["answer"]),
+        kinds=" or ".join(declared.media_type) if declared.answers is bytes else "",
+        refusals=tuple((code, _status(code)) for code in sorted(operation["responses"]) if code >= "4"),
+    )
+
+
+def _parameter(parameter: Mapping[str, Any]) -> Parameter:
+    places = {"path": "address", "query": "query", "header": "header"}
+    says = parameter.get("description", "")
+    return Parameter(
+        parameter["name"], places[parameter["in"]], _kind(parameter["schema"]), bool(parameter["required"]), says
+    )
+
+
+def _members(declared: Operation, forms: Mapping[str, Any]) -> list[Parameter]:
+    """The members of the body that is sent."""
+    form = forms[declared.body.__name__] if declared.body else {}
+    required = form.get("required", ())
+    return [
+        Parameter(name, "body", _kind(member), name in required, member.get("description", ""))
+        for name, member in form.get("properties", {}).items()
+    ]
+
+
+def _kind(form: Mapping[str, Any]) -> str:
+    """A schema in a few words."""
+    if "$ref" in form:
+        return str(form["$ref"]).rpartition("/")[2]
+    if "enum" in form:
+        return ", ".join(str(value) or "empty" for value in form["enum"])
+    if choices := form.get("anyOf") or form.get("oneOf"):
+        return " or ".join(dict.fromkeys(map(_kind, choices)))
+    if parts := form.get("prefixItems"):
+        return f"({', '.join(map(_kind, parts))})"
+    if form.get("type") == "array":
+        return f"list of {_kind(form.get('items') or {})}"
+    return str(form.get("format") or form.get("type") or "any")
+
+
+def _spelled(example: Any) -> str:
+    text = json.dumps(example, indent=2, ensure_ascii=False)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN].rpartition(chr(10))[0]}\n…"
+
+
+def _status(code: str) -> str:
+    return f"{code} {HTTPStatus(int(code)).phrase}"
