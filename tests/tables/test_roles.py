@@ -766,6 +766,8 @@ SEEN_BY_SURVEILLANCE = {
     "api/tables/",
     "api/tables/<int:pk>/",
     "api/tables/<int:pk>/rounds/",
+    "api/tables/<int:pk>/rounds/file/",
+    "api/tables/<int:pk>/log/file/",
     "api/tables/<int:pk>/rounds/<int:number>/",
     "api/tables/<int:pk>/settings/",
     "api/tables/<int:pk>/limits/",
@@ -782,6 +784,7 @@ SEEN_BY_SURVEILLANCE = {
     "api/house/holdings/",
     "api/log/",
     "api/schema/",
+    "api/reference/",
 }
 """What the surveillance opens. The page that begins a slip is everybody's who may see one; whoever signs there is asked
 by badge and PIN, and the next test says that they are not."""
