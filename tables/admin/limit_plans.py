@@ -41,7 +41,7 @@ from tables.log.limit_plans import (
 )
 from tables.models import LimitPlan, Table
 from tables.refusals import Refused
-from tables.setup import house_terms, limit_plans, pits, proposals
+from tables.setup import cell_texts, house_terms, limit_plans, pits, proposals
 from tables.setup.limit_plans import TableLimits
 from tables.setup.two_people import Draft
 
@@ -149,17 +149,11 @@ class PlanForm(forms.Form):
 
     def clean_wagers(self) -> dict[str, Value]:
         """Each line's wager, and its least and most."""
-        limits: dict[str, Value] = {}
-        for line in self.cleaned_data["wagers"].splitlines():
-            name, _, bounds = line.strip().partition(" ")
-            low, between, high = bounds.partition(" to ")
-            if not line.strip():
-                continue
-            if not between:
-                raise forms.ValidationError(f"Write {line.strip()!r} as a wager, its least and its most: tie 5 to 100.")
-            amount = MoneyField()
-            limits[WAGER + name] = (amount.to_python(low) or 0, amount.to_python(high) or 0)
-        return limits
+        try:
+            limits = cell_texts.wagers(";".join(self.cleaned_data["wagers"].splitlines()))
+        except cell_texts.Spelling as wrong:
+            raise forms.ValidationError(str(wrong)) from None
+        return {f"{WAGER}{wager}": bounds for wager, bounds in limits.items()}
 
     def clean(self) -> dict[str, Any]:
         """Judged as the write that follows judges; each sentence at its field."""

@@ -93,6 +93,7 @@ from tables.setup import (
 )
 from tables.setup.two_people import Draft
 from tables.slips import retiring
+from tables.spreadsheets import BYTE_ORDER_MARK, spell
 from tables.staff import ages, codes, passkeys, sign_in, staffing, terminal_keys, terminals
 
 
@@ -709,6 +710,8 @@ class ProposalAdmin(SetUp):
             except Refused as refused:
                 form.add_error(None, refused.sentence)
         waiting = not hasattr(proposal, "end")
+        if "effect" in request.GET:
+            return _effect_file(request, proposal)
         context = {
             "proposal": proposal, "form": form, "changes": proposals.changes(proposal), "status": self.status(proposal),
             "may_approve": waiting and proposal in proposals.waiting_for(by),
@@ -756,6 +759,29 @@ class ProposalAdmin(SetUp):
     @admin.display(description="what became of it")
     def status(self, proposal: Proposal) -> str:
         return proposals.status(proposal)
+
+
+def _effect_file(request: HttpRequest, proposal: Proposal) -> HttpResponse:
+    """What a proposal would come to at each table, as CSV."""
+    if not request.user.has_perm("tables.export_lists"):
+        raise PermissionDenied
+    header = (
+        "table",
+        "rounds",
+        "rounds_an_hour",
+        *(f"{name}_{side}" for side in ("before", "after") for name in _SIDE),
+    )
+    lines = (
+        (effect.table, effect.rounds, effect.an_hour, *(getattr(side, name) for side in sides for name in _SIDE))
+        for effect in limit_effect.of_proposal(proposal)
+        for sides in [(effect.before, effect.after)]
+    )
+    answer = HttpResponse(BYTE_ORDER_MARK + spell([header, *lines]), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="proposal-{proposal.number}-effect.csv"'
+    return answer
+
+
+_SIDE: Final = ("handle_cents", "theoretical_cents", "exposure_cents", "edges")
 
 
 admin.site.index_template = "tables/admin/index.html"

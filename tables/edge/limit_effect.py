@@ -33,7 +33,6 @@ ROUNDS: Final = 60
 """So many of the latest rounds are looked at."""
 PAUSE: Final = timedelta(minutes=10)
 """A longer time between two rounds is no pace: nobody played."""
-MOST_TABLES: Final = 12
 HOUR: Final = Fraction(3_600)
 
 Bets = Mapping[tuple[int, str], int]
@@ -108,7 +107,7 @@ def _of_plan(proposal: Proposal) -> list[Effect]:
     outcomes = limit_plans.outcomes(tables, timezone.now())
     concerned = [table for table in tables if outcomes[table.name].facts.concern(plan)]
     effects: list[Effect] = []
-    for table in concerned[:MOST_TABLES]:
+    for table in concerned:
         facts = outcomes[table.name].facts
         values = {name: value for name, value in plan.values.items() if facts.have(name)}
         before = table_settings.settings_of(table)

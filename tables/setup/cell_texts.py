@@ -31,7 +31,7 @@ class Spelling(ValueError):
 _PLAIN: Final = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?")
 _THOUSANDS: Final = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(\.[0-9]{1,2})?")
 _COMMA: Final = re.compile(r"[0-9]{1,12},[0-9]{1,2}")
-_WAGER: Final = re.compile(r"(?P<wager>\w+)\s+(?P<least>\S+)\s*(?:to|-)\s*(?P<most>\S+)")
+_WAGER: Final = re.compile(r"(?P<wager>\S.*?)\s+(?P<least>\S+)\s*(?:to|-)\s*(?P<most>\S+)")
 
 
 def amount(cents: int | None) -> str:

@@ -473,8 +473,13 @@ def _of_fault(event: LimitPlanSet) -> str:
 
 
 def _strange_wagers(values: Values, game: str) -> list[str]:
-    named = [name.removeprefix(WAGER) for name in values if name.startswith(WAGER)]
-    return [wager for wager in named if wager not in GAMES[game].limited_wagers({})]
+    """Wagers that neither the game has nor any of its tables, which may state their own."""
+    named = {name.removeprefix(WAGER) for name in values if name.startswith(WAGER)}
+    strange = named - set(GAMES[game].limited_wagers({}))
+    if strange:
+        for options in Table.objects.filter(game=game, retired_at=None).values_list("options", flat=True):
+            strange -= set(GAMES[game].limited_wagers(options))
+    return sorted(strange)
 
 
 def _felt_faults(event: LimitPlanSet) -> Faults:

@@ -56,3 +56,20 @@ def test_a_proposed_plan_is_told_at_each_table_that_it_is_for(dealer: Hand) -> N
     first, second = limit_effect.of_proposal(Proposal.objects.get())
     assert (first.table, first.rounds, first.after.exposure_cents) == ("Rocket 1", 4, 50_000)
     assert (second.table, second.rounds, second.after.theoretical_cents) == ("Rocket 2", 0, None)
+
+
+def test_every_table_of_a_plan_is_told_and_goes_out_as_a_file(dealer: Hand) -> None:
+    """Harm: whoever approves a plan for twenty tables sees what it costs at twelve."""
+    olga = floor.staff(Role.OPERATOR, "olga", "301")
+    settings = table_settings.settings_of(dealer.table)
+    for number in range(2, 15):
+        table_settings.create_table(f"Rocket {number}", settings, by=olga)
+    draft = limit_plans.proposed(drafted(values={"max_cents": 20_000}), expected_version=0)
+    proposal = proposals.propose(draft, "", by=olga)
+    page = f"/admin/tables/proposal/{proposal.pk}/change/"
+    shown = floor.client(olga).get(page).content.decode()
+    assert "2 further tables" in shown
+    assert "Rocket 14" in shown
+    file = floor.client(olga).get(page, {"effect": "csv"}).content.decode()
+    assert len(file.splitlines()) == 15
+    assert "Rocket 14," in file

@@ -20,8 +20,9 @@ from tables.log.limit_plans import Always, Hours, Occasion
 from tables.models import LimitPlan, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import house_terms, limit_plans, pits, proposals, table_settings
+from tables.setup import cell_texts, house_terms, limit_plans, pits, proposals, table_settings
 from tests import floor
+from tests.tables import wheel
 from tests.terms import read_again
 
 pytestmark = pytest.mark.django_db
@@ -191,3 +192,14 @@ def test_a_plan_over_low_tables_is_retired_by_one_and_over_high_ones_never_unsee
     found = proofs.verify(Book.objects.get(name=HOUSE)).fault
     assert found is not None
     assert "it took two people" in found.what
+
+
+def test_a_plan_for_tables_without_rounds_names_the_wagers_that_they_state(olga: Staff) -> None:
+    """Harm: no roulette can be limited by its number, for the game itself knows no wagers."""
+    wheel.wheel()
+    number = {"wager Straight up": (100, 5_000)}
+    limit_plans.set_plan(drafted(scope="game", of="counted", values=number), expected_version=0, by=olga)
+    wrong = drafted("Other", scope="game", of="counted", values={"wager Corner": (100, 5_000)})
+    with pytest.raises(Refused, match="has no wager Corner"):
+        limit_plans.set_plan(wrong, expected_version=0, by=olga)
+    assert cell_texts.wagers("Straight up 1 to 50; tie 5-100") == {"Straight up": (100, 5_000), "tie": (500, 10_000)}
