@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from dealer_ui.charts import meters
 from dealer_ui.pit import acts
-from dealer_ui.pit.acts import Act
+from dealer_ui.pit.acts import ACTS, Act
 from dealer_ui.pit.alerts import ShownAlert, open_now
 from dealer_ui.pit.needs import Matters, Need, Relief, needs
 from ledger import cage
@@ -87,6 +87,23 @@ class Seen:
         stands = {"is_open": self.standing.is_open, "round_open": self.standing.round_open}
         here = [series for series in offered("floor") if self.may_run and series.begins_at(**stands)]
         return here if self.standing.lock is None else [series for series in here if not series.opens_rack]
+
+    @property
+    def act_places(self) -> list[tuple[Act, bool]]:
+        """Every act in its place, and whether it can be done now; a table is locked or unlocked in the same place."""
+        locks = "unlock-rack" if self.standing.lock else "lock-rack"
+        left_out = {"lock-rack", "unlock-rack", *acts.READERS} - {locks}
+        return [(act, act in self.acts) for act in ACTS.values() if act.name not in left_out] if self.may_run else []
+
+    @property
+    def paper_places(self) -> list[tuple[Series, bool]]:
+        """Every slip that the pit begins, and whether it can be begun now."""
+        return [(series, series in self.paper) for series in offered("floor")] if self.may_run else []
+
+    @property
+    def pressing(self) -> list[Act]:
+        """What the table stands still for until somebody of the pit does it."""
+        return [act for act in self.acts if act.name in acts.READERS]
 
     @property
     def has_seat_pages(self) -> bool:

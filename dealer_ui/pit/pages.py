@@ -42,7 +42,6 @@ from tables.board.shoe_hands import HAS_ROADS
 from tables.day import cash_shifts
 from tables.disputes import cases, papers
 from tables.games.catalog import GAMES
-from tables.log.series import Series, offered
 from tables.log.terms import usual_hold_of
 from tables.models import Staff, Table, Verification
 from tables.refusals import Refused
@@ -111,21 +110,7 @@ def _one(request: HttpRequest, pk: int) -> Seen:
 @require_GET
 def more(request: HttpRequest, pk: int) -> HttpResponse:
     """What a table needs, and everything that can be done there, each in a place of its own."""
-    card = _one(request, pk)
-    context = {"seen": card, "acts": _act_places(card), "papers": _paper_places(card)}
-    return render(request, "dealer_ui/pit/more.html", context)
-
-
-def _act_places(card: Seen) -> list[tuple[Act, bool]]:
-    """Every act in its place, and whether it can be done now; a table is locked or unlocked in the same place."""
-    locks = "unlock-rack" if card.standing.lock else "lock-rack"
-    shown = [act for name, act in ACTS.items() if name == locks or not name.endswith("lock-rack")]
-    return [(act, act in card.acts) for act in shown] if card.may_run else []
-
-
-def _paper_places(card: Seen) -> list[tuple[Series, bool]]:
-    """Every slip that the pit begins, and whether it can be begun now."""
-    return [(series, series in card.paper) for series in offered("floor")] if card.may_run else []
+    return render(request, "dealer_ui/pit/more.html", {"seen": _one(request, pk)})
 
 
 # --- One table -------------------------------------------------------------------------------------------------

@@ -44,8 +44,8 @@ class Plan:
 
     @property
     def high(self) -> int:
-        """Steps from its top edge to its bottom one."""
-        return floor_plans.high_of([(placed.left, placed.top) for placed in self.placed])
+        """Steps from its top edge to its lowest table: what is empty below tells nobody anything."""
+        return max(placed.top for placed in self.placed) + TABLE_HIGH
 
 
 @watches

@@ -410,3 +410,20 @@ def test_the_menu_is_one_line_and_reaches_every_screen(width: int, looking: Look
     assert serious(page, *EVERY_RULE) == []
     page.click(".screens__list a:has-text('Disputes')")
     page.wait_for_url("**/pit/disputes/")
+
+
+def test_what_is_done_seldom_is_folded_and_stays_unfolded_while_the_table_moves(looking: Looking) -> None:
+    """Harm: rows of buttons push what goes on at the table off the screen; or the list closes under a finger because a
+    card was dealt."""
+    dealer, boss = dealt(options={"decks": 6})
+    dealer.bets(seat1=1_000)
+    page = looking(boss.by, f"/pit/tables/{dealer.table.pk}/")
+    ways = page.locator(".table-page__ways > :is(a, details)")
+    assert len({round(box["y"]) for box in (way.bounding_box() for way in ways.all())}) == 1, "one row"
+    page.click("summary:has-text('Slips and acts')")
+    names = page.locator(".table-card__acts .more__grid > *").all_inner_texts()
+    dealer.cards(8)
+    shows(page, dealer)
+    assert page.locator(".table-card__acts details[open]").count() == 1
+    assert page.locator(".table-card__acts .more__grid > *").all_inner_texts() == names, "each has its place"
+    assert serious(page) == []

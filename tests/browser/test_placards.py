@@ -7,6 +7,7 @@ from tables.setup import placards, table_settings
 from tests import floor
 from tests.accessibility import serious
 from tests.fixtures.browser import Looking
+from tests.tables.wheel import wheel
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -31,6 +32,23 @@ def test_a_television_shows_all_of_it_and_a_phone_needs_no_sideways_scrolling(lo
     assert serious(screen) == []
     assert serious(phone) == []
     assert screen.context.cookies() == []
+
+
+@pytest.mark.parametrize("screen", [TELEVISION, {"width": 3840, "height": 2160}], ids=["1080 lines", "2160 lines"])
+@pytest.mark.parametrize("game", ["blackjack", "roulette"])
+def test_the_pay_list_is_read_from_three_metres_on_any_television(
+    looking: Looking, screen: dict[str, int], game: str
+) -> None:
+    """Harm: on a screen of more pixels the list of what is paid is half as large, and the lower half stands empty."""
+    table = blackjack() if game == "blackjack" else wheel("Roulette 1")
+    page = looking(None, placards.of_table(table), screen)
+    assert page.evaluate("document.documentElement.scrollHeight") <= screen["height"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= screen["width"]
+    sizes = page.evaluate(
+        "[...document.querySelectorAll('.placard__rules dt, .placard__rules dd')]"
+        ".map(each => parseFloat(getComputedStyle(each).fontSize))"
+    )
+    assert min(sizes) >= 0.02 * screen["height"]
 
 
 def test_a_sign_follows_the_table_by_itself(looking: Looking) -> None:

@@ -22,6 +22,8 @@ from tables.games.cards import PACKS
 
 TOKEN: Final = "CASINO_READER_TOKEN"  # noqa: S105 -- the name of a variable
 POLL_SECONDS: Final = 0.3
+IDLE_SECONDS: Final = 2.0
+"""Between two questions at a table where no card was due for a while: the house counts a reader as there for longer."""
 LONGEST_WAIT_SECONDS: Final = 5.0
 TIMEOUT_SECONDS: Final = 10.0
 DRAWS: Final = 0.6
@@ -155,7 +157,7 @@ class Reader:
     def work(self, most: int = 0) -> None:
         """Name each card as it leaves the shoe: one that is due, or that a player takes."""
         decided: Iterator[bool] | None = None
-        asked = ""
+        asked, wait = "", POLL_SECONDS
         self.start()
         while not most or len(self.named) < most:
             state = self.line.ask()
@@ -169,8 +171,10 @@ class Reader:
             if state["card_due"] or (state["may_draw"] and decided is not None and next(decided, False)):
                 self.read += 1
                 self.name(self.shoe.next(state))
+                wait = POLL_SECONDS
             else:
-                self.line.sleep(POLL_SECONDS)
+                self.line.sleep(wait)
+                wait = POLL_SECONDS if state["may_draw"] else min(1.1 * wait, IDLE_SECONDS)
 
 
 class Command(BaseCommand):

@@ -12,13 +12,20 @@ function patch(shown, fresh) {
   for (const attribute of fresh.attributes) shown.setAttribute(attribute.name, attribute.value);
   for (const part of fresh.querySelectorAll(":scope > [data-part]")) {
     const old = shown.querySelector(`:scope > [data-part="${part.dataset.part}"]`);
-    if (!old || old.outerHTML === part.outerHTML) continue;
+    if (!old) continue;
+    unfold(old, part);
+    if (old.outerHTML === part.outerHTML) continue;
     const focused = old.contains(document.activeElement) ? document.activeElement : null;
     keep(old, part);
     sign(part);
     old.replaceWith(part);
     if (focused && focused.id) document.getElementById(focused.id)?.focus({ preventScroll: true });
   }
+}
+
+// What somebody unfolded stays so.
+function unfold(old, part) {
+  for (const fold of old.querySelectorAll("details[id][open]")) part.querySelector(`#${fold.id}`)?.setAttribute("open", "");
 }
 
 // The items of a keyed list stay the same nodes: a note that somebody is typing in one survives the others' coming.
