@@ -44,7 +44,7 @@ def test_limits_are_changed_by_keyboard_alone_and_nothing_is_lost_on_the_way(loo
     page.wait_for_selector("td:has-text('Minimum')")
     assert serious(page) == []
     page.click("text=Save all of it")
-    page.wait_for_selector("text=Limits of 2 tables are changed.")
+    page.wait_for_selector("text=2 tables are set otherwise.")
     assert list(Table.objects.order_by("pk").values_list("min_cents", flat=True))[:3] == [2_000, 3_000, 1_000]
     for address in ("/admin/", GRID, f"{GRID}import/", "/admin/tables/table/limits/history/", "/admin/records/"):
         phone = looking(olga, address, PHONE)
