@@ -47,7 +47,8 @@ FLOOR: Final = "tables.watch_floor"
 MENU: Final = (
     Ways("", (
         Way("Floor", "pit:floor", FLOOR,
-            ("pit:table", "pit:plan", "pit:more", "pit:act", "pit:limits", "pit:log", "pit:round"), "tables pits plan"),
+            ("pit:table", "pit:plan", "pit:posts", "pit:more", "pit:act", "pit:limits", "pit:log", "pit:round"),
+            "tables pits plan posts cover"),
         Way("Alerts", "pit:alerts", FLOOR, ("pit:alert-rules", "pit:alert-rule", "pit:alert-channels")),
         Way("Cage", "cage", "tables.watch_cage", about="counter vault cash"),
         Way("Slips", "slips:book", "", ("slips:slip", "slips:begin", "slips:papers"), "fills credits papers"),

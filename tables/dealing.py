@@ -17,7 +17,7 @@ from ledger.lanes import turn_at
 from ledger.models import LogEntry
 from ledger.prepared import Statement
 from ledger.proof.chain import Head
-from tables import attesting, refused_inputs, writer
+from tables import attesting, permits, refused_inputs, writer
 from tables import standing as standings
 from tables.games.catalog import GAMES
 from tables.handlers import HANDLINGS, SLIPS_AND_WORDS
@@ -114,6 +114,7 @@ def _recorded(
             readers.permit(scene, by, entered)
         else:
             handling.permit(scene, by)
+            permits.in_their_pit(scene, by)
         if expected_seq is not None and _has_moved_on(scene, expected_seq):
             raise _stale(head)
         outcome = handling.enter(scene, entered)

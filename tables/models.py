@@ -907,6 +907,53 @@ class FloorPlan(AppendOnly):
         return f"plan of {self.pit}"
 
 
+class Post(AppendOnly):
+    """What somebody who runs the floor runs from a moment on; of those that hold, the latest stands."""
+
+    seq = models.BigIntegerField(unique=True)
+    """The entry, by its number in the house's book."""
+    username = models.CharField(max_length=40)
+    pits = models.JSONField(default=list)
+    """By name; none, and not the whole floor, ends the post."""
+    whole_floor = models.BooleanField(default=False)
+    effective = models.DateTimeField("holds from")
+    proposal = models.IntegerField(null=True)
+    by = models.CharField("set by", max_length=120)
+    at = models.DateTimeField("set at")
+
+    class Meta:
+        verbose_name = "post"
+        ordering: ClassVar[list[str]] = ["-seq"]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["username", "-effective", "-seq"], name="tables_post_standing"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.username}: {'the whole floor' if self.whole_floor else ', '.join(self.pits) or 'no post'}"
+
+
+class PitCover(AppendOnly):
+    """A pit that somebody who runs the floor takes over until a moment; the newest row of the two stands."""
+
+    seq = models.BigIntegerField(unique=True)
+    """The entry, by its number in the house's book."""
+    username = models.CharField(max_length=40)
+    pit = models.CharField(max_length=40)
+    until = models.DateTimeField()
+    """Given back, the moment of that."""
+    reason = models.CharField("why", max_length=200, blank=True)
+    by = models.CharField("set by", max_length=120)
+    at = models.DateTimeField("set at", db_index=True)
+
+    class Meta:
+        verbose_name = "pit that is covered"
+        verbose_name_plural = "pits that are covered"
+        ordering: ClassVar[list[str]] = ["-seq"]
+
+    def __str__(self) -> str:
+        return f"{self.username}: {self.pit}"
+
+
 class LimitPlan(AppendOnly):
     """A version of a limit plan; of those that hold from a moment or before, the latest stands."""
 

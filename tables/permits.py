@@ -18,7 +18,7 @@ from tables.models import PIN, SecretVersion, Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Scene
-from tables.setup import house_terms
+from tables.setup import house_terms, posts
 
 Permit = Callable[[Scene, Staff], None]
 
@@ -71,6 +71,12 @@ def anybody_here(scene: Scene, by: Staff) -> None:
     """Whoever works here: the slip says who may sign which step."""
     if not by.is_active:
         raise Refused("not_permitted", f"{by.name} is no longer active here.", 403)
+
+
+def in_their_pit(scene: Scene, by: Staff) -> None:
+    """Whoever works as one who runs the floor, at a table of a pit of theirs. Asked of every input of the staff, beside
+    its own permit, so that no act on the floor can forget it."""
+    posts.refuse(by, scene.table.name, scene.moment)
 
 
 def not_administering(by: Staff) -> None:

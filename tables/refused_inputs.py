@@ -37,9 +37,9 @@ LONGEST: Final = 300
 
 PERSONAL: Final = frozenset(
     {
-        "barred", "not_attested", "not_permitted", "not_the_dealer", "not_theirs", "not_your_table", "other_terminal",
-        "own_round", "own_shift", "rack_locked", "second_signature", "signed_already", "unknown_reason",
-        "wrong_credentials", "wrong_role",
+        "barred", "not_attested", "not_permitted", "not_the_dealer", "not_theirs", "not_your_pit", "not_your_table",
+        "other_terminal", "own_round", "own_shift", "rack_locked", "second_signature", "signed_already",
+        "unknown_reason", "wrong_credentials", "wrong_role",
     }
 )  # fmt: skip
 """Refusals of somebody who may not, or of a table at which nobody may."""

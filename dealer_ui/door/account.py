@@ -19,7 +19,7 @@ from ledger.house import digest_of
 from tables import attesting
 from tables.models import PASSWORD, PIN, Passkey, Staff, Terminal
 from tables.refusals import Refused
-from tables.setup import house_terms
+from tables.setup import house_terms, posts
 from tables.staff import ages, making, owing, passkeys, sign_in, staffing, terminal_keys, terminals
 
 
@@ -56,6 +56,7 @@ def draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
     key = key if key and key.is_trusted else None
     context = {
         "staff": staff,
+        "runs": posts.in_words(staff),
         "has_password": staff.has(PASSWORD),
         "has_pin": staff.has(PIN),
         "password_days": ages.days_left(staff, PASSWORD),

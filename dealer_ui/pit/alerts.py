@@ -32,7 +32,8 @@ from tables.day import hours
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import pits
+from tables.setup import pits, posts
+from tables.setup.posts import YOURS
 
 MOST_OPEN: Final = 500
 """More open alerts than anybody reads: the newest of them are looked at, and older ones come as those are closed."""
@@ -176,19 +177,23 @@ class Filter:
     kind: str = ""
     table: int | None = None
     pit: str = ""
+    own: frozenset[str] = frozenset()
+    """The pits of whoever looks, where they do not run the whole floor."""
     is_mine: bool = False
     day: date | None = None
     text: str = ""
 
     @classmethod
     def read(cls, query: Mapping[str, str], viewer: Staff) -> Filter:
+        own = posts.bounds(viewer)
         return cls(
             state=query.get("state", OPEN) if query.get("state") in (OPEN, ACKNOWLEDGED, "") else OPEN,
             hearer=inbox.may_hear(viewer.role, query.get("hearer", _hearer_by_default(viewer))),
             severity=query.get("severity", "") if query.get("severity") in _SEVERITIES else "",
             kind=query.get("kind", "") if query.get("kind") in dict(inbox.kinds()) else "",
             table=number(query.get("table")),
-            pit=query.get("pit", ""),
+            pit=query.get("pit", YOURS if own and "table" not in query else ""),
+            own=own,
             is_mine=query.get("mine") == "on",
             day=dates.day(query.get("day")),
             text=query.get("text", "").strip()[:LONGEST_TEXT].replace("\x00", ""),
@@ -203,6 +208,7 @@ class Filter:
             severity=_SEVERITIES.get(self.severity),
             kind=self.kind,
             books=self._books(),
+            not_books=self._elsewhere(),
             by=viewer.signature if self.is_mine else "",
             since=span.start if span else None,
             until=span.end if span else None,
@@ -210,14 +216,21 @@ class Filter:
         )
 
     def _books(self) -> frozenset[int] | None:
-        if self.table is None and not self.pit:
+        if self.table is None and self.pit in ("", YOURS):
             return None
         tables = Table.objects.all()
         if self.table is not None:
             tables = tables.filter(pk=self.table)
-        if self.pit:
+        if self.pit not in ("", YOURS):
             tables = tables.filter(name__in=[name for name, place in pits.places().items() if place.pit == self.pit])
         return frozenset(tables.values_list("book_id", flat=True))
+
+    def _elsewhere(self) -> frozenset[int]:
+        """The tables of other pits, where somebody looks at their own: what is about the house is everybody's."""
+        if self.pit != YOURS or not self.own:
+            return frozenset()
+        names = [name for name, place in pits.places().items() if place.pit not in self.own]
+        return frozenset(Table.objects.filter(name__in=names).values_list("book_id", flat=True))
 
     def spelled(self, **others: Any) -> str:
         """As an address asks for it, with other values for some of it."""
@@ -226,7 +239,8 @@ class Filter:
             "table": self.table, "pit": self.pit, "mine": "on" if self.is_mine else "", "day": self.day,
             "text": self.text,
         } | others  # fmt: skip
-        return urlencode({name: value for name, value in fields.items() if value or name in ("state", "hearer")})
+        always = ("state", "hearer", "pit") if self.own else ("state", "hearer")
+        return urlencode({name: value for name, value in fields.items() if value or name in always})
 
 
 _SEVERITIES: Final = {severity.name.lower(): severity for severity in Severity}
@@ -260,7 +274,7 @@ def alerts(request: HttpRequest) -> HttpResponse:
         "severities": list(Severity)[::-1],
         "kinds": inbox.kinds(),
         "tables": sorted(Table.objects.values_list("pk", "name"), key=lambda named: pits.natural(named[1])),
-        "pits": sorted({row.pit for row in pits.sections()}, key=pits.natural),
+        "pits": [*([YOURS] if asked.own else []), *sorted({row.pit for row in pits.sections()}, key=pits.natural)],
         "hearers": [(role, Role(role).label) for role in HEARERS] if viewer.role in OVERSEERS else [],
     }
     return render(request, "dealer_ui/pit/alerts.html", context)
@@ -328,7 +342,7 @@ HEADER: Final = (
 def alerts_csv(request: HttpRequest) -> HttpResponseBase:
     """All that is asked for, the newest first; without a state in the address, open and acknowledged ones."""
     viewer = _viewer(request)
-    wanted = Filter.read({"state": ""} | request.GET.dict(), viewer).wanted(viewer)
+    wanted = Filter.read({"state": "", "pit": ""} | request.GET.dict(), viewer).wanted(viewer)
     return exports.answer(request, "alerts", HEADER, _pages(wanted))
 
 

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from dealer_ui.pit.floor import Seen
 from tables.games.catalog import GAMES
 from tables.setup.pits import NOWHERE, natural
+from tables.setup.posts import YOURS
 
 NO_PIT: Final = "No pit"
 ORDERS: Final[Mapping[str, str]] = {"place": "By pit", "need": "By need"}
@@ -31,9 +32,11 @@ class Arrangement:
     """What was typed: part of a table's name, its game, its place or its dealer's name."""
     folded: str = ""
     """The pits that are folded, one a line."""
+    own: frozenset[str] = frozenset()
+    """The pits that whoever looks runs, where they do not run the whole floor."""
 
     @classmethod
-    def read(cls, chosen: Mapping[str, Any]) -> Arrangement:
+    def read(cls, chosen: Mapping[str, Any], own: frozenset[str] = frozenset()) -> Arrangement:
         """From an address or from what was kept; nonsense in it asks for nothing."""
         typed = {name: str(chosen.get(name, ""))[:LONGEST] for name in ("place", "q")}
         order, game, state = (str(chosen.get(name, "")) for name in ("order", "game", "state"))
@@ -42,13 +45,14 @@ class Arrangement:
             game=game if game in GAMES else "",
             state=state if state in STATES else "",
             folded=str(chosen.get("folded", ""))[: 20 * LONGEST],
+            own=own,
             **typed,
         )
 
     @property
     def kept(self) -> dict[str, str]:
         """As a session keeps it: what is chosen otherwise than at first."""
-        return {name: value for name, value in asdict(self).items() if value and value != "place"}
+        return {name: value for name, value in asdict(self).items() if value and value != "place" and name != "own"}
 
     @property
     def query(self) -> str:
@@ -59,10 +63,14 @@ class Arrangement:
         """Whether a table is one of those that were asked for, whatever was typed."""
         is_in_state = {"": True, "needs": bool(card.needs), "open": card.standing.is_open}
         return (
-            self.place in ("", pit_of(card), section_of(card))
+            (self.place in ("", pit_of(card), section_of(card)) or self._is_own(card))
             and self.game in ("", card.table.game)
             and is_in_state.get(self.state, not card.standing.is_open)
         )
+
+    def _is_own(self, card: Seen) -> bool:
+        """Whether a table is to be shown as one of the viewer's own; of who runs everything, each is."""
+        return self.place == YOURS and (not self.own or card.place.pit in self.own)
 
     def of(self, cards: Sequence[Seen]) -> list[Seen]:
         """The tables that were asked for: with all that was typed as it stands, or else with each of its words."""

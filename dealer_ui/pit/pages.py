@@ -21,7 +21,7 @@ from dealer_ui.charts.rounds import wins
 from dealer_ui.guards import runs, watches
 from dealer_ui.numbers import number
 from dealer_ui.pieces import in_rack
-from dealer_ui.pit import arranging
+from dealer_ui.pit import arranging, posts
 from dealer_ui.pit.acts import ACTS, Act, consequences
 from dealer_ui.pit.alerts import count_for, open_now, panel
 from dealer_ui.pit.arranging import Arrangement
@@ -46,6 +46,7 @@ from tables.log.terms import usual_hold_of
 from tables.models import Staff, Table, Verification
 from tables.refusals import Refused
 from tables.setup import placards
+from tables.setup import posts as held_posts
 from tables.slips import back_entry
 
 SUBJECTS: Final = ("round", "seats", "shoe", "dealer", "table", "chips", "commission", "correction", "dispute", "alert")
@@ -69,7 +70,7 @@ def _floor(request: HttpRequest) -> dict[str, Any]:
         "groups": arranging.arranged(tables, chosen),
         "orders": arranging.ORDERS,
         "states": arranging.STATES,
-        "places": arranging.places(tables),
+        "places": [*([held_posts.YOURS] if chosen.own else []), *arranging.places(tables)],
         "games": arranging.games(tables),
     }
     beside = {"root": sealing.todays_root(), "owed": cash_shifts.owed(timezone.now())}
@@ -77,10 +78,11 @@ def _floor(request: HttpRequest) -> dict[str, Any]:
 
 
 def _arrangement(request: HttpRequest) -> Arrangement:
-    """What the address asks for; without a question what the same person chose last."""
+    """What the address asks for; without a question what the same person chose last, and at first their own pits."""
+    own = held_posts.bounds(_viewer(request))
     if not request.GET:
-        return Arrangement.read(request.session.get(KEPT, {}))
-    chosen = Arrangement.read(request.GET.dict())
+        return Arrangement.read(request.session.get(KEPT, {"place": held_posts.YOURS} if own else {}), own)
+    chosen = Arrangement.read(request.GET.dict(), own)
     if chosen.kept != request.session.get(KEPT, {}):
         request.session[KEPT] = chosen.kept
     return chosen
@@ -110,7 +112,9 @@ def _one(request: HttpRequest, pk: int) -> Seen:
 @require_GET
 def more(request: HttpRequest, pk: int) -> HttpResponse:
     """What a table needs, and everything that can be done there, each in a place of its own."""
-    return render(request, "dealer_ui/pit/more.html", {"seen": _one(request, pk)})
+    card = _one(request, pk)
+    context = {"seen": card, "elsewhere": posts.elsewhere(_viewer(request), card)}
+    return render(request, "dealer_ui/pit/more.html", context)
 
 
 # --- One table -------------------------------------------------------------------------------------------------
@@ -181,6 +185,7 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
         "dealer_ui/pit/table.html",
         {
             "seen": card,
+            "elsewhere": posts.elsewhere(_viewer(request), card),
             "proof": _proof(card.table),
             "placard": placards.of_table(card.table),
             "pit_placard": placards.of_pit(card.place.pit) if card.place.pit else "",
@@ -378,6 +383,7 @@ def act(request: HttpRequest, pk: int, name: str) -> HttpResponse:
         "says": consequences(card.standing, chosen),
         "key": uuid4(),
         "refused": refused,
+        "elsewhere": posts.elsewhere(_viewer(request), card),
         "possible": chosen in card.acts,
         "typed": request.POST,
     }

@@ -20,6 +20,7 @@ from dealer_ui.pit import (
     pages,
     penetration,
     plan,
+    posts,
     reconciling,
     reports,
     shoe_audits,
@@ -33,6 +34,9 @@ register_converter(Day, "day")
 urlpatterns = [
     path("", pages.floor, name="floor"),
     path("plan/", plan.plan, name="plan"),
+    path("posts/", posts.page, name="posts"),
+    path("posts/cover", posts.cover, name="cover"),
+    path("posts/give-back", posts.give_back, name="give-back"),
     path("find/", finding.find, name="find"),
     path("alerts/", alerts.alerts, name="alerts"),
     path("alerts/acknowledge", alerts.acknowledge, name="acknowledge"),

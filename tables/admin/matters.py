@@ -76,6 +76,7 @@ MATTERS: Final = (
     )),
     Matter("People and devices", (
         _list("Staff", "badge", "tables_staff", "who works here, and as what"),
+        Way("Who runs which pit", "assignment_ind", "admin:posts", "tables.view_post", "posts of pit bosses; cover"),
         Way("Access", "manage_accounts", "pit:access", "tables.view_staff", "the review of who may do what"),
         Way("Roles", "groups", "admin:house-roles", "tables.view_houseterms", "what each role may do and sign"),
         Way("Codes", "password", "codes", "tables.confirm_code", "help somebody to a PIN or a password"),

@@ -19,6 +19,7 @@ from tables.alerting.sorts import SORTS, Severity, of_severity, sort_of
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.setup import posts
 
 OPEN, ACKNOWLEDGED = "open", "acknowledged"
 APART: Final = timedelta(minutes=30)
@@ -42,6 +43,8 @@ class Wanted:
     severity: Severity | None = None
     kind: str = ""
     books: frozenset[int] | None = None
+    not_books: frozenset[int] = frozenset()
+    """Whose alerts are left out; what is about no table stays."""
     by: str = ""
     """Whoever took note of them."""
     since: datetime | None = None
@@ -67,6 +70,8 @@ def _condition(wanted: Wanted) -> Q:
         condition &= Q(kind=wanted.kind)
     if wanted.books is not None:
         condition &= Q(book__in=wanted.books)
+    if wanted.not_books:
+        condition &= Q(book=None) | ~Q(book__in=wanted.not_books)
     if wanted.by:
         condition &= Q(acknowledgement__by=wanted.by)
     moment = "acknowledgement__at" if wanted.state == ACKNOWLEDGED else "at"
@@ -155,7 +160,9 @@ def acknowledge(numbers: Collection[int], note: str, *, by: Staff) -> Taken:
     hearer = "" if by.role in OVERSEERS else str(by.role)
     outcome = Taken()
     with transaction.atomic():
-        for alert in Alert.objects.filter(_condition(Wanted(hearer=hearer)), pk__in=numbers).order_by("pk"):
+        rows = Alert.objects.filter(_condition(Wanted(hearer=hearer)), pk__in=numbers).select_related("book")
+        posts.refuse_any(by, {alert.book.name for alert in rows if alert.book is not None})
+        for alert in rows.order_by("pk"):
             try:
                 alerts.acknowledge(alert, by.signature, note)
                 outcome.alerts.append(alert)

@@ -29,6 +29,7 @@ def enact(floor: Floor, standing: Standing, event: Event, entry: Entry, move_kin
         raise Misconduct(f"the house writes no entry {entry.subject} {entry.kind} in this book")
     floor.follow(standing, event, entry)
     floor.attest(event, entry)
+    floor.hold_to_post(standing, event, entry)
     if check := CHECKS.get(type(event)):
         check(event, entry)
     if type(event) in ENACTMENTS:

@@ -10,7 +10,7 @@ from ledger.house import Difference, difference
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Entry
 from tables import attesting
-from tables.audit import limits, two_people
+from tables.audit import held_posts, limits, two_people
 from tables.audit.comparison import first_difference
 from tables.games.catalog import GAMES
 from tables.log import by_count
@@ -35,6 +35,7 @@ class Floor:
         self._table: Table | None = None
         self._counters = Counters()
         self._tells_notice = False
+        self._held: held_posts.Held | None = None
         self._trust: Trust | None = attesting.trust_before(through + 1) if self.is_the_house else None
         for setting in _settings_through(book, through):
             self._set(settings_after(self._settings, setting.after))
@@ -65,6 +66,16 @@ class Floor:
             self._trust.follow(event, entry.seq)
         self._trust.refuse(event, book=entry.book, seq=entry.seq, by=entry.by, key=entry.key)
         self._counters.follow(event, entry.book)
+
+    def hold_to_post(self, standing: Standing, event: Event, entry: Entry) -> None:
+        """Whoever ran the floor by an entry did so in a pit of theirs, as the house's book had it then. Raises
+        Misconduct."""
+        if self._held is None:
+            self._held = held_posts.Held()
+        if self.is_the_house:
+            self._held.refuse_in_house(event, entry)
+        else:
+            self._held.refuse(event, entry, standing.dealer)
 
     def scene(self, standing: Standing, entry: Entry) -> Scene:
         """The table as it was when an entry was written, and who wrote it."""

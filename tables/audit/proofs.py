@@ -49,7 +49,9 @@ from tables.models import (
     HouseKey,
     HouseTerms,
     LimitPlan,
+    PitCover,
     PitSection,
+    Post,
     Proposal,
     SeriesRetirement,
     Table,
@@ -68,6 +70,8 @@ BESIDE_THE_LOG: Final = (
     (DropSchedule, "drop_schedule", "set"),
     (PitSection, "pit", "section_set"),
     (FloorPlan, "pit", "plan_drawn"),
+    (Post, "post", "set"),
+    (PitCover, "post", "cover_set"),
     (LimitPlan, "limit_plan", "set"),
 )
 """Rows that are an index of the house's entries: whose, and of which entries."""

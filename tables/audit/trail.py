@@ -3,6 +3,7 @@ books."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from ledger import cage, mends
@@ -18,6 +19,7 @@ from tables.games.felt import Illegal
 from tables.games.odds import PayTable
 from tables.handlers import checks
 from tables.log.catalog import read, read_as
+from tables.log.duties import PIT_BOSS
 from tables.log.entries.chips import (
     AtTheCounter,
     ChipSeriesAdded,
@@ -31,6 +33,7 @@ from tables.log.entries.kept import RowsNoted, RowsTakenOver, TableAdded
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.passkeys import AboutPasskey, PasskeyEnded, PasskeysDemanded, PasskeyVouched
 from tables.log.entries.pits import FloorPlanDrawn, PitSectionSet
+from tables.log.entries.posts import CoverSet, PostSet, Stand
 from tables.log.entries.settings import PAYS, PayTableMade, TableSet
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.entries.staff import AboutStaff, CertificateIssued, PasskeyRegistered, PasskeyWithdrawn
@@ -42,8 +45,9 @@ from tables.log.entries.terminal_keys import (
     TerminalKeyVouched,
 )
 from tables.log.event import Misconduct
+from tables.log.fold import signature_of
 from tables.log.series import HOUSE_COUNTS
-from tables.setup import custody, floor_plans, limit_plans, pits, role_choices
+from tables.setup import custody, floor_plans, limit_plans, pits, posts, role_choices
 from tables.slips import barring, kept_apart, stock
 from tables.training import certificates
 
@@ -234,6 +238,30 @@ def check_floor_plan(event: FloorPlanDrawn, entry: Entry) -> None:
     """A plan has the tables that stood in its pit, each on a place of its own."""
     if fault := floor_plans.entry_fault(event, entry):
         raise Misconduct(fault)
+
+
+@checks(PostSet)
+def check_post(event: PostSet, entry: Entry) -> None:
+    """A post is given from then on, by as many people as that took, and says where tables stood."""
+    _refuse_other_floor(event.floor, entry)
+    if fault := posts.entry_fault(event, entry):
+        raise Misconduct(fault)
+    two_people.check_post(event, entry)
+
+
+@checks(CoverSet)
+def check_cover(event: CoverSet, entry: Entry) -> None:
+    """A pit is taken over by who runs the floor, for no longer than that goes, and with a reason."""
+    _refuse_other_floor(event.floor, entry)
+    if event.role != PIT_BOSS or signature_of(event.badge, event.username, event.name) != entry.by:
+        raise Misconduct("a pit is taken over by who runs the floor, and this is by somebody else")
+    if fault := posts.cover_entry_fault(event, entry):
+        raise Misconduct(fault)
+
+
+def _refuse_other_floor(floor: Sequence[Stand], entry: Entry) -> None:
+    if tuple(floor) != posts.stands(entry.seq):
+        raise Misconduct("tables stood elsewhere then than it says")
 
 
 @checks(LimitPlanSet)

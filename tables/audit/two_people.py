@@ -18,6 +18,7 @@ from tables.log.catalog import read, read_as
 from tables.log.entries.chips import DenominationAdded, DenominationChanged
 from tables.log.entries.house_terms import TermsChanged
 from tables.log.entries.limit_plans import LimitPlanSet
+from tables.log.entries.posts import PostSet
 from tables.log.entries.proposals import (
     ProposalApproved,
     ProposalCalledOff,
@@ -38,7 +39,7 @@ from tables.log.event import Misconduct
 from tables.log.house_terms import Value
 from tables.log.terms import Settings, settings_after
 from tables.models import STANDS, LimitPlan, Proposal, ProposalEnd, Staff, Table
-from tables.setup import house_terms, limit_plans, proposals
+from tables.setup import house_terms, limit_plans, posts, proposals
 from tables.setup.two_people import MATTERS
 
 _NEAR: Final = 100
@@ -91,6 +92,13 @@ def _beneath(row: LimitPlan | None, entry: Entry) -> dict[str, int]:
         for body in rows.order_by("seq").values_list("body", flat=True):
             settings[table.name] = settings_after(settings.get(table.name), read_as(TableSet, body).after)
     return limit_plans.beneath(row, entry.at, settings, through_seq=entry.seq - 1)
+
+
+def check_post(event: PostSet, entry: Entry) -> None:
+    """Who runs which pit. Called by the check of such entries."""
+    before, after = posts.before(event, entry), {"pits": list(event.pits), "whole_floor": event.whole_floor}
+    matter = two_people.of_post(before, after)
+    hold(matter, event.proposal, entry, {"about": event.username, "before": before, "after": after})
 
 
 def check_pay_table(event: PayTableMade, entry: Entry) -> None:

@@ -32,6 +32,7 @@ from tables.log.entries import (
     mishaps,
     passkeys,
     pits,
+    posts,
     proposals,
     readers,
     refusals,
@@ -87,6 +88,9 @@ LATE: Final = Matter("late", "Late signatures", "Steps of slips that came long a
 DISCREPANCIES: Final = Matter("discrepancies", "Open discrepancies", "Opened on this day, and nobody has closed them.")
 ALERTS: Final = Matter("alerts", "Alerts that nobody acknowledged", "Raised on this day.")
 SETTINGS: Final = Matter("settings", "Settings", "What was set otherwise, and what was proposed.")
+POSTS: Final = Matter(
+    "posts", "Posts and cover", "Who was given which pit, and who took one over, for how long and why."
+)
 PEOPLE: Final = Matter(
     "people", "People, PINs and roles", "Taken on, changed, given a secret; emergency codes.", is_of_the_floor=False
 )
@@ -101,7 +105,7 @@ KEYS: Final = Matter(
 
 MATTERS: Final = (
     DISCREPANCIES, ALERTS, VOIDS, MISHAPS, FROM_PAPER, CHIPS_AND_CASH, CORRECTIONS, DISPUTES, OVER_LIMIT, REFUSED, LATE,
-    TAKE_BACKS, SETTINGS, PEOPLE, LOCK_OUTS, TERMINALS, PROGRAMS, KEYS,
+    TAKE_BACKS, POSTS, SETTINGS, PEOPLE, LOCK_OUTS, TERMINALS, PROGRAMS, KEYS,
 )  # fmt: skip
 """As the report has them: what is open first."""
 
@@ -151,6 +155,8 @@ EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
         custody.DropScheduled: SETTINGS,
         pits.PitSectionSet: SETTINGS,
         pits.FloorPlanDrawn: SETTINGS,
+        posts.PostSet: POSTS,
+        posts.CoverSet: POSTS,
         limit_plans.LimitPlanSet: SETTINGS,
         limits.LimitsAnnounced: SETTINGS,
         settings.TableRetired: SETTINGS,

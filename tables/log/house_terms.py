@@ -242,6 +242,11 @@ TERMS: Final[Mapping[str, Term]] = {
             default=8, least=0, most=72, unset="no time",
             help="Whoever gave up being an operator signs nothing that moves chips or cash for so long: a shift.",
         ),
+        Term(
+            name="post_required", title="Running the floor takes a post", group=DUTIES, kind="flag", default=False,
+            help="No: whoever has no post runs the whole floor. Yes: they run no pit until an operator gives them one,"
+            " or they take one over.",
+        ),
         # --- Roles
         Term(
             name=role_choices.PERMISSIONS_TERM, title="What roles may do otherwise", group=ROLES, kind="choices",

@@ -16,8 +16,9 @@ _TAKES: Final = ("rake_permille", "rake_cap_cents", "time_charge_cents", "marks_
 
 SERVICE_ACCOUNT: Final = "service_account"
 PLAN: Final = "limit_plan"
-_TITLES: Final = {SERVICE_ACCOUNT: "What a program may do", PLAN: "A limit plan"}
-_LIKE: Final = {SERVICE_ACCOUNT: "staff", PLAN: "limits"}
+POST: Final = "post"
+_TITLES: Final = {SERVICE_ACCOUNT: "What a program may do", PLAN: "A limit plan", POST: "Who runs which pit"}
+_LIKE: Final = {SERVICE_ACCOUNT: "staff", PLAN: "limits", POST: "staff"}
 """Matters that take two people where another does: access is access, whoever has it, and limits are limits."""
 
 
@@ -101,6 +102,18 @@ def of_service_account(before: Mapping[str, Any], after: Mapping[str, Any]) -> s
         or after["expires"] > before.get("expires", "")
     )
     return SERVICE_ACCOUNT if gained else None
+
+
+def of_post(before: Mapping[str, Any], after: Mapping[str, Any]) -> str | None:
+    """The same of who runs which pit: that somebody may run more. Whoever has no post is bounded by none, so the first
+    one takes away, and the last one that ends gives back."""
+    earlier, later = (None if _unbounded(facts) else set(facts["pits"]) for facts in (before, after))
+    gained = earlier is not None and (later is None or later - earlier)
+    return POST if gained else None
+
+
+def _unbounded(facts: Mapping[str, Any]) -> bool:
+    return bool(facts["whole_floor"]) or not facts["pits"]
 
 
 def _widened(before: Any, after: Any) -> bool:

@@ -107,6 +107,7 @@ def _refuse_unconfirmed(scene: Scene, entered: SignIn) -> None:
     if boss is None or not boss.has_perm("tables.run_floor"):
         says = f"{dealer.name}, or a pit boss, has to agree to the relief by badge and PIN."
         raise Refused("not_theirs", says, 403)
+    permits.in_their_pit(scene, boss)
 
 
 @enters(SignOut, permit=permits.the_dealer_who_leaves)

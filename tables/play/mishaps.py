@@ -248,6 +248,7 @@ def _second(scene: Scene, username: str, term: str) -> Second | None:
         raise Refused("second_signature", f"The second signature is that of {paper.either(roles)}.", 403)
     if second.username == scene.by.username:
         raise Refused("second_signature", "The second signature is somebody else's.", 403)
+    permits.in_their_pit(scene, second)
     return Second(second.username, second.name, second.badge, str(second.role))
 
 

@@ -19,7 +19,7 @@ from tables.log.entries.limit_plans import LimitPlanSet, called, said
 from tables.log.limit_plans import AMOUNTS, WAGER, Occasion, Value, Values, limits_in
 from tables.models import LimitPlan, Staff, Table
 from tables.refusals import Refused
-from tables.setup import house_terms, limit_plans, limits
+from tables.setup import house_terms, limit_plans, limits, posts
 from tables.setup.limit_plans import LONGEST
 
 LASTS: Final = timedelta(hours=4)
@@ -35,6 +35,7 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
     """Set other limits at a table at once, for four hours. Raises Refused."""
     if not (by.has_perm(PERMISSION) and by.has_perm("tables.run_floor")):
         raise Refused("not_permitted", "A pit boss changes limits in an emergency.", 403)
+    posts.refuse(by, table.name)
     if not reason.strip():
         raise Refused("no_reason", "Say why in a few words: the operators hear of it at once.", 422)
     if sentences := _looser(table, values):

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from django.db import transaction
@@ -50,12 +51,12 @@ class Place:
 NOWHERE: Final = Place()
 
 
-def sections(through_seq: int | None = None) -> list[PitSection]:
-    """The sections that there are; as it was through an entry of the house's book."""
-    rows = PitSection.objects.order_by("seq")
+def sections(through_seq: int | None = None, moment: datetime | None = None) -> list[PitSection]:
+    """The sections that there are; as it was through an entry of the house's book, or at a moment."""
+    rows = PitSection.objects.order_by("pit", "section", "-seq").distinct("pit", "section")
     rows = rows if through_seq is None else rows.filter(seq__lte=through_seq)
-    newest = {(row.pit, row.section): row for row in rows}
-    standing = [row for row in newest.values() if row.tables]
+    rows = rows if moment is None else rows.filter(at__lte=moment)
+    standing = [row for row in rows if row.tables]
     return sorted(standing, key=lambda row: (natural(row.pit), natural(row.section)))
 
 

@@ -19,7 +19,9 @@ from tables.staff import ages, attempts, sign_in, terminals
 
 Signed = TypeVar("Signed")
 
-_PERSONAL: Final = {"wrong_role", "not_permitted", "signed_already", "not_the_dealer", "own_shift", "not_theirs"}
+_PERSONAL: Final = {
+    "wrong_role", "not_permitted", "signed_already", "not_the_dealer", "own_shift", "not_theirs", "not_your_pit",
+}  # fmt: skip
 """Refusals of who signs, not of what is signed."""
 
 

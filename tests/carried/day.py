@@ -60,7 +60,8 @@ from tables.management.commands.pepper import carry
 from tables.models import Denomination, PracticeAnswer, ShoeSource, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import denominations, floor_plans, pay_tables, pits, table_settings
+from tables.setup import denominations, floor_plans, pay_tables, pits, posts, table_settings
+from tables.setup.posts import Wanted
 from tables.slips import cage_desk
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
@@ -101,7 +102,7 @@ TRIES: Final = 3
 ONLY_BY_AN_UPGRADE: Final = {(True, "rows", "taken_over")}
 """What no house writes that was new with its release: a kept house gets it when it is upgraded."""
 SINCE_THE_LATEST_KEPT_HOUSE: Final[frozenset[tuple[bool, str, str]]] = frozenset(
-    {(True, "checkpoint", "begun"), (True, "proposal", "decided")}
+    {(True, "checkpoint", "begun"), (True, "proposal", "decided"), (True, "post", "set"), (True, "post", "cover_set")}
 )
 """What the log got a word for since a house was kept last. A day here makes it happen: the next house has it."""
 POT_GAMES: Final = tuple(name for name, game in GAMES.items() if game.kind == "pot")
@@ -348,8 +349,19 @@ def _pits(house: House) -> None:
     second = PitSectionSet(pit="Pit 1", section="B", tables=("Rocket 3",))
     for section in (first, second, structs.replace(second, tables=())):
         pits.set_section(section, by=house.olga)
+    _posts(house, PitSectionSet(pit="Pit 2", tables=("Rocket 3",)))
     pits.set_section(structs.replace(first, tables=("Rocket 1", "Rocket 2", "Rocket 3")), by=house.olga)
     floor_plans.draw(FloorPlanDrawn(pit="Pit 1", spots={"Rocket 1": (2, 1), "Rocket 3": (6, 4)}), seen=0, by=house.olga)
+
+
+def _posts(house: House, other: PitSectionSet) -> None:
+    """A pit boss is given a pit, takes over another one and gives it back; then runs the whole floor again."""
+    pits.set_section(other, by=house.olga)
+    posts.set_post(Wanted(house.second.username, ("Pit 1",)), by=house.olga)
+    posts.take_over(other.pit, timezone.now() + timedelta(hours=2), "A colleague was called away", by=house.second)
+    posts.give_back(other.pit, by=house.second)
+    posts.set_post(Wanted(house.second.username), by=house.olga)
+    pits.set_section(structs.replace(other, tables=()), by=house.olga)
 
 
 def _staff(house: House) -> None:

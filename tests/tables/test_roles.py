@@ -133,6 +133,8 @@ A_MOMENT = Guard((IN, 403, 403, 404, 404, 404), (IN, 403, 403, 405, 405, 405))
 TELL_THE_CLOCK = Guard((IN, 302, 302, 302, 302, 302), (IN, 400, 400, 400, 400, 400))
 PROPOSE = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 400, 400, 403))
 RUN = Guard((IN, 403, 403, 200, 403, 403), (IN, 403, 403, 400, 403, 403))
+RUN_A_PIT = Guard((IN, 403, 403, 302, 403, 403), (IN, 403, 403, 422, 403, 403))
+GIVE_BACK = Guard((IN, 403, 403, 302, 403, 403), (IN, 403, 403, 409, 403, 403))
 A_DISPUTE = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 400, 403, 403))
 CORRECT = Guard((IN, 403, 403, 200, 403, 403), (IN, 403, 403, 422, 403, 403))
 SHOES = Guard((IN, 403, 403, 403, 403, 200), (IN, 403, 403, 403, 403, 405))
@@ -243,6 +245,9 @@ DECLARED: dict[str, Guard] = {
     "seat/<str:token>/live": NOBODYS_SEAT,
     "pit/": WATCH,
     "pit/plan/": WATCH,
+    "pit/posts/": WATCH,
+    "pit/posts/cover": RUN_A_PIT,
+    "pit/posts/give-back": GIVE_BACK,
     "pit/find/": SLIPS_LISTED,
     "pit/alerts/": WATCH,
     "pit/alerts.csv": WATCH,
@@ -447,11 +452,14 @@ MODELS |= {
     )
 } | {
     "tables/proposal": {"": READ, "add/": NEVER, "<path:object_id>/change/": READ},
+    "tables/post": {"": READ, "add/": NEVER, "<path:object_id>/change/": READ_ONLY},
+    "tables/pitcover": {"": READ, "add/": NEVER, "<path:object_id>/change/": READ_ONLY},
     "tables/limitplan": {"": READ, "add/": ADD, "<path:object_id>/change/": READ},
 }
 DECLARED |= {
     "admin/records/": READ,
     "admin/tables/pitsection/plan/": admin(200, 200, 302, 403),
+    "admin/tables/post/grid/": admin(200, 200, 422, 403),
     "admin/tables/table/grid/": CHOOSE_FOR_ROLES,
     "admin/tables/table/grid.csv": SHOWN,
     "admin/tables/table/grid/import/": ADD,
@@ -727,6 +735,7 @@ SEEN_BY_SURVEILLANCE = {
     "pit/discrepancies/",
     "pit/discrepancies.csv",
     "pit/plan/",
+    "pit/posts/",
     "pit/disputes/",
     "pit/disputes.csv",
     "pit/find/",

@@ -30,6 +30,7 @@ from tables.audit.rows import (
     pay_tables,
     people,
     pits,
+    posts,
     seat_pages,
     secrets,
     service_accounts,
@@ -73,6 +74,8 @@ KINDS: Final = (
     Kind("schedule of drops", keys.drops_in_log, keys.drops_in_database),
     Kind("section of a pit", pits.in_log, pits.in_database),
     Kind("plan of a pit", pits.plans_in_log, pits.plans_in_database),
+    Kind("post", posts.in_log, posts.in_database),
+    Kind("cover", posts.covers_in_log, posts.covers_in_database),
     Kind("limit plan", limit_plans.in_log, limit_plans.in_database),
     Kind("certificate", certified.in_log, certified.in_database),
 )

@@ -1,11 +1,11 @@
-"""Who signs in and out. Terminals and addresses are nobody's business outside."""
+"""Who signs in and out, and who runs which pit. Terminals and addresses are nobody's business outside."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from tables.feed.telling import Told, tells
-from tables.log.entries import staff
+from tables.log.entries import posts, staff
 
 
 @tells(staff.StaffSignedIn)
@@ -33,3 +33,27 @@ class StaffLockedOut(Told, frozen=True, kw_only=True):
     type: ClassVar[str] = "staff.locked_out"
 
     username: str
+
+
+@tells(posts.PostSet)
+class PostSet(Told, frozen=True, kw_only=True):
+    """Somebody runs these pits from a moment on."""
+
+    type: ClassVar[str] = "post.set"
+
+    username: str
+    pits: tuple[str, ...]
+    """None, and not the whole floor: they have no post any more."""
+    whole_floor: bool
+    effective: str
+
+
+@tells(posts.CoverSet)
+class PitCovered(Told, frozen=True, kw_only=True):
+    """Somebody took over a pit until a moment, or gave it back."""
+
+    type: ClassVar[str] = "pit.covered"
+
+    username: str
+    pit: str
+    until: str

@@ -88,6 +88,7 @@ def table_of(who: Staff, name: str, *args: Any, query: str = "") -> list[dict[st
 READING: dict[str, Callable[[Hand], list[Any]]] = {
     "floor": lambda hand: [],
     "plan": lambda hand: [],
+    "posts": lambda hand: [],
     "alerts": lambda hand: [],
     "alerts-csv": lambda hand: [],
     "table": lambda hand: [hand.table.pk],
@@ -120,7 +121,7 @@ READING: dict[str, Callable[[Hand], list[Any]]] = {
     "search": lambda hand: [],
     "search-csv": lambda hand: [],
 }
-DOING = {"act", "acknowledge", "take-discrepancy", "close-discrepancy", "close-day"}
+DOING = {"act", "cover", "give-back", "acknowledge", "take-discrepancy", "close-discrepancy", "close-day"}
 IN_TEST_DISPUTES = {"dispute", "correction", "open-dispute", "correct"}
 IN_TEST_PENETRATION = {"penetration", "penetration-csv"}
 IN_TEST_AUDITORS = {"audit", "audit-ask", "audit-bundle"}

@@ -31,7 +31,17 @@ from tables.log.limit_plans import Always
 from tables.management.commands.pepper import carry
 from tables.models import Denomination, Passkey, Staff, Terminal
 from tables.roles import Role
-from tables.setup import denominations, floor_plans, limit_plans, pay_tables, pits, service_accounts, table_settings
+from tables.setup import (
+    denominations,
+    floor_plans,
+    limit_plans,
+    pay_tables,
+    pits,
+    posts,
+    service_accounts,
+    table_settings,
+)
+from tables.setup.posts import Wanted
 from tables.setup.service_accounts import Access
 from tables.staff import codes, emergency, making, passkeys, service_tokens, staffing, terminals
 from tables.training import certificates
@@ -72,6 +82,7 @@ def house(clock: Clock) -> Hand:
     certificates.certify(finished(Staff.objects.get(username="tess")), by=boss.by)
     pits.set_section(PitSectionSet(pit="Pit 1", tables=(dealer.table.name,)), by=olga)
     floor_plans.draw(FloorPlanDrawn(pit="Pit 1", spots={dealer.table.name: (3, 4)}), seen=0, by=olga)
+    posts.set_post(Wanted("bella", ("Pit 1",)), by=olga)
     weekend = LimitPlanSet(
         name="Weekend",
         version=0,
@@ -124,7 +135,7 @@ def verified() -> str:
         call_command("verify", stdout=says, no_color=True)
     if "DOES NOT HOLD" in says.getvalue():
         return says.getvalue()
-    assert "rows of 34 kinds are what it says" in says.getvalue()
+    assert "rows of 36 kinds are what it says" in says.getvalue()
     return ""
 
 
@@ -195,6 +206,15 @@ TAMPERINGS: dict[str, tuple[str, str]] = {
     "a table moved on the plan": (
         "UPDATE tables_floorplan SET pit = 'Pit 2'",
         "plan of a pit 1: the log says pit Pit 1; the row says pit Pit 2",
+    ),
+    "a pit boss gets another pit": (
+        """UPDATE tables_post SET pits = '["Pit 2"]'""",
+        "post 1: the log says pits ('Pit 1',); the row says pits ('Pit 2',)",
+    ),
+    "a cover of the intruder's own": (
+        "INSERT INTO tables_pitcover (seq, username, pit, until, reason, by, at)"
+        " VALUES (0, 'bella', 'Pit 2', '2030-01-01', 'x', 'bella Bella', now())",
+        "cover 1: there is a row, and the log says nothing of it",
     ),
     "a maximum bet raised": (
         "UPDATE tables_table SET max_cents = 99999900",

@@ -16,12 +16,13 @@ from tables.audit.rows import comparing
 from tables.log.entries.chips import DenominationAdded
 from tables.log.entries.house_terms import TermsChanged
 from tables.log.entries.limit_plans import LimitPlanSet
+from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.proposals import ProposalApproved
 from tables.log.entries.service_accounts import ServiceAccountSet
 from tables.log.entries.settings import TableSet
 from tables.log.entries.staff import StaffAdded, StaffChanged
 from tables.log.limit_plans import Always
-from tables.models import Denomination, HouseTerms, PayTable, Proposal, ProposalEnd, Staff, Table
+from tables.models import Denomination, HouseTerms, PayTable, Post, Proposal, ProposalEnd, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import (
@@ -29,6 +30,8 @@ from tables.setup import (
     house_terms,
     limit_plans,
     pay_tables,
+    pits,
+    posts,
     proposals,
     service_accounts,
     table_settings,
@@ -85,6 +88,15 @@ SEASON = LimitPlanSet(
 )
 
 
+def more_than_a_pit(table: Table) -> posts.Wanted:
+    """The whole floor for a pit boss who has run one pit so far."""
+    by = Staff.objects.filter(role=Role.OPERATOR)[0]
+    if not Post.objects.exists():
+        pits.set_section(PitSectionSet(pit="Pit 1", tables=(table.name,)), by=by)
+        posts.set_post(posts.Wanted("paul", ("Pit 1",)), by=by)
+    return posts.Wanted("paul", whole_floor=True)
+
+
 def draft_of(matter: str, table: Table) -> Draft:
     """A change of each matter, as its form would propose it."""
     chip = Denomination.objects.order_by("pk").first()
@@ -99,6 +111,7 @@ def draft_of(matter: str, table: Table) -> Draft:
         "staff": lambda: staffing.draft("dan", {"name": "Dan", "role": "dealer", "badge": "102"}),
         "service_account": lambda: service_accounts.draft("Lounge", LOUNGE),
         "limit_plan": lambda: limit_plans.draft_of(SEASON, expected_version=0),
+        "post": lambda: posts.draft(more_than_a_pit(table)),
     }
     draft = drafts[matter]()
     assert draft is not None
@@ -120,6 +133,7 @@ def alone(matter: str, table: Table, by: Staff) -> None:
         "staff": lambda: staffing.add_staff(username="dan", name="Dan", role="dealer", badge="102", by=by),
         "service_account": lambda: service_accounts.set_account("Lounge", LOUNGE, by=by),
         "limit_plan": lambda: limit_plans.set_plan(SEASON, expected_version=0, by=by),
+        "post": lambda: posts.set_post(more_than_a_pit(table), by=by),
     }
     deeds[matter]()
 
@@ -143,6 +157,8 @@ def rows() -> dict[str, int]:
 @pytest.mark.parametrize("matter", SETTINGS)
 def test_one_person_is_refused_and_two_do_it(matter: str, open_house: Table, olga: Staff, omar: Staff) -> None:
     """Harm: one person moves what the house pays, takes, allows or trusts; or two cannot."""
+    if matter == "post":
+        more_than_a_pit(open_house)
     before = rows()
     with pytest.raises(Refused) as refused:
         alone(matter, open_house, olga)

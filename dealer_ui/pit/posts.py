@@ -1,0 +1,130 @@
+"""Who runs which pit, on the floor: pit by pit, with taking another one over for a while and giving it back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from dealer_ui.guards import runs, watches
+from dealer_ui.pit.floor import Seen
+from tables.day import hours
+from tables.log.posts import LONGEST_COVER, Duty
+from tables.models import Staff
+from tables.refusals import Refused
+from tables.setup import pits, posts
+from tables.setup.posts import Runner
+
+HOURS: Final = (1, 2, 4, 8, 12)
+SHIFT: Final = "shift"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A pit, with those who run it."""
+
+    pit: str
+    tables: int
+    runners: list[Runner]
+    covers: list[tuple[Runner, datetime, str]]
+    """Who took it over, until when and why."""
+    is_own: bool
+    is_covered: bool
+    """Whether whoever looks took it over."""
+
+
+@watches
+@require_GET
+def page(request: HttpRequest) -> HttpResponse:
+    """All pits, and what whoever looks runs there."""
+    return _draw(request)
+
+
+def _draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
+    viewer, moment = _viewer(request), timezone.now()
+    everyone, held = posts.everyone(moment), posts.own(viewer)
+    context = {
+        "lines": _lines(everyone, held),
+        "whole_floor": [runner for runner in everyone if runner.duty.whole_floor],
+        "without": [runner for runner in everyone if not (runner.duty.whole_floor or runner.duty.pits)],
+        "own": held,
+        "own_pits": sorted(held.pits, key=pits.natural) if held else [],
+        "may_cover": held is not None and not held.whole_floor,
+        "shift_ends": hours.shift_of(moment).end,
+        "hours": HOURS,
+        "chosen": request.POST.get("pit") or request.GET.get("pit", ""),
+        "typed": request.POST,
+        "refused": refused,
+    }
+    return render(request, "dealer_ui/pit/posts.html", context, status=refused.status if refused else 200)
+
+
+def _lines(everyone: list[Runner], held: Duty | None) -> list[Line]:
+    counts: dict[str, int] = {}
+    for row in pits.sections():
+        counts[row.pit] = counts.get(row.pit, 0) + len(row.tables)
+    return [
+        Line(
+            pit=pit,
+            tables=count,
+            runners=[runner for runner in everyone if pit in runner.duty.pits - runner.duty.covered],
+            covers=[(runner, *runner.covers[pit]) for runner in everyone if pit in runner.covers],
+            is_own=held is not None and held.runs(pit),
+            is_covered=held is not None and pit in held.covered,
+        )
+        for pit, count in counts.items()
+    ]
+
+
+@runs
+@require_POST
+def cover(request: HttpRequest) -> HttpResponse:
+    """Take a pit over."""
+    viewer, pit = _viewer(request), request.POST.get("pit", "")
+    try:
+        row = posts.take_over(pit, _until(request.POST.get("for", "")), request.POST.get("reason", ""), by=viewer)
+    except Refused as refused:
+        return _draw(request, refused)
+    messages.success(request, f"You run {pit} until {timezone.localtime(row.until):%H:%M}.")
+    return redirect("pit:floor")
+
+
+def _until(span: str) -> datetime:
+    """Until when, as it was chosen; nonsense is a moment that is over, which is refused in words."""
+    moment = timezone.now()
+    if span == SHIFT:
+        return min(hours.shift_of(moment).end, moment + LONGEST_COVER)
+    return moment + timedelta(hours=int(span)) if span in map(str, HOURS) else moment
+
+
+@runs
+@require_POST
+def give_back(request: HttpRequest) -> HttpResponse:
+    """Give a pit back before the time is over."""
+    pit = request.POST.get("pit", "")
+    try:
+        posts.give_back(pit, by=_viewer(request))
+    except Refused as refused:
+        return _draw(request, refused)
+    messages.success(request, f"You gave {pit} back.")
+    return redirect("pit:posts")
+
+
+def elsewhere(viewer: Staff, card: Seen) -> Refused | None:
+    """Why whoever looks may not run the floor at a table; None where they may, or run no floor at all."""
+    try:
+        posts.refuse(viewer, card.table.name)
+    except Refused as refused:
+        return refused
+    return None
+
+
+def _viewer(request: HttpRequest) -> Staff:
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
+    return request.user

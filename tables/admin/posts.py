@@ -1,0 +1,195 @@
+"""Who runs which pit: one grid of people and pits, saved all or nothing; and the rows behind it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import path
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from django.views.decorators.http import require_http_methods
+
+from tables.admin.custody import NeverChanged
+from tables.log import two_people
+from tables.models import PitCover, Post, Proposal, Staff
+from tables.refusals import Refused
+from tables.setup import house_terms, pits, posts, proposals
+from tables.setup.posts import SETS, Runner, Wanted
+
+WHOLE_FLOOR = "*"
+"""The value of the box for the whole floor: no pit is called so in a form, for theirs are numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Somebody who runs the floor, with a box for each pit."""
+
+    runner: Runner
+    ticked: frozenset[str]
+    stands: frozenset[str]
+    """The boxes as they stood when the editor looked."""
+    seen: int
+    """The entry of their newest post then; 0 for none."""
+
+    @property
+    def key(self) -> int:
+        return self.runner.person.pk
+
+    @property
+    def was(self) -> str:
+        return json.dumps(sorted(self.stands))
+
+    @property
+    def is_changed(self) -> bool:
+        return self.ticked != self.stands
+
+    @property
+    def wanted(self) -> Wanted:
+        whole_floor = WHOLE_FLOOR in self.ticked
+        names = () if whole_floor else tuple(sorted(self.ticked, key=pits.natural))
+        return Wanted(self.runner.person.username, names, whole_floor)
+
+
+@require_http_methods(["GET", "POST"])
+def grid(request: HttpRequest) -> HttpResponse:
+    """The grid; sent, every row that was changed is set, or proposed where that takes two people."""
+    viewer = request.user
+    permission = "tables.view_post" if request.method == "GET" else SETS
+    if not isinstance(viewer, Staff) or not viewer.has_perm(permission):
+        raise PermissionDenied
+    names = sorted({row.pit for row in pits.sections()}, key=pits.natural)
+    form = request.POST if request.method == "POST" else None
+    rows, refused = _rows(names, form), None
+    if form is not None:
+        try:
+            messages.success(request, _save([row for row in rows if row.is_changed], form, viewer))
+            return redirect("admin:posts")
+        except Refused as refusal:
+            refused = refusal
+            messages.error(request, refusal.sentence)
+    terms = house_terms.as_entered(timezone.now())
+    context = {
+        **admin.site.each_context(request),
+        "title": "Who runs which pit",
+        "pits": [(name, _beside(name, rows)) for name in names],
+        "rows": rows,
+        "whole_floor": WHOLE_FLOOR,
+        "is_required": terms[posts.REQUIRED],
+        "takes_two": two_people.needed(two_people.POST, terms),
+        "typed": form or {},
+        "may_set": viewer.has_perm(SETS),
+    }
+    return TemplateResponse(request, "tables/admin/posts.html", context, status=refused.status if refused else 200)
+
+
+def _rows(names: Collection[str], form: QueryDict | None) -> list[Row]:
+    newest = {row.username: row.seq for row in Post.objects.order_by("seq")} if form is None else {}
+    return [_row(runner, names, form, newest.get(runner.person.username, 0)) for runner in posts.everyone()]
+
+
+def _row(runner: Runner, names: Collection[str], form: QueryDict | None, seen: int) -> Row:
+    post, key = runner.post, runner.person.pk
+    present = frozenset([WHOLE_FLOOR]) if post and post.whole_floor else frozenset(post.pits if post else ())
+    if form is None or f"was-{key}" not in form:
+        return Row(runner, present, present, seen)
+    boxes = {WHOLE_FLOOR, *names}
+    ticked = frozenset(form.getlist(f"post-{key}")) & boxes
+    return Row(runner, ticked, _sent(str(form[f"was-{key}"])), _number(form.get(f"seen-{key}", "")))
+
+
+def _sent(text: str) -> frozenset[str]:
+    try:
+        return frozenset(name for name in json.loads(text) if isinstance(name, str))
+    except (ValueError, TypeError):
+        return frozenset()
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
+
+
+def _beside(pit: str, rows: Collection[Row]) -> list[str]:
+    """Who runs a pit, the other way round: by name, with those who cover it now."""
+    own = [row.runner.person.name for row in rows if pit in row.stands]
+    return own + [f"{row.runner.person.name} (covers it)" for row in rows if pit in row.runner.covers]
+
+
+def _save(rows: list[Row], form: QueryDict, by: Staff) -> str:
+    """Set or propose every row, all or none; what came of it. Raises Refused, which names whose row it was."""
+    if not rows:
+        raise Refused("nothing_changes", "Tick or untick a box first: nothing would be changed.", 422)
+    effective, proposed = _effective(form.get("effective", "")), []
+    with transaction.atomic():
+        for row in rows:
+            try:
+                proposed += _set(row, effective, form.get("comment", ""), by)
+            except Refused as refused:
+                says = f"Nothing was saved. {row.runner.person.name}: {refused.sentence}"
+                raise Refused(refused.code, says, refused.status) from None
+    count = len(rows) - len(proposed)
+    done = f"{count} post{'' if count == 1 else 's'} set." if count else ""
+    waits = f"{len(proposed)} wait{'s' if len(proposed) == 1 else ''} for a second operator." if proposed else ""
+    return " ".join(filter(None, (done, waits)))
+
+
+def _set(row: Row, effective: datetime | None, comment: str, by: Staff) -> list[Proposal]:
+    draft = posts.draft(row.wanted, effective)
+    if draft is not None:
+        return [proposals.propose(draft, comment, by=by)]
+    posts.set_post(row.wanted, by=by, seen=row.seen, effective=effective)
+    return []
+
+
+def _effective(text: str) -> datetime | None:
+    """From when on, by the house's clock; None for at once. Raises Refused."""
+    if not text.strip():
+        return None
+    try:
+        moment = parse_datetime(text.strip())
+    except ValueError:
+        moment = None
+    if moment is None:
+        raise Refused("bad_post", "Say from when as 2026-01-31 18:00, or leave it empty for at once.", 422)
+    return timezone.make_aware(moment) if timezone.is_naive(moment) else moment
+
+
+class ReadAlone(NeverChanged):
+    """Rows that are set elsewhere."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """The grid sets them, or the floor."""
+        return False
+
+
+@admin.register(Post)
+class PostAdmin(ReadAlone):
+    """Every post that was ever set."""
+
+    list_display = ("username", "which", "effective", "by", "at")
+    fields = ("username", "pits", "whole_floor", "effective")
+
+    def get_urls(self) -> list[Any]:
+        """With the grid."""
+        return [path("grid/", self.admin_site.admin_view(grid), name="posts"), *super().get_urls()]
+
+    @admin.display(description="runs")
+    def which(self, row: Post) -> str:
+        return "the whole floor" if row.whole_floor else ", ".join(row.pits) or "ended"
+
+
+@admin.register(PitCover)
+class PitCoverAdmin(ReadAlone):
+    """Every pit that was taken over, or given back."""
+
+    list_display = ("username", "pit", "until", "reason", "at")
+    fields = ("username", "pit", "until", "reason")

@@ -1,0 +1,57 @@
+"""Whether whoever ran the floor by an entry had that pit then, by the rule of ``tables/log/posts.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ledger import mends
+from ledger.models import Alert
+from ledger.proof.chain import Entry
+from tables.log import posts as rule
+from tables.log.entries.journal import AlertAcknowledged
+from tables.log.event import Event
+from tables.log.fold import Dealer
+from tables.models import Staff
+from tables.roles import Role
+from tables.setup import house_terms, posts
+
+
+class Held:
+    """The posts of the house's book, read once for a stretch of entries."""
+
+    def __init__(self) -> None:
+        self._posts = posts.history()
+        self._may_be_required = any(change.values.get(posts.REQUIRED) for change in house_terms.changes())
+        if self._may_be_required:
+            people = [person for person in Staff.objects.all() if Role.PIT_BOSS in person.roles]
+            self._posts.signatures.update({person.signature: person.username for person in people})
+
+    @property
+    def _is_idle(self) -> bool:
+        return not (self._posts.floors or self._may_be_required)
+
+    def refuse(self, event: Event, entry: Entry, dealer: Dealer | None) -> None:
+        """Of an entry of a table's book; ``dealer``: who stood there before it. Raises Misconduct."""
+        if not self._is_idle:
+            self._refuse(rule.runners(event, entry.by, dealer, self._posts), entry.book, entry)
+
+    def refuse_in_house(self, event: Event, entry: Entry) -> None:
+        """Of an entry of the house's own book that runs the floor at a table. Raises Misconduct."""
+        if self._is_idle:
+            return
+        table, username = rule.table_of(event), self._posts.signatures.get(entry.by)
+        if isinstance(event, AlertAcknowledged):
+            username = self._posts.signatures.get(event.by)
+            table = _table_of_alert(event.alert) if username else ""
+        if table and username:
+            self._refuse([username], table, entry)
+
+    def _refuse(self, usernames: Iterable[str], table: str, entry: Entry) -> None:
+        if entry.at is None or mends.of(entry.book_id, entry.seq, entry.seq):
+            return  # of mended times the day is known, and not the minute
+        required = self._may_be_required and not house_terms.went_by(posts.REQUIRED, entry, lambda value: not value)
+        rule.refuse(self._posts, usernames, table, entry.at, required=required)
+
+
+def _table_of_alert(number: int) -> str:
+    return Alert.objects.filter(pk=number).values_list("book__name", flat=True).first() or ""

@@ -1,0 +1,63 @@
+"""Who runs which pit: the posts of those who run the floor, and the pits that they cover for a while."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from tables.log.event import Author, Event
+
+
+class Stand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A section of a pit with its tables."""
+
+    pit: str
+    section: str
+    tables: tuple[str, ...]
+
+
+class PostSet(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody runs these pits from a moment on; the newest that holds stands."""
+
+    subject: ClassVar[str] = "post"
+    kinds: ClassVar[tuple[str, ...]] = ("set",)
+    of_the_house: ClassVar[bool] = True
+
+    username: str
+    name: str
+    badge: str | None
+    pits: tuple[str, ...] = ()
+    whole_floor: bool = False
+    """Neither a pit nor the whole floor: the post ends."""
+    effective: str
+    """The moment from which it holds."""
+    floor: tuple[Stand, ...]
+    """Which tables stand where as it is written: whoever has this part of the book alone can tell pits by it."""
+    proposal: int | None = None
+    """The proposal that two people stand for, where it took two."""
+
+    def words(self) -> str:
+        pits = "the whole floor" if self.whole_floor else ", ".join(self.pits)
+        return f"{self.name} runs {pits}" if pits else f"{self.name} has no post any more"
+
+
+class CoverSet(Author, frozen=True, kw_only=True, omit_defaults=True):
+    """Who runs the floor takes over another pit until a moment, or gives it back; the newest of the person and the pit
+    stands."""
+
+    subject: ClassVar[str] = "post"
+    kinds: ClassVar[tuple[str, ...]] = ("cover_set",)
+    of_the_house: ClassVar[bool] = True
+
+    pit: str
+    until: str
+    reason: str = ""
+    """Empty where they give it back."""
+    floor: tuple[Stand, ...]
+    """As above."""
+
+    def words(self) -> str:
+        if not self.reason:
+            return f"{self.name} gives {self.pit} back"
+        return f"{self.name} takes over {self.pit} until {self.until}: {self.reason}"

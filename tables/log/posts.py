@@ -1,0 +1,216 @@
+"""Who may run the floor at which table, and might at any moment past: the one rule, and a fold of the house's entries
+about pits and posts. Pure: the floor, the house's proof and the outsider's ask the same.
+
+Somebody without a post runs the whole floor, unless the house's terms say that running it takes one. A table that
+stands in no pit is everybody's who runs the floor: nobody could be given it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from tables.log.duties import PIT_BOSS
+from tables.log.entries.chips import ChipsIssued
+from tables.log.entries.doors import DealerSignedIn, TableClosed, TableOpened
+from tables.log.entries.limit_plans import LimitPlanSet
+from tables.log.entries.mishaps import RackUnlocked
+from tables.log.entries.pits import PitSectionSet
+from tables.log.entries.posts import CoverSet, PostSet, Stand
+from tables.log.entries.rounds import Voided
+from tables.log.entries.staff import StaffChanged
+from tables.log.event import Author, Event, Misconduct
+from tables.log.fold import Dealer, signature_of
+
+LONGEST_COVER: Final = timedelta(hours=12)
+LATE_BY: Final = timedelta(seconds=10)
+"""An act may have been read, and written, around a change that was being entered in the same seconds."""
+
+
+class Post(NamedTuple):
+    """What somebody runs from a moment on."""
+
+    effective: datetime
+    seq: int
+    pits: frozenset[str]
+    whole_floor: bool
+
+
+class Cover(NamedTuple):
+    """A pit that somebody took over; given back, its end is its beginning."""
+
+    at: datetime
+    seq: int
+    pit: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Duty:
+    """What somebody runs at a moment."""
+
+    whole_floor: bool
+    pits: frozenset[str] = frozenset()
+    covered: frozenset[str] = frozenset()
+    """Those of the pits that they took over for a while."""
+
+    def runs(self, pit: str) -> bool:
+        """Whether they may run the floor at the tables of a pit; empty for a table in none."""
+        return self.whole_floor or not pit or pit in self.pits
+
+
+def duty(post: Post | None, covers: Iterable[Cover], moment: datetime, *, required: bool) -> Duty:
+    """What follows from the post in force and from covers that were entered by a moment, in the order of their entries.
+    ``required``: whether the house's terms let nobody run the floor without a post."""
+    newest = {cover.pit: cover for cover in covers}
+    covered = frozenset(pit for pit, cover in newest.items() if moment < cover.until)
+    if post is None or not (post.pits or post.whole_floor):
+        return Duty(not required, covered, covered)
+    return Duty(post.whole_floor, post.pits | covered, covered - post.pits)
+
+
+# --- A fold of the log -----------------------------------------------------------------------------------------
+
+
+class _Floor(NamedTuple):
+    """Where tables stood from a moment on, and the entries that say so."""
+
+    at: datetime
+    seq: int
+    sections: Mapping[tuple[str, str], tuple[str, ...]]
+    seqs: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Posts:
+    """Who ran what, and which table stood where, at every moment that the followed entries tell of."""
+
+    floors: list[_Floor] = field(default_factory=list)
+    posts: dict[str, list[Post]] = field(default_factory=dict)
+    covers: dict[str, list[Cover]] = field(default_factory=dict)
+    signatures: dict[str, str] = field(default_factory=dict)
+    """The user names of those who had a post, by each way in which the log named them."""
+    people: dict[str, tuple[str | None, str, int]] = field(default_factory=dict)
+    """Badge, name, and the entry that says so, by user name."""
+
+    def follow(self, event: Event, seq: int, at: datetime | None) -> None:
+        """One more entry of the house's book."""
+        if at is None:
+            return
+        match event:
+            case PostSet():
+                self._place(event.floor, seq, at)
+                self._name(event.username, event.badge, event.name, seq)
+                post = Post(datetime.fromisoformat(event.effective), seq, frozenset(event.pits), event.whole_floor)
+                insort(self.posts.setdefault(event.username, []), post)
+            case CoverSet():
+                self._place(event.floor, seq, at)
+                self._name(event.username, event.badge, event.name, seq)
+                cover = Cover(at, seq, event.pit, datetime.fromisoformat(event.until))
+                self.covers.setdefault(event.username, []).append(cover)
+            case PitSectionSet() if self.floors:
+                last = self.floors[-1]
+                sections = {**last.sections, (event.pit, event.section): event.tables}
+                self.floors.append(_Floor(at, seq, sections, (*last.seqs, seq)))
+            case StaffChanged() if event.username in self.people:
+                badge, name, _ = self.people[event.username]
+                after = event.after or {}
+                if after.keys() & {"badge", "name"}:
+                    self._name(event.username, after.get("badge", badge), after.get("name", name), seq)
+
+    def _place(self, stands: Iterable[Stand], seq: int, at: datetime) -> None:
+        sections = {(stand.pit, stand.section): stand.tables for stand in stands}
+        self.floors.append(_Floor(at, seq, sections, (seq,)))
+
+    def _name(self, username: str, badge: str | None, name: str, seq: int) -> None:
+        self.people[username] = badge, name, seq
+        self.signatures[signature_of(badge, username, name)] = username
+
+    # --- asked
+
+    def pit_of(self, table: str, moment: datetime) -> str:
+        """The pit in which a table stood; empty where it stood in none."""
+        floor = self._floor(moment)
+        sections = floor.sections if floor else {}
+        return next((pit for (pit, _), tables in sections.items() if table in tables), "")
+
+    def duty_of(self, username: str, moment: datetime, *, required: bool = False) -> Duty:
+        """What somebody ran at a moment."""
+        posts = self.posts.get(username, [])
+        place = bisect_right(posts, moment, key=lambda post: post.effective)
+        covers = self.covers.get(username, [])
+        first = bisect_right(covers, moment - LONGEST_COVER, key=lambda cover: cover.at)
+        last = bisect_right(covers, moment, key=lambda cover: cover.at)
+        return duty(posts[place - 1] if place else None, covers[first:last], moment, required=required)
+
+    def might_run(self, username: str, table: str, moment: datetime, *, required: bool = False) -> bool:
+        """Whether somebody might run the floor at a table at a moment, or at one just before."""
+        return any(
+            self.duty_of(username, then, required=required).runs(self.pit_of(table, then))
+            for then in self._near(username, moment)
+        )
+
+    def _near(self, username: str, moment: datetime) -> Iterator[datetime]:
+        """The moment, and each just before it at which anything changed."""
+        since = moment - LATE_BY
+        yield from (moment, since)
+        for line, key in (
+            (self.floors, lambda floor: floor.at),
+            (self.posts.get(username, []), lambda post: post.effective),
+            (self.covers.get(username, []), lambda cover: cover.at),
+        ):
+            first, last = (bisect_right(line, edge, key=key) for edge in (since, moment))
+            yield from (key(item) for item in line[first:last])
+
+    def _floor(self, moment: datetime) -> _Floor | None:
+        place = bisect_right(self.floors, moment, key=lambda floor: floor.at)
+        return self.floors[place - 1] if place else None
+
+    def rests_on(self, moment: datetime) -> set[int]:
+        """The entries that tell of everything from a moment on: whoever has these needs none before them."""
+        since = moment - LATE_BY
+        seqs = {seq for _, _, seq in self.people.values()}
+        seqs.update(*(floor.seqs for floor in self.floors if floor.at > since or floor is self._floor(since)))
+        for posts in self.posts.values():
+            place = bisect_right(posts, since, key=lambda post: post.effective)
+            seqs.update(post.seq for post in posts[max(place - 1, 0) :])
+        for covers in self.covers.values():
+            seqs.update(cover.seq for cover in covers if cover.at > since - LONGEST_COVER)
+        return seqs
+
+
+# --- Who ran the floor in an entry -----------------------------------------------------------------------------
+
+_AFTER_A_SLIP: Final = (TableOpened, TableClosed, ChipsIssued)
+"""What a slip brings about is by whoever signed it, and that signature is judged itself."""
+
+
+def runners(event: Event, by: str, dealer: Dealer | None, posts: Posts) -> Iterator[str]:
+    """The user names of those who ran the floor at a table by an entry of its book. ``dealer``: who stood there."""
+    if isinstance(event, DealerSignedIn):
+        if event.confirmed_by and event.confirmed_by != event.relieves:
+            yield event.confirmed_by
+        return
+    if isinstance(event, Voided | RackUnlocked) and event.second is not None and event.second.role == PIT_BOSS:
+        yield event.second.username
+    if isinstance(event, Author):
+        if event.role == PIT_BOSS:
+            yield event.username
+    elif not isinstance(event, _AFTER_A_SLIP) and (dealer is None or by != dealer.signature):
+        yield from filter(None, [posts.signatures.get(by)])
+
+
+def table_of(event: Event) -> str:
+    """The table at which an entry of the house's book runs the floor; empty where it runs none."""
+    return event.of if isinstance(event, LimitPlanSet) and event.scope == "table" else ""
+
+
+def refuse(posts: Posts, usernames: Iterable[str], table: str, moment: datetime, *, required: bool = False) -> None:
+    """Raises Misconduct where somebody ran the floor at a table of a pit that was not theirs."""
+    for username in usernames:
+        if not posts.might_run(username, table, moment, required=required):
+            pit = posts.pit_of(table, moment)
+            raise Misconduct(f"{username} ran the floor at {table} in {pit}, which was no pit of theirs then")

@@ -1,0 +1,472 @@
+"""Who runs which pit: posts that an operator sets from a moment on, and pits that somebody takes over for a while.
+
+Rows are only added, each has its entry. The rule is ``tables/log/posts.py``; here it meets the rows as they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any, Final
+
+from django.db import transaction
+from django.utils import timezone
+
+from ledger import house, log, mends
+from ledger.log import Draft as Entry
+from ledger.models import HOUSE, LogEntry
+from ledger.proof.chain import Entry as Chained
+from ledger.proof.chain import Head
+from tables.log import two_people
+from tables.log.catalog import read
+from tables.log.entries.pits import PitSectionSet
+from tables.log.entries.posts import CoverSet, PostSet, Stand
+from tables.log.entries.staff import StaffChanged
+from tables.log.event import Unreadable
+from tables.log.posts import LONGEST_COVER, Cover, Duty, Posts, duty
+from tables.log.posts import Post as Held
+from tables.models import PitCover, Post, Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import house_terms, pits
+from tables.setup.two_people import Draft, Matter, Proposal, handles, refuse_alone
+
+Faults = dict[str, str]
+RUNS: Final = "tables.run_floor"
+SETS: Final = "tables.add_post"
+REQUIRED: Final = "post_required"
+"""The term that lets nobody run the floor without a post."""
+LONGEST_REASON: Final = 200
+YOURS: Final = "Your pits"
+"""What lists of pits call those of whoever looks."""
+
+
+# --- In force --------------------------------------------------------------------------------------------------
+
+
+def duty_of(person: Staff, moment: datetime | None = None) -> Duty:
+    """What somebody who runs the floor runs now, or ran at a moment."""
+    return duties([person.username], moment)[person.username]
+
+
+def duties(usernames: Collection[str], moment: datetime | None = None) -> dict[str, Duty]:
+    """The same of several people, in two queries."""
+    moment = moment or timezone.now()
+    required = bool(house_terms.in_force(REQUIRED, moment))
+    rows = newest(usernames, moment)
+    covers: dict[str, list[Cover]] = {}
+    for cover in covers_near(moment).filter(username__in=usernames):
+        covers.setdefault(cover.username, []).append(Cover(cover.at, cover.seq, cover.pit, cover.until))
+    return {name: duty(_held(rows.get(name)), covers.get(name, ()), moment, required=required) for name in usernames}
+
+
+def _held(row: Post | None) -> Held | None:
+    return Held(row.effective, row.seq, frozenset(row.pits), row.whole_floor) if row else None
+
+
+def newest(usernames: Collection[str], moment: datetime) -> dict[str, Post]:
+    """The posts that hold at a moment, by user name."""
+    rows = Post.objects.filter(username__in=usernames, effective__lte=moment)
+    return {row.username: row for row in rows.order_by("username", "-effective", "-seq").distinct("username")}
+
+
+def covers_near(moment: datetime) -> Any:
+    """The covers that may still last at a moment, in the order in which they were entered."""
+    return PitCover.objects.filter(at__lte=moment, at__gt=moment - LONGEST_COVER).order_by("seq")
+
+
+def refuse(person: Staff, table: str, moment: datetime | None = None) -> None:
+    """Raises Refused where somebody works as one who runs the floor, and the table stands in a pit that is not theirs.
+    Whoever runs no floor is bounded by other rules. ``moment``: of the entry that will say what they did, so that a
+    proof comes to the same."""
+    refuse_any(person, [table], moment)
+
+
+def refuse_any(person: Staff, tables: Iterable[str], moment: datetime | None = None) -> None:
+    """The same of several tables, in as many queries."""
+    if not person.has_perm(RUNS) or (held := duty_of(person, moment)).whole_floor:
+        return
+    places = {name: row.pit for row in pits.sections(moment=moment) for name in row.tables}
+    for table in sorted(tables, key=pits.natural):
+        pit = places.get(table, "")
+        if not held.runs(pit):
+            raise Refused("not_your_pit", not_yours(person, table, pit, held), 403, pit=pit)
+
+
+def not_yours(person: Staff, table: str, pit: str, held: Duty) -> str:
+    """Why somebody may not run the floor at a table, who may, and what to do."""
+    own = f"runs {_listed(held.pits)}" if held.pits else "has no post"
+    present = runners_of(pit)
+    verb = "runs" if len(present) == 1 else "run"
+    who = f"{_listed(present)} {verb} it" if present else "nobody has it as a post"
+    return f"{table} stands in {pit}: {person.name} {own}, and {who}. Take {pit} over on the floor's page to act there."
+
+
+def _listed(names: Iterable[str]) -> str:
+    ordered = sorted(names, key=pits.natural)
+    return f"{', '.join(ordered[:-1])} and {ordered[-1]}" if len(ordered) > 1 else "".join(ordered)
+
+
+def runners_of(pit: str) -> list[str]:
+    """The names of those whose post or cover a pit is, who work here."""
+    people = runners()
+    held = duties([person.username for person in people])
+    return [person.name for person in people if pit in held[person.username].pits]
+
+
+def own(person: Staff) -> Duty | None:
+    """What somebody runs now; None for those who do not work as one who runs the floor."""
+    return duty_of(person) if person.has_perm(RUNS) else None
+
+
+def in_words(person: Staff) -> str:
+    """What somebody runs now; empty for those who do not work as one who runs the floor."""
+    held = own(person)
+    if held is None or held.whole_floor:
+        return "the whole floor" if held else ""
+    return _listed(held.pits) or "no pit"
+
+
+def bounds(person: Staff) -> frozenset[str]:
+    """The pits that screens begin with for somebody; empty where all of them are alike."""
+    held = own(person)
+    return frozenset() if held is None or held.whole_floor else held.pits
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Somebody who runs the floor, with what they run."""
+
+    person: Staff
+    duty: Duty
+    post: Post | None
+    covers: Mapping[str, tuple[datetime, str]]
+    """The pits that they took over, each with until when and why."""
+    to_come: Post | None = None
+    """The post that follows."""
+
+
+def everyone(moment: datetime | None = None) -> list[Runner]:
+    """Everybody who works here and runs the floor, in the same queries however many there are."""
+    moment, people = moment or timezone.now(), runners()
+    usernames = [person.username for person in people]
+    held, rows = duties(usernames, moment), newest(usernames, moment)
+    lasting = {(row.username, row.pit): row for row in covers_near(moment).filter(username__in=usernames)}
+    following = Post.objects.filter(username__in=usernames, effective__gt=moment).order_by("-effective", "-seq")
+    to_come = {row.username: row for row in following}
+    return [
+        Runner(
+            person,
+            held[person.username],
+            rows.get(person.username),
+            {
+                pit: (row.until, row.reason)
+                for (username, pit), row in lasting.items()
+                if username == person.username and row.until > moment
+            },
+            to_come.get(person.username),
+        )
+        for person in people
+    ]
+
+
+def runners() -> list[Staff]:
+    """Everybody who works here and runs the floor in one of their roles."""
+    people = Staff.objects.filter(is_active=True).order_by("name")
+    return [person for person in people if Role.PIT_BOSS in person.roles]
+
+
+# --- Posts, set by an operator ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an operator wants somebody to run."""
+
+    username: str
+    pits: tuple[str, ...] = ()
+    whole_floor: bool = False
+
+    def facts(self) -> dict[str, Any]:
+        return {"pits": list(self.pits), "whole_floor": self.whole_floor}
+
+
+def set_post(
+    wanted: Wanted,
+    *,
+    by: Staff,
+    seen: int | None = None,
+    effective: datetime | None = None,
+    proposal: int | None = None,
+) -> Post | None:
+    """Say which pits somebody runs, at once or from a moment on. None where they run them anyway. Raises Refused.
+    ``seen``: the entry of the person's newest post that the operator looked at, 0 for none."""
+    if not by.has_perm(SETS):
+        raise Refused("not_permitted", "Only an operator says who runs which pit.", 403)
+    with transaction.atomic():
+        head = house.lock()
+        if sentences := faults(wanted, effective, head.moment):
+            raise Refused("bad_post", " ".join(sentences.values()), 422, fields=sentences)
+        if seen is not None:
+            _refuse_changed(wanted.username, seen)
+        standing = _facts(wanted.username, effective or head.moment)
+        if standing == wanted.facts() and not _to_come(wanted.username, head.moment):
+            return None
+        matter = two_people.of_post(standing, wanted.facts())
+        refuse_alone(matter, house_terms.as_entered(head.moment), proposal)
+        person = Staff.objects.get(username=wanted.username)
+        return _write(head, wanted, person, effective or head.moment, proposal=proposal, by=by)
+
+
+def _write(head: Head, wanted: Wanted, person: Staff, effective: datetime, *, proposal: int | None, by: Staff) -> Post:
+    event = PostSet(
+        username=person.username,
+        name=person.name,
+        badge=person.badge,
+        pits=wanted.pits,
+        whole_floor=wanted.whole_floor,
+        effective=house_terms.spelled(effective),
+        floor=stands(),
+        proposal=proposal,
+    )
+    entry = log.append(head, Entry.of(event, by.signature))
+    return Post.objects.create(
+        seq=entry.seq,
+        username=person.username,
+        pits=list(wanted.pits),
+        whole_floor=wanted.whole_floor,
+        effective=effective,
+        proposal=proposal,
+        by=by.signature,
+        at=entry.at or head.moment,
+    )
+
+
+def stands(before_seq: int | None = None) -> tuple[Stand, ...]:
+    """Which tables stand where, as an entry says it; as it was before an entry of the house's book."""
+    rows = pits.sections(None if before_seq is None else before_seq - 1)
+    return tuple(Stand(row.pit, row.section, tuple(row.tables)) for row in rows)
+
+
+def _refuse_changed(username: str, seen: int) -> None:
+    row = Post.objects.filter(username=username).order_by("-seq").first()
+    if row is not None and row.seq != seen:
+        says = f"{row.by} set {username}'s post meanwhile: look at what stands now, then save again."
+        raise Refused("changed_meanwhile", says, 409, seen=row.seq)
+
+
+def _facts(username: str, moment: datetime) -> dict[str, Any]:
+    """What a post that holds at a moment says; of somebody without one, nothing."""
+    row = newest([username], moment).get(username)
+    return facts_of(row) if row and (row.pits or row.whole_floor) else _NONE
+
+
+def facts_of(row: Post) -> dict[str, Any]:
+    """What a row says, as a proposal has it."""
+    return {"pits": list(row.pits), "whole_floor": row.whole_floor}
+
+
+def _to_come(username: str, moment: datetime) -> bool:
+    return Post.objects.filter(username=username, effective__gt=moment).exists()
+
+
+def faults(wanted: Wanted, effective: datetime | None, moment: datetime) -> Faults:
+    """What is wrong with a post as it is to be set, by its field."""
+    wrong: Faults = {}
+    person = Staff.objects.filter(username=wanted.username).first()
+    if person is None or Role.PIT_BOSS not in person.roles or not person.is_active:
+        wrong["username"] = f"{wanted.username or 'Nobody'} runs no floor here: name an active pit boss by user name."
+    names = {row.pit for row in pits.sections()}
+    if strangers := sorted(set(wanted.pits) - names):
+        present = f"there is {_listed(names)}" if names else "say first which tables stand in it"
+        wrong["pits"] = f"There is no pit {strangers[0]}: {present}."
+    elif len(set(wanted.pits)) < len(wanted.pits):
+        wrong["pits"] = "Name a pit once."
+    elif wanted.pits and wanted.whole_floor:
+        wrong["pits"] = "Choose either pits or the whole floor."
+    if effective is not None and not moment <= effective <= moment + house_terms.FURTHEST:
+        days = house_terms.FURTHEST.days
+        wrong["effective"] = f"A post holds from now on, or from a moment within {days} days: what was is not changed."
+    return wrong
+
+
+def event_of(row: Post) -> dict[str, Any]:
+    """What the house's book says of a row, but for the name that somebody had then, and where tables stood."""
+    facts = {"username": row.username, "effective": house_terms.spelled(row.effective)}
+    beside = {"pits": tuple(row.pits), "whole_floor": row.whole_floor, "proposal": row.proposal}
+    return facts | {name: value for name, value in beside.items() if value}
+
+
+def entry_fault(event: PostSet, entry: Chained) -> str:
+    """Why the house would not have written such an entry; empty where it would."""
+    names, effective = {stand.pit for stand in event.floor}, datetime.fromisoformat(event.effective)
+    if strangers := sorted(set(event.pits) - names):
+        return f"there was no pit {strangers[0]}"
+    if len(set(event.pits)) < len(event.pits) or (event.pits and event.whole_floor):
+        return "it names a pit twice, or one beside the whole floor"
+    if entry.at is None or mends.of(entry.book_id, entry.seq, entry.seq):
+        return ""
+    return "" if entry.at <= effective <= entry.at + house_terms.FURTHEST else "it holds from a moment that was over"
+
+
+def before(event: PostSet, entry: Chained) -> dict[str, Any]:
+    """What held where a post was set, before the entry that set it."""
+    rows = Post.objects.filter(username=event.username, effective__lte=event.effective, seq__lt=entry.seq)
+    row = rows.order_by("-effective", "-seq").first()
+    return facts_of(row) if row and (row.pits or row.whole_floor) else _NONE
+
+
+_NONE: Final[dict[str, Any]] = {"pits": [], "whole_floor": False}
+
+
+# --- By two people ---------------------------------------------------------------------------------------------
+
+
+def draft(wanted: Wanted, effective: datetime | None = None) -> Draft | None:
+    """What is to be proposed, where it takes two people; None where one does it. Raises Refused."""
+    moment = timezone.now()
+    if sentences := faults(wanted, effective, moment):
+        raise Refused("bad_post", " ".join(sentences.values()), 422, fields=sentences)
+    standing = _facts(wanted.username, effective or moment)
+    matter = two_people.of_post(standing, wanted.facts())
+    if matter is None or not two_people.needed(matter, house_terms.as_entered(moment)):
+        return None
+    return Draft(matter, wanted.username, standing, wanted.facts(), effective)
+
+
+def _stands_now(proposal: Proposal) -> Mapping[str, Any]:
+    return _facts(proposal.about, proposal.effective or timezone.now())
+
+
+def _apply(proposal: Proposal, by: Staff) -> None:
+    effective = proposal.effective if proposal.effective and proposal.effective > house.lock().moment else None
+    wanted = Wanted(proposal.about, tuple(proposal.after["pits"]), bool(proposal.after["whole_floor"]))
+    set_post(wanted, by=by, effective=effective, proposal=proposal.number)
+
+
+handles(two_people.POST, matter=Matter(_stands_now, _apply, SETS, dates_itself=True))
+
+
+# --- Pits that somebody takes over for a while -----------------------------------------------------------------
+
+
+def take_over(pit: str, until: datetime, reason: str, *, by: Staff) -> PitCover:
+    """Run another pit until a moment: it takes whoever runs the floor and a reason, for a floor waits for no operator.
+    Raises Refused."""
+    _permit_cover(by)
+    with transaction.atomic():
+        head = house.lock()
+        reason = " ".join(reason.split())
+        if sentences := cover_faults(pit, until, reason, head.moment):
+            raise Refused("bad_cover", " ".join(sentences.values()), 422, fields=sentences)
+        held = duty_of(by, head.moment)
+        if held.whole_floor or pit in held.pits - held.covered:
+            raise Refused("own_pit", f"{by.name} runs {pit} anyway: there is nothing to take over.", 409)
+        return _cover(head, pit, until, reason, by)
+
+
+def give_back(pit: str, *, by: Staff) -> PitCover:
+    """End a cover before its time. Raises Refused."""
+    _permit_cover(by)
+    with transaction.atomic():
+        head = house.lock()
+        if pit not in duty_of(by, head.moment).covered:
+            raise Refused("not_covered", f"{by.name} covers no pit {pit} now.", 409)
+        return _cover(head, pit, head.moment, "", by)
+
+
+def _permit_cover(by: Staff) -> None:
+    if not (by.is_active and by.has_perm(RUNS)):
+        raise Refused("not_permitted", "Only who runs the floor takes over a pit.", 403)
+
+
+def _cover(head: Head, pit: str, until: datetime, reason: str, by: Staff) -> PitCover:
+    event = CoverSet(
+        username=by.username,
+        name=by.name,
+        badge=by.badge,
+        role=str(by.role),
+        pit=pit,
+        until=house_terms.spelled(until),
+        reason=reason,
+        floor=stands(),
+    )
+    entry = log.append(head, Entry.of(event, by.signature))
+    row = {"username": by.username, "pit": pit, "until": until, "reason": reason, "by": by.signature}
+    return PitCover.objects.create(seq=entry.seq, at=entry.at or head.moment, **row)
+
+
+def cover_faults(pit: str, until: datetime, reason: str, moment: datetime) -> Faults:
+    """What is wrong with a cover as it is to be taken, by its field."""
+    wrong: Faults = {}
+    names = {row.pit for row in pits.sections()}
+    if pit not in names:
+        wrong["pit"] = f"There is no pit {pit}: {f'there is {_listed(names)}' if names else 'the house has none'}."
+    if not moment < until <= moment + LONGEST_COVER:
+        hours = LONGEST_COVER // timedelta(hours=1)
+        says = f"A pit is taken over until a moment within {hours} hours; for longer, an operator sets a post."
+        wrong["until"] = says
+    if not reason or len(reason) > LONGEST_REASON or not reason.isprintable():
+        wrong["reason"] = f"Say in 1 to {LONGEST_REASON} plain characters why: the operators read it tomorrow."
+    return wrong
+
+
+def cover_event_of(row: PitCover) -> dict[str, Any]:
+    """What the house's book says of a row, but for the name that somebody had then, and where tables stood."""
+    facts = {"username": row.username, "pit": row.pit, "until": house_terms.spelled(row.until)}
+    return facts | ({"reason": row.reason} if row.reason else {})
+
+
+def cover_entry_fault(event: CoverSet, entry: Chained) -> str:
+    """Why the house would not have written such an entry; empty where it would."""
+    if event.pit not in {stand.pit for stand in event.floor}:
+        return f"there was no pit {event.pit}"
+    if len(event.reason) > LONGEST_REASON or not event.reason.isprintable():
+        return "its reason is none that the house takes"
+    if entry.at is None or mends.of(entry.book_id, entry.seq, entry.seq):
+        return ""
+    lasts = datetime.fromisoformat(event.until) - entry.at
+    fits = timedelta(0) < lasts <= LONGEST_COVER if event.reason else not lasts
+    return "" if fits else f"it lasts until {event.until}, which is too long, or over"
+
+
+# --- As the log tells it, for proofs ---------------------------------------------------------------------------
+
+_TELLING: Final[Mapping[str, tuple[str, ...]]] = {
+    PostSet.subject: (*PostSet.kinds, *CoverSet.kinds),
+    PitSectionSet.subject: PitSectionSet.kinds,
+    StaffChanged.subject: StaffChanged.kinds,
+}
+
+
+def history() -> Posts:
+    """Who ran what at every moment, from the log alone."""
+    entries = _telling()
+    newest_entry = entries.order_by("-seq").values_list("book_id", "seq", "hash").first()
+    if newest_entry is None or not entries.filter(subject=PostSet.subject).exists():
+        return Posts()
+    book_id, last, digest = newest_entry
+    return _folded(book_id, last, bytes(digest))
+
+
+def _telling() -> Any:
+    subjects = list(_TELLING)
+    kinds = [kind for several in _TELLING.values() for kind in several]
+    return LogEntry.objects.filter(book__name=HOUSE, subject__in=subjects, kind__in=kinds)
+
+
+@lru_cache(maxsize=4)
+def _folded(book_id: int, last: int, digest: bytes) -> Posts:
+    """By the hash of the newest of these entries, which names all before it. One that the house would not have written
+    counts for nothing: a proof of the house's book names it."""
+    folded = Posts()
+    first = LogEntry.objects.filter(book_id=book_id, subject=PostSet.subject).order_by("seq").values_list("seq").first()
+    entries = _telling().filter(book_id=book_id, seq__lte=last, seq__gte=first[0] if first else 0)
+    for seq, subject, kind, body, at in entries.order_by("seq").values_list("seq", "subject", "kind", "body", "at"):
+        try:
+            folded.follow(read(subject, kind, body, house=True), seq, at)
+        except (Unreadable, ValueError):
+            continue
+    return folded

@@ -1,0 +1,384 @@
+"""Who runs which pit: posts, cover, every act on the floor, and what a proof says of who had no such pit."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from msgspec import structs
+
+from ledger import alerts, house, log
+from ledger.models import HOUSE, Alert, Book, LogEntry
+from tables import dealing, inputs, standing
+from tables.alerting import inbox
+from tables.audit import exceptions, proofs
+from tables.audit.rows import comparing
+from tables.day import hours
+from tables.handlers import HANDLINGS
+from tables.log.entries.pits import PitSectionSet
+from tables.log.entries.posts import CoverSet, PostSet
+from tables.log.exceptions import POSTS
+from tables.models import PitCover, Post, Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import emergency_limits, house_terms, pits, posts, proposals
+from tables.setup.posts import Wanted
+from tests import floor, terms
+from tests.clock import Clock
+from tests.floor import Hand
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def felt() -> Hand:
+    """Rocket 1 in Pit 1, where bets are open; Rocket 2 in Pit 2. Bella runs Pit 2."""
+    dealer, _ = floor.dealt(options={"decks": 6})
+    floor.table("Rocket 2")
+    for number in (1, 2):
+        section(f"Pit {number}", f"Rocket {number}")
+    posts.set_post(Wanted("bella", ("Pit 2",)), by=olga())
+    return dealer
+
+
+def olga() -> Staff:
+    return Staff.objects.filter(username="olga").first() or floor.staff(Role.OPERATOR, "olga", "301")
+
+
+def bella() -> Staff:
+    return Staff.objects.get(username="bella")
+
+
+def section(pit: str, *tables: str) -> None:
+    pits.set_section(PitSectionSet(pit=pit, tables=tables), by=olga())
+
+
+def fault(book: str = HOUSE) -> str:
+    house.carry()
+    found = proofs.verify(Book.objects.get(name=book)).fault
+    return found.what if found else ""
+
+
+def enter(felt: Hand, by: str, entered: Any) -> None:
+    """Somebody enters something at the table, on the newest sequence number."""
+    person = Staff.objects.get(username=by)
+    dealing.record(felt.table, entered, by=person, key=uuid.uuid4(), expected_seq=felt.now.seq)
+
+
+LOCK = inputs.LockRack("A quarrel")
+
+
+def refusal(act: Callable[[], Any]) -> Refused:
+    with pytest.raises(Refused) as refused:
+        act()
+    return refused.value
+
+
+# --- what may be done at tables ----------------------------------------------------------------------------------
+
+
+def _input(kind: type) -> Any:
+    """Any input of a kind: who may enter it is asked before what it says."""
+    fields = {"str": "", "int": 1, "bool": False}
+    given = {
+        field.name: fields.get(str(getattr(field.type, "__name__", field.type)), ())
+        for field in structs.fields(kind)
+        if field.required
+    }
+    return kind(**given)
+
+
+@pytest.mark.parametrize("kind", HANDLINGS, ids=lambda kind: kind.__name__)
+def test_no_act_at_a_table_of_another_pit_is_taken_from_a_pit_boss(felt: Hand, kind: type) -> None:
+    """Harm: an act that is added one day forgets to ask whose pit it is; so the walk is over all that there are."""
+    before = LogEntry.objects.filter(book_id=felt.table.book_id).count()
+    refused = refusal(
+        lambda: dealing.record(felt.table, _input(kind), by=bella(), key=uuid.uuid4(), expected_seq=felt.now.seq)
+    )
+    assert refused.status in (403, 409), refused.code
+    assert LogEntry.objects.filter(book_id=felt.table.book_id).count() == before
+
+
+FLOOR_ACTS = {
+    "LockRack", "OpenDispute", "NoteDispute", "RuleDispute", "CloseDispute", "ProposeCorrection", "SignCorrection",
+    "DeclineCorrection", "BeginSlip", "SignSlip", "VoidSlip", "VoidRound", "AbandonTable", "UnlockRack", "TakeBack",
+    "RetireShoe", "IssueSeatPage", "AcceptBet", "ForgiveCommission", "BeginBackEntry", "EndBackEntry", "ComparePaper",
+}  # fmt: skip
+
+
+def test_what_the_floor_does_is_refused_with_who_may_and_what_to_do(felt: Hand) -> None:
+    """Harm: a pit boss reads "not permitted", and does not learn whose the table is."""
+    kinds = [kind for kind in HANDLINGS if kind.__name__ in FLOOR_ACTS]
+    assert len(kinds) == len(FLOOR_ACTS)
+    for kind in kinds:
+        refused = refusal(
+            lambda kind=kind: dealing.record(  # type: ignore[misc]
+                felt.table, _input(kind), by=bella(), key=uuid.uuid4(), expected_seq=felt.now.seq
+            )
+        )
+        assert refused.code == "not_your_pit", (kind, refused.sentence)
+        assert refused.sentence == (
+            "Rocket 1 stands in Pit 1: Bella runs Pit 2, and nobody has it as a post. Take Pit 1 over on the floor's"
+            " page to act there."
+        )
+
+
+def test_dealing_goes_on_whatever_the_posts_are(felt: Hand) -> None:
+    """Harm: a post that bounds the floor stops the dealer, too."""
+    felt.bets(seat1=2_000)
+    assert fault(felt.table.name) == ""
+
+
+def test_a_relief_is_confirmed_by_the_pit_that_the_table_stands_in(felt: Hand) -> None:
+    """Harm: a pit boss hands over tables of a colleague, by a PIN beside the dealer's."""
+    relief = floor.staff(Role.DEALER, "rita", "102")
+    refused = refusal(lambda: dealing.relieve(felt.table, relief, "dora", confirmed_by=bella()))
+    assert refused.code == "not_your_pit"
+    posts.take_over("Pit 1", timezone.now() + timedelta(hours=1), "Ann is ill", by=bella())
+    dealing.relieve(felt.table, relief, "dora", confirmed_by=bella())
+    assert fault(felt.table.name) == ""
+
+
+def test_limits_are_tightened_and_alerts_acknowledged_in_ones_own_pit(felt: Hand) -> None:
+    """Harm: what is not entered at the table is forgotten by the rule."""
+    refused = refusal(lambda: emergency_limits.tighten(felt.table, {"max_cents": 5_000}, "A run", by=bella()))
+    assert refused.code == "not_your_pit"
+    alert = alerts.raise_alert(felt.table.book, "negative", "The rack holds less than nothing", {})
+    assert refusal(lambda: inbox.acknowledge([alert.pk], "Counted", by=bella())).code == "not_your_pit"
+    assert Alert.objects.filter(acknowledgement=None).count() == 1
+    own = alerts.raise_alert(Book.objects.get(name="Rocket 2"), "negative", "The rack holds less than nothing", {})
+    assert inbox.acknowledge([own.pk], "Counted", by=bella()).alerts == [own]
+    assert fault() == ""
+
+
+def test_a_slip_asks_the_pit_boss_s_pit_and_nobody_else_s(felt: Hand) -> None:
+    """Harm: the posts of the floor bound the cage and the dealer, too; or a slip gets round them."""
+    paul, fill = Staff.objects.get(username="paul"), inputs.BeginSlip("fill", ((100, 10),))
+    posts.set_post(Wanted("paul", ("Pit 2",)), by=olga())
+    posts.set_post(Wanted("pia", ("Pit 1",)), by=olga())
+    refused = refusal(lambda: floor.signs(felt.table, paul, fill))
+    assert (refused.code, "Paul runs Pit 2, and Pia runs it." in refused.sentence) == ("not_your_pit", True)
+    floor.signs(felt.table, Staff.objects.get(username="pia"), fill)
+    slip = standing.of(felt.table).slips[-1].name
+    for stage in ("issued", "carried"):
+        floor.signs(felt.table, floor.crew(stage), inputs.SignSlip(slip, stage))
+    assert fault(felt.table.name) == ""
+
+
+# --- posts -------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_post_the_whole_floor_is_run_as_ever(felt: Hand) -> None:
+    """Harm: an upgrade locks a house out of its tables."""
+    enter(felt, "paul", LOCK)
+    assert fault(felt.table.name) == ""
+
+
+def test_where_the_house_wants_posts_nobody_runs_a_pit_without_one(felt: Hand) -> None:
+    """Harm: a house that assigns every shift lets whoever was forgotten run everything."""
+    house_terms.change({"post_required": True}, by=olga())
+    terms.read_again()
+    assert refusal(lambda: enter(felt, "paul", LOCK)).code == "not_your_pit"
+    posts.set_post(Wanted("paul", whole_floor=True), by=olga())
+    enter(felt, "paul", LOCK)
+    assert fault(felt.table.name) == ""
+    assert fault() == ""
+
+
+def test_a_post_of_tomorrow_bounds_nobody_today(felt: Hand) -> None:
+    """Harm: next week's roster takes tonight's pit away."""
+    posts.set_post(Wanted("bella", ("Pit 1",)), effective=timezone.now() + timedelta(days=1), by=olga())
+    assert posts.duty_of(bella()).pits == {"Pit 2"}
+    assert posts.duty_of(bella(), timezone.now() + timedelta(days=2)).pits == {"Pit 1"}
+    assert fault() == ""
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [
+        (Wanted("dora", ("Pit 1",)), "dora runs no floor here"),
+        (Wanted("nobody", ("Pit 1",)), "name an active pit boss"),
+        (Wanted("bella", ("Pit 9",)), "There is no pit Pit 9: there is Pit 1 and Pit 2."),
+        (Wanted("bella", ("Pit 1", "Pit 1")), "Name a pit once"),
+        (Wanted("bella", ("Pit 1",), whole_floor=True), "either pits or the whole floor"),
+    ],
+)
+def test_a_wrong_post_says_what_would_be_right(felt: Hand, wanted: Wanted, says: str) -> None:
+    """Harm: a typing error leaves somebody without a pit, or gives a pit to who may not run it."""
+    before = Post.objects.count()
+    assert says in refusal(lambda: posts.set_post(wanted, by=olga())).sentence
+    assert Post.objects.count() == before
+
+
+def test_only_an_operator_sets_posts(felt: Hand) -> None:
+    """Harm: whoever is bounded widens their own post."""
+    assert refusal(lambda: posts.set_post(Wanted("bella", whole_floor=True), by=bella())).status == 403
+
+
+def test_of_two_operators_the_second_is_told(felt: Hand) -> None:
+    """Harm: two operators make the roster at once, and one half is lost without a word."""
+    row = Post.objects.get(username="bella")
+    posts.set_post(Wanted("bella", ("Pit 1",)), seen=row.seq, by=olga())
+    omar = floor.staff(Role.OPERATOR, "omar", "302")
+    refused = refusal(lambda: posts.set_post(Wanted("bella", ("Pit 1", "Pit 2")), seen=row.seq, by=omar))
+    assert refused.code == "changed_meanwhile"
+    assert "301 Olga set bella's post meanwhile" in refused.sentence
+
+
+def test_to_run_more_takes_two_people_where_access_does(felt: Hand) -> None:
+    """Harm: one operator alone gives a friend the high limits, in a house where access takes two."""
+    omar = floor.staff(Role.OPERATOR, "omar", "302")
+    house_terms.change({"two_people": True}, by=olga())
+    assert refusal(lambda: posts.set_post(Wanted("bella", ("Pit 1", "Pit 2")), by=olga())).code == "second_person"
+    draft = posts.draft(Wanted("bella", ("Pit 1", "Pit 2")))
+    assert draft is not None
+    proposal = proposals.propose(draft, "Ann is away", by=olga())
+    proposals.approve(proposal, by=omar)
+    assert posts.duty_of(bella()).pits == {"Pit 1", "Pit 2"}
+    posts.set_post(Wanted("bella", ("Pit 1",)), by=olga())
+    assert fault() == ""
+
+
+# --- cover -------------------------------------------------------------------------------------------------------
+
+
+def test_a_pit_is_taken_over_in_an_emergency_and_everybody_reads_why(felt: Hand) -> None:
+    """Harm: a floor waits for an operator while a table burns; or somebody ran another pit, and nobody can tell why."""
+    posts.take_over("Pit 1", timezone.now() + timedelta(hours=2), "Ann was called away", by=bella())
+    enter(felt, "bella", LOCK)
+    posts.give_back("Pit 1", by=bella())
+    refused = refusal(lambda: enter(felt, "bella", inputs.RuleDispute(1, "house", "It is over")))
+    assert refused.code == "not_your_pit"
+    assert fault(felt.table.name) == ""
+    assert fault() == ""
+    report = exceptions.of_day(hours.day_of(timezone.now()), whole=False)
+    lines = [line.says for line in report.lines if line.matter is POSTS]
+    assert any("Bella takes over Pit 1 until" in words and "Ann was called away" in words for words in lines)
+
+
+@pytest.mark.parametrize(
+    ("pit", "hours", "reason", "says"),
+    [
+        ("Pit 9", 1, "Why not", "There is no pit Pit 9"),
+        ("Pit 1", 13, "Why not", "within 12 hours"),
+        ("Pit 1", -1, "Why not", "within 12 hours"),
+        ("Pit 1", 1, "  ", "why: the operators read it"),
+        ("Pit 2", 1, "Why not", "Bella runs Pit 2 anyway"),
+    ],
+)
+def test_a_cover_has_an_end_and_a_reason(felt: Hand, pit: str, hours: int, reason: str, says: str) -> None:
+    """Harm: an emergency lasts for weeks."""
+    until = timezone.now() + timedelta(hours=hours)
+    assert says in refusal(lambda: posts.take_over(pit, until, reason, by=bella())).sentence
+    assert not PitCover.objects.exists()
+
+
+def test_nobody_but_the_floor_covers(felt: Hand) -> None:
+    """Harm: a dealer takes over a pit."""
+    later = timezone.now() + timedelta(hours=1)
+    assert refusal(lambda: posts.take_over("Pit 1", later, "Why", by=felt.by)).status == 403
+
+
+# --- tables that move --------------------------------------------------------------------------------------------
+
+
+def test_a_table_that_moves_in_mid_shift_is_the_other_pit_s_from_then_on(felt: Hand, clock: Clock) -> None:
+    """Harm: a proof of yesterday goes by where the table stands today, and calls honest people liars."""
+    floor.staff(Role.PIT_BOSS, "ann", "210")
+    posts.set_post(Wanted("ann", ("Pit 1",)), by=olga())
+    enter(felt, "ann", LOCK)
+    section("Pit 1")
+    section("Pit 2", "Rocket 1", "Rocket 2")
+    clock.stand(timezone.now() + timedelta(minutes=1))
+    floor.staff(Role.SECURITY, "sid", "401")
+    unlock = inputs.UnlockRack("It is over", second="sid")
+    assert refusal(lambda: enter(felt, "ann", unlock)).code == "not_your_pit"
+    enter(felt, "bella", unlock)
+    assert fault(felt.table.name) == ""
+    assert fault() == ""
+
+
+# --- what a proof says -------------------------------------------------------------------------------------------
+
+
+def test_an_act_that_was_written_past_the_rule_is_named(
+    felt: Hand, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: whoever writes into the database past the floor runs any table under any name."""
+    clock.stand(timezone.now() + timedelta(minutes=1))
+    with monkeypatch.context() as past:
+        past.setattr(posts, "refuse_any", lambda *_: None)
+        enter(felt, "bella", LOCK)
+    assert fault(felt.table.name) == "bella ran the floor at Rocket 1 in Pit 1, which was no pit of theirs then"
+
+
+def test_an_entry_without_an_author_is_named_by_its_signature(
+    felt: Hand, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: what is written under a badge alone escapes the rule."""
+    felt.bets(seat1=2_000)
+    clock.stand(timezone.now() + timedelta(minutes=1))
+    with monkeypatch.context() as past:
+        past.setattr(posts, "refuse_any", lambda *_: None)
+        Hand(felt.table, bella())("take_back")
+    assert "bella ran the floor at Rocket 1" in fault(felt.table.name)
+
+
+def test_forged_posts_are_named(felt: Hand) -> None:
+    """Harm: a post is written into the book with another floor, from a moment that was over, or for who runs none."""
+    stands = posts.stands()
+    honest = PostSet(
+        username="bella", name="Bella", badge=None, pits=("Pit 1",),
+        effective=house_terms.spelled(timezone.now() + timedelta(hours=1)), floor=stands,
+    )  # fmt: skip
+    cover = CoverSet(
+        username="bella", name="Bella", badge=None, role="pit_boss", pit="Pit 1", reason="Ann is ill",
+        until=house_terms.spelled(timezone.now() + timedelta(hours=1)), floor=stands,
+    )  # fmt: skip
+    forgeries = [
+        (structs.replace(honest, floor=stands[:1]), "stood elsewhere"),
+        (structs.replace(honest, pits=("Pit 9",)), "no pit Pit 9"),
+        (structs.replace(honest, effective="2020-01-01T00:00:00+00:00"), "was over"),
+        (structs.replace(cover, until=house_terms.spelled(timezone.now() + timedelta(days=3))), "too long"),
+        (structs.replace(cover, role="dealer"), "by somebody else"),
+        (structs.replace(cover, username="ann"), "by somebody else"),
+    ]
+    for forgery, says in forgeries:
+        with transaction.atomic():
+            by = bella().signature if isinstance(forgery, CoverSet) else olga().signature
+            log.append(house.lock(), log.Draft.of(forgery, by))
+            assert says in fault(), forgery
+            transaction.set_rollback(True)
+
+
+def test_rows_are_held_against_the_log(felt: Hand) -> None:
+    """Harm: posts that are set by the book are found to be wrong; test_tampering_rows.py has those that are."""
+    posts.take_over("Pit 1", timezone.now() + timedelta(hours=1), "Ann is ill", by=bella())
+    posts.set_post(Wanted("bella"), by=olga())
+    assert comparing.compare().faults == []
+
+
+# --- what it costs -----------------------------------------------------------------------------------------------
+
+
+def test_the_rule_costs_the_same_however_many_posts_there_were(felt: Hand) -> None:
+    """Harm: each act on the floor reads every roster that there ever was."""
+
+    def queries() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            refusal(lambda: posts.refuse(bella(), "Rocket 1"))
+        return len(captured)
+
+    few = queries()
+    for number in range(6):
+        posts.set_post(Wanted("bella", ("Pit 2",) if number % 2 else ()), by=olga())
+        posts.set_post(Wanted("paul", (f"Pit {number % 2 + 1}",)), by=olga())
+    assert queries() == few
