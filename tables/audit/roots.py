@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 from django.db.models import Min, Q
@@ -16,11 +16,13 @@ from ledger.proof.chain import Head
 from ledger.proof.chips import HOUSE_PLACES
 from ledger.recount import moved_cents
 from tables import attesting, standing
+from tables.day import hours
 from tables.log.catalog import read_as
 from tables.log.entries.keys import AboutKey
 from tables.log.entries.rounds import Played
 from tables.log.entries.settings import TableSet
 from tables.log.entries.shoes import Shuffled
+from tables.setup import posts
 
 
 def leaves_of(day: date) -> list[bytes]:
@@ -44,7 +46,7 @@ def document_of(book: Book, day: date, first: int, last: int, before: Mapping[st
         "root": merkle.root(hashes(book.pk, first, last)).hex(),
         "accounts": _accounts(book, first, last, before),
         "slips": _slips(book, first, last),
-        "carried": carried_seqs(Head(book.pk, book.name, last, head_hash)),
+        "carried": carried_seqs(Head(book.pk, book.name, last, head_hash), hours.span(day).end),
     }
 
 
@@ -85,11 +87,12 @@ def read_document(body: bytes | memoryview) -> dict[str, Any]:
 # --- What the next day rests on ----------------------------------------------------------------------------------
 
 
-def carried_seqs(head: Head) -> list[int]:
-    """The entries that tell where a book stands: whoever proves the next day alone folds these first."""
+def carried_seqs(head: Head, ends: datetime) -> list[int]:
+    """The entries that tell where a book stands: whoever proves the next day alone folds these first. ``ends``: when
+    the day did."""
     seqs = {*standing.registers(head)}
     if head.name == HOUSE:
-        return sorted(seqs | {*_key_entries(head)})
+        return sorted(seqs | {*_key_entries(head), *posts.history(head.seq).rests_on(ends)})
     return sorted(seqs | {*_setting_entries(head), *_shoe_entries(head), *_correction_entries(head)})
 
 

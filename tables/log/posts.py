@@ -93,8 +93,8 @@ class Posts:
     covers: dict[str, list[Cover]] = field(default_factory=dict)
     signatures: dict[str, str] = field(default_factory=dict)
     """The user names of those who had a post, by each way in which the log named them."""
-    people: dict[str, tuple[str | None, str, int]] = field(default_factory=dict)
-    """Badge, name, and the entry that says so, by user name."""
+    people: dict[str, tuple[str | None, str, tuple[int, ...]]] = field(default_factory=dict)
+    """Badge, name, and the entries that say so, by user name."""
 
     def follow(self, event: Event, seq: int, at: datetime | None) -> None:
         """One more entry of the house's book."""
@@ -103,12 +103,12 @@ class Posts:
         match event:
             case PostSet():
                 self._place(event.floor, seq, at)
-                self._name(event.username, event.badge, event.name, seq)
+                self._name(event.username, event.badge, event.name, (seq,))
                 post = Post(datetime.fromisoformat(event.effective), seq, frozenset(event.pits), event.whole_floor)
                 insort(self.posts.setdefault(event.username, []), post)
             case CoverSet():
                 self._place(event.floor, seq, at)
-                self._name(event.username, event.badge, event.name, seq)
+                self._name(event.username, event.badge, event.name, (seq,))
                 cover = Cover(at, seq, event.pit, datetime.fromisoformat(event.until))
                 self.covers.setdefault(event.username, []).append(cover)
             case PitSectionSet() if self.floors:
@@ -116,17 +116,17 @@ class Posts:
                 sections = {**last.sections, (event.pit, event.section): event.tables}
                 self.floors.append(_Floor(at, seq, sections, (*last.seqs, seq)))
             case StaffChanged() if event.username in self.people:
-                badge, name, _ = self.people[event.username]
+                badge, name, seqs = self.people[event.username]
                 after = event.after or {}
                 if after.keys() & {"badge", "name"}:
-                    self._name(event.username, after.get("badge", badge), after.get("name", name), seq)
+                    self._name(event.username, after.get("badge", badge), after.get("name", name), (*seqs, seq))
 
     def _place(self, stands: Iterable[Stand], seq: int, at: datetime) -> None:
         sections = {(stand.pit, stand.section): stand.tables for stand in stands}
         self.floors.append(_Floor(at, seq, sections, (seq,)))
 
-    def _name(self, username: str, badge: str | None, name: str, seq: int) -> None:
-        self.people[username] = badge, name, seq
+    def _name(self, username: str, badge: str | None, name: str, seqs: tuple[int, ...]) -> None:
+        self.people[username] = badge, name, seqs
         self.signatures[signature_of(badge, username, name)] = username
 
     # --- asked
@@ -172,7 +172,7 @@ class Posts:
     def rests_on(self, moment: datetime) -> set[int]:
         """The entries that tell of everything from a moment on: whoever has these needs none before them."""
         since = moment - LATE_BY
-        seqs = {seq for _, _, seq in self.people.values()}
+        seqs = {seq for _, _, several in self.people.values() for seq in several}
         seqs.update(*(floor.seqs for floor in self.floors if floor.at > since or floor is self._floor(since)))
         for posts in self.posts.values():
             place = bisect_right(posts, since, key=lambda post: post.effective)
@@ -201,6 +201,14 @@ def runners(event: Event, by: str, dealer: Dealer | None, posts: Posts) -> Itera
             yield event.username
     elif not isinstance(event, _AFTER_A_SLIP) and (dealer is None or by != dealer.signature):
         yield from filter(None, [posts.signatures.get(by)])
+
+
+def may_run_the_floor(event: Event, by: str, dealer: Dealer | None) -> bool:
+    """Whether somebody but the dealer may have run the floor by an entry: the rest need not be kept until posts are
+    known."""
+    if isinstance(event, DealerSignedIn):
+        return event.confirmed_by is not None
+    return isinstance(event, Author) or dealer is None or by != dealer.signature
 
 
 def table_of(event: Event) -> str:

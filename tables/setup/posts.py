@@ -441,9 +441,9 @@ _TELLING: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def history() -> Posts:
-    """Who ran what at every moment, from the log alone."""
-    entries = _telling()
+def history(through_seq: int | None = None) -> Posts:
+    """Who ran what at every moment, from the log alone; as it was through an entry of the house's book."""
+    entries = _telling() if through_seq is None else _telling().filter(seq__lte=through_seq)
     newest_entry = entries.order_by("-seq").values_list("book_id", "seq", "hash").first()
     if newest_entry is None or not entries.filter(subject=PostSet.subject).exists():
         return Posts()

@@ -29,8 +29,9 @@ from tables.log.entries.rounds import Pinned, Played
 from tables.log.entries.settings import TableSet
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import Event, Misconduct, Unreadable
-from tables.log.fold import UNREADABLE, Standing
+from tables.log.fold import UNREADABLE, Dealer, Standing
 from tables.log.limit_plans import limits_in
+from tables.log.posts import Posts, may_run_the_floor, table_of
 from tables.log.reader_messages import Messages
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
@@ -69,6 +70,8 @@ class _State:
     """Of the table's card readers."""
     tells_notice: bool = False
     """Whether an entry of this book says which notice the house gives; then each further one does."""
+    posts: Posts = field(default_factory=Posts)
+    """Who runs which pit, as the house's book tells it."""
 
     def carry(self, entry: Entry) -> None:
         """Fold an entry that was proved on an earlier day."""
@@ -79,6 +82,7 @@ class _State:
             self.corrections = event.open
         self.trust.follow(event, entry.seq)
         self.messages.resume(event)
+        self.posts.follow(event, entry.seq, entry.at)
         self.standing = fold(self.standing, event, seq=entry.seq, round=entry.round)
         self.seals.resume(self.standing, entry.seq, event)
 
@@ -86,8 +90,10 @@ class _State:
         self.settings = settings_after(self.settings, event.after)
         self.tells_notice |= event.tells_notice
 
-    def same(self, other: _State) -> bool:
-        """Whether two states are one, whatever entry they were read through."""
+    def same(self, other: _State, ends: datetime) -> bool:
+        """Whether two states are one, whatever entry they were read through. ``ends``: when the day did."""
+        if self.posts.rests_on(ends) != other.posts.rests_on(ends):
+            return False
         alike = [replace(state.standing, seq=0, hash=None) for state in (self, other)]
         ours, theirs = ((state.settings, state.seals.live, state.corrections, state.trust) for state in (self, other))
         return alike[0] == alike[1] and ours == theirs
@@ -101,6 +107,18 @@ class Signature:
     seq: int
     by: str
     key: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """An entry by which somebody may have run the floor."""
+
+    event: Event
+    seq: int
+    by: str
+    at: datetime
+    dealer: Dealer | None
+    """Who stood at the table."""
 
 
 class BookProof:
@@ -131,6 +149,10 @@ class BookProof:
         self.cage_counts: list[Count] = []
         """In the house's book: each to be held against what the other books left in the place that it counts."""
         self.signatures: list[Signature] = []
+        self.acts: list[Act] = []
+        """Entries by which somebody may have run the floor, to be held against the posts of the house's book."""
+        self.posts = Posts()
+        """In the house's book: who ran what."""
         self.trust = Trust()
         """In the house's book: which keys of terminals every book's signatures are held against."""
 
@@ -153,7 +175,7 @@ class BookProof:
 
     def _run(self) -> None:
         opening, state = self.opening, self._opening_state()
-        self.trust = state.trust
+        self.trust, self.posts = state.trust, state.posts
         self.part = self.files["entries"]
         self.balances = {account: cents for account, _, _, cents in (opening["accounts"] if opening else ())}
         before, after = _head(opening), _head(self.leaves[-1])
@@ -240,8 +262,10 @@ class BookProof:
         if self.name == HOUSE:
             self._house(event)
             state.trust.follow(event, entry.seq)
+            state.posts.follow(event, entry.seq, entry.at)
         else:
             self._table(event, entry, replay, state)
+        self._act(event, entry, replay.standing.dealer)
         replay.follow(entry, event, posted)
         if event.attested is not None or event.signed_terms() is not None:
             self.signatures.append(Signature(event, entry.seq, entry.by, entry.key))
@@ -250,6 +274,12 @@ class BookProof:
         self.entries[entry.seq] = entry
         self.counts["entries"] += 1
         self.counts["transfers"] += len(posted)
+
+    def _act(self, event: Event, entry: Entry, dealer: Dealer | None) -> None:
+        is_mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
+        runs = table_of(event) if self.name == HOUSE else may_run_the_floor(event, entry.by, dealer)
+        if runs and entry.at is not None and not is_mended:
+            self.acts.append(Act(event, entry.seq, entry.by, entry.at, dealer))
 
     def _move(self, posted: Posted) -> None:
         """A transfer is on the closed list, between places that are there, and undoes what it says that it undoes."""
@@ -304,7 +334,8 @@ class BookProof:
         state.standing, tomorrow = replay.standing, _State()
         for entry in foundation:
             tomorrow.carry(entry)
-        if not tomorrow.same(state):
+        ends = _moment(self.signed.days[leaf["day"]]["ends"])
+        if ends is None or not tomorrow.same(state, ends):
             raise Wrong(part, f"{self.name}, entry {leaf['last']}: what the day after rests on tells it otherwise")
 
     def _sums(self, leaf: Document, part: str) -> None:

@@ -21,12 +21,14 @@ from ledger.proof.chips import called, short_places
 from ledger.proof.note import BadNote, VerifierKey
 from ledger.proof.seals import BadKey
 from ledger.proof.spelling import canonical, timestamp
-from tables.audit.outside.book_proof import HOUSE, BookProof, Document, Say, Signed, short
+from tables.audit.outside.book_proof import HOUSE, Act, BookProof, Document, Say, Signed, short
 from tables.audit.outside.bundle import KEYS, ROOTS, Bundle, Wrong, leaves_part
 from tables.audit.outside.cage_counts import SLACK, Count, Part
 from tables.audit.outside.witnessed import Witnessed
+from tables.log import posts as posts_rule
 from tables.log.event import Misconduct
 from tables.log.fold import UNREADABLE
+from tables.log.posts import Posts
 from tables.log.trust import Counters
 
 
@@ -83,6 +85,7 @@ class _Verifier:
             book.run()
         self._cage(books)
         self._terminals(books, terminal_roots)
+        self._posts(books)
         for day in self._range(chain):
             for place, cents in _shortfalls(self.leaves[day].values()):
                 self.say(f"note   {day}: all books leave {cents} cents in {place}: what came there is not told")
@@ -167,6 +170,28 @@ class _Verifier:
             if len(set(keys)) < len(keys):
                 twice = next(key for place, key in enumerate(keys) if key in keys[:place])
                 raise Wrong(book.part, f"{name}: two entries carry the signature of one input, {twice}")
+
+    # --- posts
+
+    def _posts(self, books: Mapping[str, BookProof]) -> None:
+        """Whoever ran the floor by an entry had that pit then. Whether the house's terms let anybody do so without a
+        post, no bundle says."""
+        if HOUSE not in books or not books[HOUSE].posts.floors:
+            return
+        count = 0
+        for name, book in books.items():
+            for act in book.acts:
+                try:
+                    count += self._hold_to_post(act, name, books[HOUSE].posts)
+                except Misconduct as wrong:
+                    raise Wrong(book.part, f"{name}, entry {act.seq}: {wrong}") from None
+        self.say(f"holds  the posts: {count} acts of those who run the floor, each in a pit that was theirs")
+
+    def _hold_to_post(self, act: Act, book: str, posts: Posts) -> int:
+        """How many ran the floor by it. Raises Misconduct."""
+        runners = list(posts_rule.runners(act.event, act.by, act.dealer, posts))
+        posts_rule.refuse(posts, runners, posts_rule.table_of(act.event) or book, act.at)
+        return len(runners)
 
     # --- the cage
 
