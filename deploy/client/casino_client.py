@@ -555,6 +555,33 @@ class CorrectionSigned(TypedDict):
 
 
 
+class CoverEnded(TypedDict):
+    """Which pit to give back."""
+
+    key: NotRequired[str | None]
+    pit: str
+
+
+
+class CoverForm(TypedDict):
+    """A pit that somebody took over."""
+
+    pit: str
+    until: str
+    reason: str
+
+
+
+class CoverTaken(TypedDict):
+    """Which pit to take over, until when and why."""
+
+    key: NotRequired[str | None]
+    pit: str
+    until: str
+    reason: str
+
+
+
 class CutCardOut(TypedDict):
     """The cut card came out: this is the last round of the shoe."""
 
@@ -842,13 +869,13 @@ class Envelope(TypedDict):
 
     id: str
     cursor: str
-    type: Literal['alert.acknowledged', 'alert.escalated', 'alert.raised', 'chips.redeemed', 'chips.sale_undone', 'chips.sold', 'commission.settled', 'correction.moved', 'day.closed', 'day.sealed', 'dealer.signed_in', 'dealer.signed_out', 'discrepancy.closed', 'discrepancy.opened', 'dispute.moved', 'limit_plan.set', 'limits.announced', 'mishap.entered', 'proposal.commented', 'proposal.made', 'proposal.moved', 'rack.locked', 'rack.unlocked', 'reader.given_back', 'reader.stopped', 'reader.taken_over', 'round.opened', 'round.reopened', 'round.settled', 'round.voided', 'seat.bought_in', 'seat.cashed_out', 'seat.time_charged', 'slip.signed', 'staff.locked_out', 'staff.signed_in', 'staff.signed_out', 'table.abandoned', 'table.added', 'table.closed', 'table.opened', 'table.retired', 'table.set']
+    type: Literal['alert.acknowledged', 'alert.escalated', 'alert.raised', 'chips.redeemed', 'chips.sale_undone', 'chips.sold', 'commission.settled', 'correction.moved', 'day.closed', 'day.sealed', 'dealer.signed_in', 'dealer.signed_out', 'discrepancy.closed', 'discrepancy.opened', 'dispute.moved', 'limit_plan.set', 'limits.announced', 'mishap.entered', 'pit.covered', 'post.set', 'proposal.commented', 'proposal.made', 'proposal.moved', 'rack.locked', 'rack.unlocked', 'reader.given_back', 'reader.stopped', 'reader.taken_over', 'round.opened', 'round.reopened', 'round.settled', 'round.voided', 'seat.bought_in', 'seat.cashed_out', 'seat.time_charged', 'slip.signed', 'staff.locked_out', 'staff.signed_in', 'staff.signed_out', 'table.abandoned', 'table.added', 'table.closed', 'table.opened', 'table.retired', 'table.set']
     version: int
     at: str
     table: TableName | None
     by: str
     entry: EntryName
-    data: AlertAcknowledged | AlertEscalated | AlertRaised | ChipsRedeemed | SaleUndone | ChipsSold | CommissionSettled | CorrectionMoved | DayClosed | DaySealed | DealerSignedIn | DealerSignedOut | DiscrepancyClosed | DiscrepancyOpened | DisputeMoved | LimitPlanMade | LimitsAnnouncedToPlayers | MishapEntered | ProposalCommented | ProposalMade | ProposalMoved | RackLocked | RackUnlocked | ReaderGivenBack | ReaderStopped | ReaderTakenOver | RoundOpened | RoundReopened | RoundSettled | RoundVoided | SeatBoughtIn | SeatCashedOut | TimeCharged | SlipStepSigned | StaffLockedOut | StaffSignedIn | StaffSignedOut | TableAbandoned | TableAdded | TableClosed | TableOpened | TableRetired | TableSet
+    data: AlertAcknowledged | AlertEscalated | AlertRaised | ChipsRedeemed | SaleUndone | ChipsSold | CommissionSettled | CorrectionMoved | DayClosed | DaySealed | DealerSignedIn | DealerSignedOut | DiscrepancyClosed | DiscrepancyOpened | DisputeMoved | LimitPlanMade | LimitsAnnouncedToPlayers | MishapEntered | PitCovered | PostSet | ProposalCommented | ProposalMade | ProposalMoved | RackLocked | RackUnlocked | ReaderGivenBack | ReaderStopped | ReaderTakenOver | RoundOpened | RoundReopened | RoundSettled | RoundVoided | SeatBoughtIn | SeatCashedOut | TimeCharged | SlipStepSigned | StaffLockedOut | StaffSignedIn | StaffSignedOut | TableAbandoned | TableAdded | TableClosed | TableOpened | TableRetired | TableSet
 
 
 
@@ -1268,6 +1295,15 @@ class Phrase(TypedDict):
 
 
 
+class PitCovered(TypedDict):
+    """Somebody took over a pit until a moment, or gave it back."""
+
+    username: str
+    pit: str
+    until: str
+
+
+
 class PlaceBets(TypedDict):
     """Several bets at once: those of the round before, of a seat or of the whole table."""
 
@@ -1338,6 +1374,46 @@ class PlanSet(TypedDict):
     retired: NotRequired[bool]
     effective: NotRequired[str | None]
     comment: NotRequired[str]
+
+
+
+class PostForm(TypedDict):
+    """A post as it was set."""
+
+    username: str
+    pits: list[str]
+    whole_floor: bool
+    effective: str | None
+    entry: int
+
+
+
+class PostSet(TypedDict):
+    """Somebody runs these pits from a moment on."""
+
+    username: str
+    pits: list[str]
+    whole_floor: bool
+    effective: str
+
+
+
+class PostWanted(TypedDict):
+    """Who is to run which pits."""
+
+    key: NotRequired[str | None]
+    username: str
+    pits: NotRequired[list[str]]
+    whole_floor: NotRequired[bool]
+    effective: NotRequired[str | None]
+    comment: NotRequired[str]
+
+
+
+class PostsForm(TypedDict):
+    """Who runs which pit now."""
+
+    runners: list[RunnerForm]
 
 
 
@@ -1543,6 +1619,18 @@ class RoundVoided(TypedDict):
 
     round: int
     reason: str
+
+
+
+class RunnerForm(TypedDict):
+    """Somebody who runs the floor, and what they run."""
+
+    username: str
+    name: str
+    whole_floor: bool
+    pits: list[str]
+    covers: list[CoverForm]
+    entry: int
 
 
 
@@ -1996,6 +2084,16 @@ class Casino(Connection):
         answer: Any = self.ask("GET", "/api/corrections/", {"cursor": cursor, "limit": limit, "state": state}, None)
         return answer  # type: ignore[no-any-return]
 
+    def take_over_pit(self, **body: Unpack[CoverTaken]) -> CoverForm:
+        """Take a pit over."""
+        answer: Any = self.ask("POST", "/api/covers/", {}, dict(body))
+        return answer  # type: ignore[no-any-return]
+
+    def give_back_pit(self, **body: Unpack[CoverEnded]) -> CoverForm:
+        """Give a pit back."""
+        answer: Any = self.ask("POST", "/api/covers/ends/", {}, dict(body))
+        return answer  # type: ignore[no-any-return]
+
     def list_days(self, *, cursor: str | None = None, limit: int | None = None) -> PageDayLine:
         """Closed gaming days."""
         answer: Any = self.ask("GET", "/api/days/", {"cursor": cursor, "limit": limit}, None)
@@ -2068,6 +2166,16 @@ class Casino(Connection):
     def search_log(self, *, cursor: str | None = None, limit: int | None = None, person: str | None = None, subject: str | None = None, kind: str | None = None, table: int | None = None, house: bool | None = None, round: int | None = None, seat: int | None = None, entry: int | None = None, since: str | None = None, until: str | None = None, text: str | None = None, cents: int | None = None, rounds: bool | None = None) -> PageEntryForm:
         """Search the log."""
         answer: Any = self.ask("GET", "/api/log/", {"cursor": cursor, "limit": limit, "person": person, "subject": subject, "kind": kind, "table": table, "house": house, "round": round, "seat": seat, "entry": entry, "since": since, "until": until, "text": text, "cents": cents, "rounds": rounds}, None)
+        return answer  # type: ignore[no-any-return]
+
+    def list_posts(self) -> PostsForm:
+        """Who runs which pit."""
+        answer: Any = self.ask("GET", "/api/posts/", {}, None)
+        return answer  # type: ignore[no-any-return]
+
+    def set_post(self, **body: Unpack[PostWanted]) -> PostForm | ProposalForm:
+        """Say which pits somebody runs."""
+        answer: Any = self.ask("POST", "/api/posts/", {}, dict(body))
         return answer  # type: ignore[no-any-return]
 
     def list_proposals(self, *, cursor: str | None = None, limit: int | None = None, state: Literal['all', 'waiting'] | None = None, about: str | None = None) -> PageProposalForm:

@@ -273,7 +273,7 @@ class TableSettings(FloorView):
                 return proposal_form(proposals.arrange(draft, call.body.comment, by=call.by))
             return settings_form(table_settings.change_table(table, changes, by=call.by))
 
-        return _decided(call, act)
+        return decided(call, act)
 
 
 class TableProposals(FloorView):
@@ -351,7 +351,7 @@ def _refuse_more_than_limits(by: Staff, changes: Mapping[str, Any]) -> None:
 _LIMITS: Final = ("min_cents", "max_cents", "cap_cents", "seat_max_cents", "wager_limits")
 
 
-def _decided(call: Call[Any, Any], act: Callable[[], SettingsForm | PlanForm | ProposalForm]) -> Any:
+def decided(call: Call[Any, Any], act: Callable[[], msgspec.Struct]) -> Any:
     """Done, or proposed where it takes two people; once."""
     form = repeats.once(call, lambda: msgspec.to_builtins(act()), dict[str, Any])
     return Accepted(form, f"/api/proposals/{form['number']}/") if "proposed_by" in form else form
@@ -549,7 +549,7 @@ class LimitPlans(FloorView):
                 return proposal_form(proposals.propose(draft, call.body.comment, by=call.by))
             return plan_form(limit_plans.set_plan(event, expected_version=version, by=call.by))
 
-        return _decided(call, act)
+        return decided(call, act)
 
 
 class PlanProposals(FloorView):

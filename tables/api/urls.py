@@ -6,7 +6,7 @@ from datetime import date
 
 from django.urls import path, re_path, register_converter
 
-from tables.api import alerts, disputes, events, figures, files, floor, readers, records, settings, slips, views
+from tables.api import alerts, disputes, events, figures, files, floor, posts, readers, records, settings, slips, views
 
 
 class GamingDay:
@@ -62,6 +62,9 @@ urlpatterns = [
     path(f"{_SLIP}void/", slips.Voids.as_view(), name="slip-void"),
     path("limit-plans/", settings.LimitPlans.as_view(), name="limit-plans"),
     path("limit-plans/proposals/", settings.PlanProposals.as_view(), name="limit-plan-proposals"),
+    path("posts/", posts.Posts.as_view(), name="posts"),
+    path("covers/", posts.Covers.as_view(), name="covers"),
+    path("covers/ends/", posts.CoverEnds.as_view(), name="cover-ends"),
     path("proposals/", settings.Proposals.as_view(), name="proposals"),
     path(_PROPOSAL, settings.OneProposal.as_view(), name="proposal"),
     path(f"{_PROPOSAL}approval/", settings.ProposalApproval.as_view(), name="proposal-approval"),

@@ -13,9 +13,10 @@ from django.utils import timezone
 
 from ledger import alerts
 from tables.day import hours
+from tables.log.entries.pits import PitSectionSet
 from tables.models import Staff
 from tables.roles import Role
-from tables.setup import service_accounts
+from tables.setup import pits, service_accounts
 from tables.setup.service_accounts import Access
 from tables.staff import service_tokens
 from tests import floor
@@ -58,6 +59,7 @@ def walk(house: Floor) -> dict[str, dict[str, Any]]:
     the_house(steps)
     figures(steps)
     card_reader(steps)
+    pits_and_posts(steps)
     return steps.calls
 
 
@@ -151,6 +153,19 @@ def limits(steps: Walk) -> None:
     steps.post("propose_limit_plan", boss, "limit-plans/proposals/", expected_version=1, **plan, comment="Quieter")
     steps.get("list_limit_plans", boss, "limit-plans/")
     steps.get("read_limits", boss, f"tables/{pk}/limits/")
+
+
+def pits_and_posts(steps: Walk) -> None:
+    """A pit boss is given a pit, takes another one over, and gives it back."""
+    house, boss = steps.house, steps.boss
+    for pit, tables in (("Pit 1", (house.table.name,)), ("Pit 2", (floor.table("Rocket 9").name,))):
+        pits.set_section(PitSectionSet(pit=pit, tables=tables), by=house.operator)
+    steps.post("set_post", house.operator, "posts/", username=boss.username, pits=["Pit 1"])
+    until = (timezone.now() + timedelta(hours=2)).isoformat()
+    steps.post("take_over_pit", boss, "covers/", pit="Pit 2", until=until, reason="A colleague was called away")
+    steps.get("list_posts", boss, "posts/")
+    steps.post("give_back_pit", boss, "covers/ends/", pit="Pit 2")
+    steps.post("set_post", house.operator, "posts/", username=boss.username)
 
 
 def the_house(steps: Walk) -> None:

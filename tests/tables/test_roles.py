@@ -33,7 +33,7 @@ from tables.log.entries.custody import HouseKeySet
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import PitSectionSet
 from tables.log.limit_plans import Always
-from tables.models import Denomination, Staff, Table
+from tables.models import Denomination, PitCover, Post, Staff, Table
 from tables.refusals import Refused
 from tables.roles import PERMISSIONS, Role
 from tables.setup import (
@@ -43,9 +43,11 @@ from tables.setup import (
     limit_plans,
     pay_tables,
     pits,
+    posts,
     proposals,
     service_accounts,
 )
+from tables.setup.posts import Wanted
 from tables.setup.service_accounts import Access
 from tables.setup.two_people import Draft
 from tables.staff import service_tokens, terminals
@@ -158,6 +160,7 @@ API_NO_ERRAND = Guard((401, 403, 403, 403, 404, 404), (401, 405, 405, 405, 405, 
 API_SET_TABLE = Guard((401, 403, 200, 200, 200, 200), (401, 403, 403, 403, 415, 403))
 API_PROPOSE = Guard((401, 405, 405, 405, 405, 405), (401, 403, 403, 415, 415, 403))
 API_PLANS = Guard((401, 403, 403, 200, 200, 200), (401, 403, 403, 403, 415, 403))
+API_COVER = Guard((401, 405, 405, 405, 405, 405), (401, 403, 403, 415, 403, 403))
 API_PROPOSALS = Guard((401, 403, 403, 200, 200, 200), (401, 405, 405, 405, 405, 405))
 API_NO_PROPOSAL = Guard((401, 403, 403, 404, 200, 200), (401, 405, 405, 405, 405, 405))
 API_APPROVE = Guard((401, 405, 405, 405, 405, 405), (401, 403, 403, 403, 415, 415))
@@ -365,6 +368,9 @@ DECLARED: dict[str, Guard] = {
     "api/slips/<slug:series>/<int:year>/<int:number>/void/": API_SIGN_A_SLIP,
     "api/limit-plans/": API_PLANS,
     "api/limit-plans/proposals/": API_PROPOSE,
+    "api/posts/": API_PLANS,
+    "api/covers/": API_COVER,
+    "api/covers/ends/": API_COVER,
     "api/proposals/": API_PROPOSALS,
     "api/proposals/<int:number>/": API_NO_PROPOSAL,
     "api/proposals/<int:number>/approval/": API_APPROVE,
@@ -542,6 +548,12 @@ class House:
         return IN if to_sign_in else found.status_code
 
 
+def _posted(boss: Staff, *, by: Staff) -> Post:
+    row = posts.set_post(Wanted(boss.username, ("Pit 1",)), by=by)
+    assert row is not None
+    return row
+
+
 @pytest.fixture
 def house(db: None) -> Iterator[House]:
     """A table with a round behind it, which somebody deals."""
@@ -589,6 +601,10 @@ def house(db: None) -> Iterator[House]:
         ).pk,
         "pitsection": pits.set_section(
             PitSectionSet(pit="Pit 1", tables=(dealer.table.name,)), by=staff[Role.OPERATOR]
+        ).pk,
+        "post": _posted(boss.by, by=staff[Role.OPERATOR]).pk,
+        "pitcover": PitCover.objects.create(
+            seq=0, username="bella", pit="Pit 1", until=timezone.now(), by="a test", at=timezone.now()
         ).pk,
         "limitplan": limit_plans.set_plan(
             LimitPlanSet(
@@ -786,6 +802,7 @@ SEEN_BY_SURVEILLANCE = {
     "api/slips/",
     "api/alerts/",
     "api/limit-plans/",
+    "api/posts/",
     "api/figures/",
     "api/days/",
     "api/days/<gaming_day:day>/",

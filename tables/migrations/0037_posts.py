@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tables', '0035_floor_plans'),
+        ('tables', '0036_decided_alone'),
     ]
 
     operations = [

@@ -1,0 +1,164 @@
+"""Who runs which pit, over the API: posts, and pits that somebody takes over for a while."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from tables.api import repeats
+from tables.api.operations import Accepted, Call, Write, operation
+from tables.api.settings import ProposalForm, decided, proposal_form
+from tables.api.views import FloorView
+from tables.models import PitCover, Post
+from tables.setup import pits, posts, proposals
+from tables.setup.posts import LONGEST_REASON, SETS, Runner, Wanted
+
+PitName = Annotated[str, Meta(min_length=1, max_length=pits.LONGEST)]
+
+
+class CoverForm(msgspec.Struct, frozen=True):
+    """A pit that somebody took over."""
+
+    pit: str
+    until: datetime
+    reason: str
+
+
+class RunnerForm(msgspec.Struct, frozen=True):
+    """Somebody who runs the floor, and what they run."""
+
+    username: str
+    name: str
+    whole_floor: bool
+    """Whether they run every pit now: by a post, or as they have none."""
+    pits: list[str]
+    """Those of the post, and those that they cover."""
+    covers: list[CoverForm]
+    entry: int
+    """The entry of the house's book by which the post that holds was set; 0 without one."""
+
+
+class PostsForm(msgspec.Struct, frozen=True):
+    """Who runs which pit now."""
+
+    runners: list[RunnerForm]
+
+
+class PostWanted(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who is to run which pits."""
+
+    username: Annotated[str, Meta(min_length=1, max_length=40)]
+    pits: Annotated[list[PitName], Meta(max_length=100)] = []
+    whole_floor: bool = False
+    """Neither a pit nor the whole floor: the post ends."""
+    effective: Annotated[datetime, Meta(tz=True)] | None = None
+    """From when on; null for at once."""
+    comment: Annotated[str, Meta(max_length=300)] = ""
+    """For the second person, where it takes one."""
+
+
+class PostForm(msgspec.Struct, frozen=True):
+    """A post as it was set."""
+
+    username: str
+    pits: list[str]
+    whole_floor: bool
+    effective: datetime | None
+    """Null where nothing was changed: they run just that."""
+    entry: int
+    """0 where nothing was changed."""
+
+
+class CoverTaken(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which pit to take over, until when and why."""
+
+    pit: PitName
+    until: Annotated[datetime, Meta(tz=True)]
+    """Twelve hours from now at most."""
+    reason: Annotated[str, Meta(min_length=1, max_length=LONGEST_REASON)]
+
+
+class CoverEnded(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which pit to give back."""
+
+    pit: PitName
+
+
+class Posts(FloorView):
+    """Who runs which pit."""
+
+    @operation("list_posts", "Who runs which pit.", tag="Pits", answers=PostsForm, may=("tables.watch_floor",))
+    def get(self, call: Call[Any, Any]) -> PostsForm:
+        """Everybody who runs the floor, by name, as it is now."""
+        return PostsForm([_runner_form(runner) for runner in posts.everyone()])
+
+    @operation(
+        "set_post",
+        "Say which pits somebody runs.",
+        tag="Pits",
+        body=PostWanted,
+        answers=PostForm,
+        accepts=ProposalForm,
+        may=(SETS,),
+    )
+    def post(self, call: Call[Any, PostWanted]) -> dict[str, Any] | Accepted:
+        """It takes the place of the person's post. What takes two people in this house is proposed instead, and
+        answered 202 with the proposal: letting somebody run more does where access does."""
+        asked = call.body
+        wanted = Wanted(asked.username, tuple(asked.pits), asked.whole_floor)
+
+        def act() -> PostForm | ProposalForm:
+            draft = posts.draft(wanted, asked.effective)
+            if draft is not None:
+                return proposal_form(proposals.propose(draft, asked.comment, by=call.by))
+            return _post_form(wanted, posts.set_post(wanted, effective=asked.effective, by=call.by))
+
+        return decided(call, act)
+
+
+class Covers(FloorView):
+    """Pits that are taken over for a while."""
+
+    @operation(
+        "take_over_pit", "Take a pit over.", tag="Pits", body=CoverTaken, answers=CoverForm, may=("tables.run_floor",)
+    )
+    def post(self, call: Call[Any, CoverTaken]) -> CoverForm:
+        """At once, until the moment that is named. It stands in the day's exceptions with the reason."""
+        asked = call.body
+        return repeats.once(
+            call, lambda: _cover_form(posts.take_over(asked.pit, asked.until, asked.reason, by=call.by)), CoverForm
+        )
+
+
+class CoverEnds(FloorView):
+    """Giving pits back."""
+
+    @operation(
+        "give_back_pit", "Give a pit back.", tag="Pits", body=CoverEnded, answers=CoverForm, may=("tables.run_floor",)
+    )
+    def post(self, call: Call[Any, CoverEnded]) -> CoverForm:
+        """Before the time is over."""
+        return repeats.once(call, lambda: _cover_form(posts.give_back(call.body.pit, by=call.by)), CoverForm)
+
+
+def _runner_form(runner: Runner) -> RunnerForm:
+    return RunnerForm(
+        username=runner.person.username,
+        name=runner.person.name,
+        whole_floor=runner.duty.whole_floor,
+        pits=sorted(runner.duty.pits, key=pits.natural),
+        covers=[CoverForm(pit, until, reason) for pit, (until, reason) in runner.covers.items()],
+        entry=runner.post.seq if runner.post else 0,
+    )
+
+
+def _post_form(wanted: Wanted, row: Post | None) -> PostForm:
+    moment, entry = (row.effective, row.seq) if row else (None, 0)
+    return PostForm(wanted.username, list(wanted.pits), wanted.whole_floor, moment, entry)
+
+
+def _cover_form(row: PitCover) -> CoverForm:
+    return CoverForm(row.pit, row.until, row.reason)
