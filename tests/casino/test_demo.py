@@ -89,7 +89,7 @@ COMMANDS = {"web": "casino.web", "worker": "house@", "alerts": "alerts@", "event
 """What stands in the command line of a child and in no other's."""
 CONFIGURED = {
     "DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "SECRET_KEY", "PEPPER_FILE", "CASINO_ENV", "CASINO_DB_ROLE",
-    "STATIC_ROOT", "AUDIT_KEY_FILE", "AUDIT_FOLDER",
+    "STATIC_ROOT", "AUDIT_KEY_FILE", "AUDIT_FOLDER", "CASINO_WEB_PROCESS",
 }  # fmt: skip
 
 
