@@ -260,7 +260,7 @@ def check_cover(event: CoverSet, entry: Entry) -> None:
 
 
 def _refuse_other_floor(floor: Sequence[Stand], entry: Entry) -> None:
-    if tuple(floor) != posts.stands(entry.seq):
+    if tuple(floor) != posts.stood(entry.seq):
         raise Misconduct("tables stood elsewhere then than it says")
 
 

@@ -20,7 +20,7 @@ from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry as Chained
 from ledger.proof.chain import Head
 from tables.log import two_people
-from tables.log.catalog import read
+from tables.log.catalog import read, read_as
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.posts import CoverSet, PostSet, Stand
 from tables.log.entries.staff import StaffChanged
@@ -244,10 +244,20 @@ def _write(head: Head, wanted: Wanted, person: Staff, effective: datetime, *, pr
     )
 
 
-def stands(before_seq: int | None = None) -> tuple[Stand, ...]:
-    """Which tables stand where, as an entry says it; as it was before an entry of the house's book."""
-    rows = pits.sections(None if before_seq is None else before_seq - 1)
-    return tuple(Stand(row.pit, row.section, tuple(row.tables)) for row in rows)
+def stands() -> tuple[Stand, ...]:
+    """Which tables stand where, as an entry says it."""
+    return tuple(Stand(row.pit, row.section, tuple(row.tables)) for row in pits.sections())
+
+
+def stood(before_seq: int) -> tuple[Stand, ...]:
+    """The same before an entry of the house's book, from the log alone: rows may be what somebody tampered with, and
+    are held against the log themselves."""
+    entries = LogEntry.objects.filter(book__name=HOUSE, subject=PitSectionSet.subject, kind=PitSectionSet.kinds[0])
+    bodies = entries.filter(seq__lt=before_seq).order_by("seq").values_list("body", flat=True)
+    events = [read_as(PitSectionSet, body) for body in bodies]
+    newest_events = {(event.pit, event.section): event for event in events}
+    standing = [Stand(event.pit, event.section, event.tables) for event in newest_events.values() if event.tables]
+    return tuple(sorted(standing, key=lambda stand: (pits.natural(stand.pit), pits.natural(stand.section))))
 
 
 def _refuse_changed(username: str, seen: int) -> None:

@@ -214,7 +214,7 @@ TAMPERINGS: dict[str, tuple[str, str]] = {
     "a cover of the intruder's own": (
         "INSERT INTO tables_pitcover (seq, username, pit, until, reason, by, at)"
         " VALUES (0, 'bella', 'Pit 2', '2030-01-01', 'x', 'bella Bella', now())",
-        "cover 1: there is a row, and the log says nothing of it",
+        "a row of pit that is covered names it, and it is no such entry",
     ),
     "a maximum bet raised": (
         "UPDATE tables_table SET max_cents = 99999900",
