@@ -114,6 +114,10 @@ RECORDS: Final = (
         _list("Discrepancies", "balance", "ledger_discrepancy", "what was counted otherwise than expected"),
         _list("Findings", "fact_check", "ledger_finding", "what discrepancies came to"),
     )),
+    Matter("The floor", (
+        _list("Posts", "assignment_ind", "tables_post", "who was given which pits, and when"),
+        _list("Cover", "swap_horiz", "tables_pitcover", "pits that were taken over for a while, and why"),
+    )),
     Matter("The watch", (
         _list("Runs", "update", "ledger_run", "when each part of the watch ran, and what it found"),
     )),

@@ -109,7 +109,7 @@ def _members(declared: Operation, forms: Mapping[str, Any]) -> list[Parameter]:
 def _kind(form: Mapping[str, Any]) -> str:
     """A schema in a few words."""
     if "$ref" in form:
-        return str(form["$ref"]).rpartition("/")[2]
+        return str(form["$ref"]).removeprefix("#/components/schemas/")
     if "enum" in form:
         return ", ".join(str(value) or "empty" for value in form["enum"])
     if choices := form.get("anyOf") or form.get("oneOf"):

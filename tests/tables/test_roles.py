@@ -468,7 +468,7 @@ DECLARED |= {
     "admin/tables/post/grid/": admin(200, 200, 422, 403),
     "admin/tables/table/grid/": CHOOSE_FOR_ROLES,
     "admin/tables/table/grid.csv": SHOWN,
-    "admin/tables/table/grid/import/": ADD,
+    "admin/tables/table/grid/import/": admin(200, 403, 422, 403),
     "admin/tables/table/limits/history/": SHOWN,
     "admin/tables/table/limits/history.csv": SHOWN,
     "admin/tables/houseterms/profiles/": READ,

@@ -35,8 +35,8 @@ from tests.tables.test_roles import ADDRESSES, House
 pytestmark = pytest.mark.django_db
 
 SECRET_GAMES = ["hawthorn", "troll_guts", "monster", "sweep", "goblin_poker", "kitty", "regent"]
-OF_THE_HOUSE = [route for route in ADDRESSES if route != "api/schema/"]
-"""The schema's examples are a file of the code: their cards are no house's."""
+OF_THE_HOUSE = [route for route in ADDRESSES if route not in {"api/schema/", "api/reference/"}]
+"""The examples of the schema, and of the page made of it, are a file of the code: their cards are no house's."""
 OF_TABLES = [route for route in OF_THE_HOUSE if re.search(r"tables/<int:pk>|^pit/|^api/|logentry|transfer", route)]
 
 

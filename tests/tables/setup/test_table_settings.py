@@ -161,7 +161,9 @@ def test_only_operators_set_tables(dealt: floor.Hand, role: Role) -> None:
 def test_a_change_is_in_the_log_with_what_was_before_and_nothing_else(dealt: floor.Hand, operator: Staff) -> None:
     """A limit that moved without a trace is how a dispute is lost."""
     table_settings.change_table(dealt.table, {"min_cents": 2_000, "max_cents": 10_000}, by=operator)
-    assert entries(dealt.table)[-1]["content"] == {"before": {"min_cents": 1_000}, "after": {"min_cents": 2_000}}
+    assert entries(dealt.table)[-1]["content"] == {
+        "before": {"min_cents": 1_000}, "after": {"min_cents": 2_000}, "notice_minutes": 30
+    }  # fmt: skip
     assert proofs.verify(dealt.table.book).fault is None
 
 
