@@ -19,6 +19,7 @@ def test_the_administration_is_one_product_with_the_floor(looking: Looking) -> N
     """Harm: an operator in two products, each with its own type, times and colours; pages without landmarks."""
     dealer, _ = dealt()
     page = looking(floor.staff(Role.OPERATOR, "olga"), f"/pit/tables/{dealer.table.pk}/")
+    page.click(f"#pages-{dealer.table.pk} > summary")
     page.click("a:has-text('Set up')")
     page.wait_for_selector("main")
     assert page.evaluate("getComputedStyle(document.body).fontFamily").startswith("Archivo")
