@@ -52,7 +52,9 @@ def test_a_void_takes_two_and_a_locked_rack_stops_the_table(
     petra, guard = boss_with_a_pin(), floor.staff(Role.SECURITY, "greta", "501")
     screen = at_table(dealer).open()
     page = screen.page
-    screen.keys("2", "0", "Enter", "Enter")
+    screen.keys("2", "0", "Enter")
+    screen.pause()
+    screen.keys("Enter")
     page.goto(f"/tables/{dealer.table.pk}/mishaps/dead_hand/")
     page.fill("#why", "the hand is fouled")
     signed(page, "201")

@@ -33,7 +33,9 @@ def test_an_exposed_card_is_set_aside_by_keyboard(at_table: Come, rocket: Hand, 
     """Harm: the procedure takes so long to find that the dealer plays on by heart."""
     screen = at_table(rocket, viewport).open()
     page = screen.page
-    screen.keys("2", "0", "Enter", "Enter")
+    screen.keys("2", "0", "Enter")
+    screen.pause()
+    screen.keys("Enter")
     start = screen.seq
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     page.click("#mishap")
