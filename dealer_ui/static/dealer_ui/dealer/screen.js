@@ -74,6 +74,9 @@ document.addEventListener("change", (event) => {
 
 // --- Inputs and boards ---
 
+/** Whether it is about a line that draws itself anew, such as how the card reader stands: its answer is no board. */
+const isApart = (event) => event.detail.requestConfig.elt.hasAttribute("data-apart");
+
 document.addEventListener(
   "submit",
   (event) => {
@@ -92,6 +95,7 @@ document.addEventListener("htmx:configRequest", (event) => {
 
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { xhr, requestConfig } = event.detail;
+  if (isApart(event)) return;
   const isRefresh = requestConfig.verb === "get";
   if (xhr.status >= 500) return;
   event.detail.shouldSwap = false;
@@ -107,6 +111,7 @@ document.addEventListener("htmx:sendError", () => lineLost("No connection."));
 document.addEventListener("htmx:timeout", () => lineLost("The table does not answer."));
 document.addEventListener("htmx:responseError", (event) => {
   const { xhr } = event.detail;
+  if (isApart(event)) return;
   const plain = xhr.getResponseHeader("Content-Type")?.startsWith("text/plain");
   lineLost(plain ? xhr.responseText.split(": ")[0].replace(/[^.]*$/, "") : "The house does not answer.");
 });
