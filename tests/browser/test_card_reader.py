@@ -37,7 +37,7 @@ def test_a_round_with_a_reader_takes_a_third_of_the_keys(at_table: Come, transac
     assert screen.page.inner_text("#reader") == "The reader names the cards."
     with screen.page.expect_response("**/reader", timeout=15_000):
         pass
-    assert screen.page.is_hidden("#line"), "how the reader stands is asked every few seconds, and its answer is no board"
+    assert screen.page.is_hidden("#line"), "how the reader stands is asked every few seconds: its answer is no board"
     reads(9)
     way.fold()
     reads(10, 7, 5, 6, 7)
