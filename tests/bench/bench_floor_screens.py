@@ -31,13 +31,12 @@ from casino import embedded  # noqa: E402
 from tests import floor  # noqa: E402
 from tests.bench.open_house import (  # noqa: E402
     Place,
-    begin,
+    begin_all,
     hear,
     lay_tables,
     line,
     sign_in_boss,
     sign_in_dealer,
-    tell,
     worked,
 )
 from tests.floor import Role  # noqa: E402
@@ -98,15 +97,9 @@ class House:
         shared = {
             "port": port, "seconds": self.seconds, "seconds_apart": seconds_apart, "warm_up_seconds": WARM_UP_SECONDS,
         }  # fmt: skip
-        dealers = [{"table": one.table.pk, "cookies": one.cookies, "forms": one.forms} for one in self.places]
+        dealers = [{"table": place.table.pk, "cookies": place.cookies, "forms": place.forms} for place in self.places]
         plans = [shared | {"dealers": dealers}, *([shared | {"pits": self.pits}] if pits else [])]
-        processes = [begin(one) for one in plans]
-        for process in processes:
-            hear(process, "open")
-        for process in processes:
-            tell(process, "go")
-        for process in processes:
-            hear(process, "measuring")
+        processes = begin_all(plans)
         began, before = time.monotonic(), self._worked()
         for process in processes:
             hear(process, "measured")

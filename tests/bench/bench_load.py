@@ -38,7 +38,7 @@ from tables.roles import Role  # noqa: E402
 from tests.bench import open_house  # noqa: E402
 from tests.bench.deployed import Deployed, deployed  # noqa: E402
 from tests.bench.laid_floor import lay_floor, sign_in_bosses  # noqa: E402
-from tests.bench.open_house import Place, begin, hear, line, tell  # noqa: E402
+from tests.bench.open_house import Place, begin_all, hear, line  # noqa: E402
 
 PACE_SECONDS: Final = 3.0
 """Between two inputs at a table of a floor at work."""
@@ -112,7 +112,7 @@ class Load:
         wrong = len(self.errors) / max(len(self.latencies), 1)
         return self.percentile(99) > SLOW_MS or wrong > WRONG_SHARE
 
-    def told(self) -> dict[str, Any]:
+    def figures(self) -> dict[str, Any]:
         inputs, house = len(self.latencies), sum(self.worked.values())
         return {
             "inputs": inputs,
@@ -142,13 +142,7 @@ def measure(house: Deployed, places: list[Place], watchers: list[Screen], asked:
         for number, place in enumerate(places)
     ]
     plans = [shared | {"dealers": dealers}, *([shared | {"watchers": watchers}] if watchers else [])]
-    processes = [begin(plan) for plan in plans]
-    for process in processes:
-        hear(process, "open")
-    for process in processes:
-        tell(process, "go")
-    for process in processes:
-        hear(process, "measuring")
+    processes = begin_all(plans)
     began, before = time.monotonic(), house.read()
     time.sleep(seconds / 2)
     sessions = database_sessions()
@@ -201,13 +195,14 @@ def arguments() -> argparse.Namespace:
 
 
 def show(load: Load) -> None:
-    told = load.told()
-    cores = "  ".join(f"{part} {worked:.2f}" for part, worked in sorted(told["cores"].items()) if worked >= 0.01)
+    figures = load.figures()
+    cores = "  ".join(f"{part} {worked:.2f}" for part, worked in sorted(figures["cores"].items()) if worked >= 0.01)
     print(
-        f"  {told['asked_a_second']:6.1f} inputs/s asked, {told['inputs_a_second']:6.1f} answered"
-        f"   p50 {told['p50_ms']:8.1f}   p95 {told['p95_ms']:8.1f}   p99 {told['p99_ms']:8.1f} ms"
-        f"   errors {told['errors']}   {told['inputs_per_core_second']:.1f} inputs a core's second\n    cores: {cores};"
-        f" screens {sum(told['client_cores'].values()):.2f}; load {os.getloadavg()[0]:.1f}",
+        f"  {figures['asked_a_second']:6.1f} inputs/s asked, {figures['inputs_a_second']:6.1f} answered"
+        f"   p50 {figures['p50_ms']:8.1f}   p95 {figures['p95_ms']:8.1f}   p99 {figures['p99_ms']:8.1f} ms"
+        f"   errors {figures['errors']}   {figures['inputs_per_core_second']:.1f} inputs a core's second\n"
+        f"    cores: {cores};"
+        f" screens {sum(figures['client_cores'].values()):.2f}; load {os.getloadavg()[0]:.1f}",
         flush=True,
     )
     for error in sorted(set(load.errors))[:3]:
@@ -231,8 +226,8 @@ def until_it_breaks(
         held = held if load.is_broken else load
         if factor < 1 and (held is not None or rate < 1):
             break
-    busiest = max(load.told()["cores"].items(), key=lambda part: part[1])
-    return {"holds": held.told() if held else None, "last": load.told(), "busiest": list(busiest)}
+    busiest = max(load.figures()["cores"].items(), key=lambda part: part[1])
+    return {"holds": held.figures() if held else None, "last": load.figures(), "busiest": list(busiest)}
 
 
 def main() -> None:
@@ -259,7 +254,12 @@ def main() -> None:
         first = measure(house, places, watchers, pace, asked.seconds)
         show(first)
         more = until_it_breaks(house, places, watchers, first, asked) if asked.until_it_breaks else {}
-    result = {"tables": asked.tables, "watchers": asked.watchers, **first.told(), "load": round(os.getloadavg()[0], 1)}
+    result = {
+        "tables": asked.tables,
+        "watchers": asked.watchers,
+        **first.figures(),
+        "load": round(os.getloadavg()[0], 1),
+    }
     print(json.dumps(result | ({"until_it_breaks": more} if more else {})), flush=True)
 
 

@@ -26,7 +26,7 @@ PAINTER: Final = b"dealer_ui.pit.painting"
 def commands() -> dict[str, list[str]]:
     """What each unit starts, by its name without `casino-`; of the web, one for each port that nginx knows."""
     upstream = (DEPLOY / "nginx" / "casino-upstream.conf").read_text()
-    found = {}
+    commands = {}
     for unit in sorted((DEPLOY / "systemd").glob("casino-*.service")):
         name = unit.stem.removeprefix("casino-")
         line = re.search(r"^ExecStart=(.+)$", unit.read_text(), re.M)
@@ -34,8 +34,8 @@ def commands() -> dict[str, list[str]]:
         ports = re.findall(r"^server 127\.0\.0\.1:(\d+)", upstream, re.M) if name.endswith("@") else [""]
         for port in ports:
             command = line[1].replace("%i", port).replace("%%h", "bench").replace(INSTALLED, str(embedded.BASE_DIR))
-            found[f"{name}{port}"] = shlex.split(command)
-    return found
+            commands[f"{name}{port}"] = shlex.split(command)
+    return commands
 
 
 @dataclass

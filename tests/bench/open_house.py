@@ -89,7 +89,7 @@ class Browser:
 
     @property
     def cookies(self) -> str:
-        return "; ".join(f"{one.name}={one.value}" for one in self.jar)
+        return "; ".join(f"{cookie.name}={cookie.value}" for cookie in self.jar)
 
 
 def sign_in_dealer(url: str, place: Place, operator: Staff) -> None:
@@ -134,6 +134,18 @@ def stat(process: Path) -> list[str]:
 
 
 # --- Processes of screens ----------------------------------------------------------------------------------------
+
+
+def begin_all(plans: list[dict[str, Any]]) -> list[subprocess.Popen[str]]:
+    """Screens by these plans: every page is open before any of them goes on, and all are warm before anybody counts."""
+    processes = [begin(plan) for plan in plans]
+    for process in processes:
+        hear(process, "open")
+    for process in processes:
+        tell(process, "go")
+    for process in processes:
+        hear(process, "measuring")
+    return processes
 
 
 def begin(plan: dict[str, Any]) -> subprocess.Popen[str]:
