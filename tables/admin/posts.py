@@ -137,9 +137,9 @@ def _save(rows: list[Row], form: QueryDict, by: Staff) -> str:
                 says = f"Nothing was saved. {row.runner.person.name}: {refused.sentence}"
                 raise Refused(refused.code, says, refused.status) from None
     count = len(rows) - len(proposed)
-    done = f"{count} post{'' if count == 1 else 's'} set." if count else ""
+    holds = f"{count} post{'' if count == 1 else 's'} set." if count else ""
     waits = f"{len(proposed)} wait{'s' if len(proposed) == 1 else ''} for a second operator." if proposed else ""
-    return " ".join(filter(None, (done, waits)))
+    return " ".join(filter(None, (holds, waits)))
 
 
 def _set(row: Row, effective: datetime | None, comment: str, by: Staff) -> list[Proposal]:

@@ -14,7 +14,7 @@ LONGEST: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """One of them."""
+    """A witness as a term of the house names it: its key, where it answers, and what it is shown."""
 
     key: VerifierKey
     address: str

@@ -63,7 +63,7 @@ class Row:
     table: Table
     place: Place
     texts: Texts
-    told: TableLimits
+    limits: TableLimits
 
     @property
     def name(self) -> str:
@@ -76,16 +76,16 @@ class Row:
     def planned(self, column: str) -> str:
         """Why a limit is what it is, or is to be another, where a plan sets it; empty where the table's own holds."""
         says = []
-        for name, layer in self.told.outcome.layers.items():
+        for name, layer in self.limits.outcome.layers.items():
             if _column_of(name) == column and layer.plan is not None:
                 wager = f"{name.removeprefix(WAGER)}: " if name.startswith(WAGER) else ""
-                waits = ", and does not hold yet" if name in self.told.differs else ""
+                waits = ", and does not hold yet" if name in self.limits.differs else ""
                 says.append(f"{wager}{_said_limit(layer.value)} by {layer.why}{waits}")
         return "; ".join(says)
 
     def differs(self, column: str) -> bool:
         """Whether what the next round is opened under is not what the plans say."""
-        return any(_column_of(name) == column for name in self.told.differs)
+        return any(_column_of(name) == column for name in self.limits.differs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +135,8 @@ class Preview:
     @property
     def digest(self) -> str:
         """Names exactly these changes: what is saved is what was shown."""
-        told = [(*change.cell, change.before, change.after, change.holds.words) for change in self.changes]
-        return sha256(msgspec.json.encode(told)).hexdigest()
+        cells = [(*change.cell, change.before, change.after, change.holds.words) for change in self.changes]
+        return sha256(msgspec.json.encode(cells)).hexdigest()
 
     @property
     def takes_two(self) -> int:
@@ -362,7 +362,7 @@ def _written(shown: Preview, why: str, by: Staff) -> Saved:
     for change in shown.changes:
         by_table.setdefault(change.cell.table, []).append(change)
     tables = {table.name: table for table in Table.objects.filter(name__in=by_table).order_by("pk")}
-    done: set[str] = set()
+    saved: set[str] = set()
     waiting: list[Proposal] = []
     for name, table in tables.items():  # by their keys, so two saves lock books in one order
         for holds, part in _parts(by_table[name]).items():
@@ -371,9 +371,9 @@ def _written(shown: Preview, why: str, by: Staff) -> Saved:
                 draft = _draft(table, holds, settings)
                 if draft is None:
                     table_settings.change_table(table, settings, by=by)
-                    done.add(name)
+                    saved.add(name)
                 else:
                     waiting.append(proposals.arrange(draft, why, by=by))
             except Refused as refused:
                 raise Refused(refused.code, f"Nothing was saved. {name}: {refused.sentence}", refused.status) from None
-    return Saved(len(done), waiting)
+    return Saved(len(saved), waiting)

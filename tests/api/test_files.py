@@ -53,7 +53,7 @@ def test_a_file_takes_whoever_may_take_lists_out(house: Floor) -> None:
     """Harm: what a role may not take out on a page leaves by the API."""
     address = f"tables/{house.table.pk}/rounds/file/"
     problem(house.as_(house.dealer.by).get(address), 403, "not_permitted")
-    [choice] = [one for one in role_choices.CHOICES if (one.role, one.permission) == PIT_BOSS_LISTS]
+    [choice] = [choice for choice in role_choices.CHOICES if (choice.role, choice.permission) == PIT_BOSS_LISTS]
     house_terms.change({role_choices.PERMISSIONS_TERM: (choice.word,)}, by=house.operator)
     read_again()
     problem(house.as_(house.boss.by).get(address), 403, "permission_denied")

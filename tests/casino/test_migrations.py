@@ -60,13 +60,13 @@ def faults(sql: str, folder: Path) -> list[str]:
     judged = subprocess.run([squawk, "--reporter", "Json", file], capture_output=True, text=True, check=False)
     assert judged.stdout, judged.stderr
     lines = sql.splitlines()
-    found = []
+    breaches = []
     for fault in json.loads(judged.stdout):
         rule, line = fault["rule_name"], lines[fault["line"]] if fault["line"] < len(lines) else ""
         assert rule != "syntax-error", fault
         if rule in BREAKS_THE_RELEASE_BEFORE or (rule in HOLDS_A_TABLE and GROWS.search(line)):
-            found.append(f"{rule}: {line.strip()}")
-    return found
+            breaches.append(f"{rule}: {line.strip()}")
+    return breaches
 
 
 def after_before() -> list[tuple[str, str]]:
@@ -83,8 +83,8 @@ def sql_of(app: str, name: str) -> str:
 @pytest.mark.django_db
 def test_no_migration_takes_from_the_release_before_what_it_needs(tmp_path: Path) -> None:
     """Harm: for the minutes of an upgrade half of the dealers' inputs fail, or all of them wait for a lock."""
-    found = {f"{app} {name}": faults(sql_of(app, name), tmp_path) for app, name in after_before()}
-    wrong = {name: lines for name, lines in found.items() if lines}
+    breaches = {f"{app} {name}": faults(sql_of(app, name), tmp_path) for app, name in after_before()}
+    wrong = {name: lines for name, lines in breaches.items() if lines}
     assert not wrong, (
         f"{wrong}: add first (with db_default, or null), stop using it in one release, and take it away in the next;"
         " build an index with AddIndexConcurrently"

@@ -24,12 +24,12 @@ def eventually(holds: Callable[[], bool], seconds: float = 60) -> None:
         time.sleep(0.1)
 
 
-def told() -> dict[str, Metric]:
+def exported() -> dict[str, Metric]:
     return {family.name: family for family in worker_meters.figures()}
 
 
 def value(family: str, name: str, **labels: str) -> float:
-    samples = told()[family].samples
+    samples = exported()[family].samples
     return sum(sample.value for sample in samples if (sample.name, sample.labels) == (name, labels))
 
 
@@ -47,11 +47,11 @@ def test_a_worker_and_its_tasks_are_told_of_until_it_is_stopped(broker: House, c
     eventually(lambda: ended() == before + 1)
     assert value("casino_task_seconds", "casino_task_seconds_count", task="clear_sessions") == before + 1
     eventually(lambda: serving() == 1)
-    [age] = told()["casino_worker_age_seconds"].samples
+    [age] = exported()["casino_worker_age_seconds"].samples
     assert 0 <= age.value < worker_meters.FRESH
     celery_worker_process.stop()
     eventually(lambda: serving() == 0)
-    assert told()["casino_worker_age_seconds"].samples == []
+    assert exported()["casino_worker_age_seconds"].samples == []
 
 
 def test_a_worker_that_was_killed_serves_no_queue(broker: House) -> None:
@@ -60,7 +60,11 @@ def test_a_worker_that_was_killed_serves_no_queue(broker: House) -> None:
     with redis.Redis.from_url(settings.REDIS_URL) as server:
         server.set(key, "celery,alerts", ex=worker_meters.REMEMBERED - 300)
         try:
-            [age] = [one for one in told()["casino_worker_age_seconds"].samples if one.labels["worker"] == "gone@pit"]
+            [age] = [
+                sample
+                for sample in exported()["casino_worker_age_seconds"].samples
+                if sample.labels["worker"] == "gone@pit"
+            ]
             assert age.value == pytest.approx(300, abs=30)
             assert value("casino_queue_workers", "casino_queue_workers", queue="alerts") == 0
         finally:

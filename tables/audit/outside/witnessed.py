@@ -160,12 +160,12 @@ class Witnessed:
         """How many entries of the bundle the witness was told of, each of which is the same one."""
         count = 0
         for number, name in enumerate(self.books, 1):
-            part, wanted = book_part(number, "entries"), places.get(name, {})
+            part, digests = book_part(number, "entries"), places.get(name, {})
             first = self.before[name]["last"] + 1 if name in self.before else 1
-            for seq, line in enumerate(self.bundle.lines(part) if wanted else (), first):
-                if seq not in wanted:
+            for seq, line in enumerate(self.bundle.lines(part) if digests else (), first):
+                if seq not in digests:
                     continue
-                if wanted[seq].encode() != line[:_DIGITS]:
+                if digests[seq].encode() != line[:_DIGITS]:
                     raise Wrong(part, f"{name}, entry {seq}: the witness {source.place} was told of another")
                 count += 1
         return count

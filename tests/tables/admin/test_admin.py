@@ -165,9 +165,9 @@ def test_what_has_to_wait_says_so_in_the_form_and_limits_go_through(operator: Cl
     dealer.bets(seat1=1_000)
     url = page("table", dealer.table.pk)
     answer = operator.post(url, table_form(seats="4", option_decks="2", minimum="20"))
-    told = errors(answer)
-    assert "takes 30 minutes' notice. Let it hold from" in told.pop("minimum")[0]
-    assert told == {
+    sentences = errors(answer)
+    assert "takes 30 minutes' notice. Let it hold from" in sentences.pop("minimum")[0]
+    assert sentences == {
         "seats": ["Round 1 is open at Rocket 1: the number of seats can change when it is over."],
         "__all__": ["Round 1 is open at Rocket 1: the game's options can change when it is over."],
     }

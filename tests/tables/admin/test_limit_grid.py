@@ -263,8 +263,8 @@ def test_options_and_penetration_hold_with_the_next_shoe(operator: Staff) -> Non
     form = fields(browser) | {
         f"c-{key}-penetration": "75 %", f"c-{key}-options": "decks: 8", f"c-{key}-max_cents": "200",
     }  # fmt: skip
-    told = browser.post(GRID, form | {"do": "preview"}).content.decode()
-    assert told.count("with the next shoe") >= 2
+    preview = browser.post(GRID, form | {"do": "preview"}).content.decode()
+    assert preview.count("with the next shoe") >= 2
     assert saved(browser, form).status_code == 302
     dealer.table.refresh_from_db()
     assert (dealer.table.max_cents, dealer.table.options["decks"]) == (20_000, 6)  # limits with the next round

@@ -380,7 +380,7 @@ def test_a_correction_that_is_declined_keeps_its_number(felt: Hand, boss: Staff,
     enter(felt, boss, OWED)
     year = timezone.localtime().year
     assert (first, waiting(felt)) == (f"correction/{year}/1", f"correction/{year}/2")
-    assert [one.state for one in papers.of(felt.table.book_id, 1)] == ["proposed", "declined"]
+    assert [paper.state for paper in papers.of(felt.table.book_id, 1)] == ["proposed", "declined"]
     assert [str(one) for one in Slip.objects.filter(series="correction").order_by("number")] == [first, waiting(felt)]
     assert holds(felt)
 

@@ -61,8 +61,8 @@ def section(pit: str, *tables: str) -> None:
 
 def fault(book: str = HOUSE) -> str:
     house.carry()
-    found = proofs.verify(Book.objects.get(name=book)).fault
-    return found.what if found else ""
+    flaw = proofs.verify(Book.objects.get(name=book)).fault
+    return flaw.what if flaw else ""
 
 
 def enter(felt: Hand, by: str, entered: Any) -> None:
@@ -86,12 +86,12 @@ def refusal(act: Callable[[], Any]) -> Refused:
 def _input(kind: type) -> Any:
     """Any input of a kind: who may enter it is asked before what it says."""
     fields = {"str": "", "int": 1, "bool": False}
-    given = {
+    values = {
         field.name: fields.get(str(getattr(field.type, "__name__", field.type)), ())
         for field in structs.fields(kind)
         if field.required
     }
-    return kind(**given)
+    return kind(**values)
 
 
 @pytest.mark.parametrize("kind", HANDLINGS, ids=lambda kind: kind.__name__)
