@@ -176,12 +176,14 @@ def _cash(request: HttpRequest, on: date, closed: days.Closed | None) -> list[di
 def _cash_by_shift(
     request: HttpRequest, by_shift: Sequence[ShiftCash], closed: days.Closed | None
 ) -> list[dict[str, Any]]:
-    """The same of each shift that is over."""
+    """The same of each shift that is over. Who may count a place sees a shift of it once that shift is counted: before,
+    what should be there would be what the count is to find unseen."""
     assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
     if closed is not None:
         return [dict(row) | {"called": called(row["place"])} for row in closed.cash_by_shift]
-    unseen, moment = cage_desk.being_counted_by(request.user), timezone.now()
-    lines = [line for line in by_shift if line.figures.place not in unseen and line.shift.end <= moment]
+    counting, unseen = cage_desk.being_counted_by(request.user), cage_desk.unseen_by(request.user)
+    over = [line for line in by_shift if line.shift.end <= timezone.now() and line.figures.place not in counting]
+    lines = [line for line in over if line.count is not None or line.figures.place not in unseen]
     return [line.row() | {"called": line.figures.called} for line in lines]
 
 

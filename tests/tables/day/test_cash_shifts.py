@@ -206,3 +206,19 @@ def proofs_of(day: Any, content: dict[str, Any]) -> str:
     fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
     assert fault is not None
     return fault.what.partition("its figures are not those of the day: ")[2]
+
+
+def test_a_shift_that_waits_for_its_count_is_not_shown_to_who_may_count_it(
+    book: Book, morning: datetime, clock: Clock
+) -> None:
+    """Harm: the counter reads on the report what the count is to find; or nobody sees a shift that was counted."""
+    day, shifts = hours.day_of(morning), hours.shifts_of(hours.day_of(morning))
+    clock.stand(shifts[0].end + timedelta(minutes=10))
+    client = floor.client(who("pam"))
+    page = f"/pit/reports/?day={day}"
+    assert "By shift" not in client.get(page).text
+    count(95_000)
+    after = client.get(page).text
+    assert "By shift" in after
+    assert "950" in after.partition("By shift")[2]
+    assert "What should be there now is not shown" in after
