@@ -109,6 +109,7 @@ class Demo:
     seed: int
     tables: int
     is_live: bool
+    has_reader: bool = True
     children: list[Child] = field(default_factory=list)
     house: embedded.House | None = None  # None: configured servers, which are not ours to revive
 
@@ -223,10 +224,20 @@ class Demo:
             child.log.unlink(missing_ok=True)
             child.start()
         self.wait_for_the_first_page()
+        if self.has_reader:
+            self.start_the_reader()
         say(f"\n{logins.strip()}\n\nThe house is open at {self.url} (Ctrl-C closes it)")
         while True:
             self.revive_the_dead()
             time.sleep(0.2)
+
+    def start_the_reader(self) -> None:
+        """Once the house is open: nobody waits for it."""
+        reader = [sys.executable, "-m", "casino.demo_house.card_reader", "--url", self.url, "--seed", str(self.seed)]
+        child = Child("reader", [*reader, "--token-file", str(FOLDER / "reader-token")], FOLDER / "reader.log")
+        child.log.unlink(missing_ok=True)
+        self.children.append(child)
+        child.start()
 
     def revive_the_dead(self) -> None:
         if self.house is not None and embedded.revive(self.house):
@@ -318,6 +329,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the chance that its past comes by (default: 1)")
     parser.add_argument("--tables", type=int, default=0, help="open tables until there are so many, in pits of seven")
     parser.add_argument("--live", action="store_true", help="dealers deal at most tables by themselves")
+    parser.add_argument("--no-reader", dest="reader", action="store_false", help="no table with a card reader")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
@@ -332,6 +344,7 @@ def main() -> int:
             seed=options.seed,
             tables=options.tables,
             is_live=options.live,
+            has_reader=options.reader,
         ).run()
     except Stopped:
         say("Stopped.")

@@ -34,7 +34,7 @@ from tables.refusals import Refused  # noqa: E402
 from tables.roles import Role  # noqa: E402
 from tables.staff import staffing  # noqa: E402
 
-NEWCOMERS = ("Rocket 1", "Rocket 2", "Blackjack 1")
+NEWCOMERS = ("Rocket 1", "Rocket 2", "Blackjack 1", "Rocket R")
 """What is dealt here by hand, or by nobody."""
 PACE_SECONDS = (1.5, 5.0)
 """Between two inputs at a table."""

@@ -1,6 +1,7 @@
 """The demo pit: seeded once, in a demo only, and such that a newcomer can deal at every table."""
 
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from ledger.models import LogEntry
 from tables.management.commands.seed_demo import CHIPS, PASSWORD, STAFF, TABLES
-from tables.models import Denomination, Staff, Table
+from tables.models import Denomination, ServiceAccount, Staff, Table
 
 pytestmark = pytest.mark.django_db
 
@@ -50,3 +51,18 @@ def test_a_run_that_was_cut_short_is_finished_by_the_next(settings: Any) -> None
     call_command("seed_demo")
     assert Staff.objects.count() == len(STAFF)
     assert Table.objects.count() == len(TABLES)
+
+
+def test_the_reader_of_the_demo_has_one_table_one_token_and_no_more(settings: Any, tmp_path: Path) -> None:
+    """Harm: each start of a demo makes another token, until there are too many; or the token is anybody's to read."""
+    from casino.demo_house import card_reader
+
+    settings.CASINO_ENV = "demo"
+    call_command("seed_demo", stdout=StringIO())
+    kept = tmp_path / "reader-token"
+    table = card_reader.prepare(kept)
+    token = kept.read_text()
+    assert card_reader.prepare(kept) == table
+    assert (kept.read_text(), oct(kept.stat().st_mode)[-3:]) == (token, "600")
+    account = ServiceAccount.objects.get()
+    assert (account.scopes, account.tables, account.tokens.count()) == (["enter:cards"], [table.name], 1)
