@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.urls import Resolver404, ResolverMatch, resolve
 from django.utils.deprecation import MiddlewareMixin
 
+from casino.handler import ROUTE
 from ledger.lanes import Lane, give_back, lane
 from tables.models import Staff
 from tables.roles import Role
@@ -29,7 +30,9 @@ class LaneOfRoute(MiddlewareMixin):
     def process_request(self, request: HttpRequest) -> None:
         """Choose the lane by the address."""
         try:
-            lane.set(of_route(request, resolve(request.path_info)))
+            route = resolve(request.path_info)
+            setattr(request, ROUTE, route)
+            lane.set(of_route(request, route))
         except Resolver404:
             lane.set(Lane.PAGES)
 

@@ -1,7 +1,11 @@
 """The content security policy, loosened under the admin's path alone."""
 
-from csp.constants import UNSAFE_EVAL, UNSAFE_INLINE
+from functools import cache
+
+from csp.constants import HEADER, UNSAFE_EVAL, UNSAFE_INLINE
 from csp.middleware import CSPMiddleware, PolicyParts
+from csp.utils import build_policy
+from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 
@@ -10,6 +14,15 @@ ADMIN_NEEDS = {"script-src": [UNSAFE_EVAL], "style-src": [UNSAFE_INLINE]}
 
 
 class ContentSecurityPolicy(CSPMiddleware):
+    """The house's own, spelled once, for every page that needs no other."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        is_special = any(name.startswith("_csp") for name in (*vars(response), *vars(request)))
+        if is_special or settings.DEBUG or request.path.startswith(reverse("admin:index")):
+            return super().process_response(request, response)
+        response.headers.setdefault(HEADER, _policy())
+        return response
+
     def get_policy_parts(
         self, request: HttpRequest, response: HttpResponseBase, report_only: bool = False
     ) -> PolicyParts:
@@ -17,3 +30,8 @@ class ContentSecurityPolicy(CSPMiddleware):
         if request.path.startswith(reverse("admin:index")):
             parts.update = {**ADMIN_NEEDS, **(parts.update or {})}
         return parts
+
+
+@cache
+def _policy() -> str:
+    return build_policy()

@@ -93,26 +93,26 @@ def lock_if_free(book_id: int) -> Head | None:
 
 def lock_and_read(
     book_id: int, *readings: Call, statement: Statement = LOCK, to_mend: bool = False
-) -> tuple[Head, tuple[Any, ...] | None]:
-    """The same, and a row that was read after the lock was had; all of it, and the begin of the transaction, in one
-    round trip."""
+) -> tuple[Head, list[list[tuple[Any, ...]]]]:
+    """The same, and the rows of readings that were made after the lock was had; all of it, and the begin of the
+    transaction, in one round trip."""
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("a book is locked inside a transaction, or not at all")
-    before, reading = clock.host_now(), None
+    before, rows = clock.host_now(), []
     with executed([(statement, [book_id]), (MOMENTS, [book_id]), *readings], begin=True) as cursor:
         row = cursor.fetchone()
         cursor.nextset()
         moment, latest = cursor.fetchone()
-        if readings:
+        for _ in readings:
             cursor.nextset()
-            reading = cursor.fetchone()
+            rows.append(cursor.fetchall())
     clock.Reading(before, moment, clock.host_now()).refuse_drift()
     if row is None:
         raise LookupError(f"there is no book {book_id}")
     pk, name, seq, digest = row
     if not to_mend:
         clock.refuse_ahead(name, latest, moment)
-    return Head(pk, name, seq, digest, at=latest, clock=moment), reading
+    return Head(pk, name, seq, digest, at=latest, clock=moment), rows
 
 
 @dataclass(frozen=True, slots=True)

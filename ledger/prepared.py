@@ -39,7 +39,8 @@ class Statement:
         return f"EXECUTE {self.name} ({', '.join(['%s'] * len(self.types.split(',')))})"
 
 
-BEGIN: Final = ("BEGIN", "SET LOCAL enable_seqscan = off")
+NO_SEQSCAN: Final = "SET LOCAL enable_seqscan = off"
+BEGIN: Final = ("BEGIN", NO_SEQSCAN)
 """A plan that is kept must be good for the table that is still to grow: made in a house of a few rows, it would read
 all of them until somebody analyses the table."""
 
@@ -70,6 +71,18 @@ def executed(calls: Sequence[Call], *, begin: bool = False, commit: bool = False
         for _ in BEGIN if begins else ():
             cursor.nextset()
         yield cursor
+
+
+def read_row(statement: Statement, values: Sequence[Any]) -> tuple[Any, ...] | None:
+    """The first row of a reading that is a transaction of its own, unless it is part of a larger one. The server ends
+    that by itself, however the reading goes: it is one text."""
+    with connection.cursor() as cursor:
+        _prepare(cursor, [statement])
+        with _forgotten_if_unknown():
+            cursor.execute(f"{NO_SEQSCAN};{statement.execute}", values)
+        cursor.nextset()
+        row: tuple[Any, ...] | None = cursor.fetchone()
+        return row
 
 
 def _begins_here() -> bool:

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import UUID, uuid4
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from ledger import alerts, log, meters
 from ledger.lanes import turn_at
 from ledger.models import LogEntry
 from ledger.prepared import Statement
 from ledger.proof.chain import Head
+from ledger.raw_rows import RawRows
 from tables import attesting, permits, refused_inputs, writer
 from tables import standing as standings
 from tables.games.catalog import GAMES
@@ -26,7 +27,7 @@ from tables.log.attestation import Attestation
 from tables.log.catalog import fold
 from tables.log.fold import Standing
 from tables.log.terms import limits_of, rules_of
-from tables.models import ServiceAccount, Staff, Table
+from tables.models import Denomination, ServiceAccount, Staff, Table
 from tables.play import back_entry, readers, seat_pages
 from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
@@ -164,26 +165,37 @@ def give_seat_page(table: Table, seat: int, *, by: Staff, key: UUID, expected_se
 
 # Settings and key are read after the lock was had: whoever changes a table's settings holds it too, and an input that
 # was recorded already must not come near its handler, which may open what is secret.
-_FIELDS: Final = Table._meta.concrete_fields
-_NAMES: Final = [column.attname for column in _FIELDS]  # as in the database: no column of ours has another name
+_TABLES: Final = RawRows(Table)
+_CHIPS: Final = RawRows(Denomination)
 _READ: Final = Statement(
     "tables_under_the_lock",
     "bigint, uuid",
-    f"""SELECT EXISTS (SELECT FROM ledger_logentry WHERE book_id = $1 AND key = $2),
-        {", ".join(_NAMES)} FROM tables_table WHERE book_id = $1""",  # noqa: S608
+    f"""SELECT EXISTS (SELECT FROM ledger_logentry WHERE book_id = $1 AND key = $2), {_TABLES.columns("felt")}
+        FROM tables_table AS felt WHERE book_id = $1""",  # noqa: S608
 )
-_CONVERTED: Final = [(place, column) for place, column in enumerate(_FIELDS) if hasattr(column, "from_db_value")]
+_READ_CHIPS: Final = Statement(
+    "tables_chips_under_the_lock",
+    "bigint",
+    f"""SELECT {_CHIPS.columns("chip")} FROM tables_table AS felt
+        JOIN tables_table_denominations AS has ON has.table_id = felt.id
+        JOIN tables_denomination AS chip ON chip.id = has.denomination_id
+        WHERE felt.book_id = $1 ORDER BY chip.value_cents DESC""",  # noqa: S608
+)
 
 
 def _under_the_lock(table: Table, key: UUID) -> tuple[Head, Table, bool]:
-    """Where the table's log ends, the table as it is set now, and whether the key was used before: one round trip."""
-    head, row = log.lock_and_read(table.book_id, (_READ, [table.book_id, key]))
-    if row is None:
+    """Where the table's log ends, the table as it is set now, with its chips, and whether the key was used before: one
+    round trip."""
+    book = table.book_id
+    head, (rows, chips) = log.lock_and_read(book, (_READ, [book, key]), (_READ_CHIPS, [book]))
+    if not rows:
         raise Table.DoesNotExist(f"{table} is not there any more")
-    is_known, *values = row
-    for place, column in _CONVERTED:
-        values[place] = column.from_db_value(values[place], None, connection)
-    return head, Table.from_db(connection.alias, _NAMES, values), is_known
+    is_known, *values = rows[0]
+    locked = _TABLES.row(values)
+    kinds = Denomination.objects.all()
+    kinds._result_cache = [_CHIPS.row(chip) for chip in chips]
+    locked._prefetched_objects_cache = {"denominations": kinds}  # type: ignore[attr-defined]
+    return head, locked, is_known
 
 
 def _has_moved_on(scene: Scene, expected_seq: int) -> bool:

@@ -5,11 +5,13 @@ The time-outs are given as a connection is made: they are the session's own, and
 
 from __future__ import annotations
 
+import select
 from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
+from psycopg import Connection
 from psycopg_pool import ConnectionPool
 
 from casino.widths import Width
@@ -36,7 +38,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             kwargs=self.get_connection_params() | {"autocommit": True},
             open=False,
             configure=self._configure_connection,  # type: ignore[attr-defined]
-            check=ConnectionPool.check_connection,
+            check=check,
             min_size=1 if width.connections > 1 else 0,
             max_size=width.connections,
             max_waiting=width.queue,
@@ -52,6 +54,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """What libpq is told: the address, and how long this lane waits for a lock, a statement, and a next one."""
         parameters: dict[str, Any] = super().get_connection_params()
         return parameters | {"options": f"{parameters.get('options', '')} {_lane_width().options}".strip()}
+
+
+def check(connection: Connection[Any]) -> None:
+    """Whether a connection from the pool still stands. One that its server closed has the end to be read; where there
+    is nothing to read, a statement of its own would learn no more than the next one does."""
+    heard = select.poll()
+    heard.register(connection.fileno(), select.POLLIN)
+    if heard.poll(0):
+        ConnectionPool.check_connection(connection)
 
 
 def _lane_width() -> Width:

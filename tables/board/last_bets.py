@@ -32,7 +32,7 @@ def last_bets(book_id: int, standing: Standing) -> Mapping[Spot, int]:
     return _stakes_before(book_id, current.number, current.first_seq)
 
 
-@lru_cache(maxsize=1_000)
+@lru_cache(maxsize=10_000)
 def _placed_before(book_id: int, number: int, first_seq: int) -> Mapping[Spot, int]:
     """The bets of the round before, told again from its entries: its stakes hold doubles and splits too. What lies
     before an entry never changes, so it is told once."""
@@ -50,8 +50,10 @@ def placed(current: Round) -> Mapping[Spot, int]:
     return {spot: cents for spot, cents in bets.items() if cents}
 
 
+@lru_cache(maxsize=10_000)
 def _stakes_before(book_id: int, number: int, first_seq: int) -> Mapping[Spot, int]:
-    """The stakes that settled the round before: the fold of a standing has no more than the newest round."""
+    """The stakes that settled the round before: the fold of a standing has no more than the newest round. They never
+    change either."""
     plays = LogEntry.objects.filter(book=book_id, round=number - 1, subject="round", kind="play", seq__lt=first_seq)
     stakes = Transfer.objects.filter(book=book_id, seq=Subquery(plays.order_by("-seq").values("seq")[:1]), kind="stake")
     return {(seat or 0, MAIN): cents for seat, cents in stakes.values_list("target__seat", "amount_cents")}

@@ -24,7 +24,7 @@ from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import house_terms
-from tables.staff import ages, attempts, devices, owing, terminals
+from tables.staff import ages, arrivals, attempts, devices, owing, terminals
 from tables.staff.attempts import Limit, TooMany
 from tables.staff.terminals import identify
 
@@ -43,6 +43,7 @@ class TerminalSession(MiddlewareMixin):
 
     def process_request(self, request: HttpRequest) -> None:
         """Sign out whoever carried such a session elsewhere, or kept one for too long."""
+        arrivals.read(request)
         if has_ended(request):
             logout(request)
 
@@ -57,7 +58,7 @@ def carried_off(request: HttpRequest) -> bool:
     begun_at = request.session.get(TERMINAL)
     if begun_at is None:
         return False
-    terminal = identify(request)
+    terminal = terminals.here(request)
     return terminal is None or terminal.name != begun_at
 
 

@@ -55,7 +55,7 @@ def enrol(name: str, table: Table | None, *, by: Staff) -> tuple[Terminal, str]:
     """Enrol a device that the operator holds; returns the token to ``remember`` there."""
     token = _token()
     with transaction.atomic():
-        terminal = _add(name, table, _digest(token), by, enrolled=True)
+        terminal = _add(name, table, digest_of_token(token), by, enrolled=True)
         note(TerminalEnrolled(**_whole(terminal)), by.signature)
     return terminal, token
 
@@ -63,7 +63,7 @@ def enrol(name: str, table: Table | None, *, by: Staff) -> tuple[Terminal, str]:
 def add(name: str, table: Table | None, *, by: Staff) -> Terminal:
     """A terminal that no device is enrolled as yet: make a link for it, and open the link there."""
     with transaction.atomic():
-        terminal = _add(name, table, _digest(_token()), by, enrolled=False)
+        terminal = _add(name, table, digest_of_token(_token()), by, enrolled=False)
         note(TerminalAdded(**_whole(terminal)), by.signature)
     return terminal
 
@@ -87,7 +87,7 @@ def enrol_by_link(code: str) -> tuple[Terminal, str]:
     with transaction.atomic():
         terminal, by = _resolve(code, Terminal.objects.select_for_update(no_key=True))
         token = _token()
-        terminal.token_digest, terminal.is_active = _digest(token), True
+        terminal.token_digest, terminal.is_active = digest_of_token(token), True
         terminal.enrolled_by, terminal.enrolled_at = by, timezone.now()
         terminal.save(update_fields=["token_digest", "is_active", "enrolled_by", "enrolled_at"])
         terminal_keys.end(terminal, "another device took its place", by=by.signature)
@@ -99,7 +99,7 @@ def revoke(terminal: Terminal, *, by: Staff) -> None:
     """The device is no terminal any more, at once and for good; links for it are dead too."""
     _permit(by)
     with transaction.atomic():
-        terminal.token_digest, terminal.is_active = _digest(_token()), False
+        terminal.token_digest, terminal.is_active = digest_of_token(_token()), False
         terminal.save(update_fields=["token_digest", "is_active"])
         terminal_keys.end(terminal, "the terminal was revoked", by=by.signature)
         note(TerminalRevoked(**_whole(terminal)), by.signature)
@@ -234,7 +234,8 @@ def _token() -> str:
     return secrets.token_urlsafe(32)
 
 
-def _digest(token: str) -> str:
+def digest_of_token(token: str) -> str:
+    """What is kept of a token."""
     return sha256(token.encode()).hexdigest()
 
 
@@ -250,9 +251,14 @@ def identify(request: HttpRequest) -> Terminal | None:
     """The terminal that this request comes from."""
     token = claims(request)
     rows = Terminal.objects.select_related("table").filter(is_active=True)
-    terminal = rows.filter(token_digest=_digest(token)).first() if token else None
-    setattr(request, _HERE, terminal)
+    terminal = rows.filter(token_digest=digest_of_token(token)).first() if token else None
+    note_here(request, terminal)
     return terminal
+
+
+def note_here(request: HttpRequest, terminal: Terminal | None) -> None:
+    """It was asked which terminal the request comes from."""
+    setattr(request, _HERE, terminal)
 
 
 def here(request: HttpRequest) -> Terminal | None:

@@ -48,14 +48,15 @@ def lay_tables(numbers: Iterable[int], rounds: int = ROUNDS) -> list[Place]:
     return [lay_table(number, boss, rounds) for number in numbers]
 
 
-def lay_table(number: int, boss: Staff, rounds: int) -> Place:
+def lay_table(number: int, boss: Staff, rounds: int, seed: int | None = None) -> Place:
     table = floor.table(f"Rocket {number}", options={"decks": 6})
     floor.counted(Hand(table, boss), "opener")
     dealer = floor.staff(Role.DEALER, f"dealer{number}", str(1000 + number))
     dealing.sign_in(table, dealer)
     Hand(table, dealer).ready_shoe()
     dealing.sign_out(table, dealer)
-    return Place(table, dealer, [form(entered) for played in plan(rounds, number) for entered in played])
+    rounds_to_come = plan(rounds, number if seed is None else seed)
+    return Place(table, dealer, [form(entered) for played in rounds_to_come for entered in played])
 
 
 def somebody(role: Role, username: str) -> Staff:

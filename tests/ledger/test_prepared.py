@@ -37,8 +37,8 @@ def driver_as_before(open_felt: Felt) -> Iterator[None]:
 def test_an_entry_that_brings_its_commit_is_there_before_the_block_ends(open_felt: Felt) -> None:
     """Harm prevented: an acknowledgement of what was not committed; or a round trip that was to be spared."""
     with transaction.atomic():
-        head, row = log.lock_and_read(open_felt.book.pk, (NAME, [open_felt.book.pk]))
-        assert row == ("Table 1",)
+        head, readings = log.lock_and_read(open_felt.book.pk, (NAME, [open_felt.book.pk]))
+        assert readings == [[("Table 1",)]]
         assert status() == TransactionStatus.INTRANS
         after = log.append(head, DRAFT, commit=True)
         assert status() == TransactionStatus.IDLE
@@ -77,8 +77,8 @@ def test_what_is_read_with_the_lock_is_read_after_it(open_felt: Felt, app_connec
 
     def wait() -> None:
         with transaction.atomic():
-            head, row = log.lock_and_read(book, (Statement("test_newest", "bigint", NEWEST), [book]))
-            heads.append((head.seq, row))
+            head, readings = log.lock_and_read(book, (Statement("test_newest", "bigint", NEWEST), [book]))
+            heads.append((head.seq, readings))
         connection.close()
 
     before = read_head(book).seq
@@ -89,7 +89,7 @@ def test_what_is_read_with_the_lock_is_read_after_it(open_felt: Felt, app_connec
         _until_somebody_waits(app_connection)
         log.append(head, DRAFT)
     waiting.join()
-    assert heads == [(before + 1, (before + 1,))]
+    assert heads == [(before + 1, [[(before + 1,)]])]
 
 
 NEWEST = "SELECT max(seq) FROM ledger_logentry WHERE book_id = $1"

@@ -1,0 +1,79 @@
+"""Who comes with a request: session, terminal and person, read in one round trip at the beginning of every request.
+
+What is read is what Django and ``terminals`` would ask one after the other, and nothing of it is kept for the next
+request: a session that ended, a terminal that was revoked and somebody who may not work any more are noticed at once.
+Wherever this does not find all as it should be, Django asks for itself, and decides.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.base import SessionBase
+from django.contrib.sessions.models import Session
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+
+from ledger.prepared import Statement, read_row
+from ledger.raw_rows import RawRows
+from tables.models import Staff, Terminal
+from tables.staff import terminals
+
+_TERMINALS: Final = RawRows(Terminal)
+_STAFF: Final = RawRows(Staff)
+_ARRIVAL: Final = Statement(
+    "tables_arrival",
+    "text, timestamptz, text, bigint",
+    f"""SELECT s.session_data, {_TERMINALS.columns("t")}, {_STAFF.columns("p")}
+        FROM {Session._meta.db_table} AS s
+        LEFT JOIN {Terminal._meta.db_table} AS t ON t.token_digest = $3 AND t.is_active
+        LEFT JOIN {Staff._meta.db_table} AS p ON p.id = $4
+        WHERE s.session_key = $1 AND s.expire_date > $2""",  # noqa: S608
+)
+_BACKEND: Final = "django.contrib.auth.backends.ModelBackend"
+_NOBODY: Final = 0
+_MOST: Final = 10_000
+
+_people: Final[dict[str, int]] = {}
+"""Whose a session was when it was read last: who is read along with it. What the session says then decides whether
+that is who comes."""
+
+
+def read(request: HttpRequest) -> None:
+    """Read who comes; nothing where there is no session."""
+    session, token = request.session, terminals.claims(request)
+    key = session.session_key
+    if key is None:
+        return
+    digest = terminals.digest_of_token(token) if token else ""
+    row = read_row(_ARRIVAL, [key, timezone.now(), digest, _people.get(key, _NOBODY)])
+    if row is None:
+        return
+    data, *columns = row
+    setattr(session, "_session_cache", session.decode(data))  # noqa: B010 -- as Django's own would
+    _note_terminal(request, token, columns[: len(_TERMINALS)])
+    _note_person(request, session, columns[len(_TERMINALS) :])
+
+
+def _note_terminal(request: HttpRequest, token: str | None, columns: list[object]) -> None:
+    """Only for who has the cookie of one: from everybody else, nobody asked."""
+    if token:
+        terminals.note_here(request, _TERMINALS.row(columns) if columns[0] is not None else None)
+
+
+def _note_person(request: HttpRequest, session: SessionBase, columns: list[object]) -> None:
+    """Whoever the session names, if they work here and have the secrets and the role that it was begun with."""
+    number, key = session.get(SESSION_KEY), str(session.session_key)
+    if number is None or session.get(BACKEND_SESSION_KEY) != _BACKEND:
+        return
+    if columns[0] is None or str(columns[0]) != number:
+        if len(_people) >= _MOST:
+            _people.clear()
+        _people[key] = int(number)
+        return
+    person = _STAFF.row(columns)
+    begun_with = session.get(HASH_SESSION_KEY, "")
+    if person.is_active and constant_time_compare(begun_with, person.get_session_auth_hash()):
+        setattr(request, "_cached_user", person)  # noqa: B010 -- where Django's own middleware keeps it
