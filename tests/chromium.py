@@ -80,9 +80,9 @@ def _install(ways: list[list[list[str]]]) -> str:
         for command in way:
             print(f"Installing Chromium: {' '.join(command)}", file=sys.stderr, flush=True)
             quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-            done = subprocess.run(command, env=quiet, capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
+            run = subprocess.run(command, env=quiet, capture_output=True, text=True, check=False)
+            if run.returncode != 0:
+                lines = (run.stderr or run.stdout).strip().splitlines() or ["no message"]
                 reasons.append(f"{command[0]} {command[-1]}: {lines[-1]}")
                 break
         else:

@@ -49,7 +49,7 @@ class Clock:
             # A house whose clock is replaced is told so; here it is we who do it.
             right = shape.faults
             self._host.setattr(
-                shape, "faults", lambda: (says for says in right() if "function ledger_now()" not in says)
+                shape, "faults", lambda: (fault for fault in right() if "function ledger_now()" not in fault)
             )
         self._database_stands = True
         _standing.add(id(self))
@@ -62,10 +62,10 @@ class Clock:
 
     def pass_until(self, moment: datetime) -> None:
         """The same, and the watch ran meanwhile: without a trace of the time between, no day is sealed."""
-        at = timezone.now() + timedelta(hours=6)
-        while at < moment:
-            watched(at)
-            at += timedelta(hours=6)
+        hour = timezone.now() + timedelta(hours=6)
+        while hour < moment:
+            watched(hour)
+            hour += timedelta(hours=6)
         self.stand(moment)
 
     def right(self) -> None:
@@ -94,7 +94,7 @@ def travelling() -> Iterator[Clock]:
         found.right()
 
 
-def watched(at: datetime) -> None:
+def watched(moment: datetime) -> None:
     """The watch ran then."""
-    run, _ = Run.objects.get_or_create(task="recount", slot=at, defaults={"begun_at": at})
-    RunEnd.objects.create(run=run, at=at, found=0)
+    run, _ = Run.objects.get_or_create(task="recount", slot=moment, defaults={"begun_at": moment})
+    RunEnd.objects.create(run=run, at=moment, found=0)

@@ -105,17 +105,17 @@ def hashed(secret: str) -> str:
     return make_password(secret)
 
 
-def table(name: str = "Rocket 1", **given: Any) -> Table:
+def table(name: str = "Rocket 1", **settings: Any) -> Table:
     """A table of one deck, 10 to 100, six seats; closed, and without a shoe."""
     cage.open_house()
-    seats = given.pop("seats", 6)
+    seats = settings.pop("seats", 6)
     chosen = {
         "source": "keyed",
         "unit_cents": 100,
         "min_cents": 1_000,
         "max_cents": 10_000,
         "options": {"decks": 1},
-    } | given
+    } | settings
     pot = GAMES[str(chosen.get("game", "rocket"))].kind == "pot"
     note(TableAdded(name=name), SETS_UP)
     book = cage.open_table_book(name, seats, pot=pot, wagers=GAMES[str(chosen.get("game", "rocket"))].spots)
@@ -134,7 +134,7 @@ POCKET_CENTS = 100_000
 CAGE_CENTS = 5_000_000
 
 
-def _bring_chips(made: Table) -> None:
+def _bring_chips(table: Table) -> None:
     """60,000 into the cage, of which a fill brings 9,000 into the rack and players buy 1,000 at the cage."""
     house = cage.open_house()
     vault = cage.chart(house.pk)
@@ -145,9 +145,9 @@ def _bring_chips(made: Table) -> None:
         sold = [vault.move("sale", "cage", "players", POCKET_CENTS)]
         sold.append(vault.move("cash_in", "cash", "bank", POCKET_CENTS))
         cage.post(head, Draft("chips", "sold", "test", {}), sold)
-        settings = TableSet(**difference({}, asdict(settings_of(made)))._asdict())
-        log.append(log.lock(made.book_id), Draft.of(settings, "test"))
-    fill(made, ((CHIPS[0][0], (FLOAT_CENTS - POCKET_CENTS) // CHIPS[0][0]),))
+        settings = TableSet(**difference({}, asdict(settings_of(table)))._asdict())
+        log.append(log.lock(table.book_id), Draft.of(settings, "test"))
+    fill(table, ((CHIPS[0][0], (FLOAT_CENTS - POCKET_CENTS) // CHIPS[0][0]),))
 
 
 CREW = {
@@ -166,12 +166,12 @@ def crew(stage: str) -> Staff:
     return Staff.objects.filter(username=name).first() or staff(role, name)
 
 
-def fill(made: Table, chips: tuple[tuple[int, int], ...]) -> str:
+def fill(table: Table, chips: tuple[tuple[int, int], ...]) -> str:
     """A fill from the cage, signed by five people."""
-    signs(made, crew("requested"), inputs.BeginSlip("fill", chips))
-    slip = standing.of(made).slips[-1].name
+    signs(table, crew("requested"), inputs.BeginSlip("fill", chips))
+    slip = standing.of(table).slips[-1].name
     for stage in list(CREW)[1:]:
-        signs(made, crew(stage), inputs.SignSlip(slip, stage))
+        signs(table, crew(stage), inputs.SignSlip(slip, stage))
     return slip
 
 
@@ -267,50 +267,52 @@ class Player:
     @property
     def choices(self) -> tuple[Choice, ...]:
         """What this seat may choose now."""
-        now = standing.of(self.table).round
-        asks = now.game.prompts(now.state) if now else ()
-        return next((one.choices for one in asks if isinstance(one, AskChoice) and one.seat == self.by.seat), ())
+        current = standing.of(self.table).round
+        asks = current.game.prompts(current.state) if current else ()
+        return next((ask.choices for ask in asks if isinstance(ask, AskChoice) and ask.seat == self.by.seat), ())
 
     def chooses(self, choice: Choice) -> Answer:
         """One of these."""
-        said = msgspec.to_builtins(choice)
-        return self(choice.name, **{name: said[name] for name in ("card", "cards", "target", "count") if name in said})
+        fields = msgspec.to_builtins(choice)
+        return self(
+            choice.name, **{name: fields[name] for name in ("card", "cards", "target", "count") if name in fields}
+        )
 
 
 def player(hand: Hand, seat: int) -> Player:
     """The seat gets a page, which its player opens."""
-    key, now = uuid.uuid4(), hand.now
-    token = dealing.give_seat_page(hand.table, seat, by=hand.by, key=key, expected_seq=now.seq)
+    key, table_standing = uuid.uuid4(), hand.now
+    token = dealing.give_seat_page(hand.table, seat, by=hand.by, key=key, expected_seq=table_standing.seq)
     return Player(hand.table, AtSeat(seat, SeatPage.objects.get(table=hand.table, seat=seat).pk), token)
 
 
-def for_pot(game: str, *, seats: dict[int, int], **given: Any) -> tuple[Hand, Hand]:
+def for_pot(game: str, *, seats: dict[int, int], **settings: Any) -> tuple[Hand, Hand]:
     """A table with a pot, its deck ready and chips (cents) at its seats: the dealer's hand and the pit boss's. A coin
     is worth 1."""
-    chosen = {"min_cents": 100, "max_cents": 100_000, "options": {}, "seats": 8} | given
+    chosen = {"min_cents": 100, "max_cents": 100_000, "options": {}, "seats": 8} | settings
     dealer, boss = dealt(name=GAMES[game].title, game=game, **chosen)
     for seat, cents in seats.items():
         dealer("buy_in", seat=seat, amount_cents=cents)
     return dealer, boss
 
 
-def dealt(**given: Any) -> tuple[Hand, Hand]:
+def dealt(**settings: Any) -> tuple[Hand, Hand]:
     """A table with its shoe ready for bets: the dealer's hand and the pit boss's."""
-    if given.get("source") == "house":  # whose order is by chance, each time anew
-        return _dealt(**given)
-    return ready(f"dealt {sorted(given.items())}", partial(_dealt, **given))
+    if settings.get("source") == "house":  # whose order is by chance, each time anew
+        return _dealt(**settings)
+    return ready(f"dealt {sorted(settings.items())}", partial(_dealt, **settings))
 
 
-def _dealt(**given: Any) -> tuple[Hand, Hand]:
-    dealer = dealt_by(staff(Role.DEALER, "dora", "101"), **given)
+def _dealt(**settings: Any) -> tuple[Hand, Hand]:
+    dealer = dealt_by(staff(Role.DEALER, "dora", "101"), **settings)
     return dealer, Hand(dealer.table, Staff.objects.get(username="bella"))
 
 
-def dealt_by(somebody: Staff, **given: Any) -> Hand:
+def dealt_by(somebody: Staff, **settings: Any) -> Hand:
     """The same, with a dealer who is here already."""
-    made = table(**given)
-    Hand(made, staff(Role.PIT_BOSS, "bella"))("open_table")
-    dealing.sign_in(made, somebody)
-    hand = Hand(made, somebody)
+    felt = table(**settings)
+    Hand(felt, staff(Role.PIT_BOSS, "bella"))("open_table")
+    dealing.sign_in(felt, somebody)
+    hand = Hand(felt, somebody)
     hand.ready_shoe()
     return hand

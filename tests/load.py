@@ -86,9 +86,9 @@ def whole(answer: Any) -> bytes:
     return async_to_sync(read)()
 
 
-def signed_in(url: str, who: Staff) -> Browser:
+def signed_in(url: str, person: Staff) -> Browser:
     """A browser on a terminal for any table, with a session of theirs."""
-    cookies = floor.client(who).cookies
+    cookies = floor.client(person).cookies
     return Browser(url, {name: cookies[name].value for name in ("sessionid", "terminal")})
 
 
@@ -122,13 +122,13 @@ class Dealer:
         return answer
 
 
-def dealing_at(url: str, made: Table, boss: Staff, who: Staff) -> Dealer:
+def dealing_at(url: str, table: Table, boss: Staff, person: Staff) -> Dealer:
     """A table that is open, with a dealer at it who takes bets."""
-    Hand(made, boss)("open_table")
-    dealing.sign_in(made, who)
-    hand = Hand(made, who)
+    Hand(table, boss)("open_table")
+    dealing.sign_in(table, person)
+    hand = Hand(table, person)
     hand.ready_shoe()
-    return Dealer(signed_in(url, who), made, hand.now.seq)
+    return Dealer(signed_in(url, person), table, hand.now.seq)
 
 
 def two_tables(url: str) -> tuple[Dealer, Dealer, Staff]:
@@ -141,10 +141,10 @@ def two_tables(url: str) -> tuple[Dealer, Dealer, Staff]:
     return dealers[0], dealers[1], boss
 
 
-def write_much(made: Table, megabytes: int) -> int:
+def write_much(table: Table, megabytes: int) -> int:
     """Entries that make the table's log longer than whatever lies between a server and its reader; the last one."""
     with transaction.atomic():
-        head = lock(made.book_id)
+        head = lock(table.book_id)
         for number in range(megabytes * 2):
             head = append(head, Draft("table", "noted", "test", {"number": number, "text": "x" * 500_000}))
     return head.seq

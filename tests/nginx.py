@@ -39,9 +39,9 @@ def unpack() -> str:
 
 def run(*command: str) -> None:
     print(f"Unpacking nginx: {' '.join(command)}", file=sys.stderr, flush=True)
-    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
+    run = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        lines = (run.stderr or run.stdout).strip().splitlines() or ["no message"]
         raise NoNginx(f"No nginx was found, and none could be unpacked: {command[0]} says {lines[-1]}")
 
 

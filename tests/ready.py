@@ -34,12 +34,12 @@ EMPTY: Final = " AND ".join(
 class House:
     """What making it ready gave back, and what it left in the database."""
 
-    given: Any
+    outcome: Any
     """As the function that makes it ready returned it; each test gets a copy of its own."""
     script: str
     """One statement after the other, which writes every row of it."""
     standings: dict[int, Any]
-    made: float = field(default_factory=time.monotonic)
+    ready_at: float = field(default_factory=time.monotonic)
 
 
 _houses: Final[dict[str, House]] = {}
@@ -51,12 +51,12 @@ def ready(key: str, make: Callable[[], Any]) -> Any:
     if not _nobody_could_tell():
         return make()
     house = _houses.get(key)
-    if house and time.monotonic() - house.made < FRESH_SECONDS:
+    if house and time.monotonic() - house.ready_at < FRESH_SECONDS:
         return _put_back(house)
-    given = make()
+    outcome = make()
     standings = {book: standing.cache.newest(book) for book in standing.cache.items}
-    _houses[key] = House(copy.deepcopy(given), _script(), standings)
-    return given
+    _houses[key] = House(copy.deepcopy(outcome), _script(), standings)
+    return outcome
 
 
 def _nobody_could_tell() -> bool:
@@ -72,13 +72,13 @@ def _nobody_could_tell() -> bool:
 def _put_back(house: House) -> Any:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(house.script)
-    given = copy.deepcopy(house.given)
+    outcome = copy.deepcopy(house.outcome)
     # What this process keeps of a book by its number is of another test's house, which had the same number.
     standing.cache.clear()
     scene.accounts.cache_clear()
-    for book, kept in house.standings.items():
-        standing.cache.put(book, kept)
-    return given
+    for book, newest in house.standings.items():
+        standing.cache.put(book, newest)
+    return outcome
 
 
 # --- rows as a script -------------------------------------------------------------------------------------------
@@ -104,9 +104,9 @@ def _in_order(cursor: Any) -> list[str]:
         " WHERE contype = 'f' AND conrelid <> confrelid AND conname <> 'ledger_book_head'"
     )
     refers: dict[str, set[str]] = {name: set() for name in names}
-    for table, other in cursor.fetchall():
-        if table in refers and other in refers:
-            refers[table].add(other)
+    for table, referred in cursor.fetchall():
+        if table in refers and referred in refers:
+            refers[table].add(referred)
     ordered: list[str] = []
     while len(ordered) < len(names):
         ordered.append(next(name for name in names if name not in ordered and refers[name] <= set(ordered)))

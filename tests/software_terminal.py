@@ -59,8 +59,8 @@ class SoftwareTerminal:
 
     def signs(self, statement: Any) -> str:
         """Its signature under a statement, as a browser spells it."""
-        how = ec.ECDSA(SHA256(), deterministic_signing=True)  # a house that is kept is the same in every run
-        pair = decode_dss_signature(self.private.sign(canonical(statement), how))
+        algorithm = ec.ECDSA(SHA256(), deterministic_signing=True)  # a house that is kept is the same in every run
+        pair = decode_dss_signature(self.private.sign(canonical(statement), algorithm))
         return base64.b64encode(b"".join(half.to_bytes(32) for half in pair)).decode()
 
     def attests(
@@ -75,8 +75,8 @@ class SoftwareTerminal:
         """Somebody lets it vouch for a passkey that they registered."""
         row = owner.passkeys.get(credential=bytes_to_base64url(passkey.id))
         statement = passkeys.statement_of(row, self.name, ORIGIN)
-        given = Attestation(self.name, self.fingerprint, self.signs(statement), passkey.signs(statement))
-        passkeys.vouch(row, self.terminal, ORIGIN, given, by=owner)
+        voucher = Attestation(self.name, self.fingerprint, self.signs(statement), passkey.signs(statement))
+        passkeys.vouch(row, self.terminal, ORIGIN, voucher, by=owner)
 
     @property
     def terminal(self) -> Terminal:
@@ -93,9 +93,9 @@ class SoftwareTerminal:
         proof = self.signs(attestation.proof_of_key(self.name, self.public, challenge))
         terminal_keys.make(self.terminal, self.public, proof, challenge, by=by, old=old)
 
-    def vouches(self, other: "SoftwareTerminal", by: Staff) -> None:
-        signature = self.signs(attestation.voucher(other.name, other.fingerprint, self.name))
-        terminal_keys.vouch(self.terminal, other.name, other.fingerprint, signature, by=by)
+    def vouches(self, vouched: "SoftwareTerminal", by: Staff) -> None:
+        signature = self.signs(attestation.voucher(vouched.name, vouched.fingerprint, self.name))
+        terminal_keys.vouch(self.terminal, vouched.name, vouched.fingerprint, signature, by=by)
 
 
 def terms(entered: SlipInput) -> dict[str, Any]:
@@ -105,8 +105,10 @@ def terms(entered: SlipInput) -> dict[str, Any]:
         case BeginSlip(series, chips, box):
             record = SLIPS[series]
             noted = {"noted": paper.as_chips(entered.noted)} if record.begins_with_note else {}
-            first = {"slip": series, "stage": record.first.name, "chips": paper.as_chips(chips), "box": box}
-            return blank | first | noted | _beside(record.first, entered.facts) | _apart(record.first, record, entered)
+            opening = {"slip": series, "stage": record.first.name, "chips": paper.as_chips(chips), "box": box}
+            return (
+                blank | opening | noted | _beside(record.first, entered.facts) | _apart(record.first, record, entered)
+            )
         case SignSlip(slip, stage, chips):
             record = SLIPS[SlipName.parse(slip).series]
             step = record.stage(stage)
@@ -134,8 +136,8 @@ def where_demanded(book: str, by: Staff, entered: SlipInput, key: UUID) -> Attes
     if keys.demanded is None or not isinstance(entered, SlipInput):
         return None
     trusted = {key.terminal: key.fingerprint for key in keys.keys.values() if key.is_trusted}
-    made = [SoftwareTerminal(name) for name in sorted(trusted)]
-    terminal = next(terminal for terminal in made if terminal.fingerprint == trusted[terminal.name])
+    candidates = [SoftwareTerminal(name) for name in sorted(trusted)]
+    terminal = next(terminal for terminal in candidates if terminal.fingerprint == trusted[terminal.name])
     return terminal.attests(terms(entered), book=book, by=by, key=key)
 
 
@@ -167,11 +169,11 @@ def fills_in(terminal: SoftwareTerminal, page: str, form: dict[str, str], **type
     typed where the page says nothing."""
     spelled = re.search(r'data-attests="([^"]*)"', page)
     assert spelled, "the page has nothing for the terminal to sign"
-    asked = json.loads(html.unescape(spelled[1]))
+    blanks = json.loads(html.unescape(spelled[1]))
     typed |= {"badge": form["badge"]} | ({"input": form["key"]} if "key" in form else {})
     typed.setdefault("series", "")
-    statement = {name: typed[name] if value is None else value for name, value in asked.items()}
+    statement = {name: typed[name] if value is None else value for name, value in blanks.items()}
     if statement.get("series") == "":
         del statement["series"]
-    given = {"terminal": terminal.name, "key": terminal.fingerprint, "signature": terminal.signs(statement)}
-    return form | {"attested": json.dumps(given)}
+    voucher = {"terminal": terminal.name, "key": terminal.fingerprint, "signature": terminal.signs(statement)}
+    return form | {"attested": json.dumps(voucher)}

@@ -78,10 +78,10 @@ class Floor:
 def house(db: None) -> Floor:
     """Bets are open at a table of one deck, 10 to 100."""
     dealer, boss = floor.dealt()
-    other = floor.table("Rocket 2")
+    second_table = floor.table("Rocket 2")
     operator, auditor = floor.staff(Role.OPERATOR, "olga", "301"), floor.staff(Role.AUDITOR, "anna")
     idle = floor.staff(Role.DEALER, "ida", "102")
-    return Floor(dealer, boss, dealer.table, other=other, operator=operator, auditor=auditor, idle=idle)
+    return Floor(dealer, boss, dealer.table, other=second_table, operator=operator, auditor=auditor, idle=idle)
 
 
 @pytest.fixture

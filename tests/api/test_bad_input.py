@@ -15,8 +15,8 @@ from tests.api.conftest import Caller, Floor, nothing_written, problem, written
 pytestmark = pytest.mark.django_db
 
 
-def body(made: Any, seq: int = 8, **changes: Any) -> bytes:
-    document = {"key": str(uuid.uuid4()), "expected_seq": seq, "input": made} | changes
+def body(entered: Any, seq: int = 8, **changes: Any) -> bytes:
+    document = {"key": str(uuid.uuid4()), "expected_seq": seq, "input": entered} | changes
     return json.dumps({name: value for name, value in document.items() if value is not ...}).encode()
 
 
@@ -68,18 +68,18 @@ MALFORMED: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("sent", MALFORMED.values(), ids=MALFORMED)
-def test_what_is_no_input_is_refused_and_nothing_is_written(dealer: Caller, sent: bytes) -> None:
+@pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED)
+def test_what_is_no_input_is_refused_and_nothing_is_written(dealer: Caller, body: bytes) -> None:
     """Harm: a guess at what was meant becomes a bet in the log."""
     with nothing_written():
-        problem(dealer.send(sent), 400, "bad_input")
+        problem(dealer.send(body), 400, "bad_input")
 
 
 def test_a_number_of_four_thousand_digits_is_a_bet_that_is_too_high(house: Floor, dealer: Caller) -> None:
     """Harm: Python refuses to print a number that it could read, and the refusal itself fails."""
     with nothing_written():
-        sent = bet_of(b"9" * 4_290, house.dealer.now.seq)
-        problem(dealer.send(sent), 422, "bad_bet")
+        payload = bet_of(b"9" * 4_290, house.dealer.now.seq)
+        problem(dealer.send(payload), 422, "bad_bet")
 
 
 def test_the_place_of_the_mistake_is_named(dealer: Caller) -> None:
@@ -307,15 +307,15 @@ inputs = st.fixed_dictionaries(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
-    made=inputs | json_values,
-    rest=st.fixed_dictionaries({}, optional={"key": json_values, "expected_seq": json_values}),
+    entered=inputs | json_values,
+    extra=st.fixed_dictionaries({}, optional={"key": json_values, "expected_seq": json_values}),
 )
-def test_no_body_makes_the_server_fail(house: Floor, made: Any, rest: dict[str, Any]) -> None:
+def test_no_body_makes_the_server_fail(house: Floor, entered: Any, extra: dict[str, Any]) -> None:
     """Harm: one client with a bug takes a web process down, or finds out what lies behind it."""
     caller = house.as_(house.dealer.by)
     seq = house.dealer.now.seq
     before = written()
-    answer = caller.send(json.dumps({"key": str(uuid.uuid4()), "expected_seq": seq, "input": made} | rest))
+    answer = caller.send(json.dumps({"key": str(uuid.uuid4()), "expected_seq": seq, "input": entered} | extra))
     assert answer.status_code < 500
     if answer.status_code == 200:
         assert answer.json()["seq"] > seq
@@ -328,18 +328,18 @@ def test_no_body_makes_the_server_fail(house: Floor, made: Any, rest: dict[str, 
 def test_a_dead_database_is_a_503_and_nothing_is_half_written(house: Floor) -> None:
     """Harm: a traceback where the client should be told to try again with the same key."""
     caller, seq = house.as_(house.dealer.by), house.dealer.now.seq
-    before, where = written(), connection.settings_dict["HOST"]
-    sent = body(BET, seq=seq)
+    before, host = written(), connection.settings_dict["HOST"]
+    payload = body(BET, seq=seq)
     connection.close()
     connection.settings_dict["HOST"] = "/nowhere/at/all"
     caller.client.raise_request_exception = False
     try:
-        for answer in (caller.send(sent), caller.get("tables/"), caller.get(f"tables/{house.table.pk}/")):
+        for answer in (caller.send(payload), caller.get("tables/"), caller.get(f"tables/{house.table.pk}/")):
             problem(answer, 503, "database_unavailable")
             assert answer["Retry-After"] == "1"
             assert "sessionid" not in answer.cookies  # or the client would be signed out as well
     finally:
-        connection.settings_dict["HOST"] = where
+        connection.settings_dict["HOST"] = host
         assert connection.settings_dict["USER"] == APPLICATION
     assert written() == before
-    assert caller.send(sent).status_code == 200
+    assert caller.send(payload).status_code == 200

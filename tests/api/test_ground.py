@@ -82,14 +82,14 @@ def test_a_page_neither_repeats_nor_leaves_out_what_was_written_meanwhile(house:
     for number in range(5):
         alerts.raise_alert(house.table.book, "card_refused", f"Card {number}", {})
     caller = house.as_(house.auditor)
-    first = caller.get("alerts/?limit=2")
+    page_1 = caller.get("alerts/?limit=2")
     alerts.raise_alert(house.table.book, "card_refused", "Meanwhile", {})
-    second = caller.get(f"alerts/?limit=2&cursor={first.json()['next']}")
-    third = caller.get(f"alerts/?limit=2&cursor={second.json()['next']}")
-    seen = ids(first) + ids(second) + ids(third)
-    assert seen == sorted(seen, reverse=True)
-    assert len(set(seen)) == 5
-    assert third.json()["next"] is None
+    page_2 = caller.get(f"alerts/?limit=2&cursor={page_1.json()['next']}")
+    page_3 = caller.get(f"alerts/?limit=2&cursor={page_2.json()['next']}")
+    listed = ids(page_1) + ids(page_2) + ids(page_3)
+    assert listed == sorted(listed, reverse=True)
+    assert len(set(listed)) == 5
+    assert page_3.json()["next"] is None
 
 
 def test_a_cursor_of_another_list_or_of_other_filters_is_refused(house: Floor) -> None:
@@ -143,10 +143,12 @@ def test_a_write_is_answered_again_and_done_once_and_its_key_takes_no_other(hous
     """Harm: an answer lost on the way makes a program propose, or take note, twice; or it is told that it failed."""
     for number in range(2):
         alerts.raise_alert(house.table.book, "card_refused", f"Card {number}", {})
-    first, second = ids(house.as_(house.auditor).get("alerts/"))
+    newest, second = ids(house.as_(house.auditor).get("alerts/"))
     key, boss = uuid.uuid4(), house.boss.by
-    answers = [send(boss, "alerts/acknowledgements/", key, alerts=[first], note="A wrong key").json() for _ in range(2)]
-    assert answers == [{"acknowledged": [first], "before": []}] * 2
+    answers = [
+        send(boss, "alerts/acknowledgements/", key, alerts=[newest], note="A wrong key").json() for _ in range(2)
+    ]
+    assert answers == [{"acknowledged": [newest], "before": []}] * 2
     problem(send(boss, "alerts/acknowledgements/", key, alerts=[second], note="A wrong key"), 409, "key_reused")
     # Another's key is another key.
     assert send(house.operator, "alerts/acknowledgements/", key, alerts=[second], note="Seen").status_code == 200
@@ -168,9 +170,9 @@ def test_a_write_without_a_key_or_with_two_is_refused(house: Floor) -> None:
     body = {"alerts": [1], "note": "Seen"}
     address = "/api/alerts/acknowledgements/"
     problem(client.post(address, json.dumps(body), content_type="application/json"), 400, "bad_input")
-    other = json.dumps(body | {"key": str(uuid.uuid4())})
+    payload = json.dumps(body | {"key": str(uuid.uuid4())})
     headers = {"Idempotency-Key": str(uuid.uuid4())}
-    problem(client.post(address, other, content_type="application/json", headers=headers), 400, "bad_input")
+    problem(client.post(address, payload, content_type="application/json", headers=headers), 400, "bad_input")
 
 
 def test_two_who_change_the_same_settings_are_told(house: Floor) -> None:
@@ -237,8 +239,8 @@ def test_options_and_penetration_are_set_over_the_api_as_in_the_administration(h
     shoe = change(changes={"options": {"decks": 8}}, takes="shoe", comment="From the next shoe on")
     assert (shoe.status_code, shoe.json()["after"]["takes"]) == (202, "shoe")
     version = house.as_(operator).get(address).json()["version"]
-    asked = {"expected": version, "changes": {"options": {"decks": 4}}, "comment": "Fewer"}
-    problem(send(house.boss.by, f"tables/{house.other.pk}/proposals/", **asked), 403, "not_permitted")
+    proposal = {"expected": version, "changes": {"options": {"decks": 4}}, "comment": "Fewer"}
+    problem(send(house.boss.by, f"tables/{house.other.pk}/proposals/", **proposal), 403, "not_permitted")
     house_terms.change({"two_people": True}, by=operator)
     read_again()
     answer = change(changes={"max_cents": 900_000}, comment="A guest asks for more")
@@ -268,6 +270,6 @@ def test_a_count_in_progress_tells_nobody_what_is_due(house: Floor) -> None:
 def test_whoever_may_count_the_cage_is_not_told_what_lies_there(house: Floor) -> None:
     """Harm: a blind count is written off the screen of a program."""
     cashier = floor.crew("issued")
-    held = floor.client(cashier).get("/api/house/holdings/").json()
-    assert held["cage"] is None
+    holdings = floor.client(cashier).get("/api/house/holdings/").json()
+    assert holdings["cage"] is None
     assert floor.client(house.auditor).get("/api/house/holdings/").json()["cage"] is not None

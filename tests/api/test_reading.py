@@ -39,11 +39,11 @@ WATCHERS = {"pit boss", "operator", "auditor"}
 
 def addresses(house: Floor) -> dict[str, tuple[str, set[str]]]:
     """Every address that is read, and who may."""
-    own, other = house.table.pk, house.other.pk
+    own, neighbour = house.table.pk, house.other.pk
     return {
         "list": ("tables/", WATCHERS | {"dealer", "another dealer"}),
         "board": (f"tables/{own}/", WATCHERS | {"dealer"}),
-        "another board": (f"tables/{other}/", WATCHERS),
+        "another board": (f"tables/{neighbour}/", WATCHERS),
         "round": (f"tables/{own}/rounds/1/", WATCHERS | {"dealer"}),
         "schema": ("schema/", WATCHERS),
     }
@@ -52,13 +52,13 @@ def addresses(house: Floor) -> dict[str, tuple[str, set[str]]]:
 def test_each_address_answers_those_whom_it_concerns_and_nobody_else(house: Floor) -> None:
     """Harm: a dealer watches other tables; somebody without a session watches any."""
     house.dealer("bet", seat=1, amount_cents=1_000)
-    for who, staff in people(house).items():
+    for viewer, staff in people(house).items():
         caller = house.as_(staff)
-        for what, (path, allowed) in addresses(house).items():
+        for label, (path, allowed) in addresses(house).items():
             with nothing_written():
                 answer = caller.get(path, accept="*/*")
-            if who in allowed:
-                assert answer.status_code == 200, (who, what)
+            if viewer in allowed:
+                assert answer.status_code == 200, (viewer, label)
             else:
                 code = "not_authenticated" if staff is None else answer.json()["code"]
                 problem(answer, 401 if staff is None else 403, code)
@@ -66,11 +66,11 @@ def test_each_address_answers_those_whom_it_concerns_and_nobody_else(house: Floo
 
 def test_only_dealers_and_pit_bosses_enter_anything(house: Floor) -> None:
     """Harm: whoever may read the log may also write it."""
-    for who, staff in people(house).items():
+    for viewer, staff in people(house).items():
         caller = house.as_(staff)
         with nothing_written():
             answer = caller.enter("bet", seat=9, amount_cents=1_000)
-        expected = {"nobody": 401, "dealer": 422}.get(who, 403)
+        expected = {"nobody": 401, "dealer": 422}.get(viewer, 403)
         problem(answer, expected, answer.json()["code"])
 
 
@@ -102,8 +102,8 @@ def test_a_list_says_where_each_table_stands_in_a_few_queries(house: Floor) -> N
     caller = house.as_(house.boss.by)
     standing.cache.clear()
     with CaptureQueriesContext(connection) as captured:
-        first, second = caller.get("tables/").json()["items"]
-    assert first == {
+        table, neighbour = caller.get("tables/").json()["items"]
+    assert table == {
         "id": house.table.pk,
         "name": "Rocket 1",
         "game": "rocket",
@@ -115,9 +115,9 @@ def test_a_list_says_where_each_table_stands_in_a_few_queries(house: Floor) -> N
         "round": 1,
         "round_open": True,
     }
-    assert (second["is_open"], second["dealer"], second["round_open"]) == (False, None, False)
-    asked = [query["sql"] for query in captured if not re.search("session|POINT|attemptcount", query["sql"])]
-    assert len(asked) == 3  # who asks, the tables, and all standings at once
+    assert (neighbour["is_open"], neighbour["dealer"], neighbour["round_open"]) == (False, None, False)
+    statements = [query["sql"] for query in captured if not re.search("session|POINT|attemptcount", query["sql"])]
+    assert len(statements) == 3  # who asks, the tables, and all standings at once
 
 
 def test_a_board_says_what_can_be_entered_now(house: Floor) -> None:
@@ -125,7 +125,7 @@ def test_a_board_says_what_can_be_entered_now(house: Floor) -> None:
     caller = house.as_(house.dealer.by)
     asks = caller.get(f"tables/{house.table.pk}/").json()
     assert (asks["due"], asks["seq"]) == ("bets", house.dealer.now.seq)
-    assert [one["kind"] for one in asks["prompts"]] == ["bet"] * 6
+    assert [ask["kind"] for ask in asks["prompts"]] == ["bet"] * 6
     assert asks["prompts"][0] | {"seat": 0} == {
         "kind": "bet", "seat": 0, "low_cents": 1_000, "high_cents": 10_000, "step_cents": 1_000,
         "placed_cents": 0, "capped": False, "step_is": "ten chip units", "wager": "main", "needs": "", "opposite": "",
@@ -152,10 +152,10 @@ def test_every_button_of_a_board_is_an_input_that_is_accepted(house: Floor) -> N
     caller = house.as_(house.dealer.by)
     house.dealer("bet", seat=2, amount_cents=5_000)
     for _ in range(3):
-        (button,) = [one for one in _board(caller)["buttons"] if one["label"] == "Take back"]
+        (button,) = [offer for offer in _board(caller)["buttons"] if offer["label"] == "Take back"]
         assert caller.enter(**button["input"]).status_code == 200
         house.dealer("bet", seat=2, amount_cents=5_000)
-    (close,) = [one for one in _board(caller)["buttons"] if one["primary"]]
+    (close,) = [offer for offer in _board(caller)["buttons"] if offer["primary"]]
     assert caller.enter(**close["input"]).status_code == 200
 
 
@@ -185,11 +185,11 @@ def test_the_order_of_a_house_shoe_is_nowhere(house: Floor) -> None:
 
 
 def _house_table() -> tuple[floor.Hand, floor.Hand]:
-    made = floor.table("House", source="house")
-    boss = floor.Hand(made, Staff.objects.get(username="bella"))
-    dealer = floor.Hand(made, floor.staff(boss.by.role.__class__("dealer"), "doris", "109"))
+    table = floor.table("House", source="house")
+    boss = floor.Hand(table, Staff.objects.get(username="bella"))
+    dealer = floor.Hand(table, floor.staff(boss.by.role.__class__("dealer"), "doris", "109"))
     boss("open_table")
-    floor.dealing.sign_in(made, dealer.by)
+    floor.dealing.sign_in(table, dealer.by)
     dealer.ready_shoe()
     return dealer, boss
 
@@ -211,8 +211,8 @@ def test_a_round_is_a_record_that_anyone_can_replay(house: Floor) -> None:
     assert (answer["table"], answer["round"], answer["complete"]) == ("Rocket 1", 1, True)
     assert judge(json.dumps(answer["record"]))["house_net"] == -3_400
     entries = answer["entries"]
-    assert [one["kind"] for one in entries] == ["play"] * 9
-    assert [after["prev_hash"] for after in entries[1:]] == [one["hash"] for one in entries[:-1]]
+    assert [entry["kind"] for entry in entries] == ["play"] * 9
+    assert [after["prev_hash"] for after in entries[1:]] == [entry["hash"] for entry in entries[:-1]]
     assert entries[-1]["hash"] == bytes(house.dealer.now.hash or b"").hex()
 
 

@@ -64,9 +64,9 @@ def bet(url: str, place: Place, seat: int) -> float:
     page = browser.get(path)
     drawn = DRAWN.search(page)
     assert drawn, page[:500]
-    sent = time.time()
+    moment = time.time()
     browser.post(f"{path}input", page, key=drawn[2], seq=drawn[3], seat=str(seat), amount="50")
-    return sent
+    return moment
 
 
 @contextmanager
@@ -107,14 +107,14 @@ def measured(stack: ExitStack, count: int, beat_alone: bool) -> dict[str, list[f
         time.sleep(CALM_SECONDS + random.uniform(0, 2))
         words = f"Large bet at {place.table.name}: seat {seat} "
         page.evaluate(SEEN, words)
-        sent = bet(web.url, place, seat)
+        moment = bet(web.url, place, seat)
         deadline = time.monotonic() + 60
         while not page.evaluate("window.seenAt"):
             assert time.monotonic() < deadline, f"{words} never came"
             page.wait_for_timeout(100)
         raised = Alert.objects.get(message__startswith=words)
-        took["stored"].append(raised.at.timestamp() - sent)
-        took["shown"].append(page.evaluate("window.seenAt") / 1_000 - sent)
+        took["stored"].append(raised.at.timestamp() - moment)
+        took["shown"].append(page.evaluate("window.seenAt") / 1_000 - moment)
         alerts.acknowledge(raised, boss.signature, "seen")
     return took
 
@@ -141,14 +141,14 @@ def main() -> None:
     chosen = parser.parse_args()
     with ExitStack() as stack:
         took = measured(stack, chosen.alerts, chosen.beat_alone)
-    how = "beat alone" if chosen.beat_alone else "the worker hears commits"
-    for what in ("stored", "shown"):
-        print(f"| {how} | {what} | {len(took[what])} | {told(took[what])} |", flush=True)
+    label = "beat alone" if chosen.beat_alone else "the worker hears commits"
+    for stage in ("stored", "shown"):
+        print(f"| {label} | {stage} | {len(took[stage])} | {summary(took[stage])} |", flush=True)
     slow = [f"number {number}: {seconds:.1f} s" for number, seconds in enumerate(took["shown"], 1) if seconds > 2]
     print(f"Longer than two seconds: {', '.join(slow) or 'none'}; load {os.getloadavg()[0]:.1f}")
 
 
-def told(seconds: list[float]) -> str:
+def summary(seconds: list[float]) -> str:
     """Median, 95th percentile and the longest."""
     cuts = sorted(seconds)
     p50, p95 = (cuts[math.ceil(len(cuts) * part) - 1] for part in (0.5, 0.95))

@@ -89,34 +89,34 @@ def again_and_again(number: int, call: Callable[[int], Any]) -> Iterator[Counter
     """So many who each do something, and again a second after they were answered; and what they were answered."""
     over, answers = threading.Event(), Counter[str]()
 
-    def one(each: int) -> None:
+    def repeat(place: int) -> None:
         while not over.is_set():
             try:
-                answers[str(call(each).status)] += 1
+                answers[str(call(place).status)] += 1
             except OSError as broken:
                 answers[type(broken).__name__] += 1
             over.wait(1)
 
     with ThreadPoolExecutor(number) as threads:
-        for each in range(number):
-            threads.submit(one, each)
+        for place in range(number):
+            threads.submit(repeat, place)
         try:
             yield answers
         finally:
             over.set()
 
 
-def measure(says: str, dealers: list[Dealer], seconds: float, attack: Callable[[], Any]) -> None:
+def measure(label: str, dealers: list[Dealer], seconds: float, attack: Callable[[], Any]) -> None:
     """One attack: before, during, and the ratio of the medians."""
     before = deal(dealers, seconds)
-    with attack() as came:
+    with attack() as attack_answers:
         time.sleep(1)
         during = deal(dealers, seconds)
     print(
-        f"{says}\n  before  {before}\n  during  {during}\n  {during.median / before.median:.2f} x as long", flush=True
+        f"{label}\n  before  {before}\n  during  {during}\n  {during.median / before.median:.2f} x as long", flush=True
     )
-    if came:
-        print(f"  the attack itself was answered {dict(came)}", flush=True)
+    if attack_answers:
+        print(f"  the attack itself was answered {dict(attack_answers)}", flush=True)
 
 
 # --- The four --------------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def strangers(url: str) -> Iterator[Counter[str]]:
 
 
 @contextmanager
-def held(
+def holding_book(
     name: str, intruder: psycopg.Connection[Any], number: int, call: Callable[[int], Any]
 ) -> Iterator[Counter[str]]:
     load.hold(name, intruder)
@@ -167,26 +167,26 @@ def main() -> None:
         intruder = stack.enter_context(psycopg.connect(superuser, autocommit=True))
         dora, dan, boss = load.two_tables(web.url)
         dora.seq = load.write_much(dora.table, megabytes=8)
-        both, operator = [dora, dan], floor.staff(Role.OPERATOR, "omar")
+        dealers, operator = [dora, dan], floor.staff(Role.OPERATOR, "omar")
         bosses = [boss, *(floor.staff(Role.PIT_BOSS, f"boss{number}") for number in range(4))]
         tablet = load.enrolled(web.url, operator)
         reliefs = [floor.staff(Role.DEALER, f"relief{number}", f"3{number:02}") for number in range(RELIEFS)]
-        deal(both, 2)
+        deal(dealers, 2)
 
         measure(
             f"a) {DOWNLOADS} slow downloads of log.csv by {len(bosses)} pit bosses",
-            both, seconds, lambda: slow_readers(web.url, bosses, dora.table.pk),
+            dealers, seconds, lambda: slow_readers(web.url, bosses, dora.table.pk),
         )  # fmt: skip
-        measure(f"b) {STRANGERS} strangers who sign in", both, seconds, lambda: strangers(web.url))
+        measure(f"b) {STRANGERS} strangers who sign in", dealers, seconds, lambda: strangers(web.url))
         key = uuid4()
         measure(
             "c) the other table's book held, 20 inputs there again and again",
-            [dan], seconds, lambda: held(dora.table.book.name, intruder, 20, lambda _: dora.sends(key, 1_000)),
+            [dan], seconds, lambda: holding_book(dora.table.book.name, intruder, 20, lambda _: dora.sends(key, 1_000)),
         )  # fmt: skip
         measure(
             f"d) the house's book held, {RELIEFS} dealers signing in by badge",
-            both, seconds,
-            lambda: held(
+            dealers, seconds,
+            lambda: holding_book(
                 HOUSE, intruder, RELIEFS,
                 lambda number: tablet.form("/sign-in/", badge=str(reliefs[number].badge), pin=floor.PIN),
             ),

@@ -38,17 +38,17 @@ ENTRIES = int(os.environ.get("ENTRIES", "10000"))
 
 def deal() -> Table:
     """A day at one table."""
-    made = floor.table("Rocket 1", options={"decks": 6})
-    hand = Hand(made, floor.staff(Role.DEALER, "dora", "101"))
-    Hand(made, floor.staff(Role.PIT_BOSS, "bella"))("open_table")
-    dealing.sign_in(made, hand.by)
+    table = floor.table("Rocket 1", options={"decks": 6})
+    hand = Hand(table, floor.staff(Role.DEALER, "dora", "101"))
+    Hand(table, floor.staff(Role.PIT_BOSS, "bella"))("open_table")
+    dealing.sign_in(table, hand.by)
     hand.ready_shoe()
-    seq = read_head(made.book_id).seq
+    seq = read_head(table.book_id).seq
     for entered in (one for planned in plan(ENTRIES // 20, 1) for one in planned):
         if seq >= ENTRIES:
             break
-        seq = dealing.record(made, entered, by=hand.by, key=uuid.uuid4(), expected_seq=seq).seq
-    return made
+        seq = dealing.record(table, entered, by=hand.by, key=uuid.uuid4(), expected_seq=seq).seq
+    return table
 
 
 def timed(what: str, began: float) -> None:

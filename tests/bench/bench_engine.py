@@ -54,7 +54,7 @@ Dealt = Callable[[list[list[int]]], list[tuple[Payout, ...]]]
 def shuffled_shoes() -> list[list[int]]:
     """Shoes after the burn, the first card first; the same in every run."""
     chance = random.Random(1)
-    cards = [rank for rank, held in enumerate(shoe(RULES.decks), 1) for _ in range(held)]
+    cards = [rank for rank, copies in enumerate(shoe(RULES.decks), 1) for _ in range(copies)]
     return [chance.sample(cards, len(cards))[RULES.burn :] for _ in range(SHOES)]
 
 
@@ -92,11 +92,11 @@ def by_play(state: State, answer: Answer) -> State:
 def by_engine(way: Way, shoes: list[list[int]]) -> list[tuple[Payout, ...]]:
     results = []
     for cards in shoes:
-        draw, gone, left = iter(cards).__next__, NOTHING, len(cards)
-        while left > CUT:
-            state = way(ROCKET.open(RULES, Opening(SEATS, dealt=gone)), answers(draw))
+        draw, dealt, cards_left = iter(cards).__next__, NOTHING, len(cards)
+        while cards_left > CUT:
+            state = way(ROCKET.open(RULES, Opening(SEATS, dealt=dealt)), answers(draw))
             results.append(ROCKET.settle(state))
-            gone, left = ROCKET.gone(state), ROCKET.cards_left(state)
+            dealt, cards_left = ROCKET.gone(state), ROCKET.cards_left(state)
     return results
 
 
@@ -153,38 +153,38 @@ Step = tuple[State, tuple[Prompt, ...], Action]
 
 def steps(shoes: list[list[int]]) -> list[Step]:
     """Every action of the rounds, with the state that it met and its prompts."""
-    taken: list[Step] = []
+    played: list[Step] = []
 
     def watched(state: State, answer: Answer) -> State:
         while prompts := ROCKET.prompts(state):
             action = answer(prompts)
-            taken.append((state, prompts, action))
+            played.append((state, prompts, action))
             state = ROCKET.apply(state, action)
         return state
 
     by_engine(watched, shoes)
-    return taken
+    return played
 
 
-def parts(taken: list[Step]) -> Iterator[tuple[str, float]]:
+def parts(played: list[Step]) -> Iterator[tuple[str, float]]:
     """Microseconds an action, of each part of the engine by itself."""
 
     def prompts() -> None:
-        for state, _, _ in taken:
+        for state, _, _ in played:
             ROCKET.prompts(state)
 
     def admits() -> None:
-        for _, asks, action in taken:
+        for _, asks, action in played:
             for ask in asks:
                 if ask.admits(action):
                     break
 
     def apply() -> None:
-        for state, _, action in taken:
+        for state, _, action in played:
             ROCKET.apply(state, action)
 
     for part in (prompts, admits, apply):
-        yield part.__name__, min(seconds(part)[0] for _ in range(REPEATS)) / len(taken) * 1e6
+        yield part.__name__, min(seconds(part)[0] for _ in range(REPEATS)) / len(played) * 1e6
 
 
 def seconds(work: Callable[[], T]) -> tuple[float, T]:
@@ -265,18 +265,18 @@ def pot_games() -> Iterator[tuple[str, int, int, float]]:
             continue
         rounds = [random_play_out(name, seed) for seed in range(ROUNDS)]
         times = [seconds(partial(_again, rounds))[0] for _ in range(3)]
-        yield game.title, len(rounds), sum(len(one.actions) for one in rounds), median(times)
+        yield game.title, len(rounds), sum(len(round_.actions) for round_ in rounds), median(times)
 
 
 def _again(rounds: list[PlayOut]) -> None:
-    for one in rounds:
-        assert replay(one.game, one.rules, one.opening, one.actions) == one.state
+    for round_ in rounds:
+        assert replay(round_.game, round_.rules, round_.opening, round_.actions) == round_.state
 
 
 def main() -> None:
     shoes = shuffled_shoes()
-    rounds, taken = len(by_hand(shoes)), steps(shoes)
-    actions = len(taken)
+    rounds, played = len(by_hand(shoes)), steps(shoes)
+    actions = len(played)
     ways: dict[str, Dealt] = {
         "engine: run": partial(by_engine, by_run),
         "engine: prompts, play": partial(by_engine, by_play),
@@ -291,9 +291,9 @@ def main() -> None:
     print(f"{'hand-written loop':24}{rounds / median(loop):>10,.0f}{'':>23}{'1 x':>9}")
     for label, times in zip(ways, engine, strict=True):
         time = median(times)
-        ratio = median(one / other for one, other in zip(times, loop, strict=True))
+        ratio = median(way_time / loop_time for way_time, loop_time in zip(times, loop, strict=True))
         print(f"{label:24}{rounds / time:>10,.0f}{actions / time:>12,.0f}{time / actions * 1e6:>11.2f}{ratio:>7.1f} x")
-    shares = dict(parts(taken))
+    shares = dict(parts(played))
     shares["answering, opening, settling"] = min(engine[0]) / actions * 1e6 - sum(shares.values())
     print("Where the time of an action goes, in us:", ", ".join(f"{name} {us:.2f}" for name, us in shares.items()))
     print_house_games(sys.argv[1:])

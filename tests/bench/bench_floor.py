@@ -97,9 +97,12 @@ def _ticks(stat: Path) -> int:
     return sum(map(int, stat.read_text().rsplit(")", 1)[1].split()[11:13])) if stat.exists() else 0
 
 
-def ratio(what: str, one: float, other: float, beside: str) -> None:
+def ratio(label: str, seconds: float, base_seconds: float, beside: str) -> None:
     """A line of the result."""
-    print(f"{what:<58} {one * 1e3:10.1f} ms  {one / other:6.2f} x {beside} ({other * 1e3:.1f} ms)", flush=True)
+    print(
+        f"{label:<58} {seconds * 1e3:10.1f} ms  {seconds / base_seconds:6.2f} x {beside} ({base_seconds * 1e3:.1f} ms)",
+        flush=True,
+    )
 
 
 # --- a table at work -----------------------------------------------------------------------------------------------
@@ -111,46 +114,46 @@ class Stint:
 
     inputs: list[float]
     inspected: float
-    found: int
+    faults: int
 
 
 def serve(pipe: Connection, url: str, name: str, rounds: int) -> None:
     """A table's process: opens it, new if it is not there, then deals and is inspected whenever it is told."""
     os.environ["DATABASE_URL"] = url
     connections.settings["default"]["NAME"] = connection.settings_dict["NAME"] = url.rsplit("/", 1)[1]
-    made = Table.objects.filter(name=name).first() or floor.table(name, options={"decks": 6})
+    table = Table.objects.filter(name=name).first() or floor.table(name, options={"decks": 6})
     boss, dealer = (_staff(role, f"{role} of {name}") for role in (Role.PIT_BOSS, Role.DEALER))
-    Hand(made, boss)("open_table")
-    dealing.sign_in(made, dealer)
-    Hand(made, dealer).ready_shoe()
+    Hand(table, boss)("open_table")
+    dealing.sign_in(table, dealer)
+    Hand(table, dealer).ready_shoe()
     planned = plan(rounds, seed=7)
     pipe.send(None)
     while pipe.recv():
-        pipe.send(_stint(made, dealer, planned))
+        pipe.send(_stint(table, dealer, planned))
 
 
 def _staff(role: Role, username: str) -> Staff:
     return Staff.objects.filter(username=username).first() or floor.staff(role, username)
 
 
-def _stint(made: Table, dealer: Staff, planned: list[list[Any]]) -> Stint:
-    head, seconds = read_head(made.book_id), []
+def _stint(table: Table, dealer: Staff, planned: list[list[Any]]) -> Stint:
+    head, seconds = read_head(table.book_id), []
     seq = head.seq
-    while Transfer.objects.filter(book_id=made.book_id, seq__gt=head.seq).count() < NEW_TRANSFERS:
+    while Transfer.objects.filter(book_id=table.book_id, seq__gt=head.seq).count() < NEW_TRANSFERS:
         for entered in planned.pop(0):
             began = perf_counter()
-            seq = dealing.record(made, entered, by=dealer, key=uuid4(), expected_seq=seq).seq
+            seq = dealing.record(table, entered, by=dealer, key=uuid4(), expected_seq=seq).seq
             seconds.append(perf_counter() - began)
     began = perf_counter()
-    found = inspection.inspect_book(made.book_id)
-    return Stint(seconds, perf_counter() - began, len(found))
+    faults = inspection.inspect_book(table.book_id)
+    return Stint(seconds, perf_counter() - began, len(faults))
 
 
 def at_work(month: Month, repeats: int) -> None:
     """A table with a month behind it, a new one beside it, and one in an empty house, in turn."""
-    here = os.environ["DATABASE_URL"]
-    there = here.rsplit("/", 1)[0] + f"/{EMPTY}"
-    sides = {"month": (here, month.tables[0].name), "new": (here, "New"), "empty": (there, "New")}
+    month_url = os.environ["DATABASE_URL"]
+    empty_url = month_url.rsplit("/", 1)[0] + f"/{EMPTY}"
+    sides = {"month": (month_url, month.tables[0].name), "new": (month_url, "New"), "empty": (empty_url, "New")}
     spawn = multiprocessing.get_context("spawn")
     pipes = {}
     for side, (url, name) in sides.items():
@@ -169,14 +172,14 @@ def at_work(month: Month, repeats: int) -> None:
 
 
 def _say_at_work(stints: Mapping[str, list[Stint]]) -> None:
-    if any(one.found for turns in stints.values() for one in turns):
+    if any(stint.faults for turns in stints.values() for stint in turns):
         sys.exit("The inspection found something: the rows are wrong.")
-    inspected = {side: median(one.inspected for one in turns) for side, turns in stints.items()}
-    inputs = {side: median(median(one.inputs) for one in turns) for side, turns in stints.items()}
+    inspected = {side: median(stint.inspected for stint in turns) for side, turns in stints.items()}
+    inputs = {side: median(median(stint.inputs) for stint in turns) for side, turns in stints.items()}
     for beside in ("empty", "new"):
-        says = "an empty house" if beside == "empty" else "a new table of the same house"
-        ratio(f"reconciling a table, {NEW_TRANSFERS} new transfers", inspected["month"], inspected[beside], says)
-        ratio("record(), the median input", inputs["month"], inputs[beside], says)
+        base = "an empty house" if beside == "empty" else "a new table of the same house"
+        ratio(f"reconciling a table, {NEW_TRANSFERS} new transfers", inspected["month"], inspected[beside], base)
+        ratio("record(), the median input", inputs["month"], inputs[beside], base)
 
 
 # --- the house as a whole ------------------------------------------------------------------------------------------
@@ -197,29 +200,34 @@ def whole_house(repeats: int) -> None:
 
 def report(month: Month, repeats: int) -> None:
     """The report of one day of all tables: of a day long past, and of the newest one. Then the month to date."""
-    first = month.since.date()
-    for says, day in (("the first day's report", first), ("the last day's report", first + timedelta(days=DAYS - 1))):
+    first_day = month.since.date()
+    for label, day in (
+        ("the first day's report", first_day),
+        ("the last day's report", first_day + timedelta(days=DAYS - 1)),
+    ):
         seconds = timed(lambda day=day: figures.day(day), repeats)  # type: ignore[misc]
         worked = processor(lambda day=day: figures.day(day))  # type: ignore[misc]
         lines = figures.day(day).lines
-        rounds = sum(one.rounds for one in lines)
+        rounds = sum(line.rounds for line in lines)
         print(
-            f"{says}, {len(lines)} tables, {rounds:,} rounds: {seconds:.2f} s, {worked:.2f} s of processor", flush=True
+            f"{label}, {len(lines)} tables, {rounds:,} rounds: {seconds:.2f} s, {worked:.2f} s of processor", flush=True
         )
-    last = first + timedelta(days=DAYS - 1)
-    span = hours.span(first).start, hours.span(last).end
+    last_day = first_day + timedelta(days=DAYS - 1)
+    span = hours.span(first_day).start, hours.span(last_day).end
     began = perf_counter()
     for number in range(DAYS - 1):
-        _close(first + timedelta(days=number))
+        _close(first_day + timedelta(days=number))
     say(f"{DAYS - 1} days closed", began)
-    if [one.row() for one in to_date.whole(first, last).lines] != [one.row() for one in figures.between(*span).lines]:
+    if [line.row() for line in to_date.whole(first_day, last_day).lines] != [
+        line.row() for line in figures.between(*span).lines
+    ]:
         sys.exit("Closed days and their rows do not say the same.")
     long = timed(lambda: figures.between(*span), repeats)
-    says = f"{DAYS} days to date, all but the last one closed"
-    ratio(says, timed(lambda: to_date.whole(first, last), repeats), long, "one report over their rows")
+    label = f"{DAYS} days to date, all but the last one closed"
+    ratio(label, timed(lambda: to_date.whole(first_day, last_day), repeats), long, "one report over their rows")
     ratio(
         f"{DAYS - 1} days to date, all closed",
-        timed(lambda: to_date.whole(first, last - timedelta(days=1)), repeats),
+        timed(lambda: to_date.whole(first_day, last_day - timedelta(days=1)), repeats),
         long,
         "the same",
     )
@@ -241,9 +249,9 @@ def _close(on: date) -> None:
         proposed_by="bella",
     )
     with transaction.atomic():
-        written = log.append(house.lock(), log.Draft.of(event, "bench"))
-    moment = written.at or report.end
-    DayClose.objects.create(day=on, seq=written.seq, proposed_by="bella", closed_by="olga", at=moment)
+        entry = log.append(house.lock(), log.Draft.of(event, "bench"))
+    moment = entry.at or report.end
+    DayClose.objects.create(day=on, seq=entry.seq, proposed_by="bella", closed_by="olga", at=moment)
 
 
 # --- bytes ---------------------------------------------------------------------------------------------------------
@@ -310,25 +318,25 @@ def parts(month: Month, owner: psycopg.Connection[Any], repeats: int) -> None:
     }
     day = month.since.date() + timedelta(days=DAYS // 2)
     start, end = hours.span(day)
-    by_name = {made.name: made.book_id for made in month.tables}
+    by_name = {table.name: table.book_id for table in month.tables}
     spans = [(by_name[name], *span) for name, span in figures.day(day).entries.items() if name in by_name]
-    each = (
+    of_a_book = (
         "SELECT kind, sum(amount_cents) FROM copied WHERE book_id = s.book AND seq > s.low AND seq <= s.high GROUP BY 1"
     )
     of_a_day = {
         True: "SELECT book_id, kind, sum(amount_cents) FROM copied"
         f" WHERE at >= '{start}' AND at < '{end}' GROUP BY book_id, kind",
         False: f"SELECT s.book, m.* FROM (VALUES {', '.join(map(str, spans))}) AS s (book, low, high),"
-        f" LATERAL ({each}) AS m",
+        f" LATERAL ({of_a_book}) AS m",
     }
-    asked = [*queries, A_DAY, "an entry with 3 transfers"]
-    print(f"{'partitioning (ms)':<30}" + "".join(f"{what:>40}" for what in asked))
-    for how, parted in PARTED.items():
+    columns = [*queries, A_DAY, "an entry with 3 transfers"]
+    print(f"{'partitioning (ms)':<30}" + "".join(f"{column:>40}" for column in columns))
+    for scheme, parted in PARTED.items():
         _copy(month, owner, parted)
         times = [timed(lambda query=query: owner.execute(query).fetchall(), repeats) for query in queries.values()]  # type: ignore[misc]
-        times.append(timed(lambda asked=of_a_day["(at)" in parted]: owner.execute(asked).fetchall(), repeats))  # type: ignore[misc]
+        times.append(timed(lambda query=of_a_day["(at)" in parted]: owner.execute(query).fetchall(), repeats))  # type: ignore[misc]
         times.append(timed(lambda: _insert(owner, book, month), 20 * repeats))
-        print(f"{how:<30}" + "".join(f"{seconds * 1e3:>40.2f}" for seconds in times), flush=True)
+        print(f"{scheme:<30}" + "".join(f"{seconds * 1e3:>40.2f}" for seconds in times), flush=True)
         owner.execute("DROP TABLE copied")
         owner.commit()
 
@@ -340,7 +348,7 @@ def _copy(month: Month, owner: psycopg.Connection[Any], parted: str) -> None:
         " source_id bigint, source_place text, target_id bigint, target_place text, amount_cents bigint,"
         f" at timestamptz) {parted}"
     )
-    books = sorted(one.book_id for one in month.tables)
+    books = sorted(table.book_id for table in month.tables)
     edges: list[str] = []
     if "book_id" in parted:
         edges = [str(book) for book in books[:: max(1, len(books) // 30)]]
@@ -352,7 +360,7 @@ def _copy(month: Month, owner: psycopg.Connection[Any], parted: str) -> None:
     for number, (start, end) in enumerate(bounds):
         owner.execute(f"CREATE TABLE copied_{number} PARTITION OF copied FOR VALUES FROM ({start}) TO ({end})")
     owner.execute(
-        f"INSERT INTO copied SELECT {', '.join('t.' + one for one in COLUMNS.split(', '))}, e.at"
+        f"INSERT INTO copied SELECT {', '.join('t.' + column for column in COLUMNS.split(', '))}, e.at"
         " FROM ledger_transfer AS t JOIN ledger_logentry AS e ON e.book_id = t.book_id AND e.seq = t.seq ORDER BY t.id"
     )
     unique = ", at" if "(at)" in parted else ""

@@ -64,18 +64,20 @@ class Phase:
     pits_requests: int
     events: int
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """As JSON, times in milliseconds."""
         actions = len(self.latencies)
         cuts = sorted(self.latencies)
-        at = {f"p{q}_ms": round(cuts[min(math.ceil(actions * q / 100), actions) - 1] * 1e3, 1) for q in (50, 95, 99)}
-        each = {
-            f"{who}_ms_an_action": round(getattr(self, who) / actions * 1e3, 2)
-            for who in ("web", "database", "screens")
+        percentiles = {
+            f"p{q}_ms": round(cuts[min(math.ceil(actions * q / 100), actions) - 1] * 1e3, 1) for q in (50, 95, 99)
+        }
+        processor = {
+            f"{process}_ms_an_action": round(getattr(self, process) / actions * 1e3, 2)
+            for process in ("web", "database", "screens")
         }
         return {
-            "phase": self.title, "actions": actions, "actions_a_second": round(actions / self.wall, 1), **at,
-            "errors": len(self.errors), **each,
+            "phase": self.title, "actions": actions, "actions_a_second": round(actions / self.wall, 1), **percentiles,
+            "errors": len(self.errors), **processor,
             "web_cores": round(self.web / self.wall, 2), "database_cores": round(self.database / self.wall, 2),
             "screens_cores": round(self.screens / self.wall, 2),
             "pit_requests_an_action": round(self.pits_requests / actions, 2),
@@ -104,20 +106,20 @@ class House:
         for process in processes:
             hear(process, "measured")
         wall, after = time.monotonic() - began, self._worked()
-        seen = [json.loads(line(process)) for process in processes]
-        for place, left in zip(self.places, seen[0]["forms"], strict=True):
-            place.forms = left
+        reports = [json.loads(line(process)) for process in processes]
+        for place, forms in zip(self.places, reports[0]["forms"], strict=True):
+            place.forms = forms
         return Phase(
             title,
             wall=wall,
             web=after[0] - before[0],
             database=after[1] - before[1],
-            screens=sum(report["processor"] for report in seen),
-            latencies=seen[0]["seconds"],
-            errors=[error for report in seen for error in report["errors"]],
-            dealers_requests=seen[0]["requests"],
-            pits_requests=seen[1]["requests"] if pits else 0,
-            events=sum(report["events"] for report in seen),
+            screens=sum(report["processor"] for report in reports),
+            latencies=reports[0]["seconds"],
+            errors=[error for report in reports for error in report["errors"]],
+            dealers_requests=reports[0]["requests"],
+            pits_requests=reports[1]["requests"] if pits else 0,
+            events=sum(report["events"] for report in reports),
         )
 
     def _worked(self) -> tuple[float, float]:
@@ -156,10 +158,10 @@ print(json.dumps(command))
 def said_by(checkout: Path, environment: dict[str, str], script: str) -> list[str]:
     """What a script prints in a checkout, as JSON."""
     python = str(checkout / ".venv" / "bin" / "python")
-    said = subprocess.run(
+    run = subprocess.run(
         [python, "-c", script], cwd=checkout, env=environment, stdout=subprocess.PIPE, text=True, check=True
     )
-    return json.loads(said.stdout or "[]")
+    return json.loads(run.stdout or "[]")
 
 
 PHASES = (("dealers alone", False, 1.0), ("with four pit screens", True, 1.0), ("as fast as it goes", False, 0.0))
@@ -187,24 +189,24 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    asked = arguments()
-    places = lay_tables(range(1, asked.tables + 1))
+    options = arguments()
+    places = lay_tables(range(1, options.tables + 1))
     operator = floor.staff(Role.OPERATOR, "operator")
-    with opened(embedded.BASE_DIR, asked.processes) as web:
+    with opened(embedded.BASE_DIR, options.processes) as web:
         for place in places:
             sign_in_dealer(web.url, place, operator)
         bosses = [sign_in_boss(web.url, number) for number in range(PITS)]
     load = os.getloadavg()[0]
-    print(f"{asked.tables} tables, {PITS} pit screens, {len(os.sched_getaffinity(0))} cores; load {load:.1f}")
+    print(f"{options.tables} tables, {PITS} pit screens, {len(os.sched_getaffinity(0))} cores; load {load:.1f}")
     results = []
-    for _ in range(asked.repeats):
-        for checkout in (*(path.resolve() for path in asked.beside), embedded.BASE_DIR):
+    for _ in range(options.repeats):
+        for checkout in (*(path.resolve() for path in options.beside), embedded.BASE_DIR):
             print(checkout.name if checkout != embedded.BASE_DIR else "this checkout")
-            with opened(checkout, asked.processes) as web:
-                house = House(web, places, bosses, asked.seconds)
+            with opened(checkout, options.processes) as web:
+                house = House(web, places, bosses, options.seconds)
                 for title, pits, apart in PHASES:
                     phase = house.measure(title, pits=pits, seconds_apart=apart)
-                    results.append({"checkout": checkout.name} | phase.told())
+                    results.append({"checkout": checkout.name} | phase.as_json())
                     show(results[-1])
                     for error in phase.errors[:3]:
                         print(f"    {error}", file=sys.stderr)

@@ -70,7 +70,7 @@ def timed(do: Any, repeats: int) -> float:
 LOG: Final = re.compile(r"(ledger_logentry_\w+|Seq Scan on ledger_logentry)")
 
 
-def indexes_of(wanted: Wanted) -> list[str]:
+def indexes_of(filters: Wanted) -> list[str]:
     """The indexes of the log in the plans of a search."""
     plans: list[str] = []
 
@@ -82,11 +82,11 @@ def indexes_of(wanted: Wanted) -> list[str]:
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(explained):
-        log_search.search(wanted, whole=True)
+        log_search.search(filters, whole=True)
     return sorted({name for plan in plans for name in LOG.findall(plan)})
 
 
-def busy_day(tables: int, each: int) -> None:
+def busy_day(tables: int, inputs: int) -> None:
     """Today, as it ought not to be: at some tables bets are taken back all day, and alerts that nobody acknowledges."""
     boss = floor.staff(Role.PIT_BOSS, "busy boss", "2001")
     for nth in range(1, tables + 1):
@@ -95,7 +95,7 @@ def busy_day(tables: int, each: int) -> None:
         floor.counted(Hand(hand.table, boss), "opener")
         dealing.sign_in(hand.table, dealer)
         hand.ready_shoe()
-        for number in range(each):
+        for number in range(inputs):
             hand("bet", seat=1, amount_cents=1_000)
             hand("take_back")
             alerts.raise_alert(hand.table.book, "test", f"Number {number} of {hand.table.name}")
@@ -112,17 +112,17 @@ def main() -> None:
     with psycopg.connect(os.environ["DATABASE_OWNER_URL"], autocommit=True) as owner:
         owner.execute("ANALYZE")
     print(f"{month.entries:,} entries of {chosen.tables} tables in 30 days")
-    for name, wanted in searches(month).items():
-        page = log_search.search(wanted, whole=True)
-        took = timed(lambda wanted=wanted: log_search.search(wanted, whole=True), chosen.repeats)
-        print(f"| {name} | {took:.0f} ms | {len(page.hits)} | {', '.join(indexes_of(wanted))} |", flush=True)
-    busy_day(tables=5, each=50)
+    for name, filters in searches(month).items():
+        page = log_search.search(filters, whole=True)
+        took = timed(lambda query=filters: log_search.search(query, whole=True), chosen.repeats)
+        print(f"| {name} | {took:.0f} ms | {len(page.hits)} | {', '.join(indexes_of(filters))} |", flush=True)
+    busy_day(tables=5, inputs=50)
     newest, oldest = (hours.day_of(month.since + timedelta(days=30 - ago, hours=12)) for ago in (2, 28))
     for name, day in (("newest", newest), ("oldest", oldest), ("busy", hours.day_of(timezone.now()))):
         took = timed(lambda day=day: exceptions.of_day(day), chosen.repeats)
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as queries:
             lines = len(exceptions.of_day(day).lines)
-        print(f"| exceptions of the {name} day | {took:.0f} ms | {lines} | {len(asked)} statements |", flush=True)
+        print(f"| exceptions of the {name} day | {took:.0f} ms | {lines} | {len(queries)} statements |", flush=True)
 
 
 if __name__ == "__main__":

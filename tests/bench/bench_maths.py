@@ -74,9 +74,9 @@ def side_by_side(label: str, ours: Callable[[], object], theirs: Callable[[], ob
     ours()
     theirs()
     pairs = [(seconds(ours), seconds(theirs)) for _ in range(repeats)]
-    mine, other = (median(times) for times in zip(*pairs, strict=True))
-    ratio = median(one / two for one, two in pairs)
-    print(f"{label:44}{1000 * mine:>12.2f}{1000 * other:>12.2f}{ratio:>9.2f} x")
+    our_time, their_time = (median(times) for times in zip(*pairs, strict=True))
+    ratio = median(our_seconds / their_seconds for our_seconds, their_seconds in pairs)
+    print(f"{label:44}{1000 * our_time:>12.2f}{1000 * their_time:>12.2f}{ratio:>9.2f} x")
 
 
 def the_same(loops: ctypes.CDLL) -> None:
@@ -88,17 +88,17 @@ def the_same(loops: ctypes.CDLL) -> None:
                 differs = abs(solved_in_c(loops, situation, strategy) - solve(situation, strategy).value)
                 assert differs < 1e-12, f"{decks} decks, {strategy.name}: C differs by {differs}"
     for table in tables():
-        mine, other = deal(table, 1, 100_000), dealt_in_c(loops, table, chart(table.solution), 100_000)
-        assert (mine.ends == other.ends).all(), "the rounds in C came out otherwise"
-        assert (mine.totals == other.totals).all(), "the tables in C came out otherwise"
+        mine, c_deal = deal(table, 1, 100_000), dealt_in_c(loops, table, chart(table.solution), 100_000)
+        assert (mine.ends == c_deal.ends).all(), "the rounds in C came out otherwise"
+        assert (mine.totals == c_deal.totals).all(), "the tables in C came out otherwise"
 
 
 def tables() -> list[Table]:
-    six, one = solve(fresh(6)), solve(fresh(1))
+    six_decks, one_deck = solve(fresh(6)), solve(fresh(1))
     return [
-        Table(Rules(6), 1, six, fresh=True),
-        Table(Rules(6), 6, six),
-        Table(Rules(1, start="low_card", burn=20, reshuffle_at=0.1), 6, one),
+        Table(Rules(6), 1, six_decks, fresh=True),
+        Table(Rules(6), 6, six_decks),
+        Table(Rules(1, start="low_card", burn=20, reshuffle_at=0.1), 6, one_deck),
     ]
 
 
@@ -115,15 +115,15 @@ def dealt_by_both(loops: ctypes.CDLL) -> list[tuple[str, Callable[[int], Any], C
     jack = blackjack_rules.Rules()
     best = blackjack.solve(jack, six).chart
 
-    def in_c(game: str, pile: Any, counts: int, *more: Any) -> Callable[[int], Any]:
+    def in_c(game: str, pile: Any, counts: int, *arguments: Any) -> Callable[[int], Any]:
         loop = getattr(loops, game)
         loop.argtypes = [ctypes.c_uint64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int]
-        loop.argtypes += [ctypes.c_int if isinstance(extra, int) else ctypes.c_void_p for extra in (*more, None)]
+        loop.argtypes += [ctypes.c_int if isinstance(extra, int) else ctypes.c_void_p for extra in (*arguments, None)]
         loop.restype = None
 
         def deal_rounds(rounds: int) -> Any:
             tally = np.zeros(counts, np.int64)
-            extras = (extra if isinstance(extra, int) else extra.ctypes.data for extra in more)
+            extras = (extra if isinstance(extra, int) else extra.ctypes.data for extra in arguments)
             loop(1, rounds, pile.ctypes.data, len(pile), *extras, tally.ctypes.data)
             return tally
 
@@ -182,15 +182,15 @@ def agrees(rounds: int) -> bool:
     start = perf_counter()
     tally = simulate.run(table, seed=1, rounds=rounds, cores=cores, keep=None, report=simulate.progress())
     time = perf_counter() - start
-    off = [abs(one) for seat in range(1, 7) for one in tally.errors(seat, table.solution)]
+    off = [abs(error) for seat in range(1, 7) for error in tally.errors(seat, table.solution)]
     print(
         f"\n{tally.rounds:,} rounds of six seats on {cores} cores: {tally.rounds / time:,.0f} rounds/s,"
         f" {6 * tally.rounds / time:,.0f} bets/s"
     )
     print(f"The worst of {len(off)} outcomes is {max(off):.2f} standard errors off its exact probability")
-    for one in simulate.facts(table, tally)["seats"]:
-        print(f"seat {one['seat']}: edge {one['edge']:.6%}, {one['errors_off']:+.2f} standard errors off")
-        off.append(abs(one["errors_off"]))
+    for seat in simulate.facts(table, tally)["seats"]:
+        print(f"seat {seat['seat']}: edge {seat['edge']:.6%}, {seat['errors_off']:+.2f} standard errors off")
+        off.append(abs(seat["errors_off"]))
     exact, simulated = covariance(table.solution) / table.solution.variance, simulate.facts(table, tally)
     print(f"correlation of two seats: exact {exact:.6f}, simulated {simulated['correlation_of_seats']:.6f}")
     return max(off) < 4

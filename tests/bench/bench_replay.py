@@ -49,11 +49,11 @@ def judge(source: Path, count: int) -> tuple[float, int]:
     command = [sys.executable, "-S", "-c", LAUNCHER, "manage.py", "replay", "--lines", str(source)]
     start = perf_counter()
     with answers.open("wb") as out:
-        done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, check=True)
+        run = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, check=True)
     seconds = perf_counter() - start
     with answers.open() as read:
         assert sum('"complete": true' in line for line in read) == count, "not every record was a whole round"
-    return seconds, int(done.stderr.split()[-1])
+    return seconds, int(run.stderr.split()[-1])
 
 
 def main() -> None:

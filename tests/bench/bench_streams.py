@@ -68,9 +68,9 @@ async def _hold(pipe: Connection, host: str, port: int, paths: list[str], cookie
         while line := await reader.readline():
             events[0] += line.startswith(b"event:")
 
-    while (wanted := await asyncio.to_thread(pipe.recv)) is not None:
+    while (target := await asyncio.to_thread(pipe.recv)) is not None:
         waiting = []
-        while len(readers) < wanted:
+        while len(readers) < target:
             waiting.append(asyncio.get_running_loop().create_future())
             readers.append(asyncio.create_task(follow(len(readers), waiting[-1])))
         async with asyncio.timeout(PATIENCE):
@@ -104,16 +104,16 @@ class Dealer:
         began = perf_counter()
         self.connection.request("POST", f"/api/tables/{self.hand.table.pk}/inputs/", body, self.headers)
         answer = self.connection.getresponse()
-        said = answer.read()
+        answer_body = answer.read()
         took = perf_counter() - began
         if answer.status >= 400:
-            sys.exit(f"The dealer's input was refused: {answer.status} {said[:300]!r}")
-        self.seq = json.loads(said)["seq"]
+            sys.exit(f"The dealer's input was refused: {answer.status} {answer_body[:300]!r}")
+        self.seq = json.loads(answer_body)["seq"]
         return took
 
 
-def _signed_in(who: Staff) -> str:
-    cookies = floor.client(who).cookies
+def _signed_in(person: Staff) -> str:
+    cookies = floor.client(person).cookies
     return "; ".join(f"{name}={cookies[name].value}" for name in ("sessionid", "terminal"))
 
 
@@ -136,11 +136,11 @@ def _status(web: processes.Web, name: str) -> str:
 
 def seats() -> list[str]:
     """The addresses of streams of seats' pages, at tables that the dealer does not deal."""
-    made = []
+    addresses = []
     for number in range(TABLES):
         hand, _ = floor_of_its_own(f"Hawthorn {number}")
-        made += [f"/seat/{floor.player(hand, seat).token}/live" for seat in range(1, SEATS + 1)]
-    return made
+        addresses += [f"/seat/{floor.player(hand, seat).token}/live" for seat in range(1, SEATS + 1)]
+    return addresses
 
 
 def floor_of_its_own(name: str) -> tuple[floor.Hand, Table]:
@@ -185,9 +185,9 @@ def compare(web: processes.Web, dealer: Dealer, pipe: Connection, chosen: argpar
         pipe.recv()
         opened = monotonic() - began
         middle, tail = measured(dealer, chosen.actions, chosen.pause)
-        each = (memory_kb(web) - empty_kb) / count
+        kb_each = (memory_kb(web) - empty_kb) / count
         print(
-            f"{count:>8}{middle:>10.1f}{tail:>10.1f}{middle / p50:>8.2f}{tail / p99:>8.2f}{each:>10.1f}"
+            f"{count:>8}{middle:>10.1f}{tail:>10.1f}{middle / p50:>8.2f}{tail / p99:>8.2f}{kb_each:>10.1f}"
             f"{threads(web):>9}{opened:>9.1f} s",
             flush=True,
         )

@@ -18,36 +18,36 @@ CHEAP = 3
 def plan(rounds: int, seed: int, bettors: tuple[int, ...] = SEATS) -> list[list[Input]]:
     """The inputs of each round; where the cut card came out, the shuffle comes first."""
     chance = random.Random(seed)
-    cards, gone, planned = _shuffled(chance), NOTHING, []
+    cards, dealt, planned = _shuffled(chance), NOTHING, []
     for _ in range(rounds):
         entered: list[Input] = []
         if len(cards) <= ROCKET.at_cut(RULES):
             entered += [inputs.ShuffleShoe(), inputs.PlaceCutCard(), inputs.Burn()]
-            cards, gone = _shuffled(chance), NOTHING
-        gone = _deal(entered, cards, gone, chance, bettors)
+            cards, dealt = _shuffled(chance), NOTHING
+        dealt = _deal(entered, cards, dealt, chance, bettors)
         planned.append(entered)
     return planned
 
 
 def _shuffled(chance: random.Random) -> list[int]:
     """A shoe after its burn, the first card last."""
-    cards = [rank for rank, held in enumerate(shoe(RULES.decks), 1) for _ in range(held)]
+    cards = [rank for rank, copies in enumerate(shoe(RULES.decks), 1) for _ in range(copies)]
     return chance.sample(cards, len(cards))[RULES.burn :]
 
 
 def _deal(
-    entered: list[Input], cards: list[int], gone: Composition, chance: random.Random, bettors: tuple[int, ...]
+    entered: list[Input], cards: list[int], dealt: Composition, chance: random.Random, bettors: tuple[int, ...]
 ) -> Composition:
     """One round: adds its inputs and takes its cards; returns what is gone from the shoe afterwards."""
     bets = [Bet(seat, 1_000 * chance.randint(1, 10)) for seat in bettors]
     stakes = {bet.seat: bet.amount_cents for bet in bets}
     entered += [*bets, CloseBets()]
-    state = ROCKET.open(RULES, Opening(SEATS, dealt=gone))
+    state = ROCKET.open(RULES, Opening(SEATS, dealt=dealt))
     for action in (*bets, CloseBets()):
         state = play(ROCKET, state, action)
     decided = ROCKET.settle(state)
     while prompts := ROCKET.prompts(state):
-        known, ask = ROCKET.settle(state), prompts[0]
+        settled, ask = ROCKET.settle(state), prompts[0]
         actions: list[Action] = []
         if isinstance(ask, AskChoice) and ask.choices[-1].cost_cents * 10 <= CHEAP * stakes[ask.seat]:
             actions = [Choose(ask.seat, "fold")]
@@ -60,7 +60,7 @@ def _deal(
             )
         for action in actions:
             state = play(ROCKET, state, action)
-        decided = tuple(one for one in ROCKET.settle(state) if one not in known)
-    if len(decided) > 1 or any(one.net_cents > 0 for one in decided):
-        entered += [inputs.Paid(one.seat) for one in reversed(decided)]
+        decided = tuple(payout for payout in ROCKET.settle(state) if payout not in settled)
+    if len(decided) > 1 or any(payout.net_cents > 0 for payout in decided):
+        entered += [inputs.Paid(payout.seat) for payout in reversed(decided)]
     return ROCKET.gone(state)

@@ -85,73 +85,73 @@ class Pattern:
 
 def deal_pattern(rounds: int, whole: bool) -> tuple[Table, Pattern]:
     """A day at a table, dealt by record(). Unless the log is to be `whole`, a round's plays stand in one entry."""
-    made = floor.table("Pattern", options={"decks": 6})
-    before = read_head(made.book_id).seq
+    table = floor.table("Pattern", options={"decks": 6})
+    before = read_head(table.book_id).seq
     boss, dora = (
-        Hand(made, floor.staff(role, name, badge))
+        Hand(table, floor.staff(role, name, badge))
         for role, name, badge in ((Role.PIT_BOSS, "bella", None), (Role.DEALER, "dora", "101"))
     )
-    begins = rack(made)
+    begins = rack(table)
     boss("open_table")
-    dealing.sign_in(made, dora.by)
+    dealing.sign_in(table, dora.by)
     dora.ready_shoe()
-    slip(made, dora, "fill", FLOAT_CENTS)
-    seq = read_head(made.book_id).seq
-    for entered in (one for planned in plan(rounds, 1, (1,)) for one in planned):
-        seq = dealing.record(made, entered, by=dora.by, key=uuid4(), expected_seq=seq).seq
+    slip(table, dora, "fill", FLOAT_CENTS)
+    seq = read_head(table.book_id).seq
+    for entered in (key for planned in plan(rounds, 1, (1,)) for key in planned):
+        seq = dealing.record(table, entered, by=dora.by, key=uuid4(), expected_seq=seq).seq
     dora("sell_chips", amount_cents=10_000)
-    slip(made, dora, "credit", rack(made) - begins)
+    slip(table, dora, "credit", rack(table) - begins)
     dora("retire_shoe")
-    dealing.sign_out(made, dora.by)
+    dealing.sign_out(table, dora.by)
     boss("close_table")
-    entries = list(LogEntry.objects.filter(book_id=made.book_id).order_by("seq"))
-    lines = _lines(made, entries[:before], 0), _lines(made, entries[before:], before, whole)
-    return made, Pattern(*lines, rounds, [one.seq for one in entries if one.subject == "round"])
+    entries = list(LogEntry.objects.filter(book_id=table.book_id).order_by("seq"))
+    lines = _lines(table, entries[:before], 0), _lines(table, entries[before:], before, whole)
+    return table, Pattern(*lines, rounds, [entry.seq for entry in entries if entry.subject == "round"])
 
 
-def rack(made: Table) -> int:
+def rack(table: Table) -> int:
     """What lies in a table's rack."""
-    return next(cents for account, cents in cage.balances(made.book_id).items() if account.place == "rack")
+    return next(cents for account, cents in cage.balances(table.book_id).items() if account.place == "rack")
 
 
-def slip(made: Table, dealer: Hand, series: str, cents: int) -> None:
+def slip(table: Table, dealer: Hand, series: str, cents: int) -> None:
     """A fill or credit, signed by all who have to."""
     signers = {
         "fill": {"issued": "issued", "carried": "carried", "received": "", "confirmed": "confirmed"},
         "credit": {"issued": "", "confirmed": "confirmed", "carried": "carried", "received": "issued"},
     }
-    floor.signs(made, floor.crew("requested"), inputs.BeginSlip(series, ((100, cents // 100),)))
-    name = standing.of(made).slips[-1].name
-    for stage, who in signers[series].items():
-        floor.signs(made, floor.crew(who) if who else dealer.by, inputs.SignSlip(name, stage))
+    floor.signs(table, floor.crew("requested"), inputs.BeginSlip(series, ((100, cents // 100),)))
+    name = standing.of(table).slips[-1].name
+    for stage, role in signers[series].items():
+        floor.signs(table, floor.crew(role) if role else dealer.by, inputs.SignSlip(name, stage))
 
 
-def _lines(made: Table, entries: Sequence[LogEntry], before: int, whole: bool = True) -> list[Line]:
+def _lines(table: Table, entries: Sequence[LogEntry], before: int, whole: bool = True) -> list[Line]:
     documents = [(entry, {"content": entry.content, "moves": entry.parts.moves}) for entry in entries]
-    kept: list[tuple[LogEntry, dict[str, Any], set[int]]] = []
+    joined: list[tuple[LogEntry, dict[str, Any], set[int]]] = []
     for entry, document in documents:
-        last = kept[-1] if kept else None
-        if not whole and last and entry.kind == "play" == last[0].kind and entry.round == last[0].round:
-            _join(last[1], document)
-            last[2].add(entry.seq)
+        latest = joined[-1] if joined else None
+        if not whole and latest and entry.kind == "play" == latest[0].kind and entry.round == latest[0].round:
+            _join(latest[1], document)
+            latest[2].add(entry.seq)
         else:
-            kept.append((entry, document, {entry.seq}))
+            joined.append((entry, document, {entry.seq}))
     moved = {
-        seq: at for at, (_, _, seqs) in enumerate(kept) for seq in seqs
+        seq: position for position, (_, _, seqs) in enumerate(joined) for seq in seqs
     }  # where an entry of the pattern stands in the day as it is laid
-    slips = {row.seq: row for row in Slip.objects.filter(book_id=made.book_id)}
-    signed = {row.seq: row for row in SlipSignature.objects.filter(book_id=made.book_id).select_related("slip")}
-    ids = {account: place for place, account in chart(made.book_id).ids.items()}
-    return [_line(entry, document, moved, slips=slips, signed=signed, ids=ids) for entry, document, _ in kept]
+    slips = {row.seq: row for row in Slip.objects.filter(book_id=table.book_id)}
+    signed = {row.seq: row for row in SlipSignature.objects.filter(book_id=table.book_id).select_related("slip")}
+    ids = {account: place for place, account in chart(table.book_id).ids.items()}
+    return [_line(entry, document, moved, slips=slips, signed=signed, ids=ids) for entry, document, _ in joined]
 
 
-def _join(first: dict[str, Any], document: dict[str, Any]) -> None:
+def _join(earlier: dict[str, Any], document: dict[str, Any]) -> None:
     """Add what a later play of the same round did to the round's first entry."""
-    content, more = first["content"], document["content"]
-    content["actions"] += more["actions"]
-    first["moves"] += document["moves"]
-    if "decided" in more:
-        content["decided"] = content.get("decided", []) + more["decided"]
+    content, added = earlier["content"], document["content"]
+    content["actions"] += added["actions"]
+    earlier["moves"] += document["moves"]
+    if "decided" in added:
+        content["decided"] = content.get("decided", []) + added["decided"]
 
 
 def _line(
@@ -171,7 +171,7 @@ def _line(
         opening["shoe"] = "@shoe@"
     spelled = spelling.spell(entry.subject, content, ["@moves@"] if moves else []).decode()
     body = spelled.replace("%", "%%").replace('"@moves@"', "%(moves)s").replace('"@shoe@"', "%(shoe)d")
-    at = moved[entry.seq]
+    position = moved[entry.seq]
     heading = canonical(["@book@", "@seq@", "@at@", entry.subject, entry.kind, "@round@", entry.by, "@key@"]).decode()
     for blank, filled in {
         "@book@": "%(book)s",
@@ -181,8 +181,8 @@ def _line(
         '"@key@"': '"%(key)s"' if entry.key else "null",
     }.items():
         heading = heading.replace(blank, filled)
-    body = re.sub(r'(\["\w+","\w+","\w+","\w+",)(\d+)\]', lambda m: f"{m[1]}%({moved[int(m[2])] - at})d]", body)
-    body = re.sub(r'"ready_seq":([1-9]\d*)', lambda m: f'"ready_seq":%({moved[int(m[1])] - at})d', body)
+    body = re.sub(r'(\["\w+","\w+","\w+","\w+",)(\d+)\]', lambda m: f"{m[1]}%({moved[int(m[2])] - position})d]", body)
+    body = re.sub(r'"ready_seq":([1-9]\d*)', lambda m: f'"ready_seq":%({moved[int(m[1])] - position})d', body)
     body = re.sub(r'"number":\d+,"ready_seq"', '"number":%(shoe)d,"ready_seq"', body)
     body = re.sub(r'"number":\d+,"reason":"","series":"(\w+)"', r'"number":%(\1)d,"reason":"","series":"\1"', body)
     body = re.sub(r'"(\w+)/(\d{4})/\d+"', r'"\1/\2/%(\1)d"', body)
@@ -205,8 +205,8 @@ class Blanks(dict[bytes, Any]):
     """What fills the blanks of a line. A number names an entry that stands so far from this one."""
 
     def __missing__(self, offset: bytes) -> int:
-        found: int = self[b"seq"] + int(offset)
-        return found
+        seq: int = self[b"seq"] + int(offset)
+        return seq
 
 
 # --- the month: that day again, at every table ---------------------------------------------------------------------
@@ -245,20 +245,22 @@ def lay_month(tables: int, transfers: int, whole: bool) -> Month:
     limits = {name: getattr(pattern_table, name) for name in ("min_cents", "max_cents")}
     for number in range(1, tables + 1):
         name = f"Rocket {number}"
-        made = Table.objects.create(name=name, book=cage.open_table_book(name, 6), **settings, **limits)
-        made.denominations.set(pattern_table.denominations.all())
-        month.tables.append(made)
+        table = Table.objects.create(name=name, book=cage.open_table_book(name, 6), **settings, **limits)
+        table.denominations.set(pattern_table.denominations.all())
+        month.tables.append(table)
     say(f"a day of {pattern.rounds} rounds dealt, {tables} tables set up", began)
-    laying = Laying(_numbers(), Slip.objects.latest("pk").pk, {made.pk: chart(made.book_id) for made in month.tables})
+    laying = Laying(
+        _numbers(), Slip.objects.latest("pk").pk, {table.pk: chart(table.book_id) for table in month.tables}
+    )
     connection.close()  # what follows locks the tables until it is done
     with psycopg.connect(os.environ["DATABASE_OWNER_URL"]) as owner, owner.cursor() as cursor:
         taken_off = take_off(cursor)
         began = perf_counter()
-        chains = [Chain(made, laying.charts[made.pk]) for made in month.tables]
+        chains = [Chain(table, laying.charts[table.pk]) for table in month.tables]
         for day in range(-1, DAYS):
             _lay_day(cursor, day, chains, pattern, laying=laying, month=month)
         for chain in chains:
-            head = [chain.seq, chain.digest, chain.made.book_id]
+            head = [chain.seq, chain.digest, chain.table.book_id]
             cursor.execute("UPDATE ledger_book SET head_seq = %s, head_hash = %s WHERE id = %s", head)
         say(f"{month.entries:,} entries and {month.transfers:,} transfers copied", began)
         began = perf_counter()
@@ -276,9 +278,9 @@ def lay_month(tables: int, transfers: int, whole: bool) -> Month:
     return month
 
 
-def say(what: str, began: float) -> None:
+def say(label: str, began: float) -> None:
     """How far it is."""
-    print(f"  {what}: {perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+    print(f"  {label}: {perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
 
 
 def _fund(tables: int) -> None:
@@ -317,10 +319,18 @@ def take_off(cursor: psycopg.Cursor[Any]) -> list[str]:
         cursor.execute(f"DROP INDEX {name}")
     for table in (*big, "ledger_book"):
         cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
-    made = [f"ALTER TABLE {table} ADD CONSTRAINT {name} {what}" for name, table, kind, what in keys if kind != "f"]
-    made += [definition for _, definition in indexes]
-    made += [f"ALTER TABLE {table} ADD CONSTRAINT {name} {what}" for name, table, kind, what in keys if kind == "f"]
-    return made + [f"ALTER TABLE {table} ENABLE TRIGGER USER" for table in (*big, "ledger_book")]
+    statements = [
+        f"ALTER TABLE {table} ADD CONSTRAINT {name} {definition}"
+        for name, table, kind, definition in keys
+        if kind != "f"
+    ]
+    statements += [definition for _, definition in indexes]
+    statements += [
+        f"ALTER TABLE {table} ADD CONSTRAINT {name} {definition}"
+        for name, table, kind, definition in keys
+        if kind == "f"
+    ]
+    return statements + [f"ALTER TABLE {table} ENABLE TRIGGER USER" for table in (*big, "ledger_book")]
 
 
 UNGUARDED: Final = {
@@ -344,9 +354,9 @@ UNGUARDED: Final = {
 
 def prove_guards(cursor: psycopg.Cursor[Any]) -> None:
     """Every row that was laid is one that the triggers would have let in."""
-    for what, statement in UNGUARDED.items():
+    for rule, statement in UNGUARDED.items():
         cursor.execute(statement)
-        assert cursor.fetchone() == (0,), what
+        assert cursor.fetchone() == (0,), rule
 
 
 @dataclass
@@ -363,7 +373,7 @@ class Rows:
 class Chain:
     """How far a table's book is laid."""
 
-    made: Table
+    table: Table
     accounts: Chart
     seq: int = 0
     digest: bytes = b""
@@ -391,14 +401,14 @@ def _lay_day(
 
 def _rows_of(day: int, chain: Chain, pattern: Pattern, laying: Laying, since: datetime) -> Rows:
     """A table's day; day -1 is what it wrote before its first."""
-    rows, blanks = Rows(), Blanks({b"book": chain.made.name.encode(), b"shoe": day + 1})
+    rows, blanks = Rows(), Blanks({b"book": chain.table.name.encode(), b"shoe": day + 1})
     lines = pattern.day if day >= 0 else pattern.prologue
     start, step = since + timedelta(days=day), timedelta(hours=9) / len(lines)
-    book, slip_ids = chain.made.book_id, dict[str, int]()
-    for at, (line, (moves, legs)) in enumerate(zip(lines, _spell(lines, chain.accounts), strict=True)):
+    book, slip_ids = chain.table.book_id, dict[str, int]()
+    for position, (line, (moves, legs)) in enumerate(zip(lines, _spell(lines, chain.accounts), strict=True)):
         chain.seq += 1
-        seq, moment, number = chain.seq, start + step * at, line.in_round + day * pattern.rounds
-        key = f"{chain.made.pk:08x}-0000-4000-8000-{next(laying.key):012x}" if line.has_key else NULL
+        seq, moment, number = chain.seq, start + step * position, line.in_round + day * pattern.rounds
+        key = f"{chain.table.pk:08x}-0000-4000-8000-{next(laying.key):012x}" if line.has_key else NULL
         if line.slip:
             slip_ids[line.slip[0]] = _begin(rows, line.slip, book, seq, laying=laying, blanks=blanks)
         blanks |= {
@@ -424,11 +434,11 @@ def _rows_of(day: int, chain: Chain, pattern: Pattern, laying: Laying, since: da
 
 def _begin(rows: Rows, slip: tuple[str, int, int], book: int, seq: int, laying: Laying, blanks: Blanks) -> int:
     series, year, cents = slip
-    last = laying.numbers.get(series, 0)
-    laying.numbers[series] = blanks[series.encode()] = last + 1
+    latest = laying.numbers.get(series, 0)
+    laying.numbers[series] = blanks[series.encode()] = latest + 1
     laying.slip_id += 1
-    before = str(last) if last else NULL
-    rows.slips.append(f"{laying.slip_id}\t{series}\t{year}\t{last + 1}\t{before}\t{book}\t{seq}\t{cents}\n")
+    before = str(latest) if latest else NULL
+    rows.slips.append(f"{laying.slip_id}\t{series}\t{year}\t{latest + 1}\t{before}\t{book}\t{seq}\t{cents}\n")
     return laying.slip_id
 
 

@@ -118,16 +118,16 @@ def missing(entries: Iterable[tuple[bool, str, str]], transfers: Iterable[str]) 
 
     ``entries``: whether it is of the house's book, subject and kind of each entry; ``transfers``: the kind of each.
     """
-    has = set(entries)
+    recorded = set(entries)
     due = {(True, *kind) for kind in IN_THE_HOUSE} | {(False, *kind) for kind in AT_TABLES}
     due -= ONLY_BY_AN_UPGRADE
-    return named(due - has) + [f"a {kind}" for kind in sorted(MOVEMENTS.keys() - set(transfers))]
+    return named(due - recorded) + [f"a {kind}" for kind in sorted(MOVEMENTS.keys() - set(transfers))]
 
 
 def named(kinds: Iterable[tuple[bool, str, str]]) -> list[str]:
     """Kinds of entries as a list says them."""
-    where = {True: "in the house's book", False: "at a table"}
-    return [f"{subject} {kind} {where[of_house]}" for of_house, subject, kind in sorted(kinds)]
+    place_words = {True: "in the house's book", False: "at a table"}
+    return [f"{subject} {kind} {place_words[of_house]}" for of_house, subject, kind in sorted(kinds)]
 
 
 def missing_here() -> list[str]:
@@ -287,7 +287,7 @@ def _second_day(house: House) -> None:
 def _third_day(house: House) -> None:
     """What was open over the end of the day is finished; then the clocks are wrong for a while."""
     sealing.seal_finished()
-    rocket, of_the_house = _at("Rocket 1", house.dora), _at("Rocket 3", house.dan)
+    rocket, of_the_house = _hand_at("Rocket 1", house.dora), _hand_at("Rocket 3", house.dan)
     year = BEGINS.year
     cage_desk.sign(SignSlip(f"withdrawal/{year}/1", "approved"), by=house.second, key=uuid4())
     signs(of_the_house.table, house.cashier, SignSlip(of_the_house.now.slips[-1].name, "received"))
@@ -345,23 +345,23 @@ def _watch() -> None:
 
 def _pits(house: House) -> None:
     """Two sections of a pit; a table is moved from one to the other, and the empty one ends."""
-    first = PitSectionSet(pit="Pit 1", section="A", tables=("Rocket 1", "Rocket 2"), first=("Rocket 2",))
-    second = PitSectionSet(pit="Pit 1", section="B", tables=("Rocket 3",))
-    for section in (first, second, structs.replace(second, tables=())):
+    section_a = PitSectionSet(pit="Pit 1", section="A", tables=("Rocket 1", "Rocket 2"), first=("Rocket 2",))
+    section_b = PitSectionSet(pit="Pit 1", section="B", tables=("Rocket 3",))
+    for section in (section_a, section_b, structs.replace(section_b, tables=())):
         pits.set_section(section, by=house.olga)
     _posts(house, PitSectionSet(pit="Pit 2", tables=("Rocket 3",)))
-    pits.set_section(structs.replace(first, tables=("Rocket 1", "Rocket 2", "Rocket 3")), by=house.olga)
+    pits.set_section(structs.replace(section_a, tables=("Rocket 1", "Rocket 2", "Rocket 3")), by=house.olga)
     floor_plans.draw(FloorPlanDrawn(pit="Pit 1", spots={"Rocket 1": (2, 1), "Rocket 3": (6, 4)}), seen=0, by=house.olga)
 
 
-def _posts(house: House, other: PitSectionSet) -> None:
+def _posts(house: House, section: PitSectionSet) -> None:
     """A pit boss is given a pit, takes over another one and gives it back; then runs the whole floor again."""
-    pits.set_section(other, by=house.olga)
+    pits.set_section(section, by=house.olga)
     posts.set_post(Wanted(house.second.username, ("Pit 1",)), by=house.olga)
-    posts.take_over(other.pit, timezone.now() + timedelta(hours=2), "A colleague was called away", by=house.second)
-    posts.give_back(other.pit, by=house.second)
+    posts.take_over(section.pit, timezone.now() + timedelta(hours=2), "A colleague was called away", by=house.second)
+    posts.give_back(section.pit, by=house.second)
     posts.set_post(Wanted(house.second.username), by=house.olga)
-    pits.set_section(structs.replace(other, tables=()), by=house.olga)
+    pits.set_section(structs.replace(section, tables=()), by=house.olga)
 
 
 def _staff(house: House) -> None:
@@ -372,8 +372,8 @@ def _staff(house: House) -> None:
     for number, question in enumerate(certificates.session(practice).questions, 1):
         PracticeAnswer.objects.create(practice=practice, number=number, answer=question.right)
     certificates.certify(practice, by=house.boss)
-    first, second = emergency.make(house.olga), emergency.make(house.omar)
-    assert emergency.use(first, second, address="192.0.2.1") == house.olga
+    half, other_half = emergency.make(house.olga), emergency.make(house.omar)
+    assert emergency.use(half, other_half, address="192.0.2.1") == house.olga
     emergency.make(house.omar)
     access.sign(access.digest_of(access.review()), "the first quarter", by=house.ada)
 
@@ -456,19 +456,19 @@ def _day_closed(house: House, number: int) -> None:
 def _looked_into(house: House) -> None:
     """An alert is acknowledged; of what was counted off, one is looked into, and explained."""
     alerts.acknowledge(Alert.objects.order_by("pk")[0], house.boss.signature, "seen")
-    found = discrepancies.open_ones()[0]
-    discrepancies.assign(found, house.olga.username, house.olga.name, by=house.boss.signature)
-    discrepancies.close(found, "A chip lay under the tray", username="olga", by=house.olga.signature)
+    discrepancy = discrepancies.open_ones()[0]
+    discrepancies.assign(discrepancy, house.olga.username, house.olga.name, by=house.boss.signature)
+    discrepancies.close(discrepancy, "A chip lay under the tray", username="olga", by=house.olga.signature)
 
 
 def _auditor_looks(house: House) -> None:
     """The audited shoes are listed, one is looked at, and one is taken along."""
     audited = ShoeAudit.objects.order_by("pk").first()
     assert audited is not None, "no shoe of the first day was audited"
-    browser, which = floor.client(house.ada), [audited.table.pk, audited.begun_seq]
+    browser, shoe_address = floor.client(house.ada), [audited.table.pk, audited.begun_seq]
     assert browser.get(reverse("pit:shoes"), {"day": DAYS[0].isoformat()}).status_code == 200
-    assert browser.get(reverse("pit:shoe", args=which)).status_code == 200
-    load.whole(browser.get(reverse("pit:shoe-csv", args=which)))
+    assert browser.get(reverse("pit:shoe", args=shoe_address)).status_code == 200
+    load.whole(browser.get(reverse("pit:shoe-csv", args=shoe_address)))
 
 
 # --- Rocket ------------------------------------------------------------------------------------------------------
@@ -562,23 +562,23 @@ def _whatever(house: House, name: str, source: ShoeSource, seed: int) -> None:
     boss("close_table")
 
 
-def _opened(house: House, name: str, who: Staff) -> Hand:
+def _opened(house: House, name: str, person: Staff) -> Hand:
     """A table of the day before is opened again, and its shoe is ready."""
-    hand = _at(name, who)
+    hand = _hand_at(name, person)
     Hand(hand.table, house.boss)("open_table")
-    dealing.sign_in(hand.table, who)
+    dealing.sign_in(hand.table, person)
     hand.ready_shoe()
     return hand
 
 
-def _at(name: str, who: Staff) -> Hand:
-    return Hand(Table.objects.get(name=name), who)
+def _hand_at(name: str, person: Staff) -> Hand:
+    return Hand(Table.objects.get(name=name), person)
 
 
-def _until(hand: Hand, done: Callable[[], bool]) -> None:
+def _until(hand: Hand, is_over: Callable[[], bool]) -> None:
     """The dealer does whatever is due, until then."""
     chance = random.Random(1)
-    while not done():
+    while not is_over():
         bundles.step(hand, chance)
 
 
@@ -587,10 +587,10 @@ def _refused(code: str, call: Callable[[], Any]) -> None:
     try:
         call()
     except Refused as refused:
-        why = refused.code
+        outcome = refused.code
     else:
-        why = "nothing"
-    assert why == code, why
+        outcome = "nothing"
+    assert outcome == code, outcome
 
 
 # --- slips -------------------------------------------------------------------------------------------------------
@@ -601,8 +601,8 @@ def _fill(house: House, dealer: Hand) -> str:
     signs(dealer.table, house.boss, BeginSlip("fill", ((10_000, 3),)))
     slip = dealer.now.slips[-1].name
     steps = {"issued": house.cashier, "carried": house.runner, "received": dealer.by, "confirmed": house.second}
-    for stage, who in steps.items():
-        signs(dealer.table, who, SignSlip(slip, stage))
+    for stage, signer in steps.items():
+        signs(dealer.table, signer, SignSlip(slip, stage))
     return slip
 
 
@@ -621,8 +621,8 @@ def _box(house: House, table: Table, wrong_cents: int = 0) -> None:
     signs(table, house.guards[0], BeginSlip("drop", (), f"B{table.pk}"))
     slip = next(slip.name for slip in Hand(table, house.boss).now.slips if slip.series.name == "drop")
     signs(table, house.guards[1], SignSlip(slip, "witnessed"))
-    for stage, who in zip(("counted", "recounted"), house.counters, strict=True):
-        signs(table, who, SignSlip(slip, stage, cash))
+    for stage, signer in zip(("counted", "recounted"), house.counters, strict=True):
+        signs(table, signer, SignSlip(slip, stage, cash))
 
 
 # --- disputes and corrections ------------------------------------------------------------------------------------
@@ -732,9 +732,9 @@ def _pot_game(house: House, name: str, source: ShoeSource) -> None:
     boss("open_table")
     dealing.sign_in(table, house.dora)
     dealer.ready_shoe()
-    most = game.seat_counts[-1]
+    seat_count = game.seat_counts[-1]
     if game.coins:
-        for seat in range(1, most + 1):
+        for seat in range(1, seat_count + 1):
             cents = chance.choice([300, 1_000, 5_000])
             dealer("buy_in", seat=seat, amount_cents=cents, chips=seat == 1)
     players = {seat: floor.player(dealer, seat) for seat in _able(dealer)} if source == ShoeSource.HOUSE else {}

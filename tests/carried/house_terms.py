@@ -19,18 +19,18 @@ def lay_down(tries: int, *, by: Staff) -> None:
     house_terms.forget()
 
 
-def two_people(first: Staff, second: Staff, later: Callable[..., None]) -> None:
+def two_people(operator: Staff, second: Staff, later: Callable[..., None]) -> None:
     """The house is open for an hour: one proposal of each end. Then it is set up on by one, as the days go on."""
-    house_terms.change({"two_people": True, "proposal_hours": 1}, by=first)
+    house_terms.change({"two_people": True, "proposal_hours": 1}, by=operator)
     house_terms.forget()
-    declined = _proposed({"pin_digits_min": 8}, by=first)
+    declined = _proposed({"pin_digits_min": 8}, by=operator)
     proposals.decline(declined, "Not before the season", by=second)
-    withdrawn = _proposed({"pin_digits_min": 8}, by=first)
-    proposals.withdraw(withdrawn, "Seven will do", by=first)
-    _proposed({"pin_digits_min": 7}, by=first)
+    withdrawn = _proposed({"pin_digits_min": 8}, by=operator)
+    proposals.withdraw(withdrawn, "Seven will do", by=operator)
+    _proposed({"pin_digits_min": 7}, by=operator)
     later(hours=1, minutes=1)
     assert proposals.expire_due() == 1
-    proposals.approve(_proposed({"two_people": False, "proposal_hours": 72}, by=second), by=first)
+    proposals.approve(_proposed({"two_people": False, "proposal_hours": 72}, by=second), by=operator)
     house_terms.forget()
 
 

@@ -58,14 +58,14 @@ class Kept:
 # --- the file ----------------------------------------------------------------------------------------------------
 
 
-def write(path: Path, kept: Kept) -> None:
+def write(path: Path, house: Kept) -> None:
     with gzip.GzipFile(path, "wb", compresslevel=9, mtime=0) as file:
-        for line in (kept.header, *_lines(kept)):
+        for line in (house.header, *_lines(house)):
             file.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
 
 
-def _lines(kept: Kept) -> Iterator[Any]:
-    for table, (columns, rows) in kept.tables.items():
+def _lines(house: Kept) -> Iterator[Any]:
+    for table, (columns, rows) in house.tables.items():
         yield {"table": table, "columns": columns}
         yield from rows
 
@@ -110,12 +110,12 @@ def _in_order(database: psycopg.Connection) -> list[str]:
     models = [model for app in APPS for model in apps.get_app_config(app).get_models(include_auto_created=True)]
     names = sorted({model._meta.db_table for model in models} - NOT_KEPT)
     refers: dict[str, set[str]] = {name: set() for name in names}
-    for table, other in database.execute(
+    for table, referred in database.execute(
         "SELECT conrelid::regclass::text, confrelid::regclass::text FROM pg_constraint"
         " WHERE contype = 'f' AND conrelid <> confrelid AND conname <> 'ledger_book_head'"
     ):
-        if table in refers and other in refers:
-            refers[table].add(other)
+        if table in refers and referred in refers:
+            refers[table].add(referred)
     refers["ledger_transfer"] |= {"ledger_logentry", "ledger_account"}  # by a trigger, which no catalogue lists
     ordered: list[str] = []
     while len(ordered) < len(names):
@@ -164,10 +164,10 @@ def as_bytes(value: Value) -> bytes:
     return value["utf8"].encode() if "utf8" in value else bytes.fromhex(value["hex"])
 
 
-def documents(kept: Kept) -> list[dict[str, Any]]:
+def documents(house: Kept) -> list[dict[str, Any]]:
     """What each entry says, in whichever format it was written."""
-    books = {row["id"]: row["name"] for row in kept.rows("ledger_book")}
-    return [_document(row, books) for row in kept.rows("ledger_logentry")]
+    books = {row["id"]: row["name"] for row in house.rows("ledger_book")}
+    return [_document(row, books) for row in house.rows("ledger_logentry")]
 
 
 def _document(row: Mapping[str, Value], books: Mapping[Value, Value]) -> dict[str, Any]:
@@ -179,7 +179,7 @@ def _document(row: Mapping[str, Value], books: Mapping[Value, Value]) -> dict[st
 # --- into a database ---------------------------------------------------------------------------------------------
 
 
-def load(owner: psycopg.Connection, kept: Kept) -> None:
+def load(owner: psycopg.Connection, house: Kept) -> None:
     """Copy every row in, as the owner of the tables, who migrates: the application may not write some of them as they
     are in the end, such as a book's head beside its first entry.
 
@@ -187,18 +187,18 @@ def load(owner: psycopg.Connection, kept: Kept) -> None:
     all that the database refuses, as a restored copy does. A head alone waits for the entries that it names.
     """
     with owner.transaction():
-        for table, (columns, rows) in kept.tables.items():
+        for table, (columns, rows) in house.tables.items():
             names = sql.SQL(", ").join(map(sql.Identifier, columns))
             with owner.cursor().copy(sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), names)) as copied:
                 for row in rows:
                     copied.write_row(_headless(columns, row) if table == "ledger_book" else list(map(_copied, row)))
-        for book in kept.rows("ledger_book"):
+        for book in house.rows("ledger_book"):
             if book["head_hash"] is not None:
                 owner.execute(
                     "UPDATE ledger_book SET head_seq = %s, head_hash = %s WHERE id = %s",
                     [book["head_seq"], as_bytes(book["head_hash"]), book["id"]],
                 )
-        for table, (columns, _) in kept.tables.items():
+        for table, (columns, _) in house.tables.items():
             if "id" in columns:
                 _count_on(owner, table)
 
@@ -258,9 +258,9 @@ class Carried:
 
     def run(self, *program: str) -> subprocess.CompletedProcess[str]:
         """The same of another program."""
-        given = [sys.executable, *program]
+        command = [sys.executable, *program]
         return subprocess.run(
-            given, env=self.environment, cwd=BASE_DIR, capture_output=True, text=True, check=False, timeout=200
+            command, env=self.environment, cwd=BASE_DIR, capture_output=True, text=True, check=False, timeout=200
         )
 
     def tell(self, *command: str) -> str:
@@ -272,26 +272,26 @@ class Carried:
     @contextmanager
     def copy(self) -> Iterator[Carried]:
         """The same house once more, to be changed."""
-        other = replace(self, name=f"{self.name}_copy")
-        with database(other.name, self.name):
-            yield other
+        twin = replace(self, name=f"{self.name}_copy")
+        with database(twin.name, self.name):
+            yield twin
 
 
 @contextmanager
 def put_back(path: Path, folder: Path) -> Iterator[Carried]:
     """A house from its file: at the migrations of its release, then migrated as an upgrade does."""
-    kept = read(path)
+    house = read(path)
     carried = Carried(
-        kept, f"test_{os.getpid()}_carried", folder, path.with_name(path.name.replace(".jsonl.gz", ".zip"))
+        house, f"test_{os.getpid()}_carried", folder, path.with_name(path.name.replace(".jsonl.gz", ".zip"))
     )
-    for name, text in kept.header["files"].items():
+    for name, text in house.header["files"].items():
         (folder / name).touch(0o600)
         (folder / name).write_text(text)
     with database(carried.name):
-        for app, name in kept.header["migrations"].items():
+        for app, name in house.header["migrations"].items():
             carried.tell("migrate", app, name, "--verbosity", "0")
         with psycopg.connect(carried.url(OWNER)) as owner:
-            load(owner, kept)
+            load(owner, house)
         answer = carried.run("-m", "tests.carried.upgrade")
         assert answer.returncode == 0, answer.stdout + answer.stderr
         carried.tell("grants", "--verbosity", "0")

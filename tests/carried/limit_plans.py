@@ -40,7 +40,7 @@ def for_an_hour(table: Table, operator: Staff, later: Callable[..., None]) -> No
     assert table.min_cents == own
 
 
-def by_two(table: Table, first: Staff, second: Staff) -> None:
+def by_two(table: Table, operator: Staff, second: Staff) -> None:
     """Weekends to come, from a next shoe on, with seats that keep the old minimum: two people stand for it."""
     event = LimitPlanSet(
         name="Weekend",
@@ -56,7 +56,7 @@ def by_two(table: Table, first: Staff, second: Staff) -> None:
     )
     draft = limit_plans.draft_of(event, expected_version=0)
     assert draft is not None
-    proposals.approve(proposals.propose(draft, "As every spring", by=first), by=second)
+    proposals.approve(proposals.propose(draft, "As every spring", by=operator), by=second)
 
 
 def in_an_emergency(table: Table, boss: Staff, later: Callable[..., None]) -> None:

@@ -30,11 +30,11 @@ def at_work(operator: Staff, table: Table) -> None:
     service_accounts.set_account("Visitor", _access(expires=timezone.now() + timedelta(hours=1)), by=operator)
 
 
-def by_two(first: Staff, second: Staff) -> None:
+def by_two(operator: Staff, second: Staff) -> None:
     """More is given to a program where access takes two people."""
     draft = service_accounts.draft("Lounge display", _access(scopes=("read:board", "read:limits", "read:alerts")))
     assert draft is not None
-    proposals.approve(proposals.propose(draft, "Alerts too", by=first), by=second)
+    proposals.approve(proposals.propose(draft, "Alerts too", by=operator), by=second)
 
 
 def feed(operator: Staff, table: Table) -> None:

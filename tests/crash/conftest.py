@@ -117,11 +117,11 @@ def children(master: int) -> list[int]:
 
 
 def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
+    run = subprocess.run(
         [sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False, timeout=120
     )
-    assert done.returncode == 0, done.stderr
-    return done
+    assert run.returncode == 0, run.stderr
+    return run
 
 
 @pytest.fixture(scope="module")

@@ -31,11 +31,11 @@ def test_a_worker_a_month_ahead_seals_nothing(process_environment: dict[str, str
     key = tmp_path / "audit.pem"
     seals.make_key(key)
     environment = process_environment | {"PYTHONPATH": f"{tmp_path}:{settings.BASE_DIR}", "AUDIT_KEY_FILE": str(key)}
-    done = subprocess.run(
+    run = subprocess.run(
         [sys.executable, "-c", WATCH], env=environment, capture_output=True, text=True, check=True,
         cwd=settings.BASE_DIR, timeout=60,
     )  # fmt: skip
-    assert done.stdout.strip() == "[]"
+    assert run.stdout.strip() == "[]"
     assert not DayRoot.objects.exists()
     assert not Run.objects.exists()
     assert LogEntry.objects.count() == entries

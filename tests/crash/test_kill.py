@@ -35,7 +35,7 @@ played: list[str] = []
 
 def prompt(board: dict[str, Any]) -> Prompt:
     """What the screen asks for, and what lies on the layout."""
-    seats = [(one["bet_cents"], one["stack"], one["state"]) for one in board["seats"]]
+    seats = [(box["bet_cents"], box["stack"], box["state"]) for box in board["seats"]]
     return board["due"], board["phrase"]["do"], seats, board["dealer_stack"], board["prompts"]
 
 
@@ -43,47 +43,47 @@ def prompt(board: dict[str, Any]) -> Prompt:
 def expected(fragile: Fragile) -> list[Prompt]:
     """What is asked before each input of the round and after the last: a round in which nobody is killed."""
     boards = []
-    for made in ROUND:
+    for entered in ROUND:
         board = fragile.client.board()
         boards.append(prompt(board))
-        fragile.client.enter(made, board["seq"])
+        fragile.client.enter(entered, board["seq"])
     played.append("undisturbed")
     return [*boards, prompt(fragile.client.board())]
 
 
-def play_through(fragile: Fragile, expected: list[Prompt], at: int, kill: Callable[[], None]) -> None:
+def play_through(fragile: Fragile, expected: list[Prompt], place: int, kill: Callable[[], None]) -> None:
     """One round, in which something is killed while its input ``at`` is under way."""
     client = fragile.client
-    for number, made in enumerate(ROUND):
+    for number, entered in enumerate(ROUND):
         board = client.board()
         if number:  # before a round the bets of the round before are still on the screen
             assert prompt(board) == expected[number]
-        if number != at:
-            assert client.enter(made, board["seq"])["seq"] == board["seq"] + 1
+        if number != place:
+            assert client.enter(entered, board["seq"])["seq"] == board["seq"] + 1
             continue
         with ThreadPoolExecutor(1) as thread:
-            sent = thread.submit(client.enter, made, board["seq"])
-            time.sleep(DELAYS[at])
+            pending = thread.submit(client.enter, entered, board["seq"])
+            time.sleep(DELAYS[place])
             kill()
             resumed = prompt(client.board())
-            answer = sent.result()
+            answer = pending.result()
         assert not number or resumed in expected[number : number + 2]
         assert answer["entry"] == answer["seq"] == board["seq"] + 1
     assert prompt(client.board()) == expected[-1]
 
 
-@pytest.mark.parametrize("at", range(len(ROUND)))
-def test_the_web_process_is_killed(fragile: Fragile, expected: list[Prompt], at: int) -> None:
+@pytest.mark.parametrize("place", range(len(ROUND)))
+def test_the_web_process_is_killed(fragile: Fragile, expected: list[Prompt], place: int) -> None:
     """Harm: an input that a dealer saw acknowledged is gone, or a bet that was sent again counts twice."""
-    play_through(fragile, expected, at, fragile.kill_web)
-    played.append(f"web {at}")
+    play_through(fragile, expected, place, fragile.kill_web)
+    played.append(f"web {place}")
 
 
-@pytest.mark.parametrize("at", range(len(ROUND)))
-def test_postgresql_is_killed(fragile: Fragile, expected: list[Prompt], at: int) -> None:
+@pytest.mark.parametrize("place", range(len(ROUND)))
+def test_postgresql_is_killed(fragile: Fragile, expected: list[Prompt], place: int) -> None:
     """Harm: as above; or the web process never finds the database again."""
-    play_through(fragile, expected, at, fragile.kill_postgres)
-    played.append(f"postgres {at}")
+    play_through(fragile, expected, place, fragile.kill_postgres)
+    played.append(f"postgres {place}")
 
 
 def test_nothing_acknowledged_is_lost_and_nothing_is_doubled(fragile: Fragile, expected: list[Prompt]) -> None:
@@ -100,6 +100,6 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_doubled(fragile: Fragile, e
         " FROM ledger_transfer WHERE kind IN ('loss', 'win')"
     )
     assert net == HOUSE_NET_CENTS * len(played)
-    said = fragile.manage("verify").stdout
-    assert f"{len(played)} rounds replayed" in said
+    verdict = fragile.manage("verify").stdout
+    assert f"{len(played)} rounds replayed" in verdict
     assert client.failures, "nothing was ever killed in the middle of a request: this proved little"

@@ -34,9 +34,9 @@ class Unfinished(Exception):
         self.due = due
 
 
-def refuse_unless(condition: bool, why: str) -> None:
+def refuse_unless(condition: bool, sentence: str) -> None:
     if not condition:
-        raise Refused(why)
+        raise Refused(sentence)
 
 
 # ---------------------------------------------------------------------------------------------------- cards and lists
@@ -59,19 +59,19 @@ class Round:
     hole: str | None = None
     """The hole card, where it can be no other: the shoe ran out while it lay facedown."""
 
-    def _left(self) -> int:
+    def _cards_left(self) -> int:
         hidden = self.hole_is_hidden and self.hole is None
         return sum(self.shoe.values()) - self.burned - hidden
 
     def _see_that_a_card_is_left(self) -> None:
-        if self._left() == 0:
+        if self._cards_left() == 0:
             if self.hole_is_hidden and self.hole is None:
                 [self.hole] = self.shoe.elements()
                 self.shoe = Counter()
             self.shoe += self.discards
             self.discards = Counter()
             self.burned = 0
-        refuse_unless(self._left() > 0, "no card is left in the shoe or among the discards")
+        refuse_unless(self._cards_left() > 0, "no card is left in the shoe or among the discards")
 
     def _next_card(self) -> str:
         if not self.cards:
@@ -154,10 +154,10 @@ class Chips:
     def winnings(self, stake: int, odds: Fraction) -> int:
         units = stake * odds / self.unit
         down = units.numerator // units.denominator
-        rest = units - down
-        if self.rounding == "up" and rest > 0:
+        remainder = units - down
+        if self.rounding == "up" and remainder > 0:
             return (down + 1) * self.unit
-        if self.rounding == "half_up" and rest >= Fraction(1, 2):
+        if self.rounding == "half_up" and remainder >= Fraction(1, 2):
             return (down + 1) * self.unit
         return down * self.unit
 
@@ -270,10 +270,10 @@ def read_pays(game: str, pays: Any) -> dict[tuple[str, str], Fraction]:
                 f"pays.wagers.{wager}.{line}: no odds",
             )
             pays_chips, to = map(int, odds.split(":"))
-            least, most, *unpaid = PAID[game][wager][line]
+            least, most_odds, *unpaid = PAID[game][wager][line]
             value = Fraction(pays_chips, to)
             refuse_unless((value.numerator, value.denominator) == (pays_chips, to), "pays: not in lowest terms")
-            refuse_unless(least <= value <= most or (value == 0 and bool(unpaid)), "pays: beyond its bounds")
+            refuse_unless(least <= value <= most_odds or (value == 0 and bool(unpaid)), "pays: beyond its bounds")
             refuse_unless(to <= 100, "pays: of too small parts")
             read[wager, line] = value
     refuse_unless(pays["sha256"] == digest_of(game, wagers), "pays.sha256")
@@ -510,12 +510,12 @@ def is_blackjack(cards: list[str]) -> bool:
     return len(cards) == 2 and points(cards)[0] == 21
 
 
-def perfect_pairs_odds(options: dict[str, Any], first: str, second: str) -> Fraction | int:
-    if first[0] != second[0]:
+def perfect_pairs_odds(options: dict[str, Any], first_card: str, second_card: str) -> Fraction | int:
+    if first_card[0] != second_card[0]:
         return 0
-    if first == second:
+    if first_card == second_card:
         return pays_on(options, "perfect_pairs", "perfect", 25)
-    if (first[1] in RED) == (second[1] in RED):
+    if (first_card[1] in RED) == (second_card[1] in RED):
         return pays_on(options, "perfect_pairs", "coloured", 12)
     return pays_on(options, "perfect_pairs", "mixed", 6)
 
@@ -575,14 +575,14 @@ def blackjack(table: Round, seats: list[Seat], options: dict[str, Any]) -> None:
         for seat in seats:
             play_hands(table, seat, hands[seat.number], options)
         all_hands = [hand for seat in seats for hand in hands[seat.number]]
-        stands = any(hand.fate == "stand" for hand in all_hands)
+        any_stands = any(hand.fate == "stand" for hand in all_hands)
         natural = any(hand.fate == "blackjack" for hand in all_hands)
         if options["hole"] == "peek":
             dealer.append(table.turn_hole())
             refuse_unless(not is_blackjack(dealer), "the dealer has looked, and had no blackjack")
-        elif stands or (ace_or_ten and (natural or insured)):
+        elif any_stands or (ace_or_ten and (natural or insured)):
             dealer.append(table.turn())
-        if stands and not is_blackjack(dealer):
+        if any_stands and not is_blackjack(dealer):
             while points(dealer)[0] < 17 or (points(dealer) == (17, True) and options["soft17"] == "hit"):
                 dealer.append(table.turn())
 
@@ -641,10 +641,10 @@ def play_hands(table: Round, seat: Seat, hands: list[Hand], options: dict[str, A
 def what_may_be_done(hand: Hand, splits: int, bet: int, options: dict[str, Any]) -> CHOICES:
     """The choices of a hand under 21, after so many splits of its seat, with their chips."""
     two_cards = len(hand.cards) == 2
-    same = two_cards and hand.cards[0][0] == hand.cards[1][0]
+    is_pair = two_cards and hand.cards[0][0] == hand.cards[1][0]
     if options["split_by"] == "value" and two_cards and hand.cards[0][0] in TENS and hand.cards[1][0] in TENS:
-        same = True
-    may_split = same and splits < options["splits"] and (not hand.of_split_aces or options["resplit_aces"])
+        is_pair = True
+    may_split = is_pair and splits < options["splits"] and (not hand.of_split_aces or options["resplit_aces"])
     if hand.of_split_aces and not options["hit_split_aces"]:
         return {"split": bet, "stand": 0} if may_split else {"stand": 0}
 
@@ -796,7 +796,7 @@ def is_number(value: Any) -> bool:
 
 def is_among(value: Any, values: list[Any]) -> bool:
     """Whether it is one of them, and not merely equal: 1 is neither true nor 1.0."""
-    return any(type(value) is type(other) and value == other for other in values)
+    return any(type(value) is type(listed) and value == listed for listed in values)
 
 
 def read_options(house: House, options: Any) -> dict[str, Any]:
@@ -844,14 +844,14 @@ def read_cards(house: House, record: dict[str, Any], options: dict[str, Any]) ->
     """The round before its first card: a whole shoe less what was dealt."""
     cards, dealt, actions = record["cards"], record.get("dealt", []), record.get("actions", [])
     refuse_unless(type(cards) is list and type(dealt) is list, "cards, dealt: lists")
-    written = [*dealt, *cards]
-    for card in written:
+    spelled = [*dealt, *cards]
+    for card in spelled:
         refuse_unless(
             type(card) is str and re.fullmatch("[A23456789TJQK][shdc]?", card) is not None, f"no card: {card}"
         )
-    refuse_unless(len({len(card) for card in written}) <= 1, "cards with suits and cards without")
+    refuse_unless(len({len(card) for card in spelled}) <= 1, "cards with suits and cards without")
     needs_suits = house.play is three_card_poker or any(bet in options["spread"] for bet in house.looks_at_suits)
-    by_rank = len(written) > 0 and len(written[0]) == 1
+    by_rank = len(spelled) > 0 and len(spelled[0]) == 1
     refuse_unless(not (needs_suits and by_rank), "cards: suits are needed")
 
     decks = options.get("decks", 1)

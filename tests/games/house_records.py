@@ -143,10 +143,10 @@ def pays_by_chance(game: str, chance: Random) -> dict[str, Any]:
     }
 
 
-def odds_by_chance(least: int, most: int, unpaid: bool = False, *, chance: Random) -> str:
+def odds_by_chance(least: int, highest: int, unpaid: bool = False, *, chance: Random) -> str:
     if unpaid and chance.random() < 0.15:
         return "0:1"
-    odds = min(most, least + Fraction(chance.randint(0, 20), chance.choice([1, 1, 2, 3, 20])))
+    odds = min(highest, least + Fraction(chance.randint(0, 20), chance.choice([1, 1, 2, 3, 20])))
     return f"{odds.numerator}:{odds.denominator}"
 
 
@@ -202,8 +202,8 @@ def round_dealt(house: House, game: str, chance: Random) -> dict[str, Any] | Non
     by_rank = not needs_suits and chance.random() < 0.5
     shoe = [rank if by_rank else rank + suit for rank in RANKS for suit in SUITS] * decks
     chance.shuffle(shoe)
-    gone = cards_before(game, len(seats), decks, chance)
-    dealt, pile = shoe[:gone], shoe[gone:]
+    cut_place = cards_before(game, len(seats), decks, chance)
+    dealt, pile = shoe[:cut_place], shoe[cut_place:]
     table = RealRound(pile, dealt, chance.choice(FAVOURED[game]), chance)
     read = read_options(house, options)
     try:
@@ -234,12 +234,12 @@ def truncated(record: dict[str, Any], chance: Random) -> dict[str, Any]:
         cut[key] = cut[key][: chance.randint(0, len(cut[key]))]
     if chance.random() < 0.5:
         return cut
-    other = "actions" if lists[0] == "cards" else "cards"
-    whole = record.get(other, [])
+    part = "actions" if lists[0] == "cards" else "cards"
+    whole = record.get(part, [])
     lengths = list(range(len(whole) + 1))
     chance.shuffle(lengths)
     for length in lengths:
-        cut[other] = whole[:length]
+        cut[part] = whole[:length]
         if is_legal(cut):
             break
     return cut
@@ -293,8 +293,8 @@ def remove_a_card(record: Record, chance: Random) -> None:
 def swap_cards(record: Record, chance: Random) -> None:
     cards = record["cards"]
     if cards:
-        first, second = chance.randrange(len(cards)), chance.randrange(len(cards))
-        cards[first], cards[second] = cards[second], cards[first]
+        place, other_place = chance.randrange(len(cards)), chance.randrange(len(cards))
+        cards[place], cards[other_place] = cards[other_place], cards[place]
 
 
 def repeat_a_card(record: Record, chance: Random) -> None:
@@ -379,8 +379,8 @@ def remove_an_action(record: Record, chance: Random) -> None:
 def swap_actions(record: Record, chance: Random) -> None:
     actions = record.get("actions", [])
     if actions:
-        first, second = chance.randrange(len(actions)), chance.randrange(len(actions))
-        actions[first], actions[second] = actions[second], actions[first]
+        place, other_place = chance.randrange(len(actions)), chance.randrange(len(actions))
+        actions[place], actions[other_place] = actions[other_place], actions[place]
 
 
 def change_a_bet(record: Record, chance: Random) -> None:

@@ -29,11 +29,11 @@ class Pile:
 
     def shuffle(self, game: Game[Any, Any], rules: Any, state: Any) -> None:
         """All that is not gone and does not lie facedown; what was burned unseen goes with ``follow``."""
-        gone = game.gone(state)
-        pack = pack_of(gone)
+        dealt = game.gone(state)
+        pack = pack_of(dealt)
         full = pack.shoes[game.decks(rules)]
-        assert all(0 <= out <= held for out, held in zip(gone, full, strict=True)), "a card is over its count"
-        self.cards = pack.cards(tuple(held - out for out, held in zip(gone, full, strict=True)))
+        assert all(0 <= out <= held for out, held in zip(dealt, full, strict=True)), "a card is over its count"
+        self.cards = pack.cards(tuple(held - out for out, held in zip(dealt, full, strict=True)))
         if not unaccounted(game, state, game.decks(rules)):  # otherwise the facedown card is known, and gone already
             for card in [card for cards in self.hidden.values() for card in cards]:
                 self.cards.remove(card)
@@ -85,9 +85,9 @@ def facedown_hands(state: Any) -> list[tuple[Spot, int]]:
 
 def unaccounted(game: Game[Any, Any], state: Any, decks: int) -> int:
     """Cards of the shoe that are neither left in it, nor gone, nor facedown, nor burned."""
-    gone = game.gone(state)
+    dealt = game.gone(state)
     facedown = sum(cards for _, cards in facedown_hands(state))
-    return pack_of(gone).size * decks - sum(gone) - game.cards_left(state) - facedown - int(state.unseen)
+    return pack_of(dealt).size * decks - sum(dealt) - game.cards_left(state) - facedown - int(state.unseen)
 
 
 def is_shown(prompts: tuple[Prompt, ...], action: Action) -> bool:

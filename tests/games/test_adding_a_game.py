@@ -63,8 +63,8 @@ class Raked(PlayOut):
     """A game of which the house may take its part."""
 
     def _conserved(self) -> None:
-        raked = sum(one.coins for one in self.game.payments(self.state) if one.kind == "rake")
-        net = sum(one.payout.net_cents for one in self.state.players)
+        raked = sum(payment.coins for payment in self.game.payments(self.state) if payment.kind == "rake")
+        net = sum(player.payout.net_cents for player in self.state.players)
         assert net + self.game.pot(self.state) + raked == self.opening.pot
 
 

@@ -19,6 +19,6 @@ def test_rank_r_appears_r_times_in_each_deck() -> None:
 def test_a_composition_counts_each_rank(ranks: list[int], rank: int) -> None:
     """Harm: a card that is still in the shoe is refused, or one that is not is let through."""
     counted = cards.count(ranks)
-    assert counted == tuple(ranks.count(each) for each in cards.RANKS)
+    assert counted == tuple(ranks.count(rank) for rank in cards.RANKS)
     assert cards.add(counted, rank) == cards.count([*ranks, rank])
     assert counted == cards.count(ranks), "a composition was changed in place"

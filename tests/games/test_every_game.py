@@ -70,9 +70,9 @@ GOLDENS = [(name, golden) for name in DEALT for golden in goldens(name).items()]
 @pytest.mark.parametrize("name", DEALT)
 def test_a_game_has_goldens(name: str) -> None:
     """Harm: a game whose rules nobody has worked out by hand pays what its own code says."""
-    found = goldens(name).values()
-    assert any("answer" in golden for golden in found), f"tests/games/{name} has no golden round"
-    assert any("refused" in golden for golden in found), f"tests/games/{name} has no refused golden round"
+    rounds = goldens(name).values()
+    assert any("answer" in golden for golden in rounds), f"tests/games/{name} has no golden round"
+    assert any("refused" in golden for golden in rounds), f"tests/games/{name} has no refused golden round"
 
 
 @pytest.mark.parametrize(("name", "golden"), GOLDENS, ids=[f"{name}-{golden[0]}" for name, golden in GOLDENS])
@@ -141,24 +141,28 @@ class PlayOut:
 
     def _conserved(self) -> None:
         """A told game shuffles and returns cards as its rules say: what lies on the table is gone from the deck."""
-        on_table = [rank for one in self.state.players for rank in (*one.stack, *one.hand, *one.kept)]
+        on_table = [rank for player in self.state.players for rank in (*player.stack, *player.hand, *player.kept)]
         lying = cards_of([*on_table, *self.state.middle])
-        gone = self.game.gone(self.state)
-        assert all(lies <= out <= rank for rank, lies, out in zip(range(1, 11), lying, gone, strict=True))
-        assert 0 <= self.game.cards_left(self.state) <= 55 - sum(gone)
-        net = sum(one.payout.net_cents for one in self.state.players)
+        dealt = self.game.gone(self.state)
+        assert all(faceup <= out <= rank for rank, faceup, out in zip(range(1, 11), lying, dealt, strict=True))
+        assert 0 <= self.game.cards_left(self.state) <= 55 - sum(dealt)
+        net = sum(player.payout.net_cents for player in self.state.players)
         assert net + self.game.pot(self.state) == self.opening.pot
 
     def _accounted(self, before: Any, action: Action) -> None:
         """Every card of the shoe is left in it, gone, burned unseen, or lies facedown."""
-        gone, decks, shown = self.game.gone(self.state), self.game.decks(self.rules), is_shown(before.prompts, action)
+        dealt, decks, is_turned = (
+            self.game.gone(self.state),
+            self.game.decks(self.rules),
+            is_shown(before.prompts, action),
+        )
         if isinstance(action, Shuffle):
             self._shuffle()
         elif isinstance(action, Card):
             # A facedown card that is known to be the only one not accounted for was gone before it was turned.
-            assert gone == add(self.game.gone(before), action.rank) or (shown and gone == self.game.gone(before))
+            assert dealt == add(self.game.gone(before), action.rank) or (is_turned and dealt == self.game.gone(before))
         elif not isinstance(action, Choose):
-            assert gone == self.game.gone(before)
+            assert dealt == self.game.gone(before)
         short = unaccounted(self.game, self.state, decks)
         assert short == 0 or (short == -1 and Shuffle() in self.actions), "a card is nowhere, or twice"
         if self.pile and not isinstance(action, Shuffle):
@@ -170,13 +174,13 @@ class PlayOut:
             self.pile = self.pile or Pile(self.chance)
             self.pile.shuffle(self.game, self.rules, self.state)
             return
-        gone, left = self.game.gone(self.state), self.game.cards_left(self.state)
+        dealt, unseen_count = self.game.gone(self.state), self.game.cards_left(self.state)
         full = shoe(getattr(self.rules, "decks", 1))
-        assert all(0 <= out <= held for out, held in zip(gone, full, strict=True)), "a rank is over its count"
-        self.unseen = [rank for rank in range(1, 11) for _ in range(full[rank - 1] - gone[rank - 1])]
+        assert all(0 <= out <= whole for out, whole in zip(dealt, full, strict=True)), "a rank is over its count"
+        self.unseen = [rank for rank in range(1, 11) for _ in range(full[rank - 1] - dealt[rank - 1])]
         self.chance.shuffle(self.unseen)
-        assert 0 <= left <= len(self.unseen)
-        del self.unseen[left:]
+        assert 0 <= unseen_count <= len(self.unseen)
+        del self.unseen[unseen_count:]
 
     def _answer(self, prompts: tuple[Prompt, ...]) -> Action:
         if self.pile:
@@ -187,9 +191,9 @@ class PlayOut:
         if isinstance(ask, AskBet):
             if ask.placed_cents and self.chance.random() < 0.3:
                 return Bet(ask.seat, 0, ask.wager)
-            first = -(-ask.low_cents // ask.step_cents)
-            last = min(ask.high_cents // ask.step_cents, first + 100)
-            return Bet(ask.seat, ask.step_cents * self.chance.randint(first, last), ask.wager)
+            low = -(-ask.low_cents // ask.step_cents)
+            high = min(ask.high_cents // ask.step_cents, low + 100)
+            return Bet(ask.seat, ask.step_cents * self.chance.randint(low, high), ask.wager)
         if isinstance(ask, AskCard) and self.pile:
             return Card(self.pile.turn(ask.to) if ask.shown else self.pile.draw(), ask.to)
         if isinstance(ask, AskCard):
@@ -269,13 +273,13 @@ def _random_start(game: Game[Any, Any], chance: random.Random) -> tuple[Any, Ope
     if "dealt" in game.carries:
         decks = getattr(rules, "decks", 1)
         cards = [rank for rank in range(1, 11) for _ in range(rank * decks)]
-        most = len(cards) - getattr(rules, "burn", 20)
-        out = chance.sample(cards, chance.choice([0, most, chance.randint(0, most), max(0, most - 20)]))
+        longest = len(cards) - getattr(rules, "burn", 20)
+        out = chance.sample(cards, chance.choice([0, longest, chance.randint(0, longest), max(0, longest - 20)]))
         dealt = tuple(out.count(rank) for rank in range(1, 11))
     button = chance.choice([None, chance.randint(1, 10)]) if "button" in game.carries else None
     pot = chance.choice([0, chance.randint(1, 9)]) if "pot" in game.carries else 0
-    first = chance.choice(seats) if "first" in game.carries else None
-    return rules, Opening(seats, Limits(), dealt, button, pot=pot, first=first)
+    opener = chance.choice(seats) if "first" in game.carries else None
+    return rules, Opening(seats, Limits(), dealt, button, pot=pot, first=opener)
 
 
 def _standard_opening(game: Game[Any, Any], rules: Any, chance: random.Random) -> Opening:
@@ -287,10 +291,10 @@ def _standard_opening(game: Game[Any, Any], rules: Any, chance: random.Random) -
     if game.is_fresh_each_round(rules):
         return opening
     cards = pack.cards(pack.shoes[game.decks(rules)])
-    most = len(cards)
-    out = chance.sample(cards, chance.choice([0, most, chance.randint(0, most), most - chance.randint(0, 20)]))
+    whole = len(cards)
+    out = chance.sample(cards, chance.choice([0, whole, chance.randint(0, whole), whole - chance.randint(0, 20)]))
     burned = chance.choice([0, 0, 1, 11])
-    unseen = burned if 0 < burned <= most - len(out) else msgspec.UNSET
+    unseen = burned if 0 < burned <= whole - len(out) else msgspec.UNSET
     return msgspec.structs.replace(opening, dealt=pack.count(out), unseen=unseen)
 
 
@@ -491,11 +495,11 @@ def placed_in(actions: list[Action]) -> dict[tuple[int, str], int]:
 def test_payouts_once_decided_stand(game: Game[Any, Any]) -> None:
     """Harm: a seat that was paid is paid otherwise by what happens to others later."""
     for round_ in play_outs(game.name):
-        known: set[Any] = set()
+        standing: set[Any] = set()
         for state in [*round_.states, round_.state]:
             decided = set(game.settle(state))
-            assert known <= decided
-            known = decided
+            assert standing <= decided
+            standing = decided
 
 
 @every_game
@@ -517,7 +521,7 @@ def test_a_record_of_the_round_is_judged_the_same(game: Game[Any, Any]) -> None:
 @every_game
 def test_an_open_round_is_answered_with_its_prompts(game: Game[Any, Any]) -> None:
     """Harm: the record of a round in progress is taken for a finished one, or asks for the wrong thing."""
-    for round_ in few(game):
+    for round_ in branching(game):
         if on_standard_cards(game) and (round_.opening.blind or round_.opening.unseen):
             continue  # a record's packets stand there when all have been shown; and it says nothing of a burn
         closed = round_.actions.index(CloseBets()) + 1 if game.kind == "banked" else 0
@@ -617,30 +621,30 @@ def _legal(prompts: tuple[Prompt, ...], action: Action, decks: int) -> bool:
     return False
 
 
-def few(game: Game[Any, Any]) -> list[PlayOut]:
+def branching(game: Game[Any, Any]) -> list[PlayOut]:
     """Some rounds for the tests that branch off at every state; a told game is told again for each branch."""
-    found, states = [], 0
-    most = BRANCHING_STATES if isinstance(game, PotGame) else LONGEST * BRANCHING
+    rounds, states = [], 0
+    most_states = BRANCHING_STATES if isinstance(game, PotGame) else LONGEST * BRANCHING
     if on_standard_cards(game):
-        most = STANDARD_STATES
+        most_states = STANDARD_STATES
     for round_ in play_outs(game.name, BRANCHING)[:BRANCHING]:
-        if states < most:
-            found.append(round_)
+        if states < most_states:
+            rounds.append(round_)
             states += len(round_.states)
-    return found
+    return rounds
 
 
-def same(one: Any, other: Any) -> bool:
+def alike(state: Any, twin: Any) -> bool:
     """Whether two states are the same but for the order of the actions that led there."""
-    if hasattr(one, "actions"):
-        one, other = (msgspec.structs.replace(state, actions=()) for state in (one, other))
-    return bool(one == other)
+    if hasattr(state, "actions"):
+        state, twin = (msgspec.structs.replace(state, actions=()) for state in (state, twin))
+    return bool(state == twin)
 
 
 @every_game
 def test_prompts_and_legality_agree(game: Game[Any, Any]) -> None:
     """Harm: a button that is drawn is refused, or an action that nothing offers changes the round."""
-    for round_ in few(game):
+    for round_ in branching(game):
         decks = getattr(round_.rules, "decks", 1)
         for state in [*round_.states, round_.state]:
             prompts = game.prompts(state)
@@ -659,25 +663,27 @@ def test_prompts_and_legality_agree(game: Game[Any, Any]) -> None:
 @every_game
 def test_prompts_that_are_open_together_may_be_answered_in_any_order(game: Game[Any, Any]) -> None:
     """Harm: which of two simultaneous inputs arrives first changes the round."""
-    for round_ in few(game):
+    for round_ in branching(game):
         decks = getattr(round_.rules, "decks", 1)
         for state in round_.states:
             asks = [ask for ask in game.prompts(state) if isinstance(ask, AskBet | AskChoice)]
             asks = [ask for ask in asks if not isinstance(ask, AskBet) or may_be_bet(ask)]
-            for one, other in pairwise(asks):
-                if _exclude_each_other(game, round_.rules, one, other):
+            for ask, neighbour in pairwise(asks):
+                if _exclude_each_other(game, round_.rules, ask, neighbour):
                     continue
-                first, second = next(_offered((one,), decks)), next(_offered((other,), decks))
-                there = play(game, play(game, state, first), second)
-                assert same(there, play(game, play(game, state, second), first))
+                answer, neighbour_answer = next(_offered((ask,), decks)), next(_offered((neighbour,), decks))
+                end = play(game, play(game, state, answer), neighbour_answer)
+                assert alike(end, play(game, play(game, state, neighbour_answer), answer))
 
 
-def _exclude_each_other(game: Game[Any, Any], rules: Any, ask: AskBet | AskChoice, other: AskBet | AskChoice) -> bool:
+def _exclude_each_other(
+    game: Game[Any, Any], rules: Any, ask: AskBet | AskChoice, neighbour: AskBet | AskChoice
+) -> bool:
     """Whether the two are bets of one seat on opposite sides."""
-    if not (isinstance(game, BankedGame) and isinstance(ask, AskBet) and isinstance(other, AskBet)):
+    if not (isinstance(game, BankedGame) and isinstance(ask, AskBet) and isinstance(neighbour, AskBet)):
         return False
     opposite = {wager.name: wager.opposite for wager in game.wagers(rules)}
-    return ask.seat == other.seat and opposite[ask.wager] == other.wager
+    return ask.seat == neighbour.seat and opposite[ask.wager] == neighbour.wager
 
 
 @every_game

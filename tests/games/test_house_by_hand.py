@@ -18,13 +18,13 @@ Case = tuple[dict[int, str], str, str, dict[str, Any], str]
 """Bets by seat, cards, actions, options, and the wagers as they are settled."""
 
 
-def record_of(game: str, bets: dict[int, str], cards: str, actions: str = "", **rest: Any) -> Record:
+def record_of(game: str, bets: dict[int, str], cards: str, actions: str = "", **extra: Any) -> Record:
     """From short words: bets `main 100, tie 10`, cards `Ah 9d`, actions `1 hit, 1 stand`."""
     seats = []
     for number, words in bets.items():
         pairs = [bet.split() for bet in words.split(", ")]
         seats.append({"seat": number, "bets": {bet: int(stake) for bet, stake in pairs}})
-    record = {"format": "round-record/1", "game": game, "seats": seats, "cards": cards.split(), **rest}
+    record = {"format": "round-record/1", "game": game, "seats": seats, "cards": cards.split(), **extra}
     if actions:
         decisions = [action.split() for action in actions.split(", ")]
         record["actions"] = [{"seat": int(seat), "do": decision} for seat, decision in decisions]
@@ -43,9 +43,9 @@ def settled(answer: dict[str, Any]) -> str:
 
 def shoe_without(decks: int, cards: str) -> list[str]:
     """What is gone when only these are left in a shoe, by rank."""
-    gone = Counter(list(RANKS) * 4 * decks)
-    gone.subtract(cards.split())
-    return list(gone.elements())
+    dealt = Counter(list(RANKS) * 4 * decks)
+    dealt.subtract(cards.split())
+    return list(dealt.elements())
 
 
 def check(game: str, case: Case) -> None:
@@ -421,8 +421,8 @@ CARD = {"kind": "card"}
 PEEK = {"kind": "peek"}
 
 
-def decision(seat: int, choices: str, **rest: Any) -> dict[str, Any]:
-    return {"kind": "decision", "seat": seat, "choices": choices.split(), "cost": {}, **rest}
+def decision(seat: int, choices: str, **extra: Any) -> dict[str, Any]:
+    return {"kind": "decision", "seat": seat, "choices": choices.split(), "cost": {}, **extra}
 
 
 OPEN: list[tuple[Record, dict[str, Any]]] = [
@@ -491,8 +491,8 @@ def test_a_record_that_stops_says_what_is_due(record: Record, due: dict[str, Any
     assert answer["next"] == [due]
 
 
-def baccarat(**rest: Any) -> Record:
-    return record_of("baccarat", {1: "player 100"}, "9 4 T 3") | rest
+def baccarat(**extra: Any) -> Record:
+    return record_of("baccarat", {1: "player 100"}, "9 4 T 3") | extra
 
 
 def seats(*entries: Any) -> Record:
@@ -617,42 +617,42 @@ REFUSED: list[tuple[str, Record]] = [
 ]
 
 
-@pytest.mark.parametrize(("why", "record"), REFUSED)
-def test_what_cannot_be_is_refused(why: str, record: Record) -> None:
-    with pytest.raises(Refused, match=re.escape(why)):
+@pytest.mark.parametrize(("sentence", "record"), REFUSED)
+def test_what_cannot_be_is_refused(sentence: str, record: Record) -> None:
+    with pytest.raises(Refused, match=re.escape(sentence)):
         judge(record)
 
 
-def left(game: str, bets: dict[int, str], shoe: str, cards: str, actions: str = "") -> Record:
+def near_the_end(game: str, bets: dict[int, str], shoe: str, cards: str, actions: str = "") -> Record:
     """A round from two decks in which only these cards are left."""
     return record_of(game, bets, cards, actions, options={"decks": 2}, dealt=shoe_without(2, shoe))
 
 
 def test_an_empty_shoe_is_filled_from_what_was_dealt() -> None:
     """Two cards are left in the shoe; the others are back in it after them."""
-    assert judge(left("baccarat", {1: "player 10"}, "9 4", "9 4 T 3"))["complete"]
+    assert judge(near_the_end("baccarat", {1: "player 10"}, "9 4", "9 4 T 3"))["complete"]
     with pytest.raises(Refused):
-        judge(left("baccarat", {1: "player 10"}, "9 4", "T 4 9 3"))
+        judge(near_the_end("baccarat", {1: "player 10"}, "9 4", "T 4 9 3"))
 
 
 def test_the_burned_cards_of_a_war_lie_unseen_among_the_discards() -> None:
     # Four are left, three of them are burned: the seat's card is one of the four, then all that was dealt is back.
-    assert judge(left("casino_war", MAIN, "9 9 2 3 4 5", "9 9 5 K", "1 war"))["complete"]
+    assert judge(near_the_end("casino_war", MAIN, "9 9 2 3 4 5", "9 9 5 K", "1 war"))["complete"]
     with pytest.raises(Refused):
-        judge(left("casino_war", MAIN, "9 9 2 3 4 5", "9 9 K 5", "1 war"))
+        judge(near_the_end("casino_war", MAIN, "9 9 2 3 4 5", "9 9 K 5", "1 war"))
     # Three are left and burned: the shoe is filled at once, with them.
-    assert judge(left("casino_war", MAIN, "9 9 2 3 4", "9 9 K 2", "1 war"))["complete"]
+    assert judge(near_the_end("casino_war", MAIN, "9 9 2 3 4", "9 9 K 2", "1 war"))["complete"]
 
 
 def test_the_hole_card_is_known_when_nothing_else_was_left() -> None:
     # The eight is all that the hole card can be; 14 draws a king from the filled shoe.
-    assert settled(judge(left("blackjack", MAIN, "T 6 9 8", "T 6 9 8 K", "1 stand"))) == "1 main/1 100>200 win"
+    assert settled(judge(near_the_end("blackjack", MAIN, "T 6 9 8", "T 6 9 8 K", "1 stand"))) == "1 main/1 100>200 win"
     # Without a hit the shoe has not run out, but no seven was in it either.
     with pytest.raises(Refused):
-        judge(left("blackjack", MAIN, "T 6 9 8", "T 6 9 7 K", "1 stand"))
+        judge(near_the_end("blackjack", MAIN, "T 6 9 8", "T 6 9 7 K", "1 stand"))
     # After a refill there are sevens, but the hole card has left the shoe before.
     with pytest.raises(Refused):
-        judge(left("blackjack", MAIN, "T 6 3 8", "T 6 3 4 7 K", "1 hit, 1 stand"))
+        judge(near_the_end("blackjack", MAIN, "T 6 3 8", "T 6 3 4 7 K", "1 hit, 1 stand"))
 
 
 def test_a_hand_that_bust_is_dealt_again() -> None:
@@ -660,27 +660,27 @@ def test_a_hand_that_bust_is_dealt_again() -> None:
     hits = "1 hit, " * 7
     shoe = "2 2 2 2 2 2 2 2 K 9 5 7 T"
     bets = {1: "main 10", 2: "main 10"}
-    answer = judge(left("blackjack", bets, shoe, "2 9 7 2 5 2 2 2 2 2 2 K 2 T", hits + "2 hit, 2 stand"))
+    answer = judge(near_the_end("blackjack", bets, shoe, "2 9 7 2 5 2 2 2 2 2 2 K 2 T", hits + "2 hit, 2 stand"))
     assert settled(answer) == "1 main/1 10>0 bust, 2 main/1 10>0 lose"
     # A hand that stands stays: seat 1 keeps its twos, and there is none for seat 2.
     decisions = "1 hit, " * 6 + "1 stand, 2 hit, 2 stand"
     with pytest.raises(Refused, match="no 2"):
-        judge(left("blackjack", bets, "2 2 2 2 2 2 2 2 9 5 7 T", "2 9 7 2 5 2 2 2 2 2 2 2 T", decisions))
+        judge(near_the_end("blackjack", bets, "2 2 2 2 2 2 2 2 9 5 7 T", "2 9 7 2 5 2 2 2 2 2 2 2 T", decisions))
 
 
 @pytest.mark.parametrize("game", HOUSES)
 def test_rounds_of_real_cards_are_possible(game: str) -> None:
     """Harm: the account refuses a round that was really dealt, or crashes on a broken record instead of refusing it."""
     chance = Random(7)
-    seen: Counter[str] = Counter()
+    tally: Counter[str] = Counter()
     for _ in range(120):
         record = legal(game, chance)
         answer = judge(record)
         assert answer["complete"]
-        seen.update(wager["outcome"] for seat in answer["results"] for wager in seat["wagers"])
+        tally.update(wager["outcome"] for seat in answer["results"] for wager in seat["wagers"])
         for changed in (truncated(record, chance), broken(record, chance)):
             try:
-                seen["complete" if judge(changed)["complete"] else "open"] += 1
+                tally["complete" if judge(changed)["complete"] else "open"] += 1
             except Refused:
-                seen["refused"] += 1
-    assert min(seen["win"], seen["lose"], seen["open"], seen["refused"]) > 0
+                tally["refused"] += 1
+    assert min(tally["win"], tally["lose"], tally["open"], tally["refused"]) > 0

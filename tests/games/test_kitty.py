@@ -28,8 +28,8 @@ def decided(state: State, chance: random.Random) -> Choose:
     """Any decision that is open; bids are low rather than high, so that many are matched."""
     ask = chance.choice(GAME.prompts(state))
     assert isinstance(ask, AskChoice)
-    made = chance.choice(ask.choices[:3] if ask.choices[0].name == "bid" else ask.choices)
-    return Choose(ask.seat, made.name, made.card, target=made.target)
+    choice = chance.choice(ask.choices[:3] if ask.choices[0].name == "bid" else ask.choices)
+    return Choose(ask.seat, choice.name, choice.card, target=choice.target)
 
 
 def seen_game(chance: random.Random) -> State:
@@ -45,37 +45,39 @@ def seen_game(chance: random.Random) -> State:
             return state
 
 
-def answer(ask: AskCard | AskChoice, blind: State, seen: State, decisions: list[Choose]) -> Action:
+def answer(ask: AskCard | AskChoice, blind: State, open_state: State, decisions: list[Choose]) -> Action:
     """What lies on the table: a card of the kitty, one of a hand that is shown, or what the seat decided."""
     if isinstance(ask, AskChoice):
-        made = next(one for one in decisions if one.seat == ask.seat and one.choice != "pass")
-        decisions.remove(made)
-        return made
+        choose = next(decision for decision in decisions if decision.seat == ask.seat and decision.choice != "pass")
+        decisions.remove(choose)
+        return choose
     assert ask.shown, "a facedown card is asked for"
     if ask.to == MIDDLE:
-        kitty = [action.rank for action in seen.actions[:KITTY] if isinstance(action, Card)]
+        kitty = [action.rank for action in open_state.actions[:KITTY] if isinstance(action, Card)]
         return Card(kitty[-blind.facedown], MIDDLE)
-    [(known, held)] = [(b.hand, s.hand) for b, s in zip(blind.players, seen.players, strict=True) if s.seat == ask.to]
-    return Card(next(rank for rank in held if held.count(rank) > known.count(rank)), ask.to)
+    [(blind_hand, open_hand)] = [
+        (b.hand, s.hand) for b, s in zip(blind.players, open_state.players, strict=True) if s.seat == ask.to
+    ]
+    return Card(next(rank for rank in open_hand if open_hand.count(rank) > blind_hand.count(rank)), ask.to)
 
 
 @pytest.mark.parametrize("seed", range(PLAY_OUTS))
 def test_physical_cards_end_as_known_ones(seed: int) -> None:
     """Harm: the dealer is asked for cards that nobody may see, or keys what lies there and is refused or paid wrong."""
-    seen = seen_game(random.Random(f"kitty {seed}"))
-    decisions = [action for action in seen.actions if isinstance(action, Choose)]
-    opening = Opening(seen.opening.seats, pot=seen.opening.pot, blind=True)
-    blind = GAME.open(seen.rules, opening)
+    open_state = seen_game(random.Random(f"kitty {seed}"))
+    decisions = [action for action in open_state.actions if isinstance(action, Choose)]
+    opening = Opening(open_state.opening.seats, pot=open_state.opening.pot, blind=True)
+    blind = GAME.open(open_state.rules, opening)
     while prompts := GAME.prompts(blind):
         [ask] = prompts
         assert isinstance(ask, AskCard | AskChoice)
         assert all(0 <= out <= rank for rank, out in zip(DECK, blind.gone, strict=True))
-        blind = play(GAME, blind, answer(ask, blind, seen, decisions))
-    assert GAME.settle(blind) == GAME.settle(seen)
-    assert blind.pot == seen.pot
-    assert blind == replay(GAME, seen.rules, opening, blind.actions)
-    assert [sorted(player.hand) for player in blind.players] == [sorted(player.hand) for player in seen.players]
-    assert {one.choice for one in decisions} == {"pass"}
+        blind = play(GAME, blind, answer(ask, blind, open_state, decisions))
+    assert GAME.settle(blind) == GAME.settle(open_state)
+    assert blind.pot == open_state.pot
+    assert blind == replay(GAME, open_state.rules, opening, blind.actions)
+    assert [sorted(player.hand) for player in blind.players] == [sorted(player.hand) for player in open_state.players]
+    assert {decision.choice for decision in decisions} == {"pass"}
 
 
 def test_two_seats_cannot_show_the_same_physical_card() -> None:
@@ -106,9 +108,9 @@ def test_who_has_too_few_coins_pays_what_is_there(seed: int) -> None:
     while GAME.prompts(state):
         state = play(GAME, state, decided(state, chance))
     payouts = GAME.settle(state)
-    most = max(payout.score or 0 for payout in payouts)
-    for payout, there in zip(payouts, coins, strict=True):
-        due = most - (payout.score or 0)
-        assert payout.staked_cents == min(due, there)
-        assert ("all that is there" in payout.why) == (due > there)
+    best = max(payout.score or 0 for payout in payouts)
+    for payout, coins_there in zip(payouts, coins, strict=True):
+        due = best - (payout.score or 0)
+        assert payout.staked_cents == min(due, coins_there)
+        assert ("all that is there" in payout.why) == (due > coins_there)
     assert sum(payout.net_cents for payout in payouts) + state.pot == 1

@@ -70,7 +70,7 @@ def test_what_is_no_record_is_refused(document: bytes | str, line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("was", "becomes", "line"),
+    ("value", "becomes", "line"),
     [
         ("2000", "2000.0", "seats[0].bet: expected `int`, got `float`"),
         ("2000", "2e3", "seats[0].bet: expected `int`, got `float`"),
@@ -106,10 +106,10 @@ def test_what_is_no_record_is_refused(document: bytes | str, line: str) -> None:
     ],
     ids=range(31),
 )
-def test_a_wrong_value_is_named_by_its_place(was: str, becomes: str, line: str) -> None:
+def test_a_wrong_value_is_named_by_its_place(value: str, becomes: str, line: str) -> None:
     """Harm: whoever sends a record must guess what is wrong with it; or a guess of ours is paid."""
-    assert TEXT.count(was) == 1
-    assert refusal_of(TEXT.replace(was, becomes)) == line
+    assert TEXT.count(value) == 1
+    assert refusal_of(TEXT.replace(value, becomes)) == line
 
 
 def test_an_unknown_game_is_told_which_there_are() -> None:
@@ -152,16 +152,21 @@ def mutated(draw: Callable[[Any], Any], node: Any) -> Any:
     """The JSON value with one place of it replaced, left out, or given twice."""
     if isinstance(node, dict | list) and node and draw(st.integers(0, 3)):
         keys = list(node) if isinstance(node, dict) else range(len(node))
-        at = draw(st.sampled_from(keys))
+        place = draw(st.sampled_from(keys))
         change = draw(st.sampled_from(["deeper", "deeper", "deeper", "drop", "add"]))
         if isinstance(node, list):
-            changed: Any = [mutated(draw, node[at])] if change == "deeper" else []
-            return node[:at] + changed + node[at + (change != "add") :] + (node[at:][:1] if change == "add" else [])
+            changed: Any = [mutated(draw, node[place])] if change == "deeper" else []
+            return (
+                node[:place]
+                + changed
+                + node[place + (change != "add") :]
+                + (node[place:][:1] if change == "add" else [])
+            )
         if change == "drop":
-            return {key: value for key, value in node.items() if key != at}
+            return {key: value for key, value in node.items() if key != place}
         if change == "add":
             return node | {draw(st.sampled_from(["pot", "first", "seat", "bet", "x"])): draw(JSON)}
-        return node | {at: mutated(draw, node[at])}
+        return node | {place: mutated(draw, node[place])}
     if isinstance(node, int) and draw(st.booleans()):
         return node + draw(st.sampled_from([-1, 1, 10, -10, 10**18, -(10**18)]))
     return draw(JSON)
@@ -204,8 +209,8 @@ def test_any_changed_bytes_are_answered_or_refused(data: st.DataObject) -> None:
     """Harm: a file that was damaged on the way ends in a traceback."""
     document = bytearray(json.dumps(data.draw(st.sampled_from(GOLDEN_RECORDS))).encode())
     for _ in range(data.draw(st.integers(1, 5))):
-        at = data.draw(st.integers(0, len(document) - 1))
-        document[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+        offset = data.draw(st.integers(0, len(document) - 1))
+        document[offset : offset + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
     answered_or_refused(bytes(document))
 
 
@@ -294,11 +299,11 @@ def test_no_record_is_judged_that_leaves_out_what_a_decision_names(name: str) ->
     met = 0
     for golden in goldens(name).values():
         record = golden["record"]
-        for at, decision in enumerate(record["actions"] if "answer" in golden else ()):
+        for index, decision in enumerate(record["actions"] if "answer" in golden else ()):
             for key in decision.keys() - {"seat", "do"}:
-                rest = {word: value for word, value in decision.items() if word != key}
-                changed = record | {"actions": [*record["actions"][:at], rest, *record["actions"][at + 1 :]]}
-                assert refusal_of(json.dumps(changed)).startswith(f"actions[{at}]: ")
+                trimmed = {word: value for word, value in decision.items() if word != key}
+                changed = record | {"actions": [*record["actions"][:index], trimmed, *record["actions"][index + 1 :]]}
+                assert refusal_of(json.dumps(changed)).startswith(f"actions[{index}]: ")
                 met += 1
     assert met or name in ("port", "starboard"), "no golden round has a decision that names something"
 
@@ -315,7 +320,7 @@ def test_the_format_is_described_as_it_is_read() -> None:
     assert DEALT["baccarat"].pay_form.read(msgspec.convert(table, PayTable))["tie"]["tie"] == (9, 1)
     wars = [golden["answer"]["next"] for golden in goldens("casino_war").values() if "answer" in golden]
     assert [json.loads(due)] in wars
-    asked = [ask for golden in goldens("rocket").values() for ask in golden.get("answer", {}).get("next", ())]
-    assert json.loads(decision) in asked
+    asks = [ask for golden in goldens("rocket").values() for ask in golden.get("answer", {}).get("next", ())]
+    assert json.loads(decision) in asks
     pinned = {golden.get("refused") for golden in goldens("rocket").values()} | {refusal_of("")}
     assert set(refusals.splitlines()) <= pinned

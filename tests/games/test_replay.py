@@ -20,8 +20,8 @@ ANSWER = GOLDENS["round_record_document_example"]["answer"]
 REFUSED = GOLDENS["refuse_bet_of_5"]
 
 
-def replay(*arguments: str | Path, given: bytes = b"", **options: Any) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*COMMAND, *map(str, arguments)], input=given, capture_output=True, timeout=60, **options)
+def replay(*arguments: str | Path, stdin: bytes = b"", **options: Any) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*COMMAND, *map(str, arguments)], input=stdin, capture_output=True, timeout=60, **options)
 
 
 def refused(ended: subprocess.CompletedProcess[bytes]) -> str:
@@ -49,24 +49,24 @@ def test_a_file_is_answered(tmp_path: Path) -> None:
 
 def test_standard_input_is_answered() -> None:
     """Harm: records cannot be piped in."""
-    ended = replay("-", given=RECORD.encode())
+    ended = replay("-", stdin=RECORD.encode())
     assert (ended.returncode, json.loads(ended.stdout), ended.stderr) == (0, ANSWER, b"")
 
 
 def test_an_incomplete_record_is_answered() -> None:
     """Harm: a round in progress is refused as illegal."""
     golden = GOLDENS["open_decision_is_due"]
-    ended = replay("-", given=json.dumps(golden["record"]).encode())
+    ended = replay("-", stdin=json.dumps(golden["record"]).encode())
     assert (ended.returncode, json.loads(ended.stdout)) == (0, golden["answer"])
 
 
 def test_an_illegal_record_is_refused_in_one_line() -> None:
     """Harm: a caller that looks at the exit code takes an impossible round for a judged one."""
-    assert refused(replay("-", given=json.dumps(REFUSED["record"]).encode())) == REFUSED["refused"]
+    assert refused(replay("-", stdin=json.dumps(REFUSED["record"]).encode())) == REFUSED["refused"]
 
 
 @pytest.mark.parametrize(
-    ("given", "place"),
+    ("text", "place"),
     [
         (b"", "record: not JSON"),
         (b"\n", "record: not JSON"),
@@ -86,9 +86,9 @@ def test_an_illegal_record_is_refused_in_one_line() -> None:
     ],
     ids=range(15),
 )
-def test_whatever_is_fed_in_never_ends_in_a_traceback(given: bytes, place: str) -> None:
+def test_whatever_is_fed_in_never_ends_in_a_traceback(text: bytes, place: str) -> None:
     """Harm: a malformed record shows the inside of the program instead of what is wrong with it."""
-    line = refused(replay("-", given=given))
+    line = refused(replay("-", stdin=text))
     assert line.startswith(place)
     assert line.isprintable()
 
@@ -132,7 +132,7 @@ def test_a_full_disk_is_named(tmp_path: Path) -> None:
 def test_each_line_is_answered_by_a_line() -> None:
     """Harm: an answer is taken for that of another record."""
     pinned = list(GOLDENS.values())
-    ended = replay("--lines", "-", given="\r\n".join(json.dumps(golden["record"]) for golden in pinned).encode())
+    ended = replay("--lines", "-", stdin="\r\n".join(json.dumps(golden["record"]) for golden in pinned).encode())
     assert (ended.returncode, ended.stderr) == (0, b"")
     answers = [json.loads(line) for line in ended.stdout.splitlines()]
     assert answers == [golden["answer"] if "answer" in golden else {"error": golden["refused"]} for golden in pinned]
@@ -144,8 +144,8 @@ def test_lines_of_a_file_are_answered(tmp_path: Path) -> None:
     file.write_text(f"{RECORD}\nrubbish\n\n  \r\n{json.dumps(REFUSED['record'])}\n{RECORD}")
     ended = replay(file, "--lines")
     assert (ended.returncode, ended.stderr) == (0, b"")
-    first, second, third, last = map(json.loads, ended.stdout.splitlines())
-    assert first == last == ANSWER
+    answer, second, third, final_answer = map(json.loads, ended.stdout.splitlines())
+    assert answer == final_answer == ANSWER
     assert second == {"error": "record: not JSON: invalid character (byte 0)"}
     assert third == {"error": REFUSED["refused"]}
 
@@ -153,8 +153,8 @@ def test_lines_of_a_file_are_answered(tmp_path: Path) -> None:
 def test_broken_lines_do_not_touch_their_neighbours() -> None:
     """Harm: one record of megabytes, or in another encoding, takes those around it with it."""
     long = RECORD.replace("rocket", "r" * 5_000_000)
-    given = [RECORD.encode(), long.encode(), b"\x00\xff\xfe", "{}".encode("utf-16"), RECORD.encode()]
-    ended = replay("--lines", "-", given=b"\n".join(given))
+    lines = [RECORD.encode(), long.encode(), b"\x00\xff\xfe", "{}".encode("utf-16"), RECORD.encode()]
+    ended = replay("--lines", "-", stdin=b"\n".join(lines))
     answers = [json.loads(line) for line in ended.stdout.splitlines()]
     assert [list(answer) == ["error"] for answer in answers] == [False, True, True, True, False]
     assert answers[0] == answers[-1] == ANSWER
@@ -185,14 +185,14 @@ def test_memory_does_not_grow_with_the_number_of_records() -> None:
     """Harm: a year's rounds cannot be judged in one run."""
 
     def peak_kilobytes(records: int) -> int:
-        process, given, answers = streaming()
+        process, stdin, answers = streaming()
         with process:
             for _ in range(records // 100):
-                given.write((RECORD.encode() + b"\n") * 100)
-                given.flush()
+                stdin.write((RECORD.encode() + b"\n") * 100)
+                stdin.flush()
                 for _ in range(100):
                     answers.readline()
-            given.close()
+            stdin.close()
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = status
             assert status == 0

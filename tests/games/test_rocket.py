@@ -60,8 +60,8 @@ def rounds_by_hand(draw: st.DrawFn) -> HandDealt:
         avoid_pairs=draw(st.booleans()),
     )
     full = decks * 55 - burn
-    left = draw(st.just(full) | st.integers(0, full) | st.integers(0, min(full, 20)))
-    round_.new_shoe(gone=full - left)
+    cards_left = draw(st.just(full) | st.integers(0, full) | st.integers(0, min(full, 20)))
+    round_.new_shoe(gone=full - cards_left)
     return round_
 
 
@@ -121,9 +121,9 @@ def test_the_shoe_stands_as_if_dealt_by_hand(round_: HandDealt) -> None:
         return next(bets, CloseBets())
 
     state = run(ROCKET, ROCKET.open(rules, opening), answer)
-    seen = shoe(round_.decks)
+    full = shoe(round_.decks)
     unseen = count(round_.unseen())
-    assert ROCKET.gone(state) == tuple(held - hidden for held, hidden in zip(seen, unseen, strict=True))
+    assert ROCKET.gone(state) == tuple(whole - hidden for whole, hidden in zip(full, unseen, strict=True))
     assert ROCKET.cards_left(state) == len(round_.deck)
     assert len(shuffles) == round_.shuffles
     for payout in ROCKET.settle(state):
@@ -135,13 +135,13 @@ def test_the_shoe_stands_as_if_dealt_by_hand(round_: HandDealt) -> None:
 
 def dealt(cards: list[int], *, bets: dict[int, int], rules: Rules, opening: Opening, hits: str = "") -> State:
     """A round with these bets, as far as the cards go; ``hits`` lists the decisions as h and f."""
-    left, choices = iter(cards), iter(hits)
+    pile, choices = iter(cards), iter(hits)
     placed: Iterator[Action] = iter([*(Bet(seat, cents) for seat, cents in bets.items()), CloseBets()])
 
     def answer(prompts: tuple[Prompt, ...]) -> Action | None:
         ask = prompts[0]
         if isinstance(ask, AskCard):
-            rank = next(left, None)
+            rank = next(pile, None)
             return None if rank is None else Card(rank, ask.to)
         if isinstance(ask, AskChoice):
             choice = next(choices, None)
@@ -218,7 +218,7 @@ def test_an_opening_counts_ten_ranks() -> None:
 # --- bets -----------------------------------------------------------------------------------------------------
 
 
-def asked(state: State, seat: int) -> AskBet:
+def ask_of(state: State, seat: int) -> AskBet:
     return next(ask for ask in ROCKET.prompts(state) if isinstance(ask, AskBet) and ask.seat == seat)
 
 
@@ -262,16 +262,16 @@ def test_the_cap_leaves_room_for_what_is_not_staked_yet() -> None:
     """Harm: the house stands to lose more in one round than the table's cap."""
     opening = Opening((1, 2), Limits(min_cents=20, max_cents=100, cap_cents=150))
     state = replay(ROCKET, Rules(), opening, [Bet(1, 100)])
-    assert asked(state, 1) == AskBet(1, 20, 100, 10, 100)
-    assert asked(state, 2) == AskBet(2, 20, 50, 10, 0, capped=True)
+    assert ask_of(state, 1) == AskBet(1, 20, 100, 10, 100)
+    assert ask_of(state, 2) == AskBet(2, 20, 50, 10, 0, capped=True)
     with pytest.raises(Illegal) as refusal:
         play(ROCKET, state, Bet(2, 60))
     assert refusal.value.sentence == (
         "seat 2: 60 would take the table over its exposure cap: 50 still fits; the nearest legal bet is 50"
     )
     full = play(ROCKET, play(ROCKET, state, Bet(2, 50)), Bet(1, 90))
-    assert asked(full, 1) == AskBet(1, 20, 100, 10, 90)
-    assert asked(full, 2) == AskBet(2, 20, 60, 10, 50, capped=True)
+    assert ask_of(full, 1) == AskBet(1, 20, 100, 10, 90)
+    assert ask_of(full, 2) == AskBet(2, 20, 60, 10, 50, capped=True)
 
 
 def test_no_bet_fits_when_the_cap_is_reached() -> None:
@@ -324,14 +324,14 @@ def test_cards_are_said_for_whom_they_are() -> None:
     """Harm: the dealer gives a card to the wrong place."""
     opening = Opening((1, 2))
 
-    def says(cards: list[int], hits: str = "") -> str:
+    def sentence(cards: list[int], hits: str = "") -> str:
         state = dealt(cards, bets={2: 20}, rules=Rules(), opening=opening, hits=hits)
         return ROCKET.say(state, ROCKET.prompts(state)[0], str).do
 
-    assert says([]) == "Deal a card to seat 2."
-    assert says([6]) == "Deal your own card."
-    assert says([6, 4], "h") == "Card for seat 2."
-    assert says([6, 4, 5], "h") == "Dealer hits."
+    assert sentence([]) == "Deal a card to seat 2."
+    assert sentence([6]) == "Deal your own card."
+    assert sentence([6, 4], "h") == "Card for seat 2."
+    assert sentence([6, 4, 5], "h") == "Dealer hits."
 
 
 def test_every_viewer_sees_the_same_faceup_cards() -> None:

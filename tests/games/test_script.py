@@ -27,8 +27,8 @@ BRANCHES = 12
 def places(game: Game[Any, Any]) -> Iterator[tuple[PlayOut, int]]:
     """Some rounds, and where in them to branch off."""
     for round_ in play_outs(game.name, ROUNDS)[-ROUNDS:]:
-        for at in range(0, len(round_.actions), len(round_.actions) // BRANCHES + 1):
-            yield round_, at
+        for branch in range(0, len(round_.actions), len(round_.actions) // BRANCHES + 1):
+            yield round_, branch
 
 
 def states_of(round_: PlayOut) -> list[State]:
@@ -39,10 +39,10 @@ def states_of(round_: PlayOut) -> list[State]:
     return states
 
 
-def fresh(round_: PlayOut, at: int) -> State:
+def fresh(round_: PlayOut, branch: int) -> State:
     """A state that nothing has been played on from."""
     state: State = round_.game.open(round_.rules, round_.opening)
-    for action in round_.actions[:at]:
+    for action in round_.actions[:branch]:
         state = play(round_.game, state, action)
     return state
 
@@ -50,29 +50,29 @@ def fresh(round_: PlayOut, at: int) -> State:
 @told_game
 def test_a_state_may_be_played_on_from_again(game: Game[Any, Any]) -> None:
     """Harm: a wrong key is taken back, or a screen looks ahead, and the game goes on from somewhere else."""
-    for round_, at in places(game):
+    for round_, branch in places(game):
         states = states_of(round_)
         for _ in range(2):
-            assert play(game, states[at], round_.actions[at]) == states[at + 1]
-        assert hash(states[at]) == hash(fresh(round_, at))
+            assert play(game, states[branch], round_.actions[branch]) == states[branch + 1]
+        assert hash(states[branch]) == hash(fresh(round_, branch))
 
 
 @told_game
 def test_a_copy_is_played_on_from_like_the_state_itself(game: Game[Any, Any]) -> None:
     """Harm: a copy takes the script away from the state, and one of the two goes on with the other's cards."""
-    for round_, at in places(game):
-        state, action = fresh(round_, at), round_.actions[at]
+    for round_, branch in places(game):
+        state, action = fresh(round_, branch), round_.actions[branch]
         copies = [copy.copy(state), structs.replace(state), copy.deepcopy(state)]
-        assert all(one == state for one in copies)
-        ends = [game.apply(one, action) for one in (*copies, state, *copies)]
-        assert ends == [states_of(round_)[at + 1]] * len(ends)
+        assert all(twin == state for twin in copies)
+        ends = [game.apply(start, action) for start in (*copies, state, *copies)]
+        assert ends == [states_of(round_)[branch + 1]] * len(ends)
 
 
 @told_game
 def test_a_script_lives_no_longer_than_the_state_that_it_stopped_at(game: Game[Any, Any]) -> None:
     """Harm: a process that has been dealing for weeks keeps a script of every game that was left unfinished."""
-    for round_, at in places(game):
-        state = fresh(round_, at)
+    for round_, branch in places(game):
+        state = fresh(round_, branch)
         telling = state.__dict__["telling"]
         script, layout = (weakref.ref(telling[0]), telling[1].opening)
         del telling
@@ -93,7 +93,7 @@ def test_two_may_play_on_from_one_state_at_once(game: Game[Any, Any]) -> None:
         return after
 
     with ThreadPoolExecutor(2) as pool:
-        for round_, at in places(game):
-            state, action = fresh(round_, at), round_.actions[at]
+        for round_, branch in places(game):
+            state, action = fresh(round_, branch), round_.actions[branch]
             ends = [pool.submit(answered, state, action) for _ in range(2)]
             assert [end.result() for end in ends] == [game.apply(state, action)] * 2

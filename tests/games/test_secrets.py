@@ -46,7 +46,7 @@ def test_what_leaves_the_house_holds_only_what_may(name: str) -> None:
     for round_ in play_outs(name, ROUNDS)[-OF_ALL:]:
         for state in [*round_.states, round_.state]:
             hands = {player.seat: player.hand for player in state.players}
-            faceup = sorted([*state.middle, *(c for one in state.players for c in (*one.stack, *one.kept))])
+            faceup = sorted([*state.middle, *(c for player in state.players for c in (*player.stack, *player.kept))])
             for viewer in (None, DEALER, *round_.opening.seats):
                 view = msgspec.to_builtins(game.view(state, viewer))
                 own = hands.get(viewer, ()) if viewer is not None else ()

@@ -23,7 +23,7 @@ from tables.games.play import play, replay
 from tables.games.record import judge, record_of
 from tables.games.record_document import RecordError
 from tables.games.script import Scripted
-from tests.games.test_every_game import PlayOut, _possible_start, chosen, play_outs, same
+from tests.games.test_every_game import PlayOut, _possible_start, alike, chosen, play_outs
 from tests.pace import by_pace
 
 TOLD = {name: game for name, game in GAMES.items() if game.kind == "pot"}
@@ -41,15 +41,15 @@ class Funded(PlayOut):
 
     def _conserved(self) -> None:
         opening, payments = self.opening, self.game.payments(self.state)
-        net = {one.seat: one.payout.net_cents for one in self.state.players}
-        raked = sum(one.coins for one in payments if one.kind == "rake")
+        net = {player.seat: player.payout.net_cents for player in self.state.players}
+        raked = sum(payment.coins for payment in payments if payment.kind == "rake")
         assert sum(net.values()) + self.game.pot(self.state) + raked == opening.pot
-        assert all(one.coins > 0 for one in payments)
+        assert all(payment.coins > 0 for payment in payments)
         assert paid_out(payments) == {seat: coins for seat, coins in net.items() if coins}
         if opening.stacks:
-            left = {seat: coins + net[seat] for seat, coins in zip(opening.seats, opening.stacks, strict=True)}
-            assert left == {one.seat: one.coins for one in self.state.players}
-            assert min(left.values()) >= 0, "a player paid more than was there"
+            coins_left = {seat: coins + net[seat] for seat, coins in zip(opening.seats, opening.stacks, strict=True)}
+            assert coins_left == {player.seat: player.coins for player in self.state.players}
+            assert min(coins_left.values()) >= 0, "a player paid more than was there"
 
 
 @dataclass
@@ -58,22 +58,22 @@ class Physical(PlayOut):
 
     def _conserved(self) -> None:
         state = self.state
-        known = [rank for one in state.players for rank in (*one.stack, *one.kept)]
-        held = sum(len(one.hand) for one in state.players)
-        assert UNKNOWN not in [*known, *state.middle], "an unknown card lies faceup"
-        assert all(lies <= whole for lies, whole in zip(cards_of([*known, *state.middle]), DECK, strict=True))
-        assert len(known) + held + len(state.middle) + state.facedown + state.left <= DECK_SIZE
+        faceup = [rank for player in state.players for rank in (*player.stack, *player.kept)]
+        in_hand = sum(len(player.hand) for player in state.players)
+        assert UNKNOWN not in [*faceup, *state.middle], "an unknown card lies faceup"
+        assert all(lying <= whole for lying, whole in zip(cards_of([*faceup, *state.middle]), DECK, strict=True))
+        assert len(faceup) + in_hand + len(state.middle) + state.facedown + state.left <= DECK_SIZE
         assert all(out <= whole for out, whole in zip(state.gone, DECK, strict=True))
 
 
 def paid_out(payments: tuple[Payment, ...]) -> dict[int, int]:
     """What each seat won or lost by some payments; seats that came out even are left out."""
     net: dict[int, int] = {}
-    for one in payments:
-        if one.payer:
-            net[one.payer] = net.get(one.payer, 0) - one.coins
-        if one.payee:
-            net[one.payee] = net.get(one.payee, 0) + one.coins
+    for payment in payments:
+        if payment.payer:
+            net[payment.payer] = net.get(payment.payer, 0) - payment.coins
+        if payment.payee:
+            net[payment.payee] = net.get(payment.payee, 0) + payment.coins
     return {seat: coins for seat, coins in net.items() if coins}
 
 
@@ -122,18 +122,23 @@ def physical(name: str) -> list[Physical]:
 def test_nobody_pays_beyond_what_is_there_and_every_coin_is_accounted_for(game: Game[Any, Any]) -> None:
     """Harm: a debt that no chip stands for, or a rake that nobody paid. (Each play-out checks it at every step.)"""
     rounds = funded(game.name)
-    for one in rounds:
-        assert replay(game, one.rules, one.opening, one.actions) == one.state
-        assert all(payout.why for payout in game.settle(one.state))
+    for round_ in rounds:
+        assert replay(game, round_.rules, round_.opening, round_.actions) == round_.state
+        assert all(payout.why for payout in game.settle(round_.state))
 
 
 @for_coins
 def test_the_short_and_the_raked_really_come_up(game: Game[Any, Any]) -> None:
     """Harm: the test above holds because nobody was ever short, or no pot was large enough to rake."""
     rounds = funded(game.name)
-    ends = [coins for one in rounds if one.opening.stacks for coins in (player.coins for player in one.state.players)]
+    ends = [
+        coins
+        for round_ in rounds
+        if round_.opening.stacks
+        for coins in (player.coins for player in round_.state.players)
+    ]
     assert 0 in ends, "nobody was ever all-in"
-    kinds = {payment.kind for one in rounds for payment in game.payments(one.state)}
+    kinds = {payment.kind for round_ in rounds for payment in game.payments(round_.state)}
     if "pot" in game.parts and game.name != "pairs":
         assert "rake" in kinds
 
@@ -141,12 +146,12 @@ def test_the_short_and_the_raked_really_come_up(game: Game[Any, Any]) -> None:
 @told_game
 def test_payments_are_only_ever_added(game: Game[Any, Any]) -> None:
     """Harm: a payment that became a transfer is told otherwise by a later state."""
-    for one in funded(game.name)[:100]:
+    for round_ in funded(game.name)[:100]:
         before: tuple[Payment, ...] = ()
-        for state in [*one.states, one.state]:
-            now = game.payments(state)
-            assert now[: len(before)] == before
-            before = now
+        for state in [*round_.states, round_.state]:
+            payments = game.payments(state)
+            assert payments[: len(before)] == before
+            before = payments
 
 
 MOVES = {"pay_pot": 1, "pay_seat": 0, "win_pot": -1, "rake": -1}
@@ -156,24 +161,24 @@ MOVES = {"pay_pot": 1, "pay_seat": 0, "win_pot": -1, "rake": -1}
 @told_game
 def test_payments_lead_to_the_pot_and_the_house_takes_no_more_than_its_rake(game: Game[Any, Any]) -> None:
     """Harm: the ledger, which moves the payments, comes to another pot than the game, or takes too much rake."""
-    for one in funded(game.name):
-        pot, rake = one.opening.pot, one.opening.rake
-        for paid in game.payments(one.state):
+    for round_ in funded(game.name):
+        pot, rake = round_.opening.pot, round_.opening.rake
+        for paid in game.payments(round_.state):
             named = {"pay_pot": (True, False), "pay_seat": (True, True), "win_pot": (False, True)}
             assert (paid.payer > 0, paid.payee > 0) == named.get(paid.kind, (False, False))
             assert paid.kind != "rake" or (rake and paid.coins == rake.of(pot))
             pot += paid.coins * MOVES[paid.kind]
             assert pot >= 0
-        assert pot == game.pot(one.state)
+        assert pot == game.pot(round_.state)
 
 
 @told_game
 def test_a_funded_game_comes_back_from_json(game: Game[Any, Any]) -> None:
     """Harm: after a crash, a table with a rake or with physical cards goes on with other coins or cards."""
-    for one in [*funded(game.name)[:LOGGED], *physical(game.name)[:LOGGED]]:
-        logged = msgspec.json.encode([one.rules, one.opening, one.actions])
+    for round_ in [*funded(game.name)[:LOGGED], *physical(game.name)[:LOGGED]]:
+        logged = msgspec.json.encode([round_.rules, round_.opening, round_.actions])
         read = msgspec.json.decode(logged, type=tuple[game.rules_type, Opening, list[Action]])  # type: ignore[name-defined]
-        assert replay(game, *read) == one.state
+        assert replay(game, *read) == round_.state
 
 
 # --- physical cards --------------------------------------------------------------------------------------------
@@ -182,18 +187,18 @@ def test_a_funded_game_comes_back_from_json(game: Game[Any, Any]) -> None:
 @told_game
 def test_games_on_physical_cards_end_and_replay(game: Game[Any, Any]) -> None:
     """Harm: a table where the cards are real stands still, or comes back as another one after a crash."""
-    for one in physical(game.name):
-        assert replay(game, one.rules, one.opening, one.actions) == one.state
-        payouts = game.settle(one.state)
-        assert {payout.seat for payout in payouts} == set(one.opening.seats)
+    for round_ in physical(game.name):
+        assert replay(game, round_.rules, round_.opening, round_.actions) == round_.state
+        payouts = game.settle(round_.state)
+        assert {payout.seat for payout in payouts} == set(round_.opening.seats)
         assert all(payout.card != UNKNOWN for payout in payouts)
 
 
 @told_game
 def test_nobody_names_a_card_that_nobody_has_seen(game: Game[Any, Any]) -> None:
     """Harm: the dealer is asked for the rank of a card that lies facedown, or a choice names no card at all."""
-    for one in physical(game.name)[:100]:
-        for state in one.states:
+    for round_ in physical(game.name)[:100]:
+        for state in round_.states:
             for ask in game.prompts(state):
                 if isinstance(ask, AskCard):
                     assert not ask.down, "a facedown card is dealt without a word"
@@ -206,13 +211,13 @@ def test_nobody_names_a_card_that_nobody_has_seen(game: Game[Any, Any]) -> None:
 @told_game
 def test_a_record_tells_of_coins_rake_and_unknown_cards_too(game: Game[Any, Any]) -> None:
     """Harm: a game as a table really dealt it, short stacks, rake and all, is judged as another one."""
-    for one in [*(funded(game.name)[:60] if game.coins else []), *physical(game.name)[:60]]:
-        answer = judge(json.dumps(record_of(game, one.rules, one.opening, one.actions)))
+    for round_ in [*(funded(game.name)[:60] if game.coins else []), *physical(game.name)[:60]]:
+        answer = judge(json.dumps(record_of(game, round_.rules, round_.opening, round_.actions)))
         assert answer["complete"]
-        assert answer["pot_left"] == game.pot(one.state)
-        assert answer["house_net"] == sum(paid.coins for paid in game.payments(one.state) if paid.kind == "rake")
+        assert answer["pot_left"] == game.pot(round_.state)
+        assert answer["house_net"] == sum(paid.coins for paid in game.payments(round_.state) if paid.kind == "rake")
         assert [(result["seat"], result["net"]) for result in answer["results"]] == [
-            (payout.seat, payout.net_cents) for payout in game.settle(one.state)
+            (payout.seat, payout.net_cents) for payout in game.settle(round_.state)
         ]
 
 
@@ -247,17 +252,18 @@ def leaks(game: Game[Any, Any], state: Any) -> Iterator[str]:
     A view is searched as the JSON that a page would get: with the hands changed to other cards, it must be the same.
     """
     for viewer in (None, DEALER, *state.opening.seats):
-        seen = msgspec.json.encode(game.view(state, viewer))
+        view = msgspec.json.encode(game.view(state, viewer))
         for player in state.players:
             if player.seat == viewer or not player.hand:
                 continue
-            other = tuple(rank % 10 + 1 for rank in player.hand)
+            swapped = tuple(rank % 10 + 1 for rank in player.hand)
             changed = tuple(
-                structs.replace(one, hand=other) if one.seat == player.seat else one for one in state.players
+                structs.replace(holder, hand=swapped) if holder.seat == player.seat else holder
+                for holder in state.players
             )
-            if msgspec.json.encode(game.view(structs.replace(state, players=changed), viewer)) != seen:
+            if msgspec.json.encode(game.view(structs.replace(state, players=changed), viewer)) != view:
                 yield f"viewer {viewer} reads the hand of seat {player.seat}"
-        for seat in json.loads(seen)["seats"]:
+        for seat in json.loads(view)["seats"]:
             if seat["hand"] and seat["seat"] != viewer:
                 yield f"viewer {viewer} is shown the hand of seat {seat['seat']}"
 
@@ -265,8 +271,8 @@ def leaks(game: Game[Any, Any], state: Any) -> Iterator[str]:
 @told_game
 def test_no_view_tells_what_its_viewer_must_not_know(game: Game[Any, Any]) -> None:
     """Harm: a player, the dealer or a passer-by reads a facedown card from the screen, or from behind it."""
-    for one in play_outs(game.name, 40)[-60:]:
-        for state in one.states[:: max(1, len(one.states) // 20)]:
+    for round_ in play_outs(game.name, 40)[-60:]:
+        for state in round_.states[:: max(1, len(round_.states) // 20)]:
             assert not list(leaks(game, state))
 
 
@@ -289,8 +295,8 @@ class Gossip(Scripted[NoRules]):
 
     def view(self, state: Any, viewer: int | None) -> Any:
         """With the sum of all hands in the pot."""
-        told = sum(rank for player in state.players for rank in player.hand)
-        return structs.replace(super().view(state, viewer), pot=told)
+        hand_sum = sum(rank for player in state.players for rank in player.hand)
+        return structs.replace(super().view(state, viewer), pot=hand_sum)
 
 
 def test_the_search_finds_a_leak() -> None:
@@ -311,19 +317,19 @@ def test_the_search_finds_a_leak() -> None:
 def test_simultaneous_choices_commute(game: Game[Any, Any]) -> None:
     """Harm: who is quicker with a secret choice changes the game."""
     met = 0
-    for one in play_outs(game.name, 20)[:80]:
+    for round_ in play_outs(game.name, 20)[:80]:
         if met >= 12:
             break
-        for state in one.states:
+        for state in round_.states:
             asks = [ask for ask in game.prompts(state) if isinstance(ask, AskChoice)]
             if len(asks) < 2 or met >= 12:
                 continue
             met += 1
-            made = [chosen(ask.seat, one.chance.choice(ask.choices)) for ask in asks[:3]]
+            choices = [chosen(ask.seat, round_.chance.choice(ask.choices)) for ask in asks[:3]]
             ends = []
-            for order in permutations(made):
+            for order in permutations(choices):
                 after = state
                 for action in order:
                     after = play(game, after, action)
                 ends.append(after)
-            assert all(same(ends[0], end) for end in ends)
+            assert all(alike(ends[0], end) for end in ends)

@@ -40,13 +40,15 @@ def leaks_of_cards(
     game: Game[Any, Any], rules: Any, opening: Opening, actions: Sequence[Action], chance: random.Random
 ) -> Iterator[str]:
     """Where a viewer could tell two facedown cards of others apart: they are exchanged, and nothing else may change."""
-    down = [at for at, ask in enumerate(_asked(game, rules, opening, actions)) if ask is not None and ask.down]
-    pairs = [(one, other) for one in down for other in down if one < other and _differ(actions, one, other)]
-    for one, other in chance.sample(pairs, min(6, len(pairs))):
+    down = [
+        index for index, ask in enumerate(_card_asks(game, rules, opening, actions)) if ask is not None and ask.down
+    ]
+    pairs = [(low, tlow) for low in down for tlow in down if low < tlow and _differ(actions, low, tlow)]
+    for low, high in chance.sample(pairs, min(6, len(pairs))):
         swapped = [*actions]
-        swapped[one], swapped[other] = _exchanged(actions, one, other)
-        owners = {action.to for action in (actions[one], actions[other]) if isinstance(action, Card)}
-        for state, world in _side_by_side(game, rules, opening, actions, swapped, after=other):
+        swapped[low], swapped[high] = _exchanged(actions, low, high)
+        owners = {action.to for action in (actions[low], actions[high]) if isinstance(action, Card)}
+        for state, world in _side_by_side(game, rules, opening, actions, swapped, after=high):
             for viewer in {None, DEALER, *opening.seats} - (owners - {DEALER}):
                 if _hand(state, viewer) != _hand(world, viewer):
                     continue  # one of the two cards was passed to this one
@@ -54,7 +56,9 @@ def leaks_of_cards(
                     yield f"which facedown cards {owners} have is seen by {viewer} after {len(state.actions)} actions"
 
 
-def _asked(game: Game[Any, Any], rules: Any, opening: Opening, actions: Sequence[Action]) -> Iterator[AskCard | None]:
+def _card_asks(
+    game: Game[Any, Any], rules: Any, opening: Opening, actions: Sequence[Action]
+) -> Iterator[AskCard | None]:
     state = game.open(rules, opening)
     for action in actions:
         ask = game.prompts(state)[0]
@@ -62,16 +66,21 @@ def _asked(game: Game[Any, Any], rules: Any, opening: Opening, actions: Sequence
         state = game.apply(state, action)
 
 
-def _differ(actions: Sequence[Action], one: int, other: int) -> bool:
-    first, second = actions[one], actions[other]
-    return isinstance(first, Card) and isinstance(second, Card) and first.rank != second.rank and first.to != second.to
+def _differ(actions: Sequence[Action], low: int, high: int) -> bool:
+    low_card, high_card = actions[low], actions[high]
+    return (
+        isinstance(low_card, Card)
+        and isinstance(high_card, Card)
+        and low_card.rank != high_card.rank
+        and low_card.to != high_card.to
+    )
 
 
-def _exchanged(actions: Sequence[Action], one: int, other: int) -> tuple[Card, Card]:
-    first, second = actions[one], actions[other]
-    assert isinstance(first, Card)
-    assert isinstance(second, Card)
-    return Card(second.rank, first.to), Card(first.rank, second.to)
+def _exchanged(actions: Sequence[Action], low: int, high: int) -> tuple[Card, Card]:
+    low_card, high_card = actions[low], actions[high]
+    assert isinstance(low_card, Card)
+    assert isinstance(high_card, Card)
+    return Card(high_card.rank, low_card.to), Card(low_card.rank, high_card.to)
 
 
 def _side_by_side(
@@ -79,13 +88,13 @@ def _side_by_side(
 ) -> Iterator[tuple[Any, Any]]:
     """The states of two worlds, from where both cards lie there for as long as they stay hidden and play goes alike."""
     state = world = game.open(rules, opening)
-    for at, (action, other) in enumerate(zip(actions, swapped, strict=True)):
+    for index, (action, exchanged) in enumerate(zip(actions, swapped, strict=True)):
         state = game.apply(state, action)
         try:
-            world = play(game, world, other)
+            world = play(game, world, exchanged)
         except Illegal:
             return  # the card was named, or its owner would have had other choices: no other world from here on
-        if at >= after:
+        if index >= after:
             if not _hidden_alone_differs(state, world) or _asks(game, state) != _asks(game, world):
                 return
             yield state, world
@@ -99,11 +108,15 @@ def _hidden_alone_differs(state: Any, world: Any) -> bool:
     """Whether what lies faceup is the same, and what was said of those who showed their cards and are out."""
     faceup = [
         (
-            one.middle,
-            [(player.stack, player.kept, player.columns) for player in one.players],
-            [player.payout for player in one.players if player.state == "out" and player.payout.outcome != "fold"],
+            table_state.middle,
+            [(player.stack, player.kept, player.columns) for player in table_state.players],
+            [
+                player.payout
+                for player in table_state.players
+                if player.state == "out" and player.payout.outcome != "fold"
+            ],
         )
-        for one in (state, world)
+        for table_state in (state, world)
     ]
     return faceup[0] == faceup[1] and bool(state.prompts)
 

@@ -48,14 +48,15 @@ def busy(felt: Felt) -> Felt:
 
 def watched(book: Book, number: int) -> None:
     """A slip with a signature, a discrepancy with its finding, and a run that ended."""
-    now = datetime.now(UTC)
+    moment = datetime.now(UTC)
     signing = slips.Signing(SlipName("rack", 2026, number), "counted", "eve", "dealer", 0)
     slips.write(signing, book.pk, number)
-    found = Discrepancy.objects.create(book=book, at=now, kind="count", amount_cents=5, level=0, message="5 over",
-                                       key=str(number))  # fmt: skip
-    Finding.objects.create(discrepancy=found, username="olga", by="olga Olga", at=now, text="A chip lay below")
-    run = Run.objects.create(task="hourly", slot=now + timedelta(hours=number), begun_at=now)
-    RunEnd.objects.create(run=run, at=now, found=0)
+    discrepancy = Discrepancy.objects.create(
+        book=book, at=moment, kind="count", amount_cents=5, level=0, message="5 over", key=str(number)
+    )
+    Finding.objects.create(discrepancy=discrepancy, username="olga", by="olga Olga", at=moment, text="A chip lay below")
+    run = Run.objects.create(task="hourly", slot=moment + timedelta(hours=number), begun_at=moment)
+    RunEnd.objects.create(run=run, at=moment, found=0)
 
 
 def page_of(model: str, view: str, *args: object) -> str:
@@ -126,13 +127,13 @@ def test_the_newest_entry_of_a_book_is_read_by_its_index(busy: Felt, operator: C
     with CaptureQueriesContext(connection) as queries:
         operator.get(page_of("logentry", "changelist"))
         operator.get(address)
-    asked = [query["sql"] for query in queries.captured_queries if 'FROM "ledger_logentry"' in query["sql"]]
-    assert asked
+    statements = [query["sql"] for query in queries.captured_queries if 'FROM "ledger_logentry"' in query["sql"]]
+    assert statements
     with connection.cursor() as cursor:
         # On a small log any plan is cheap: with these off, what is left shows whether an index gives the order.
         for dear in ("seqscan", "bitmapscan", "sort", "incremental_sort"):
             cursor.execute(f"SET LOCAL enable_{dear} = off")
-        for sql in asked:
+        for sql in statements:
             cursor.execute("EXPLAIN " + sql.replace("%", "%%"))
             plan = "\n".join(line for (line,) in cursor.fetchall())
             assert "Seq Scan on ledger_logentry" not in plan, plan
@@ -143,47 +144,47 @@ def test_the_newest_entry_of_a_book_is_read_by_its_index(busy: Felt, operator: C
 def test_a_list_counts_no_rows_and_asks_no_question_per_row(busy: Felt, operator: Client, model: str) -> None:
     """Harm prevented: a list of ten million rows that takes a minute because it counts them first."""
 
-    def asked() -> list[str]:
+    def statements() -> list[str]:
         with CaptureQueriesContext(connection) as queries:
             operator.get(page_of(model, "changelist"))
         return [query["sql"] for query in queries.captured_queries]
 
-    asked()  # which writes the session, once a minute
-    before = asked()
+    statements()  # which writes the session, once a minute
+    before = statements()
     assert not [sql for sql in before if "COUNT(" in sql and "ledger_" in sql]
     assert not [sql for sql in before if '"body"' in sql]
     for _ in range(6):
         busy.round()
     recount(busy.book.pk, "test")
-    assert len(asked()) == len(before)
+    assert len(statements()) == len(before)
 
 
 @pytest.mark.parametrize("model", ["slip", "slipsignature", "discrepancy", "finding", "run"])
 def test_a_longer_list_asks_no_more(busy: Felt, operator: Client, model: str) -> None:
     """Harm prevented: a list of slips that asks the database once more for each of them."""
 
-    def asked() -> int:
+    def query_count() -> int:
         with CaptureQueriesContext(connection) as queries:
             assert operator.get(page_of(model, "changelist")).status_code == 200
         return len(queries)
 
-    asked()
-    before = asked()
+    query_count()
+    before = query_count()
     for number in range(2, 6):
         watched(busy.book, number)
-    assert asked() == before
+    assert query_count() == before
 
 
 @pytest.mark.parametrize(
-    ("model", "asked", "rows"),
+    ("model", "query", "rows"),
     [
         ("slip", "series=rack", 1), ("slip", "series=fill", 0), ("slipsignature", "series=fill", 0),
         ("discrepancy", "state=closed", 1), ("discrepancy", "state=open", 0), ("run", "task=hourly", 1),
     ],
 )  # fmt: skip
-def test_lists_are_filtered(busy: Felt, operator: Client, model: str, asked: str, rows: int) -> None:
+def test_lists_are_filtered(busy: Felt, operator: Client, model: str, query: str, rows: int) -> None:
     """Harm prevented: an auditor who reads every slip of a year to find the open ones."""
-    page = operator.get(f"{page_of(model, 'changelist')}?{asked}")
+    page = operator.get(f"{page_of(model, 'changelist')}?{query}")
     assert len(page.context["cl"].result_list) == rows
 
 

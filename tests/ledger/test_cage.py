@@ -60,9 +60,9 @@ def test_posting_is_one_round_trip(felt: Felt) -> None:
     move = felt.chart.move("stake", "players", ("layout", 1), 2000)
     with transaction.atomic():
         head = log.lock(felt.book.pk)
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as queries:
             cage.post(head, Draft("round", "play", "101 Ann", {}), [move] * 9)
-    assert len(asked) == 1
+    assert len(queries) == 1
 
 
 def test_the_log_alone_tells_where_every_chip_went(felt: Felt) -> None:
@@ -114,9 +114,9 @@ def test_whatever_moves_the_sum_over_all_places_stays_zero(felt: Felt, data: st.
             expected[move.target_account_id] += amount
         if count:
             recount(felt.book.pk, "test")
-    found = cage.net_effect(cage.all_books())
-    assert {account: found.get(account, 0) for account in expected} == expected
-    assert sum(found.values()) == 0
+    net = cage.net_effect(cage.all_books())
+    assert {account: net.get(account, 0) for account in expected} == expected
+    assert sum(net.values()) == 0
     assert first_fault(felt.book.pk) is None
 
 
@@ -138,8 +138,8 @@ def test_books_are_opened_once(felt: Felt) -> None:
 
 def test_balances_of_house_and_table_agree(felt: Felt) -> None:
     """Harm prevented: a cage that counts only one table's fills."""
-    other = lay_felt("Table 2")
-    other.credit(300_000)
+    second_felt = lay_felt("Table 2")
+    second_felt.credit(300_000)
     house = Book.objects.get(name=HOUSE)
     assert places(house) == {"issue": -2 * FLOAT_CENTS, "cage": 300_000}
     for account, cents in [*cage.balances(house.pk).items(), *cage.balances(felt.book.pk).items()]:
@@ -150,16 +150,16 @@ def test_balances_of_house_and_table_agree(felt: Felt) -> None:
 
 def test_recounts_change_no_balance(felt: Felt) -> None:
     """Harm prevented: a sum that differs by where one starts to add."""
-    other = lay_felt("Table 2")
+    second_felt = lay_felt("Table 2")
     books = [*cage.all_books()]
     for number in range(12):
         felt.round(seat=number % 6 + 1)
-        other.win()
+        second_felt.win()
         without = [cage.balances(book) for book in books]
         if number % 3 == 0:
             recount(felt.book.pk, "test")
         if number % 5 == 0:
-            recount(other.book.pk, "test")
+            recount(second_felt.book.pk, "test")
         assert [cage.balances(book) for book in books] == without
 
 
@@ -168,13 +168,13 @@ def test_recounts_change_no_balance(felt: Felt) -> None:
 
 def rows_scanned(work: Callable[[], Any]) -> int:
     """How many rows of transfers and recounts the database looks at for what `work` asks."""
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         work()
     scanned = 0
     with transaction.atomic(), connection.cursor() as cursor:
         # A table of a few pages is read whole, and rightly so; here it stands for one of millions of rows.
         cursor.execute("SET LOCAL enable_seqscan = off")
-        for query in asked.captured_queries:
+        for query in queries.captured_queries:
             if query["sql"].lstrip().startswith(("SELECT", "WITH")) and "FOR NO KEY" not in query["sql"]:
                 cursor.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + query["sql"].replace("%", "%%"))
                 scanned += scanned_below(cursor.fetchone()[0][0]["Plan"])
@@ -222,16 +222,16 @@ def at_once(*work: Callable[[], object]) -> list[BaseException]:
     """Run each in a thread with a connection of its own, all starting together; returns what they raised."""
     start, raised = threading.Barrier(len(work)), []
 
-    def run(one: Callable[[], object]) -> None:
+    def run(call: Callable[[], object]) -> None:
         try:
             start.wait()
-            one()
+            call()
         except Exception as error:
             raised.append(error)
         finally:
             connection.close()
 
-    threads = [threading.Thread(target=run, args=[one]) for one in work]
+    threads = [threading.Thread(target=run, args=[call]) for call in work]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -294,7 +294,7 @@ def test_proving_and_recounting_in_the_middle_of_play(open_felt: Felt) -> None:
 
 def test_two_tables_do_not_wait_for_each_other(open_felt: Felt) -> None:
     """Harm prevented: a house that is as slow as its slowest table."""
-    other = lay_felt("Table 2")
+    second_felt = lay_felt("Table 2")
     with transaction.atomic():
         log.lock(open_felt.book.pk)
-        assert at_once(other.round) == []
+        assert at_once(second_felt.round) == []

@@ -95,10 +95,10 @@ def test_without_a_change_the_entry_and_its_transfer_are_accepted(felt: Felt) ->
         cursor.execute(*transfer(felt))
 
 
-@pytest.mark.parametrize("at", ["infinity", "-infinity", "20000-01-01"])
-def test_an_entry_is_of_a_moment(felt: Felt, at: str) -> None:
+@pytest.mark.parametrize("time_text", ["infinity", "-infinity", "20000-01-01"])
+def test_an_entry_is_of_a_moment(felt: Felt, time_text: str) -> None:
     """Harm prevented: an entry whose time nobody can read, and with it the page of the log that it stands on."""
-    assert refused_entry(felt, at=at) == "ledger_logentry_moment"
+    assert refused_entry(felt, at=time_text) == "ledger_logentry_moment"
 
 
 # --- Rows are added, never changed ----------------------------------------------------------------------------
@@ -197,10 +197,10 @@ def test_an_entry_whose_hash_is_not_that_of_what_it_says_is_refused(felt: Felt, 
 @pytest.mark.parametrize("by", ['A "nick" \\ name', "\u0001\t\n", "Zoë \u2028 \U0001f0cf \x7f", "</b>&"])
 def test_the_database_spells_a_heading_as_the_ledger_does(felt: Felt, by: str) -> None:
     """Harm prevented: somebody whose name has a quotation mark, and whose entries the database refuses."""
-    other = cage.open_table_book(f"Table {by}", 6)
+    book = cage.open_table_book(f"Table {by}", 6)
     for round, key in ((None, None), (7, UUID("5f0c7a86-2f9e-4d5b-9a39-0c5d6f4e9c11"))):
         with transaction.atomic():
-            log.append(log.lock(other.pk), Draft("round", "play", by, {}, round=round, key=key))
+            log.append(log.lock(book.pk), Draft("round", "play", by, {}, round=round, key=key))
 
 
 def test_a_new_entry_is_of_the_newest_format(felt: Felt) -> None:
@@ -225,8 +225,8 @@ def test_a_key_is_used_once_in_a_book(felt: Felt) -> None:
 def test_a_chain_does_not_continue_in_another_book(felt: Felt) -> None:
     """Harm prevented: an entry that belongs to no table, or to the wrong one."""
     assert refused_entry(felt, book_id=10**9) == "ledger_logentry_book"
-    other = cage.open_table_book("Table 2", 6)
-    assert refused_entry(felt, book_id=other.pk) == "ledger_logentry_prev"
+    book = cage.open_table_book("Table 2", 6)
+    assert refused_entry(felt, book_id=book.pk) == "ledger_logentry_prev"
 
 
 @pytest.mark.parametrize(
@@ -261,8 +261,8 @@ def test_a_transfer_of_unknown_kind_is_refused(felt: Felt, kind: str) -> None:
 
 def test_chips_do_not_move_from_a_place_to_itself(felt: Felt) -> None:
     """Harm prevented: turnover that is none."""
-    same = {"target_id": felt.chart.ids["players", None], "target_place": "players"}
-    assert refused_transfer(felt, **same) in ("ledger_transfer_moves", "ledger_transfer_closed_list")
+    players = {"target_id": felt.chart.ids["players", None], "target_place": "players"}
+    assert refused_transfer(felt, **players) in ("ledger_transfer_moves", "ledger_transfer_closed_list")
     assert refused_transfer(felt, target_id=felt.chart.ids["players", None]) == "ledger_transfer_moves"
 
 
@@ -274,9 +274,9 @@ def test_a_transfer_names_the_place_of_its_accounts(felt: Felt) -> None:
 
 def test_chips_do_not_move_between_tables(felt: Felt) -> None:
     """Harm prevented: a cross-fill: one table's shortage covered from another's rack."""
-    other = cage.chart(cage.open_table_book("Table 2", 6).pk)
-    assert refused_transfer(felt, source_id=other.ids["players", None]) == "ledger_transfer_source"
-    assert refused_transfer(felt, target_id=other.ids["layout", 1]) == "ledger_transfer_target"
+    chart = cage.chart(cage.open_table_book("Table 2", 6).pk)
+    assert refused_transfer(felt, source_id=chart.ids["players", None]) == "ledger_transfer_source"
+    assert refused_transfer(felt, target_id=chart.ids["layout", 1]) == "ledger_transfer_target"
 
 
 def test_no_transfer_is_slipped_under_an_old_entry(felt: Felt) -> None:
@@ -296,9 +296,9 @@ def test_a_transfer_belongs_to_an_entry(felt: Felt) -> None:
 def test_a_reversal_moves_the_same_chips_back_once(felt: Felt) -> None:
     """Harm prevented: a correction that corrects too much, twice, or something else."""
     felt.round()
-    stake, other = Transfer.objects.filter(kind="stake").first(), Transfer.objects.filter(kind="loss").first()
+    stake, loss = Transfer.objects.filter(kind="stake").first(), Transfer.objects.filter(kind="loss").first()
     assert stake
-    assert other
+    assert loss
     back = {
         "kind": "reversal", "source_id": stake.target_id, "source_place": "layout",
         "target_id": stake.source_id, "target_place": "players",
@@ -306,7 +306,7 @@ def test_a_reversal_moves_the_same_chips_back_once(felt: Felt) -> None:
     assert refused_transfer(felt, **back) == "ledger_transfer_reversal"
     assert refused_transfer(felt, reverses_id=stake.pk) == "ledger_transfer_reversal"
     assert refused_transfer(felt, **back, reverses_id=stake.pk, amount_cents=1999) == "ledger_transfer_undoes"
-    assert refused_transfer(felt, **back, reverses_id=other.pk) == "ledger_transfer_undoes"
+    assert refused_transfer(felt, **back, reverses_id=loss.pk) == "ledger_transfer_undoes"
     assert refused_transfer(felt, **back, reverses_id=10**9) == "ledger_transfer_undoes"
     felt.write(*undone(posted for posted in cage.transfers(felt.book.pk) if posted.id == stake.pk))
     assert refused_transfer(felt, **back, reverses_id=stake.pk) == "ledger_transfer_reversed_once"

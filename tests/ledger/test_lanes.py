@@ -81,7 +81,7 @@ def test_a_failure_gives_its_place_up() -> None:
 @pytest.mark.parametrize("connections", [6, 7, 12, 24, 48, 200])
 def test_the_lanes_together_take_no_more_than_a_process_may_have(connections: int) -> None:
     lanes = widths.widths(connections, {})
-    assert sum(one.connections for one in lanes.values()) <= connections
+    assert sum(lane.connections for lane in lanes.values()) <= connections
     assert lanes["dealers"].connections >= 2
     assert all(lanes[name].connections >= 1 for name in ("seats", "pages", "door", "exports"))
 
@@ -95,7 +95,7 @@ def test_a_screen_is_answered_before_it_gives_up() -> None:
 
 def test_a_worker_has_no_pool_and_waits_as_it_is_told() -> None:
     lanes = widths.widths(0, {"COMMANDS_LOCK_MS": "1234"})
-    assert not any(one.connections for one in lanes.values())
+    assert not any(lane.connections for lane in lanes.values())
     assert "-c lock_timeout=1234 " in lanes["commands"].options
 
 

@@ -31,9 +31,9 @@ ANOTHER_HASH = "its hash is not the hash of what it says and of the entry before
 
 def fault(felt: Felt) -> tuple[int, str]:
     """What the full proof and the proof of new entries find; a fault after the last recount is found by both."""
-    found = first_fault(felt.book.pk)
-    assert found is not None, "nothing was found"
-    return found.seq, found.what
+    breach = first_fault(felt.book.pk)
+    assert breach is not None, "nothing was found"
+    return breach.seq, breach.what
 
 
 def test_an_untouched_book_holds(dealt_felt: Felt) -> None:
@@ -75,7 +75,7 @@ def test_a_hash_replaced_under_a_canonical_body(dealt_felt: Felt, tamper: Tamper
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "what"),
+    ("column", "value", "sentence"),
     [
         ("kind", "take_back", ANOTHER_HASH),
         ("subject", "shoe", ANOTHER_HASH),
@@ -87,15 +87,15 @@ def test_a_hash_replaced_under_a_canonical_body(dealt_felt: Felt, tamper: Tamper
     ],
 )
 def test_a_column_that_says_other_than_was_hashed(
-    dealt_felt: Felt, tamper: Tamper, column: str, value: object, what: str
+    dealt_felt: Felt, tamper: Tamper, column: str, value: object, sentence: str
 ) -> None:
     """Harm prevented: an entry hidden from every search and report, while its hash still holds."""
     tamper(f"UPDATE ledger_logentry SET {column} = %s WHERE book_id = %s AND seq = 5", value, dealt_felt.book.pk)
-    assert fault(dealt_felt) == (5, what)
+    assert fault(dealt_felt) == (5, sentence)
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "what"),
+    ("column", "value", "sentence"),
     [
         ("kind", "take_back", "its kind is 'take_back', its body says 'play'"),
         ("by", "102 Bob", "its by is '102 Bob', its body says '101 Ann'"),
@@ -105,13 +105,13 @@ def test_a_column_that_says_other_than_was_hashed(
         ("book", "Table 9", "its book is"),
     ],
 )
-def test_a_column_that_says_other_than_a_body_of_format_1(column: str, value: object, what: str) -> None:
+def test_a_column_that_says_other_than_a_body_of_format_1(column: str, value: object, sentence: str) -> None:
     """Harm prevented: an old entry hidden from every search and report, while its hash, of the body alone, holds."""
     entry = of_format_1()
     assert verify_chain([entry], Head(1, "Table 1", 1, entry.hash)) is None
     fault = verify_chain([replace(entry, **{column: value})], Head(1, "Table 1", 1, entry.hash))
     assert fault is not None
-    assert fault.what.startswith(what)
+    assert fault.what.startswith(sentence)
 
 
 def of_format_1(**changed: object) -> Entry:
@@ -123,7 +123,7 @@ def of_format_1(**changed: object) -> Entry:
 
 
 @pytest.mark.parametrize(
-    ("body", "what"),
+    ("body", "sentence"),
     [
         (b"[1]", "its body has not the parts of an entry"),
         (b"[2]", "its body has not the parts of an entry"),
@@ -147,15 +147,15 @@ def of_format_1(**changed: object) -> Entry:
         (b"1" * 10_000, "its body is not JSON"),
     ],
 )
-def test_a_body_of_no_shape(dealt_felt: Felt, tamper: Tamper, body: bytes, what: str) -> None:
+def test_a_body_of_no_shape(dealt_felt: Felt, tamper: Tamper, body: bytes, sentence: str) -> None:
     """Harm prevented: an entry that ends the proof with a traceback, and hides itself and all after it."""
     tamper("UPDATE ledger_logentry SET body = %s WHERE book_id = %s AND seq = 5", body, dealt_felt.book.pk)
     tamper.rehash(dealt_felt.book.pk, 5, only=True)
-    assert fault(dealt_felt) == (5, what)
+    assert fault(dealt_felt) == (5, sentence)
 
 
 @pytest.mark.parametrize(
-    ("part", "value", "what"),
+    ("part", "value", "sentence"),
     [
         ("moves", 7, "its content or its transfers have not the shape"),
         ("moves", None, "its content or its transfers have not the shape"),
@@ -168,18 +168,18 @@ def test_a_body_of_no_shape(dealt_felt: Felt, tamper: Tamper, body: bytes, what:
         ("more", 1, "its body has not the parts of an entry"),
     ],
 )
-def test_a_part_of_another_type(part: str, value: object, what: str) -> None:
+def test_a_part_of_another_type(part: str, value: object, sentence: str) -> None:
     """Harm prevented: the same in format 1, with one field that is read before it is looked at."""
     entry = of_format_1(**{part: value})
     fault = verify_chain([entry], Head(1, "Table 1", 1, entry.hash))
     assert fault is not None
-    assert what in fault.what
+    assert sentence in fault.what
 
 
-@pytest.mark.parametrize("at", ["infinity", "-infinity", "20000-01-01", "0044-03-15 BC"])
-def test_a_time_that_is_no_moment(dealt_felt: Felt, tamper: Tamper, at: str) -> None:
+@pytest.mark.parametrize("time_text", ["infinity", "-infinity", "20000-01-01", "0044-03-15 BC"])
+def test_a_time_that_is_no_moment(dealt_felt: Felt, tamper: Tamper, time_text: str) -> None:
     """Harm prevented: a row that cannot be read, for which the first one of its page is blamed."""
-    tamper("UPDATE ledger_logentry SET at = %s WHERE book_id = %s AND seq = 5", at, dealt_felt.book.pk)
+    tamper("UPDATE ledger_logentry SET at = %s WHERE book_id = %s AND seq = 5", time_text, dealt_felt.book.pk)
     assert fault(dealt_felt) == (5, "its time is no moment")
 
 
@@ -187,11 +187,11 @@ def test_a_time_that_runs_back(open_felt: Felt) -> None:
     """Harm prevented: an entry of today that passes for one of last week."""
     forged = open_felt.write().seq + 1
     with transaction.atomic():
-        now = replace(log.lock(open_felt.book.pk), at=None)
+        head = replace(log.lock(open_felt.book.pk), at=None)
         yesterday = Draft("round", "play", "101 Ann", {}, at=datetime.now(UTC) - timedelta(days=1))
-        log.append(now, yesterday)
-    seq, what = fault(open_felt)
-    assert (seq, what.endswith("earlier than the entry before it")) == (forged, True)
+        log.append(head, yesterday)
+    seq, sentence = fault(open_felt)
+    assert (seq, sentence.endswith("earlier than the entry before it")) == (forged, True)
 
 
 def test_a_clock_that_was_put_back_writes_no_earlier_time(open_felt: Felt, clock: Clock) -> None:
@@ -216,11 +216,11 @@ def test_the_first_row_dropped(dealt_felt: Felt, tamper: Tamper) -> None:
     assert fault(dealt_felt) == (1, "is missing")
 
 
-@pytest.mark.parametrize("first", [12, 11, 1])
-def test_the_last_rows_dropped(dealt_felt: Felt, tamper: Tamper, first: int) -> None:
+@pytest.mark.parametrize("first_seq", [12, 11, 1])
+def test_the_last_rows_dropped(dealt_felt: Felt, tamper: Tamper, first_seq: int) -> None:
     """Harm prevented: the end cut off, which no hash of what is left can show."""
-    tamper("DELETE FROM ledger_logentry WHERE book_id = %s AND seq >= %s", dealt_felt.book.pk, first)
-    assert fault(dealt_felt) == (first, "is missing: the book knows 12 entries")
+    tamper("DELETE FROM ledger_logentry WHERE book_id = %s AND seq >= %s", dealt_felt.book.pk, first_seq)
+    assert fault(dealt_felt) == (first_seq, "is missing: the book knows 12 entries")
 
 
 def test_the_last_row_and_its_transfers_dropped_and_the_head_moved_back(dealt_felt: Felt, tamper: Tamper) -> None:
@@ -319,8 +319,8 @@ def test_recounts_that_contradict_one_another_show(dealt_felt: Felt, tamper: Tam
     """Harm prevented: one recount's note forged along with the chain, and the others forgotten."""
     rewrite_from(tamper, dealt_felt, 5)
     forged = LogEntry.objects.get(book=dealt_felt.book, seq=8).hash
-    one = Recount.objects.filter(book=dealt_felt.book, through_seq=8).first()
-    tamper("UPDATE ledger_recount SET head_hash = %s WHERE id = %s", forged, one.pk)
+    recount = Recount.objects.filter(book=dealt_felt.book, through_seq=8).first()
+    tamper("UPDATE ledger_recount SET head_hash = %s WHERE id = %s", forged, recount.pk)
     assert fault(dealt_felt) == (8, "is not the entry that a recount noted: hashed anew")
 
 
@@ -397,8 +397,8 @@ json_values = st.recursive(
 def test_any_content_is_proved_as_it_was_written(content: dict[str, object]) -> None:
     """Harm prevented: a name with an accent, or a big number, that makes an honest entry look forged."""
     head = Head(1, "Table é", 0, None)
-    at = datetime.now(UTC)
-    sealed = log.seal(head, Draft("round", "play", "101 Ann", content, at=at))
+    moment = datetime.now(UTC)
+    sealed = log.seal(head, Draft("round", "play", "101 Ann", content, at=moment))
     row = sealed.row
     entry = Entry(row[0], head.name, *row[1:])
     assert entry.content == content
@@ -417,10 +417,10 @@ def test_reading_takes_a_page_at_a_time(felt: Felt, monkeypatch: pytest.MonkeyPa
     for _ in range(21):
         felt.write()
     monkeypatch.setattr(log, "CHUNK", 5)
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         read = list(entries(felt.book.pk))
     assert [entry.seq for entry in read] == list(range(1, 24))
-    assert len(asked) == 5
+    assert len(queries) == 5
     assert [entry.seq for entry in entries(felt.book.pk, since=20, through=22)] == [21, 22]
 
 

@@ -26,7 +26,7 @@ def book() -> Book:
 
 
 @pytest.fixture
-def held(book: Book, superuser_connection: psycopg.Connection) -> Iterator[psycopg.Connection]:
+def holder(book: Book, superuser_connection: psycopg.Connection) -> Iterator[psycopg.Connection]:
     """Somebody holds the house's book."""
     load.hold(HOUSE, superuser_connection)
     yield superuser_connection
@@ -41,71 +41,71 @@ def disguised(intruder: psycopg.Connection) -> Iterator[psycopg.Connection]:
     intruder.execute("RESET session_replication_role")
 
 
-def comes(username: str) -> None:
+def sign_in(username: str) -> None:
     house.leave(StaffSignedIn(username=username, terminal=None, address=None), "test")
 
 
-def written() -> list[tuple[str, bool]]:
+def sign_ins() -> list[tuple[str, bool]]:
     """Who signed in, as the book has it, and whether it was written later."""
     contents = [row.content for row in LogEntry.objects.filter(book__name=HOUSE, subject="staff").order_by("seq")]
     return [(content["username"], "happened_at" in content) for content in contents]
 
 
-def test_nobody_waits_and_the_next_who_holds_the_book_writes_it_first(held: psycopg.Connection) -> None:
-    comes("ann")
-    comes("bob")
-    assert written() == []
-    held.execute("ROLLBACK")
+def test_nobody_waits_and_the_next_who_holds_the_book_writes_it_first(holder: psycopg.Connection) -> None:
+    sign_in("ann")
+    sign_in("bob")
+    assert sign_ins() == []
+    holder.execute("ROLLBACK")
     house.note(StaffChanged(username="cas", new=()), "test")
-    assert written() == [("ann", True), ("bob", True), ("cas", False)]
+    assert sign_ins() == [("ann", True), ("bob", True), ("cas", False)]
 
 
-def test_what_waits_is_older_than_what_comes(held: psycopg.Connection) -> None:
+def test_what_waits_is_older_than_what_comes(holder: psycopg.Connection) -> None:
     """Out and in again must not read as in and out."""
-    comes("ann")
-    held.execute("ROLLBACK")
-    comes("bob")
-    assert written() == [("ann", True), ("bob", False)]
+    sign_in("ann")
+    holder.execute("ROLLBACK")
+    sign_in("bob")
+    assert sign_ins() == [("ann", True), ("bob", False)]
 
 
-def test_the_entry_says_when_it_happened(held: psycopg.Connection) -> None:
-    comes("ann")
-    left = Notice.objects.get()
-    held.execute("ROLLBACK")
+def test_the_entry_says_when_it_happened(holder: psycopg.Connection) -> None:
+    sign_in("ann")
+    notice = Notice.objects.get()
+    holder.execute("ROLLBACK")
     assert house.carry() == 1
-    entry = LogEntry.objects.get(book__name=HOUSE, key=left.key)
-    assert entry.content["happened_at"] == notices.timestamp(left.at)
+    entry = LogEntry.objects.get(book__name=HOUSE, key=notice.key)
+    assert entry.content["happened_at"] == notices.timestamp(notice.at)
     assert house.carry() == 0, "once"
 
 
-def test_the_watch_writes_it_within_a_minute(held: psycopg.Connection) -> None:
-    comes("ann")
-    held.execute("ROLLBACK")
+def test_the_watch_writes_it_within_a_minute(holder: psycopg.Connection) -> None:
+    sign_in("ann")
+    holder.execute("ROLLBACK")
     watch.watch()
-    assert written() == [("ann", True)]
+    assert sign_ins() == [("ann", True)]
 
 
-def test_a_notice_falls_with_what_it_tells_of(held: psycopg.Connection) -> None:
+def test_a_notice_falls_with_what_it_tells_of(holder: psycopg.Connection) -> None:
     with transaction.atomic():
-        comes("ann")
+        sign_in("ann")
         transaction.set_rollback(True)
     assert not Notice.objects.exists()
 
 
-def test_whoever_dies_while_writing_has_written_nothing(held: psycopg.Connection) -> None:
-    comes("ann")
-    held.execute("ROLLBACK")
+def test_whoever_dies_while_writing_has_written_nothing(holder: psycopg.Connection) -> None:
+    sign_in("ann")
+    holder.execute("ROLLBACK")
     with transaction.atomic():
         house.lock()
         transaction.set_rollback(True)
-    assert written() == []
+    assert sign_ins() == []
     assert house.carry() == 1
 
 
 def test_the_application_cannot_change_or_delete_one(
-    held: psycopg.Connection, app_connection: psycopg.Connection
+    holder: psycopg.Connection, app_connection: psycopg.Connection
 ) -> None:
-    comes("ann")
+    sign_in("ann")
     for statement in (
         "DELETE FROM ledger_notice",
         "UPDATE ledger_notice SET kind = 'signed_out'",
@@ -114,7 +114,7 @@ def test_the_application_cannot_change_or_delete_one(
         with pytest.raises(psycopg.Error):
             app_connection.execute(statement)
         app_connection.rollback()
-    held.execute("ROLLBACK")
+    holder.execute("ROLLBACK")
     house.carry()
     with pytest.raises(DatabaseError):
         Notice.objects.update(seq=None)
@@ -127,12 +127,12 @@ def fault(book: Book) -> str:
     return str(proofs.verify(Book.objects.get(pk=book.pk)).fault)
 
 
-def test_a_proof_finds_one_that_never_reached_the_book(book: Book, held: psycopg.Connection) -> None:
-    comes("ann")
+def test_a_proof_finds_one_that_never_reached_the_book(book: Book, holder: psycopg.Connection) -> None:
+    sign_in("ann")
     assert fault(book) == "None", "it may wait for a while"
-    held.execute("ROLLBACK")
-    with disguised(held):
-        held.execute("UPDATE ledger_notice SET at = %s", [timezone.now() - timedelta(minutes=11)])
+    holder.execute("ROLLBACK")
+    with disguised(holder):
+        holder.execute("UPDATE ledger_notice SET at = %s", [timezone.now() - timedelta(minutes=11)])
     assert "was never written in the book" in fault(book)
 
 
@@ -145,11 +145,11 @@ def test_a_proof_finds_one_that_never_reached_the_book(book: Book, held: psycopg
         "UPDATE ledger_notice SET seq = seq + 1",
     ],
 )
-def test_a_proof_finds_one_that_was_removed_or_altered(book: Book, held: psycopg.Connection, harm: str) -> None:
-    comes("ann")
-    held.execute("ROLLBACK")
+def test_a_proof_finds_one_that_was_removed_or_altered(book: Book, holder: psycopg.Connection, harm: str) -> None:
+    sign_in("ann")
+    holder.execute("ROLLBACK")
     house.carry()
     assert fault(book) == "None"
-    with disguised(held):
-        held.execute(harm)
+    with disguised(holder):
+        holder.execute(harm)
     assert "what was left at the book's door" in fault(book)

@@ -13,9 +13,9 @@ from tests.ledger.conftest import FLOAT_CENTS, Felt, Tamper, lay_felt
 
 
 def fault(felt: Felt, since: int = 0) -> tuple[int, str]:
-    found = first_fault(felt.book.pk, since=since)
-    assert found is not None, "nothing was found"
-    return found.seq, found.what
+    breach = first_fault(felt.book.pk, since=since)
+    assert breach is not None, "nothing was found"
+    return breach.seq, breach.what
 
 
 # --- Transfers against the log --------------------------------------------------------------------------------
@@ -26,11 +26,11 @@ def test_a_payout_altered(dealt_felt: Felt, tamper: Tamper) -> None:
     tamper("UPDATE ledger_transfer SET amount_cents = 9999 WHERE book_id = %s AND seq = 10 AND kind = 'win'",
            dealt_felt.book.pk)  # fmt: skip
     for since in (0, 8):
-        seq, what = fault(dealt_felt, since)
+        seq, sentence = fault(dealt_felt, since)
         assert seq == 10
-        assert what.startswith("its transfer 2 is ['win', 'rack#")
-        assert "9999" in what
-        assert "it recorded ['win'" in what
+        assert sentence.startswith("its transfer 2 is ['win', 'rack#")
+        assert "9999" in sentence
+        assert "it recorded ['win'" in sentence
 
 
 def test_a_payout_to_another_seat(dealt_felt: Felt, tamper: Tamper) -> None:
@@ -84,8 +84,8 @@ def test_a_recount_altered(dealt_felt: Felt, tamper: Tamper) -> None:
     rack = dealt_felt.chart.ids["rack", None]
     tamper("UPDATE ledger_recount SET balance_cents = balance_cents + 100 WHERE account_id = %s AND through_seq = 8",
            rack)  # fmt: skip
-    said = "the recount through it says 9,597 in rack, the transfers make 9,596"
-    assert fault(dealt_felt) == (8, said)
+    sentence = "the recount through it says 9,597 in rack, the transfers make 9,596"
+    assert fault(dealt_felt) == (8, sentence)
 
 
 def test_a_recount_left_out(dealt_felt: Felt, tamper: Tamper) -> None:
@@ -103,16 +103,16 @@ def test_a_recount_made_up_by_the_application(dealt_felt: Felt) -> None:
         Recount.objects.create(book=dealt_felt.book, account_id=layout, through_seq=8, head_hash=anchor.head_hash,
                                balance_cents=500, at=anchor.at, by="x")  # fmt: skip
         assert fault(dealt_felt) == (8, "the recount through it says 5 in layout 6, the transfers make 0")
-        found = wrong_recount(dealt_felt.book.pk, since=0)
-        assert found
-        assert found.seq == 8
+        breach = wrong_recount(dealt_felt.book.pk, since=0)
+        assert breach
+        assert breach.seq == 8
         transaction.set_rollback(True)
 
 
 def test_a_recount_writes_every_account_that_was_ever_touched(felt: Felt) -> None:
     """Harm prevented: a place whose last count lies so far back that finding it means reading history."""
-    first = recount(felt.book.pk, "7 Eve")
-    assert {row.account_id for row in first} == {
+    rows = recount(felt.book.pk, "7 Eve")
+    assert {row.account_id for row in rows} == {
         felt.chart.ids[place, None] for place in ("cage", "transit", "rack", "players")
     }
     assert recount(felt.book.pk, "7 Eve") == []
@@ -186,11 +186,11 @@ def test_a_place_that_holds_less_than_nothing_is_reported(felt: Felt) -> None:
 
 def test_players_may_carry_chips_between_tables_but_not_make_them(felt: Felt) -> None:
     """Harm prevented: an alert for every player who changes tables; and none when chips appear from nowhere."""
-    other = lay_felt("Table 2")
-    other.write(other.chart.move("stake", "players", ("layout", 1), 90_000))
-    assert inspect_book(other.book.pk) == []
+    second_felt = lay_felt("Table 2")
+    second_felt.write(second_felt.chart.move("stake", "players", ("layout", 1), 90_000))
+    assert inspect_book(second_felt.book.pk) == []
     assert inspect_house() == []
-    other.write(other.chart.move("stake", "players", ("layout", 1), 90_000))
+    second_felt.write(second_felt.chart.move("stake", "players", ("layout", 1), 90_000))
     (alert,) = inspect_house()
     assert alert.message == "house: players holds less than nothing"
     assert alert.evidence["balance_cents"] == -80_000

@@ -40,9 +40,9 @@ def house(open_felt: Felt, key_file: Path, clock: Clock) -> Felt:
 
 
 def note() -> sealed_note.Note:
-    found = sealed_note.read(sealed.note_file())
-    assert found is not None
-    return found[0]
+    notes = sealed_note.read(sealed.note_file())
+    assert notes is not None
+    return notes[0]
 
 
 def not_sealed() -> str:
@@ -57,13 +57,13 @@ def forget_the_seals(intruder: Intruder, since: int = 1) -> None:
     intruder("DELETE FROM ledger_dayroot WHERE number >= %s", since)
     intruder("DELETE FROM ledger_bookroot WHERE day = ANY(%s)", days)
     entries = LogEntry.objects.filter(book__name=HOUSE)
-    first = next(
+    first_seq = next(
         entry.seq
         for entry in entries.filter(subject="day", kind="sealed").order_by("seq")
         if entry.content["document"]["number"] >= since
     )
-    before = entries.get(seq=first - 1)
-    intruder("DELETE FROM ledger_logentry WHERE book_id = %s AND seq >= %s", before.book_id, first)
+    before = entries.get(seq=first_seq - 1)
+    intruder("DELETE FROM ledger_logentry WHERE book_id = %s AND seq >= %s", before.book_id, first_seq)
     intruder(
         "UPDATE ledger_book SET head_seq = %s, head_hash = %s WHERE id = %s",
         before.seq, bytes(before.hash), before.book_id,
@@ -73,24 +73,24 @@ def forget_the_seals(intruder: Intruder, since: int = 1) -> None:
 @pytest.fixture
 def intruder(house: Felt) -> Iterator[Intruder]:
     """Whoever owns the server of the database, without the key."""
-    with at_work() as found, connection.cursor() as cursor:
+    with at_work() as hand, connection.cursor() as cursor:
         for table in ("ledger_dayroot", "ledger_bookroot"):
             cursor.execute(
                 "SELECT conname FROM pg_constraint WHERE conrelid = %s::regclass AND contype IN ('c', 'f')", [table]
             )
             for (name,) in cursor.fetchall():
                 cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {name} CASCADE")
-        yield found
+        yield hand
 
 
 def test_the_note_has_every_day_and_every_book(house: Felt) -> None:
     """Harm prevented: a note that leaves something out, which could then be rewritten."""
-    last = DayRoot.objects.get(number=2)
+    day_root = DayRoot.objects.get(number=2)
     assert [(number, digest) for number, _, digest in note().days] == [
         (row.number, bytes(row.hash).hex()) for row in DayRoot.objects.order_by("number")
     ]
     assert note().books == {
-        row.book.name: (row.last_seq, bytes(row.head_hash).hex()) for row in BookRoot.objects.filter(day=last.day)
+        row.book.name: (row.last_seq, bytes(row.head_hash).hex()) for row in BookRoot.objects.filter(day=day_root.day)
     }
     assert sealed.note_file().stat().st_mode & 0o777 == 0o600
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
@@ -177,18 +177,18 @@ class Killed(BaseException):
     """Stands for kill -9: nothing that is written to catch exceptions sees it."""
 
 
-@pytest.mark.parametrize("when", ["before the note", "after the note"])
+@pytest.mark.parametrize("moment", ["before the note", "after the note"])
 def test_a_worker_that_is_killed_signs_the_same_day_later(
-    house: Felt, clock: Clock, monkeypatch: pytest.MonkeyPatch, when: str
+    house: Felt, clock: Clock, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     """Harm prevented: a house that can never seal again because its worker died between the file and the commit."""
     house.round()
     clock.pass_until(later(3))
     write = sealed_note.write
 
-    def dies(*given: Any) -> None:
-        if when == "after the note":
-            write(*given)
+    def dies(*arguments: Any) -> None:
+        if moment == "after the note":
+            write(*arguments)
         raise Killed
 
     monkeypatch.setattr(sealed_note, "write", dies)
@@ -197,7 +197,7 @@ def test_a_worker_that_is_killed_signs_the_same_day_later(
     monkeypatch.undo()
     clock.stand(later(3))
     assert DayRoot.objects.count() == 2
-    assert note().number == (3 if when == "after the note" else 2)
+    assert note().number == (3 if moment == "after the note" else 2)
     noted = note().hash_of(3)
     assert sealed.fault() is None, "nothing is wrong while a day waits to be stored"
     house.win()

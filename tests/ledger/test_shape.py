@@ -33,7 +33,7 @@ def superuser(transactional_db: None) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("deed", "says"),
+    ("deed", "sentence"),
     [
         (
             "DROP TRIGGER ledger_notice_written ON ledger_notice",
@@ -117,9 +117,9 @@ def superuser(transactional_db: None) -> Iterator[None]:
         ("DROP INDEX ledger_notice_waiting", "the index ledger_notice_waiting of ledger_notice is missing"),
     ],
 )
-def test_what_was_taken_away_or_added_is_named(superuser: None, deed: str, says: str) -> None:
+def test_what_was_taken_away_or_added_is_named(superuser: None, deed: str, sentence: str) -> None:
     """Harm: a guard of the database is switched off, rows are changed behind it, and nobody learns that it is off."""
     with connection.cursor() as cursor:
         cursor.execute(deed)
     found = list(shape.faults())
-    assert any(says in fault for fault in found), found
+    assert any(sentence in fault for fault in found), found

@@ -14,7 +14,7 @@ Cards = tuple[int, ...]
 """Ranks, ace 1 to king 13; or so many left of each."""
 Chances = dict[Fraction, Fraction]
 """What a seat wins, and how likely."""
-Done = tuple[tuple[int, int], ...]
+PlayedHands = tuple[tuple[int, int], ...]
 """Hands that are finished: the total, 22 where it is too many, and the bets on it."""
 
 
@@ -32,17 +32,17 @@ def is_blackjack(*hand: int) -> bool:
     return sorted(map(points, hand)) == [1, 10]
 
 
-def added(chances: Chances, more: Chances, share: Fraction) -> None:
-    for net, chance in more.items():
+def added(chances: Chances, branch: Chances, share: Fraction) -> None:
+    for net, chance in branch.items():
         chances[net] = chances.get(net, Fraction(0)) + share * chance
 
 
-def draws(left: Cards) -> Iterator[tuple[int, Fraction, Cards]]:
+def draws(shoe: Cards) -> Iterator[tuple[int, Fraction, Cards]]:
     """Each rank that may come next, how likely, and what is left then. A shoe that runs out is no case for this."""
-    assert sum(left), "the shoe of a test ran out"
-    for rank, count in enumerate(left, 1):
+    assert sum(shoe), "the shoe of a test ran out"
+    for rank, count in enumerate(shoe, 1):
         if count:
-            yield rank, Fraction(count, sum(left)), (*left[: rank - 1], count - 1, *left[rank:])
+            yield rank, Fraction(count, sum(shoe)), (*shoe[: rank - 1], count - 1, *shoe[rank:])
 
 
 class Naive:
@@ -54,30 +54,30 @@ class Naive:
 
     def round(self, shoe: Cards) -> Chances:
         chances: Chances = {}
-        for first, share, left in draws(shoe):
-            for up, second_share, after in draws(left):
-                for second, third_share, rest in draws(after):
-                    self._dealt(chances, rest, (first, second), up, share * second_share * third_share)
+        for first_rank, share, shoe_1 in draws(shoe):
+            for up, second_share, shoe_2 in draws(shoe_1):
+                for second_rank, third_share, shoe_3 in draws(shoe_2):
+                    self._dealt(chances, shoe_3, (first_rank, second_rank), up, share * second_share * third_share)
         return chances
 
-    def _dealt(self, chances: Chances, left: Cards, hand: Cards, up: int, share: Fraction) -> None:
+    def _dealt(self, chances: Chances, shoe: Cards, hand: Cards, up: int, share: Fraction) -> None:
         if self.rules.hole != "peek":
-            return added(chances, self._seat(left, hand, up, None), share)
-        for hole, chance, rest in draws(left):
+            return added(chances, self._seat(shoe, hand, up, None), share)
+        for hole, chance, next_shoe in draws(shoe):
             if is_blackjack(up, hole):
                 added(chances, {Fraction(0 if is_blackjack(*hand) else -1): Fraction(1)}, share * chance)
             else:
-                added(chances, self._seat(rest, hand, up, hole), share * chance)
+                added(chances, self._seat(next_shoe, hand, up, hole), share * chance)
         return None
 
-    def _seat(self, left: Cards, hand: Cards, up: int, hole: int | None) -> Chances:
+    def _seat(self, shoe: Cards, hand: Cards, up: int, hole: int | None) -> Chances:
         if not is_blackjack(*hand):
-            return self.play(left, hand, 0, 1, (), up, hole)
+            return self.play(shoe, hand, 0, 1, (), up, hole)
         pays, stake = map(int, self.rules.blackjack_pays.split(":"))
         if hole is not None:
             return {Fraction(pays, stake): Fraction(1)}
         chances: Chances = {}
-        for rank, chance, _ in draws(left):
+        for rank, chance, _ in draws(shoe):
             added(chances, {Fraction(0) if is_blackjack(up, rank) else Fraction(pays, stake): Fraction(1)}, chance)
         return chances
 
@@ -94,7 +94,7 @@ class Naive:
         return self.chart["hard"][str(count)][column] if count > 4 else "H"
 
     def _play(
-        self, left: Cards, hand: Cards, waiting: int, hands: int, done: Done, up: int, hole: int | None
+        self, shoe: Cards, hand: Cards, waiting: int, hands: int, played_hands: PlayedHands, up: int, hole: int | None
     ) -> Chances:
         """A hand of two cards; behind it some wait that are one card, of the same value."""
         rules = self.rules
@@ -103,8 +103,12 @@ class Naive:
         if code == "P":
             if hands <= rules.splits and (hands == 1 or hand[0] != 1 or rules.resplit_aces):
                 chances: Chances = {}
-                for rank, chance, rest in draws(left):
-                    added(chances, self.play(rest, (hand[0], rank), waiting + 1, hands + 1, done, up, hole), chance)
+                for rank, chance, next_shoe in draws(shoe):
+                    added(
+                        chances,
+                        self.play(next_shoe, (hand[0], rank), waiting + 1, hands + 1, played_hands, up, hole),
+                        chance,
+                    )
                 return chances
             code = self.letter(hand, up, False)
         if code.startswith("R"):
@@ -117,24 +121,32 @@ class Naive:
             count, soft = total(hand)
             hard = () if soft else {"9_to_11": (9, 10, 11), "10_to_11": (10, 11)}.get(rules.double, ())
             if (rules.double == "any_two" or count in hard) and (hands == 1 or rules.double_after_split):
-                return self._more(left, hand, waiting, hands, done, up, hole, 2)
+                return self._draw(shoe, hand, waiting, hands, played_hands, up, hole, 2)
             code = "S" if code == "Ds" else "H"
         if code == "S":
-            return self.finish(left, hand, waiting, hands, (*done, (total(hand)[0], 1)), up, hole)
-        return self._more(left, hand, waiting, hands, done, up, hole, 1)
+            return self.finish(shoe, hand, waiting, hands, (*played_hands, (total(hand)[0], 1)), up, hole)
+        return self._draw(shoe, hand, waiting, hands, played_hands, up, hole, 1)
 
-    def _more(
-        self, left: Cards, hand: Cards, waiting: int, hands: int, done: Done, up: int, hole: int | None, bets: int
+    def _draw(
+        self,
+        shoe: Cards,
+        hand: Cards,
+        waiting: int,
+        hands: int,
+        played_hands: PlayedHands,
+        up: int,
+        hole: int | None,
+        bets: int,
     ) -> Chances:
         """One card more; on a single bet, as many as the chart says."""
         chances: Chances = {}
-        for rank, chance, rest in draws(left):
+        for rank, chance, next_shoe in draws(shoe):
             longer = (*hand, rank)
             count = min(total(longer)[0], 22)
             if bets == 2 or count > 20 or self._stays(longer, up):
-                end = self.finish(rest, hand, waiting, hands, (*done, (count, bets)), up, hole)
+                end = self.finish(next_shoe, hand, waiting, hands, (*played_hands, (count, bets)), up, hole)
             else:
-                end = self._more(rest, longer, waiting, hands, done, up, hole, 1)
+                end = self._draw(next_shoe, longer, waiting, hands, played_hands, up, hole, 1)
             added(chances, end, chance)
         return chances
 
@@ -142,42 +154,48 @@ class Naive:
         return self.letter(hand, up, False) in ("S", "Ds", "Rs")
 
     def _finish(
-        self, left: Cards, hand: Cards, waiting: int, hands: int, done: Done, up: int, hole: int | None
+        self, shoe: Cards, hand: Cards, waiting: int, hands: int, played_hands: PlayedHands, up: int, hole: int | None
     ) -> Chances:
         """The next hand of a split, or the dealer's turn."""
         chances: Chances = {}
         if waiting:
-            for rank, chance, rest in draws(left):
-                added(chances, self.play(rest, (hand[0], rank), waiting - 1, hands, done, up, hole), chance)
-        elif all(count > 21 for count, _ in done):
-            chances[Fraction(-sum(bets for _, bets in done))] = Fraction(1)
+            for rank, chance, next_shoe in draws(shoe):
+                added(
+                    chances, self.play(next_shoe, (hand[0], rank), waiting - 1, hands, played_hands, up, hole), chance
+                )
+        elif all(count > 21 for count, _ in played_hands):
+            chances[Fraction(-sum(bets for _, bets in played_hands))] = Fraction(1)
         elif hole is not None:
-            chances = self.dealer(left, tuple(sorted((up, hole))), done)
+            chances = self.dealer(shoe, tuple(sorted((up, hole))), played_hands)
         else:
-            for rank, chance, rest in draws(left):
+            for rank, chance, next_shoe in draws(shoe):
                 blackjack = is_blackjack(up, rank)
-                end = self._beaten(done) if blackjack else self.dealer(rest, tuple(sorted((up, rank))), done)
+                end = (
+                    self._beaten(played_hands)
+                    if blackjack
+                    else self.dealer(next_shoe, tuple(sorted((up, rank))), played_hands)
+                )
                 added(chances, end, chance)
         return chances
 
-    def _beaten(self, done: Done) -> Chances:
+    def _beaten(self, played_hands: PlayedHands) -> Chances:
         lost = 0
-        for number, (count, bets) in enumerate(done):
+        for number, (count, bets) in enumerate(played_hands):
             if count > 21 or self.rules.hole == "none":
                 lost += bets
             elif number == 0:
                 lost += 1
         return {Fraction(-lost): Fraction(1)}
 
-    def _dealer(self, left: Cards, hand: Cards, done: Done) -> Chances:
+    def _dealer(self, shoe: Cards, hand: Cards, played_hands: PlayedHands) -> Chances:
         count, soft = total(hand)
         if count > 17 or (count == 17 and not (soft and self.rules.soft17 == "hit")):
             net = 0
-            for each, bets in done:
-                wins = each <= 21 and (count > 21 or each > count)
-                net += bets if wins else 0 if each == count <= 21 else -bets
+            for hand_count, bets in played_hands:
+                wins = hand_count <= 21 and (count > 21 or hand_count > count)
+                net += bets if wins else 0 if hand_count == count <= 21 else -bets
             return {Fraction(net): Fraction(1)}
         chances: Chances = {}
-        for rank, chance, rest in draws(left):
-            added(chances, self.dealer(rest, tuple(sorted((*hand, rank))), done), chance)
+        for rank, chance, next_shoe in draws(shoe):
+            added(chances, self.dealer(next_shoe, tuple(sorted((*hand, rank))), played_hands), chance)
         return chances

@@ -100,18 +100,18 @@ def test_the_dealer_ends_as_card_by_card(upcard: int, soft17: str) -> None:
     unseen = (3, 4, 1, 0, 2, 4, 3, 4, 2, 11)
 
     @lru_cache(None)
-    def ends(left: Cards, hand: Cards) -> tuple[Fraction, ...]:
+    def ends(shoe: Cards, hand: Cards) -> tuple[Fraction, ...]:
         count, soft = total(hand)
         if len(hand) == 2 and is_blackjack(*hand):
             return (*(Fraction(0),) * 6, Fraction(1))
         if count > 17 or (count == 17 and not (soft and soft17 == "hit")):
             return tuple(Fraction(place == min(count - 17, 5)) for place in range(7))
         sums = [Fraction(0)] * 7
-        for rank, held in enumerate(left, 1):
-            if held:
-                rest = (*left[: rank - 1], held - 1, *left[rank:])
-                for place, chance in enumerate(ends(rest, tuple(sorted((*hand, rank))))):
-                    sums[place] += chance * Fraction(held, sum(left))
+        for rank, copies in enumerate(shoe, 1):
+            if copies:
+                next_shoe = (*shoe[: rank - 1], copies - 1, *shoe[rank:])
+                for place, chance in enumerate(ends(next_shoe, tuple(sorted((*hand, rank))))):
+                    sums[place] += chance * Fraction(copies, sum(shoe))
         return tuple(sums)
 
     exact = ends(unseen, (upcard,))
@@ -139,45 +139,45 @@ class Best:
         self.rules, self.upcard = rules, upcard
         self.dealer = lru_cache(None)(self._dealer)
 
-    def safe(self, left: Cards) -> Fraction:
-        hole = {1: left[9:], 10: left[:1]}.get(points(self.upcard), ())
-        return 1 - Fraction(sum(hole), sum(left))
+    def safe(self, shoe: Cards) -> Fraction:
+        hole = {1: shoe[9:], 10: shoe[:1]}.get(points(self.upcard), ())
+        return 1 - Fraction(sum(hole), sum(shoe))
 
-    def stand(self, left: Cards, hand: Cards, bets: int) -> Fraction:
-        return self.dealer(left, (self.upcard,), total(hand)[0], bets)
+    def stand(self, shoe: Cards, hand: Cards, bets: int) -> Fraction:
+        return self.dealer(shoe, (self.upcard,), total(hand)[0], bets)
 
-    def bust(self, left: Cards, bets: int) -> Fraction:
-        return -bets * (self.safe(left) if self.rules.hole == "peek" else Fraction(1))
+    def bust(self, shoe: Cards, bets: int) -> Fraction:
+        return -bets * (self.safe(shoe) if self.rules.hole == "peek" else Fraction(1))
 
-    def hit(self, left: Cards, hand: Cards) -> Fraction:
-        return self._drawn(left, hand, 1, again=True)
+    def hit(self, shoe: Cards, hand: Cards) -> Fraction:
+        return self._drawn(shoe, hand, 1, again=True)
 
-    def double(self, left: Cards, hand: Cards) -> Fraction:
-        return self._drawn(left, hand, 2, again=False)
+    def double(self, shoe: Cards, hand: Cards) -> Fraction:
+        return self._drawn(shoe, hand, 2, again=False)
 
-    def _drawn(self, left: Cards, hand: Cards, bets: int, *, again: bool) -> Fraction:
+    def _drawn(self, shoe: Cards, hand: Cards, bets: int, *, again: bool) -> Fraction:
         mean = Fraction(0)
-        for rank, held in enumerate(left, 1):
-            if held:
-                rest, longer = (*left[: rank - 1], held - 1, *left[rank:]), (*hand, rank)
+        for rank, copies in enumerate(shoe, 1):
+            if copies:
+                next_shoe, longer = (*shoe[: rank - 1], copies - 1, *shoe[rank:]), (*hand, rank)
                 count = total(longer)[0]
-                worth = self.bust(rest, bets) if count > 21 else self.stand(rest, longer, bets)
+                worth = self.bust(next_shoe, bets) if count > 21 else self.stand(next_shoe, longer, bets)
                 if again and count < 21:
-                    worth = max(worth, self.hit(rest, longer))
-                mean += worth * Fraction(held, sum(left))
+                    worth = max(worth, self.hit(next_shoe, longer))
+                mean += worth * Fraction(copies, sum(shoe))
         return mean
 
-    def _dealer(self, left: Cards, hand: Cards, count: int, bets: int) -> Fraction:
+    def _dealer(self, shoe: Cards, hand: Cards, count: int, bets: int) -> Fraction:
         dealer, _ = total(hand)
         if len(hand) == 2 and is_blackjack(*hand):
             return -Fraction({"peek": 0, "none": bets, "none_original": 1}[self.rules.hole])
         if dealer >= 17:
             return Fraction(bets * (1 if dealer > 21 or count > dealer else -1 if count < dealer else 0))
         mean = Fraction(0)
-        for rank, held in enumerate(left, 1):
-            if held:
-                rest = (*left[: rank - 1], held - 1, *left[rank:])
-                mean += self.dealer(rest, tuple(sorted((*hand, rank))), count, bets) * Fraction(held, sum(left))
+        for rank, copies in enumerate(shoe, 1):
+            if copies:
+                next_shoe = (*shoe[: rank - 1], copies - 1, *shoe[rank:])
+                mean += self.dealer(next_shoe, tuple(sorted((*hand, rank))), count, bets) * Fraction(copies, sum(shoe))
         return mean
 
 
@@ -258,7 +258,7 @@ def test_the_chart_is_read_as_it_is_printed() -> None:
     table = full(surrender="late", soft17="hit").chart.table()
     assert chart_of(table).table() == table
     assert [*table["hard"]] == [str(count) for count in range(5, 21)]
-    assert [*table["soft"]] == [f"A{other}" for other in range(2, 10)]
+    assert [*table["soft"]] == [f"A{kicker}" for kicker in range(2, 10)]
     assert [*table["pairs"]] == [2 * sign for sign in "23456789TA"]
     cells = table["hard"]["15"]["T"], table["hard"]["17"]["A"], table["pairs"]["88"]["A"]
     assert cells == ("R", "Rs", "Rp")
@@ -276,9 +276,9 @@ def test_no_change_of_one_cell_gains(upcard: int) -> None:
             for letter in range(len(LETTERS)):
                 if kind != "pairs" and LETTERS[letter] in ("P", "Rp"):
                     continue
-                other = Row(*(letters.copy() for letters in row))
-                getattr(other, kind)[cell] = letter
-                assert with_splits(table, other, terms) <= best + CLOSE, (kind, cell, LETTERS[letter])
+                varied = Row(*(letters.copy() for letters in row))
+                getattr(varied, kind)[cell] = letter
+                assert with_splits(table, varied, terms) <= best + CLOSE, (kind, cell, LETTERS[letter])
 
 
 def test_what_cannot_be_dealt_has_a_plain_column() -> None:

@@ -56,13 +56,13 @@ def test_rounds_by_chance_come_to_the_exact_value(number: int) -> None:
 def test_a_seed_deals_the_same_rounds_and_another_one_others() -> None:
     """Harm: a run that nobody can repeat."""
     rules, chart = solved(0).rules, solved(0).chart
-    first, again, other = (simulate(rules, chart, 20_000, seed) for seed in (5, 5, 6))
-    assert first.counts() == again.counts() != other.counts()
-    both = first + other
-    assert both.rounds == 40_000
-    assert both.counts() == nothing().with_counts(first.counts()).with_counts(other.counts()).counts()
-    assert sum(both.results.values()) == 40_000
-    assert both.results[Fraction(3, 2)] > 1000
+    run, repeat, other_seed = (simulate(rules, chart, 20_000, seed) for seed in (5, 5, 6))
+    assert run.counts() == repeat.counts() != other_seed.counts()
+    joined = run + other_seed
+    assert joined.rounds == 40_000
+    assert joined.counts() == nothing().with_counts(run.counts()).with_counts(other_seed.counts()).counts()
+    assert sum(joined.results.values()) == 40_000
+    assert joined.results[Fraction(3, 2)] > 1000
 
 
 def test_a_shoe_that_is_dealt_down_to_a_cut_card_has_nearly_the_same_value() -> None:
@@ -113,8 +113,8 @@ def test_ways_are_counted_as_cards_are_dealt() -> None:
     for count, wager in ((2, perfect_pairs), (3, twenty_one_plus_three)):
         dealt = Counter(next(iter(wager(STANDARD.count(drawn)))) for drawn in permutations(cards, count))
         ways = wager(STANDARD.count(cards))
-        assert {net: Fraction(held, dealt.total()) for net, held in dealt.items()} == {
-            net: Fraction(held, sum(ways.values())) for net, held in ways.items()
+        assert {net: Fraction(copies, dealt.total()) for net, copies in dealt.items()} == {
+            net: Fraction(copies, sum(ways.values())) for net, copies in ways.items()
         }
 
 

@@ -31,10 +31,10 @@ def counted(courses: Iterator[Nets]) -> dict[str, dict[Pair, float]]:
     for first, second in pairs_of(wagers):
         apart = means[first] * means[second]
         own = sum((seat[first] * seat[second] for seat, _ in dealt), Fraction(0)) / len(dealt)
-        both = sum((seat[first] * other[second] for seat, other in dealt), Fraction(0)) / len(dealt)
+        across = sum((seat[first] * neighbour[second] for seat, neighbour in dealt), Fraction(0)) / len(dealt)
         counted_pairs["seat"][first, second], counted_pairs["seats"][first, second] = (
             float(own - apart),
-            float(both - apart),
+            float(across - apart),
         )
     return counted_pairs
 
@@ -75,10 +75,10 @@ def test_two_seats_at_war_in_every_course_of_a_small_shoe(second_tie: Any) -> No
     play = naive.play_casino_war(rules)
 
     def courses() -> Iterator[Nets]:
-        for upper, lower, dealer, own_war, other_war, last in permutations(cards, 6):
+        for upper, lower, dealer, own_war, other_war, final_card in permutations(cards, 6):
             seats = ((upper, own_war), (lower, other_war))
             yield [
-                {bet: Fraction(net) for bet, net in play((own, dealer, "A", "A", "A", war, last)).items()}
+                {bet: Fraction(net) for bet, net in play((own, dealer, "A", "A", "A", war, final_card)).items()}
                 for own, war in seats
             ]
 
@@ -157,5 +157,5 @@ def test_the_variance_of_a_table_is_that_of_the_sum_of_its_bets() -> None:
         seat = sum(x * y for x, y in zip(bets[first], bets[second], strict=True))
         stakes[first, second] = Staked(seat, sum(bets[first]) * sum(bets[second]) - seat)
     sums = np.array([sum(cents) for cents in bets.values()])
-    matrix = np.array([[together[first, second].seat for second in bets] for first in bets])
+    matrix = np.array([[together[bet, second].seat for second in bets] for bet in bets])
     assert variance(together, stakes) == pytest.approx(float(sums @ matrix @ sums))

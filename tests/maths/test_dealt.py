@@ -104,7 +104,7 @@ def test_the_text_has_a_line_for_each_wager() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "sentence"),
     [
         (["baccarat", "--burn", "0"], "--burn goes with rocket alone"),
         (["baccarat", "--decks", "6"], "--decks goes with rocket alone"),
@@ -117,7 +117,7 @@ def test_the_text_has_a_line_for_each_wager() -> None:
         (["baccarat", "--rounds", "0"], "at least 1"),
     ],
 )  # fmt: skip
-def test_what_is_not_dealt_is_refused(arguments: list[str], says: str) -> None:
+def test_what_is_not_dealt_is_refused(arguments: list[str], sentence: str) -> None:
     """Harm: rounds of another table than was asked for."""
-    with pytest.raises(CommandError, match=says):
+    with pytest.raises(CommandError, match=sentence):
         dealt(*arguments)

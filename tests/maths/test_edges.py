@@ -24,11 +24,11 @@ SUITED = DragonTigerRules(spread=("tie", "suited_tie"))
 SIDES = BlackjackRules(decks=2, spread=("perfect_pairs", "twenty_one_plus_three"))
 
 
-def rest(pack: Pack, decks: int, gone: float, chance: random.Random) -> Composition:
+def unseen_of(pack: Pack, decks: int, part_dealt: float, chance: random.Random) -> Composition:
     """What is left of a shuffled shoe of which a part is gone."""
     cards = pack.cards(pack.shoes[decks])
     chance.shuffle(cards)
-    return pack.count(cards[int(len(cards) * gone) :])
+    return pack.count(cards[int(len(cards) * part_dealt) :])
 
 
 @pytest.mark.parametrize("game", ["baccarat", "dragon_tiger", "casino_war"])
@@ -39,8 +39,8 @@ def test_every_wager_has_the_edge_and_the_variance_of_its_sheet(game: str) -> No
     for rules in (EZ, BaccaratRules(), WarRules(second_tie="bonus"), SUITED):
         if rules.__class__ is not providers.rules_type(game):
             continue
-        for gone in (0.0, 0.3, 0.9):
-            unseen = rest(GAMES[game].pack(rules), rules.decks, gone, chance)
+        for part_dealt in (0.0, 0.3, 0.9):
+            unseen = unseen_of(GAMES[game].pack(rules), rules.decks, part_dealt, chance)
             sheet, edges = values.sheet(rules, unseen), values.edges(rules, unseen)
             assert set(edges) == {wager.name for wager in GAMES[game].wagers(rules)}
             for wager, edge in edges.items():
@@ -52,17 +52,17 @@ def by_the_chart(rules: BlackjackRules, ranks: Composition) -> float:
     """The seat's win by the chart of a full shoe, exactly."""
     chart, terms = blackjack_before.full_shoe(rules).chart, blackjack.terms_of(rules)
     return sum(
-        held / sum(ranks) * with_splits(upcard_of(rules, ranks, upcard), chart.rows[upcard], terms)
-        for upcard, held in enumerate(values_of(ranks))
-        if held
+        copies / sum(ranks) * with_splits(upcard_of(rules, ranks, upcard), chart.rows[upcard], terms)
+        for upcard, copies in enumerate(values_of(ranks))
+        if copies
     )
 
 
-@pytest.mark.parametrize(("gone", "error"), [(0.4, 0.0008), (0.75, 0.002)])
-def test_blackjack_by_effects_of_removal_is_near_the_exact_chart(gone: float, error: float) -> None:
+@pytest.mark.parametrize(("part_dealt", "error"), [(0.4, 0.0008), (0.75, 0.002)])
+def test_blackjack_by_effects_of_removal_is_near_the_exact_chart(part_dealt: float, error: float) -> None:
     """Harm: an edge that says that the seat had the better of it where the house had, as far as splits go."""
-    rules, chance = BlackjackRules(), random.Random(f"{gone}")
-    ranks = rest(BY_RANK, 6, gone, chance)
+    rules, chance = BlackjackRules(), random.Random(f"{part_dealt}")
+    ranks = unseen_of(BY_RANK, 6, part_dealt, chance)
     edge = blackjack_before.edge(rules, ranks)
     assert -edge.house == pytest.approx(by_the_chart(rules, ranks), abs=error)
     best = blackjack.solve(rules, ranks).mean
@@ -81,14 +81,14 @@ def test_a_full_shoe_of_blackjack_has_its_exact_edge() -> None:
 
 def test_side_bets_of_blackjack_are_exact() -> None:
     """Harm: a bet on suits is valued without them."""
-    unseen = rest(GAMES["blackjack"].pack(SIDES), 2, 0.4, random.Random(4))
+    unseen = unseen_of(GAMES["blackjack"].pack(SIDES), 2, 0.4, random.Random(4))
     edges, size, won = blackjack.edges(SIDES, unseen), sum(unseen), 0
     assert list(edges) == ["main", *SIDES.spread]
-    for card, held in enumerate(unseen):
-        for other, copies in enumerate(unseen):
-            alike = {card // 13 in (1, 2), other // 13 in (1, 2)}
-            pays = 25 if card == other else 12 if len(alike) == 1 else 6
-            won += held * (copies - (card == other)) * (pays if card % 13 == other % 13 else -1)
+    for card, own_copies in enumerate(unseen):
+        for second_card, copies in enumerate(unseen):
+            alike = {card // 13 in (1, 2), second_card // 13 in (1, 2)}
+            pays = 25 if card == second_card else 12 if len(alike) == 1 else 6
+            won += own_copies * (copies - (card == second_card)) * (pays if card % 13 == second_card % 13 else -1)
     assert edges["perfect_pairs"].house == pytest.approx(-won / size / (size - 1), abs=1e-12)
     with pytest.raises(Unknowable, match="told by card"):
         blackjack.edges(SIDES, by_rank(unseen))
@@ -100,7 +100,7 @@ def test_a_yardstick_follows_the_exact_edge(game: str, rules: Any) -> None:
     values, pack, chance = providers.auditor(game), GAMES[game].pack(rules), random.Random(9)
     assert values is not None
     sticks = yardsticks(game, rules, pack, rules.decks)
-    shoes = [rest(pack, rules.decks, chance.uniform(0.1, 0.9), chance) for _ in range(150)]
+    shoes = [unseen_of(pack, rules.decks, chance.uniform(0.1, 0.9), chance) for _ in range(150)]
     for wager, stick in sticks.items():
         exact = [values.edges(rules, unseen)[wager].house for unseen in shoes]
         measured = stick.edges(np.array(shoes, np.float64))

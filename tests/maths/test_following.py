@@ -15,26 +15,26 @@ FULL = 0.033
 
 def course(chance: random.Random, rounds: int = 30) -> tuple[Course, list[int]]:
     """A shoe as a walk in the running count, and results that hang together with what their cards did to it."""
-    edges, unseen, results, count, left = [], [], [], 0.0, 330
+    edges, unseen, results, count, unseen_count = [], [], [], 0.0, 330
     for _ in range(rounds):
-        edges.append(FULL + count / left)
-        unseen.append(left)
-        moved, taken = chance.gauss(0, 1.2), chance.randint(4, 13)
+        edges.append(FULL + count / unseen_count)
+        unseen.append(unseen_count)
+        moved, drawn = chance.gauss(0, 1.2), chance.randint(4, 13)
         results.append(1 if chance.gauss(0, 1) + 0.3 * moved > 0 else -1)
-        count, left = count + moved, left - taken
-        left = max(left, 40)
+        count, unseen_count = count + moved, unseen_count - drawn
+        unseen_count = max(unseen_count, 40)
     return Course(tuple(edges), tuple(unseen)), results
 
 
 def flags(bettor: Bettor, shoes: int, seed: int) -> int:
     """How often this player is flagged."""
-    chance, found = random.Random(seed), 0
+    chance, flag_count = random.Random(seed), 0
     for _ in range(shoes):
         dealt, results = course(chance)
         bets = list(bettor(dealt.edges, results, FULL, chance))
         test = follow(dealt, bets, results, seed=chance.getrandbits(32), permutations=299)
-        found += test is not None and test.flagged
-    return found
+        flag_count += test is not None and test.flagged
+    return flag_count
 
 
 @pytest.mark.parametrize("name", [name for name in INNOCENT if name != "by the size of the last result"])
@@ -78,7 +78,7 @@ def test_there_is_nothing_to_test_in_a_bet_that_never_changes() -> None:
 def test_the_test_is_the_same_when_it_is_done_again() -> None:
     """Harm: a flag that comes and goes with each look."""
     dealt, results = course(random.Random(2))
-    bets = [1 + at % 3 for at in range(30)]
+    bets = [1 + turn % 3 for turn in range(30)]
     assert follow(dealt, bets, results, seed=3) == follow(dealt, bets, results, seed=3)
 
 
@@ -102,14 +102,14 @@ def test_a_shoe_is_dealt_to_its_cut_card_by_the_engine() -> None:
     assert unseen[-1] - 5 > 11
     assert {len(seat) for seat in dealt.results} == {len(edges)}
     rates = bettors.check([dealt], 1, permutations=99)
-    assert {one.bettor for one in rates} == INNOCENT.keys() | bettors.COUNTERS.keys()
+    assert {rate.bettor for rate in rates} == INNOCENT.keys() | bettors.COUNTERS.keys()
 
 
 def test_the_command_prints_a_row_for_each_kind_of_player(capsys: pytest.CaptureFixture[str]) -> None:
     """Harm: rates that nobody can measure again."""
     call_command("shoe_audit", "--check", "--decks", "1", "--seats", "1", "--shoes", "2")
-    said = capsys.readouterr().out
-    assert all(f"| {name} |" in said for name in (*INNOCENT, *bettors.COUNTERS))
+    table_text = capsys.readouterr().out
+    assert all(f"| {name} |" in table_text for name in (*INNOCENT, *bettors.COUNTERS))
     for wrong in ([], ["--check", "--decks", "9"], ["--check", "--shoes", "0"]):
         with pytest.raises(CommandError):
             call_command("shoe_audit", *wrong)

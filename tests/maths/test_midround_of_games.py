@@ -28,23 +28,23 @@ Choices = Mapping[str, int]
 CENTS = 1_000
 
 
-def ranks(**held: int) -> Composition:
+def ranks(**numbers: int) -> Composition:
     """So many cards of each rank: T=3, and n9=2 for digits."""
     counts = [0] * 13
-    for sign, count in held.items():
+    for sign, count in numbers.items():
         counts[RANK_SIGNS.index(sign.removeprefix("n"))] = count
     return tuple(counts)
 
 
-def gone_but(left: Composition, decks: int) -> Composition:
+def gone_but(unseen: Composition, decks: int) -> Composition:
     """What is gone where so many cards are left."""
-    return tuple(full - held for full, held in zip(BY_RANK.shoes[decks], left, strict=True))
+    return tuple(full - unseen_count for full, unseen_count in zip(BY_RANK.shoes[decks], unseen, strict=True))
 
 
-def at(game: str, rules: Any, gone: Composition, bets: list[Bet], *actions: Any) -> State:
+def round_after(game: str, rules: Any, dealt: Composition, bets: list[Bet], *actions: Any) -> State:
     """A round with these bets, and what was done since."""
     seats = tuple(sorted({bet.seat for bet in bets}))
-    opening = Opening(seats, Limits(), dealt=gone, unseen=0, blind=True)
+    opening = Opening(seats, Limits(), dealt=dealt, unseen=0, blind=True)
     return replay(GAMES[game], rules, opening, (*bets, CloseBets(), *actions))
 
 
@@ -79,14 +79,14 @@ def _chances(state: State, ask: AskCard) -> dict[int, Fraction]:
     cards = Counter(ask.may_come)
     looked = any(isinstance(action, Choose) and action.choice == NO_BLACKJACK for action in state.actions)
     if ask.shown or not looked or UNKNOWN not in state.hands[0].cards:
-        return {card: Fraction(held, cards.total()) for card, held in cards.items()}
+        return {card: Fraction(count, cards.total()) for card, count in cards.items()}
     out = 1 if number("A") == state.hands[0].cards[0] else 0
     makes_one = {number(sign) for sign in "TJQK"} if out else {number("A")}
     size = cards.total()
-    others = sum(held for card, held in cards.items() if card not in makes_one)
+    plain_size = sum(count for card, count in cards.items() if card not in makes_one)
     return {
-        card: Fraction(held, size - 1) * (1 if card in makes_one else Fraction(others - 1, others))
-        for card, held in cards.items()
+        card: Fraction(count, size - 1) * (1 if card in makes_one else Fraction(plain_size - 1, plain_size))
+        for card, count in cards.items()
     }
 
 
@@ -95,11 +95,11 @@ def _peeked(state: State, game: str, seat: int, ways: tuple[str, ...]) -> Fracti
     engine, turning = GAMES[game], state.prompts[1]
     assert isinstance(turning, AskCard)
     unseen = sum(full - out for full, out in zip(pack_of(state.gone).shoes[2], state.gone, strict=True))
-    mean, none = Fraction(), Fraction(1)
-    for card, held in Counter(turning.may_come).items():
-        none -= Fraction(held, unseen)
-        mean += Fraction(held, unseen) * by_hand(play(engine, state, Card(card, DEALER)), game, seat, ways)
-    return mean + none * by_hand(play(engine, state, Choose(DEALER, NO_BLACKJACK)), game, seat, ways)
+    mean, no_blackjack = Fraction(), Fraction(1)
+    for card, count in Counter(turning.may_come).items():
+        no_blackjack -= Fraction(count, unseen)
+        mean += Fraction(count, unseen) * by_hand(play(engine, state, Card(card, DEALER)), game, seat, ways)
+    return mean + no_blackjack * by_hand(play(engine, state, Choose(DEALER, NO_BLACKJACK)), game, seat, ways)
 
 
 def worth(state: State, game: str) -> Mapping[int, float]:
@@ -126,7 +126,7 @@ def test_baccarat_is_worth_what_every_card_that_may_come_makes_of_it(rules: Bacc
     names = [wager.name for wager in GAMES["baccarat"].wagers(rules) if wager.name != "banker"]
     bets = [*(Bet(1, CENTS, name) for name in names), Bet(2, 700, "banker")]
     order = (PLAYER, BANKER, PLAYER, BANKER, PLAYER)
-    state = at("baccarat", rules, gone_but(LEFT, 2), bets)
+    state = round_after("baccarat", rules, gone_but(LEFT, 2), bets)
     for sign, place in zip(cards, order, strict=False):
         ask = state.prompts[0] if state.prompts else None
         if not isinstance(ask, AskCard):
@@ -139,7 +139,9 @@ def test_baccarat_is_worth_what_every_card_that_may_come_makes_of_it(rules: Bacc
 
 def test_baccarat_from_a_full_shoe_is_worth_its_edge() -> None:
     """Harm: a round that is dealt anew is worth another thing than the game's page says."""
-    state = at("baccarat", BaccaratRules(), BY_RANK.nothing, [Bet(1, 100_000, "player"), Bet(2, 100_000, "banker")])
+    state = round_after(
+        "baccarat", BaccaratRules(), BY_RANK.nothing, [Bet(1, 100_000, "player"), Bet(2, 100_000, "banker")]
+    )
     answers = worth(state, "baccarat")
     assert answers[1] == pytest.approx(-1_235.08, abs=0.005)
     assert answers[2] == pytest.approx(-1_057.91, abs=0.005)
@@ -151,10 +153,10 @@ def test_dragon_tiger_is_worth_what_every_card_makes_of_it(spread: Any, dealt: i
     """Harm: as above; and the half that the house takes of a tie is rounded another way than it is paid."""
     rules = DragonTigerRules(decks=2, spread=spread, unit=100)
     pack = GAMES["dragon_tiger"].pack(rules)
-    gone = tuple(full - (card % 3 == 0) for card, full in enumerate(pack.shoes[2]))
+    deck_dealt = tuple(full - (card % 3 == 0) for card, full in enumerate(pack.shoes[2]))
     bets = [Bet(1, 300, "dragon"), Bet(2, 300, "tiger"), *(Bet(1, CENTS, name) for name in spread)]
     cards = [Card(1 + len(pack.deck) // 2 // 3 * 3, DRAGON)] * dealt
-    state = at("dragon_tiger", rules, gone, bets, *cards)
+    state = round_after("dragon_tiger", rules, deck_dealt, bets, *cards)
     answers = worth(state, "dragon_tiger")
     for seat in (1, 2):
         assert answers[seat] == pytest.approx(float(by_hand(state, "dragon_tiger", seat)), abs=1e-9)
@@ -170,7 +172,7 @@ def test_casino_war_is_worth_what_every_card_makes_of_it(second_tie: Any, entere
     rules = WarRules(decks=2, second_tie=second_tie)
     actions = (*WAR, Choose(1, "war"), Card(number("4"), 1), Card(number("A"), 0))[:entered]
     bets = [Bet(seat, CENTS, name) for seat in (1, 2) for name in ("main", "tie")]
-    state = at("casino_war", rules, gone_but(ranks(A=4, n4=4, n9=5), 2), bets, *actions)
+    state = round_after("casino_war", rules, gone_but(ranks(A=4, n4=4, n9=5), 2), bets, *actions)
     answers = worth(state, "casino_war")
     for seat in (1, 2):
         exact = by_hand(state, "casino_war", seat, ("war",))
@@ -190,12 +192,12 @@ def poker(*actions: Any, blind: bool) -> State:
     return replay(GAMES["three_card_poker"], PokerRules(), opening, (*bets, CloseBets(), *actions))
 
 
-def shown_down(own: list[int], others: list[int], dealer: list[int], *, folds: bool) -> Fraction:
+def shown_down(own: list[int], folded: list[int], dealer: list[int], *, folds: bool) -> Fraction:
     """What seat 1 can expect of a packet, over every hand that the dealer may have."""
-    rest = [card for card in range(1, 53) if card not in (*own, *others, *dealer)]
+    unseen = [card for card in range(1, 53) if card not in (*own, *folded, *dealer)]
     mine, total, hands = value_of(tuple(own)), Fraction(), 0
-    for more in combinations(rest, 3 - len(dealer)):
-        theirs = value_of((*dealer, *more))
+    for drawn in combinations(unseen, 3 - len(dealer)):
+        theirs = value_of((*dealer, *drawn))
         hands += 1
         if theirs < value_of(tuple(cards_of("Qs 3h 2d"))):
             total += 1
@@ -210,14 +212,14 @@ def shown_down(own: list[int], others: list[int], dealer: list[int], *, folds: b
 @pytest.mark.parametrize("played", [False, True])
 def test_a_packet_that_was_shown_is_worth_what_every_dealers_hand_makes_of_it(own: str, played: bool) -> None:
     """Harm: as above, and a seat is told of a hand that it would fold as though it had to play it."""
-    others = "Ac Kc 9d"
-    dealt = [Card(card, 1) for card in cards_of(own)] + [Card(card, 2) for card in cards_of(others)]
+    neighbour_hand = "Ac Kc 9d"
+    dealt = [Card(card, 1) for card in cards_of(own)] + [Card(card, 2) for card in cards_of(neighbour_hand)]
     state = poker(*dealt, *([Choose(1, "play"), Choose(2, "play")] if played else []), blind=False)
-    exact = shown_down(cards_of(own), cards_of(others), [], folds=not played)
+    exact = shown_down(cards_of(own), cards_of(neighbour_hand), [], folds=not played)
     assert worth(state, "three_card_poker")[1] == pytest.approx(float(exact), abs=1e-6)
     if played:
         state = play(GAMES["three_card_poker"], state, Card(*cards_of("Jh"), 0))
-        exact = shown_down(cards_of(own), cards_of(others), cards_of("Jh"), folds=False)
+        exact = shown_down(cards_of(own), cards_of(neighbour_hand), cards_of("Jh"), folds=False)
         assert worth(state, "three_card_poker")[1] == pytest.approx(float(exact), abs=1e-6)
 
 
@@ -244,11 +246,11 @@ OPTIONS = [
 ]
 
 
-def dealt_to(rules: BlackjackRules, left: Composition, cards: str, *more: Any) -> State:
+def dealt_to(rules: BlackjackRules, unseen: Composition, cards: str, *later: Any) -> State:
     """One seat, and its cards and the upcard as they come: its first, the upcard, its second."""
     places = (1, DEALER, 1)
     actions = [Card(number(sign), place) for sign, place in zip(cards, places, strict=False)]
-    return at("blackjack", rules, gone_but(left, 2), [Bet(1, CENTS)], *actions, *more)
+    return round_after("blackjack", rules, gone_but(unseen, 2), [Bet(1, CENTS)], *actions, *later)
 
 
 def agrees(state: State, ways: tuple[str, ...] = ()) -> None:
@@ -262,8 +264,8 @@ def test_first_cards_of_blackjack_are_worth_what_every_card_makes_of_them(rules:
     """Harm: as above, and a dealer who may have a blackjack is taken for one who has looked, or the reverse."""
     state = dealt_to(rules, TENS, cards)
     agrees(state, ("hit", "stand", "double", "surrender", "decline"))
-    asked = state.prompts[0]
-    if isinstance(asked, AskChoice) and asked.seat == DEALER:
+    ask = state.prompts[0]
+    if isinstance(ask, AskChoice) and ask.seat == DEALER:
         agrees(play(GAMES["blackjack"], state, Choose(DEALER, NO_BLACKJACK)))
 
 
@@ -316,10 +318,10 @@ def test_insurance_and_first_card_wagers_are_worth_what_is_left() -> None:
     state = dealt_to(rules, TENS, "9A6", Choose(1, "insure"))
     agrees(state)
     suits = BlackjackRules(decks=2, splits=0, spread=("perfect_pairs", "twenty_one_plus_three"))
-    first = STANDARD.number("9s")
+    nine = STANDARD.number("9s")
     bets = [Bet(1, CENTS), Bet(1, CENTS, "perfect_pairs")]
-    state = at("blackjack", suits, STANDARD.nothing, bets, Card(first, 1))
-    alone = at("blackjack", suits, STANDARD.nothing, bets[:1], Card(first, 1))
+    state = round_after("blackjack", suits, STANDARD.nothing, bets, Card(nine, 1))
+    alone = round_after("blackjack", suits, STANDARD.nothing, bets[:1], Card(nine, 1))
     pair_plus = worth(state, "blackjack")[1] - worth(alone, "blackjack")[1]
     assert pair_plus == pytest.approx(CENTS * (25 * 1 + 12 * 2 + 6 * 4 - 96) / 103)
 
@@ -328,7 +330,7 @@ def test_a_whole_round_of_blackjack_is_worth_what_the_chart_is_and_a_little_more
     """Harm: the worth of a round that is dealt anew is far from the game's edge: best play from the composition is
     better than the best chart of totals, by some hundredths of a percent."""
     rules = BlackjackRules(decks=6, splits=1)
-    state = at("blackjack", rules, BY_RANK.nothing, [Bet(1, 100_000)])
+    state = round_after("blackjack", rules, BY_RANK.nothing, [Bet(1, 100_000)])
     by_chart = blackjack.solve(rules, BY_RANK.shoes[6]).mean
     assert 0 <= worth(state, "blackjack")[1] / 100_000 - by_chart < 0.0005
 
@@ -344,16 +346,16 @@ def test_hands_agree_with_the_exact_solver(hole: Any) -> None:
         for upcard in (1, 6, 10):
             exact = blackjack.decide(rules, tuple(unseen), hand, upcard)
             values = tuple(min(card, 10) - 1 for card in hand)
-            held = [*unseen[:9], sum(unseen[9:])]
+            whole = [*unseen[:9], sum(unseen[9:])]
             for value in values:
-                held[value] += 1
+                whole[value] += 1
             start = tuple(values.count(value) for value in range(10))
-            of = blackjack_midround.solved(rules, min(upcard, 10) - 1, tuple(held), start)
-            where = blackjack_midround.place(values)
-            safe = of.safe[where] if hole == "peek" else 1.0
-            assert of.stand[where] / safe == pytest.approx(exact.stand, abs=1e-12)
-            assert of.hit[where] / safe == pytest.approx(exact.hit, abs=1e-12)
-            assert of.double[where] / safe == pytest.approx(exact.double, abs=1e-12)
+            of = blackjack_midround.solved(rules, min(upcard, 10) - 1, tuple(whole), start)
+            place = blackjack_midround.place(values)
+            safe = of.safe[place] if hole == "peek" else 1.0
+            assert of.stand[place] / safe == pytest.approx(exact.stand, abs=1e-12)
+            assert of.hit[place] / safe == pytest.approx(exact.hit, abs=1e-12)
+            assert of.double[place] / safe == pytest.approx(exact.double, abs=1e-12)
 
 
 @pytest.mark.parametrize("game", ["baccarat", "casino_war", "dragon_tiger", "blackjack"])
@@ -362,4 +364,4 @@ def test_a_shoe_that_may_run_out_in_the_round_is_told_nothing_of(game: str) -> N
     rules = GAMES[game].rules_type(decks=2)
     bets = [Bet(1, CENTS, GAMES[game].wagers(rules)[0].name)]
     with pytest.raises(Unknowable, match="it may come to a shuffle"):
-        worth(at(game, rules, gone_but(ranks(n2=1), 2), bets), game)
+        worth(round_after(game, rules, gone_but(ranks(n2=1), 2), bets), game)

@@ -27,8 +27,8 @@ def printed(*arguments: str) -> str:
 
 
 def facts(*arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(printed(*arguments, "--json"))
-    return found
+    sheet: dict[str, Any] = json.loads(printed(*arguments, "--json"))
+    return sheet
 
 
 def test_json_has_every_digit() -> None:
@@ -38,22 +38,22 @@ def test_json_has_every_digit() -> None:
         (6, "never_fold", NEVER_FOLD),
         (8, "fold_at:2", Strategy(2)),
     ):
-        solution, found = solve(fresh(decks), strategy), facts("rocket", "--decks", str(decks), "--strategy", name)
-        assert found["house_edge"] == solution.house_edge
-        assert found["standard_deviation"] == solution.standard_deviation
-        assert found["strategy"] == name
-        assert sum(one["probability"] for one in found["outcomes"]) == pytest.approx(1)
-        assert sum(one["probability"] for one in found["first_decisions"]) == pytest.approx(
-            1 - found["decks"] * 3 / (55 * decks)
+        solution, sheet = solve(fresh(decks), strategy), facts("rocket", "--decks", str(decks), "--strategy", name)
+        assert sheet["house_edge"] == solution.house_edge
+        assert sheet["standard_deviation"] == solution.standard_deviation
+        assert sheet["strategy"] == name
+        assert sum(outcome["probability"] for outcome in sheet["outcomes"]) == pytest.approx(1)
+        assert sum(decision["probability"] for decision in sheet["first_decisions"]) == pytest.approx(
+            1 - sheet["decks"] * 3 / (55 * decks)
         )
 
 
 def test_the_sheet_of_a_shoe_near_its_end() -> None:
     """Harm: the edge of a full shoe shown for one that is nearly dealt out."""
-    found = facts("rocket", "--decks", "1", "--composition", AT_THE_END, "--burn", "2")
+    sheet = facts("rocket", "--decks", "1", "--composition", AT_THE_END, "--burn", "2")
     solution = solve(Situation(1, (0, 0, 0, 0, 0, 1, 2, 3, 4, 6), 2))
-    assert (found["house_edge"], found["cards_left"]) == (solution.house_edge, 14)
-    assert {one["player"] for one in found["first_decisions"]} == {6, 7, 8, 9, 10}
+    assert (sheet["house_edge"], sheet["cards_left"]) == (solution.house_edge, 14)
+    assert {decision["player"] for decision in sheet["first_decisions"]} == {6, 7, 8, 9, 10}
 
 
 def test_the_text_says_what_the_numbers_say() -> None:
@@ -93,14 +93,17 @@ def test_the_risk_of_ruin_lies_within_its_bounds(strategy: Strategy, bankroll: f
     Harm: a house that thinks itself safe.
     """
     sheet = Sheet(solve(fresh(6), strategy))
-    most = 2_000
-    step = np.eye(most)
+    ceiling = 2_000
+    step = np.eye(ceiling)
     for net, chance in sheet.solution.distribution.items():
-        at = np.arange(most)
-        to = at - net
-        inside = (to >= 0) & (to < most)
-        np.add.at(step, (at[inside], to[inside]), -chance)
-    lost = [sum(chance for net, chance in sheet.solution.distribution.items() if net > at) for at in range(most)]
+        bankrolls = np.arange(ceiling)
+        to = bankrolls - net
+        inside = (to >= 0) & (to < ceiling)
+        np.add.at(step, (bankrolls[inside], to[inside]), -chance)
+    lost = [
+        sum(chance for net, chance in sheet.solution.distribution.items() if net > held_units)
+        for held_units in range(ceiling)
+    ]
     ruin = np.linalg.solve(step, np.array(lost))[round(bankroll * 10)]
     bounds = sheet.ruin(bankroll)
     assert bounds.least <= ruin <= bounds.most
@@ -120,7 +123,7 @@ def test_rounds_and_bands_by_their_definitions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "sentence"),
     [
         (["--decks", "0"], "A shoe of 0 decks is not dealt: it has 1 to 8."),
         (["--decks", "9"], "A shoe of 9 decks is not dealt: it has 1 to 8."),
@@ -138,11 +141,11 @@ def test_rounds_and_bands_by_their_definitions() -> None:
         (["--player", "9"], "is no hand: it is one rank for each card, whole numbers with commas between."),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_in_a_sentence(arguments: list[str], says: str) -> None:
+def test_what_cannot_be_is_refused_in_a_sentence(arguments: list[str], sentence: str) -> None:
     """Harm: a number for a shoe that does not exist, or a traceback."""
     with pytest.raises(CommandError) as refusal:
         printed("rocket", *arguments)
-    assert says in str(refusal.value)
+    assert sentence in str(refusal.value)
 
 
 def test_the_page_for_a_file_draws_the_chart() -> None:
@@ -161,9 +164,11 @@ def test_the_page_for_a_file_draws_the_chart() -> None:
 def test_a_decision_is_told_for_the_cards_that_were_seen() -> None:
     """Harm: advice for a full shoe where the shoe is nearly out."""
     assert printed("--player", "9", "--dealer", "2").startswith("Fold. To hit is worth -2.62")
-    seen = ("--player", "9,4", "--dealer", "2,10", "--decks", "1", "--composition", "1,1,3,3,5,6,7,8,8,9")
+    arguments = ("--player", "9,4", "--dealer", "2,10", "--decks", "1", "--composition", "1,1,3,3,5,6,7,8,8,9")
     choice = decide(Situation(1, (1, 1, 3, 3, 5, 6, 7, 8, 8, 9)), [9, 4], [2, 10])
-    assert printed(*seen).startswith(f"Hit. To hit is worth {choice.hit:+.6f} tenths of the bet, to fold -2.000000;")
+    assert printed(*arguments).startswith(
+        f"Hit. To hit is worth {choice.hit:+.6f} tenths of the bet, to fold -2.000000;"
+    )
 
 
 def test_another_game_has_no_sheet() -> None:
@@ -197,11 +202,11 @@ def test_the_page_has_the_full_shoe() -> None:
 
 def test_the_deviation_of_a_table_counts_that_its_seats_hang_together() -> None:
     """Harm: a table's band as if each seat had a dealer of its own."""
-    asked = ("--strategy", "fold_at:8", "--seats", "6")
-    table, solution = facts(*asked)["table"], solve(fresh(6), Strategy(8))
+    arguments = ("--strategy", "fold_at:8", "--seats", "6")
+    table, solution = facts(*arguments)["table"], solve(fresh(6), Strategy(8))
     assert table["standard_deviation"] == pytest.approx(sqrt(6 * solution.variance + 30 * table["covariance"]))
     assert 0 < table["covariance"] < solution.variance
-    assert f"6 seats with equal bets: standard deviation {table['standard_deviation']:.6f}" in printed(*asked)
+    assert f"6 seats with equal bets: standard deviation {table['standard_deviation']:.6f}" in printed(*arguments)
     assert facts("--seats", "1")["table"]["standard_deviation"] == pytest.approx(solve(fresh(6)).standard_deviation)
     with pytest.raises(CommandError, match="Rocket is not dealt to 7 seats"):
         printed("--seats", "7")

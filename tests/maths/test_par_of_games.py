@@ -75,7 +75,7 @@ def test_the_text_is_the_table_of_the_same_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "sentence"),
     [
         (["baccarat", "--set", "decks=9"], "Option decks is a whole number from 1 to 8, not '9'."),
         (["baccarat", "--set", "decks=six"], "Option decks is a whole number from 1 to 8, not 'six'."),
@@ -102,11 +102,11 @@ def test_the_text_is_the_table_of_the_same_numbers() -> None:
         (["bingo"], "There is no exact value of 'bingo': only baccarat, "),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_in_a_line(arguments: list[str], says: str) -> None:
+def test_what_cannot_be_is_refused_in_a_line(arguments: list[str], sentence: str) -> None:
     """Harm: a number for rules that nobody deals, or a traceback."""
     with pytest.raises(CommandError) as refusal:
         printed(*arguments)
-    assert says in str(refusal.value)
+    assert sentence in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
 

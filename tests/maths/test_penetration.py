@@ -29,17 +29,17 @@ def printed(*arguments: str) -> str:
 
 def test_the_file_has_every_shoe_and_goes_the_way_of_shoes() -> None:
     """Harm: an operator who is shown a hole, or a deeper shoe as the safer one."""
-    found = {(one.decks, one.seats, one.cut): one for one in RESULTS.cells}
-    assert len(found) == len(RESULTS.cells) == len(DECKS) * len(SEATS) * len(CUTS)
+    cells = {(cell.decks, cell.seats, cell.cut): cell for cell in RESULTS.cells}
+    assert len(cells) == len(RESULTS.cells) == len(DECKS) * len(SEATS) * len(CUTS)
     for decks in DECKS:
         for seats in SEATS:
-            for deep, high in pairwise(found[decks, seats, cut] for cut in CUTS):
+            for deep, high in pairwise(cells[decks, seats, cut] for cut in CUTS):
                 assert deep.rounds > high.rounds
                 assert deep.gain > high.gain
                 assert deep.positive > high.positive
                 assert deep.count_gain < deep.gain
                 assert deep.best > deep.chart
-    assert all(0.9 < one.correlation < 1 for one in RESULTS.cells)
+    assert all(0.9 < cell.correlation < 1 for cell in RESULTS.cells)
 
 
 @pytest.mark.parametrize(("decks", "seats", "cut", "places"), [(1, 6, 0.2, 250), (6, 1, 0.1, 80)])
@@ -52,13 +52,13 @@ def test_the_results_are_those_of_exact_values_at_other_shoes(decks: int, seats:
     dealt = counting.walk(full, seats, 12_345, 40_000)
     rounds = np.flatnonzero(dealt.until(cut))
     best, chart = counting.values(full, dealt.unseen[np.random.default_rng(1).choice(rounds, places)]).T
-    for found, known in (
+    for sample, mean in (
         (best, cell.best),
         (best > 0, cell.positive),
         (np.maximum(best, 0), cell.gain),
         (chart, cell.chart),
     ):
-        assert abs(float(found.mean()) - known) < 4 * float(found.std(ddof=1)) / sqrt(places)
+        assert abs(float(sample.mean()) - mean) < 4 * float(sample.std(ddof=1)) / sqrt(places)
     assert np.all(best >= chart - 1e-12), "the chart is never better than best play"
 
 
@@ -84,8 +84,10 @@ def test_the_count_is_what_a_player_would_keep() -> None:
     assert sum(rank * tag for rank, tag in enumerate(tags, 1)) == 0
     one_three_gone = np.array([shoe(1)]) - np.eye(10, dtype=np.int64)[2]
     assert counting.per_deck(tags, one_three_gone)[0] == pytest.approx(tags[2] * 55 / 54)
-    assert [one.correlation for one in RESULTS.best_tags] == sorted(one.correlation for one in RESULTS.best_tags)
-    assert [max(map(abs, one.tags)) for one in RESULTS.best_tags] == list(range(1, 10))
+    assert [count.correlation for count in RESULTS.best_tags] == sorted(
+        count.correlation for count in RESULTS.best_tags
+    )
+    assert [max(map(abs, count.tags)) for count in RESULTS.best_tags] == list(range(1, 10))
 
 
 def test_tags_are_found_where_they_are_known() -> None:
@@ -94,14 +96,14 @@ def test_tags_are_found_where_they_are_known() -> None:
     unseen = chance.multivariate_hypergeometric(shoe(6), 120, size=500)
     planted = np.array([-2, 1, 3, 1, 0, -2, 0, 0, 1, -1])  # what a card left is worth: 0 over a deck
     edge = unseen @ planted / 1000
-    found = counting.best_tags(counting.Sample(counting.RocketShoe(full), unseen, np.stack([edge, edge], axis=1)))
-    assert found[2].tags == tuple(-planted)
-    assert found[2].correlation == pytest.approx(1)
+    tag_sets = counting.best_tags(counting.Sample(counting.RocketShoe(full), unseen, np.stack([edge, edge], axis=1)))
+    assert tag_sets[2].tags == tuple(-planted)
+    assert tag_sets[2].correlation == pytest.approx(1)
 
 
 def a_cell(**changes: Any) -> Cell:
-    known = dict.fromkeys(penetration.COLUMNS, 0.0)
-    return Cell(**{**known, "decks": 6, "seats": 6, "cut": 0.2, "lowest": 1, **changes})
+    blank = dict.fromkeys(penetration.COLUMNS, 0.0)
+    return Cell(**{**blank, "decks": 6, "seats": 6, "cut": 0.2, "lowest": 1, **changes})
 
 
 def test_what_a_spread_wins() -> None:
@@ -127,19 +129,19 @@ def test_time_that_goes_to_shuffles() -> None:
 
 def test_the_command_prints_what_the_file_has() -> None:
     """Harm: numbers for a regulator that differ from those on the screen."""
-    found = json.loads(printed("--decks", "1,6-8", "--seats", "2", "--cut", "all", "--spread", "12", "--json"))
-    assert [one["decks"] for one in found["cells"]] == [1] * 9 + [6] * 9 + [7] * 9 + [8] * 9
+    document = json.loads(printed("--decks", "1,6-8", "--seats", "2", "--cut", "all", "--spread", "12", "--json"))
+    assert [shoe_cell["decks"] for shoe_cell in document["cells"]] == [1] * 9 + [6] * 9 + [7] * 9 + [8] * 9
     cell = RESULTS.cell(6, 2, 0.2)
-    told = next(one for one in found["cells"] if (one["decks"], one["cut"]) == (6, 0.2))
-    assert (told["wins_per_100"], told["even_spread"]) == (cell.wins(12)[0], cell.even)
-    assert told["cards_behind"] == 66
+    row = next(candidate for candidate in document["cells"] if (candidate["decks"], candidate["cut"]) == (6, 0.2))
+    assert (row["wins_per_100"], row["even_spread"]) == (cell.wins(12)[0], cell.even)
+    assert row["cards_behind"] == 66
     text = printed("--decks", "6", "--seats", "2")
     assert f"{cell.positive:.2%}" in text
     assert "3: -9" in text
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "sentence"),
     [
         (["--decks", "9"], "A shoe of 9 decks is not dealt: it has 1 to 8."),
         (["--seats", "7"], "Rocket is not dealt to 7 seats: it has 1 to 6."),
@@ -151,8 +153,8 @@ def test_the_command_prints_what_the_file_has() -> None:
         (["--shuffle-seconds", "nan"], "A shuffle of nan seconds cannot be"),
     ],
 )
-def test_what_was_not_measured_is_refused_in_a_sentence(arguments: list[str], says: str) -> None:
+def test_what_was_not_measured_is_refused_in_a_sentence(arguments: list[str], sentence: str) -> None:
     """Harm: a traceback, or the numbers of another shoe."""
     with pytest.raises(CommandError) as refusal:
         printed(*arguments)
-    assert says in str(refusal.value)
+    assert sentence in str(refusal.value)

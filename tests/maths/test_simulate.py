@@ -39,7 +39,7 @@ def test_the_file_of_another_run_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "sentence"),
     [
         (["--decks", "0"], "A shoe of 0 decks is not dealt"),
         (["--seats", "7"], "Rocket is not dealt to 7 seats"),
@@ -48,9 +48,9 @@ def test_the_file_of_another_run_is_refused(tmp_path: Path) -> None:
         (["--strategy", "luck"], "There is no strategy 'luck'"),
     ],
 )
-def test_a_table_that_cannot_be_is_refused(arguments: list[str], says: str) -> None:
+def test_a_table_that_cannot_be_is_refused(arguments: list[str], sentence: str) -> None:
     """Harm: a traceback after a minute, or numbers of nothing."""
-    with pytest.raises(CommandError, match=says):
+    with pytest.raises(CommandError, match=sentence):
         simulated(*arguments)
 
 

@@ -63,7 +63,7 @@ class Engine:
         assert isinstance(ask, AskShuffle)
         self.refills += 1
         dealing = state.stacks if state.order else ()
-        alive = tuple(stack if at in state.order else () for at, stack in enumerate(dealing))
+        alive = tuple(stack if index in state.order else () for index, stack in enumerate(dealing))
         self.unseen = self.refilled(alive, state.dealer)
         return Shuffle()
 

@@ -38,7 +38,7 @@ def net(outcome: str, rank: int) -> int:
 # --- against the engine ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda one: one.name)
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy.name)
 @pytest.mark.parametrize("cards", TINY, ids=str)
 def test_every_course_of_a_tiny_shoe_through_the_engine(cards: Composition, strategy: Strategy) -> None:
     """Harm: an edge of some other game, when the mathematics has read the rules otherwise than the engine."""
@@ -51,11 +51,13 @@ def test_every_course_of_a_tiny_shoe_through_the_engine(cards: Composition, stra
     assert_same(solution, exact)
 
 
-@pytest.mark.parametrize(("left", "burn", "limit"), [(0, 5, 6), (1, 5, 4), (2, 0, 5), (3, 20, 5), (4, 1, 5)])
-def test_a_shoe_that_runs_out_in_mid_round_is_filled_as_the_engine_fills_it(left: int, burn: int, limit: int) -> None:
+@pytest.mark.parametrize(("cards_left", "burn", "limit"), [(0, 5, 6), (1, 5, 4), (2, 0, 5), (3, 20, 5), (4, 1, 5)])
+def test_a_shoe_that_runs_out_in_mid_round_is_filled_as_the_engine_fills_it(
+    cards_left: int, burn: int, limit: int
+) -> None:
     """Harm: a wrong edge deep in the shoe, where the burned cards come back and the cards in play do not."""
-    situation = Situation(1, deep(left + burn), burn)
-    assert situation.left == left
+    situation = Situation(1, deep(cards_left + burn), burn)
+    assert situation.left == cards_left
     ends = rounds.ends(situation, Strategy(limit))
     exact = Exact(situation, Strategy(limit))
     assert exact.outcomes() == {(outcome, rank): chance for (outcome, rank, _), chance in ends.items()}
@@ -66,8 +68,8 @@ def test_a_shoe_that_runs_out_in_mid_round_is_filled_as_the_engine_fills_it(left
 def deep(cards: int) -> Composition:
     """So many cards at the end of a deck, high ones, so that a seat that folds for little has something to decide."""
     counts = [0] * 10
-    for at in range(cards):
-        rank = next(rank for rank in (10 - (at + step) % 7 for step in range(7)) if counts[rank - 1] < rank)
+    for place in range(cards):
+        rank = next(rank for rank in (10 - (place + step) % 7 for step in range(7)) if counts[rank - 1] < rank)
         counts[rank - 1] += 1
     return tuple(counts)
 
@@ -111,11 +113,11 @@ def feasible(solution: Solution, size: int) -> np.ndarray:
 def test_values_are_bounded_and_the_best_strategy_is_best_everywhere(cards: Composition, strategy: Strategy) -> None:
     """Harm: an edge beyond the bet, or a strategy that beats the one that is called optimal."""
     situation = Situation(2, cards)
-    best, other = solve(situation), solve(situation, strategy)
-    assert -1 <= best.house_edge <= other.house_edge + CLOSE <= 1 + CLOSE
+    best, worse = solve(situation), solve(situation, strategy)
+    assert -1 <= best.house_edge <= worse.house_edge + CLOSE <= 1 + CLOSE
     for size in range(LAST + 1):
         places = feasible(best, size)
-        assert (best.hit[size][places] >= other.hit[size][places] - CLOSE).all()
+        assert (best.hit[size][places] >= worse.hit[size][places] - CLOSE).all()
         assert (np.abs(best.hit[size][places]) <= 10).all()
 
 
@@ -137,21 +139,21 @@ def test_a_card_that_another_seat_gets_changes_nothing_by_itself(cards: Composit
 
     Harm: an edge that would need another number for every seat at the table.
     """
-    for one in (Strategy(limit), OPTIMAL):
-        before = solve(Situation(2, cards), one).value
+    for tactic in (Strategy(limit), OPTIMAL):
+        before = solve(Situation(2, cards), tactic).value
         after = sum(
-            count / sum(cards) * solve(Situation(2, less(cards, rank)), one).value
+            count / sum(cards) * solve(Situation(2, without(cards, rank)), tactic).value
             for rank, count in zip(RANKS, cards, strict=True)
             if count
         )
-        if one == OPTIMAL:
+        if tactic == OPTIMAL:
             assert after >= before - CLOSE
         else:
             assert after == pytest.approx(before, abs=CLOSE)
 
 
-def less(cards: Composition, rank: int) -> Composition:
-    return tuple(count - (at == rank) for at, count in zip(RANKS, cards, strict=True))
+def without(cards: Composition, rank: int) -> Composition:
+    return tuple(count - (own_rank == rank) for own_rank, count in zip(RANKS, cards, strict=True))
 
 
 @settings(max_examples=by_pace(5, 20, 80), deadline=None)
@@ -164,7 +166,7 @@ def test_the_burn_is_worth_nothing_while_the_shoe_lasts(cards: Composition, burn
 def test_folding_for_more_costs_more_once_it_is_folly() -> None:
     """Harm: a fixed strategy that folds at another cost than it says."""
     edges = [solve(fresh(6), Strategy(limit)).house_edge for limit in range(1, 11)]
-    assert all(one < other for one, other in pairwise(edges))
+    assert all(edge < next_edge for edge, next_edge in pairwise(edges))
     assert solve(fresh(6), Strategy(10)).outcomes.keys() == {("death_card", 3), *(("fold", rank) for rank in RANKS)}
 
 
@@ -211,7 +213,7 @@ def test_where_nobody_decides_there_is_no_advice(player: list[int], dealer: list
 
 
 @pytest.mark.parametrize(
-    ("decks", "cards", "burn", "says"),
+    ("decks", "cards", "burn", "sentence"),
     [
         (0, shoe(1), 5, "a shoe of 0 decks is not dealt: it has 1 to 8"),
         (9, shoe(1), 5, "a shoe of 9 decks is not dealt"),
@@ -222,9 +224,9 @@ def test_where_nobody_decides_there_is_no_advice(player: list[int], dealer: list
         (1, shoe(1), 21, "a burn of 21 cards is not made: it is 0 to 20"),
     ],
 )
-def test_a_shoe_that_cannot_be_is_refused(decks: int, cards: Composition, burn: int, says: str) -> None:
+def test_a_shoe_that_cannot_be_is_refused(decks: int, cards: Composition, burn: int, sentence: str) -> None:
     """Harm: an edge of a shoe that no deck makes."""
-    with pytest.raises(Unknowable, match=says):
+    with pytest.raises(Unknowable, match=sentence):
         Situation(decks, cards, burn)
 
 

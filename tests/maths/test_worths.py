@@ -242,7 +242,7 @@ def test_all_pairs_of_hands_are_counted_as_they_compare() -> None:
 
 
 @pytest.mark.parametrize(
-    ("game", "options", "cards", "says"),
+    ("game", "options", "cards", "sentence"),
     [
         ("baccarat", {}, (33, *[1] * 12), "33 cards of A cannot be unseen: 8 decks hold 32"),
         ("baccarat", {}, (5, *[0] * 12), "5 cards are too few: a round may take 6"),
@@ -255,11 +255,11 @@ def test_all_pairs_of_hands_are_counted_as_they_compare() -> None:
         ("three_card_poker", {}, (2, *[1] * 51), "2 cards of As cannot be unseen: one deck holds 1"),
     ],
 )
-def test_a_shoe_that_cannot_be_has_no_worth(game: str, options: dict[str, Any], cards: Any, says: str) -> None:
+def test_a_shoe_that_cannot_be_has_no_worth(game: str, options: dict[str, Any], cards: Any, sentence: str) -> None:
     """Harm: the edge of a shoe that nobody can deal."""
     values = provider(game)
     assert values
-    with pytest.raises(Unknowable, match=says):
+    with pytest.raises(Unknowable, match=sentence):
         values.sheet(rules_type(game)(**options), cards)
 
 

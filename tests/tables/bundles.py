@@ -62,9 +62,9 @@ class Evidence:
 
 def two_days(folder: Path) -> Evidence:
     """Two days at three tables, sealed and exported. A round and a house shoe are open over the end of the first."""
-    found = Evidence(folder / "first.zip", folder / "second.zip", folder / "both.zip", folder / "audit.pem")
-    seals.make_key(found.key_file)
-    with override_settings(AUDIT_KEY_FILE=str(found.key_file)), travelling() as clock:
+    evidence = Evidence(folder / "first.zip", folder / "second.zip", folder / "both.zip", folder / "audit.pem")
+    seals.make_key(evidence.key_file)
+    with override_settings(AUDIT_KEY_FILE=str(evidence.key_file)), travelling() as clock:
         hands, boss = _open()
         operator = staff(Role.OPERATOR, "olga")
         people = {
@@ -104,9 +104,9 @@ def two_days(folder: Path) -> Evidence:
         Hand(hands[0].table, boss.by)("close_table")
         clock.pass_until(hours.span(TWO)[1] + timedelta(hours=1))
         sealing.seal_finished()
-        for path, days in ((found.first, (ONE, ONE)), (found.second, (TWO, TWO)), (found.both, (ONE, TWO))):
+        for path, days in ((evidence.first, (ONE, ONE)), (evidence.second, (TWO, TWO)), (evidence.both, (ONE, TWO))):
             path.write_bytes(exported(*days))
-    return found
+    return evidence
 
 
 def count_cage(people: dict[str, Staff]) -> None:
@@ -125,8 +125,8 @@ def credit(hand: Hand, people: dict[str, Staff], stages: Sequence[tuple[str, str
     """Chips go from a rack to the cage, as far as it is signed; returns the slip."""
     signs(hand.table, people["boss"], BeginSlip("credit", ((10_000, 3),)))
     slip = hand.now.slips[-1].name
-    for stage, who in stages[1:]:
-        signs(hand.table, (people | {"dealer": hand.by})[who], SignSlip(slip, stage))
+    for stage, signer in stages[1:]:
+        signs(hand.table, (people | {"dealer": hand.by})[signer], SignSlip(slip, stage))
     return slip
 
 
@@ -141,10 +141,10 @@ def _propose(hand: Hand, boss: Staff) -> str:
     return str(corrections.waiting(hand.table.book_id, hand.now.seq)[0].slip)
 
 
-def exported(first: date, last: date) -> bytes:
+def exported(first_day: date, last_day: date) -> bytes:
     """A bundle's bytes."""
     file = BytesIO()
-    export.export(first, last, file)
+    export.export(first_day, last_day, file)
     return file.getvalue()
 
 
@@ -157,10 +157,10 @@ def _open() -> tuple[list[Hand], Hand]:
     }
     hands = []
     for number, (name, settings) in enumerate(chosen.items()):
-        made = table(name, **settings)
-        hand = Hand(made, staff(Role.DEALER, f"dealer{number}", f"10{number}"))
-        Hand(made, boss)("open_table")
-        dealing.sign_in(made, hand.by)
+        felt = table(name, **settings)
+        hand = Hand(felt, staff(Role.DEALER, f"dealer{number}", f"10{number}"))
+        Hand(felt, boss)("open_table")
+        dealing.sign_in(felt, hand.by)
         hand.ready_shoe()
         hands.append(hand)
     for seat in (1, 3, 5):
@@ -177,21 +177,21 @@ def play(hand: Hand, chance: random.Random, steps: int) -> None:
 def step(hand: Hand, chance: random.Random) -> None:
     """One input that the dealer could press now."""
     board = hand.board
-    asks = [one for one in board.prompts if isinstance(one, AskBet) and not one.placed_cents]
+    asks = [ask for ask in board.prompts if isinstance(ask, AskBet) and not ask.placed_cents]
     if board.due == "bets" and asks and chance.random() < 0.5:
         hand("bet", seat=asks[0].seat, amount_cents=chance.choice([1_000, 2_000, 5_000]))
     elif board.card_keys:
         current = hand.now.round
         assert current is not None
-        gone = current.game.gone(current.state)
-        left = [rank for rank in RANKS if gone[rank - 1] < shoe(1)[rank - 1]]
-        hand("card", rank=chance.choice(left))
+        dealt = current.game.gone(current.state)
+        ranks_left = [rank for rank in RANKS if dealt[rank - 1] < shoe(1)[rank - 1]]
+        hand("card", rank=chance.choice(ranks_left))
     else:
         stay = (
             "retire_shoe", "take_back", "cash_out", "sign_out", "issue_seat_page", "time_charge", "cut_card_out",
             "give_back_reader",
         )  # fmt: skip
-        pressed = [one.input for one in board.buttons if one.input["do"] not in stay]
+        pressed = [button.input for button in board.buttons if button.input["do"] not in stay]
         hand(**chance.choice(pressed)) if pressed else hand("bet", seat=asks[0].seat, amount_cents=1_000)
 
 
@@ -258,12 +258,12 @@ class Forger:
     def documents(self, name: str) -> list[Any]:
         return [json.loads(line) for line in self.parts[name]]
 
-    def put(self, name: str, documents: Iterable[Any]) -> None:
-        self.parts[name] = [canonical(one) for one in documents]
+    def replace_part(self, name: str, documents: Iterable[Any]) -> None:
+        self.parts[name] = [canonical(document) for document in documents]
 
     def leaf(self, day: str, book: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.parts[leaves_part(day)][BOOKS.index(book)])
-        return found
+        leaf_document: dict[str, Any] = json.loads(self.parts[leaves_part(day)][BOOKS.index(book)])
+        return leaf_document
 
     def bodies(self, book: str) -> list[dict[str, Any]]:
         return [document_of(line[65:]) for line in self.part(book, "entries")]
@@ -271,22 +271,22 @@ class Forger:
     def find(self, book: str, subject: str, kind: str, **content: Any) -> int:
         """The number of the first entry of a kind whose content has these."""
         return int(next(
-            one["seq"] for one in self.bodies(book)
-            if (one["subject"], one["kind"]) == (subject, kind)
-            and all(one["content"].get(name) is not None if value is ... else one["content"].get(name) == value
+            body["seq"] for body in self.bodies(book)
+            if (body["subject"], body["kind"]) == (subject, kind)
+            and all(body["content"].get(name) is not None if value is ... else body["content"].get(name) == value
                     for name, value in content.items())
         ))  # fmt: skip
 
     def moving(self, book: str, kind: str) -> int:
         """The number of the first entry that makes such a transfer."""
-        return int(next(one["seq"] for one in self.bodies(book) if any(move[0] == kind for move in one["moves"])))
+        return int(next(body["seq"] for body in self.bodies(book) if any(move[0] == kind for move in body["moves"])))
 
     # --- changes
 
     def rewrite(self, book: str, seq: int, change: Change) -> None:
         """Change an entry's document, and hash it and everything after it anew."""
         bodies = self.bodies(book)
-        change(next(one for one in bodies if one["seq"] == seq))
+        change(next(body for body in bodies if body["seq"] == seq))
         self.chain(book, bodies)
 
     def chain(self, book: str, bodies: list[dict[str, Any]]) -> None:
@@ -308,11 +308,11 @@ class Forger:
         name = book_part(BOOKS.index(book) + 1, "transfers")
         rows = self.documents(name)
         change(next(row for row in rows if row[1:3] == [seq, leg]))
-        self.put(name, rows)
+        self.replace_part(name, rows)
 
     def drop_move(self, book: str, seq: int, leg: int) -> None:
         name = book_part(BOOKS.index(book) + 1, "transfers")
-        self.put(name, [row for row in self.documents(name) if row[1:3] != [seq, leg]])
+        self.replace_part(name, [row for row in self.documents(name) if row[1:3] != [seq, leg]])
 
     # --- seals
 
@@ -322,7 +322,7 @@ class Forger:
         document = lines[number - 1]["document"]
         change(document)
         lines[number - 1]["signature"] = seals.sign(key, document).hex()
-        self.put(ROOTS, lines)
+        self.replace_part(ROOTS, lines)
 
     def seal(self, key: Ed25519PrivateKey) -> None:
         """Seal the bundle's one day anew, over what its entries are now; and every day of the chain with this key."""
@@ -333,7 +333,7 @@ class Forger:
             hashes = [bytes.fromhex(line[:64].decode()) for line in entries]
             leaf["last"] = leaf["first"] + len(hashes) - 1
             leaf["head"], leaf["root"] = hashes[-1].hex(), merkle.root(hashes).hex()
-        self.put(leaves_part(day), leaves)
+        self.replace_part(leaves_part(day), leaves)
         self.sign_all(key, {day: {"root": merkle.root(self.parts[leaves_part(day)]).hex()}})
 
     def sign_all(self, key: Ed25519PrivateKey, changes: dict[str, dict[str, Any]]) -> None:
@@ -344,8 +344,8 @@ class Forger:
             document |= changes.get(document["day"], {})
             lines.append({"document": document, "signature": seals.sign(key, document).hex()})
             previous = seals.hash_of(document)
-        self.put(ROOTS, lines)
-        self.put(KEYS, [{"key": seals.public_of(key)}])
+        self.replace_part(ROOTS, lines)
+        self.replace_part(KEYS, [{"key": seals.public_of(key)}])
 
 
 @contextmanager

@@ -93,11 +93,11 @@ class Chance:
         elif board.due == "dealer":
             dealing.sign_in(hand.table, hand.by)
         elif board.due == "bets" and draw.random() < 0.8:
-            ask = draw.choice([one for one in board.prompts if isinstance(one, AskBet)])
+            ask = draw.choice([ask for ask in board.prompts if isinstance(ask, AskBet)])
             self._enter(hand, "bet", seat=ask.seat, amount_cents=draw.choice(range(0, 11_000, 500)))
         elif board.card_keys and draw.random() < 0.85:
             self._enter(hand, "card", rank=self._rank())
-        elif pressed := [one for one in board.buttons if one.input["do"] not in ("retire_shoe", "take_back")]:
+        elif pressed := [button for button in board.buttons if button.input["do"] not in ("retire_shoe", "take_back")]:
             self._enter(hand, **draw.choice(pressed).input)
 
     def _rank(self) -> int:

@@ -76,107 +76,109 @@ class Planted:
 
 
 def _of(dealt: Dealt, chance: random.Random, fits: Callable[[Payout], bool]) -> Payout | None:
-    return chance.choice(found) if (found := [one for one in dealt.payouts if fits(one)]) else None
+    return chance.choice(fitting) if (fitting := [payout for payout in dealt.payouts if fits(payout)]) else None
 
 
 def paid_twice(dealt: Dealt, chance: random.Random) -> tuple[int, int] | None:
-    one = _of(dealt, chance, lambda one: one.net_cents > 0)
-    return (one.seat, -one.net_cents) if one else None
+    payout = _of(dealt, chance, lambda payout: payout.net_cents > 0)
+    return (payout.seat, -payout.net_cents) if payout else None
 
 
 def not_paid(dealt: Dealt, chance: random.Random) -> tuple[int, int] | None:
-    one = _of(dealt, chance, lambda one: one.net_cents > 0)
-    return (one.seat, one.net_cents) if one else None
+    payout = _of(dealt, chance, lambda payout: payout.net_cents > 0)
+    return (payout.seat, payout.net_cents) if payout else None
 
 
 def not_taken(dealt: Dealt, chance: random.Random) -> tuple[int, int] | None:
-    one = _of(dealt, chance, lambda one: one.net_cents < 0)
-    return (one.seat, one.net_cents) if one else None
+    payout = _of(dealt, chance, lambda payout: payout.net_cents < 0)
+    return (payout.seat, payout.net_cents) if payout else None
 
 
 def took_all(dealt: Dealt, chance: random.Random) -> tuple[int, int] | None:
-    one = _of(dealt, chance, lambda one: -one.staked_cents < one.net_cents < 0)
-    return (one.seat, one.staked_cents + one.net_cents) if one else None
+    payout = _of(dealt, chance, lambda payout: -payout.staked_cents < payout.net_cents < 0)
+    return (payout.seat, payout.staked_cents + payout.net_cents) if payout else None
 
 
 def wrong_way(dealt: Dealt, chance: random.Random) -> tuple[int, int] | None:
-    one = _of(dealt, chance, lambda one: one.net_cents != 0)
-    return (one.seat, 2 * one.net_cents) if one else None
+    payout = _of(dealt, chance, lambda payout: payout.net_cents != 0)
+    return (payout.seat, 2 * payout.net_cents) if payout else None
 
 
 def neighbour(dealt: Dealt, chance: random.Random) -> tuple[int, int] | None:
-    winners = [one for one in dealt.payouts if one.net_cents > 0]
-    pairs = [(one, two) for one, two in itertools.pairwise(winners) if one.net_cents != two.net_cents]
+    winners = [payout for payout in dealt.payouts if payout.net_cents > 0]
+    pairs = [(seated, beside) for seated, beside in itertools.pairwise(winners) if seated.net_cents != beside.net_cents]
     if not pairs:
         return None
-    one, two = chance.choice(pairs)
-    return one.seat, one.net_cents - two.net_cents
+    seated, beside = chance.choice(pairs)
+    return seated.seat, seated.net_cents - beside.net_cents
 
 
 def chip_other(dealt: Dealt, chance: random.Random) -> tuple[int, int] | None:
     """The largest chip of a win is handed out as one of the next denomination."""
-    one = _of(dealt, chance, lambda one: one.net_cents > 0)
-    if one is None:
+    payout = _of(dealt, chance, lambda payout: payout.net_cents > 0)
+    if payout is None:
         return None
-    value = max(value for value in VALUES if value <= one.net_cents)
-    at = VALUES.index(value)
-    other = VALUES[at + 1] if (at + 1 < len(VALUES) and chance.random() < 0.5) or at == 0 else VALUES[at - 1]
-    return one.seat, value - other
+    value = max(value for value in VALUES if value <= payout.net_cents)
+    place = VALUES.index(value)
+    next_value = (
+        VALUES[place + 1] if (place + 1 < len(VALUES) and chance.random() < 0.5) or place == 0 else VALUES[place - 1]
+    )
+    return payout.seat, value - next_value
 
 
 def chip_more(dealt: Dealt, chance: random.Random) -> tuple[int, int] | None:
     """The largest chip of a win is handed out once more."""
-    one = _of(dealt, chance, lambda one: one.net_cents > 0)
-    return (one.seat, -max(value for value in VALUES if value <= one.net_cents)) if one else None
+    payout = _of(dealt, chance, lambda payout: payout.net_cents > 0)
+    return (payout.seat, -max(value for value in VALUES if value <= payout.net_cents)) if payout else None
 
 
 def other_rank(dealt: Dealt, chance: random.Random) -> tuple[int, int] | None:
     """A fold is reckoned by a card of the seat's or the dealer's that is not the lowest."""
-    one = _of(dealt, chance, lambda one: one.outcome == "fold")
-    if one is None:
+    payout = _of(dealt, chance, lambda payout: payout.outcome == "fold")
+    if payout is None:
         return None
-    there = {action.rank for action in dealt.actions if isinstance(action, Card) and action.to in (0, one.seat)}
-    others = sorted(there - {one.card})
-    if not others or one.card is None:
+    ranks = {action.rank for action in dealt.actions if isinstance(action, Card) and action.to in (0, payout.seat)}
+    wrong_ranks = sorted(ranks - {payout.card})
+    if not wrong_ranks or payout.card is None:
         return None
-    tenth = one.staked_cents // 10
-    return one.seat, (chance.choice(others) - one.card) * tenth
+    tenth = payout.staked_cents // 10
+    return payout.seat, (chance.choice(wrong_ranks) - payout.card) * tenth
 
 
 def card(dealt: Dealt, chance: random.Random) -> tuple[int, int] | None:
     """A card is named as its neighbour; the chips move by the card that lies there."""
-    at = chance.choice([at for at, action in enumerate(dealt.actions) if isinstance(action, Card)])
-    named = dealt.actions[at]
+    place = chance.choice([place for place, action in enumerate(dealt.actions) if isinstance(action, Card)])
+    named = dealt.actions[place]
     assert isinstance(named, Card)
     rank = named.rank + chance.choice((-1, 1))
     if rank not in RANKS:
         return None
     try:
         state = replay(
-            GAME, RULES, dealt.opening, (*dealt.actions[:at], Card(rank, named.to), *dealt.actions[at + 1 :])
+            GAME, RULES, dealt.opening, (*dealt.actions[:place], Card(rank, named.to), *dealt.actions[place + 1 :])
         )
     except Illegal:
         return None
-    lay = {one.seat: one.net_cents for one in GAME.settle(state)}
-    if GAME.prompts(state) or set(lay) != {one.seat for one in dealt.payouts}:
+    lay = {payout.seat: payout.net_cents for payout in GAME.settle(state)}
+    if GAME.prompts(state) or set(lay) != {payout.seat for payout in dealt.payouts}:
         return None
-    more = sum(one.net_cents - lay[one.seat] for one in dealt.payouts)
-    return (named.to, more) if more else None
+    shift_cents = sum(payout.net_cents - lay[payout.seat] for payout in dealt.payouts)
+    return (named.to, shift_cents) if shift_cents else None
 
 
 def other_bet(dealt: Dealt, chance: random.Random) -> tuple[int, int] | None:
     """A green chip more lay there than was entered."""
-    one = _of(dealt, chance, lambda one: one.net_cents != 0 and one.staked_cents <= 7_500)
+    payout = _of(dealt, chance, lambda payout: payout.net_cents != 0 and payout.staked_cents <= 7_500)
     return (
-        (one.seat, -one.net_cents * 2_500 // one.staked_cents)
-        if one and one.net_cents * 2_500 % one.staked_cents == 0
+        (payout.seat, -payout.net_cents * 2_500 // payout.staked_cents)
+        if payout and payout.net_cents * 2_500 % payout.staked_cents == 0
         else None
     )
 
 
 KINDS = {
-    one.__name__: one
-    for one in (
+    mistake.__name__: mistake
+    for mistake in (
         card, chip_more, chip_other, neighbour, not_paid, not_taken, other_bet, other_rank, paid_twice, took_all,
         wrong_way,
     )
@@ -186,6 +188,6 @@ KINDS = {
 def plant(kind: str, dealt: list[Dealt], chance: random.Random) -> Planted:
     """A mistake of a kind, in a round of the day as chance will have it."""
     while True:
-        one = chance.choice(dealt)
-        if made := KINDS[kind](one, chance):
-            return Planted(one.number, kind, *made)
+        round_ = chance.choice(dealt)
+        if error := KINDS[kind](round_, chance):
+            return Planted(round_.number, kind, *error)

@@ -28,7 +28,7 @@ from tests.tables.bundles import exported
 from tests.tables.chance import by_seed
 from tests.tables.play.test_abandoned import Walk
 from tests.tables.slips import test_cash
-from tests.tables.slips.test_cage_desk import held
+from tests.tables.slips.test_cage_desk import place_sums
 from tests.tables.slips.test_chips_conserved import DEEDS, Floor
 from tests.tables.wheel import Wheel
 
@@ -62,11 +62,11 @@ class House:
             case "cash":
                 hundreds, off_cents = self.chance.randint(1, 30), self.chance.choice((0, 0, -300, 200))
                 with suppress(Refused):
-                    test_cash.do(self.chance.choice(CASH), hundreds * 10_000, off_cents, held())
+                    test_cash.do(self.chance.choice(CASH), hundreds * 10_000, off_cents, place_sums())
 
     def is_whole(self) -> None:
         """Chips and cash each come to nothing over all their places, and no place that people hold is below it."""
-        places = held()
+        places = place_sums()
         assert sum(places.get(place, 0) for place in CHIP_PLACES) == 0
         assert sum(places.get(place, 0) for place in CASH_PLACES) == 0
         assert min(places[place] for place in ("vault", "cage", "rack", "bank", "vault_cash")) >= 0
@@ -78,7 +78,7 @@ class House:
         self.walk.leave_and_close()
         self.wheel.closes()
         for series, place in (("cagecash", "bank"), ("vaultcash", "vault_cash")):
-            test_cash.counted(series, held()[place])
+            test_cash.counted(series, place_sums()[place])
 
 
 def won_at(table: Table) -> int:
@@ -112,7 +112,7 @@ def test_every_piece_and_every_coin_is_somewhere_and_anybody_can_prove_it(
         house.is_whole()
     house.ends()
     house.is_whole()
-    assert held()["players"] >= 0, "every rack is counted: nobody carries less than nothing"
+    assert place_sums()["players"] >= 0, "every rack is counted: nobody carries less than nothing"
     moved = set(Transfer.objects.filter(book_id=house.wheel.table.book_id).values_list("kind", flat=True))
     assert {"table_win", "table_loss", "buy_in", "drop"} <= moved
     [line] = figures.day(day, [house.wheel.table]).lines
@@ -120,9 +120,9 @@ def test_every_piece_and_every_coin_is_somewhere_and_anybody_can_prove_it(
     clock.stand(timezone.now() + timedelta(minutes=1))  # what lies there at a moment came before it
     taken = inventory.on(day)
     assert taken.agrees
-    assert sum(stock.total_cents for stock in taken.stocks if stock.name == "Vault") == held()["vault"]
+    assert sum(stock.total_cents for stock in taken.stocks if stock.name == "Vault") == place_sums()["vault"]
     assert {line.place: line.closing_cents for line in cash.day(day)} == {
-        line.place: held()[line.place] for line in cash.day(day)
+        line.place: place_sums()[line.place] for line in cash.day(day)
     }
     assert len(set(Transfer.objects.values_list("kind", flat=True))) > 15, "a day in which little happened"
     with override_settings(AUDIT_KEY_FILE=str(key)):

@@ -29,7 +29,9 @@ def kinds(hand: Hand, seq: int) -> list[tuple[str, int]]:
 def chips_everywhere() -> dict[str, int]:
     """What lies in each place of the whole house."""
     net = cage.net_effect(cage.all_books())
-    return {f"{one.book.name} {one}": net.get(one.pk, 0) for one in Account.objects.select_related("book")}
+    return {
+        f"{account.book.name} {account}": net.get(account.pk, 0) for account in Account.objects.select_related("book")
+    }
 
 
 def refused(call: Any) -> Refused:
@@ -245,8 +247,12 @@ def test_a_key_belongs_to_who_used_it_and_for_what(dealer: Hand) -> None:
     """Harm: another's acknowledgement is given for something that was never recorded."""
     key, seq = uuid.uuid4(), dealer.now.seq
     dealing.record(dealer.table, inputs.Bet(1, 1_000), by=dealer.by, key=key, expected_seq=seq)
-    other = floor.staff(Role.DEALER, "ida", "102")
-    for made, by in ((inputs.Bet(1, 2_000), dealer.by), (inputs.CloseBets(), dealer.by), (inputs.Bet(1, 1_000), other)):
+    colleague = floor.staff(Role.DEALER, "ida", "102")
+    for made, by in (
+        (inputs.Bet(1, 2_000), dealer.by),
+        (inputs.CloseBets(), dealer.by),
+        (inputs.Bet(1, 1_000), colleague),
+    ):
         for expected in (seq, seq + 1):
             again = refused(
                 lambda made=made, by=by, expected=expected: dealing.record(
@@ -260,10 +266,10 @@ def test_a_key_belongs_to_who_used_it_and_for_what(dealer: Hand) -> None:
 def test_the_same_key_at_another_table_is_another_input(dealer: Hand) -> None:
     """Harm: two screens that drew the same key by a bug silence each other."""
     key = uuid.uuid4()
-    other = floor.table("Rocket 2")
-    boss = Hand(other, floor.staff(Role.PIT_BOSS, "bert"))
+    second_table = floor.table("Rocket 2")
+    boss = Hand(second_table, floor.staff(Role.PIT_BOSS, "bert"))
     dealing.record(dealer.table, inputs.Bet(1, 1_000), by=dealer.by, key=key, expected_seq=dealer.now.seq)
-    answer = dealing.record(other, inputs.BeginSlip("opener"), by=boss.by, key=key, expected_seq=None)
+    answer = dealing.record(second_table, inputs.BeginSlip("opener"), by=boss.by, key=key, expected_seq=None)
     assert not answer.again
 
 
@@ -310,7 +316,7 @@ def test_an_input_costs_a_lock_with_a_look_under_it_and_a_write(dealer: Hand) ->
         seq = dealer.now.seq
         with CaptureQueriesContext(connection) as captured:
             dealing.record(dealer.table, inputs.KeyCard(rank), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
-        costs.append([one["sql"].split()[0] for one in captured if "SAVEPOINT" not in one["sql"]])
+        costs.append([query["sql"].split()[0] for query in captured if "SAVEPOINT" not in query["sql"]])
     assert costs == [["EXECUTE", "EXECUTE"]] * 4
 
 
@@ -325,7 +331,7 @@ def test_what_settles_a_round_costs_the_same(dealer: Hand) -> None:
     seq = dealer.now.seq
     with CaptureQueriesContext(connection) as captured:
         dealing.record(dealer.table, inputs.KeyCard(3), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
-    assert [one["sql"].split()[0] for one in captured if "SAVEPOINT" not in one["sql"]] == ["EXECUTE", "EXECUTE"]
+    assert [query["sql"].split()[0] for query in captured if "SAVEPOINT" not in query["sql"]] == ["EXECUTE", "EXECUTE"]
     assert Transfer.objects.filter(book_id=dealer.table.book_id, seq=seq + 1).count() == 6
 
 
@@ -340,7 +346,7 @@ def test_a_standing_that_is_not_known_costs_one_query_more_however_long_the_log(
     standing.cache.clear()
     with CaptureQueriesContext(connection) as captured:
         dealing.record(dealer.table, inputs.KeyCard(7), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
-    assert len([one for one in captured if "SAVEPOINT" not in one["sql"]]) == 3
+    assert len([query for query in captured if "SAVEPOINT" not in query["sql"]]) == 3
 
 
 def test_a_used_key_never_reaches_a_handler_that_opens_a_secret() -> None:
@@ -352,7 +358,7 @@ def test_a_used_key_never_reaches_a_handler_that_opens_a_secret() -> None:
     with CaptureQueriesContext(connection) as captured, pytest.raises(Refused) as refusal:
         dealing.record(dealer.table, inputs.RetireShoe(), by=dealer.by, key=key, expected_seq=dealer.now.seq)
     assert refusal.value.code == "key_reused"
-    assert not any("tables_houseshoe" in one["sql"] or "opened" in one["sql"] for one in captured)
+    assert not any("tables_houseshoe" in query["sql"] or "opened" in query["sql"] for query in captured)
 
 
 def test_a_bet_is_judged_by_the_limits_that_hold_under_the_lock(dealer: Hand) -> None:

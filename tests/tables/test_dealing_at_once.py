@@ -21,12 +21,12 @@ from tests.tables.at_once import at_once
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def send(hand: Hand, made: Input, seq: int | None = None, key: uuid.UUID | None = None) -> partial[Answer]:
+def send(hand: Hand, entered: Input, seq: int | None = None, key: uuid.UUID | None = None) -> partial[Answer]:
     """An input, ready to be entered on a state that a screen has seen."""
     return partial(
         dealing.record,
         hand.table,
-        made,
+        entered,
         by=hand.by,
         key=key or uuid.uuid4(),
         expected_seq=hand.now.seq if seq is None else seq,
@@ -34,15 +34,15 @@ def send(hand: Hand, made: Input, seq: int | None = None, key: uuid.UUID | None 
 
 
 def codes(results: list[Any]) -> list[str]:
-    return sorted("done" if isinstance(one, Answer) else one.code for one in results)
+    return sorted("done" if isinstance(result, Answer) else result.code for result in results)
 
 
 def test_the_same_key_ten_times_at_once_is_recorded_once_and_answered_alike(dealer: Hand) -> None:
     """Harm: a client that sends again because the answer is late has its bet doubled."""
     seq = dealer.now.seq
     answers = at_once(*[send(dealer, inputs.Bet(1, 1_000), key=uuid.UUID(int=7))] * 10)
-    assert {(one.entry, one.seq) for one in answers} == {(seq + 1, seq + 1)}
-    assert sorted(one.again for one in answers) == [False] + [True] * 9
+    assert {(answer.entry, answer.seq) for answer in answers} == {(seq + 1, seq + 1)}
+    assert sorted(answer.again for answer in answers) == [False] + [True] * 9
     assert LogEntry.objects.filter(book_id=dealer.table.book_id, seq__gt=seq).count() == 1
 
 
@@ -55,7 +55,7 @@ def test_the_last_card_ten_times_at_once_settles_once(dealer: Hand) -> None:
     seq, key = dealer.now.seq, uuid.uuid4()
     standing.cache.clear()
     answers = at_once(*[send(dealer, inputs.KeyCard(3), key=key)] * 10)
-    assert {one.entry for one in answers} == {seq + 1}
+    assert {answer.entry for answer in answers} == {seq + 1}
     assert transfers.count() - before == 6
     assert sum(cage.net_effect(cage.all_books()).values()) == 0
 
@@ -72,10 +72,10 @@ def test_two_screens_cannot_both_act_on_one_state(dealer: Hand) -> None:
     dealer.bets(seat1=1_000)
     dealer.cards(8, 9)
     seq = dealer.now.seq
-    calls = [send(dealer, made, seq) for made in (inputs.Choose(1, "fold"), inputs.KeyCard(7))]
+    calls = [send(dealer, entered, seq) for entered in (inputs.Choose(1, "fold"), inputs.KeyCard(7))]
     results = at_once(*calls)
     assert codes(results) == ["done", "stale_sequence"]
-    (stale,) = [one for one in results if isinstance(one, Refused)]
+    (stale,) = [result for result in results if isinstance(result, Refused)]
     assert stale.facts["seq"] == seq + 1 == dealer.now.seq
 
 
@@ -91,15 +91,15 @@ def test_a_crowd_of_screens_on_one_state_leaves_one_entry(dealer: Hand) -> None:
 
 def test_tables_do_not_wait_for_each_other(dealer: Hand) -> None:
     """Harm: two tables mix up their logs, or one house-wide lock makes every table as slow as all together."""
-    others = []
+    neighbours = []
     for number in range(2, 6):
-        made = floor.table(f"Rocket {number}")
-        boss = Hand(made, floor.staff(Role.PIT_BOSS, f"boss{number}"))
+        table = floor.table(f"Rocket {number}")
+        boss = Hand(table, floor.staff(Role.PIT_BOSS, f"boss{number}"))
         boss("open_table")
-        hand = Hand(made, floor.staff(Role.DEALER, f"dealer{number}"))
-        dealing.sign_in(made, hand.by)
+        hand = Hand(table, floor.staff(Role.DEALER, f"dealer{number}"))
+        dealing.sign_in(table, hand.by)
         hand.ready_shoe()
-        others.append(hand)
+        neighbours.append(hand)
 
     def deal(hand: Hand) -> int:
         for _ in range(3):
@@ -108,9 +108,9 @@ def test_tables_do_not_wait_for_each_other(dealer: Hand) -> None:
             hand.pay()
         return hand.now.seq
 
-    results = at_once(*[partial(deal, hand) for hand in (dealer, *others)])
-    assert [one for one in results if isinstance(one, Exception)] == []
-    for hand in (dealer, *others):
+    results = at_once(*[partial(deal, hand) for hand in (dealer, *neighbours)])
+    assert [result for result in results if isinstance(result, Exception)] == []
+    for hand in (dealer, *neighbours):
         report = proofs.verify(hand.table.book)
         assert (report.fault, report.rounds) == (None, 3)
     assert sum(cage.net_effect(cage.all_books()).values()) == 0
@@ -119,10 +119,10 @@ def test_tables_do_not_wait_for_each_other(dealer: Hand) -> None:
 def test_one_dealer_signs_in_at_one_of_two_tables(dealer: Hand) -> None:
     """Harm: two quick taps, and one dealer stands at two tables; each log says that they dealt there."""
     tables = [floor.table(f"Rocket {number}") for number in (2, 3, 4)]
-    for made in tables:
-        Hand(made, floor.staff(Role.PIT_BOSS, f"boss {made.name}"))("open_table")
+    for table in tables:
+        Hand(table, floor.staff(Role.PIT_BOSS, f"boss {table.name}"))("open_table")
     ida = floor.staff(Role.DEALER, "ida", "102")
-    results = at_once(*[partial(dealing.sign_in, made, ida) for made in tables])
+    results = at_once(*[partial(dealing.sign_in, table, ida) for table in tables])
     assert codes(results) == ["done", "signed_in_elsewhere", "signed_in_elsewhere"]
 
 
@@ -130,13 +130,13 @@ def test_of_two_dealers_one_takes_a_table(dealer: Hand) -> None:
     """Harm: both believe that the table is theirs."""
     ida, iris = floor.staff(Role.DEALER, "ida", "102"), floor.staff(Role.DEALER, "iris", "103")
     agreed = partial(dealing.relieve, dealer.table, dealer="dora", confirmed_by=dealer.by)
-    results = at_once(*[partial(agreed, one) for one in (ida, iris)])
+    results = at_once(*[partial(agreed, reliever) for reliever in (ida, iris)])
     assert codes(results) == ["done", "other_dealer"]
-    here = dealer.now.dealer
-    assert here is not None
-    last = LogEntry.objects.filter(book_id=dealer.table.book_id).latest("seq")
-    assert here.since_seq == last.seq
-    (out,) = [one for one in (ida, iris) if one.username != here.username]
+    stand = dealer.now.dealer
+    assert stand is not None
+    newest = LogEntry.objects.filter(book_id=dealer.table.book_id).latest("seq")
+    assert stand.since_seq == newest.seq
+    (out,) = [reliever for reliever in (ida, iris) if reliever.username != stand.username]
     with pytest.raises(Refused, match="not signed in"):
         send(Hand(dealer.table, out), inputs.Bet(1, 1_000))()
 
@@ -145,7 +145,7 @@ def test_a_table_closes_or_a_bet_is_placed_but_not_both(dealer: Hand) -> None:
     """Harm: a round is open at a closed table, and its chips are counted into the rack."""
     boss = Hand(dealer.table, floor.staff(Role.PIT_BOSS, "bert"))
     results = at_once(send(boss, inputs.BeginSlip("closer")), send(dealer, inputs.Bet(1, 1_000)))
-    done = [isinstance(one, Answer) for one in results]
-    assert sorted(done) == [False, True]
-    assert bool(dealer.now.slips) == done[0]
-    assert dealer.now.round_open == done[1]
+    successes = [isinstance(result, Answer) for result in results]
+    assert sorted(successes) == [False, True]
+    assert bool(dealer.now.slips) == successes[0]
+    assert dealer.now.round_open == successes[1]

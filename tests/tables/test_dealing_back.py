@@ -104,8 +104,8 @@ def test_a_card_that_settled_the_round_is_reversed_and_the_round_goes_on_and_set
         account: 0 for account in cage.net_effect([dealer.table.book_id]) if account not in before
     }
     back = Transfer.objects.filter(book_id=dealer.table.book_id, seq=dealer.now.seq).order_by("leg")
-    there = Transfer.objects.filter(book_id=dealer.table.book_id, seq=settled).order_by("-leg")
-    assert [(row.kind, row.reverses_id) for row in back] == [("reversal", row.pk) for row in there]
+    transfers = Transfer.objects.filter(book_id=dealer.table.book_id, seq=settled).order_by("-leg")
+    assert [(row.kind, row.reverses_id) for row in back] == [("reversal", row.pk) for row in transfers]
     dealer.cards(7, 8, 9)  # both seats pair: the round ends otherwise
     assert not dealer.now.round_open
     net = cage.net_effect([dealer.table.book_id])
@@ -225,11 +225,11 @@ def test_what_is_over_stands_once_the_table_was_closed(dealer: Hand, boss: Hand)
 def test_a_card_of_a_house_shoe_stands_and_a_fold_does_not(boss: Hand) -> None:
     """Harm: a player who saw the next card decides again."""
     ida = floor.staff(Role.DEALER, "ida", "102")
-    made = floor.table("House", source="house")
-    boss.table = made
+    table = floor.table("House", source="house")
+    boss.table = table
     boss("open_table")
-    dealing.sign_in(made, ida)
-    dealer = Hand(made, ida)
+    dealing.sign_in(table, ida)
+    dealer = Hand(table, ida)
     dealer.ready_shoe()
     while not (dealer.now.round_open and dealer.board.due == "choose"):  # a 3 would end the round at once
         dealer.pay()

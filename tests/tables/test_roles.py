@@ -482,10 +482,10 @@ DECLARED |= {
 
 def addresses(patterns: list[URLPattern | URLResolver], before: str = "") -> Iterator[str]:
     """Every address of the project, as the resolver spells it."""
-    for one in patterns:
-        route = before + str(one.pattern)
-        if isinstance(one, URLResolver):
-            yield from addresses(one.url_patterns, route)
+    for pattern in patterns:
+        route = before + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from addresses(pattern.url_patterns, route)
         else:
             yield route
 
@@ -512,8 +512,8 @@ class House:
     def path(self, route: str) -> str:
         """An address with the things that are there."""
         model = re.match(r"admin/(?:ledger|tables)/(\w+)/", route)
-        thing = "discrepancy" if "discrepancies" in route else "table"
-        key = self.keys[model[1] if model else thing]
+        model_name = "discrepancy" if "discrepancies" in route else "table"
+        key = self.keys[model[1] if model else model_name]
         path = re.sub(r"<path:object_id>|<int:pk>", str(key), route)
         path = (
             path.replace("^(?P<app_label>ledger|tables)", "tables").replace("(?P<url>.*)", "nowhere").replace("$", "")
@@ -536,16 +536,16 @@ class House:
         client = Client(raise_request_exception=False)
         client.cookies.load(self.cookies[viewer])
         mark = transaction.savepoint()
-        found: HttpResponseBase = getattr(client, method)(path)
+        response: HttpResponseBase = getattr(client, method)(path)
         downloads.under_way.clear()  # a file that nobody reads here is under way for nobody else
         transaction.savepoint_rollback(mark)
-        return found
+        return response
 
     def answer(self, viewer: str, method: str, path: str) -> int | str:
         """The status of it."""
-        found = self.page(viewer, method, path)
-        to_sign_in = found.status_code == 302 and re.match(r"/(admin/login|sign-in)/", found["Location"])
-        return IN if to_sign_in else found.status_code
+        response = self.page(viewer, method, path)
+        to_sign_in = response.status_code == 302 and re.match(r"/(admin/login|sign-in)/", response["Location"])
+        return IN if to_sign_in else response.status_code
 
 
 def _posted(boss: Staff, *, by: Staff) -> Post:
@@ -646,9 +646,9 @@ def test_every_address_answers_each_role_as_declared(house: House, method: str) 
     for route in ADDRESSES:
         expected = getattr(DECLARED[route], method) if route in DECLARED else everybody("not declared")
         for viewer, status in zip(VIEWERS, expected, strict=True):
-            got = house.answer(viewer, method, house.path(route))
-            if got != status:
-                wrong.append(f"{method.upper()} /{route}: {viewer} gets {got}, declared is {status}")
+            answer = house.answer(viewer, method, house.path(route))
+            if answer != status:
+                wrong.append(f"{method.upper()} /{route}: {viewer} gets {answer}, declared is {status}")
     assert not wrong, "\n".join(["", *wrong])
 
 
@@ -727,7 +727,7 @@ def test_who_works_off_the_floor_reaches_slips_and_nothing_else(house: House, ro
     house.cookies[role] = client.cookies.output(attrs=[], header="", sep=";")
     theirs = THEIRS | (OF_THE_CHIPS if role == Role.CAGE_MANAGER else set())
     answers = {route: house.answer(role, method, house.path(route)) for route in set(ADDRESSES) - theirs}
-    reached = {route: got for route, got in answers.items() if got not in (IN, 401, 403, 404, 405, 410)}
+    reached = {route: status for route, status in answers.items() if status not in (IN, 401, 403, 404, 405, 410)}
     moved = {"sign-out/", "admin/logout/", "enrol/<str:code>/", "terminal/"}
     assert {route for route in reached if route not in moved and reached[route] != 302} == set(), reached
 
@@ -831,11 +831,11 @@ FOR_ANYBODY = {
 def at_surveillance(house: House, method: str) -> dict[str, int | str]:
     """What each address answers the surveillance that does not turn them away."""
     client = Client()
-    who = Staff.objects.get(username=f"a.{Role.SURVEILLANCE}")
-    client.force_login(who, backend="django.contrib.auth.backends.ModelBackend")
+    watcher = Staff.objects.get(username=f"a.{Role.SURVEILLANCE}")
+    client.force_login(watcher, backend="django.contrib.auth.backends.ModelBackend")
     house.cookies["surveillance"] = client.cookies.output(attrs=[], header="", sep=";")
     answers = {route: house.answer("surveillance", method, house.path(route)) for route in ADDRESSES}
-    return {route: got for route, got in answers.items() if got not in (IN, 401, 403, 404, 405, 410)}
+    return {route: status for route, status in answers.items() if status not in (IN, 401, 403, 404, 405, 410)}
 
 
 def test_the_surveillance_sees_every_table_round_log_slip_and_alert(house: House) -> None:
@@ -848,7 +848,7 @@ def test_the_surveillance_sees_every_table_round_log_slip_and_alert(house: House
 
 def test_the_surveillance_sends_nothing_but_notes_of_its_own(house: House) -> None:
     """Harm: who watches everybody, and is watched by nobody, moves chips."""
-    sent = at_surveillance(house, "post")
+    answers = at_surveillance(house, "post")
     # Whoever signs there is asked by badge and PIN; it is not by the browser's owner that these are refused.
     papers = {"slips/<int:pk>/new/<slug:series>/", "slips/papers/", "cage/", "pit/reports/<day:day>/close"}
     papers |= {
@@ -862,7 +862,7 @@ def test_the_surveillance_sends_nothing_but_notes_of_its_own(house: House) -> No
             "tables/<int:pk>/corrections/<int:year>/<int:number>/refusals/",
         )
     }
-    assert sent.keys() - FOR_ANYBODY - papers == SENT_BY_SURVEILLANCE
+    assert answers.keys() - FOR_ANYBODY - papers == SENT_BY_SURVEILLANCE
 
 
 INPUTS: dict[str, dict[str, Any]] = {
@@ -885,10 +885,10 @@ def entered_blank(kind: Any) -> Any:
 @pytest.mark.parametrize("kind", sorted(HANDLINGS, key=lambda kind: kind.__name__), ids=lambda kind: kind.__name__)
 def test_no_input_is_taken_from_the_surveillance(house: House, kind: Any) -> None:
     """Harm: an input that asks for no permission, and so is taken from anybody with a session."""
-    who = Staff.objects.get(username=f"a.{Role.SURVEILLANCE}")
+    watcher = Staff.objects.get(username=f"a.{Role.SURVEILLANCE}")
     table = Table.objects.get(pk=house.keys["table"])
     with pytest.raises(Refused) as refused:
-        dealing.record(table, entered_blank(kind), by=who, key=uuid.uuid4(), expected_seq=None)
+        dealing.record(table, entered_blank(kind), by=watcher, key=uuid.uuid4(), expected_seq=None)
     # Who may sign which step is asked of the slip, and there is none: that no step is theirs the next test says.
     assert refused.value.status == 403 or refused.value.code == "unknown_slip", refused.value.code
 
@@ -908,7 +908,9 @@ def test_the_surveillance_signs_no_step_of_any_slip() -> None:
 
 def test_nobody_may_delete_and_an_auditor_may_only_look() -> None:
     """What the log speaks of has to be found; who checks must not be able to make it fit."""
-    assert not [one for permissions in PERMISSIONS.values() for one in permissions if ".delete_" in one]
+    assert not [
+        permission for permissions in PERMISSIONS.values() for permission in permissions if ".delete_" in permission
+    ]
     assert {permission.split(".")[1].split("_")[0] for permission in PERMISSIONS[Role.AUDITOR]} == {
         "view",
         "watch",
@@ -921,13 +923,13 @@ def test_who_sets_up_does_not_deal_and_who_deals_does_not_set_up() -> None:
     """One person who takes staff on, sets limits and deals could hide anything."""
     changes = {"add", "change", "enrol"}
     for role, permissions in PERMISSIONS.items():
-        verbs = {one.split(".")[1].split("_")[0] for one in permissions}
+        verbs = {permission.split(".")[1].split("_")[0] for permission in permissions}
         assert not (verbs & changes and verbs & {"deal", "run"}), role
 
 
 def test_somebody_who_left_may_do_nothing() -> None:
     """Whatever their role was."""
     for role in Role:
-        gone = Staff(username="gone", role=role, is_active=False)
-        assert not any(gone.has_perm(permission) for permission in PERMISSIONS[role])
-        assert not gone.is_staff
+        leaver = Staff(username="gone", role=role, is_active=False)
+        assert not any(leaver.has_perm(permission) for permission in PERMISSIONS[role])
+        assert not leaver.is_staff

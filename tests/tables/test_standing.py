@@ -85,33 +85,33 @@ def test_folding_each_entry_equals_reading_afresh_whatever_happens(
     last = floor_.dealer.now.round
     assert last is not None
     for number in range(1, last.number):
-        told = history.story(floor_.dealer.table, number)
-        assert told is not None
-        assert told.record is not None
-        answer = judge(json.dumps(told.record))
-        assert answer["house_net"] == told.line.house_net_cents
+        story = history.story(floor_.dealer.table, number)
+        assert story is not None
+        assert story.record is not None
+        answer = judge(json.dumps(story.record))
+        assert answer["house_net"] == story.line.house_net_cents
 
 
 def test_several_tables_are_read_at_once_and_each_gets_its_own() -> None:
     """Harm: one table's round is shown on another's tile."""
     dealer, boss = dealt()
     dealer.bets(seat1=1_000)
-    other = floor.table("Rocket 2")
+    second_table = floor.table("Rocket 2")
     third = floor.table("Rocket 3")
     Hand(third, boss.by)("open_table")
-    heads = [read_head(one.book_id) for one in (dealer.table, other, third)]
+    heads = [read_head(one.book_id) for one in (dealer.table, second_table, third)]
     standing.cache.clear()
     read = standing.at_all(heads)
     assert read[dealer.table.book_id] == fresh(dealer)
-    assert not read[other.book_id].is_open
+    assert not read[second_table.book_id].is_open
     assert read[third.book_id].is_open
     assert standing.at_all(heads) == read
 
 
 def test_a_table_on_which_nothing_happened_stands_at_nothing() -> None:
     """Harm: a new table cannot be opened."""
-    made = floor.table()
-    assert standing.of(made) == replace(Standing(), seq=6, hash=read_head(made.book_id).hash)
+    table = floor.table()
+    assert standing.of(table) == replace(Standing(), seq=6, hash=read_head(table.book_id).hash)
 
 
 def test_a_transaction_that_was_rolled_back_leaves_nothing_behind() -> None:

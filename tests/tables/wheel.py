@@ -17,7 +17,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
 from tests.floor import CHIPS, Hand, crew, signs
-from tests.tables.slips.test_cage_desk import held, someone
+from tests.tables.slips.test_cage_desk import place_sums, someone
 
 WHITE = CHIPS[0][0]
 ROULETTE: dict[str, Any] = {
@@ -95,7 +95,7 @@ class Wheel:
 
     def _play(self) -> None:
         """Players lose to the rack or win from it; nobody enters anything."""
-        most = held().get("players", 0) - POCKET_MONEY_CENTS
+        most = place_sums().get("players", 0) - POCKET_MONEY_CENTS
         least = -self.rack_cents
         if least < most:
             self.unseen_cents = self.chance.randint(least // WHITE, most // WHITE) * WHITE
@@ -111,7 +111,7 @@ class Wheel:
 
     def count(self, series: str) -> None:
         """Two people count what is there. More than players had, nobody can have lost."""
-        self.unseen_cents = max(min(self.unseen_cents, held().get("players", 0)), -self.rack_cents)
+        self.unseen_cents = max(min(self.unseen_cents, place_sums().get("players", 0)), -self.rack_cents)
         self._count(series, self.unseen_cents)
         self.unseen_cents = 0
 

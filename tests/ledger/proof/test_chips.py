@@ -190,12 +190,12 @@ def test_of_any_bet_any_part_can_be_taken_at_once(units: int, data: st.DataObjec
 
 
 @pytest.mark.parametrize(
-    ("cents", "said"),
+    ("cents", "sentence"),
     [(1600, "16"), (250, "2.50"), (5, "0.05"), (0, "0"), (-250, "-2.50"), (123_456_700, "1,234,567")],
 )
-def test_money_is_said_as_at_the_table(cents: int, said: str) -> None:
+def test_money_is_said_as_at_the_table(cents: int, sentence: str) -> None:
     """Harm prevented: an amount misread by a factor of a hundred."""
-    assert money(cents) == said
+    assert money(cents) == sentence
 
 
 def test_every_reversal_undoes_a_movement_and_no_table_pays_another() -> None:

@@ -63,9 +63,9 @@ def sealed(felt: Felt, key_file: Path, clock: Clock) -> Felt:
 def test_a_key_is_nobodys_but_its_owners(tmp_path: Path) -> None:
     """Harm prevented: a key that anybody on the machine could copy, and sign another history with."""
     path = tmp_path / "audit.pem"
-    made = seals.make_key(path)
+    second_key = seals.make_key(path)
     assert path.stat().st_mode & 0o777 == 0o600
-    assert seals.public_of(seals.load_key(path)) == seals.public_of(made)
+    assert seals.public_of(seals.load_key(path)) == seals.public_of(second_key)
     with pytest.raises(BadKey, match="never written over"):
         seals.make_key(path)
     for mode in (0o640, 0o604, 0o622):
@@ -126,7 +126,7 @@ def test_a_day_is_sealed_over_every_book_and_published_in_the_log(sealed: Felt, 
         account: cents for account, cents in cage.net_effect([sealed.book.pk]).items() if cents
     }
     entries = LogEntry.objects.filter(book__name=HOUSE).order_by("-seq")
-    assert [(one.subject, one.kind) for one in entries[:2]] == [("day", "sealed"), ("key", "published")]
+    assert [(entry.subject, entry.kind) for entry in entries[:2]] == [("day", "sealed"), ("key", "published")]
     assert seals.is_signed(seals.public_of(seals.load_key(key_file)), bytes(row.signature), document)
     shown = sealing.todays_root()
     assert shown is not None

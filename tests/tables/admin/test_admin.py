@@ -220,9 +220,9 @@ def test_somebody_is_taken_on_without_a_secret(operator: Client) -> None:
     assert not dan.has("pin")
     assert not dan.has("password")
     for url in (page("staff", dan.pk), reverse("admin:tables_staff_changelist")):
-        shown = operator.get(url).content.decode()
-        assert "argon2" not in shown
-        assert "Has no PIN yet: make a code." in shown
+        text = operator.get(url).content.decode()
+        assert "argon2" not in text
+        assert "Has no PIN yet: make a code." in text
 
 
 def test_changing_a_name_leaves_secrets_as_they_are(operator: Client) -> None:
@@ -310,9 +310,9 @@ def everything() -> dict[str, int]:
 def test_an_auditor_sees_everything_and_changes_nothing(auditor: Client) -> None:
     """Who checks must not be able to make it fit."""
     for model, pk in everything().items():
-        shown = auditor.get(page(model, pk)).content.decode()
-        assert 'name="_save"' not in shown
-        assert "argon2" not in shown
+        text = auditor.get(page(model, pk)).content.decode()
+        assert 'name="_save"' not in text
+        assert "argon2" not in text
         assert auditor.post(page(model, pk), {}).status_code == 403
         assert auditor.get(page(model)).status_code == 403
     table = auditor.get(page("table", Table.objects.get().pk)).content.decode()
@@ -396,9 +396,9 @@ def wheel_form(**changed: Any) -> dict[str, Any]:
 def test_a_table_without_rounds_is_added_with_its_wagers(operator: Client) -> None:
     """Harm: the operator finds no way to a roulette table, or loses the wagers' limits on the way."""
     address = f"{page('table')}?game=counted"
-    shown = operator.get(address).content.decode()
-    assert 'name="option_called"' in shown
-    assert 'name="source"' not in shown, "nothing is dealt there"
+    text = operator.get(address).content.decode()
+    assert 'name="option_called"' in text
+    assert 'name="source"' not in text, "nothing is dealt there"
     answer = operator.post(address, wheel_form())
     assert answer.status_code == 302, errors(answer)
     table = Table.objects.get()
@@ -415,7 +415,7 @@ def test_a_table_without_rounds_is_added_with_its_wagers(operator: Client) -> No
 
 
 @pytest.mark.parametrize(
-    ("changed", "field", "says"),
+    ("changed", "field", "sentence"),
     [
         ({"option_wagers": "; 35 to 1"}, "option_wagers", "Line 1: write it as"),
         ({"option_wagers": "Split\nCorner; 8 to 1; ; 5"}, "option_wagers", "Line 2: Write the limits as 5 to 100."),
@@ -427,9 +427,9 @@ def test_a_table_without_rounds_is_added_with_its_wagers(operator: Client) -> No
     ],
 )
 def test_a_wrong_word_about_a_table_without_rounds_is_named(
-    operator: Client, changed: dict[str, str], field: str, says: str
+    operator: Client, changed: dict[str, str], field: str, sentence: str
 ) -> None:
     """Harm: bad input ends in a server error, or nobody is told which line of the wagers is wrong."""
     wrong = errors(operator.post(f"{page('table')}?game=counted", wheel_form(**changed)))
-    assert says in " ".join(wrong.get(field, [])), wrong
+    assert sentence in " ".join(wrong.get(field, [])), wrong
     assert not Table.objects.exists()

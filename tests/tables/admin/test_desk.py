@@ -39,10 +39,10 @@ def page(somebody: Staff) -> str:
     return " ".join(answer.content.decode().split())
 
 
-def copies(first: Table, count: int, *, by: Staff) -> None:
+def copies(table: Table, count: int, *, by: Staff) -> None:
     """So many more tables that are set as the first one is."""
     for number in range(2, count + 2):
-        table_settings.create_table(f"Rocket {number}", settings_of(first), by=by)
+        table_settings.create_table(f"Rocket {number}", settings_of(table), by=by)
 
 
 def queries(browser: Client) -> int:
@@ -57,13 +57,13 @@ def queries(browser: Client) -> int:
 
 def test_it_costs_the_same_for_three_tables_as_for_forty(operator: Staff) -> None:
     """Harm: the operator's first page takes a query for each table, and a house of forty waits for it."""
-    first = floor.table()
-    copies(first, 2, by=operator)
+    table = floor.table()
+    copies(table, 2, by=operator)
     browser = client(operator)
     few = queries(browser)
     copies_of = Table.objects.count()
     for number in range(copies_of + 1, 41):
-        table_settings.create_table(f"Rocket {number}", settings_of(first), by=operator)
+        table_settings.create_table(f"Rocket {number}", settings_of(table), by=operator)
     assert Table.objects.count() == 40
     assert queries(browser) == few
     assert few < 60
@@ -103,8 +103,8 @@ def test_what_waits_for_somebody_else_is_not_said_to_wait_for_them(operator: Sta
 
 def test_what_plans_set_next_is_told_by_moment(operator: Staff) -> None:
     """Harm: forty lines for one evening; or an operator who learns of it from the dealers."""
-    first = floor.table()
-    copies(first, 4, by=operator)
+    table = floor.table()
+    copies(table, 4, by=operator)
     soon = timezone.now() + timedelta(hours=3)
     evening = LimitPlanSet(
         name="Evening", schedule=Always(), version=0, scope="house", values={"min_cents": 2_000},

@@ -43,16 +43,16 @@ def client(somebody: Staff) -> Client:
 @pytest.fixture
 def house(operator: Staff) -> tuple[Client, Table, Table]:
     """An operator's browser and two tables of 10 to 100."""
-    first = floor.table()
-    second = table_settings.create_table("Rocket 2", table_settings.settings_of(first), by=operator)
-    return client(operator), first, second
+    table = floor.table()
+    rocket2 = table_settings.create_table("Rocket 2", table_settings.settings_of(table), by=operator)
+    return client(operator), table, rocket2
 
 
 def fields(browser: Client, query: str = "") -> dict[str, str]:
     """The grid's form as a browser would send it."""
     page = browser.get(GRID + query).content.decode()
-    found = re.findall(r'<input(?: type="hidden")? name="([cs]-[^"]+)" value="([^"]*)"', page)
-    return {name: value.replace("&quot;", '"') for name, value in found}
+    matches = re.findall(r'<input(?: type="hidden")? name="([cs]-[^"]+)" value="([^"]*)"', page)
+    return {name: value.replace("&quot;", '"') for name, value in matches}
 
 
 def saved(browser: Client, form: dict[str, Any]) -> HttpResponse:
@@ -74,65 +74,65 @@ def entries() -> int:
 
 def test_several_tables_are_changed_together(house: tuple[Client, Table, Table]) -> None:
     """Harm: forty forms for one evening's minimum; or half of them saved."""
-    browser, first, second = house
-    form = fields(browser) | {f"c-{first.pk}-min_cents": "20", f"c-{second.pk}-max_cents": "1,000"}
+    browser, rocket1, rocket2 = house
+    form = fields(browser) | {f"c-{rocket1.pk}-min_cents": "20", f"c-{rocket2.pk}-max_cents": "1,000"}
     assert saved(browser, form).status_code == 302
-    assert (limits(first), limits(second)) == ((2_000, 10_000), (1_000, 100_000))
+    assert (limits(rocket1), limits(rocket2)) == ((2_000, 10_000), (1_000, 100_000))
 
 
 def test_one_wrong_cell_and_nothing_is_saved_and_nothing_typed_is_lost(house: tuple[Client, Table, Table]) -> None:
     """Harm: of forty rows thirty-nine are saved, and nobody knows which one is not."""
-    browser, first, second = house
+    browser, rocket1, rocket2 = house
     before = entries()
-    form = fields(browser) | {f"c-{first.pk}-min_cents": "20", f"c-{second.pk}-min_cents": "15"}
+    form = fields(browser) | {f"c-{rocket1.pk}-min_cents": "20", f"c-{rocket2.pk}-min_cents": "15"}
     page = browser.post(GRID, form | {"do": "preview"})
     assert page.status_code == 422
     text = page.content.decode()
     assert "The minimum is a multiple of 10, ten chip units: 10 or 20." in text
-    assert f'name="c-{first.pk}-min_cents" value="20"' in text
-    assert f'name="c-{second.pk}-min_cents" value="15"' in text
+    assert f'name="c-{rocket1.pk}-min_cents" value="20"' in text
+    assert f'name="c-{rocket2.pk}-min_cents" value="15"' in text
     assert browser.post(GRID, form | {"do": "save", "digest": "x"}).status_code == 409
     assert entries() == before
 
 
 def test_of_two_editors_the_second_is_told_cell_by_cell(house: tuple[Client, Table, Table]) -> None:
     """Harm: the second save takes back the first, and neither operator hears of it."""
-    browser, first, second = house
-    other = client(floor.staff(Role.OPERATOR, "olga"))
-    form, theirs = fields(browser), fields(other)
-    mine = form | {f"c-{first.pk}-max_cents": "500", f"c-{second.pk}-max_cents": "500"}
+    browser, rocket1, rocket2 = house
+    rival = client(floor.staff(Role.OPERATOR, "olga"))
+    form, theirs = fields(browser), fields(rival)
+    mine = form | {f"c-{rocket1.pk}-max_cents": "500", f"c-{rocket2.pk}-max_cents": "500"}
     digest = re.search(r'digest" value="(\w+)"', browser.post(GRID, mine | {"do": "preview"}).content.decode())
-    assert saved(other, theirs | {f"c-{first.pk}-max_cents": "300"}).status_code == 302
+    assert saved(rival, theirs | {f"c-{rocket1.pk}-max_cents": "300"}).status_code == 302
     page = browser.post(GRID, mine | {"do": "save", "digest": digest[1] if digest else ""})
     assert page.status_code == 409
     text = page.content.decode()
     assert "Somebody changed it meanwhile, from 100 to 300." in text
     assert text.count('value="500"') == 2
-    assert (limits(first)[1], limits(second)[1]) == (30_000, 10_000)
-    again = fields_of(text) | {f"c-{first.pk}-max_cents": "500"}
+    assert (limits(rocket1)[1], limits(rocket2)[1]) == (30_000, 10_000)
+    again = fields_of(text) | {f"c-{rocket1.pk}-max_cents": "500"}
     assert saved(browser, again).status_code == 302
-    assert (limits(first)[1], limits(second)[1]) == (50_000, 50_000)
+    assert (limits(rocket1)[1], limits(rocket2)[1]) == (50_000, 50_000)
 
 
 def fields_of(page: str) -> dict[str, str]:
-    found = re.findall(r'<input(?: type="hidden")? name="([cs]-[^"]+)" value="([^"]*)"', page)
-    return {name: value.replace("&quot;", '"') for name, value in found}
+    matches = re.findall(r'<input(?: type="hidden")? name="([cs]-[^"]+)" value="([^"]*)"', page)
+    return {name: value.replace("&quot;", '"') for name, value in matches}
 
 
 def test_what_somebody_else_changed_in_another_cell_stands(house: tuple[Client, Table, Table]) -> None:
     """Harm: saving one cell writes all others back as they were when the page was opened."""
-    browser, first, _ = house
+    browser, rocket1, _ = house
     form = fields(browser)
-    other = client(floor.staff(Role.OPERATOR, "olga"))
-    assert saved(other, form | {f"c-{first.pk}-min_cents": "20"}).status_code == 302
-    assert saved(browser, form | {f"c-{first.pk}-max_cents": "500"}).status_code == 302
-    assert limits(first) == (2_000, 50_000)
+    rival = client(floor.staff(Role.OPERATOR, "olga"))
+    assert saved(rival, form | {f"c-{rocket1.pk}-min_cents": "20"}).status_code == 302
+    assert saved(browser, form | {f"c-{rocket1.pk}-max_cents": "500"}).status_code == 302
+    assert limits(rocket1) == (2_000, 50_000)
 
 
 def test_a_button_that_is_pressed_twice_saves_once(house: tuple[Client, Table, Table]) -> None:
     """Harm: two entries of one change, or a second one of something else."""
-    browser, first, _ = house
-    form = fields(browser) | {f"c-{first.pk}-min_cents": "20"}
+    browser, rocket1, _ = house
+    form = fields(browser) | {f"c-{rocket1.pk}-min_cents": "20"}
     digest = re.search(r'digest" value="(\w+)"', browser.post(GRID, form | {"do": "preview"}).content.decode())
     form |= {"do": "save", "digest": digest[1] if digest else ""}
     before = entries()
@@ -143,52 +143,52 @@ def test_a_button_that_is_pressed_twice_saves_once(house: tuple[Client, Table, T
 
 def test_what_takes_two_is_proposed_all_or_nothing(house: tuple[Client, Table, Table], operator: Staff) -> None:
     """Harm: one operator raises the maxima of the whole floor alone; or a second proposal leaves the rest half done."""
-    browser, first, second = house
+    browser, rocket1, rocket2 = house
     floor.staff(Role.OPERATOR, "olga")
     house_terms.change({"two_people": True, "two_people_for": ("limits",)}, None, by=operator)
-    form = fields(browser) | {f"c-{first.pk}-max_cents": "90000", f"c-{second.pk}-min_cents": "20"}
+    form = fields(browser) | {f"c-{rocket1.pk}-max_cents": "90000", f"c-{rocket2.pk}-min_cents": "20"}
     assert saved(browser, form).status_code == 302
-    assert Proposal.objects.get().about == first.name
-    assert (limits(first)[1], limits(second)[0]) == (10_000, 2_000)
-    form = fields(browser) | {f"c-{first.pk}-max_cents": "80000", f"c-{second.pk}-min_cents": "30"}
+    assert Proposal.objects.get().about == rocket1.name
+    assert (limits(rocket1)[1], limits(rocket2)[0]) == (10_000, 2_000)
+    form = fields(browser) | {f"c-{rocket1.pk}-max_cents": "80000", f"c-{rocket2.pk}-min_cents": "30"}
     page = saved(browser, form)
     assert page.status_code == 409
     assert "waits already" in page.content.decode()
-    assert limits(second)[0] == 2_000
+    assert limits(rocket2)[0] == 2_000
 
 
 def test_rows_that_are_ticked_are_filled(house: tuple[Client, Table, Table]) -> None:
     """Harm: the one who raises every minimum by 10 works it out by hand, table by table."""
-    browser, first, second = house
-    form = fields(browser) | {"row": [first.pk], "column": "min_cents", "way": "up", "amount": "10", "do": "fill"}
+    browser, rocket1, rocket2 = house
+    form = fields(browser) | {"row": [rocket1.pk], "column": "min_cents", "way": "up", "amount": "10", "do": "fill"}
     after = fields_of(browser.post(GRID, form).content.decode())
-    assert (after[f"c-{first.pk}-min_cents"], after[f"c-{second.pk}-min_cents"]) == ("20", "10")
+    assert (after[f"c-{rocket1.pk}-min_cents"], after[f"c-{rocket2.pk}-min_cents"]) == ("20", "10")
     down = form | {"way": "down", "amount": "50"}
     assert "leaves nothing" in browser.post(GRID, down).content.decode()
 
 
 def test_what_a_plan_sets_says_why_and_is_changed_there(house: tuple[Client, Table, Table], operator: Staff) -> None:
     """Harm: an amount that is typed here is set back by the plan, and the operator thinks that it holds."""
-    browser, first, _ = house
+    browser, rocket1, _ = house
     plan = LimitPlanSet(
-        name="Nights", schedule=Always(), version=0, scope="table", of=first.name, values={"min_cents": 3_000},
+        name="Nights", schedule=Always(), version=0, scope="table", of=rocket1.name, values={"min_cents": 3_000},
         effective="", note="<b>busy",
     )  # fmt: skip
     limit_plans.set_plan(plan, expected_version=0, by=operator)
     page = browser.get(GRID).content.decode()
     assert "30 by plan Nights (&lt;b&gt;busy): table Rocket 1, always" in page
-    answer = browser.post(GRID, fields(browser) | {f"c-{first.pk}-min_cents": "40", "do": "preview"})
+    answer = browser.post(GRID, fields(browser) | {f"c-{rocket1.pk}-min_cents": "40", "do": "preview"})
     assert "change the plan" in answer.content.decode()
 
 
 def test_it_costs_the_same_for_three_tables_as_for_forty(house: tuple[Client, Table, Table], operator: Staff) -> None:
     """Harm: a page of forty tables that asks the database for each."""
-    browser, first, _ = house
-    settings = table_settings.settings_of(first)
+    browser, rocket1, _ = house
+    settings = table_settings.settings_of(rocket1)
     table_settings.create_table("Rocket 3", settings, by=operator)
     counts = []
-    for most in (3, 40):
-        for number in range(Table.objects.count() + 1, most + 1):
+    for count in (3, 40):
+        for number in range(Table.objects.count() + 1, count + 1):
             table_settings.create_table(f"Rocket {number}", settings, by=operator)
         browser.get(GRID)
         with CaptureQueriesContext(connection) as captured:
@@ -199,13 +199,13 @@ def test_it_costs_the_same_for_three_tables_as_for_forty(house: tuple[Client, Ta
 
 def test_it_shows_a_pit_or_a_game_and_names_are_only_text(house: tuple[Client, Table, Table], operator: Staff) -> None:
     """Harm: what is hidden by the filter is changed; or a pit's name runs as a script."""
-    browser, first, second = house
-    pits.set_section(PitSectionSet(pit="<script>1", tables=(first.name,)), by=operator)
+    browser, rocket1, rocket2 = house
+    pits.set_section(PitSectionSet(pit="<script>1", tables=(rocket1.name,)), by=operator)
     page = browser.get(GRID, {"pit": "<script>1"}).content.decode()
-    assert f"c-{first.pk}-min_cents" in page
-    assert f"c-{second.pk}-min_cents" not in page
+    assert f"c-{rocket1.pk}-min_cents" in page
+    assert f"c-{rocket2.pk}-min_cents" not in page
     assert "<script>1" not in page
-    assert f"c-{second.pk}-min_cents" in browser.get(GRID, {"pit": "none"}).content.decode()
+    assert f"c-{rocket2.pk}-min_cents" in browser.get(GRID, {"pit": "none"}).content.decode()
 
 
 def test_who_may_look_changes_nothing(house: tuple[Client, Table, Table]) -> None:
@@ -234,19 +234,19 @@ def test_tables_of_every_sort_are_in_it_and_can_be_set(house: tuple[Client, Tabl
 
 def test_an_edit_holds_from_a_moment(house: tuple[Client, Table, Table], clock: Clock) -> None:
     """Harm: whoever sets tonight's limits has to come back at eight; or what they date holds at once."""
-    browser, first, second = house
+    browser, rocket1, rocket2 = house
     evening = timezone.localtime(timezone.now() + timedelta(hours=3))
-    form = fields(browser) | {f"c-{first.pk}-max_cents": "500", f"c-{second.pk}-min_cents": "20"}
+    form = fields(browser) | {f"c-{rocket1.pk}-max_cents": "500", f"c-{rocket2.pk}-min_cents": "20"}
     form |= {"effective": f"{evening:%Y-%m-%d %H:%M}", "takes": "round"}
     page = browser.post(GRID, form | {"do": "preview"}).content.decode()
     assert f"from {evening:%Y-%m-%d %H:%M}" in page
     assert f'name="effective" value="{evening:%Y-%m-%d %H:%M}"' in page
     assert saved(browser, form).status_code == 302
-    assert (limits(first), limits(second)) == ((1_000, 10_000), (1_000, 10_000))
+    assert (limits(rocket1), limits(rocket2)) == ((1_000, 10_000), (1_000, 10_000))
     assert [proposal.end.outcome for proposal in proposals.to_come()] == ["decided", "decided"]
     clock.stand(evening + timedelta(minutes=1))
     assert proposals.bring_into_force() == 2
-    assert (limits(first), limits(second)) == ((1_000, 50_000), (2_000, 10_000))
+    assert (limits(rocket1), limits(rocket2)) == ((1_000, 50_000), (2_000, 10_000))
 
 
 def test_options_and_penetration_hold_with_the_next_shoe(operator: Staff) -> None:
@@ -275,7 +275,7 @@ def test_options_and_penetration_hold_with_the_next_shoe(operator: Staff) -> Non
 
 
 @pytest.mark.parametrize(
-    ("column", "text", "says"),
+    ("column", "text", "sentence"),
     [
         ("penetration", "most", "write how much of it is dealt, in per cent: 80"),
         ("penetration", "120", "in per cent: 80"),
@@ -287,14 +287,14 @@ def test_options_and_penetration_hold_with_the_next_shoe(operator: Staff) -> Non
     ],
 )
 def test_an_option_that_is_none_says_what_would_be(
-    house: tuple[Client, Table, Table], column: str, text: str, says: str
+    house: tuple[Client, Table, Table], column: str, text: str, sentence: str
 ) -> None:
     """Harm: "invalid" beside a cell of six options."""
-    browser, first, _ = house
-    page = browser.post(GRID, fields(browser) | {f"c-{first.pk}-{column}": text, "do": "preview"})
+    browser, rocket1, _ = house
+    page = browser.post(GRID, fields(browser) | {f"c-{rocket1.pk}-{column}": text, "do": "preview"})
     assert page.status_code == 422
-    shown = page.content.decode().partition('class="grid__faults"')[2].partition("</ul>")[0]
-    assert says in html.unescape(shown)
+    faults = page.content.decode().partition('class="grid__faults"')[2].partition("</ul>")[0]
+    assert sentence in html.unescape(faults)
 
 
 def test_a_table_without_a_shoe_waits_for_none(house: tuple[Client, Table, Table]) -> None:
@@ -312,8 +312,8 @@ def test_a_moment_that_is_none_is_refused_and_nothing_typed_is_lost(
     house: tuple[Client, Table, Table], typed: str
 ) -> None:
     """Harm: a slip of the year, and it holds at once."""
-    browser, first, _ = house
-    form = fields(browser) | {f"c-{first.pk}-max_cents": "500", "effective": typed}
+    browser, rocket1, _ = house
+    form = fields(browser) | {f"c-{rocket1.pk}-max_cents": "500", "effective": typed}
     for step in ("preview", "save"):
         page = browser.post(GRID, form | {"do": step, "digest": "x"})
         assert page.status_code == 422
@@ -324,14 +324,14 @@ def test_a_moment_that_is_none_is_refused_and_nothing_typed_is_lost(
 
 def test_a_file_holds_from_a_moment_too(house: tuple[Client, Table, Table]) -> None:
     """Harm: whoever works in a spreadsheet cannot date what they change."""
-    browser, first, _ = house
+    browser, rocket1, _ = house
     evening = f"{timezone.localtime(timezone.now() + timedelta(hours=3)):%Y-%m-%d %H:%M}"
     file = SimpleUploadedFile("limits.csv", b"Table,Maximum\nRocket 1,500\n")
     page = browser.post(f"{GRID}import/", {"file": file, "effective": evening}).content.decode()
     form = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page))
     form = {name: html.unescape(value) for name, value in form.items()} | {"do": "save"}
     assert browser.post(GRID, form).status_code == 302
-    assert (limits(first)[1], proposals.to_come()[0].about) == (10_000, "Rocket 1")
+    assert (limits(rocket1)[1], proposals.to_come()[0].about) == (10_000, "Rocket 1")
 
 
 def test_over_players_the_cell_says_from_when_a_minimum_may_hold(operator: Staff) -> None:
@@ -378,8 +378,8 @@ def taken_in(browser: Client, content: str | bytes) -> HttpResponse:
 
 def test_a_file_goes_out_and_comes_back_as_it_was(house: tuple[Client, Table, Table], operator: Staff) -> None:
     """Harm: a name begins a formula on somebody's desk; or a file that nobody changed changes limits."""
-    browser, first, _ = house
-    table_settings.create_table("=cmd|'/C calc'!A0", table_settings.settings_of(first), by=operator)
+    browser, rocket1, _ = house
+    table_settings.create_table("=cmd|'/C calc'!A0", table_settings.settings_of(rocket1), by=operator)
     file = browser.get("/admin/tables/table/grid.csv")
     assert file.content.startswith(b"\xef\xbb\xbfTable,Pit,Game,Minimum")
     assert b"\n'=cmd" in file.content
@@ -393,13 +393,13 @@ def test_a_file_goes_out_and_comes_back_as_it_was(house: tuple[Client, Table, Ta
     assert entries() == before
     form = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page))
     form = {name: value.replace("&quot;", '"') for name, value in form.items()} | {"do": "save"}
-    assert json.loads(form[f"s-{first.pk}"])["min_cents"] == "10"
+    assert json.loads(form[f"s-{rocket1.pk}"])["min_cents"] == "10"
     assert browser.post(GRID, form).status_code == 302
-    assert limits(first) == (2_000, 10_000)
+    assert limits(rocket1) == (2_000, 10_000)
 
 
 @pytest.mark.parametrize(
-    ("content", "row", "says"),
+    ("content", "row", "sentence"),
     [
         ("Table,Minimum\nRocket 1,15\n", 2, "multiple of 10"),
         ("Table,Minimum\nRocket 1,20\nRocket 1,30\n", 3, "stands in row 2 already"),
@@ -420,7 +420,7 @@ def test_a_file_goes_out_and_comes_back_as_it_was(house: tuple[Client, Table, Ta
     ],
 )
 def test_a_dry_run_names_each_wrong_cell(
-    house: tuple[Client, Table, Table], content: str | bytes, row: int, says: str
+    house: tuple[Client, Table, Table], content: str | bytes, row: int, sentence: str
 ) -> None:
     """Harm: "the file is wrong" for a thousand cells; or some of it is done all the same."""
     browser, *_ = house
@@ -429,7 +429,7 @@ def test_a_dry_run_names_each_wrong_cell(
     text = page.content.decode().replace("&#x27;", "'")
     assert page.status_code == 422
     assert f"<td>{row}</td>" in text
-    assert says in text
+    assert sentence in text
     assert entries() == before
 
 
@@ -438,16 +438,16 @@ def test_a_dry_run_names_each_wrong_cell(
 
 def test_the_history_says_who_when_from_and_to(house: tuple[Client, Table, Table], operator: Staff) -> None:
     """Harm: nobody can say what the limits were when a bet was refused."""
-    browser, first, second = house
-    saved(browser, fields(browser) | {f"c-{first.pk}-min_cents": "20"})
-    page = browser.get("/admin/tables/table/limits/history/", {"table": first.name}).content.decode()
+    browser, rocket1, rocket2 = house
+    saved(browser, fields(browser) | {f"c-{rocket1.pk}-min_cents": "20"})
+    page = browser.get("/admin/tables/table/limits/history/", {"table": rocket1.name}).content.decode()
     line = re.search(r"<td>Minimum</td><td>10</td><td><strong>20</strong></td><td>([^<]+)", page)
     assert line
     assert line[1] == operator.signature
-    assert f'<th scope="row">{second.name}' not in page
+    assert f'<th scope="row">{rocket2.name}' not in page
     for nonsense in ("x", "~~", "2026-01-01T00:00:00~1~2", "2026-01-01T00:00:00+00:00~1~99999999999999999999"):
         answer = browser.get("/admin/tables/table/limits/history/", {"before": nonsense})
         assert answer.status_code == 200
-    file = browser.get("/admin/tables/table/limits/history.csv", {"table": first.name}).content
+    file = browser.get("/admin/tables/table/limits/history.csv", {"table": rocket1.name}).content
     assert b"Minimum,10,20" in file
     assert timezone.localtime().strftime("%Y-%m-%d").encode() in file

@@ -61,8 +61,8 @@ def test_the_second_of_two_is_told_and_keeps_what_was_typed(browser: Client, olg
     row = limit_plans.latest("Floor")
     assert row is not None
     change = reverse("admin:tables_limitplan_change", args=[row.pk])
-    shown = browser.get(change).context["form"].initial
-    assert (shown["version"], shown["min_cents"]) == (1, 2_000)
+    answer = browser.get(change).context["form"].initial
+    assert (answer["version"], answer["min_cents"]) == (1, 2_000)
     browser.post(change, typed(version="1", min_cents="30"))
     late = browser.post(change, typed(version="1", min_cents="40", note="Mine"))
     assert late.status_code == 200
@@ -74,7 +74,7 @@ def test_the_second_of_two_is_told_and_keeps_what_was_typed(browser: Client, olg
 
 
 @pytest.mark.parametrize(
-    ("facts", "field", "says"),
+    ("facts", "field", "sentence"),
     [
         ({"when": "hours"}, "when", "Choose weekdays"),
         ({"when": "event"}, "when", "Fill in from when to when"),
@@ -85,11 +85,11 @@ def test_the_second_of_two_is_told_and_keeps_what_was_typed(browser: Client, olg
     ],
 )
 def test_each_fields_refusal_says_what_would_be_right(
-    browser: Client, facts: dict[str, Any], field: str | None, says: str
+    browser: Client, facts: dict[str, Any], field: str | None, sentence: str
 ) -> None:
     """Harm: an operator is told that something is wrong, and neither what nor how it would be right."""
     page = browser.post(LIST + "add/", typed(**facts))
-    assert says in " ".join(page.context["form"].errors[field or "__all__"])
+    assert sentence in " ".join(page.context["form"].errors[field or "__all__"])
     assert not LimitPlan.objects.exists()
 
 

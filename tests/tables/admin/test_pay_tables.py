@@ -32,15 +32,15 @@ def operator(olga: Staff) -> Client:
     return signed_in(olga)
 
 
-def at(game: str, **query: Any) -> str:
-    asked = "&".join(f"{name}={value}" for name, value in query.items())
-    return f"{reverse('admin:tables_paytable_add')}?game={game}&{asked}"
+def address(game: str, **query: Any) -> str:
+    arguments = "&".join(f"{name}={value}" for name, value in query.items())
+    return f"{reverse('admin:tables_paytable_add')}?game={game}&{arguments}"
 
 
-def sent(client: Client, game: str, *, save: str | None = None, **typed: Any) -> Any:
+def answer_to(client: Client, game: str, *, save: str | None = None, **typed: Any) -> Any:
     """The form as a browser sends it: to be shown, or to be saved with the digest of what was shown."""
     buttons = {"preview": ""} if save is None else {"save": "", "seen": save}
-    return client.post(at(game), {"name": "Sides", **typed, **buttons})
+    return client.post(address(game), {"name": "Sides", **typed, **buttons})
 
 
 def errors(answer: Any) -> dict[str, list[str]]:
@@ -56,9 +56,9 @@ def test_the_numbers_shown_are_those_of_a_table_that_pays_so(game: str) -> None:
     form = GAMES[game].pay_form
     lines = {paid.name: {line.name: line.most.spelled for line in paid.lines} for paid in form.wagers}
     table = form.table_of("Most", 1, lines)
-    shown = previews(game, table)
-    assert [preview.title for preview in shown] == [paid.title for paid in form.wagers]
-    for paid, preview in zip(form.wagers, shown, strict=True):
+    wager_previews = previews(game, table)
+    assert [preview.title for preview in wager_previews] == [paid.title for paid in form.wagers]
+    for paid, preview in zip(form.wagers, wager_previews, strict=True):
         spread = {} if paid.on else {"spread": (paid.name,)}
         rules = GAMES[game].rules_type(**paid.needs, **spread)
         decks = getattr(rules, "decks", 1)
@@ -77,7 +77,7 @@ def test_the_numbers_shown_are_those_of_a_table_that_pays_so(game: str) -> None:
 
 def test_wagers_that_a_table_has_not_are_not_shown(operator: Client) -> None:
     """Harm: somebody looks for what a table changes among what it leaves."""
-    answer = sent(operator, "baccarat", **LINES)
+    answer = answer_to(operator, "baccarat", **LINES)
     assert [preview.title for preview in answer.context["previews"]] == ["Tie", "Panda 8"]
     text = answer.content.decode()
     assert "4.8440%" in text  # what a tie at 9 to 1 is worth of eight decks, as published
@@ -90,12 +90,12 @@ def test_wagers_that_a_table_has_not_are_not_shown(operator: Client) -> None:
 
 def test_what_was_shown_is_saved_and_nothing_else(operator: Client) -> None:
     """Harm: the lines are changed between the look and the press, and nobody saw what they are worth."""
-    digest = sent(operator, "baccarat", **LINES).context["digest"]
-    other = sent(operator, "baccarat", save=digest, **LINES | {"tie.tie": "8:1"})
-    assert errors(other)["__all__"] == ["These lines were not shown yet: look at what they are worth, then save."]
+    digest = answer_to(operator, "baccarat", **LINES).context["digest"]
+    refusal = answer_to(operator, "baccarat", save=digest, **LINES | {"tie.tie": "8:1"})
+    assert errors(refusal)["__all__"] == ["These lines were not shown yet: look at what they are worth, then save."]
     assert not PayTable.objects.exists()
-    assert errors(sent(operator, "baccarat", save="", **LINES)) != {}
-    answer = sent(operator, "baccarat", save=digest, **LINES)
+    assert errors(answer_to(operator, "baccarat", save="", **LINES)) != {}
+    answer = answer_to(operator, "baccarat", save=digest, **LINES)
     row = PayTable.objects.get()
     assert answer.headers["Location"] == page("paytable", row.pk)
     assert (row.game, row.name, row.version, row.sha256) == ("baccarat", "Sides", 1, digest)
@@ -106,24 +106,24 @@ def test_what_was_shown_is_saved_and_nothing_else(operator: Client) -> None:
 def test_a_wager_on_which_the_house_loses_takes_one_more_word(operator: Client) -> None:
     """Harm: a tie at 11 to 1 is one key away from one at 10 to 1, and the house pays for it for a month."""
     lines = {"tie.tie": "11:1"}
-    digest = sent(operator, "baccarat", **lines).context["digest"]
-    answer = sent(operator, "baccarat", save=digest, **lines)
+    digest = answer_to(operator, "baccarat", **lines).context["digest"]
+    answer = answer_to(operator, "baccarat", save=digest, **lines)
     assert [*errors(answer)] == ["confirmed"]
     assert not PayTable.objects.exists()
-    assert sent(operator, "baccarat", save=digest, confirmed="on", **lines).status_code == 302
+    assert answer_to(operator, "baccarat", save=digest, confirmed="on", **lines).status_code == 302
     assert PayTable.objects.get().wagers == {"tie": {"tie": "11:1"}}
 
 
 def test_each_sentence_stands_at_its_line(operator: Client) -> None:
     """Harm: of eight lines one is wrong, and nobody says which."""
     lines = {"ante_bonus.straight": "4:1", "ante_bonus.three_of_a_kind": "four", "pair_plus.pair": ""}
-    assert errors(sent(operator, "three_card_poker", **lines, name="")) == {
+    assert errors(answer_to(operator, "three_card_poker", **lines, name="")) == {
         "name": ["This field is required."],
         "ante_bonus.straight": ["Ante bonus, straight: pays 1:1 to 3:1, or 0:1, not 4:1."],
         "ante_bonus.three_of_a_kind": ["Odds are written as 9:1 or 3:2, not 'four'."],
         "ante_bonus.straight_flush": ["Odds are missing: a table has all lines of a wager, or none."],
     }
-    assert errors(sent(operator, "casino_war"))["__all__"] == ["Fill in the lines of a wager at least."]
+    assert errors(answer_to(operator, "casino_war"))["__all__"] == ["Fill in the lines of a wager at least."]
 
 
 def test_another_version_begins_with_the_lines_of_the_last(operator: Client, olga: Staff) -> None:
@@ -133,7 +133,7 @@ def test_another_version_begins_with_the_lines_of_the_last(operator: Client, olg
     form = operator.get(move.headers["Location"]).context["form"]
     assert (form["name"].value(), form["tie.tie"].value(), form["dragon_7.dragon_7"].value()) == ("Sides", "17:2", None)
     for junk in ("9" * 30, "x", "-1", ""):
-        assert operator.get(at("baccarat", **{"from": junk})).status_code == 200
+        assert operator.get(address("baccarat", **{"from": junk})).status_code == 200
 
 
 def test_an_auditor_looks_and_makes_nothing(olga: Staff) -> None:
@@ -141,8 +141,8 @@ def test_an_auditor_looks_and_makes_nothing(olga: Staff) -> None:
     row = pay_tables.make("baccarat", "Sides", {"tie": {"tie": "17:2"}}, by=olga)
     auditor = signed_in(floor.staff(Role.AUDITOR, "ada"))
     assert row.sha256 in auditor.get(page("paytable", row.pk)).content.decode()
-    assert auditor.get(at("baccarat")).status_code == 403
-    assert sent(auditor, "baccarat", **LINES).status_code == 403
+    assert auditor.get(address("baccarat")).status_code == 403
+    assert answer_to(auditor, "baccarat", **LINES).status_code == 403
 
 
 # --- A table that pays by it -----------------------------------------------------------------------------------
@@ -169,9 +169,9 @@ def test_a_table_is_set_to_one_by_name_and_version(operator: Client, olga: Staff
     text = operator.get(page("table", table.pk)).content.decode()
     assert "Sides version 2" in text
     assert "Tie: 9 to 1" in text
-    written = LogEntry.objects.filter(book=table.book, subject="table").count()
+    entry_count = LogEntry.objects.filter(book=table.book, subject="table").count()
     operator.post(page("table", table.pk), form_of(operator, table))
-    assert LogEntry.objects.filter(book=table.book, subject="table").count() == written, "nothing was changed"
+    assert LogEntry.objects.filter(book=table.book, subject="table").count() == entry_count, "nothing was changed"
     assert operator.post(page("table", table.pk), form_of(operator, table, option_pays="")).status_code == 302
     table.refresh_from_db()
     assert "pays" not in table.options

@@ -37,9 +37,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SECRET = "0123456789abcdef0123456789abcdef"
 
 
-def eventually(holds: Callable[[], bool], seconds: float = 40) -> None:
+def eventually(is_true: Callable[[], bool], seconds: float = 40) -> None:
     deadline = time.monotonic() + seconds
-    while not holds():
+    while not is_true():
         assert time.monotonic() < deadline, "it never happened"
         time.sleep(0.05)
 
@@ -132,11 +132,11 @@ def mail_server(settings: Any) -> Iterator[MailServer]:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, timedelta]]:
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, timedelta]]:
     """What a worker was asked for, and how long it waits, where no worker runs."""
-    calls: list[tuple[int, timedelta]] = []
-    monkeypatch.setattr(delivery, "_ask", lambda pk, wait: calls.append((pk, wait)))
-    return calls
+    asks: list[tuple[int, timedelta]] = []
+    monkeypatch.setattr(delivery, "_ask", lambda pk, wait: asks.append((pk, wait)))
+    return asks
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def alert(message: str = "entry 5 is missing", **evidence: Any) -> Alert:
 
 
 def test_a_receiver_that_fails_twice_gets_it_at_the_third_attempt(
-    olga: Staff, receiver: Receiver, clock: Clock, asked: list[tuple[int, timedelta]]
+    olga: Staff, receiver: Receiver, clock: Clock, calls: list[tuple[int, timedelta]]
 ) -> None:
     """Harm: one second without a network, and the night desk never hears of it."""
     receiver.answers = [500, 503]
@@ -169,7 +169,7 @@ def test_a_receiver_that_fails_twice_gets_it_at_the_third_attempt(
         delivery.deliver(waiting.pk)  # nothing is due
         clock.pass_until(waiting.at + timedelta(seconds=60) + timedelta(seconds=wait + 60 * len(receiver.got)))
     assert [attempt.outcome for attempt in DeliveryAttempt.objects.order_by("number")] == ["failed", "failed", "sent"]
-    assert [wait.total_seconds() for pk, wait in asked] == [0, 10, 20]
+    assert [wait.total_seconds() for pk, wait in calls] == [0, 10, 20]
     keys = {headers[signing.DELIVERY] for headers, _, _ in receiver.got}
     assert keys == {str(waiting.key)}, "by it the receiver knows what it had before"
     headers, body, _ = receiver.got[-1]
@@ -184,7 +184,7 @@ def test_a_receiver_that_fails_twice_gets_it_at_the_third_attempt(
 
 
 def test_what_fails_for_good_is_a_dead_letter_and_an_alert(
-    olga: Staff, receiver: Receiver, clock: Clock, asked: list[tuple[int, timedelta]]
+    olga: Staff, receiver: Receiver, clock: Clock, calls: list[tuple[int, timedelta]]
 ) -> None:
     """Harm: it is tried for ever; or given up, and nobody knows."""
     receiver.answers = [500] * 99
@@ -203,7 +203,7 @@ def test_what_fails_for_good_is_a_dead_letter_and_an_alert(
     assert "/hook" not in page, "what follows the host may be a secret"
 
 
-def test_a_redirect_is_not_followed(olga: Staff, receiver: Receiver, asked: list[tuple[int, timedelta]]) -> None:
+def test_a_redirect_is_not_followed(olga: Staff, receiver: Receiver, calls: list[tuple[int, timedelta]]) -> None:
     """Harm: a receiver that was taken over sends our server to the cloud's own credentials."""
     receiver.answers = [302]
     webhook(receiver, olga)
@@ -237,21 +237,25 @@ def test_this_host_and_a_clouds_credentials_are_no_receivers(settings: Any, ip: 
 
 def test_a_secret_goes_in_sealed_and_never_comes_out(olga: Staff, receiver: Receiver) -> None:
     """Harm: whoever reads the database, the log or a page signs alerts as ours."""
-    first = webhook(receiver, olga)
+    channel = webhook(receiver, olga)
     assert SECRET not in str(AlertChannel.objects.values().get())
-    assert pepper.is_sealed(first.secret)
-    assert channels.secret_of(first) == SECRET
+    assert pepper.is_sealed(channel.secret)
+    assert channels.secret_of(channel) == SECRET
     second = channels.set_channel(Asked("Desk", "webhook", receiver.url, least_level=2), by=olga)
     assert (second.version, channels.secret_of(second)) == (2, SECRET)
     client = floor.client(olga)
-    for path in ("/pit/alerts/delivery/", f"/admin/tables/alertchannel/{first.pk}/change/", "/admin/ledger/logentry/"):
+    for path in (
+        "/pit/alerts/delivery/",
+        f"/admin/tables/alertchannel/{channel.pk}/change/",
+        "/admin/ledger/logentry/",
+    ):
         assert SECRET not in client.get(path).content.decode()
     with pytest.raises(Refused, match="24 to 120 characters"):
         channels.set_channel(Asked("Other", "webhook", receiver.url, "short"), by=olga)
 
 
 def test_a_channel_gets_what_it_wants_and_nothing_from_before(
-    olga: Staff, receiver: Receiver, asked: list[tuple[int, timedelta]]
+    olga: Staff, receiver: Receiver, calls: list[tuple[int, timedelta]]
 ) -> None:
     """Harm: last week's alerts at three in the morning; or a channel for grave ones that tells of everything."""
     alert("before there was a channel")
@@ -268,7 +272,7 @@ def test_a_channel_gets_what_it_wants_and_nothing_from_before(
     assert Delivery.objects.count() == 1
 
 
-def test_an_alert_comes_by_mail(olga: Staff, mail_server: MailServer, asked: list[tuple[int, timedelta]]) -> None:
+def test_an_alert_comes_by_mail(olga: Staff, mail_server: MailServer, calls: list[tuple[int, timedelta]]) -> None:
     """Harm: a message that no mail server takes, or without a word of what happened."""
     channels.set_channel(Asked("Night desk", "mail", "night.desk@example.com"), by=olga)
     channels.set_channel(Asked("Gone", "mail", "nobody@example.com"), by=olga)
@@ -282,7 +286,7 @@ def test_an_alert_comes_by_mail(olga: Staff, mail_server: MailServer, asked: lis
     assert f"Alert {raised.pk} of" in text
 
 
-def test_an_operator_sends_a_test(olga: Staff, mail_server: MailServer, asked: list[tuple[int, timedelta]]) -> None:
+def test_an_operator_sends_a_test(olga: Staff, mail_server: MailServer, calls: list[tuple[int, timedelta]]) -> None:
     """Harm: whether a channel works shows on the night when it has to."""
     row = channels.set_channel(Asked("Night desk", "mail", "night.desk@example.com"), by=olga)
     assert floor.client(olga).post(f"/pit/alerts/delivery/{row.pk}/test").status_code == 302
@@ -295,7 +299,7 @@ def test_an_operator_sends_a_test(olga: Staff, mail_server: MailServer, asked: l
 
 
 def test_a_dead_letter_is_sent_again_by_name_and_the_receiver_knows_it(
-    olga: Staff, receiver: Receiver, clock: Clock, asked: list[tuple[int, timedelta]]
+    olga: Staff, receiver: Receiver, clock: Clock, calls: list[tuple[int, timedelta]]
 ) -> None:
     """Harm: the night desk's server is mended, and what it missed never comes; or comes as something new."""
     receiver.answers = [410]
@@ -314,11 +318,11 @@ def test_a_dead_letter_is_sent_again_by_name_and_the_receiver_knows_it(
         "entry 5 is missing",
     ):
         assert words in page
-    asked.clear()
-    sent = client.post(f"/pit/alerts/delivery/letters/{waiting.pk}/again", follow=True).content.decode()
-    assert "1 dead letter is on the way again" in sent
-    assert "again by 209 Bettina" in sent
-    assert asked == [(waiting.pk, timedelta(0))]
+    calls.clear()
+    text = client.post(f"/pit/alerts/delivery/letters/{waiting.pk}/again", follow=True).content.decode()
+    assert "1 dead letter is on the way again" in text
+    assert "again by 209 Bettina" in text
+    assert calls == [(waiting.pk, timedelta(0))]
     assert not delivery.dead().exists()
     assert delivery.deliver(waiting.pk) == "sent"
     assert {headers[signing.DELIVERY] for headers, _, _ in receiver.got} == {str(waiting.key)}
@@ -332,7 +336,7 @@ def test_a_dead_letter_is_sent_again_by_name_and_the_receiver_knows_it(
 
 
 def test_what_is_sent_again_has_all_its_attempts_again(
-    olga: Staff, receiver: Receiver, clock: Clock, asked: list[tuple[int, timedelta]]
+    olga: Staff, receiver: Receiver, clock: Clock, calls: list[tuple[int, timedelta]]
 ) -> None:
     """Harm: it fails once more, and is given up at once, or tried for ever, or never asked for by the sweep."""
     receiver.answers = [500] * 99
@@ -354,7 +358,7 @@ def test_what_is_sent_again_has_all_its_attempts_again(
 
 
 def test_all_of_a_channel_are_sent_again_and_none_of_another(
-    olga: Staff, receiver: Receiver, asked: list[tuple[int, timedelta]]
+    olga: Staff, receiver: Receiver, calls: list[tuple[int, timedelta]]
 ) -> None:
     """Harm: forty presses of a button in the morning; or the regulator's channel is sent what is the desk's."""
     receiver.answers = [410] * 3
@@ -365,18 +369,18 @@ def test_all_of_a_channel_are_sent_again_and_none_of_another(
         delivery.deliver(row.pk)
     channels.set_channel(Asked("Gone", "mail", "nobody@example.com"), by=olga)
     delivery.send_test(channels.newest("Gone"), by=olga)
-    gone = Delivery.objects.get(name="Gone")
-    assert delivery.deliver(gone.pk) == "dead", "there is no mail server"
+    letter = Delivery.objects.get(name="Gone")
+    assert delivery.deliver(letter.pk) == "dead", "there is no mail server"
     with pytest.raises(Refused, match="one channel at a time"):
         delivery.send_again(list(delivery.dead()), by=olga)
-    sent = floor.client(olga).post(f"/pit/alerts/delivery/{desk.pk}/again", follow=True).content.decode()
-    assert "3 dead letters are on the way again" in sent
-    assert list(delivery.dead()) == [gone]
+    page = floor.client(olga).post(f"/pit/alerts/delivery/{desk.pk}/again", follow=True).content.decode()
+    assert "3 dead letters are on the way again" in page
+    assert list(delivery.dead()) == [letter]
     assert len({row.seq for row in Resending.objects.all()}) == 1, "one entry names all three"
 
 
 def test_what_would_only_fail_again_is_refused_with_what_is_to_be_done(
-    olga: Staff, receiver: Receiver, asked: list[tuple[int, timedelta]], settings: Any, tmp_path: Path
+    olga: Staff, receiver: Receiver, calls: list[tuple[int, timedelta]], settings: Any, tmp_path: Path
 ) -> None:
     """Harm: it is pressed, it fails, it is pressed; and nobody says that the channel is off."""
     receiver.answers = [410]
@@ -397,10 +401,10 @@ def test_what_would_only_fail_again_is_refused_with_what_is_to_be_done(
     settings.EMAIL_HOST = ""
     channels.set_channel(Asked("Gone", "mail", "nobody@example.com"), by=olga)
     delivery.send_test(channels.newest("Gone"), by=olga)
-    gone = Delivery.objects.get(name="Gone")
-    delivery.deliver(gone.pk)
+    dead_letter = Delivery.objects.get(name="Gone")
+    delivery.deliver(dead_letter.pk)
     with pytest.raises(Refused, match="whoever runs the servers sets EMAIL_HOST first"):
-        delivery.send_again([gone], by=olga)
+        delivery.send_again([dead_letter], by=olga)
     assert not Resending.objects.exists()
 
 
@@ -410,7 +414,7 @@ ANOTHER = "fedcba9876543210fedcba9876543210"
 
 
 def test_while_a_secret_is_changed_a_receiver_with_either_takes_every_message(
-    olga: Staff, receiver: Receiver, clock: Clock, asked: list[tuple[int, timedelta]]
+    olga: Staff, receiver: Receiver, clock: Clock, calls: list[tuple[int, timedelta]]
 ) -> None:
     """Harm: between the house's change and the receiver's every alert is refused as forged."""
     webhook(receiver, olga)
@@ -433,7 +437,7 @@ def test_while_a_secret_is_changed_a_receiver_with_either_takes_every_message(
 
 
 def test_a_secret_that_leaked_signs_nothing_from_now_on(
-    olga: Staff, receiver: Receiver, asked: list[tuple[int, timedelta]]
+    olga: Staff, receiver: Receiver, calls: list[tuple[int, timedelta]]
 ) -> None:
     """Harm: whoever has the leaked secret is believed for another day."""
     webhook(receiver, olga)
@@ -474,7 +478,7 @@ def test_an_operator_says_how_long_both_secrets_sign(olga: Staff, receiver: Rece
 
 
 def test_another_pepper_keeps_the_secrets_of_channels(
-    olga: Staff, receiver: Receiver, asked: list[tuple[int, timedelta]], settings: Any, tmp_path: Path
+    olga: Staff, receiver: Receiver, calls: list[tuple[int, timedelta]], settings: Any, tmp_path: Path
 ) -> None:
     """Harm: the old key is taken out as the guide says, and no alert leaves the house any more."""
     settings.PEPPER_FILE = str(tmp_path / "pepper")
@@ -566,7 +570,7 @@ def test_only_a_worker_of_the_alerts_alone_hears_commits(queues: list[str], hear
 
 
 def test_the_outbox_is_not_read_from_its_beginning(
-    olga: Staff, receiver: Receiver, asked: list[tuple[int, timedelta]], clock: Clock
+    olga: Staff, receiver: Receiver, calls: list[tuple[int, timedelta]], clock: Clock
 ) -> None:
     """Harm: whoever sends what is due, or looks at dead letters, reads all that ever left the house; or the mark passes
     something that still waits, and it is never sent."""
@@ -574,8 +578,8 @@ def test_the_outbox_is_not_read_from_its_beginning(
     receiver.answers = [200, 410]
     for number in range(3):
         alert(f"entry {number} is missing")
-    sent, failed, waits = Delivery.objects.order_by("pk")
-    delivery.deliver(sent.pk)
+    delivered, failed, waits = Delivery.objects.order_by("pk")
+    delivery.deliver(delivered.pk)
     delivery.deliver(failed.pk)
     clock.stand(timezone.now() + timedelta(days=2))
     delivery.send_due(timezone.now())

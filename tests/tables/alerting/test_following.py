@@ -201,8 +201,8 @@ def test_a_new_pin_a_role_and_a_setting_are_told(felt: Hand, boss: Staff) -> Non
 
 def test_a_rule_for_some_tables_leaves_the_others(felt: Hand, boss: Staff) -> None:
     """Harm: the high-limit room's bets are alerts all night."""
-    other = floor.table("Rocket 2")
-    set_(boss, "large_bet", threshold=1_000, tables=(other.name,))
+    second_table = floor.table("Rocket 2")
+    set_(boss, "large_bet", threshold=1_000, tables=(second_table.name,))
     felt("bet", seat=1, amount_cents=1_000)
     following.follow()
     assert raised("large_bet") == []

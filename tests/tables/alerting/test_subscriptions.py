@@ -44,7 +44,7 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture(autouse=True)
-def _here(request: pytest.FixtureRequest, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_worker(request: pytest.FixtureRequest, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.WEBHOOKS_TO_LOOPBACK = True
     if "worker" not in request.fixturenames:
         monkeypatch.setattr(subscriptions, "_ask", lambda name: None)
@@ -63,9 +63,9 @@ def hand() -> Hand:
 
 def subscribe(receiver: Receiver, olga: Staff, **facts: Any) -> Asked:
     order.extend()
-    asked = replace(Asked("tracking", "webhook", receiver.url, SECRET, tells=Tells.EVENTS), **facts)
-    channels.set_channel(asked, by=olga)
-    return asked
+    channel = replace(Asked("tracking", "webhook", receiver.url, SECRET, tells=Tells.EVENTS), **facts)
+    channels.set_channel(channel, by=olga)
+    return channel
 
 
 def rounds(hand: Hand, count: int) -> None:
@@ -91,8 +91,8 @@ def ids(events: list[dict[str, Any]]) -> list[str]:
     return [event["id"] for event in events]
 
 
-def told(place: int, **wanted: Any) -> list[str]:
-    return [event.id for event in reading.read(place, limit=500, wanted=reading.Wanted(**wanted)).events]
+def event_ids(place: int, **filters: Any) -> list[str]:
+    return [event.id for event in reading.read(place, limit=500, wanted=reading.Wanted(**filters)).events]
 
 
 def position() -> FeedPosition:
@@ -106,7 +106,7 @@ def test_what_happens_is_told_in_order_and_nothing_of_before(hand: Hand, olga: S
     place = position().place
     rounds(hand, 3)
     subscriptions.tell("tracking")
-    assert ids(received(receiver)) == told(place)
+    assert ids(received(receiver)) == event_ids(place)
     assert position().place == order.end()
     before = len(receiver.got)
     subscriptions.tell("tracking")
@@ -144,7 +144,7 @@ def test_a_receiver_that_fails_gets_the_same_message_later(
         subscriptions.tell("tracking")
     assert receiver.got[0][1] == receiver.got[1][1] == receiver.got[2][1]
     receiver.got = receiver.got[2:]
-    assert ids([event for _, body, _ in receiver.got for event in json.loads(body)["events"]]) == told(place)
+    assert ids([event for _, body, _ in receiver.got for event in json.loads(body)["events"]]) == event_ids(place)
     assert not Delivery.objects.exists()
 
 
@@ -159,13 +159,13 @@ def test_what_is_never_taken_is_a_dead_letter_and_the_rest_follows(hand: Hand, o
     subscriptions.tell("tracking")
     [letter] = delivery.dead()
     assert Alert.objects.filter(kind="not_delivered").count() == 1
-    first, second = told(place, types=frozenset({"round.settled"}))
-    assert ids(json.loads(receiver.got[1][1])["events"]) == [second]
+    settled_id, next_id = event_ids(place, types=frozenset({"round.settled"}))
+    assert ids(json.loads(receiver.got[1][1])["events"]) == [next_id]
     delivery.send_again([letter], by=olga)
     delivery.deliver(letter.pk)
     assert not delivery.dead().exists()
     assert receiver.got[2][1] == receiver.got[0][1], "the same message by the same key"
-    assert ids(json.loads(receiver.got[2][1])["events"]) == [first]
+    assert ids(json.loads(receiver.got[2][1])["events"]) == [settled_id]
 
 
 def test_a_worker_that_dies_after_sending_sends_the_same_again(
@@ -187,7 +187,7 @@ def test_a_worker_that_dies_after_sending_sends_the_same_again(
     rounds(hand, 1)
     subscriptions.tell("tracking")
     assert receiver.got[0][1] == receiver.got[1][1]
-    assert list(dict.fromkeys(ids(received(receiver)))) == told(place)
+    assert list(dict.fromkeys(ids(received(receiver)))) == event_ids(place)
 
 
 def test_a_slow_receiver_keeps_no_other_waiting(hand: Hand, olga: Staff, receiver: Receiver) -> None:
@@ -220,24 +220,24 @@ def test_a_slow_receiver_keeps_no_other_waiting(hand: Hand, olga: Staff, receive
 
 def test_a_channel_that_is_off_waits_and_misses_nothing(hand: Hand, olga: Staff, receiver: Receiver) -> None:
     """Harm: what happens while a receiver is mended is lost."""
-    asked = subscribe(receiver, olga)
+    channel = subscribe(receiver, olga)
     place = position().place
-    channels.set_channel(replace(asked, is_on=False, secret=""), by=olga)
+    channels.set_channel(replace(channel, is_on=False, secret=""), by=olga)
     rounds(hand, 1)
     assert subscriptions.ask_due() == 0
     assert subscriptions.tell("tracking") == 0
-    channels.set_channel(replace(asked, secret=""), by=olga)
+    channels.set_channel(replace(channel, secret=""), by=olga)
     assert subscriptions.ask_due() == 1
     assert subscriptions.ask_due() == 0, "a worker was asked for already"
     subscriptions.tell("tracking")
-    assert ids(received(receiver)) == told(place)
+    assert ids(received(receiver)) == event_ids(place)
 
 
 def test_both_secrets_sign_while_one_is_changed(hand: Hand, olga: Staff, receiver: Receiver) -> None:
     """Harm: a receiver that has not got the new secret yet refuses everything."""
-    asked = subscribe(receiver, olga)
+    channel = subscribe(receiver, olga)
     new = SECRET[::-1]
-    channels.set_channel(replace(asked, secret=new), by=olga)
+    channels.set_channel(replace(channel, secret=new), by=olga)
     rounds(hand, 1)
     subscriptions.tell("tracking")
     headers, body, _ = receiver.got[0]
@@ -268,9 +268,9 @@ def test_what_is_wrong_with_a_subscription_is_said(
 
 def test_no_channel_goes_over_from_alerts_to_events(hand: Hand, olga: Staff, receiver: Receiver) -> None:
     """Harm: dead letters of one kind are sent again as the other."""
-    asked = subscribe(receiver, olga)
+    channel = subscribe(receiver, olga)
     with pytest.raises(Refused, match="a name of its own"):
-        channels.set_channel(replace(asked, tells=Tells.ALERTS), by=olga)
+        channels.set_channel(replace(channel, tells=Tells.ALERTS), by=olga)
 
 
 def test_the_log_proves_subscriptions(hand: Hand, olga: Staff, receiver: Receiver) -> None:
@@ -311,4 +311,4 @@ def test_a_worker_that_is_killed_while_it_sends_is_followed_by_one_that_sends_th
 
     eventually(is_told)
     assert receiver.got[0][1] == receiver.got[1][1]
-    assert list(dict.fromkeys(ids(received(receiver)))) == told(place)
+    assert list(dict.fromkeys(ids(received(receiver)))) == event_ids(place)

@@ -81,7 +81,7 @@ class House:
         return name
 
 
-def made() -> House:
+def vouched_house() -> House:
     """The house, with a root and a terminal that it vouches for."""
     dealer, _ = floor.dealt()
     operator = floor.staff(Role.OPERATOR, "olga")
@@ -93,7 +93,7 @@ def made() -> House:
 
 @pytest.fixture
 def casino() -> House:
-    return made()
+    return vouched_house()
 
 
 @pytest.fixture
@@ -104,12 +104,12 @@ def demanding(casino: House) -> House:
 
 
 def fault(book: str) -> tuple[int, str]:
-    found = proofs.verify(Book.objects.get(name=book)).fault
-    assert found is not None, "the forgery was believed"
-    return found.seq, found.what
+    fault = proofs.verify(Book.objects.get(name=book)).fault
+    assert fault is not None, "the forgery was believed"
+    return fault.seq, fault.what
 
 
-def holds() -> None:
+def every_book_holds() -> None:
     for book in Book.objects.order_by("name"):
         assert proofs.verify(book).fault is None
 
@@ -134,14 +134,14 @@ class Forger:
         """One signature of a fill, with its entry, its chips and its row, hashed and chained as any other."""
         with transaction.atomic():
             head = log.lock(self.table.book_id)
-            now, key = standing.at(head), uuid4()
-            dealer = now.dealer.username if now.dealer else None
+            state, key = standing.at(head), uuid4()
+            dealer = state.dealer.username if state.dealer else None
             signature = Signature(
                 slip=slip, stage=stage, username=by.username, name=by.name, badge=by.badge, role=by.role,
                 chips=paper.as_chips(chips),
             )  # fmt: skip
-            after = paper.sign(now.slips, signature, head.seq + 1, dealer)
-            event = signed(signature, after, now.slips, None)
+            after = paper.sign(state.slips, signature, head.seq + 1, dealer)
+            event = signed(signature, after, state.slips, None)
             event = structs.replace(event, attested=self.attested(event.signed_terms(), by.signature, key))
             moves = paper.moves(cage.chart(head.book_id), after)
             head = cage.post(head, Draft.of(event, by.signature, key=key), moves)
@@ -194,7 +194,7 @@ def test_what_terminals_sign_holds(demanding: House) -> None:
     assert slip.startswith("deposit/")
     voids = VoidSlip(name, "it was for another table")
     signs_on(demanding.cage, demanding.table, floor.staff(Role.PIT_BOSS, "bo"), voids)
-    holds()
+    every_book_holds()
 
 
 def test_nobody_signs_without_their_terminal_once_it_is_demanded(demanding: House) -> None:
@@ -219,7 +219,7 @@ def test_a_house_that_does_not_demand_it_signs_as_before(casino: House) -> None:
     boss = floor.crew("requested")
     floor.signs(casino.table, boss, BeginSlip("fill", ((100, 100),)))
     casino.fill()
-    holds()
+    every_book_holds()
 
 
 def test_the_same_form_twice_is_one_signature(demanding: House) -> None:
@@ -241,16 +241,16 @@ def test_a_fill_of_five_signatures_that_nobody_gave_is_named(demanding: House) -
     demanding.fill()
     begins = Book.objects.get(name="Rocket 1").head_seq + 1
     Forger(demanding.table).fill(demanding.signer)
-    seq, what = fault("Rocket 1")
+    seq, sentence = fault("Rocket 1")
     assert seq == begins
-    assert "signed it by no terminal's key" in what
+    assert "signed it by no terminal's key" in sentence
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
 def test_before_it_is_demanded_the_same_fill_is_believed(casino: House) -> None:
     """What the demand is for: until then nobody can tell."""
     Forger(casino.table).fill(casino.signer)
-    holds()
+    every_book_holds()
 
 
 def test_a_signature_of_another_slip_is_named(demanding: House) -> None:
@@ -270,14 +270,14 @@ def test_what_was_signed_cannot_be_changed(demanding: House, change: dict[str, A
     """Harm: five people sign a fill of 100, and the log says 100,000."""
     keys = attesting.trust()
     boss, key = floor.crew("requested"), uuid4()
-    given = terms(BeginSlip("fill", ((100, 100),)))
-    attested = demanding.tablet.attests(given, book="Rocket 1", by=boss, key=key)
+    statement = terms(BeginSlip("fill", ((100, 100),)))
+    attested = demanding.tablet.attests(statement, book="Rocket 1", by=boss, key=key)
     public = keys.keys[attested.key].public
     whole = {"book": "Rocket 1", "by": boss.signature, "terminal": "Tablet", "key": key}
-    assert attested.holds(public, attestation.statement(given, **whole))
-    assert not attested.holds(public, attestation.statement(given | change, **whole))
-    for other in ({"book": "Rocket 2"}, {"by": "9 Nobody"}, {"terminal": "Cage 1"}, {"key": uuid4()}):
-        assert not attested.holds(public, attestation.statement(given, **whole | other))
+    assert attested.holds(public, attestation.statement(statement, **whole))
+    assert not attested.holds(public, attestation.statement(statement | change, **whole))
+    for swap in ({"book": "Rocket 2"}, {"by": "9 Nobody"}, {"terminal": "Cage 1"}, {"key": uuid4()}):
+        assert not attested.holds(public, attestation.statement(statement, **whole | swap))
 
 
 def test_a_changed_amount_is_named(demanding: House) -> None:
@@ -307,9 +307,9 @@ def test_a_key_of_the_forgers_own_signs_nothing(demanding: House) -> None:
     )
     begins = Book.objects.get(name="Rocket 1").head_seq + 1
     forger.fill(demanding.signer)
-    seq, what = fault("Rocket 1")
+    seq, sentence = fault("Rocket 1")
     assert seq == begins
-    assert what.endswith("which was not trusted then")
+    assert sentence.endswith("which was not trusted then")
 
 
 def test_nobody_makes_a_root_of_their_own(demanding: House) -> None:
@@ -339,11 +339,11 @@ def test_a_root_after_the_end_of_all_others_is_named_by_paper(demanding: House) 
         enters(ended, demanding.operator.signature)
     mine = SoftwareTerminal("Cage 2", "the forger's")
     seq = enters(own_key(mine, root=True), demanding.operator.signature)
-    says = f"the key {mine.fingerprint} of Cage 2 is a root that is not on the list"
+    sentence = f"the key {mine.fingerprint} of Cage 2 is a root that is not on the list"
     assert len(proofs.roots_in_words()) == 2
     assert "Cage 2 has a root key since" in proofs.roots_in_words()[1]
     with override_settings(TERMINAL_ROOTS=[demanding.cage.fingerprint.upper()]):
-        assert fault(HOUSE) == (seq, says)
+        assert fault(HOUSE) == (seq, sentence)
     with override_settings(TERMINAL_ROOTS=[demanding.cage.fingerprint, mine.fingerprint]):
         assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
     with pytest.raises(SystemExit):
@@ -357,7 +357,7 @@ def test_what_was_signed_before_a_key_ended_stays_good(demanding: House) -> None
     """Harm: a tablet is lost, and with it every fill that was signed on it."""
     demanding.fill()
     terminals.revoke(demanding.tablet.terminal, by=demanding.operator)
-    holds()
+    every_book_holds()
     wrong = refused(demanding.fill)
     assert "had ended before" in wrong.sentence
     forger = Forger(
@@ -376,7 +376,7 @@ def test_a_terminals_old_key_vouches_for_its_new_one(demanding: House) -> None:
     new.makes_key(demanding.operator, old)
     demanding.tablet = new
     demanding.fill()
-    holds()
+    every_book_holds()
     assert [key.fingerprint for key in attesting.trust().keys.values() if key.is_trusted] == [
         demanding.cage.fingerprint,
         new.fingerprint,
@@ -392,7 +392,7 @@ def test_a_lost_key_is_replaced_by_one_that_waits(demanding: House) -> None:
     assert refused(demanding.fill).code == "key_waits"
     demanding.cage.vouches(new, demanding.operator)
     demanding.fill()
-    holds()
+    every_book_holds()
 
 
 def test_the_last_terminals_key_is_lost(demanding: House) -> None:
@@ -404,7 +404,7 @@ def test_the_last_terminals_key_is_lost(demanding: House) -> None:
     assert Alert.objects.filter(kind="terminal_root").count() == 1
     demanding.tablet = new
     demanding.fill()
-    holds()
+    every_book_holds()
 
 
 def test_a_device_that_takes_a_terminals_place_signs_by_its_own_key(demanding: House) -> None:
@@ -414,7 +414,7 @@ def test_a_device_that_takes_a_terminals_place_signs_by_its_own_key(demanding: H
     assert attesting.trust().of("Tablet") is None
     SoftwareTerminal("Tablet", "the new device").makes_key(None)
     assert [key.terminal for key in attesting.trust().waiting] == ["Tablet"]
-    holds()
+    every_book_holds()
 
 
 def test_a_demand_needs_a_terminal_that_can_sign(db: None) -> None:
@@ -451,7 +451,7 @@ def test_an_outsider_names_each_forgery_from_a_bundle_of_its_day_alone(tmp_path:
     key_file = tmp_path / "audit.pem"
     seals.make_key(key_file)
     with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
-        casino, today, bundles = made(), hours.day_of(timezone.now()), []
+        casino, today, bundles = vouched_house(), hours.day_of(timezone.now()), []
 
         def nightfall() -> None:
             nonlocal today
@@ -479,14 +479,14 @@ def test_an_outsider_names_each_forgery_from_a_bundle_of_its_day_alone(tmp_path:
         own.fill(casino.signer)
         nightfall()
 
-    held = "holds  the terminals: 5 of {} signatures carry one by a key that is trusted"
+    holds_line = "holds  the terminals: 5 of {} signatures carry one by a key that is trusted"
     root = f"note   Cage 1 has a root key, {casino.cage.fingerprint}: hold it against the house's paper"
-    first = verified(bundles[0])
-    assert first[0].startswith("holds  the terminals: 5 of ")
-    assert first[1:] == [root]
+    lines = verified(bundles[0])
+    assert lines[0].startswith("holds  the terminals: 5 of ")
+    assert lines[1:] == [root]
     for honest in bundles[1:3]:
-        assert verified(honest) == [held.format(5), root]
-        assert verified(honest, casino.cage.fingerprint) == [held.format(5)]
+        assert verified(honest) == [holds_line.format(5), root]
+        assert verified(honest, casino.cage.fingerprint) == [holds_line.format(5)]
     with pytest.raises(Wrong, match="is a root, and not among those that you have on paper"):
         verified(bundles[2], mine.fingerprint)
     with pytest.raises(Wrong, match="signed it by no terminal's key, and since entry"):
@@ -500,8 +500,14 @@ def test_an_outsider_names_each_forgery_from_a_bundle_of_its_day_alone(tmp_path:
     application = tmp_path / "verifier.pyz"
     zipapp.build(application)
     for bundle_file, code in ((bundles[2], 0), (bundles[3], 1)):
-        asked = [sys.executable, str(application), str(bundle_file), "--terminal-root", casino.cage.fingerprint.upper()]
-        answered = subprocess.run(asked, capture_output=True, text=True, check=False)
+        command = [
+            sys.executable,
+            str(application),
+            str(bundle_file),
+            "--terminal-root",
+            casino.cage.fingerprint.upper(),
+        ]
+        answered = subprocess.run(command, capture_output=True, text=True, check=False)
         assert answered.returncode == code, answered.stdout + answered.stderr
 
 
@@ -522,23 +528,23 @@ def counted_cash(terminal: SoftwareTerminal, statement: Callable[[Any], Any]) ->
     return attested
 
 
-def of_before(given: dict[str, Any]) -> dict[str, Any]:
+def of_before(content: dict[str, Any]) -> dict[str, Any]:
     """The first format, which had nothing of the notes that are put apart."""
-    return {name: value for name, value in given.items() if name != "apart"} | {"format": attestation.SLIP}
+    return {name: value for name, value in content.items() if name != "apart"} | {"format": attestation.SLIP}
 
 
 def test_notes_put_apart_are_signed_too(casino: House) -> None:
     """Harm: a counter signs a count, and the log says that they put the good notes aside as torn."""
-    counted_cash(casino.tablet, lambda given: given)
-    holds()
+    counted_cash(casino.tablet, lambda content: content)
+    every_book_holds()
     entry = LogEntry.objects.filter(kind="drop_counted").get()
     event = read_as(SlipSigned, bytes(entry.body))
     assert event.signed_terms()["apart"] == [["suspect", 10_000, "E8"], ["torn", 5_000, "E7"]]
     keys, whole = attesting.trust(), {"book": "Rocket 1", "seq": entry.seq, "by": entry.by, "key": entry.key}
     keys.refuse(event, **whole)
-    for other in ((), event.apart[:1], (event.apart[0]._replace(envelope="E9"), event.apart[1])):
+    for notes in ((), event.apart[:1], (event.apart[0]._replace(envelope="E9"), event.apart[1])):
         with pytest.raises(Misconduct, match="Tablet did not sign it"):
-            keys.refuse(structs.replace(event, apart=other), **whole)
+            keys.refuse(structs.replace(event, apart=notes), **whole)
 
 
 def test_a_count_that_was_signed_without_them_stays_good_and_none_is_taken(casino: House) -> None:
@@ -553,7 +559,7 @@ def test_a_count_that_was_signed_without_them_stays_good_and_none_is_taken(casin
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Trust, "refuse", as_before)
         again(casino.tablet)
-    holds()
+    every_book_holds()
 
 
 def again(terminal: SoftwareTerminal) -> None:
@@ -571,19 +577,21 @@ def again(terminal: SoftwareTerminal) -> None:
 
 def test_a_passkey_signs_a_statement() -> None:
     """Harm: a passkey's signature under something else, or without its owner's finger, passes for one."""
-    device, other = Authenticator(), Authenticator(2)
-    public, strange = (attesting.public_of(bytes_to_base64url(each.public_key)) for each in (device, other))
-    given = {"format": attestation.SLIP, "slip": "fill/2026/1"}
-    answer = device.signs(given).answer_to(public, given)
+    device, strange_device = Authenticator(), Authenticator(2)
+    public, strange = (
+        attesting.public_of(bytes_to_base64url(authenticator.public_key)) for authenticator in (device, strange_device)
+    )
+    statement = {"format": attestation.SLIP, "slip": "fill/2026/1"}
+    answer = device.signs(statement).answer_to(public, statement)
     assert answer is not None
     assert (answer.origin, answer.uses) == (ORIGIN, 1)
-    assert device.signs(given).answer_to(public, given | {"slip": "fill/2026/2"}) is None
-    assert device.signs(given).answer_to(strange, given) is None
+    assert device.signs(statement).answer_to(public, statement | {"slip": "fill/2026/2"}) is None
+    assert device.signs(statement).answer_to(strange, statement) is None
     for flags in (0, PRESENT, VERIFIED):
-        assert device.signs(given, flags=flags).answer_to(public, given) is None
-    assert device.signs(given, kind="webauthn.create").answer_to(public, given) is None
-    assert device.signs(given, crosses=True).answer_to(public, given) is None
-    assert device.signs(given, "http://testserver.example", site="testserver").answer_to(public, given) is None
+        assert device.signs(statement, flags=flags).answer_to(public, statement) is None
+    assert device.signs(statement, kind="webauthn.create").answer_to(public, statement) is None
+    assert device.signs(statement, crosses=True).answer_to(public, statement) is None
+    assert device.signs(statement, "http://testserver.example", site="testserver").answer_to(public, statement) is None
     for part in ("authenticator", "client", "signature"):
         for broken in ("", "AAAA", "no base64!", "A" * 3_000):
-            assert structs.replace(device.signs(given), **{part: broken}).answer_to(public, given) is None
+            assert structs.replace(device.signs(statement), **{part: broken}).answer_to(public, statement) is None

@@ -68,10 +68,10 @@ def by_itself(application: Path, *arguments: object) -> subprocess.CompletedProc
     return subprocess.run(command, capture_output=True, text=True, cwd=application.parent, env={}, check=False)
 
 
-def checked(path: Path, **how: Any) -> list[str]:
-    said: list[str] = []
-    verifier.verify(path, say=said.append, **how)
-    return said
+def checked(path: Path, **options: Any) -> list[str]:
+    lines: list[str] = []
+    verifier.verify(path, say=lines.append, **options)
+    return lines
 
 
 # --- honest bundles --------------------------------------------------------------------------------------------
@@ -79,20 +79,20 @@ def checked(path: Path, **how: Any) -> list[str]:
 
 def test_an_honest_day_holds_by_one_file_without_django(evidence: Evidence, application: Path) -> None:
     """Harm prevented: a proof that only the house's own machine can make."""
-    done = by_itself(application, evidence.first, "--key", evidence.public)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "HOLDS" in done.stdout
+    run = by_itself(application, evidence.first, "--key", evidence.public)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "HOLDS" in run.stdout
     for name in BOOKS:
-        assert f"holds  {name}: " in done.stdout
-    assert "the key that you trust" in done.stdout
+        assert f"holds  {name}: " in run.stdout
+    assert "the key that you trust" in run.stdout
 
 
 def test_a_day_is_proved_from_what_the_day_before_left(evidence: Evidence) -> None:
     """Harm prevented: a proof that needs all history, or that believes where a day began."""
-    said = "\n".join(checked(evidence.second, key=evidence.public, others=[evidence.first]))
+    text = "\n".join(checked(evidence.second, key=evidence.public, others=[evidence.first]))
 
-    assert "openings of a house shoe's order" in said
-    assert "first.zip: its 1 days are the same ones" in said
+    assert "openings of a house shoe's order" in text
+    assert "first.zip: its 1 days are the same ones" in text
     assert "trees of 2 days" in "\n".join(checked(evidence.both))
 
 
@@ -114,11 +114,11 @@ def test_the_same_days_make_the_same_bytes(evidence: Evidence) -> None:
 def forge(evidence: Evidence, tmp_path: Path) -> Callable[..., str]:
     """Forge a bundle, and say what the verifier finds in it."""
 
-    def forged(change: Callable[[Forger, Evidence], None], bundle: str = "first", **how: Any) -> str:
+    def forged(change: Callable[[Forger, Evidence], None], bundle: str = "first", **options: Any) -> str:
         forger = Forger(getattr(evidence, bundle))
         change(forger, evidence)
         with pytest.raises(Wrong) as wrong:
-            checked(forger.write(tmp_path / "forged.zip"), **how)
+            checked(forger.write(tmp_path / "forged.zip"), **options)
         return str(wrong.value)
 
     return forged
@@ -153,13 +153,13 @@ def missing_move(forger: Forger, evidence: Evidence) -> None:
 def root(forger: Forger, evidence: Evidence) -> None:
     leaves = forger.documents(leaves_part(DAY))
     leaves[0]["root"] = "00" * 32
-    forger.put(leaves_part(DAY), leaves)
+    forger.replace_part(leaves_part(DAY), leaves)
 
 
 def day_root(forger: Forger, evidence: Evidence) -> None:
     lines = forger.documents("roots.jsonl")
     lines[0]["document"]["root"] = "00" * 32
-    forger.put("roots.jsonl", lines)
+    forger.replace_part("roots.jsonl", lines)
 
 
 def earlier_day(forger: Forger, evidence: Evidence) -> None:
@@ -172,7 +172,7 @@ def other_rules(forger: Forger, evidence: Evidence) -> None:
     document = document_of(lines[0]["body"].encode())
     document["content"]["after"]["options"]["decks"] = 8
     lines[0]["body"] = line_of(document).decode()
-    forger.put(name, lines)
+    forger.replace_part(name, lines)
 
 
 def forgotten_rules(forger: Forger, evidence: Evidence) -> None:
@@ -182,7 +182,7 @@ def forgotten_rules(forger: Forger, evidence: Evidence) -> None:
 def balances(forger: Forger, evidence: Evidence) -> None:
     leaves = forger.documents(leaves_part(DAY))
     leaves[0]["accounts"][0][3] += 100
-    forger.put(leaves_part(DAY), leaves)
+    forger.replace_part(leaves_part(DAY), leaves)
 
 
 def book_gone(forger: Forger, evidence: Evidence) -> None:
@@ -190,7 +190,7 @@ def book_gone(forger: Forger, evidence: Evidence) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "bundle", "part", "says"),
+    ("change", "bundle", "part", "expected"),
     [
         (flip, "first", book_part(1, "entries"), f"{KEYED}, entry 10: its hash is not the hash of what it says"),
         (drop, "first", book_part(3, "entries"), f"{POT}, entry 8: "),
@@ -209,12 +209,12 @@ def book_gone(forger: Forger, evidence: Evidence) -> None:
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_whoever_does_not_hold_the_key_is_found_out(
-    forge: Callable[..., str], change: Any, bundle: str, part: str, says: str
+    forge: Callable[..., str], change: Any, bundle: str, part: str, expected: str
 ) -> None:
     """Harm prevented: a bundle that was changed on its way, with a manifest that fits."""
-    found = forge(change, bundle)
-    assert found.startswith(part)
-    assert says in found
+    fault = forge(change, bundle)
+    assert fault.startswith(part)
+    assert expected in fault
 
 
 # --- the house itself forges, and signs it ---------------------------------------------------------------------
@@ -224,12 +224,12 @@ def pay_more(forger: Forger, evidence: Evidence) -> None:
     """Consistently: in the log, in the ledger, and hashed anew."""
     seq = forger.moving(KEYED, "win")
 
-    def more(document: dict[str, Any]) -> None:
+    def pay_more(document: dict[str, Any]) -> None:
         leg, move = next((leg, move) for leg, move in enumerate(document["moves"], 1) if move[0] == "win")
         move[3] += 500
         forger.move(KEYED, seq, leg, lambda row: row.__setitem__(8, row[8] + 500))
 
-    forger.rewrite(KEYED, seq, more)
+    forger.rewrite(KEYED, seq, pay_more)
 
 
 def decide_otherwise(forger: Forger, evidence: Evidence) -> None:
@@ -260,34 +260,34 @@ def unheard_of(forger: Forger, evidence: Evidence) -> None:
 
 def stray_place(forger: Forger, evidence: Evidence) -> None:
     """The players of one table pay for another's."""
-    seq, other = (
+    seq, foreign = (
         forger.moving(KEYED, "stake"),
         next(account for account, place, _, _ in forger.leaf(DAY, OF_THE_HOUSE)["accounts"] if place == "players"),
     )
 
     def elsewhere(document: dict[str, Any]) -> None:
-        document["moves"][0][1] = f"players#{other}"
+        document["moves"][0][1] = f"players#{foreign}"
 
     forger.rewrite(KEYED, seq, elsewhere)
-    forger.move(KEYED, seq, 1, lambda row: row.__setitem__(4, other))
+    forger.move(KEYED, seq, 1, lambda row: row.__setitem__(4, foreign))
 
 
 def pot_payment(forger: Forger, evidence: Evidence) -> None:
     seq = forger.moving(POT, "pay_pot")
 
-    def more(document: dict[str, Any]) -> None:
+    def pay_more(document: dict[str, Any]) -> None:
         document["moves"][0][3] += 100
 
-    forger.rewrite(POT, seq, more)
+    forger.rewrite(POT, seq, pay_more)
     forger.move(POT, seq, 1, lambda row: row.__setitem__(8, row[8] + 100))
 
 
 def same_person(forger: Forger, evidence: Evidence) -> None:
     seq = forger.find(KEYED, "slip", "opener_recounted")
-    first = next(one for one in forger.bodies(KEYED) if one["kind"] == "opener_counted")["content"]
+    counter = next(body for body in forger.bodies(KEYED) if body["kind"] == "opener_counted")["content"]
 
     def again(document: dict[str, Any]) -> None:
-        document["content"] |= {name: first[name] for name in ("username", "name", "badge", "role")}
+        document["content"] |= {name: counter[name] for name in ("username", "name", "badge", "role")}
 
     forger.rewrite(KEYED, seq, again)
 
@@ -295,7 +295,7 @@ def same_person(forger: Forger, evidence: Evidence) -> None:
 def other_number(forger: Forger, evidence: Evidence) -> None:
     """An opener that was, under another number, so that one of them is gone."""
     bodies = forger.bodies(OF_THE_HOUSE)
-    old = next(one for one in bodies if one["kind"] == "opener_counted")["content"]["slip"]
+    old = next(body for body in bodies if body["kind"] == "opener_counted")["content"]["slip"]
     series, year, number = old.split("/")
     text = json.dumps(bodies).replace(old, f"{series}/{year}/9")
     bodies = json.loads(text)
@@ -306,13 +306,13 @@ def other_number(forger: Forger, evidence: Evidence) -> None:
     assert number != "9"
     forger.chain(OF_THE_HOUSE, bodies)
     leaves = json.loads(json.dumps(forger.documents(leaves_part(DAY))).replace(old, f"{series}/{year}/9"))
-    forger.put(leaves_part(DAY), leaves)
+    forger.replace_part(leaves_part(DAY), leaves)
 
 
 def untold_slip(forger: Forger, evidence: Evidence) -> None:
     leaves = forger.documents(leaves_part(DAY))
     leaves[1]["slips"].pop(0)
-    forger.put(leaves_part(DAY), leaves)
+    forger.replace_part(leaves_part(DAY), leaves)
 
 
 def corrected_alone(forger: Forger, evidence: Evidence) -> None:
@@ -334,11 +334,11 @@ def corrected_more(forger: Forger, evidence: Evidence) -> None:
 def approved_alone(forger: Forger, evidence: Evidence) -> None:
     """Chips leave the vault by the cashier who asked for them."""
     seq = forger.find("house", "slip", "withdrawal_approved")
-    asked = forger.part("house", "carried")[-1]
-    first = document_of(json.loads(asked)["body"].encode())["content"]
+    request = forger.part("house", "carried")[-1]
+    asker = document_of(json.loads(request)["body"].encode())["content"]
 
     def alone(document: dict[str, Any]) -> None:
-        document["content"] |= {name: first[name] for name in ("username", "name", "badge", "role")}
+        document["content"] |= {name: asker[name] for name in ("username", "name", "badge", "role")}
 
     forger.rewrite("house", seq, alone)
 
@@ -347,47 +347,47 @@ def reversed_otherwise(forger: Forger, evidence: Evidence) -> None:
     """A void that reverses a transfer of the day before, with more than that was."""
     seq = forger.find(OF_THE_HOUSE, "slip", "credit_voided")
 
-    def more(document: dict[str, Any]) -> None:
+    def pay_more(document: dict[str, Any]) -> None:
         document["moves"][0][3] += 500
 
-    forger.rewrite(OF_THE_HOUSE, seq, more)
+    forger.rewrite(OF_THE_HOUSE, seq, pay_more)
     forger.move(OF_THE_HOUSE, seq, 1, lambda row: row.__setitem__(8, row[8] + 500))
 
 
 def more_in_the_rack(forger: Forger, evidence: Evidence) -> None:
     leaves = forger.documents(leaves_part(DAY))
-    account = next(one for one in leaves[0]["accounts"] if one[1] == "rack")
+    account = next(row for row in leaves[0]["accounts"] if row[1] == "rack")
     account[3] += 100
-    forger.put(leaves_part(DAY), leaves)
+    forger.replace_part(leaves_part(DAY), leaves)
 
 
 def rest_on_less(forger: Forger, evidence: Evidence) -> None:
     """The next day would not know that the limits were changed."""
     leaves = forger.documents(leaves_part(DAY))
     leaves[0]["carried"].remove(forger.find(KEYED, "table", "settings_changed", after={"max_cents": 20_000}))
-    forger.put(leaves_part(DAY), leaves)
+    forger.replace_part(leaves_part(DAY), leaves)
 
 
 def dated_later(forger: Forger, evidence: Evidence) -> None:
-    last = forger.bodies(KEYED)[-1]["seq"]
-    forger.rewrite(KEYED, last, lambda document: document.update(at=f"{NEXT}T08:00:00.000000Z"))
+    last_seq = forger.bodies(KEYED)[-1]["seq"]
+    forger.rewrite(KEYED, last_seq, lambda document: document.update(at=f"{NEXT}T08:00:00.000000Z"))
 
 
 def expect_less(forger: Forger, evidence: Evidence) -> None:
     """The cage is said to have to hold less, so that what is missing there is no shortage: in the log, and hashed."""
     seq = forger.find("house", "slip", "cage_recounted")
 
-    def less(document: dict[str, Any]) -> None:
+    def pay_less(document: dict[str, Any]) -> None:
         document["content"]["now"]["expected_cents"] -= 500
         document["content"]["expected_cents"] -= 500
         document["moves"][0][3] -= 500
 
-    forger.rewrite("house", seq, less)
+    forger.rewrite("house", seq, pay_less)
     forger.move("house", seq, 1, lambda row: row.__setitem__(8, row[8] - 500))
     leaves = forger.documents(leaves_part(DAY))
     for account in leaves[BOOKS.index("house")]["accounts"]:
         account[3] += {"cage": 500, "over_short": -500}.get(account[1], 0)
-    forger.put(leaves_part(DAY), leaves)
+    forger.replace_part(leaves_part(DAY), leaves)
 
 
 def left_out(forger: Forger, evidence: Evidence) -> None:
@@ -400,15 +400,15 @@ def cash_kept(forger: Forger, evidence: Evidence) -> None:
     """Chips are sold, and less cash than for them comes to the bank."""
     seq = forger.find("house", "chips", "sold", amount_cents=30_000)
 
-    def less(document: dict[str, Any]) -> None:
+    def pay_less(document: dict[str, Any]) -> None:
         document["moves"][1][3] -= 500
 
-    forger.rewrite("house", seq, less)
+    forger.rewrite("house", seq, pay_less)
     forger.move("house", seq, 2, lambda row: row.__setitem__(8, row[8] - 500))
 
 
 @pytest.mark.parametrize(
-    ("change", "part", "says"),
+    ("change", "part", "expected"),
     [
         (expect_less, book_part(4, "entries"), "in the cage, the transfers of all books left"),
         (left_out, book_part(4, "entries"), "in the cage, the transfers of all books left"),
@@ -430,7 +430,7 @@ def cash_kept(forger: Forger, evidence: Evidence) -> None:
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_even_the_house_cannot_sign_what_the_rules_do_not_make(
-    forge: Callable[..., str], change: Any, part: str, says: str
+    forge: Callable[..., str], change: Any, part: str, expected: str
 ) -> None:
     """Harm prevented: a house that forges its own log, hashes and seals it anew with its true key."""
 
@@ -438,9 +438,9 @@ def test_even_the_house_cannot_sign_what_the_rules_do_not_make(
         change(forger, evidence)
         forger.seal(evidence.key)
 
-    found = forge(sealed)
-    assert found.startswith(part)
-    assert says in found
+    fault = forge(sealed)
+    assert fault.startswith(part)
+    assert expected in fault
 
 
 def another_card(forger: Forger, evidence: Evidence) -> None:
@@ -449,14 +449,14 @@ def another_card(forger: Forger, evidence: Evidence) -> None:
 
     def swap_two(document: dict[str, Any]) -> None:
         order = document["content"]["opened"]["order"]
-        at = next(at for at in range(len(order) - 1, 0, -1) if order[at] != order[at - 1])
-        order[at], order[at - 1] = order[at - 1], order[at]
+        place = next(place for place in range(len(order) - 1, 0, -1) if order[place] != order[place - 1])
+        order[place], order[place - 1] = order[place - 1], order[place]
 
     forger.rewrite(OF_THE_HOUSE, seq, swap_two)
 
 
 @pytest.mark.parametrize(
-    ("change", "part", "says"),
+    ("change", "part", "expected"),
     [
         (another_card, book_part(2, "entries"), "order and nonce are not those"),
         (corrected_alone, book_part(1, "entries"), "could not be signed then"),
@@ -467,7 +467,7 @@ def another_card(forger: Forger, evidence: Evidence) -> None:
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_what_rests_on_the_day_before_is_held_against_it(
-    forge: Callable[..., str], change: Any, part: str, says: str
+    forge: Callable[..., str], change: Any, part: str, expected: str
 ) -> None:
     """Harm prevented: a forgery that shows only to those who remember what was signed the day before."""
 
@@ -475,9 +475,9 @@ def test_what_rests_on_the_day_before_is_held_against_it(
         change(forger, evidence)
         forger.seal(evidence.key)
 
-    found = forge(sealed, "second")
-    assert found.startswith(part)
-    assert says in found
+    fault = forge(sealed, "second")
+    assert fault.startswith(part)
+    assert expected in fault
 
 
 # --- keys and histories ----------------------------------------------------------------------------------------
@@ -495,9 +495,9 @@ def test_a_replaced_key_is_found_by_the_key_from_outside(
     forge: Callable[..., str], evidence: Evidence, tmp_path: Path
 ) -> None:
     """Harm prevented: a whole new history under a new key, every signature of it good."""
-    other = seals.make_key(tmp_path / "other.pem")
+    stranger = seals.make_key(tmp_path / "other.pem")
     forger = Forger(evidence.first)
-    forger.seal(other)
+    forger.seal(stranger)
     path = forger.write(tmp_path / "replaced.zip")
     assert any("no key was given" in line for line in checked(path))
     with pytest.raises(Wrong, match="is not among those that the house signed with"):
@@ -509,8 +509,8 @@ def test_a_history_written_anew_with_the_true_key_is_found_by_an_older_bundle(
 ) -> None:
     """Harm prevented: the house itself writes the past anew, consistently, and signs all of it again."""
     forger = Forger(evidence.first)
-    told = next(body for body in forger.bodies("house") if "message" in body["content"])
-    forger.rewrite("house", told["seq"], lambda document: document["content"].update(message="it was otherwise"))
+    notice = next(body for body in forger.bodies("house") if "message" in body["content"])
+    forger.rewrite("house", notice["seq"], lambda document: document["content"].update(message="it was otherwise"))
     forger.seal(evidence.key)
     path = forger.write(tmp_path / "anew.zip")
     checked(path, key=evidence.public)
@@ -522,13 +522,13 @@ def test_a_key_that_was_rotated_is_vouched_for_by_the_old_one(evidence: Evidence
     """Harm prevented: a change of keys after which nobody can tell the house from somebody else."""
     new, stranger = seals.make_key(tmp_path / "new.pem"), seals.make_key(tmp_path / "stranger.pem")
     statement = seals.rotation(evidence.public, seals.public_of(new))
-    for signer, holds in ((evidence.key, True), (stranger, False)):
+    for signer, is_vouched in ((evidence.key, True), (stranger, False)):
         forger = Forger(evidence.first)
         rotated = {"key": seals.public_of(new), "rotation": statement, "signature": seals.sign(signer, statement).hex()}
-        forger.put("keys.jsonl", [{"key": evidence.public}, rotated])
+        forger.replace_part("keys.jsonl", [{"key": evidence.public}, rotated])
         forger.sign_day(1, new, lambda document: document.update(key=seals.public_of(new)))
         path = forger.write(tmp_path / "rotated.zip")
-        if holds:
+        if is_vouched:
             assert any("2 keys" in line for line in checked(path, key=evidence.public))
         else:
             with pytest.raises(Wrong, match="is not signed by the one before it"):
@@ -539,13 +539,15 @@ def test_a_key_that_was_lost_vouches_for_none_after_it(evidence: Evidence, tmp_p
     """Harm prevented: whoever says that the key was lost signs from then on, and nobody asks."""
     new = seals.make_key(tmp_path / "new.pem")
     forger = Forger(evidence.first)
-    forger.put("keys.jsonl", [{"key": evidence.public}, {"key": seals.public_of(new), "reason": "the disk broke"}])
+    forger.replace_part(
+        "keys.jsonl", [{"key": evidence.public}, {"key": seals.public_of(new), "reason": "the disk broke"}]
+    )
     forger.sign_day(1, new, lambda document: document.update(key=seals.public_of(new)))
     path = forger.write(tmp_path / "lost.zip")
     with pytest.raises(Wrong, match="was lost and signed no later one"):
         checked(path, key=evidence.public)
-    said = checked(path, key=seals.public_of(new))
-    assert any(line.startswith("note") and "the disk broke" in line for line in said)
+    lines = checked(path, key=seals.public_of(new))
+    assert any(line.startswith("note") and "the disk broke" in line for line in lines)
 
 
 # --- broken files ----------------------------------------------------------------------------------------------
@@ -564,9 +566,9 @@ def test_a_truncated_file_is_named(evidence: Evidence, tmp_path: Path, applicati
 def test_every_byte_counts(evidence: Evidence, tmp_path: Path) -> None:
     """Harm prevented: a place in the file that nothing looks at."""
     whole = bytearray(evidence.first.read_bytes())
-    for at in range(0, len(whole), len(whole) // 25):
+    for offset in range(0, len(whole), len(whole) // 25):
         changed = whole.copy()
-        changed[at] ^= 0xFF
+        changed[offset] ^= 0xFF
         path = tmp_path / "changed.zip"
         path.write_bytes(changed)
         try:

@@ -87,7 +87,7 @@ def uncounted(forger: Forger) -> None:
     forger.chain(WHEEL, kept)
     name = book_part(bundles.BOOKS.index(WHEEL) + 1, "transfers")
     moved = [row for row in forger.documents(name) if row[1] != seq]
-    forger.put(name, [[row[0], row[1] - (row[1] > seq), *row[2:]] for row in moved])
+    forger.replace_part(name, [[row[0], row[1] - (row[1] > seq), *row[2:]] for row in moved])
 
 
 def rewrite_slip(forger: Forger, book: str, kind: str, change: Callable[[dict[str, Any]], Any]) -> None:

@@ -115,7 +115,7 @@ def test_games_for_a_pot_from_a_house_shoe_hold(
 
 def enter(dealer: Hand, players: list[Player], draw: random.Random) -> None:
     """A choice of somebody who is asked, or what the dealer is to do."""
-    asked = [one for one in players if one.choices]
+    asked = [player for player in players if player.choices]
     if not asked:
         step(dealer, draw)
         return

@@ -91,7 +91,7 @@ def keyed(body: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("forge", "says"),
+    ("forge", "sentence"),
     [
         (repeated, "message 1 of a card reader, and 2 was due"),
         (left_out, "message 3 of a card reader, and 2 was due"),
@@ -100,7 +100,7 @@ def keyed(body: dict[str, Any]) -> None:
         (keyed, "message 3 of a card reader, and 2 was due"),
     ],
 )
-def test_a_forged_message_is_named(days: Path, forge: Callable[[dict[str, Any]], None], says: str) -> None:
+def test_a_forged_message_is_named(days: Path, forge: Callable[[dict[str, Any]], None], sentence: str) -> None:
     """Harm: whoever holds the house's key writes the log anew with a card that the reader never read, and no auditor
     outside of the house can tell."""
     forger = Forger(days / "first.zip")
@@ -109,7 +109,7 @@ def test_a_forged_message_is_named(days: Path, forge: Callable[[dict[str, Any]],
     forger.seal(seals.load_key(days / "audit.pem"))
     with pytest.raises(Wrong) as wrong:
         verifier.verify(forger.write(days / "forged.zip"), say=lambda line: None)
-    assert says in str(wrong.value)
+    assert sentence in str(wrong.value)
 
 
 def test_two_messages_that_change_places_are_named(days: Path) -> None:

@@ -44,9 +44,9 @@ def bundle(house: Hand, minute: Callable[[], int], clock: Clock, tmp_path: Path)
     return path
 
 
-def checked(path: Path, **how: Any) -> str:
+def checked(path: Path, **options: Any) -> str:
     lines: list[str] = []
-    verifier.verify(path, say=lines.append, **how)
+    verifier.verify(path, say=lines.append, **options)
     return "\n".join(lines)
 
 
@@ -54,14 +54,14 @@ def test_the_verifier_says_who_saw_how_far_each_book_went(bundle: Path, outside:
     """Harm: an auditor who has to believe the house that this is the whole of the day."""
     copy = application.parent / "seen.jsonl"
     shutil.copy(outside.path, copy)
-    done = by_itself(application, bundle, "--witness-key", outside.vkey, "--witness", copy)
-    assert done.returncode == 0, done.stdout + done.stderr
-    last = BookRoot.objects.get(book__name="Rocket 1").last_seq
-    assert f"holds  witnessed by {NAME} at " in done.stdout
-    assert f"as {ORIGIN}: Rocket 1 up to entry {last}, house up to entry " in done.stdout
-    assert f"{NAME} saw 5 leaves of {ORIGIN}" in done.stdout
-    says = checked(bundle)
-    assert "note   no witness's key was given from outside" in says
+    run = by_itself(application, bundle, "--witness-key", outside.vkey, "--witness", copy)
+    assert run.returncode == 0, run.stdout + run.stderr
+    last_seq = BookRoot.objects.get(book__name="Rocket 1").last_seq
+    assert f"holds  witnessed by {NAME} at " in run.stdout
+    assert f"as {ORIGIN}: Rocket 1 up to entry {last_seq}, house up to entry " in run.stdout
+    assert f"{NAME} saw 5 leaves of {ORIGIN}" in run.stdout
+    verdict = checked(bundle)
+    assert "note   no witness's key was given from outside" in verdict
     assert bundle.read_bytes() == exported(TODAY, TODAY), "whenever it is exported, it has the same bytes"
 
 
@@ -99,8 +99,8 @@ def without_cosignature(forger: Forger) -> None:
 def with_another_signature(forger: Forger) -> None:
     def change(document: dict[str, Any]) -> None:
         note = Note.parse(document["checkpoint"])
-        other = Signature(NAME, note.signatures[1].key_id, bytes(72))
-        document["checkpoint"] = str(Note(note.text, (note.signatures[0], other)))
+        forged_signature = Signature(NAME, note.signatures[1].key_id, bytes(72))
+        document["checkpoint"] = str(Note(note.text, (note.signatures[0], forged_signature)))
 
     first_line(forger, change)
 
@@ -123,8 +123,8 @@ FORGERIES: dict[str, tuple[Callable[[Forger], Any], str]] = {
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_whatever_is_forged_of_the_testimony_is_named(bundle: Path, outside: Outside, forgery: str) -> None:
     """Harm: a testimony that anybody can write."""
-    change, says = FORGERIES[forgery]
-    with pytest.raises(Wrong, match=says) as wrong:
+    change, sentence = FORGERIES[forgery]
+    with pytest.raises(Wrong, match=sentence) as wrong:
         checked(forged(bundle, change), witness_keys=[outside.vkey])
     assert wrong.value.part == WITNESS
 
@@ -139,18 +139,20 @@ def test_a_bundle_of_a_log_that_was_cut_off_is_named_by_the_witness(
     head = outside.file.of(ORIGIN).heads
     head["Rocket 1"] = (before + 7, "ab" * 32)  # what the witness was told, and the house has cut off since
     record = outside.server.witness.show(ORIGIN)
-    kept = tmp_path / "answer.jsonl"
-    kept.write_text(record.body)
+    answer_file = tmp_path / "answer.jsonl"
+    answer_file.write_text(record.body)
     clock.pass_until(later(1))
     assert sealing.seal_finished()
     monkeypatch.setattr(export.witness_part, "lines_of", lambda day: iter(()))
     path = tmp_path / "day.zip"
     path.write_bytes(exported(TODAY, TODAY))
-    last = BookRoot.objects.get(book__name="Rocket 1").last_seq
-    assert last < before + 7
-    shown = StringIO()
-    arguments = ["--witness", str(kept), "--witness-key", str(outside.vkey)]
+    last_seq = BookRoot.objects.get(book__name="Rocket 1").last_seq
+    assert last_seq < before + 7
+    output = StringIO()
+    arguments = ["--witness", str(answer_file), "--witness-key", str(outside.vkey)]
     with pytest.raises(SystemExit):
-        call_command("audit", "verify", str(path), *arguments, stdout=shown)
-    says = f"the witness saw Rocket 1 up to entry {before + 7}, and it goes up to {last} here: its tail was cut off"
-    assert says in shown.getvalue()
+        call_command("audit", "verify", str(path), *arguments, stdout=output)
+    sentence = (
+        f"the witness saw Rocket 1 up to entry {before + 7}, and it goes up to {last_seq} here: its tail was cut off"
+    )
+    assert sentence in output.getvalue()

@@ -102,7 +102,7 @@ def unpaid() -> Hand:
     dealer, _ = dealt(options={"decks": 6})
     dealer.bets(seat1=1_000, seat2=2_000, seat4=5_000)
     dealer.cards(8, 4, 5, 10, 9, 7, 6, 10)
-    assert [one.seat for one in (dealer.now.round.to_pay if dealer.now.round else ())] == [4, 2, 1]
+    assert [payout.seat for payout in (dealer.now.round.to_pay if dealer.now.round else ())] == [4, 2, 1]
     return dealer
 
 
@@ -112,16 +112,16 @@ def forge(
 ) -> int:  # fmt: skip
     """Add an entry as the ledger does; returns its number."""
     with transaction.atomic():
-        known = (subject, kind, False) in examples()
-        draft = Draft(subject, kind, by, whole(subject, kind, content) if known else content, round)
+        spelled = (subject, kind, False) in examples()
+        draft = Draft(subject, kind, by, whole(subject, kind, content) if spelled else content, round)
         return cage.post(log.lock(hand.table.book_id), draft, moves).seq
 
 
 def fault(hand: Hand) -> tuple[int, str]:
     """What a proof finds."""
-    found = proofs.verify(hand.table.book).fault
-    assert found is not None, "the forgery was believed"
-    return found.seq, found.what
+    breach = proofs.verify(hand.table.book).fault
+    assert breach is not None, "the forgery was believed"
+    return breach.seq, breach.what
 
 
 def shoe(hand: Hand, **changes: Any) -> dict[str, Any]:
@@ -130,8 +130,8 @@ def shoe(hand: Hand, **changes: Any) -> dict[str, Any]:
     return {"shoe": msgspec.to_builtins(hand.now.shoe) | changes}
 
 
-def bet(seat: int = 3, cents: int = 1_000, **more: Any) -> dict[str, Any]:
-    return {"actions": [{"do": "bet", "seat": seat, "amount_cents": cents}], **more}
+def bet(seat: int = 3, cents: int = 1_000, **extra: Any) -> dict[str, Any]:
+    return {"actions": [{"do": "bet", "seat": seat, "amount_cents": cents}], **extra}
 
 
 def opening(hand: Hand) -> dict[str, Any]:
@@ -184,8 +184,8 @@ def test_chips_move_only_by_the_entries_that_may_move_them(
 @pytest.mark.parametrize(("subject", "kind"), [("chips", "changed"), ("table", "closed"), ("round", "play")])
 def test_a_reversal_outside_a_correction_is_named(felt: Hand, subject: str, kind: str) -> None:
     """Harm: a loss that quietly goes back to its player."""
-    last = list(cage.transfers(felt.table.book_id))[-1:]
-    seq = forge(felt, subject, kind, {}, moves=undone(last))
+    latest = list(cage.transfers(felt.table.book_id))[-1:]
+    seq = forge(felt, subject, kind, {}, moves=undone(latest))
     assert fault(felt) == (seq, f"it makes a reversal, which no {subject} {kind} does")
 
 
@@ -197,9 +197,9 @@ def test_chips_are_issued_by_one_kind_of_entry_only(felt: Hand, kind: str) -> No
         issued = cage.chart(house.pk).move("issue", "issue", "vault", 1_000_000)
         draft = Draft("chips", kind, "omar Omar", whole("chips", kind, {}, house=True))
         after = cage.post(log.lock(house.pk), draft, [issued])
-    found = proofs.verify(house).fault
-    assert found is not None
-    assert (found.seq, found.what) == (after.seq, f"it makes a issue, which no chips {kind} does")
+    breach = proofs.verify(house).fault
+    assert breach is not None
+    assert (breach.seq, breach.what) == (after.seq, f"it makes a issue, which no chips {kind} does")
 
 
 def test_a_table_writes_nothing_into_the_house_nor_the_house_at_a_table(felt: Hand) -> None:
@@ -253,25 +253,25 @@ def test_nothing_is_dealt_at_a_closed_table(between: Hand, kind: str, content: d
 
 
 @pytest.mark.parametrize(
-    ("kind", "content", "by", "says"),
+    ("kind", "content", "by", "fault_text"),
     [
         ("opened", {"rack_cents": 0}, BOSS, "the table is opened without an opener"),
         ("closed", {"rack_cents": 0}, BOSS, "the table is closed without a closer"),
     ],
 )
 def test_no_table_opens_or_closes_without_a_count(
-    felt: Hand, kind: str, content: dict[str, Any], by: str, says: str
+    felt: Hand, kind: str, content: dict[str, Any], by: str, fault_text: str
 ) -> None:
     """Harm: a rack that nobody counted, at the one moment when what is missing would show."""
     seq = forge(felt, "table", kind, content, by=by)
-    assert fault(felt) == (seq, says)
+    assert fault(felt) == (seq, fault_text)
 
 
 GHOST = {"username": "ghost", "name": "Ghost", "badge": "999", "terminal": None, "relieves": "dora"}
 
 
 @pytest.mark.parametrize(
-    ("kind", "content", "by", "says"),
+    ("kind", "content", "by", "fault_text"),
     [
         ("signed_in", GHOST, BY, "it signs in 999 Ghost, and 101 Dora wrote it"),
         ("signed_in", GHOST | {"relieves": "dan"}, "999 Ghost", 'its relieves is "dan", not "dora"'),
@@ -280,10 +280,10 @@ GHOST = {"username": "ghost", "name": "Ghost", "badge": "999", "terminal": None,
         ("signed_in", {"username": None}, "ghost", "it is no dealer signed_in that a house can write"),
     ],
 )
-def test_dealers_take_turns(felt: Hand, kind: str, content: dict[str, Any], by: str, says: str) -> None:
+def test_dealers_take_turns(felt: Hand, kind: str, content: dict[str, Any], by: str, fault_text: str) -> None:
     """Harm: a dealer who stood at the table only in the log."""
     seq = forge(felt, "dealer", kind, content, by=by)
-    assert (fault(felt)[0], says in fault(felt)[1]) == (seq, True)
+    assert (fault(felt)[0], fault_text in fault(felt)[1]) == (seq, True)
 
 
 def test_nobody_else_is_signed_out(between: Hand) -> None:
@@ -341,10 +341,13 @@ def test_a_step_changes_nothing_else_about_the_shoe(between: Hand, changes: dict
 
 def test_a_count_that_is_off_does_not_pass_for_a_whole_shoe() -> None:
     """Harm: a deck without its tens is dealt."""
-    made = floor.table()
-    boss, dealer = Hand(made, floor.staff(Role.PIT_BOSS, "bella")), Hand(made, floor.staff(Role.DEALER, "dora", "101"))
+    table = floor.table()
+    boss, dealer = (
+        Hand(table, floor.staff(Role.PIT_BOSS, "bella")),
+        Hand(table, floor.staff(Role.DEALER, "dora", "101")),
+    )
     boss("open_table")
-    dealing.sign_in(made, dealer.by)
+    dealing.sign_in(table, dealer.by)
     dealer("load_shoe")
     seq = forge(dealer, "shoe", "deck_checked", shoe(dealer, stage="checked") | {"counts": [4] * 9 + [0]})
     assert fault(dealer)[0] == seq
@@ -391,15 +394,15 @@ def test_a_commitment_in_mid_round_comes_with_a_shuffle_of_a_house_shoe(felt: Ha
 def test_a_round_opens_as_the_table_is_set_and_stands(between: Hand, place: str, value: Any) -> None:
     """Harm: a bet a hundred times the limit, under limits that the table never had."""
     pinned = opening(between)
-    *path, last = place.split(".")
+    *path, leaf = place.split(".")
     inner = pinned
     for name in path:
         inner = inner[name]
-    assert inner[last] != value
-    inner[last] = value
+    assert inner[leaf] != value
+    inner[leaf] = value
     seq = forge(between, "round", "play", bet(opening=pinned), round=2)
-    found, what = fault(between)
-    assert (found, what.startswith(f"its opening.{place} is ")) == (seq, True)
+    breach_seq, fault_text = fault(between)
+    assert (breach_seq, fault_text.startswith(f"its opening.{place} is ")) == (seq, True)
 
 
 def test_a_round_is_opened_with_what_it_rests_on_and_only_once(felt: Hand) -> None:
@@ -424,13 +427,13 @@ def test_limits_are_those_of_the_latest_change(between: Hand, terms: Callable[..
     assert proofs.verify_new(between.table.book).fault is None
     seq = forge(between, "round", "play", bet(opening=pinned), round=2)
     assert fault(between) == (seq, "its opening.opening.limits.min_cents is 1000, not 2000")
-    found = proofs.verify_new(between.table.book).fault
-    assert found is not None
-    assert found.seq == seq
+    breach = proofs.verify_new(between.table.book).fault
+    assert breach is not None
+    assert breach.seq == seq
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "says"),
+    ("before", "after", "expected"),
     [
         ({"min_cents": 500}, {"min_cents": 100}, "the settings were others before it: its before.min_cents is 500"),
         ({}, {"min_cents": 100}, "the settings were others before it"),
@@ -439,26 +442,26 @@ def test_limits_are_those_of_the_latest_change(between: Hand, terms: Callable[..
         ({"min_cents": 1_000}, {"min_cents": "free"}, "it is no entry that a table can write"),
     ],
 )
-def test_settings_change_from_what_they_were(felt: Hand, before: Any, after: Any, says: str) -> None:
+def test_settings_change_from_what_they_were(felt: Hand, before: Any, after: Any, expected: str) -> None:
     """Harm: limits that an intruder sets in the log alone, and that nobody ever set."""
     seq = forge(felt, "table", "settings_changed", {"before": before, "after": after}, by="omar Omar")
-    found, what = fault(felt)
-    assert (found, says in what) == (seq, True), what
+    breach_seq, fault_text = fault(felt)
+    assert (breach_seq, expected in fault_text) == (seq, True), fault_text
 
 
 def test_nothing_happens_at_a_table_before_it_was_set_up() -> None:
     """Harm: a table without settings, at which every limit is as good as another."""
-    made = Table.objects.create(
+    table = Table.objects.create(
         name="Back room", book=cage.open_table_book("Back room", 6), unit_cents=100, min_cents=1_000, max_cents=10_000
     )
-    forge(Hand(made, Staff()), "table", "opened", {"rack_cents": 0}, by=BOSS)
-    found = proofs.verify(made.book).fault
-    assert found is not None
-    assert found.what == "the log does not say how the table was set up before it"
+    forge(Hand(table, Staff()), "table", "opened", {"rack_cents": 0}, by=BOSS)
+    breach = proofs.verify(table.book).fault
+    assert breach is not None
+    assert breach.what == "the log does not say how the table was set up before it"
 
 
 @pytest.mark.parametrize(
-    ("seat", "says"),
+    ("seat", "expected"),
     [
         (1, "it could not be entered then: Seat 4 is paid next: right to left."),
         (6, "it could not be entered then: Seat 4 is paid next: right to left."),
@@ -467,11 +470,11 @@ def test_nothing_happens_at_a_table_before_it_was_set_up() -> None:
         (None, "it is no round paid that a house can write: Expected `int`, got `null`"),
     ],
 )
-def test_only_the_seat_that_is_next_is_paid(unpaid: Hand, seat: Any, says: str) -> None:
+def test_only_the_seat_that_is_next_is_paid(unpaid: Hand, seat: Any, expected: str) -> None:
     """Harm: a seat is passed over, or paid twice."""
     seq = forge(unpaid, "round", "paid", {"seat": seat}, round=1)
-    found, what = fault(unpaid)
-    assert (found, says in what) == (seq, True), what
+    breach_seq, fault_text = fault(unpaid)
+    assert (breach_seq, expected in fault_text) == (seq, True), fault_text
 
 
 def test_nothing_is_dealt_before_everybody_is_paid(unpaid: Hand) -> None:
@@ -481,22 +484,22 @@ def test_nothing_is_dealt_before_everybody_is_paid(unpaid: Hand) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "round", "says"),
+    ("change", "round", "expected"),
     [
-        (lambda said: said | {"corrects": said["corrects"] - 1}, 2, "its corrects is"),
-        (lambda said: said | {"actions": []}, 2, "its actions is [], not"),
-        (lambda said: said, 1, "its round is 1, the table is at round 2"),
-        (lambda said: {"actions": None}, 2, "it is no round take_back that a house can write"),
+        (lambda content: content | {"corrects": content["corrects"] - 1}, 2, "its corrects is"),
+        (lambda content: content | {"actions": []}, 2, "its actions is [], not"),
+        (lambda content: content, 1, "its round is 1, the table is at round 2"),
+        (lambda content: {"actions": None}, 2, "it is no round take_back that a house can write"),
     ],
 )
 def test_a_correction_says_what_it_takes_back(
-    felt: Hand, change: Callable[[dict[str, Any]], dict[str, Any]], round: int, says: str
+    felt: Hand, change: Callable[[dict[str, Any]], dict[str, Any]], round: int, expected: str
 ) -> None:
     """Harm: a key taken back that was never pressed, or a correction that no replay can follow."""
-    said = {"corrects": felt.now.seq, "actions": [{"do": "bet", "seat": 2, "amount_cents": 1_000}]}
-    seq = forge(felt, "round", "take_back", change(said), round=round)
-    found, what = fault(felt)
-    assert (found, says in what) == (seq, True), what
+    content = {"corrects": felt.now.seq, "actions": [{"do": "bet", "seat": 2, "amount_cents": 1_000}]}
+    seq = forge(felt, "round", "take_back", change(content), round=round)
+    breach_seq, fault_text = fault(felt)
+    assert (breach_seq, expected in fault_text) == (seq, True), fault_text
 
 
 def test_a_dealer_takes_nothing_back_that_stands(unpaid: Hand) -> None:
@@ -506,9 +509,9 @@ def test_a_dealer_takes_nothing_back_that_stands(unpaid: Hand) -> None:
     unpaid("card", rank=9)
     target = unpaid.now.round.plays[-1] if unpaid.now.round else plays[-1]
     unpaid("take_back")
-    left = unpaid.now.round.plays[-1] if unpaid.now.round else target
-    said = {"corrects": left.seq, "actions": [{"do": "card", "rank": 10, "to": 0}]}
-    seq = forge(unpaid, "round", "take_back", said, round=1)
+    play = unpaid.now.round.plays[-1] if unpaid.now.round else target
+    content = {"corrects": play.seq, "actions": [{"do": "card", "rank": 10, "to": 0}]}
+    seq = forge(unpaid, "round", "take_back", content, round=1)
     assert fault(unpaid) == (seq, "it could not be entered then: Another card was keyed since: a pit boss has to take"
                                   " it back.")  # fmt: skip
 
@@ -520,19 +523,21 @@ def test_a_full_proof_opens_the_seals_of_house_shoes() -> None:
     """Harm: a house shoe dealt in another order than it was shuffled to, of which only another command knows."""
     dealer, _ = dealt(source="house", options={"decks": 6})
     dealer.bets(seat1=1_000)
-    now = dealer.now
-    assert now.round is not None
-    assert now.shoe is not None
-    (ask,) = now.round.game.prompts(now.round.state)[:1]
-    due = shoes.draw(now.shoe, now.round.game.cards_left(now.round.state))
-    other = due % 10 + 1
-    seq = forge(dealer, "round", "play", {"actions": [{"do": "card", "rank": other, "to": ask.to}]}, round=1)
-    says = f"it deals a {other}, the order has a {due} there"
-    assert fault(dealer) == (seq, says), "the order that is kept is held against it while the shoe is live"
+    standing = dealer.now
+    assert standing.round is not None
+    assert standing.shoe is not None
+    (ask,) = standing.round.game.prompts(standing.round.state)[:1]
+    due = shoes.draw(standing.shoe, standing.round.game.cards_left(standing.round.state))
+    wrong_rank = due % 10 + 1
+    seq = forge(dealer, "round", "play", {"actions": [{"do": "card", "rank": wrong_rank, "to": ask.to}]}, round=1)
+    fault_text = f"it deals a {wrong_rank}, the order has a {due} there"
+    assert fault(dealer) == (seq, fault_text), "the order that is kept is held against it while the shoe is live"
     while dealer.now.round_open:
-        dealer(**next(one.input for one in dealer.board.buttons if one.input["do"] in ("deal", "choose", "paid")))
+        dealer(
+            **next(button.input for button in dealer.board.buttons if button.input["do"] in ("deal", "choose", "paid"))
+        )
     dealer("retire_shoe")
-    assert fault(dealer) == (seq, says)
+    assert fault(dealer) == (seq, fault_text)
 
 
 # --- the watch -------------------------------------------------------------------------------------------------
@@ -558,17 +563,19 @@ def test_what_nobody_foresaw_is_a_fault_of_its_book(felt: Hand) -> None:
         columns = "book_id, through_seq, head_hash, at, by"
         intruder(f"INSERT INTO ledger_recount ({columns}, account_id, balance_cents)"
                  f" SELECT {columns}, 999999, 5 FROM ledger_recount LIMIT 1")  # fmt: skip
-        found = tasks.verify_everything()
+        complaints = tasks.verify_everything()
     seq = felt.now.seq + 1
-    assert found == [f"The log does not hold: Rocket 1, entry {seq}: the proof cannot go on from here: DoesNotExist"]
+    assert complaints == [
+        f"The log does not hold: Rocket 1, entry {seq}: the proof cannot go on from here: DoesNotExist"
+    ]
 
 
 def test_a_later_time_is_not_taken_back(felt: Hand) -> None:
     """Harm: a bet that seems to have been laid before the cards."""
     with transaction.atomic():
-        now = replace(log.lock(felt.table.book_id), at=None)
+        head = replace(log.lock(felt.table.book_id), at=None)
         early = Draft("round", "play", BY, bet(), 2, at=timezone.now() - timedelta(hours=1))
-        seq = log.append(now, early).seq
+        seq = log.append(head, early).seq
     assert (fault(felt)[0], "earlier than the entry before it" in fault(felt)[1]) == (seq, True)
 
 
@@ -596,8 +603,8 @@ def test_an_honest_evening_for_pots_holds(game: str, source: str) -> None:
             with contextlib.suppress(Refused):
                 something(dealer, by_chance, players)
         assert proofs.verify_new(dealer.table.book).fault is None
-    found = proofs.verify(dealer.table.book)
-    assert (found.fault, found.entries) == (None, dealer.now.seq)
+    proof = proofs.verify(dealer.table.book)
+    assert (proof.fault, proof.entries) == (None, dealer.now.seq)
 
 
 def at_a_pot(game: str, seats: int, source: str) -> Hand:
@@ -615,17 +622,17 @@ def something(dealer: Hand, by_chance: random.Random, players: Mapping[int, Play
     if board.card_keys:
         dealer("card", rank=by_chance.choice(RANKS))
         return
-    asks = [one for one in board.prompts if isinstance(one, AskBet)]
+    asks = [ask for ask in board.prompts if isinstance(ask, AskBet)]
     if asks:
         dealer("bet", seat=asks[0].seat, amount_cents=asks[0].min_cents)
         return
     backwards = by_chance.random() < 0.1
-    offered = [one.input for one in board.buttons if (one.input["do"] == "take_back") is backwards]
+    offered = [button.input for button in board.buttons if (button.input["do"] == "take_back") is backwards]
     dealer(**by_chance.choice(offered or [board.buttons[0].input]))
 
 
 @pytest.mark.parametrize(
-    ("kind", "content", "says"),
+    ("kind", "content", "expected"),
     [
         ("buy_in", {"seat": 9, "amount_cents": 500, "cash": True}, "There is no seat 9"),
         ("buy_in", {"seat": 1, "amount_cents": 1_000_000, "cash": True}, "it plays with"),
@@ -636,11 +643,11 @@ def something(dealer: Hand, by_chance: random.Random, players: Mapping[int, Play
         ("time_charge", {"periods": 1, "each_cents": 0}, "it charges 1 half hours, which were not due"),
     ],
 )
-def test_chips_at_the_seats_change_as_they_may(kind: str, content: dict[str, Any], says: str) -> None:
+def test_chips_at_the_seats_change_as_they_may(kind: str, content: dict[str, Any], expected: str) -> None:
     """Harm: chips that lie at a seat because the log says so, and nobody paid for them."""
     dealer = at_a_pot("pairs", 2, "keyed")
     stacks = [[1, 5_500], [2, 5_000]]
-    said = {"stacks": stacks, "charged_at": dealer.now.charged_at} | content
-    seq = forge(dealer, "seats", kind, said)
-    found, what = fault(dealer)
-    assert (found, says in what) == (seq, True), what
+    changed = {"stacks": stacks, "charged_at": dealer.now.charged_at} | content
+    seq = forge(dealer, "seats", kind, changed)
+    breach_seq, fault_text = fault(dealer)
+    assert (breach_seq, expected in fault_text) == (seq, True), fault_text

@@ -61,41 +61,41 @@ def test_with_nothing_there_every_line_is_there_and_none_holds_a_secret() -> Non
         "ALLOWED_HOSTS": "casino.example",
     }
     command = [sys.executable, "manage.py", "doctor", "--json"]
-    done = subprocess.run(command, env=environment, cwd=BASE_DIR, capture_output=True, text=True, check=False)
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.returncode == 1
-    assert done.stderr == ""
+    run = subprocess.run(command, env=environment, cwd=BASE_DIR, capture_output=True, text=True, check=False)
+    lines = [json.loads(line) for line in run.stdout.splitlines()]
+    assert run.returncode == 1
+    assert run.stderr == ""
     assert {line["name"] for line in lines} == {*doctor.HERE, *condition.LOOKS, *doctor.IN_DATABASE, "Workers", "Beat"}
     assert {line["name"] for line in lines if line["state"] != "wrong"} <= {"Disk", "Files of keys"}
     assert all(line["do"] for line in lines if line["state"] != "well")
-    assert not any(secret in done.stdout for secret in SECRETS)
+    assert not any(secret in run.stdout for secret in SECRETS)
 
 
 def test_an_address_that_cannot_be_read_is_one_sentence() -> None:
     """Harm: a traceback of forty lines at three in the morning."""
     environment = {"PATH": os.environ["PATH"], "DATABASE_URL": "mysql://app:hunter2@h/d"}  # pragma: allowlist secret
     command = [sys.executable, "manage.py", "doctor"]
-    done = subprocess.run(command, env=environment, cwd=BASE_DIR, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr.startswith("The settings are not right: DATABASE_URL is no address")
-    assert "hunter2" not in done.stderr
+    run = subprocess.run(command, env=environment, cwd=BASE_DIR, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr.startswith("The settings are not right: DATABASE_URL is no address")
+    assert "hunter2" not in run.stderr
 
 
 # --- Settings and files -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "says"),
+    ("name", "value", "sentence"),
     [
         ("SECRET_KEY", "short", "SECRET_KEY is shorter"),
         ("DEBUG", True, "DEBUG is set"),
         ("ALLOWED_HOSTS", [], "ALLOWED_HOSTS is not set"),
     ],
 )
-def test_a_setting_that_opens_the_house_is_named(settings: Any, name: str, value: Any, says: str) -> None:
+def test_a_setting_that_opens_the_house_is_named(settings: Any, name: str, value: Any, sentence: str) -> None:
     settings.SECRET_KEY = "x" * 50
     setattr(settings, name, value)
-    is_wrong("Settings", says)
+    is_wrong("Settings", sentence)
 
 
 def test_a_demo_is_told_from_a_house_with_real_chips(settings: Any) -> None:
@@ -270,7 +270,7 @@ def test_a_house_that_is_not_archived_is_named(settings: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("backups", "says"),
+    ("backups", "sentence"),
     [
         ([], "There is no backup"),
         ([{"timestamp": {"stop": 1_700_000_000}}], "was made on 2023-11-14"),
@@ -278,14 +278,14 @@ def test_a_house_that_is_not_archived_is_named(settings: Any) -> None:
     ],
 )
 def test_a_backup_that_is_old_or_failed_is_named(
-    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backups: list[Any], says: str
+    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backups: list[Any], sentence: str
 ) -> None:
     monkeypatch.setattr(doctor, "_archive_fault", str)
     settings.DEMO = False
     settings.BACKUP_STATUS_FILE = str(tmp_path / "info.json")
     is_wrong("Backups", "No such file")
     (tmp_path / "info.json").write_text(json.dumps([{"name": "casino", "backup": backups}]))
-    is_wrong("Backups", says)
+    is_wrong("Backups", sentence)
 
 
 def test_a_backup_of_today_is_well(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

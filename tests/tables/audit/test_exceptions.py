@@ -137,20 +137,20 @@ def test_a_report_of_many_tables_and_lines_asks_as_often_as_of_one(hands: tuple[
     dealer, boss = hands
     alerts.raise_alert(dealer.table.book, "a_test", "One")
     report()
-    with CaptureQueriesContext(connection) as few:
+    with CaptureQueriesContext(connection) as queries:
         report()
     for number in range(2, 5):
-        made = floor.table(f"Rocket {number}", options={"decks": 6})
-        Hand(made, boss.by)("open_table")
-        dealing.sign_in(made, floor.staff(Role.DEALER, f"dealer{number}", f"30{number}"))
+        table = floor.table(f"Rocket {number}", options={"decks": 6})
+        Hand(table, boss.by)("open_table")
+        dealing.sign_in(table, floor.staff(Role.DEALER, f"dealer{number}", f"30{number}"))
     for _ in range(6):
         dealer.cards(9)
         dealer("take_back")
         alerts.raise_alert(dealer.table.book, "a_test", f"Another {uuid.uuid4()}")
-    with CaptureQueriesContext(connection) as many:
+    with CaptureQueriesContext(connection) as captured:
         full = report()
     assert len(under("take_backs", full)) == 7
-    assert len(many) == len(few) <= 20
+    assert len(captured) == len(queries) <= 20
 
 
 # --- The page ----------------------------------------------------------------------------------------------------

@@ -50,21 +50,21 @@ def queries(act: Any) -> int:
 
 
 def test_a_line_says_who_dealt_what_was_staked_and_what_the_house_won(floor: tuple[Hand, Hand]) -> None:
-    third, second, first = lines(floor[0])
-    assert [line.number for line in (first, second, third)] == [1, 2, 3]
-    assert (first.staked_cents, first.house_net_cents) == (7_000, 1_600 - 5_000)
-    assert (second.staked_cents, second.house_net_cents) == (1_000, 800)
-    assert (third.staked_cents, third.house_net_cents) == (6_000, 500 + 1_200 + 2_100)
-    assert first.dealers == ("101 Dora",)
-    assert [seat.seat for seat in first.seats] == [1, 4]
-    assert first.over
-    assert first.began < first.ended  # type: ignore[operator]
+    round_3, round_2, round_1 = lines(floor[0])
+    assert [line.number for line in (round_1, round_2, round_3)] == [1, 2, 3]
+    assert (round_1.staked_cents, round_1.house_net_cents) == (7_000, 1_600 - 5_000)
+    assert (round_2.staked_cents, round_2.house_net_cents) == (1_000, 800)
+    assert (round_3.staked_cents, round_3.house_net_cents) == (6_000, 500 + 1_200 + 2_100)
+    assert round_1.dealers == ("101 Dora",)
+    assert [seat.seat for seat in round_1.seats] == [1, 4]
+    assert round_1.over
+    assert round_1.began < round_1.ended  # type: ignore[operator]
 
 
 def test_a_corrected_round_counts_as_it_stands_and_says_that_it_was_corrected(floor: tuple[Hand, Hand]) -> None:
-    _, second, first = lines(floor[0])
-    assert (first.taken_back, second.taken_back) == (0, 1)
-    assert [seat.payout and seat.payout.outcome for seat in second.seats] == ["fold"]
+    _, round_2, round_1 = lines(floor[0])
+    assert (round_1.taken_back, round_2.taken_back) == (0, 1)
+    assert [seat.payout and seat.payout.outcome for seat in round_2.seats] == ["fold"]
 
 
 def test_a_round_that_goes_on_has_no_end_and_no_net(floor: tuple[Hand, Hand]) -> None:
@@ -111,7 +111,7 @@ def test_a_table_without_rounds_has_an_empty_page() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "numbers"),
+    ("filters", "numbers"),
     [
         (Wanted(outcome="pair"), [3, 1]),
         (Wanted(outcome="pair", seat=1), [3, 1]),
@@ -124,8 +124,8 @@ def test_a_table_without_rounds_has_an_empty_page() -> None:
     ],
     ids=str,
 )
-def test_a_search_finds_rounds_as_they_stand(floor: tuple[Hand, Hand], wanted: Wanted, numbers: list[int]) -> None:
-    page = round_list.search(floor[0].table, wanted, through=3)
+def test_a_search_finds_rounds_as_they_stand(floor: tuple[Hand, Hand], filters: Wanted, numbers: list[int]) -> None:
+    page = round_list.search(floor[0].table, filters, through=3)
     assert [line.number for line in page.lines] == numbers
     assert page.older is None
 
@@ -140,17 +140,17 @@ def test_a_search_looks_through_a_stretch_and_says_where_it_stopped(
 
 def test_rounds_are_found_by_the_moment_they_began(floor: tuple[Hand, Hand]) -> None:
     book = floor[0].table.book_id
-    third, second, first = lines(floor[0])
+    round_3, round_2, round_1 = lines(floor[0])
 
-    def at(moment: datetime) -> int:
+    def number_at(moment: datetime) -> int:
         return round_list.first_since({book: 3}, moment)[book]
 
-    assert at(first.began - timedelta(days=1)) == 1
-    assert at(first.began) == 1
-    assert at(first.began + timedelta(microseconds=1)) == 2
-    assert at(second.began) == 2
-    assert at(third.began) == 3
-    assert at(timezone.now() + timedelta(days=1)) == 4
+    assert number_at(round_1.began - timedelta(days=1)) == 1
+    assert number_at(round_1.began) == 1
+    assert number_at(round_1.began + timedelta(microseconds=1)) == 2
+    assert number_at(round_2.began) == 2
+    assert number_at(round_3.began) == 3
+    assert number_at(timezone.now() + timedelta(days=1)) == 4
     assert round_list.first_since({}, timezone.now()) == {}
 
 
@@ -167,32 +167,32 @@ def test_a_page_and_a_round_cost_a_few_queries_however_many_there_are(floor: tup
 
 
 def story(hand: Hand, number: int) -> history.Story:
-    found = history.story(hand.table, number)
-    assert found is not None
-    return found
+    story = history.story(hand.table, number)
+    assert story is not None
+    return story
 
 
 def test_a_story_shows_the_layout_after_every_input(floor: tuple[Hand, Hand]) -> None:
-    told = story(floor[0], 1)
-    assert [step.words for step in told.steps][:5] == [
+    account = story(floor[0], 1)
+    assert [step.words for step in account.steps][:5] == [
         "Seat 1 bets 20",
         "Seat 4 bets 50",
         "No more bets",
         "Seat 1: 8",
         "Seat 4: 4",
     ]
-    deal = told.steps[5]
+    deal = account.steps[5]
     assert [seat.stack for seat in deal.view.seats if seat.bet_cents] == [(8,), (4,)]
     assert (deal.view.dealer, deal.touched) == ((10,), {0})
-    assert (told.steps[6].words, told.steps[6].touched) == ("Seat 1: hit, draws 8", {1})
-    assert [payout.outcome for payout in told.steps[6].decided] == ["pair"]
-    assert [payout.seat for payout in told.payouts] == [1, 4]
+    assert (account.steps[6].words, account.steps[6].touched) == ("Seat 1: hit, draws 8", {1})
+    assert [payout.outcome for payout in account.steps[6].decided] == ["pair"]
+    assert [payout.seat for payout in account.payouts] == [1, 4]
 
 
 def test_an_input_taken_back_stays_with_the_correction_beside_it(floor: tuple[Hand, Hand]) -> None:
-    told = story(floor[0], 2)
-    struck = next(step for step in told.steps if step.corrected_by)
-    correction = next(step for step in told.steps if step.corrects)
+    account = story(floor[0], 2)
+    struck = next(step for step in account.steps if step.corrected_by)
+    correction = next(step for step in account.steps if step.corrects)
     assert struck.words == "Dealer: 3"
     assert correction.words == f"Takes back entry {struck.entry.seq}: Dealer: 3"
     assert (struck.corrected_by, correction.corrects) == (correction.entry.seq, struck.entry.seq)
@@ -206,8 +206,10 @@ def test_an_input_taken_back_stays_with_the_correction_beside_it(floor: tuple[Ha
 
 
 def test_transfers_are_said_from_place_to_place(floor: tuple[Hand, Hand]) -> None:
-    last = [step for step in story(floor[0], 1).steps if step.moved][-1]
-    assert [(one.kind, one.source, one.target, one.amount_cents) for one in last.moved] == [
+    payment_step = [step for step in story(floor[0], 1).steps if step.moved][-1]
+    assert [
+        (transfer.kind, transfer.source, transfer.target, transfer.amount_cents) for transfer in payment_step.moved
+    ] == [
         ("stake", "players", "layout 1", 2_000),
         ("loss", "layout 1", "rack", 1_600),
         ("return", "layout 1", "players", 400),
@@ -228,10 +230,10 @@ def test_what_happened_in_the_middle_of_a_round_is_part_of_its_story(floor: tupl
 
 def test_the_record_of_a_story_replays_to_the_same_payouts(floor: tuple[Hand, Hand]) -> None:
     for number in (1, 2, 3):
-        told = story(floor[0], number)
-        answer = judge(json.dumps(told.record))
+        account = story(floor[0], number)
+        answer = judge(json.dumps(account.record))
         assert answer["complete"]
-        assert answer["house_net"] == told.line.house_net_cents
+        assert answer["house_net"] == account.line.house_net_cents
 
 
 def test_there_is_no_story_of_a_round_that_was_not_dealt(floor: tuple[Hand, Hand]) -> None:
@@ -241,16 +243,16 @@ def test_there_is_no_story_of_a_round_that_was_not_dealt(floor: tuple[Hand, Hand
 
 def test_a_round_is_proved_from_its_own_stretch_of_the_log(floor: tuple[Hand, Hand]) -> None:
     for number, transfers in ((1, 6), (2, 3 + 3 + 3), (3, 9)):
-        told = story(floor[0], number)
-        report = history.prove(floor[0].table, told)
-        assert (report.fault, report.entries, report.transfers) == (None, len(told.steps), transfers)
+        account = story(floor[0], number)
+        report = history.prove(floor[0].table, account)
+        assert (report.fault, report.entries, report.transfers) == (None, len(account.steps), transfers)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_proof_of_a_round_names_the_entry_that_was_changed(floor: tuple[Hand, Hand]) -> None:
     """A card that somebody made another one: first clumsily, then with every later hash computed anew."""
-    table, told = floor[0].table, story(floor[0], 1)
-    seq = told.steps[6].entry.seq
+    table, account = floor[0].table, story(floor[0], 1)
+    seq = account.steps[6].entry.seq
 
     def another_card(document: dict[str, Any]) -> None:
         document["content"]["actions"][1]["rank"] = 9
@@ -278,9 +280,9 @@ def test_a_round_that_cannot_be_played_again_is_shown_with_the_fault(floor: tupl
         assert line.fault is not None
         assert line.fault.startswith(f"entry {seq}: ")
         assert line.house_net_cents is None
-        told = story(floor[0], 1)
-        assert told.record is None
-        assert history.prove(table, told).fault is not None
+        account = story(floor[0], 1)
+        assert account.record is None
+        assert history.prove(table, account).fault is not None
 
 
 # --- The log --------------------------------------------------------------------------------------------------

@@ -131,11 +131,11 @@ def test_of_a_game_that_goes_on_only_what_everyone_saw_is_found() -> None:
     """Harm: whoever searches the log for a card learns which seat holds it."""
     dealer, _ = for_pot("regent", seats=dict.fromkeys(range(1, 5), 5_000), source="house")
     dealer("start_game", seats=[1, 2, 3, 4])
-    now = dealer.now.round
-    assert now is not None
-    assert now.secret
-    assert not now.over
-    shown = {hit.entry.seq: hit.says for hit in found(table=dealer.table.pk, round=now.number)}
+    current = dealer.now.round
+    assert current is not None
+    assert current.secret
+    assert not current.over
+    shown = {hit.entry.seq: hit.says for hit in found(table=dealer.table.pk, round=current.number)}
     page = {entry.seq: says for entry, says in log_page(dealer.table.book_id)}
     assert shown
     assert shown == {seq: says for seq, says in page.items() if seq in shown}
@@ -149,14 +149,14 @@ def log_page(book: int) -> list[tuple[Any, str]]:
 def test_a_search_asks_as_often_for_many_tables_as_for_one(hands: tuple[Hand, Hand]) -> None:
     """Harm: a search that gets slower with each table."""
     search(Wanted(), whole=True)
-    with CaptureQueriesContext(connection) as few:
+    with CaptureQueriesContext(connection) as queries:
         search(Wanted(), whole=True)
     for number in range(2, 6):
         Hand(floor.table(f"Rocket {number}", options={"decks": 6}), hands[1].by)("open_table")
     search(Wanted(), whole=True)
-    with CaptureQueriesContext(connection) as many:
+    with CaptureQueriesContext(connection) as captured:
         search(Wanted(), whole=True)
-    assert len(many) <= len(few) <= 16
+    assert len(captured) <= len(queries) <= 16
 
 
 @pytest.mark.parametrize("text", ["", "x", "x~y~z", "2026-11-22T10:00:00~1~2", "0001-01-01T00:00:00+00:00~1~2", "~~"])
@@ -186,7 +186,7 @@ def test_the_page_finds_and_links_to_the_entry_and_its_round(hands: tuple[Hand, 
 
 
 @pytest.mark.parametrize(
-    ("query", "says"),
+    ("query", "sentence"),
     [
         ({"amount": "a lot"}, "plain digits"),
         ({"since": "soon"}, "Write a time as"),
@@ -194,11 +194,11 @@ def test_the_page_finds_and_links_to_the_entry_and_its_round(hands: tuple[Hand, 
         ({"text": "bets", "rounds": "on"}, "from when to when"),
     ],
 )
-def test_what_cannot_be_searched_is_refused_in_words(hands: tuple[Hand, Hand], query: Wants, says: str) -> None:
+def test_what_cannot_be_searched_is_refused_in_words(hands: tuple[Hand, Hand], query: Wants, sentence: str) -> None:
     """Harm: an empty list, of which nobody knows that the question was not understood."""
-    assert says in page_of(hands[1], 422, **query)
+    assert sentence in page_of(hands[1], 422, **query)
     answer = floor.client(hands[1].by).get(reverse("pit:search-csv"), query)
-    assert (answer.status_code, says in answer.content.decode()) == (422, True)
+    assert (answer.status_code, sentence in answer.content.decode()) == (422, True)
 
 
 def test_what_is_found_is_a_file_too(hands: tuple[Hand, Hand]) -> None:

@@ -46,9 +46,9 @@ def noon(clock: Clock, tmp_path: Path, settings: Any) -> datetime:
     """Noon of a day, at a house with a key."""
     settings.AUDIT_KEY_FILE = str(tmp_path / "audit.pem")
     seals.make_key(tmp_path / "audit.pem")
-    found = timezone.now().replace(hour=12, minute=0, second=0, microsecond=0) + DAY
-    clock.stand(found)
-    return found
+    moment = timezone.now().replace(hour=12, minute=0, second=0, microsecond=0) + DAY
+    clock.stand(moment)
+    return moment
 
 
 @pytest.fixture
@@ -74,18 +74,18 @@ def rounds(on: date) -> int:
     return figures.day(on).pit.rounds
 
 
-def mended(hand: Hand, two: tuple[Staff, Staff], **asked: Any) -> list[Mend]:
-    return [*mending.mend(hand.table.book, Asked(**asked), by=two, reason="NTP was off; the cameras have the time")]
+def mended(hand: Hand, two: tuple[Staff, Staff], **terms: Any) -> list[Mend]:
+    return [*mending.mend(hand.table.book, Asked(**terms), by=two, reason="NTP was off; the cameras have the time")]
 
 
-def held(folder: Path, on: date) -> str:
+def verdict_on(folder: Path, on: date) -> str:
     """What the verifier says of a day's bundle: as a library, and as the one file that an auditor has."""
-    bundle, pyz, said = folder / f"{on}.zip", folder / "verifier.pyz", list[str]()
+    bundle, pyz, lines = folder / f"{on}.zip", folder / "verifier.pyz", list[str]()
     bundle.write_bytes(exported(on, on))
-    verifier.verify(bundle, say=said.append)
+    verifier.verify(bundle, say=lines.append)
     zipapp.build(pyz)
     subprocess.run([sys.executable, str(pyz), str(bundle)], check=True, capture_output=True)
-    return "\n".join(said)
+    return "\n".join(lines)
 
 
 def test_before_it_is_mended_nothing_is_written_and_nothing_sealed(
@@ -120,12 +120,12 @@ def test_a_mended_day_has_its_rounds_is_sealed_and_verifies(
     sealing.seal_finished()
     root = BookRoot.objects.get(book=poisoned.table.book, day=today)
     assert json.loads(bytes(root.body))["mended"] == [[mend.entry, *mend.spelled()]]
-    said = held(tmp_path, today)
-    assert f"entries {mend.first} to {mend.last} bear false times, mended by entry {mend.entry}" in said
-    assert "4 rounds replayed" in said
+    verdict = verdict_on(tmp_path, today)
+    assert f"entries {mend.first} to {mend.last} bear false times, mended by entry {mend.entry}" in verdict
+    assert "4 rounds replayed" in verdict
     clock.pass_until(noon + 2 * DAY)
     sealing.seal_finished()
-    assert "1 rounds replayed" in held(tmp_path, today + DAY)
+    assert "1 rounds replayed" in verdict_on(tmp_path, today + DAY)
     assert proofs.verify(poisoned.table.book).fault is None
     clock.pass_until(noon + 5 * DAY)
     assert [rounds(today + number * DAY) for number in range(5)] == [4, 1, 0, 0, 0]
@@ -140,18 +140,22 @@ def test_a_mend_over_a_days_end_says_where_the_day_ended(
     with pytest.raises(NoMend, match="say through which entry"):
         mended(poisoned, two)
     entries = LogEntry.objects.filter(book=poisoned.table.book)
-    first = entries.filter(at__gt=noon + 2 * DAY).order_by("seq").first()
-    second = entries.filter(round=2).order_by("-seq").first()
-    assert first is not None
-    assert second is not None
-    one, other = mended(poisoned, two, through=[(second.seq, ends)])
-    assert (one.first, one.last, other.first) == (first.seq, second.seq, second.seq + 1)
+    leap_entry = entries.filter(at__gt=noon + 2 * DAY).order_by("seq").first()
+    last_entry = entries.filter(round=2).order_by("-seq").first()
+    assert leap_entry is not None
+    assert last_entry is not None
+    first_mend, second_mend = mended(poisoned, two, through=[(last_entry.seq, ends)])
+    assert (first_mend.first, first_mend.last, second_mend.first) == (
+        leap_entry.seq,
+        last_entry.seq,
+        last_entry.seq + 1,
+    )
     assert [rounds(today), rounds(today + DAY)] == [2, 1]
     sealing.seal_finished()
     clock.pass_until(noon + 2 * DAY)
     sealing.seal_finished()
-    assert "2 rounds replayed" in held(tmp_path, today)
-    assert "bear false times" in held(tmp_path, today + DAY)
+    assert "2 rounds replayed" in verdict_on(tmp_path, today)
+    assert "bear false times" in verdict_on(tmp_path, today + DAY)
     assert proofs.verify(poisoned.table.book).fault is None
 
 
@@ -176,7 +180,7 @@ def test_the_command_asks_two_people(
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("terms", "sentence"),
     [
         ({"first": 999}, "No entry"),
         ({"since": DAY}, "in their order"),
@@ -186,16 +190,16 @@ def test_the_command_asks_two_people(
     ],
 )
 def test_a_mend_that_cannot_be_true_is_refused(
-    poisoned: Hand, noon: datetime, two: tuple[Staff, Staff], asked: dict[str, Any], says: str
+    poisoned: Hand, noon: datetime, two: tuple[Staff, Staff], terms: dict[str, Any], sentence: str
 ) -> None:
     """Harm: a mend that poisons the book once more."""
-    moments: Callable[[Any], Any] = lambda one: noon + one if isinstance(one, timedelta) else one  # noqa: E731
-    asked = {name: moments(one) for name, one in asked.items()}
-    if "through" in asked:
-        asked["through"] = [(seq, noon + span) for seq, span in asked["through"]]
+    moments: Callable[[Any], Any] = lambda moment: noon + moment if isinstance(moment, timedelta) else moment  # noqa: E731
+    terms = {name: moments(moment) for name, moment in terms.items()}
+    if "through" in terms:
+        terms["through"] = [(seq, noon + span) for seq, span in terms["through"]]
     seq = log.read_head(poisoned.table.book_id).seq
-    with pytest.raises(NoMend, match=says):
-        mended(poisoned, two, **asked)
+    with pytest.raises(NoMend, match=sentence):
+        mended(poisoned, two, **terms)
     assert log.read_head(poisoned.table.book_id).seq == seq
 
 
@@ -213,15 +217,15 @@ def test_what_is_sealed_or_mended_is_not_mended(
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "sentence"),
     [
-        (lambda said: said.update(key="ab" * 32), "not the house's"),
-        (lambda said: said.update(reason="another"), "not signed by its key"),
-        (lambda said: said["spans"][0].__setitem__(0, 1), "earlier than the entry before it|not signed"),
+        (lambda body: body.update(key="ab" * 32), "not the house's"),
+        (lambda body: body.update(reason="another"), "not signed by its key"),
+        (lambda body: body["spans"][0].__setitem__(0, 1), "earlier than the entry before it|not signed"),
     ],
 )
 def test_a_forged_mend_is_found(
-    poisoned: Hand, noon: datetime, two: tuple[Staff, Staff], change: Callable[[Any], None], says: str
+    poisoned: Hand, noon: datetime, two: tuple[Staff, Staff], change: Callable[[Any], None], sentence: str
 ) -> None:
     """Harm: whoever holds the application's role moves rounds to a day on which nobody looks."""
     key = keys.signing_key()
@@ -238,7 +242,7 @@ def test_a_forged_mend_is_found(
     fault = proofs.verify(poisoned.table.book).fault
     assert fault is not None
     assert fault.seq == locked.seq + 1
-    assert any(part in fault.what for part in says.split("|"))
+    assert any(part in fault.what for part in sentence.split("|"))
 
 
 def test_time_steps_back_in_no_other_entry(poisoned: Hand, noon: datetime) -> None:
@@ -264,7 +268,7 @@ def test_a_bundle_whose_document_mends_otherwise_does_not_hold(
     clock.pass_until(noon + DAY)
     sealing.seal_finished()
     with pytest.raises(Wrong, match="than the days were sealed with"):
-        held(tmp_path, hours.day_of(noon))
+        verdict_on(tmp_path, hours.day_of(noon))
 
 
 def test_a_mended_day_is_closed(poisoned: Hand, noon: datetime, clock: Clock, two: tuple[Staff, Staff]) -> None:
@@ -274,8 +278,8 @@ def test_a_mended_day_is_closed(poisoned: Hand, noon: datetime, clock: Clock, tw
     clock.pass_until(noon + DAY)
     floor.counted(Hand(poisoned.table, boss), "rack")
     on = hours.day_of(noon)
-    made = closing.close(on, by=two[0], digest=closing.propose(on, by=boss).digest)
-    assert made.day == on
+    close = closing.close(on, by=two[0], digest=closing.propose(on, by=boss).digest)
+    assert close.day == on
     assert proofs.verify(poisoned.table.book).fault is None
 
 
@@ -291,9 +295,9 @@ def test_histories_show_both_times(poisoned: Hand, noon: datetime, two: tuple[St
         noon + HOUR + 3 * DAY,
         None,
     ]
-    told = history.story(poisoned.table, 2)
-    assert told is not None
-    assert told.line.dated == noon + HOUR + 3 * DAY
+    story = history.story(poisoned.table, 2)
+    assert story is not None
+    assert story.line.dated == noon + HOUR + 3 * DAY
     assert round_list.first_since({poisoned.table.book_id: 4}, noon + HOUR) == {poisoned.table.book_id: 4}
     boss = Client()
     boss.force_login(Staff.objects.get(username="bella"), backend="django.contrib.auth.backends.ModelBackend")

@@ -47,13 +47,13 @@ from tests.tables.audit.test_attestations import (
     House,
     copies,
     enters,
+    every_book_holds,
     fault,
     heads,
-    holds,
-    made,
     own_key,
     person,
     refused,
+    vouched_house,
 )
 from tests.tables.bundles import exported
 
@@ -84,12 +84,12 @@ class Strict(House):
 
 def strict() -> Strict:
     """Everybody who signs a fill, but for its dealer, has a passkey that a terminal vouched for; fills take them."""
-    house = made()
+    house = vouched_house()
     devices = {}
     for number, stage in enumerate(BY_NAME, 1):
-        who = house.signer(stage)
-        devices[who.username] = registered(who, number)
-        house.tablet.vouches_for(devices[who.username], who)
+        signer = house.signer(stage)
+        devices[signer.username] = registered(signer, number)
+        house.tablet.vouches_for(devices[signer.username], signer)
     passkeys.demand([], ["fill"], by=house.operator)
     return Strict(house.dealer, house.operator, house.cage, house.tablet, devices)
 
@@ -117,7 +117,7 @@ def test_what_passkeys_sign_holds(casino: Strict) -> None:
     casino.tablet.vouches_for(device, cleo)
     assert refused(lambda: signs_on(casino.tablet, casino.table, cleo, voids)).code == "passkey_due"
     signs_on(casino.tablet, casino.table, cleo, voids, passkey=device)
-    holds()
+    every_book_holds()
     assert not comparing.compare().faults
 
 
@@ -125,7 +125,7 @@ def test_other_slips_and_other_people_sign_as_before(casino: Strict) -> None:
     """Harm: a house that wants passkeys on its fills can count no rack any more."""
     floor.signs(casino.table, casino.signer("requested"), BeginSlip("credit", ((100, 10),)))
     signs_on(casino.tablet, None, floor.staff(Role.CASHIER, "cleo"), BeginSlip("deposit", ((10_000, 1),)))
-    holds()
+    every_book_holds()
 
 
 def test_a_role_signs_whatever_it_signs_by_passkey(casino: Strict) -> None:
@@ -139,20 +139,20 @@ def test_a_role_signs_whatever_it_signs_by_passkey(casino: Strict) -> None:
     casino.cage.vouches_for(device, carla)
     assert refused(lambda: signs_on(casino.cage, None, carla, deposit)).code == "passkey_due"
     assert str(signs_on(casino.cage, None, carla, deposit, passkey=device)).startswith("deposit/")
-    holds()
+    every_book_holds()
 
 
 def test_a_passkey_signs_without_a_terminals_key_where_none_is_demanded(casino: Strict) -> None:
     """Harm: the browser lost its key, and whoever has a passkey can prove nothing either."""
-    boss, given = casino.signer("requested"), {}
+    boss, signed_statement = casino.signer("requested"), {}
 
     def alone(terms: Any, by: str, key: UUID) -> Attestation:
         statement = attestation.statement(terms, book="Rocket 1", by=by, terminal="Tablet", key=key)
-        given.update(statement)
+        signed_statement.update(statement)
         return Attestation("Tablet", passkey=casino.devices[boss.username].signs(statement))
 
     Forger(casino.table, alone).signs(boss, "requested", "fill/2099/1", ((100, 5),))
-    assert given["terminal"] == "Tablet"
+    assert signed_statement["terminal"] == "Tablet"
     entry = LogEntry.objects.filter(book=casino.table.book).latest("seq")
     assert entry.content["attested"].keys() == {"terminal", "passkey"}
     book = proofs.prove(casino.table.book, None, _head(casino))
@@ -179,7 +179,7 @@ def test_two_passkeys_of_one_person_both_sign_and_one_is_withdrawn(casino: Stric
     assert (wrong.code, "withdrawn" in wrong.sentence) == ("wrong_passkey", True)
     casino.devices[boss.username] = phone
     casino.fill()
-    holds()
+    every_book_holds()
     assert not comparing.compare().faults
 
 
@@ -189,7 +189,7 @@ def test_a_copied_passkey_is_refused_and_told(casino: Strict) -> None:
     boss = casino.signer("requested")
     casino.devices[boss.username].count = 0
     assert refused(casino.fill).code == "passkey_copied"
-    holds()
+    every_book_holds()
 
 
 # --- refusals --------------------------------------------------------------------------------------------------
@@ -213,16 +213,16 @@ def test_a_terminal_vouches_for_a_passkey_only_where_it_is_used(casino: Strict) 
     row = ada.passkeys.get()
     statement = passkeys.statement_of(row, "Tablet", "http://testserver")
     signature, terminal = casino.tablet.signs(statement), casino.tablet.terminal
-    vouches = lambda given, by: passkeys.vouch(row, terminal, "http://testserver", given, by=by)  # noqa: E731
+    vouches = lambda voucher, by: passkeys.vouch(row, terminal, "http://testserver", voucher, by=by)  # noqa: E731
     for answer in (Authenticator(6).signs(statement), device.signs(statement | {"username": "bo"})):
-        given = Attestation("Tablet", casino.tablet.fingerprint, signature, answer)
+        voucher = Attestation("Tablet", casino.tablet.fingerprint, signature, answer)
         wrong = refused(
-            lambda given=given: passkeys.vouch(row, casino.tablet.terminal, "http://testserver", given, by=ada)
+            lambda voucher=voucher: passkeys.vouch(row, casino.tablet.terminal, "http://testserver", voucher, by=ada)
         )
         assert wrong.code == "bad_passkey"
-    none = Attestation("Tablet", casino.tablet.fingerprint, signature)
-    other = floor.staff(Role.AUDITOR, "abel", "402")
-    for lacking, by in ((none, ada), (None, ada), (given, other)):
+    bare = Attestation("Tablet", casino.tablet.fingerprint, signature)
+    colleague = floor.staff(Role.AUDITOR, "abel", "402")
+    for lacking, by in ((bare, ada), (None, ada), (voucher, colleague)):
         with pytest.raises(Refused):
             vouches(lacking, by)
     assert not attesting.trust().signs("ada")
@@ -241,7 +241,7 @@ def test_a_demand_is_an_operators_and_needs_a_passkey_that_signs(casino: Strict)
 
 def test_a_house_without_such_passkeys_demands_none() -> None:
     """Harm: the same, in a house that has none at all; as it lies in the log, too."""
-    house = made()
+    house = vouched_house()
     assert refused(lambda: passkeys.demand([], ["fill"], by=house.operator)).code == "bad_passkey"
     seq = enters(PasskeysDemanded(papers=("fill",), through=heads()), house.operator.signature)
     assert fault(HOUSE) == (seq, "it demands passkeys, and nobody has one that signs slips")
@@ -359,13 +359,13 @@ FORGERIES: dict[str, tuple[Forgery, str]] = {
 @pytest.mark.parametrize("name", FORGERIES)
 def test_each_forgery_is_named(casino: Strict, name: str) -> None:
     """Harm: whoever reads the password of the application's database takes chips out of the cage, signed by five."""
-    forgery, says = FORGERIES[name]
+    forgery, sentence = FORGERIES[name]
     casino.fill()
     forger, begins = forgery(casino), next_seq()
     forger.fill(casino.signer)
     seq, what = fault("Rocket 1")
     assert seq == begins
-    assert says in what
+    assert sentence in what
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
@@ -421,7 +421,7 @@ def test_a_vouched_passkey_that_nobody_registered_is_named(casino: Strict) -> No
     device = Authenticator(66)
     registered_entry = LogEntry.objects.filter(kind=PasskeyRegistered.kinds[0]).count()
     row.credential = "mine"
-    other = registered(floor.staff(Role.AUDITOR, "ada"), 66)
+    twin = registered(floor.staff(Role.AUDITOR, "ada"), 66)
     row.public_key = Passkey.objects.get(staff__username="ada").public_key
     statement = passkeys.statement_of(row, "Tablet", "http://testserver")
     answer = structs.replace(device.signs(statement), credential=digest_of("mine"))
@@ -432,7 +432,7 @@ def test_a_vouched_passkey_that_nobody_registered_is_named(casino: Strict) -> No
     )  # fmt: skip
     seq = enters(event, boss.signature)
     assert fault(HOUSE) == (seq, f"{boss.username} has not registered the passkey Mine, or has withdrawn it")
-    assert other.id == device.id
+    assert twin.id == device.id
     assert LogEntry.objects.filter(kind=PasskeyRegistered.kinds[0]).count() == registered_entry + 1
 
 
@@ -465,11 +465,11 @@ def test_an_outsider_names_each_forgery_from_a_bundle_of_its_day_alone(tmp_path:
     for name in ("first", "honest"):
         lines: list[str] = []
         verifier.verify(bundles[name], say=lines.append)
-        [held] = [line for line in lines if "the passkeys" in line]
-        assert held.startswith("holds  the passkeys: 4 of ")
-    for name, (_, says) in FORGERIES.items():
+        [held_line] = [line for line in lines if "the passkeys" in line]
+        assert held_line.startswith("holds  the passkeys: 4 of ")
+    for name, (_, sentence) in FORGERIES.items():
         if name != "replayed":
-            with pytest.raises(Wrong, match=says):
+            with pytest.raises(Wrong, match=sentence):
                 verifier.verify(bundles[name], say=lambda line: None)
 
 
@@ -503,7 +503,7 @@ DEMANDS: dict[str, Callable[[House], None]] = {
 @pytest.fixture
 def easy() -> House:
     """A house that demands nothing yet, and could."""
-    house = made()
+    house = vouched_house()
     boss = house.signer("requested")
     house.tablet.vouches_for(registered(boss, 1), boss)
     return house
@@ -536,9 +536,9 @@ class Behind(threading.Thread):
         return False
 
 
-@pytest.mark.parametrize("what", DEMANDS)
+@pytest.mark.parametrize("demand", DEMANDS)
 def test_a_signature_that_comes_while_a_demand_is_written_waits_for_it(
-    easy: House, what: str, monkeypatch: pytest.MonkeyPatch
+    easy: House, demand: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Harm: the floor takes a signature that every proof names afterwards as a forgery."""
     boss, begun, behind = easy.signer("requested"), BeginSlip("fill", ((100, 100),)), []
@@ -550,25 +550,25 @@ def test_a_signature_that_comes_while_a_demand_is_written_waits_for_it(
         return folded(seq)
 
     monkeypatch.setattr(attesting, "trust_before", meanwhile)
-    DEMANDS[what](easy)
+    DEMANDS[demand](easy)
     monkeypatch.undo()
     behind[0].join(10)
     assert behind[0].refused is not None
     assert behind[0].refused.code in ("not_attested", "passkey_due")
-    holds()
+    every_book_holds()
 
 
-@pytest.mark.parametrize("what", DEMANDS)
+@pytest.mark.parametrize("demand", DEMANDS)
 def test_a_demand_that_comes_while_a_signature_is_written_counts_after_it(
-    easy: House, what: str, monkeypatch: pytest.MonkeyPatch
+    easy: House, demand: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Harm: the same the other way round: a signature of just before is called a forgery."""
     boss, begun, behind = easy.signer("requested"), BeginSlip("fill", ((100, 100),)), []
     attest = attesting.attest
 
-    def meanwhile(*given: Any) -> Any:
-        outcome = attest(*given)
-        behind.append(Behind(lambda: DEMANDS[what](easy)))
+    def meanwhile(*arguments: Any) -> Any:
+        outcome = attest(*arguments)
+        behind.append(Behind(lambda: DEMANDS[demand](easy)))
         assert behind[0].waits(), "the demand did not wait for the signature"
         return outcome
 
@@ -579,10 +579,10 @@ def test_a_demand_that_comes_while_a_signature_is_written_counts_after_it(
     assert behind[0].refused is None
     seq = next_seq() - 1
     keys = attesting.trust()
-    since = keys.demanded if what == "terminals" else keys.demands["fill"].since
+    since = keys.demanded if demand == "terminals" else keys.demands["fill"].since
     assert since is not None
     assert since["Rocket 1"] == seq
-    holds()
+    every_book_holds()
     bare = {"by": boss, "key": uuid4(), "expected_seq": None}
     assert refused(lambda: dealing.record(easy.table, begun, **bare)).code in ("not_attested", "passkey_due")
     assert not Alert.objects.filter(kind="log_broken").exists()

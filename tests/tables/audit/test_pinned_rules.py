@@ -30,8 +30,8 @@ def plays(hand: Hand) -> list[tuple[int, Played]]:
 
 
 def fault(hand: Hand) -> tuple[int, str] | None:
-    found = proofs.verify(hand.table.book).fault
-    return None if found is None else (found.seq, found.what)
+    fault = proofs.verify(hand.table.book).fault
+    return None if fault is None else (fault.seq, fault.what)
 
 
 @pytest.mark.django_db

@@ -130,33 +130,33 @@ def test_a_consistent_rewrite_of_history_is_found_by_what_an_earlier_proof_noted
     """Rules, chips and hashes all agree after the rewrite; only a past head shows that it happened."""
     assert proofs.verify_new(floor.table.book).fault is None
     floor("choose", seat=1, choice="fold")
-    taken = LogEntry.objects.get(book_id=floor.table.book_id, subject="dealer", kind="signed_in")
+    entry = LogEntry.objects.get(book_id=floor.table.book_id, subject="dealer", kind="signed_in")
 
     def elsewhere(document: dict[str, Any]) -> None:
         document["content"]["terminal"] = "Another terminal"
 
-    intruder.rewrite(floor.table.book_id, taken.seq, elsewhere)
+    intruder.rewrite(floor.table.book_id, entry.seq, elsewhere)
     fault = proof(floor).fault
     assert fault is not None
     assert "hashed anew" in fault.what
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "sentence"),
     [
         (lambda content: content.update(actions=[{"do": "card", "rank": 8, "to": 4}]), "the rules do not allow it"),
         (lambda content: content.update(decided=[]), "was decided"),
         (lambda content: content.pop("actions"), "it is no round play that a house can write"),
     ],
 )
-def test_an_entry_that_no_table_can_write_is_named(floor: Hand, intruder: Intruder, change: Any, says: str) -> None:
+def test_an_entry_that_no_table_can_write_is_named(floor: Hand, intruder: Intruder, change: Any, sentence: str) -> None:
     """Somebody who makes every hash anew still has to obey the rules of the game."""
     seq = play_entries(floor)[6]  # seat 1 is dealt its second 8
     intruder.rewrite(floor.table.book_id, seq, lambda document: change(document["content"]))
     fault = proof(floor).fault
     assert fault is not None
     assert fault.seq == seq
-    assert says in fault.what
+    assert sentence in fault.what
 
 
 def test_a_round_that_hides_cards_from_the_shoe_is_named(floor: Hand, intruder: Intruder) -> None:

@@ -483,8 +483,8 @@ def test_the_watch_names_what_differs_in_an_alert(house: Hand) -> None:
         intruder("UPDATE tables_staff SET role = 'pit_boss' WHERE username = 'dora'")
         intruder("SET LOCAL session_replication_role = origin")
         assert watch.prove_rows() == 1
-        says = Alert.objects.get(kind="row_differs").message
-        assert says.endswith("staff dora: the log says role dealer; the row says role pit_boss")
+        message = Alert.objects.get(kind="row_differs").message
+        assert message.endswith("staff dora: the log says role dealer; the row says role pit_boss")
 
 
 def test_a_second_taking_over_makes_nothing_right(house: Hand) -> None:

@@ -105,11 +105,11 @@ def test_a_look_is_cheap_and_rare(house: Client, monkeypatch: pytest.MonkeyPatch
     """Harm: a probe that asks the database more with every day that the house is open."""
     looks(monkeypatch)
     later(monkeypatch, 30)
-    with CaptureQueriesContext(connection) as first:
+    with CaptureQueriesContext(connection) as queries:
         house.get("/healthz")
     with CaptureQueriesContext(connection) as second:
         house.get("/healthz")
-    assert len(first) <= 1 + 1 + len(watch.PLANS)
+    assert len(queries) <= 1 + 1 + len(watch.PLANS)
     assert len(second) == 1
 
 

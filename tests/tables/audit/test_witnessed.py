@@ -100,10 +100,10 @@ def minute(clock: Clock) -> Callable[[], int]:
 
 def verified(*arguments: str) -> str:
     """What `manage.py verify` says."""
-    says = StringIO()
+    output = StringIO()
     with suppress(SystemExit):
-        call_command("verify", *arguments, stdout=says, no_color=True)
-    return says.getvalue()
+        call_command("verify", *arguments, stdout=output, no_color=True)
+    return output.getvalue()
 
 
 # --- Growing ----------------------------------------------------------------------------------------------------
@@ -118,13 +118,13 @@ def test_each_minute_is_witnessed_and_verify_says_by_whom(
     assert HeadsRow.objects.count() == Cosignature.objects.count() == 5
     assert checkpoints.root_at(ORIGIN, 5) == merkle.root(bytes(row.leaf) for row in HeadsRow.objects.order_by("number"))
     for place in (str(outside.path), outside.address):
-        says = verified("--witness", place, "--witness-key", str(outside.vkey))
-        assert f"holds  witnessed by {NAME} at " in says
-        assert "5 leaves of house.example/books" in says
+        verdict = verified("--witness", place, "--witness-key", str(outside.vkey))
+        assert f"holds  witnessed by {NAME} at " in verdict
+        assert "5 leaves of house.example/books" in verdict
         head = Book.objects.get(name="Rocket 1").head_seq
-        assert f"Rocket 1 up to entry {head}" in says
-        assert "5 leaves, each with the heads of all books, and 5 cosignatures" in says
-        assert "DOES NOT HOLD" not in says
+        assert f"Rocket 1 up to entry {head}" in verdict
+        assert "5 leaves, each with the heads of all books, and 5 cosignatures" in verdict
+        assert "DOES NOT HOLD" not in verdict
     part = next(part for part in condition.parts() if part.name == "Witnesses")
     assert (part.state, part.says) == (State.WELL, f"{NAME} cosigned the books just now.")
     assert b'casino_witness_age_seconds{witness="witness.example/w1"}' in metrics.text()
@@ -165,19 +165,19 @@ def test_any_two_leaves_are_proved_by_few_rows(
 def cut_tail(intruder: Intruder, name: str, entries: int) -> int:
     """Take a book's last entries away, as if they had never been written; the last that is left."""
     book = Book.objects.get(name=name)
-    last = book.head_seq - entries
+    last_seq = book.head_seq - entries
     for table in ("ledger_recount", "tables_verification"):
         with connection.cursor() as cursor:
-            cursor.execute(f"DELETE FROM {table} WHERE book_id = %s AND through_seq > %s", [book.pk, last])
+            cursor.execute(f"DELETE FROM {table} WHERE book_id = %s AND through_seq > %s", [book.pk, last_seq])
     with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM ledger_transfer WHERE book_id = %s AND seq > %s", [book.pk, last])
-    intruder("DELETE FROM ledger_logentry WHERE book_id = %s AND seq > %s", book.pk, last)
+        cursor.execute("DELETE FROM ledger_transfer WHERE book_id = %s AND seq > %s", [book.pk, last_seq])
+    intruder("DELETE FROM ledger_logentry WHERE book_id = %s AND seq > %s", book.pk, last_seq)
     intruder(
         "UPDATE ledger_book SET head_seq = %s, head_hash ="
         " (SELECT hash FROM ledger_logentry WHERE book_id = %s AND seq = %s) WHERE id = %s",
-        last, book.pk, last, book.pk,
+        last_seq, book.pk, last_seq, book.pk,
     )  # fmt: skip
-    return last
+    return last_seq
 
 
 def erase_leaves(intruder: Intruder, since: int) -> None:
@@ -195,14 +195,14 @@ def test_a_tail_that_was_cut_off_is_named(
     minute()
     head = Book.objects.get(name="Rocket 1").head_seq
     with at_work() as intruder:
-        last = cut_tail(intruder, "Rocket 1", 1)
+        last_seq = cut_tail(intruder, "Rocket 1", 1)
         if covered:
             erase_leaves(intruder, 1)
         inside = tree_proof.prove(ORIGIN).fault or ""
-        says = verified("--witness", str(outside.path))
-    cut = f"Rocket 1 went up to entry {head}, and goes up to {last} now: its tail was cut off"
-    assert cut in says
-    assert ("it saw 2 leaves of house.example/books" in says) is covered
+        verdict = verified("--witness", str(outside.path))
+    cut = f"Rocket 1 went up to entry {head}, and goes up to {last_seq} now: its tail was cut off"
+    assert cut in verdict
+    assert ("it saw 2 leaves of house.example/books" in verdict) is covered
     assert (cut in inside) is not covered
 
 
@@ -220,8 +220,8 @@ def test_a_table_that_was_deleted_is_named(
         with pytest.raises(checkpoints.Lost, match="Rocket 1 is missing"):
             checkpoints.grow()
         erase_leaves(intruder, 0)
-        says = verified("--witness", str(outside.path))
-    assert f"Rocket 1 is missing: it went up to entry {head}" in says
+        verdict = verified("--witness", str(outside.path))
+    assert f"Rocket 1 is missing: it went up to entry {head}" in verdict
 
 
 def test_the_newest_seal_that_was_erased_is_named(

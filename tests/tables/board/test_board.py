@@ -44,24 +44,24 @@ def test_while_the_rack_is_counted_nothing_is_offered_that_would_be_refused(deal
 
 def test_a_closed_table_and_one_without_a_dealer_say_so() -> None:
     """Harm: a screen that asks for cards at a table where nobody may deal."""
-    made = floor.table()
-    boss = Hand(made, floor.staff(Role.PIT_BOSS, "bella"))
-    dora = Hand(made, floor.staff(Role.DEALER, "dora", "101"))
+    table = floor.table()
+    boss = Hand(table, floor.staff(Role.PIT_BOSS, "bella"))
+    dora = Hand(table, floor.staff(Role.DEALER, "dora", "101"))
     assert (dora.board.due, dora.board.buttons) == ("closed", ())
     boss("open_table")
     assert (dora.board.due, dora.board.buttons) == ("dealer", ())
-    dealing.sign_in(made, dora.by)
+    dealing.sign_in(table, dora.by)
     assert dora.board.due == "load"
     assert dora.board.dealer_name == "Dora"
 
 
 def test_a_keyed_round_prompt_by_prompt(dealer: Hand) -> None:
     """Harm: the screen says one thing and the rules another."""
-    said: list[tuple[str, str, bool]] = []
+    steps: list[tuple[str, str, bool]] = []
 
     def note() -> None:
         board = dealer.board
-        said.append((board.due, board.phrase.do, board.card_keys))
+        steps.append((board.due, board.phrase.do, board.card_keys))
 
     note()
     dealer("bet", seat=2, amount_cents=2_000)
@@ -76,7 +76,7 @@ def test_a_keyed_round_prompt_by_prompt(dealer: Hand) -> None:
     dealer.cards(7)
     note()
     dealer.cards(4)
-    assert said == [
+    assert steps == [
         ("bets", "Take the bets, then close them.", False),
         ("bets", "Take the bets, then close them.", False),
         ("card", "Deal a card to seat 2.", True),
@@ -103,8 +103,10 @@ def test_a_keyed_seat_that_decides_has_a_button_to_fold_and_keys_to_hit(dealer: 
     dealer.cards(8, 9)
     board = dealer.board
     assert board.card_keys
-    assert [one.input for one in board.buttons if one.hotkey == "F"] == [{"do": "choose", "seat": 1, "choice": "fold"}]
-    assert not any(one.input.get("choice") == "hit" for one in board.buttons)
+    assert [button.input for button in board.buttons if button.hotkey == "F"] == [
+        {"do": "choose", "seat": 1, "choice": "fold"}
+    ]
+    assert not any(button.input.get("choice") == "hit" for button in board.buttons)
     assert "Fold for 8" in labels(board)
 
 
@@ -166,9 +168,9 @@ def test_only_the_dealer_who_stands_there_gets_buttons(dealer: Hand) -> None:
     assert dealer.board.buttons
     ida, boss = floor.staff(Role.DEALER, "ida", "102"), floor.staff(Role.PIT_BOSS, "bert")
     for staff in (ida, boss):
-        other = Hand(dealer.table, staff).board
-        assert (other.buttons, other.can_take_back) == ((), False)
-        assert other.seats == dealer.board.seats
+        board = Hand(dealer.table, staff).board
+        assert (board.buttons, board.can_take_back) == ((), False)
+        assert board.seats == dealer.board.seats
     floor.relieve(dealer.table, ida)
     assert dealer.board.buttons == ()
 
@@ -180,21 +182,21 @@ def test_what_can_be_taken_back_is_what_dealing_lets_be_taken_back() -> None:
     for _ in range(300):
         floor_.step()
         hand = floor_.dealer
-        offers, now = hand.board.can_take_back, hand.now
+        offers, table_standing = hand.board.can_take_back, hand.now
         offered += offers
-        if now.dealer is None or now.dealer.username != hand.by.username:
+        if table_standing.dealer is None or table_standing.dealer.username != hand.by.username:
             assert not offers
             continue
-        taken = True
+        is_taken_back = True
         try:
             with transaction.atomic():
                 hand("take_back")
                 raise ZeroDivisionError
         except Refused:
-            taken = False
+            is_taken_back = False
         except ZeroDivisionError:
             pass
-        assert taken == offers
+        assert is_taken_back == offers
     assert offered > 50
 
 
@@ -205,12 +207,12 @@ def test_an_outcome_says_what_to_take_and_what_to_pay_in_chips(dealer: Hand) -> 
     """Harm: the dealer does the sum, with ten people looking on."""
     dealer.bets(seat1=2_000, seat4=5_000, seat5=1_000)
     dealer.cards(8, 4, 10, 9, 8)
-    (taken,) = dealer.board.outcomes
-    assert taken.do == "take the bet"
-    assert taken.hands == "take the bet, give back 4: 4 white"
-    assert taken.why == "pair of 8s: loses 8/10 of the bet"
-    assert (taken.take, taken.give_back_cents) == ((), 400), "what lies there goes as it is: 4 red"
-    assert [(pile.count, pile.colour) for pile in taken.give_back] == [(4, "white")]
+    (outcome,) = dealer.board.outcomes
+    assert outcome.do == "take the bet"
+    assert outcome.hands == "take the bet, give back 4: 4 white"
+    assert outcome.why == "pair of 8s: loses 8/10 of the bet"
+    assert (outcome.take, outcome.give_back_cents) == ((), 400), "what lies there goes as it is: 4 red"
+    assert [(pile.count, pile.colour) for pile in outcome.give_back] == [(4, "white")]
     dealer.cards(7, 10)
     assert [line.hands for line in dealer.board.outcomes] == ["take the bet of 10"]
     dealer.cards(9)
@@ -285,7 +287,7 @@ def test_the_layout_shows_bets_stacks_and_who_acts(dealer: Hand) -> None:
     dealer.bets(seat2=2_000, seat5=5_000)
     dealer.cards(8, 9, 4, 7)
     board = dealer.board
-    seats = {one.seat: (one.state, one.bet_cents, one.stack, one.acting) for one in board.seats}
+    seats = {seat.seat: (seat.state, seat.bet_cents, seat.stack, seat.acting) for seat in board.seats}
     assert seats == {
         1: ("empty", 0, (), False),
         2: ("in", 2_000, (8, 7), False),
@@ -295,7 +297,7 @@ def test_the_layout_shows_bets_stacks_and_who_acts(dealer: Hand) -> None:
         6: ("empty", 0, (), False),
     }
     assert (board.dealer_stack, board.dealer_acting) == ((4,), False)
-    assert [(one.count, one.colour) for one in board.seats[1].bet] == [(4, "red")]
+    assert [(pile.count, pile.colour) for pile in board.seats[1].bet] == [(4, "red")]
 
 
 def test_bets_of_the_round_before_are_offered_again(dealer: Hand) -> None:
@@ -303,8 +305,11 @@ def test_bets_of_the_round_before_are_offered_again(dealer: Hand) -> None:
     dealer.bets(seat2=2_000, seat5=5_000)
     dealer.cards(8, 9, 3)
     dealer.pay()
-    assert {one.seat: one.last_bet_cents for one in dealer.board.seats if one.last_bet_cents} == {2: 2_000, 5: 5_000}
-    assert [one.ask.seat for one in dealer.board.seats if one.ask] == [1, 2, 3, 4, 5, 6]
+    assert {seat.seat: seat.last_bet_cents for seat in dealer.board.seats if seat.last_bet_cents} == {
+        2: 2_000,
+        5: 5_000,
+    }
+    assert [seat.ask.seat for seat in dealer.board.seats if seat.ask] == [1, 2, 3, 4, 5, 6]
 
 
 def test_the_shoes_depth_is_right_at_every_moment(dealer: Hand) -> None:

@@ -26,41 +26,41 @@ def inputs(board: Board) -> list[dict[str, Any]]:
 
 def seated(game: str, coins: int = 50, **settings: Any) -> Hand:
     """A table with as many players as the game has at most."""
-    most = GAMES[game].seat_counts[-1]
-    seats = dict.fromkeys(range(1, most + 1), coins * 100) if GAMES[game].coins else {}
+    seat_count = GAMES[game].seat_counts[-1]
+    seats = dict.fromkeys(range(1, seat_count + 1), coins * 100) if GAMES[game].coins else {}
     return for_pot(game, seats=seats, **settings)[0]
 
 
-def said(board: Board) -> list[str]:
+def payment_lines(board: Board) -> list[str]:
     return [line.says for line in board.payments]
 
 
 def choose_by(hand: Hand, chance: random.Random) -> None:
     """Make one of the inputs that the board offers, or key a card that may come."""
     board = hand.board
-    chooses = [one for one in inputs(board) if one["do"] in ("choose", "deal", "shuffle")]
+    chooses = [entered for entered in inputs(board) if entered["do"] in ("choose", "deal", "shuffle")]
     due = [ask for ask in board.prompts if isinstance(ask, AskCard)]
     if board.card_keys and due:
         hand("card", rank=chance.choice(due[0].may_come))
     elif board.card_keys and not chooses:
         hand("card", rank=chance.choice(_may_come(hand)))
     else:
-        made = dict(chance.choice(chooses))
-        hand(made.pop("do"), **made)
+        entered = dict(chance.choice(chooses))
+        hand(entered.pop("do"), **entered)
 
 
 def _may_come(hand: Hand) -> list[int]:
-    now = hand.now.round
-    assert now is not None
-    gone = now.game.gone(now.state)
-    return [rank for rank, out in enumerate(gone, 1) if out < rank]
+    current = hand.now.round
+    assert current is not None
+    dealt = current.game.gone(current.state)
+    return [rank for rank, out in enumerate(dealt, 1) if out < rank]
 
 
-def boards(hand: Hand, chance: random.Random, most: int = 400) -> Iterator[Board]:
+def boards(hand: Hand, chance: random.Random, most_inputs: int = 400) -> Iterator[Board]:
     """The boards of a game that is dealt with nothing but what each of them offers."""
     plays = [box.seat for box in hand.board.seats if box.plays]
     hand("start_game", seats=plays)
-    for _ in range(most):
+    for _ in range(most_inputs):
         yield hand.board
         if not hand.now.round_open:
             return
@@ -75,15 +75,15 @@ def test_a_game_is_dealt_to_its_end_by_what_its_boards_offer(name: str) -> None:
     """Harm: a game that the catalog has and the dealer's screen cannot deal: a choice without a button, or a card
     without a key."""
     hand, chance = seated(name), random.Random(f"{name} 3")
-    seen = list(boards(hand, chance))
+    all_boards = list(boards(hand, chance))
     assert not hand.now.round_open, f"{name} is not over"
-    for board in seen:
+    for board in all_boards:
         assert board.phrase.do
         assert board.due in ("card", "choose", "reshuffle", "shuffle", "seats", "burn")
         assert board.parts == GAMES[name].parts
-    assert seen[-1].due in ("seats", "shuffle")
-    assert any(box.outcome for box in seen[-1].seats)
-    json.dumps(board_form(seen[-1]))
+    assert all_boards[-1].due in ("seats", "shuffle")
+    assert any(box.outcome for box in all_boards[-1].seats)
+    json.dumps(board_form(all_boards[-1]))
 
 
 @pytest.mark.parametrize("name", [name for name in POT_GAMES if "hand" in GAMES[name].parts])
@@ -93,21 +93,21 @@ def test_a_board_tells_staff_nothing_of_hands_that_a_house_shoe_dealt(name: str)
     players = {box.seat: floor.player(hand, box.seat) for box in hand.board.seats if box.may_play}
     hand("start_game", seats=[box.seat for box in hand.board.seats if box.plays])
     for _ in range(12):
-        board, now = hand.board, hand.now.round
-        assert now is not None
-        if now.over:
+        board, current = hand.board, hand.now.round
+        assert current is not None
+        if current.over:
             return
-        asked = [ask for ask in now.game.prompts(now.state) if isinstance(ask, AskChoice)]
-        hiding = {ask.seat for ask in asked if now.hides_cards_of(ask.seat)}
+        asks = [ask for ask in current.game.prompts(current.state) if isinstance(ask, AskChoice)]
+        hiding = {ask.seat for ask in asks if current.hides_cards_of(ask.seat)}
         assert set(board.waiting) == hiding
-        shown = [choice for ask in board.prompts if isinstance(ask, AskChoice) for choice in ask.choices]
-        assert not hiding or not any(choice.names_things for choice in shown)
-        assert not [one for one in inputs(board) if one["do"] == "choose" and one["seat"] in hiding]
+        choices = [choice for ask in board.prompts if isinstance(ask, AskChoice) for choice in ask.choices]
+        assert not hiding or not any(choice.names_things for choice in choices)
+        assert not [entered for entered in inputs(board) if entered["do"] == "choose" and entered["seat"] in hiding]
         assert "gone" not in json.dumps(board_form(board)["prompts"])
-        if not asked:
+        if not asks:
             choose_by(hand, chance)
             continue
-        ask = chance.choice(asked)
+        ask = chance.choice(asks)
         players[ask.seat].chooses(chance.choice(ask.choices))
 
 
@@ -145,9 +145,9 @@ def test_a_choice_is_spelled_with_all_that_it_names() -> None:
     board = hand.board
     assert board.due == "choose"
     plays = [button for button in board.buttons if button.input["do"] == "choose"]
-    assert [one.input["card"] for one in plays] == [2, 3, 4, 5, 6, 7, 8, 9, 10], "the only 1 lies in the middle"
-    assert {one.way for one in plays} == {"Play"}
-    assert {one.hotkey for one in plays} == {"P"}
+    assert [play.input["card"] for play in plays] == [2, 3, 4, 5, 6, 7, 8, 9, 10], "the only 1 lies in the middle"
+    assert {play.way for play in plays} == {"Play"}
+    assert {play.hotkey for play in plays} == {"P"}
     assert plays[0].label == "Play 2"
 
 
@@ -171,7 +171,7 @@ def test_letters_of_choices_do_not_collide() -> None:
     ways = {button.way: button.hotkey for button in hand.board.buttons if button.way}
     assert ways == {"Steal": "S", "Buy the own top card": "B"}
     assert hand.board.card_keys, "the card that is drawn is keyed"
-    assert [one["target"] for one in inputs(hand.board) if one.get("choice") == "steal"] == [2, 3]
+    assert [entered["target"] for entered in inputs(hand.board) if entered.get("choice") == "steal"] == [2, 3]
 
 
 # --- chips ------------------------------------------------------------------------------------------------------
@@ -181,33 +181,33 @@ def test_what_is_paid_is_said_in_words_and_chips_alike_together() -> None:
     """Harm: the dealer works out who owes whom; or six lines where one would do."""
     hand = for_pot("starboard", seats={1: 5_000, 2: 5_000, 4: 5_000}, rake_permille=100)[0]
     hand("start_game")
-    assert said(hand.board) == ["Seats 1, 2 and 4 pay 1 each into the pot."]
+    assert payment_lines(hand.board) == ["Seats 1, 2 and 4 pay 1 each into the pot."]
     assert [chip.colour for chip in hand.board.payments[0].each] == ["white"]
     assert (hand.board.pot_cents, hand.board.pot[0].count) == (300, 3)
     hand.cards(4, 7)
-    first = next(box.seat for box in hand.board.seats if box.acting)
+    seat = next(box.seat for box in hand.board.seats if box.acting)
     hand.cards(9)
-    assert said(hand.board) == [f"Seat {first} pays 1 into the pot."]
+    assert payment_lines(hand.board) == [f"Seat {seat} pays 1 into the pot."]
     for _ in range(2):
         acting = next(box.seat for box in hand.board.seats if box.acting)
         hand("choose", seat=acting, choice="lock")
     assert not hand.now.round_open
-    assert said(hand.board)[-1] == "Seats 1, 2 and 4 take 1 each from the pot."
+    assert payment_lines(hand.board)[-1] == "Seats 1, 2 and 4 take 1 each from the pot."
 
 
 def test_a_game_that_is_over_lies_there_until_the_deck_is_shuffled() -> None:
     """Harm: the outcome vanishes with the last card, before the dealer has paid it."""
     hand = for_pot("troll_guts", seats={1: 5_000, 2: 5_000, 3: 5_000})[0]
     chance = random.Random(4)
-    *_, last = boards(hand, chance)
-    assert last.due == "shuffle"
-    assert any(box.stack for box in last.seats)
-    assert any("from the pot" in line for line in said(last))
-    assert {box.outcome.outcome for box in last.seats if box.outcome} == {"win", "pair"}
-    assert all(not box.outcome.hands for box in last.seats if box.outcome)
+    *_, final = boards(hand, chance)
+    assert final.due == "shuffle"
+    assert any(box.stack for box in final.seats)
+    assert any("from the pot" in line for line in payment_lines(final))
+    assert {box.outcome.outcome for box in final.seats if box.outcome} == {"win", "pair"}
+    assert all(not box.outcome.hands for box in final.seats if box.outcome)
     hand("shuffle_shoe")
     assert all(not box.stack for box in hand.board.seats)
-    assert said(hand.board) == []
+    assert payment_lines(hand.board) == []
 
 
 def test_between_games_the_board_says_who_is_dealt_in() -> None:

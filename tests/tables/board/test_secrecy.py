@@ -51,38 +51,38 @@ class Game:
     @property
     def log(self) -> list[Entry]:
         """The entries of the game."""
-        return [one for one in entries(self.dealer.table.book_id) if one.round]
+        return [entry for entry in entries(self.dealer.table.book_id) if entry.round]
 
     def hand(self, seat: int) -> tuple[int, ...]:
         """What a seat holds facedown."""
         current = self.dealer.now.round
-        return next(one.hand for one in current.game.view(current.state, seat).seats if one.seat == seat)
+        return next(view.hand for view in current.game.view(current.state, seat).seats if view.seat == seat)
 
     def secrets_of(self, seat: int) -> set[str]:
         """What nobody but this seat may read, however it is spelled."""
-        found = set()
-        for held in {self.hand(seat), tuple(sorted(self.hand(seat)))}:
-            found |= {f'"hand":{json.dumps(held, separators=(",", ":"))}'} if held else set()
-            if len(held) > 3:  # fewer could stand anywhere
-                ranks = [str(rank) for rank in held]
-                found |= {json.dumps(held), json.dumps(held, separators=(",", ":")), ", ".join(ranks)}
-                found |= {" ".join(ranks), json.dumps(held, indent=1), json.dumps(held, indent=2)}
+        spellings = set()
+        for cards in {self.hand(seat), tuple(sorted(self.hand(seat)))}:
+            spellings |= {f'"hand":{json.dumps(cards, separators=(",", ":"))}'} if cards else set()
+            if len(cards) > 3:  # fewer could stand anywhere
+                ranks = [str(rank) for rank in cards]
+                spellings |= {json.dumps(cards), json.dumps(cards, separators=(",", ":")), ", ".join(ranks)}
+                spellings |= {" ".join(ranks), json.dumps(cards, indent=1), json.dumps(cards, indent=2)}
         current = self.dealer.now.round
         for ask in current.game.prompts(current.state):
             if isinstance(ask, AskChoice) and ask.seat == seat:
-                found |= {f'"card":{one.card}' for one in ask.choices if one.card}
-        return found
+                spellings |= {f'"card":{choice.card}' for choice in ask.choices if choice.card}
+        return spellings
 
     def secrets_of_all(self) -> set[str]:
         """What nobody at all may read while it goes on: what proves the log, and would give the cards away."""
-        found = set()
+        proofs = set()
         for entry in self.log:
             if entry.subject == "round":
-                found |= {entry.content["salt"], entry.content["request"], str(entry.key)}
+                proofs |= {entry.content["salt"], entry.content["request"], str(entry.key)}
         for shoe in HouseShoe.objects.all():
             order = list(bytes(shoe.order))
-            found |= {bytes(shoe.nonce).hex(), json.dumps(order), json.dumps(order, separators=(",", ":"))}
-        return found | {one.token for one in self.players.values()}
+            proofs |= {bytes(shoe.nonce).hex(), json.dumps(order), json.dumps(order, separators=(",", ":"))}
+        return proofs | {player.token for player in self.players.values()}
 
 
 def dealt(name: str) -> Game:
@@ -92,17 +92,17 @@ def dealt(name: str) -> Game:
     chips = dict.fromkeys(range(1, seats + 1), 5_000) if game.coins else {}
     dealer, boss = for_pot(name, seats=chips, source="house")
     dealer("start_game", seats=list(range(1, seats + 1)))
-    found = Game(dealer, boss, {seat: floor.player(dealer, seat) for seat in range(1, seats + 1)})
+    felt = Game(dealer, boss, {seat: floor.player(dealer, seat) for seat in range(1, seats + 1)})
     for _ in range(seats - 1):
         current = dealer.now.round
         ask = current.game.prompts(current.state)[0]
         if not isinstance(ask, AskChoice):
             dealer("deal")
             continue
-        careful = [one for one in ask.choices if one.name != "fold"]
-        found.players[ask.seat].chooses(chance.choice(careful or ask.choices))
+        careful = [choice for choice in ask.choices if choice.name != "fold"]
+        felt.players[ask.seat].chooses(chance.choice(careful or ask.choices))
     assert not dealer.now.round.over
-    return found
+    return felt
 
 
 @pytest.fixture(params=[name for name in SECRET_GAMES if name in GAMES])
@@ -126,7 +126,7 @@ def walk(game: Game, routes: list[str]) -> Iterator[tuple[str, str, str]]:
     """What everybody who works here gets at each of these addresses: who, where, and what."""
     staff = [game.dealer.by, game.boss.by]
     staff += [Staff.objects.create_staff(f"a.{role}", name=role.label, role=role) for role in Role]
-    newest = [one for one in game.log if one.subject == "round"]
+    newest = [entry for entry in game.log if entry.subject == "round"]
     keys = {"table": game.dealer.table.pk, "alert": 1, "discrepancy": 1}
     for viewer in (None, *staff):
         client = Client(raise_request_exception=False)
@@ -166,7 +166,7 @@ def leaks(text: str, secrets: set[str]) -> list[str]:
     """Which of them it says, whatever a page or a table of values makes of its quotation marks."""
     plain = text.replace("&quot;", '"').replace('""', '"')
     spaceless = re.sub(r"(?<=[:,\[{])\s+", "", plain)
-    return sorted(one for one in secrets if one in plain or one in spaceless)
+    return sorted(secret for secret in secrets if secret in plain or secret in spaceless)
 
 
 def test_nobody_who_works_here_reads_what_a_player_holds(game: Game, quiet: None) -> None:
@@ -174,20 +174,24 @@ def test_nobody_who_works_here_reads_what_a_player_holds(game: Game, quiet: None
     secrets = game.secrets_of_all().union(*(game.secrets_of(seat) for seat in game.players))
     assert any(game.hand(seat) for seat in game.players)
     routes = OF_THE_HOUSE if game.dealer.table.game == "hawthorn" else OF_TABLES
-    found = {f"{who} reads {one} at {path}" for who, path, said in walk(game, routes) for one in leaks(said, secrets)}
-    assert found == set()
+    readings = {
+        f"{reader} reads {secret} at {path}"
+        for reader, path, text in walk(game, routes)
+        for secret in leaks(text, secrets)
+    }
+    assert readings == set()
 
 
 def test_no_seat_reads_what_another_one_holds(game: Game, quiet: None) -> None:
     """Harm: the page that was made to keep a hand secret shows it to the other players."""
     for seat, player in game.players.items():
         secrets = game.secrets_of_all() - {player.token}
-        others = {one for other in game.players if other != seat for one in game.secrets_of(other)}
+        foreign = {secret for rival in game.players if rival != seat for secret in game.secrets_of(rival)}
         for name in ("seat", "seat-board"):
-            said = body_of(Client().get(reverse(name, args=[player.token])))
+            text = body_of(Client().get(reverse(name, args=[player.token])))
             own = [game.secrets_of(seat)] if game.hand(seat) else []
-            assert not leaks(said, secrets | others.difference(*own)), f"seat {seat}"
-            assert said.count("Your") >= bool(game.hand(seat))
+            assert not leaks(text, secrets | foreign.difference(*own)), f"seat {seat}"
+            assert text.count("Your") >= bool(game.hand(seat))
 
 
 def test_of_a_seat_that_chooses_staff_see_only_that_it_does(game: Game) -> None:
@@ -197,7 +201,7 @@ def test_of_a_seat_that_chooses_staff_see_only_that_it_does(game: Game) -> None:
     hidden = [ask for ask in asks if game.hand(ask.seat)]
     assert not [ask for ask in hidden if ask.choices]
     if hidden:
-        assert not [one for one in game.dealer.board.buttons if one.input["do"] == "choose"]
+        assert not [button for button in game.dealer.board.buttons if button.input["do"] == "choose"]
         assert "Waiting for seat" in game.dealer.board.phrase.do
 
 
@@ -217,8 +221,10 @@ def test_the_log_tells_a_game_by_what_everyone_saw_until_it_is_over(game: Game) 
         assert veiled[entry.seq].hash == entry.hash
         assert not content.keys() & {"salt", "request", "apart", "opened"}
         assert len(content["actions"]) == len(entry.content["actions"])
-        assert sum("rank" in one for one in content["actions"] if one["do"] == "card") <= faceup
-        assert not [one for one in content["actions"] if one.keys() & {"cards", "card"} and "choice" not in one]
+        assert sum("rank" in action for action in content["actions"] if action["do"] == "card") <= faceup
+        assert not [
+            action for action in content["actions"] if action.keys() & {"cards", "card"} and "choice" not in action
+        ]
         assert "cannot be read" not in entry_list.words_of(veiled[entry.seq])
 
 

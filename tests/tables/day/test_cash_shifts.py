@@ -74,8 +74,8 @@ def owed() -> list[tuple[str, str, bool]]:
 
 
 def closes(day: Any) -> DayClosed:
-    first = closing.propose(day, by=who("pam"))
-    close = closing.close(day, by=who("olga"), digest=first.digest)
+    proposal = closing.propose(day, by=who("pam"))
+    close = closing.close(day, by=who("olga"), digest=proposal.digest)
     return read_as(DayClosed, bytes(LogEntry.objects.get(book__name=HOUSE, seq=close.seq).body))
 
 
@@ -111,8 +111,8 @@ def test_a_count_that_is_late_says_so_and_alerts(book: Book, morning: datetime, 
     assert owed() == []
     clock.stand(shifts[1].end + timedelta(minutes=61))
     assert watch.look_after_custody() == 1
-    says = Alert.objects.get(kind="cash_not_counted").message
-    assert says.startswith("The cage's cash was not counted at the end of Swing")
+    alert = Alert.objects.get(kind="cash_not_counted").message
+    assert alert.startswith("The cage's cash was not counted at the end of Swing")
     count(100_000)
     assert watch.look_after_custody() == 0
     clock.stand(shifts[2].end + timedelta(minutes=5))

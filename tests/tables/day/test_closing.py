@@ -75,9 +75,9 @@ def over(dealer: Hand, boss: Staff, noon: datetime, clock: Clock) -> date:
 
 
 def refused(call: Any) -> Refused:
-    with pytest.raises(Refused) as found:
+    with pytest.raises(Refused) as refusal:
         call()
-    return found.value
+    return refusal.value
 
 
 def closes(on: date, boss: Staff, operator: Staff) -> DayClose:
@@ -90,10 +90,10 @@ def test_two_people_close_a_day(over: date, boss: Staff, operator: Staff) -> Non
     assert [row["name"] for row in proposed.rows] == ["Rocket 1"]
     row = closing.close(over, by=operator, digest=proposed.digest)
     assert (row.day, row.proposed_by, row.closed_by) == (over, "bella", "olga")
-    found = closing.closed(over)
-    assert found is not None
-    assert list(found.as_closed) == [line.row() for line in found.current.lines]
-    assert not found.adjustments
+    closed_day = closing.closed(over)
+    assert closed_day is not None
+    assert list(closed_day.as_closed) == [line.row() for line in closed_day.current.lines]
+    assert not closed_day.adjustments
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
     body = LogEntry.objects.get(book__name=HOUSE, seq=row.seq).body
     assert told(read_as(DayClosed, body)) == f"Olga signs second: {over} is closed"
@@ -101,24 +101,24 @@ def test_two_people_close_a_day(over: date, boss: Staff, operator: Staff) -> Non
 
 def test_the_same_again_is_answered_as_before(over: date, boss: Staff, operator: Staff) -> None:
     """Harm: a button pressed twice signs twice."""
-    first = closing.propose(over, by=boss)
-    assert closing.propose(over, by=boss).seq == first.seq
-    row = closing.close(over, by=operator, digest=first.digest)
-    assert closing.close(over, by=operator, digest=first.digest) == row
+    proposal = closing.propose(over, by=boss)
+    assert closing.propose(over, by=boss).seq == proposal.seq
+    row = closing.close(over, by=operator, digest=proposal.digest)
+    assert closing.close(over, by=operator, digest=proposal.digest) == row
     assert refused(lambda: closing.propose(over, by=boss)).code == "day_closed"
-    other = floor.staff(Role.OPERATOR, "otto")
-    assert refused(lambda: closing.close(over, by=other, digest=first.digest)).code == "day_closed"
+    colleague = floor.staff(Role.OPERATOR, "otto")
+    assert refused(lambda: closing.close(over, by=colleague, digest=proposal.digest)).code == "day_closed"
 
 
 def test_who_signs_first_and_who_second(over: date, boss: Staff, operator: Staff) -> None:
     """Harm: the second signature is worth nothing where anybody may give it."""
     for role in set(Role) - {Role.PIT_BOSS}:
-        who = floor.staff(role, f"a.{role}")
-        assert refused(lambda who=who: closing.propose(over, by=who)).code == "not_permitted"
+        person = floor.staff(role, f"a.{role}")
+        assert refused(lambda person=person: closing.propose(over, by=person)).code == "not_permitted"
     digest = closing.propose(over, by=boss).digest
     for role in set(Role) - {Role.OPERATOR}:
-        who = floor.staff(role, f"b.{role}")
-        assert refused(lambda who=who: closing.close(over, by=who, digest=digest)).code == "not_permitted"
+        person = floor.staff(role, f"b.{role}")
+        assert refused(lambda person=person: closing.close(over, by=person, digest=digest)).code == "not_permitted"
 
 
 def test_nobody_signs_twice_whatever_their_role_became(over: date, boss: Staff) -> None:
@@ -140,9 +140,9 @@ def test_a_day_waits_for_the_closer_and_the_boxes(dealer: Hand, boss: Staff, noo
     """Harm: figures that nobody counted are signed as if somebody had."""
     on = hours.day_of(noon)
     clock.stand(noon + timedelta(days=1))
-    says = refused(lambda: closing.propose(on, by=boss)).sentence
-    assert "Rocket 1 was open at the end" in says
-    assert "A drop box of Rocket 1 is not counted" in says
+    sentence = refused(lambda: closing.propose(on, by=boss)).sentence
+    assert "Rocket 1 was open at the end" in sentence
+    assert "A drop box of Rocket 1 is not counted" in sentence
     Hand(dealer.table, boss)("close_table")
     box(dealer.table, cash=(), counted=False)
     reasons = closing.open_matters(on)
@@ -166,12 +166,12 @@ def test_figures_that_changed_since_the_first_signature_are_signed_anew(
     over: date, dealer: Hand, boss: Staff, operator: Staff, monkeypatch: Any
 ) -> None:
     """Harm: the second person signs other figures than the first, or than they saw."""
-    first = closing.propose(over, by=boss)
+    proposal = closing.propose(over, by=boss)
     assert refused(lambda: closing.close(over, by=operator, digest="0" * 64)).code == "figures_changed"
     monkeypatch.setattr(figures, "_only_edge", lambda table, worths: None)
-    assert refused(lambda: closing.close(over, by=operator, digest=first.digest)).code == "figures_changed"
+    assert refused(lambda: closing.close(over, by=operator, digest=proposal.digest)).code == "figures_changed"
     again = closing.propose(over, by=boss)
-    assert again.seq > first.seq
+    assert again.seq > proposal.seq
     assert closing.close(over, by=operator, digest=again.digest).day == over
 
 
@@ -185,13 +185,13 @@ def test_what_arrives_later_is_an_adjustment(
     clock.stand(timezone.now() + timedelta(hours=1))
     Hand(dealer.table, boss)("open_table")
     correct(dealer, boss)
-    found = closing.closed(over)
-    assert found is not None
-    assert found.as_closed == before.as_closed
-    [late] = found.adjustments
+    closed_day = closing.closed(over)
+    assert closed_day is not None
+    assert closed_day.as_closed == before.as_closed
+    [late] = closed_day.adjustments
     assert late.what == "correction of round 1"
     assert late.cents != 0
-    assert found.current.lines[0].win_cents == int(found.as_closed[0]["win_cents"]) + late.cents
+    assert closed_day.current.lines[0].win_cents == int(closed_day.as_closed[0]["win_cents"]) + late.cents
 
 
 def correct(dealer: Hand, boss: Staff) -> None:
@@ -210,12 +210,12 @@ def correct(dealer: Hand, boss: Staff) -> None:
 # --- What a forger may try ------------------------------------------------------------------------------------
 
 
-def forged(on: date, first: closing.Proposal, **changed: Any) -> None:
+def forged(on: date, proposal: closing.Proposal, **changed: Any) -> None:
     """A close as the ledger would write it, with its row, but for some of what it says."""
     content = {
-        "day": on.isoformat(), "figures": list(first.rows), "digest": first.digest,
-        "through": {row["name"]: 1 for row in first.rows}, "username": "olga",
-        "name": "Olga", "role": "operator", "proposal": first.seq, "proposed_by": first.username,
+        "day": on.isoformat(), "figures": list(proposal.rows), "digest": proposal.digest,
+        "through": {row["name"]: 1 for row in proposal.rows}, "username": "olga",
+        "name": "Olga", "role": "operator", "proposal": proposal.seq, "proposed_by": proposal.username,
     } | changed  # fmt: skip
     with transaction.atomic():
         seq = log.append(house.lock(), Draft("day", "closed", "olga Olga", content)).seq
@@ -223,7 +223,7 @@ def forged(on: date, first: closing.Proposal, **changed: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "says"),
+    ("changed", "sentence"),
     [
         ({"username": "bella"}, "as it is kept beside the log"),
         ({"proposed_by": "omar"}, "as it is kept beside the log"),
@@ -235,16 +235,18 @@ def forged(on: date, first: closing.Proposal, **changed: Any) -> None:
         ({"name": "Otto"}, "signed by Otto, and olga Olga wrote it"),
     ],
 )
-def test_a_forged_close_is_found(over: date, boss: Staff, operator: Staff, changed: dict[str, Any], says: str) -> None:
+def test_a_forged_close_is_found(
+    over: date, boss: Staff, operator: Staff, changed: dict[str, Any], sentence: str
+) -> None:
     """Harm: a day closed over other figures, or by one person, and the proof believes it."""
     forged(over, closing.propose(over, by=boss), **changed)
     fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
     assert fault is not None
-    assert says in fault.what
+    assert sentence in fault.what
 
 
 @pytest.mark.parametrize(
-    ("changed", "says"),
+    ("changed", "sentence"),
     [
         ({"role": "operator"}, "Bella may not sign it as operator"),
         ({"name": "Otto"}, "signed by Otto, and bella Bella wrote it"),
@@ -256,7 +258,7 @@ def test_a_forged_close_is_found(over: date, boss: Staff, operator: Staff, chang
     ],
 )
 def test_a_forged_first_signature_is_found(
-    over: date, boss: Staff, operator: Staff, changed: dict[str, Any], says: str
+    over: date, boss: Staff, operator: Staff, changed: dict[str, Any], sentence: str
 ) -> None:
     """Harm: figures that nobody may sign, that do not add up or come too early, and an operator signs beneath them."""
     content = closing._figures(over)._asdict() | closing._person(boss)
@@ -271,7 +273,7 @@ def test_a_forged_first_signature_is_found(
         log.append(house.lock(), Draft("day", "proposed", "bella Bella", content))
     fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
     assert fault is not None
-    assert says in fault.what
+    assert sentence in fault.what
 
 
 def test_a_first_signature_under_a_day_that_goes_on_is_found(over: date, boss: Staff) -> None:
@@ -301,15 +303,15 @@ def test_figures_that_two_people_invented_are_found(
     content = closing._figures(over)._asdict()
     [row] = content["figures"]
     invented = {name: row[name] + added for name, added in changed.items()}
-    says = signed_by_two(over, boss, content | {"figures": [row | invented]})
+    fault_text = signed_by_two(over, boss, content | {"figures": [row | invented]})
     name = next(iter(changed))
-    assert f"Rocket 1: its {name} is {invented[name]}, and the log has {row[name]}" in says
+    assert f"Rocket 1: its {name} is {invented[name]}, and the log has {row[name]}" in fault_text
 
 
 def test_a_table_left_out_of_a_close_is_found(over: date, boss: Staff, operator: Staff) -> None:
     """Harm: the table that lost most is not in the day's figures."""
-    says = signed_by_two(over, boss, closing._figures(over)._asdict() | {"figures": [], "through": {}})
-    assert "the log of Rocket 1 was not read to the end of the day" in says
+    fault_text = signed_by_two(over, boss, closing._figures(over)._asdict() | {"figures": [], "through": {}})
+    assert "the log of Rocket 1 was not read to the end of the day" in fault_text
 
 
 def signed_by_two(on: date, boss: Staff, content: dict[str, Any]) -> str:
@@ -318,9 +320,9 @@ def signed_by_two(on: date, boss: Staff, content: dict[str, Any]) -> str:
     content = content | {"digest": sha256(canonical(named)).hexdigest()}
     with transaction.atomic():
         log.append(house.lock(), Draft("day", "proposed", "bella Bella", content | closing._person(boss)))
-    first = closing.proposal(on)
-    assert first is not None
-    forged(on, first, **content)
+    proposal = closing.proposal(on)
+    assert proposal is not None
+    forged(on, proposal, **content)
     fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
     assert fault is not None
     return fault.what
@@ -333,13 +335,13 @@ def signed_by_two(on: date, boss: Staff, content: dict[str, Any]) -> str:
 def test_a_day_is_closed_once_by_whoever_comes_first(over: date, boss: Staff, operator: Staff) -> None:
     """Harm: two operators close one day, over figures of two moments."""
     proposals = at_once(*[lambda: closing.propose(over, by=boss)] * 4)
-    assert len({one.seq for one in proposals}) == 1
+    assert len({proposal.seq for proposal in proposals}) == 1
     digest = proposals[0].digest
-    others = [operator, floor.staff(Role.OPERATOR, "otto")]
-    results = at_once(*[lambda who=who: closing.close(over, by=who, digest=digest) for who in others * 2])
+    operators = [operator, floor.staff(Role.OPERATOR, "otto")]
+    results = at_once(*[lambda by=by: closing.close(over, by=by, digest=digest) for by in operators * 2])
     assert DayClose.objects.count() == 1
-    assert {one.code for one in results if isinstance(one, Refused)} == {"day_closed"}
-    assert len({one.pk for one in results if isinstance(one, DayClose)}) == 1
+    assert {result.code for result in results if isinstance(result, Refused)} == {"day_closed"}
+    assert len({result.pk for result in results if isinstance(result, DayClose)}) == 1
     assert LogEntry.objects.filter(book__name=HOUSE, subject="day", kind="closed").count() == 1
 
 
@@ -351,13 +353,13 @@ def test_terminals_sign_a_days_figures(over: date, operator: Staff) -> None:
     terminal.makes_key(operator)
     terminal_keys.demand(by=operator)
     assert refused(lambda: closing.propose(over, by=boss)).code == "not_attested"
-    sent, url = {"badge": "301", "pin": floor.PIN}, f"/pit/reports/{over}/close"
+    signature, url = {"badge": "301", "pin": floor.PIN}, f"/pit/reports/{over}/close"
 
     def page() -> str:
         return browser.get("/pit/reports/", {"day": str(over)}).content.decode()
 
-    form = fills_in(terminal, page(), sent)
-    wrong = fills_in(terminal, page().replace(str(over), "2026-01-01"), sent)
+    form = fills_in(terminal, page(), signature)
+    wrong = fills_in(terminal, page().replace(str(over), "2026-01-01"), signature)
     browser.post(url, wrong)
     assert "signature does not hold" in page()
     browser.post(url, wrong | {"pin": "9999"})
@@ -371,7 +373,7 @@ def test_terminals_sign_a_days_figures(over: date, operator: Staff) -> None:
     assert "This terminal did not sign" in page()
     assert closing.closed(over) is None
     browser.post(url, fills_in(terminal, page(), closes_it))
-    found = closing.closed(over)
-    assert found is not None
-    assert found.close.closed_by == second.username
+    closed_day = closing.closed(over)
+    assert closed_day is not None
+    assert closed_day.close.closed_by == second.username
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None

@@ -28,8 +28,8 @@ def today() -> figures.Report:
 
 
 def line() -> Figures:
-    [found] = today().lines
-    return found
+    [row] = today().lines
+    return row
 
 
 def plays(dealer: Hand, *, seat1: int = 2_000, seat4: int = 5_000) -> int:
@@ -51,7 +51,7 @@ def box(table: Table, *, cash: tuple[tuple[int, int], ...], counted: bool = True
     """The drop box is carried away, and counted twice unless somebody waits for it."""
     carriers = [somebody(Role.SECURITY, "sam"), somebody(Role.SECURITY, "sue")]
     signs(table, carriers[0], inputs.BeginSlip("drop", (), "B1"))
-    slip = next(one.name for one in standing.of(table).slips if one.series.name == "drop")
+    slip = next(slip.name for slip in standing.of(table).slips if slip.series.name == "drop")
     signs(table, carriers[1], inputs.SignSlip(slip, "witnessed"))
     if counted:
         count(table, slip, cash)
@@ -74,11 +74,11 @@ def test_win_by_the_formula_is_what_the_rounds_won(dealer: Hand) -> None:
     """Harm: operators are judged by a number that the rounds do not bear out."""
     won = plays(dealer) + plays(dealer)
     dealer("sell_chips", amount_cents=30_000)
-    found = line()
-    assert found.win_cents == won
-    assert (found.drop_cents, found.drop_is) == (30_000, EXPECTED)
-    assert (found.handle_cents, found.rounds) == (14_000, 2)
-    assert (found.opener_is, found.closer_is) == (COUNTED, LEDGER)
+    row = line()
+    assert row.win_cents == won
+    assert (row.drop_cents, row.drop_is) == (30_000, EXPECTED)
+    assert (row.handle_cents, row.rounds) == (14_000, 2)
+    assert (row.opener_is, row.closer_is) == (COUNTED, LEDGER)
 
 
 def test_fills_and_counts_do_not_change_what_was_won_but_a_variance_does(dealer: Hand) -> None:
@@ -91,9 +91,9 @@ def test_fills_and_counts_do_not_change_what_was_won_but_a_variance_does(dealer:
     assert line().win_cents == won
     boss = Hand(dealer.table, Staff.objects.get(username="bella"))
     floor.counted(boss, "closer", -500)
-    found = line()
-    assert found.win_cents == won - 500
-    assert found.closer_is == COUNTED
+    row = line()
+    assert row.win_cents == won - 500
+    assert row.closer_is == COUNTED
     boss("open_table")
     assert line().win_cents == won - 500
 
@@ -106,10 +106,10 @@ def test_a_box_that_was_counted_replaces_what_was_expected(dealer: Hand) -> None
     assert line().drop_is == EXPECTED
     slip = standing.of(dealer.table).slips[-1].name
     count(dealer.table, slip, ((10_000, 2), (5_000, 1)))
-    found = line()
-    assert (found.drop_cents, found.drop_is) == (25_000, COUNTED)
-    assert found.win_cents == won - 5_000
-    assert found.hold_permille == round(found.win_cents * 1000 / 25_000)
+    row = line()
+    assert (row.drop_cents, row.drop_is) == (25_000, COUNTED)
+    assert row.win_cents == won - 5_000
+    assert row.hold_permille == round(row.win_cents * 1000 / 25_000)
 
 
 def test_what_is_dropped_after_a_count_waits_for_the_next(dealer: Hand) -> None:
@@ -138,10 +138,10 @@ def test_a_table_with_a_pot_wins_its_time_charge(clock: Clock) -> None:
     assert figures.between(*span).lines[0].win_cents == 0
     clock.stand(start + timedelta(minutes=31))
     dealer("time_charge")
-    [found] = figures.between(*span).lines
-    assert found.win_cents == 3 * 500
-    assert found.drop_cents == 25_000
-    assert found.theoretical is None
+    [row] = figures.between(*span).lines
+    assert row.win_cents == 3 * 500
+    assert row.drop_cents == 25_000
+    assert row.theoretical is None
 
 
 def test_the_theoretical_win_is_handle_times_edge(dealer: Hand) -> None:
@@ -170,10 +170,10 @@ def test_spans_that_join_add_up(dealer: Hand, clock: Clock) -> None:
     clock.stand(edges[-1])
     parts = [figures.between(*edge).lines[0] for edge in pairwise(edges)]
     whole = figures.between(edges[0], edges[-1]).lines[0]
-    assert sum(one.win_cents for one in parts) == whole.win_cents == won + 500
-    assert [one.rounds for one in parts] == [1, 1, 1]
-    assert sum(one.open_seconds for one in parts) == whole.open_seconds == 12 * 3600
-    assert [one.opener_is for one in parts] == [LEDGER] * 3
+    assert sum(part.win_cents for part in parts) == whole.win_cents == won + 500
+    assert [part.rounds for part in parts] == [1, 1, 1]
+    assert sum(part.open_seconds for part in parts) == whole.open_seconds == 12 * 3600
+    assert [part.opener_is for part in parts] == [LEDGER] * 3
     assert parts[0].closer_cents == parts[1].opener_cents
 
 
@@ -184,18 +184,18 @@ def test_a_correction_belongs_to_the_day_of_its_round(dealer: Hand, clock: Clock
     dealer.bets(seat1=1_000)
     dealer.cards(5, 3)
     dealer.pay()
-    first = line()
+    row = line()
     clock.stand(start + timedelta(days=2))
-    boss, other = Staff.objects.get(username="bella"), floor.staff(Role.PIT_BOSS, "bert")
+    boss, colleague = Staff.objects.get(username="bella"), floor.staff(Role.PIT_BOSS, "bert")
     number = dealer.now.round.number if dealer.now.round else 0
     handed = dealer.now.round.settled[0].net_cents - 300 if dealer.now.round else 0
     proposed = inputs.ProposeCorrection(number, 1, handed, "Paid 3 too little")
     record(dealer.table, proposed, boss)
-    record(dealer.table, inputs.SignCorrection(f"correction/{timezone.localtime().year}/1"), other)
+    record(dealer.table, inputs.SignCorrection(f"correction/{timezone.localtime().year}/1"), colleague)
     then = figures.between(start - timedelta(hours=1), start + timedelta(days=1))
-    now = figures.between(start + timedelta(days=1), start + timedelta(days=3))
-    assert then.lines[0].win_cents + now.lines[0].win_cents == first.win_cents
-    assert now.lines[0].win_cents == 0
+    later = figures.between(start + timedelta(days=1), start + timedelta(days=3))
+    assert then.lines[0].win_cents + later.lines[0].win_cents == row.win_cents
+    assert later.lines[0].win_cents == 0
 
 
 def record(table: Table, entered: Any, by: Staff) -> None:
@@ -210,14 +210,14 @@ def test_a_report_of_many_tables_asks_as_often_as_of_one(dealer: Hand) -> None:
     plays(dealer)
     span = shifts.span(shifts.day_of(timezone.now()))
     figures.between(*span)
-    with CaptureQueriesContext(connection) as one:
+    with CaptureQueriesContext(connection) as queries:
         figures.between(*span)
     for number in range(2, 6):
-        made = floor.table(f"Rocket {number}", options={"decks": 6})
-        Hand(made, Staff.objects.get(username="bella"))("open_table")
-    with CaptureQueriesContext(connection) as many:
+        table = floor.table(f"Rocket {number}", options={"decks": 6})
+        Hand(table, Staff.objects.get(username="bella"))("open_table")
+    with CaptureQueriesContext(connection) as captured:
         report = figures.between(*span)
     assert len(report.lines) == 5
-    assert len(many) == len(one) <= 8
+    assert len(captured) == len(queries) <= 8
     assert report.pit.win_cents == sum(line.win_cents for line in report.lines)
     assert [game.name for game in report.games] == ["Rocket"]

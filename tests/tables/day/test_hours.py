@@ -57,43 +57,43 @@ def calendar(*periods: Hours) -> Calendar:
 )
 def test_a_day_is_as_long_as_the_clocks_make_it(zone: str, day: date, length: timedelta, third: timedelta) -> None:
     """Harm: an hour of a night's play that belongs to two days, or to none."""
-    made = calendar(hours(zone))
-    start, end = made.span(day)
+    days = calendar(hours(zone))
+    start, end = days.span(day)
     assert end - start == length
-    assert [one.end - one.start for one in made.shifts_of(day)] == [8 * HOUR, 8 * HOUR, third]
+    assert [shift.end - shift.start for shift in days.shifts_of(day)] == [8 * HOUR, 8 * HOUR, third]
 
 
 def test_a_start_that_clocks_leap_over_is_the_moment_of_the_leap() -> None:
     """Harm: at 2:30, which that night does not have, nobody knows which shift it is; or the next one starts earlier."""
-    made = calendar(hours("America/New_York", time(2, 30), (("Night", time(2, 30)), ("Late", time(3)))))
+    days = calendar(hours("America/New_York", time(2, 30), (("Night", time(2, 30)), ("Late", time(3)))))
     leap = datetime(2026, 3, 8, 7, tzinfo=UTC)
-    assert made.span(date(2026, 3, 8)).start == leap
-    assert made.shifts_of(date(2026, 3, 8))[0] == ("Late", leap, made.span(date(2026, 3, 8)).end)
-    assert [one.name for one in made.shifts_of(date(2026, 3, 9))] == ["Night", "Late"]
+    assert days.span(date(2026, 3, 8)).start == leap
+    assert days.shifts_of(date(2026, 3, 8))[0] == ("Late", leap, days.span(date(2026, 3, 8)).end)
+    assert [shift.name for shift in days.shifts_of(date(2026, 3, 9))] == ["Night", "Late"]
 
 
 def test_a_start_that_clocks_show_twice_is_the_first_one() -> None:
     """Harm: the day begins twice."""
-    made = calendar(hours("America/New_York", time(1, 30), (("Night", time(1, 30)),)))
-    assert made.span(date(2026, 11, 1)).start == datetime(2026, 11, 1, 5, 30, tzinfo=UTC)
+    days = calendar(hours("America/New_York", time(1, 30), (("Night", time(1, 30)),)))
+    assert days.span(date(2026, 11, 1)).start == datetime(2026, 11, 1, 5, 30, tzinfo=UTC)
 
 
 def test_a_date_that_a_calendar_leaves_out_has_no_time() -> None:
     """Harm: Samoa's 30 December 2011, which never was, takes a day's play with it."""
-    made = calendar(hours("Pacific/Apia", time(0), (("Day", time(0)),)))
-    start, end = made.span(date(2011, 12, 30))
+    days = calendar(hours("Pacific/Apia", time(0), (("Day", time(0)),)))
+    start, end = days.span(date(2011, 12, 30))
     assert start == end
-    assert made.day_of(start) == date(2011, 12, 31)
-    assert made.day_of(start - timedelta(microseconds=1)) == date(2011, 12, 29)
-    assert made.shifts_of(date(2011, 12, 30)) == []
+    assert days.day_of(start) == date(2011, 12, 31)
+    assert days.day_of(start - timedelta(microseconds=1)) == date(2011, 12, 29)
+    assert days.shifts_of(date(2011, 12, 30)) == []
 
 
 def test_a_shift_after_midnight_belongs_to_the_day_before() -> None:
     """Harm: the win of a Friday night is told on Saturday."""
-    made = calendar(hours("UTC", time(14), (("Evening", time(14)), ("Night", time(2)))))
+    days = calendar(hours("UTC", time(14), (("Evening", time(14)), ("Night", time(2)))))
     late = datetime(2026, 5, 2, 3, tzinfo=UTC)
-    assert made.day_of(late) == date(2026, 5, 1)
-    assert made.shift_of(late) == (
+    assert days.day_of(late) == date(2026, 5, 1)
+    assert days.shift_of(late) == (
         "Night",
         datetime(2026, 5, 2, 2, tzinfo=UTC),
         datetime(2026, 5, 2, 14, tzinfo=UTC),
@@ -112,8 +112,8 @@ def any_hours(draw: st.DrawFn, from_day: date = date.min) -> Hours:
     """A house that starts its day and its shifts whenever it likes."""
     starts = draw(MINUTES)
     later = sorted(draw(st.sets(st.integers(1, 24 * 60 - 1), max_size=4)))
-    at = [divmod((starts + minutes) % (24 * 60), 60) for minutes in (0, *later)]
-    named = tuple((f"Shift {number}", time(*one)) for number, one in enumerate(at, 1))
+    clocks = [divmod((starts + minutes) % (24 * 60), 60) for minutes in (0, *later)]
+    named = tuple((f"Shift {number}", time(*clock)) for number, clock in enumerate(clocks, 1))
     return Hours(from_day, draw(ZONES), named[0][1], named)
 
 
@@ -121,32 +121,32 @@ MOMENTS = st.datetimes(datetime(1995, 1, 1), datetime(2060, 1, 1), timezones=st.
 
 
 @given(any_hours(), MOMENTS)
-def test_every_moment_belongs_to_one_day_and_one_shift(made: Hours, moment: datetime) -> None:
+def test_every_moment_belongs_to_one_day_and_one_shift(period: Hours, moment: datetime) -> None:
     """Harm: chips that are counted in two shifts, or in none."""
-    known = calendar(made)
-    day = known.day_of(moment)
-    start, end = known.span(day)
+    days = calendar(period)
+    day = days.day_of(moment)
+    start, end = days.span(day)
     assert start <= moment < end
-    assert known.span(day + DAY).start == end
-    found = known.shifts_of(day)
-    assert found[0].start == start
-    assert found[-1].end == end
-    assert all(earlier.end == later.start for earlier, later in pairwise(found))
-    assert sum(one.start <= moment < one.end for one in found) == 1
-    assert known.shift_of(moment) in found
+    assert days.span(day + DAY).start == end
+    day_shifts = days.shifts_of(day)
+    assert day_shifts[0].start == start
+    assert day_shifts[-1].end == end
+    assert all(earlier.end == later.start for earlier, later in pairwise(day_shifts))
+    assert sum(shift.start <= moment < shift.end for shift in day_shifts) == 1
+    assert days.shift_of(moment) in day_shifts
 
 
 @given(any_hours(), any_hours(from_day=date(2026, 6, 1)), st.integers(-80 * 60, 80 * 60))
 def test_days_join_where_the_hours_change(before: Hours, after: Hours, minutes: int) -> None:
     """Harm: a house that moves its clock loses the hours between the old day and the new one."""
-    known = calendar(before)
-    if shifts.faults(after, known, datetime(2026, 5, 20, tzinfo=UTC)):
+    days = calendar(before)
+    if shifts.faults(after, days, datetime(2026, 5, 20, tzinfo=UTC)):
         return
-    known = known.with_hours(after)
-    moment = known.span(date(2026, 6, 1)).start + timedelta(minutes=minutes)
-    start, end = known.span(known.day_of(moment))
+    days = days.with_hours(after)
+    moment = days.span(date(2026, 6, 1)).start + timedelta(minutes=minutes)
+    start, end = days.span(days.day_of(moment))
     assert start <= moment < end
-    assert sum(one.start <= moment < one.end for one in known.shifts_of(known.day_of(moment))) == 1
+    assert sum(shift.start <= moment < shift.end for shift in days.shifts_of(days.day_of(moment))) == 1
 
 
 # --- What may be set ------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("changed", "setting", "says"),
+    ("changed", "setting", "expected"),
     [
         ({"time_zone": "Berlin"}, "time_zone", "IANA"),
         ({"time_zone": "../../etc/passwd"}, "time_zone", "IANA"),
@@ -170,19 +170,19 @@ NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
         ({"shifts": (("A", time(6)), ("B", time(6, 0, 30)))}, "shifts", "on the minute"),
     ],
 )
-def test_hours_that_make_no_day_are_refused(changed: dict[str, Any], setting: str, says: str) -> None:
+def test_hours_that_make_no_day_are_refused(changed: dict[str, Any], setting: str, expected: str) -> None:
     """Harm: a day that nobody can say the beginning of."""
-    found = shifts.faults(replace(hours(from_day=date(2026, 6, 1)), **changed), calendar(hours()), NOW)
-    assert says in found[setting]
+    faults = shifts.faults(replace(hours(from_day=date(2026, 6, 1)), **changed), calendar(hours()), NOW)
+    assert expected in faults[setting]
 
 
 def test_a_clock_that_would_leave_no_time_for_the_day_before_is_refused() -> None:
     """Harm: from Honolulu's clock to Kiritimati's, a whole day's figures have no hours to be made in."""
-    known = calendar(hours("Pacific/Honolulu"))
+    days = calendar(hours("Pacific/Honolulu"))
     moved = hours("Pacific/Kiritimati", from_day=date(2026, 6, 1))
-    assert "less than an hour" in shifts.faults(moved, known, NOW)["day_starts"]
+    assert "less than an hour" in shifts.faults(moved, days, NOW)["day_starts"]
     later = hours("Pacific/Kiritimati", time(14), (("Day", time(14)),), date(2026, 6, 1))
-    assert shifts.faults(later, known, NOW) == {}
+    assert shifts.faults(later, days, NOW) == {}
 
 
 # --- In the house ---------------------------------------------------------------------------------------------
@@ -201,18 +201,18 @@ def soon() -> date:
 
 def test_a_house_that_set_nothing_has_three_shifts_from_six(operator: Staff) -> None:
     """Harm: a report that needs a setting which nobody has made yet."""
-    at = datetime(2026, 5, 20, 5, 59, tzinfo=UTC)
-    assert shifts.day_of(at) == date(2026, 5, 19)
-    assert shifts.shift_of(at).name == "Grave"
-    assert [one.name for one in shifts.shifts_of(date(2026, 5, 19))] == ["Day", "Swing", "Grave"]
+    moment = datetime(2026, 5, 20, 5, 59, tzinfo=UTC)
+    assert shifts.day_of(moment) == date(2026, 5, 19)
+    assert shifts.shift_of(moment).name == "Grave"
+    assert [shift.name for shift in shifts.shifts_of(date(2026, 5, 19))] == ["Day", "Swing", "Grave"]
 
 
 def test_hours_change_for_days_to_come_only(operator: Staff) -> None:
     """Harm: a day that was reported changes its bounds afterwards, and its win with them."""
     today = shifts.span(shifts.day_of(timezone.now()))
-    made = replace(hours("Europe/Berlin"), from_day=soon())
-    row = shifts.set_hours(made, by=operator)
-    assert shifts.calendar().periods[-1] == made
+    berlin = replace(hours("Europe/Berlin"), from_day=soon())
+    row = shifts.set_hours(berlin, by=operator)
+    assert shifts.calendar().periods[-1] == berlin
     assert shifts.span(shifts.day_of(timezone.now())).start == today.start
     entry = LogEntry.objects.get(seq=row.seq, book__name=HOUSE)
     assert (entry.subject, entry.kind, entry.by) == ("hours", "changed", "omar Omar")
@@ -221,17 +221,17 @@ def test_hours_change_for_days_to_come_only(operator: Staff) -> None:
         "the day starts at 06:00 in Europe/Berlin: Day 06:00, Swing 14:00, Grave 22:00"
     )
     with pytest.raises(Refused, match="have not begun"):
-        shifts.set_hours(replace(made, from_day=soon() - 2 * DAY), by=operator)
+        shifts.set_hours(replace(berlin, from_day=soon() - 2 * DAY), by=operator)
 
 
 def test_a_day_that_has_begun_by_the_clock_to_come_is_none_to_come() -> None:
     """Harm: a clock an hour ahead ends the day that goes on, and what was dealt in its last hour is the next one's."""
-    known, now = calendar(hours("UTC")), datetime(2026, 11, 22, 5, 17, tzinfo=UTC)
-    assert known.day_of(now) == date(2026, 11, 21)
-    wrong = shifts.faults(hours("Europe/Berlin", from_day=date(2026, 11, 22)), known, now)
+    days, moment = calendar(hours("UTC")), datetime(2026, 11, 22, 5, 17, tzinfo=UTC)
+    assert days.day_of(moment) == date(2026, 11, 21)
+    wrong = shifts.faults(hours("Europe/Berlin", from_day=date(2026, 11, 22)), days, moment)
     assert wrong["from_day"].startswith("Hours are set for days that have not begun: from 2026-11-23 on")
-    assert shifts.faults(hours("Europe/Berlin", from_day=date(2026, 11, 23)), known, now) == {}
-    assert shifts.faults(hours("UTC", from_day=date(2026, 11, 22)), known, now) == {}
+    assert shifts.faults(hours("Europe/Berlin", from_day=date(2026, 11, 23)), days, moment) == {}
+    assert shifts.faults(hours("UTC", from_day=date(2026, 11, 22)), days, moment) == {}
 
 
 def test_a_day_to_come_can_be_set_again(operator: Staff) -> None:
@@ -245,9 +245,9 @@ def test_a_day_to_come_can_be_set_again(operator: Staff) -> None:
 @pytest.mark.parametrize("role", [Role.DEALER, Role.PIT_BOSS, Role.AUDITOR])
 def test_only_an_operator_sets_hours(operator: Staff, role: Role) -> None:
     """Harm: who is judged by a day's figures chooses where the day ends."""
-    other = Staff.objects.create_staff("other", name="Other", role=role)
+    person = Staff.objects.create_staff("other", name="Other", role=role)
     with pytest.raises(Refused) as refused:
-        shifts.set_hours(hours(from_day=soon()), by=other)
+        shifts.set_hours(hours(from_day=soon()), by=person)
     assert refused.value.code == "not_permitted"
 
 
@@ -257,10 +257,10 @@ def test_two_operators_at_once_are_both_written_in_one_order(transactional_db: N
     cage.open_house()
     by = Staff.objects.create_staff("omar", name="Omar", role=Role.OPERATOR)
     day = soon() + timedelta(days=1)  # by no clock of these has it begun
-    made = [hours(zone, from_day=day) for zone in ("Europe/Berlin", "Europe/Paris", "Asia/Tokyo")]
-    rows = at_once(*[lambda one=one: shifts.set_hours(one, by=by) for one in made])
-    last = max(rows, key=lambda row: row.seq)
-    assert shifts.calendar().hours_of(day).time_zone == last.time_zone
+    choices = [hours(zone, from_day=day) for zone in ("Europe/Berlin", "Europe/Paris", "Asia/Tokyo")]
+    rows = at_once(*[lambda choice=choice: shifts.set_hours(choice, by=by) for choice in choices])
+    newest = max(rows, key=lambda row: row.seq)
+    assert shifts.calendar().hours_of(day).time_zone == newest.time_zone
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
@@ -268,50 +268,50 @@ def test_two_operators_at_once_are_both_written_in_one_order(transactional_db: N
 
 
 def house_fault() -> str:
-    found = proofs.verify(Book.objects.get(name=HOUSE)).fault
-    assert found is not None, "the forgery was believed"
-    return found.what
+    breach = proofs.verify(Book.objects.get(name=HOUSE)).fault
+    assert breach is not None, "the forgery was believed"
+    return breach.what
 
 
-def written(made: Hours, **content: Any) -> int:
+def forge_entry(period: Hours, **content: Any) -> int:
     """An entry about hours as the ledger would write it, with no more care than that."""
-    before = asdict(shifts.default().spelled()) | {"from_day": str(made.from_day)}
+    before = asdict(shifts.default().spelled()) | {"from_day": str(period.from_day)}
     with transaction.atomic():
-        draft = Draft("hours", "changed", "omar Omar", {**asdict(made.spelled()), "before": before, **content})
+        draft = Draft("hours", "changed", "omar Omar", {**asdict(period.spelled()), "before": before, **content})
         return log.append(house.lock(), draft).seq
 
 
-def beside(made: Hours, seq: int) -> None:
-    facts = {"time_zone": made.time_zone, "day_starts": made.day_starts, "shifts": made.spelled().shifts}
-    HouseHours.objects.create(seq=seq, from_day=made.from_day, by="omar Omar", at=timezone.now(), **facts)
+def forge_row(period: Hours, seq: int) -> None:
+    facts = {"time_zone": period.time_zone, "day_starts": period.day_starts, "shifts": period.spelled().shifts}
+    HouseHours.objects.create(seq=seq, from_day=period.from_day, by="omar Omar", at=timezone.now(), **facts)
 
 
 def test_hours_of_a_day_that_had_begun_are_found(operator: Staff) -> None:
     """Harm: whoever has the database moves yesterday's end to where it suits them."""
-    made = hours("Europe/Berlin", from_day=soon() - 2 * DAY)
-    beside(made, written(made))
+    berlin = hours("Europe/Berlin", from_day=soon() - 2 * DAY)
+    forge_row(berlin, forge_entry(berlin))
     assert "have not begun" in house_fault()
 
 
 def test_an_entry_without_its_row_and_a_row_without_its_entry_are_found(operator: Staff) -> None:
     """Harm: the house lives by hours that its log does not know."""
-    made = hours("Europe/Berlin", from_day=soon())
-    shifts.set_hours(made, by=operator)
-    beside(hours("Asia/Tokyo", from_day=soon()), 10_000)
+    berlin = hours("Europe/Berlin", from_day=soon())
+    shifts.set_hours(berlin, by=operator)
+    forge_row(hours("Asia/Tokyo", from_day=soon()), 10_000)
     assert "a row of gaming day and shifts names it" in house_fault()
 
 
 def test_an_entry_that_says_other_hours_than_its_row_is_found(operator: Staff) -> None:
     """Harm: the log is shown, and the house lives by the row."""
-    made = hours("Europe/Berlin", from_day=soon())
-    beside(replace(made, time_zone="Asia/Tokyo"), written(made))
+    berlin = hours("Europe/Berlin", from_day=soon())
+    forge_row(replace(berlin, time_zone="Asia/Tokyo"), forge_entry(berlin))
     assert "beside the log, are others" in house_fault()
 
 
 def test_an_entry_that_tells_another_past_is_found(operator: Staff) -> None:
     """Harm: the change looks smaller than it was."""
-    made = hours("Europe/Berlin", from_day=soon())
-    beside(made, written(made, before=asdict(made.spelled())))
+    berlin = hours("Europe/Berlin", from_day=soon())
+    forge_row(berlin, forge_entry(berlin, before=asdict(berlin.spelled())))
     assert "the hours were others before it: its before.time_zone" in house_fault()
 
 
@@ -327,8 +327,8 @@ def signed_in(staff: Staff) -> Client:
 def test_an_operator_sets_hours_in_the_admin(operator: Staff) -> None:
     """Harm: a setting that only a programmer can make."""
     client, page = signed_in(operator), reverse("admin:tables_househours_add")
-    shown = client.get(page).content.decode()
-    assert "Day 06:00\nSwing 14:00\nGrave 22:00" in shown
+    form = client.get(page).content.decode()
+    assert "Day 06:00\nSwing 14:00\nGrave 22:00" in form
     typed = {"from_day": str(soon()), "time_zone": "Europe/Berlin", "day_starts": "08:00", "shifts": "Day 06:00"}
     answer = client.post(page, typed)
     assert "starts with the day, at 08:00" in answer.content.decode()
@@ -346,8 +346,8 @@ def test_an_operator_sets_hours_in_the_admin(operator: Staff) -> None:
 
 def test_pages_tell_the_time_as_the_house_does(operator: Staff) -> None:
     """Harm: a slip that says 03:10 beside a gaming day that ended at 06:00, because the server stands elsewhere."""
-    there = replace(hours("Pacific/Auckland"), from_day=date(2020, 1, 1)).spelled()
-    rows = {name: getattr(there, name) for name in ("from_day", "time_zone", "day_starts", "shifts")}
+    auckland = replace(hours("Pacific/Auckland"), from_day=date(2020, 1, 1)).spelled()
+    rows = {name: getattr(auckland, name) for name in ("from_day", "time_zone", "day_starts", "shifts")}
     house_clock.forget()
     HouseHours.objects.create(seq=1, at=timezone.now(), **rows)
     alert = alerts.raise_alert(None, "test", "Something to look at")

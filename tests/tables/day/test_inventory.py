@@ -214,10 +214,10 @@ def test_a_days_inventory_stays_what_it_was(clock: Clock) -> None:
 def test_more_tables_take_no_more_statements() -> None:
     """Harm: a report that takes minutes on a floor of forty tables."""
     floor.table()
-    with CaptureQueriesContext(connection) as first:
+    with CaptureQueriesContext(connection) as queries:
         now()
     for number in range(2, 5):
         floor.table(f"Rocket {number}")
     with CaptureQueriesContext(connection) as second:
         now()
-    assert len(second) == len(first)
+    assert len(second) == len(queries)

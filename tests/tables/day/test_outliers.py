@@ -105,8 +105,8 @@ def of_war() -> Game:
     rules, chance = war_game.Rules(), np.random.default_rng(8)
     cards = chance.permuted(np.tile(np.repeat(np.arange(13), 24), (DAYS * ROUNDS // 10, 1)), axis=1)
     rounds = cards[:, :300].reshape(-1, 30)[: DAYS * ROUNDS]
-    seats, dealer, again, last = rounds[:, :4], rounds[:, 4:5], rounds[:, 5:9], rounds[:, 9:10]
-    war = np.where(again == last, 1, np.where(again > last, 1, -2))
+    seats, dealer, again, dealers_war = rounds[:, :4], rounds[:, 4:5], rounds[:, 5:9], rounds[:, 9:10]
+    war = np.where(again == dealers_war, 1, np.where(again > dealers_war, 1, -2))
     nets = {
         "main": np.where(seats == dealer, war, np.sign(seats - dealer)).astype(float),
         "tie": np.where(seats == dealer, 10.0, -1.0),
@@ -128,9 +128,9 @@ def flagged(game: Game, bets: Bets, together: Covariances | None = None) -> int:
     won = sum(game.nets[bet].reshape(DAYS, ROUNDS, -1)[:, :, : len(cents)] @ cents for bet, cents in bets.items())
     stakes = {bet: ROUNDS * sum(cents) for bet, cents in bets.items()}
     squares = {}
-    for first, second in pairs_of(bets):
-        seat = sum(x * y for x, y in zip(bets[first], bets[second], strict=True))
-        squares[first, second] = Staked(ROUNDS * seat, ROUNDS * (sum(bets[first]) * sum(bets[second]) - seat))
+    for bet, partner in pairs_of(bets):
+        seat = sum(x * y for x, y in zip(bets[bet], bets[partner], strict=True))
+        squares[bet, partner] = Staked(ROUNDS * seat, ROUNDS * (sum(bets[bet]) * sum(bets[partner]) - seat))
     days = (
         outliers.of_chance(round(-day.sum()), stakes, squares, game.edges, together or game.together)
         for day in np.asarray(won)
@@ -141,8 +141,8 @@ def flagged(game: Game, bets: Bets, together: Covariances | None = None) -> int:
 def alone(together: Covariances) -> Covariances:
     """As if no two wagers and no two seats had anything in common."""
     return {
-        (first, second): Together(both.seat if first == second else 0.0, 0.0)
-        for (first, second), both in together.items()
+        (bet, partner): Together(shared.seat if bet == partner else 0.0, 0.0)
+        for (bet, partner), shared in together.items()
     }
 
 
@@ -183,9 +183,9 @@ def test_a_hold_like_every_other_is_flagged_one_time_in_twenty(days: int) -> Non
     chance = random.Random(days)
     flagged = 0
     for _ in range(1_000):
-        holds = [Fraction(round(chance.gauss(200, 60)), 1_000) for _ in range(days + 1)]
-        found = outliers.of_habit(holds[0], holds[1:])
-        flagged += found is not None and found.flagged
+        hold_shares = [Fraction(round(chance.gauss(200, 60)), 1_000) for _ in range(days + 1)]
+        outlier = outliers.of_habit(hold_shares[0], hold_shares[1:])
+        flagged += outlier is not None and outlier.flagged
     assert 32 <= flagged <= 68
 
 
@@ -193,9 +193,9 @@ def test_a_hold_far_off_its_table_is_flagged_and_a_new_table_is_not() -> None:
     """Harm: a box that is robbed every night from one night on."""
     chance = random.Random(6)
     before = [Fraction(round(chance.gauss(200, 30)), 1_000) for _ in range(30)]
-    found = outliers.of_habit(Fraction(50, 1_000), before)
-    assert found is not None
-    assert found.flagged
+    outlier = outliers.of_habit(Fraction(50, 1_000), before)
+    assert outlier is not None
+    assert outlier.flagged
     assert outliers.of_habit(Fraction(50, 1_000), before[:9]) is None
 
 
@@ -210,11 +210,11 @@ def test_a_days_tables_are_looked_at() -> None:
     """Harm: a method that never meets the floor's own rounds."""
     dealer, _ = dealt(options={"decks": 6})
     plays(dealer)
-    [found] = outliers.day(hours.day_of(timezone.now()))
-    assert found.win is not None
-    assert found.win.low < 0 < found.win.high
-    assert found.hold is None
-    assert not found.flagged
+    [outlier] = outliers.day(hours.day_of(timezone.now()))
+    assert outlier.win is not None
+    assert outlier.win.low < 0 < outlier.win.high
+    assert outlier.hold is None
+    assert not outlier.flagged
 
 
 @pytest.mark.django_db
@@ -234,8 +234,8 @@ def test_wagers_and_seats_of_a_round_are_multiplied_and_others_are_not() -> None
         ("tie", "tie"): Staked(1_000**2, 0),
         ("banker", "banker"): Staked(4_000**2, 0),
     }
-    [found] = outliers.day(today, report)
-    assert found.win is not None
+    [outlier] = outliers.day(today, report)
+    assert outlier.win is not None
     variance = baccarat.covariances(baccarat_game.Rules())
     expected = sum(
         factor * variance[pair].seat * cents
@@ -246,7 +246,7 @@ def test_wagers_and_seats_of_a_round_are_multiplied_and_others_are_not() -> None
             (("banker", "banker"), 1, 4_000**2),
         )
     )
-    assert (found.win.high - found.win.low) / 2 == pytest.approx(1.959964 * expected**0.5, rel=1e-6)
+    assert (outlier.win.high - outlier.win.low) / 2 == pytest.approx(1.959964 * expected**0.5, rel=1e-6)
 
 
 def baccarat_round(dealer: Hand, bets: Mapping[tuple[int, str], int]) -> None:

@@ -68,11 +68,11 @@ class House:
         record(self.dealer.table, inputs.SignCorrection(name), self.bert)
 
 
-def both(first: date, last: date) -> tuple[list[Any], list[Any]]:
+def two_ways(first_day: date, last_day: date) -> tuple[list[Any], list[Any]]:
     """From what was signed; and from all rows."""
-    known = hours.calendar()
-    long = figures.between(known.span(first).start, known.span(last).end)
-    return [one.row() for one in to_date.whole(first, last).lines], [one.row() for one in long.lines]
+    calendar = hours.calendar()
+    long = figures.between(calendar.span(first_day).start, calendar.span(last_day).end)
+    return [line.row() for line in to_date.whole(first_day, last_day).lines], [line.row() for line in long.lines]
 
 
 def test_to_date_is_the_long_span_whatever_arrives_later(clock: Clock) -> None:
@@ -82,28 +82,28 @@ def test_to_date_is_the_long_span_whatever_arrives_later(clock: Clock) -> None:
         house.play(number)
         house.finish(variance_cents=-500 * number)
     house.play(3)
-    last = house.first + 3 * DAY
+    last_day = house.first + 3 * DAY
     house.close(1)
     house.close(0)
-    short, long = both(house.first, last)
+    short, long = two_ways(house.first, last_day)
     assert short == long
     house.correct(1, slip=1)
-    short, corrected = both(house.first, last)
+    short, corrected = two_ways(house.first, last_day)
     assert short == corrected
     closed_day = closing.closed(house.first)
     assert closed_day is not None
     assert closed_day.current.lines[0].win_cents != closed_day.as_closed[0]["win_cents"]
     house.close(2)
     house.correct(2, slip=2)
-    short, long = both(house.first, last)
+    short, long = two_ways(house.first, last_day)
     assert short == long
     assert [len(closing.adjustments(house.first + number * DAY)) for number in range(3)] == [1, 1, 0]
     for number in range(3):
         span = house.first, house.first + number * DAY
-        short, long = both(*span)
+        short, long = two_ways(*span)
         assert short == long
-    wins = [pit.win_cents for _, pit in to_date.each(house.first, last)]
-    assert sum(wins) == to_date.whole(house.first, last).pit.win_cents
+    wins = [pit.win_cents for _, pit in to_date.each(house.first, last_day)]
+    assert sum(wins) == to_date.whole(house.first, last_day).pit.win_cents
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
@@ -114,11 +114,11 @@ def test_closed_days_are_not_read_again(clock: Clock) -> None:
     house.finish()
     house.go(house.noon + DAY)
     house.close(0)
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         to_date.whole(house.first, house.first)
-    assert not [one for one in asked if "ledger_transfer" in one["sql"]]
+    assert not [query for query in queries if "ledger_transfer" in query["sql"]]
     before = to_date.whole(house.first, house.first).pit
     box(house.dealer.table, cash=((2_000, 1),))
-    short, long = both(house.first, house.first)
+    short, long = two_ways(house.first, house.first)
     assert short == long
     assert short[0]["drop_cents"] == before.drop_cents + 2_000

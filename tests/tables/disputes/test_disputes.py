@@ -78,8 +78,10 @@ def code(hand: Hand, by: Staff, entered: Input) -> str:
 
 def moved(hand: Hand) -> list[tuple[str, str, str, int]]:
     """The transfers of the newest entry."""
-    found = Transfer.objects.filter(book_id=hand.table.book_id, seq=hand.now.seq).order_by("leg")
-    return [(one.kind, one.source_place, one.target_place, one.amount_cents) for one in found]
+    transfers = Transfer.objects.filter(book_id=hand.table.book_id, seq=hand.now.seq).order_by("leg")
+    return [
+        (transfer.kind, transfer.source_place, transfer.target_place, transfer.amount_cents) for transfer in transfers
+    ]
 
 
 def rack(hand: Hand) -> int:
@@ -87,13 +89,13 @@ def rack(hand: Hand) -> int:
 
 
 def waiting(hand: Hand) -> str:
-    (one,) = corrections.waiting(hand.table.book_id, hand.now.seq)
-    return one.slip
+    (paper,) = corrections.waiting(hand.table.book_id, hand.now.seq)
+    return paper.slip
 
 
-def holds(hand: Hand) -> bool:
-    found = proofs.verify(hand.table.book).fault
-    assert found is None, found
+def proof_holds(hand: Hand) -> bool:
+    fault = proofs.verify(hand.table.book).fault
+    assert fault is None, fault
     return True
 
 
@@ -118,24 +120,24 @@ def test_a_dispute_goes_from_claim_to_correction(felt: Hand, boss: Staff, second
     (case,) = cases.cases(felt.table.book_id)
     assert (case.dispute.state, case.dispute.ruling, case.dispute.notes) == ("closed", "player", 2)
     assert case.corrections == (slip,)
-    assert [one.kind for one in case.words] == ["opened", "noted", "noted", "ruled", "closed"]
+    assert [word.kind for word in case.words] == ["opened", "noted", "noted", "ruled", "closed"]
     listed, there_are = cases.listed(9)
     assert ([listed_case.dispute.state for listed_case in listed], there_are) == (["closed"], 1)
-    assert holds(felt)
+    assert proof_holds(felt)
 
 
 def test_the_evidence_is_fixed_when_a_dispute_is_opened(felt: Hand, boss: Staff) -> None:
     """Harm: a ruling on a round that was changed after the claim, and nobody can tell."""
     enter(felt, boss, CLAIM)
     dispute = cases.listed(9)[0][0].dispute
-    last = LogEntry.objects.get(book_id=felt.table.book_id, seq=dispute.last_seq)
-    assert (dispute.last_hash, last.round) == (bytes(last.hash).hex(), 1)
-    told = history.story(felt.table, 1)
-    assert told is not None
+    entry = LogEntry.objects.get(book_id=felt.table.book_id, seq=dispute.last_seq)
+    assert (dispute.last_hash, entry.round) == (bytes(entry.hash).hex(), 1)
+    story = history.story(felt.table, 1)
+    assert story is not None
     then = past.as_of(felt.table.book_id, 1, felt.now.seq)
     assert then is not None
     assert dispute.record_hash == then.record_hash
-    assert told.record is not None
+    assert story.record is not None
 
 
 def test_the_round_itself_stays_as_it_was(felt: Hand, boss: Staff, second: Staff) -> None:
@@ -149,14 +151,14 @@ def test_the_round_itself_stays_as_it_was(felt: Hand, boss: Staff, second: Staff
 
 def test_open_disputes_are_found_for_the_whole_floor(felt: Hand, boss: Staff) -> None:
     """Harm: a shift that ends with a claim of which the next one knows nothing."""
-    other = floor.table("Rocket 2")
+    second_table = floor.table("Rocket 2")
     enter(felt, boss, CLAIM)
     enter(felt, boss, OpenDispute(1, "Fold reckoned wrongly", "Seat 4", seat=4, claim_cents=500))
     assert [(case.table, case.dispute.number, case.dispute.seat) for case in cases.listed(9)[0]] == [
         ("Rocket 1", 1, 1),
         ("Rocket 1", 2, 4),
     ]
-    assert code(Hand(other, boss), boss, CLAIM) == "unknown_round"
+    assert code(Hand(second_table, boss), boss, CLAIM) == "unknown_round"
 
 
 def test_the_list_shows_what_is_open_first_and_costs_what_it_shows(felt: Hand, boss: Staff, second: Staff) -> None:
@@ -194,7 +196,7 @@ def test_a_large_dispute_is_marked_for_the_regulator(felt: Hand, boss: Staff, ce
 
 
 @pytest.mark.parametrize(
-    ("entered", "why"),
+    ("entered", "sentence"),
     [
         (OpenDispute(7, "x", "y"), "unknown_round"),
         (OpenDispute(1, "x", "y", seat=9), "unknown_seat"),
@@ -207,9 +209,9 @@ def test_a_large_dispute_is_marked_for_the_regulator(felt: Hand, boss: Staff, ce
         (CloseDispute(1), "unknown_dispute"),
     ],
 )
-def test_a_dispute_is_about_something(felt: Hand, boss: Staff, entered: DisputeInput, why: str) -> None:
+def test_a_dispute_is_about_something(felt: Hand, boss: Staff, entered: DisputeInput, sentence: str) -> None:
     """Harm: a file without a round, a claim or a name."""
-    assert code(felt, boss, entered) == why
+    assert code(felt, boss, entered) == sentence
 
 
 def test_a_dispute_goes_forward_only(felt: Hand, boss: Staff) -> None:
@@ -221,7 +223,7 @@ def test_a_dispute_goes_forward_only(felt: Hand, boss: Staff) -> None:
     assert code(felt, boss, RuleDispute(1, "player", "x")) == "ruled_already"
     enter(felt, boss, CloseDispute(1))
     assert code(felt, boss, NoteDispute(1, "x", "y")) == "dispute_closed"
-    assert holds(felt)
+    assert proof_holds(felt)
 
 
 def test_a_ruling_about_money_closes_with_a_correction_or_a_word(felt: Hand, boss: Staff) -> None:
@@ -230,7 +232,7 @@ def test_a_ruling_about_money_closes_with_a_correction_or_a_word(felt: Hand, bos
     enter(felt, boss, RuleDispute(1, "player", "Not paid"))
     assert code(felt, boss, CloseDispute(1)) == "no_correction"
     enter(felt, boss, CloseDispute(1, "The player has left; the amount waits at the cage"))
-    assert holds(felt)
+    assert proof_holds(felt)
 
 
 def test_who_dealt_the_round_does_not_rule_on_it(felt: Hand, boss: Staff) -> None:
@@ -248,12 +250,12 @@ def test_who_dealt_the_round_does_not_rule_on_it(felt: Hand, boss: Staff) -> Non
 @pytest.mark.parametrize("role", [Role.DEALER, Role.OPERATOR, Role.AUDITOR, Role.CASHIER])
 def test_who_has_no_part_in_a_dispute(felt: Hand, boss: Staff, role: Role) -> None:
     """Harm: files written by whoever passes by."""
-    other = floor.staff(role, "other", "300")
-    assert code(felt, other, CLAIM) == "not_permitted"
+    colleague = floor.staff(role, "other", "300")
+    assert code(felt, colleague, CLAIM) == "not_permitted"
     enter(felt, boss, CLAIM)
-    assert code(felt, other, NoteDispute(1, "x", "y")) == "not_permitted"
-    assert code(felt, other, RuleDispute(1, "stands", "y")) == "not_permitted"
-    assert code(felt, other, OWED) == "not_permitted"
+    assert code(felt, colleague, NoteDispute(1, "x", "y")) == "not_permitted"
+    assert code(felt, colleague, RuleDispute(1, "stands", "y")) == "not_permitted"
+    assert code(felt, colleague, OWED) == "not_permitted"
 
 
 def test_a_round_that_goes_on_can_be_disputed_and_not_yet_corrected(felt: Hand, boss: Staff) -> None:
@@ -262,7 +264,7 @@ def test_a_round_that_goes_on_can_be_disputed_and_not_yet_corrected(felt: Hand, 
     assert code(felt, boss, RuleDispute(1, "player", "x")) == "round_open"
     assert code(felt, boss, ProposeCorrection(2, 2, 0, "x")) == "round_open"
     felt("close_bets")
-    assert holds(felt)
+    assert proof_holds(felt)
 
 
 def test_the_cards_of_a_game_that_goes_on_stay_hidden() -> None:
@@ -275,7 +277,7 @@ def test_the_cards_of_a_game_that_goes_on_stay_hidden() -> None:
     assert cases.listed(9)[0][0].dispute.record_hash is None
     body = LogEntry.objects.filter(book_id=dealer.table.book_id).latest("seq").body
     assert b"rank" not in bytes(body)
-    assert holds(dealer)
+    assert proof_holds(dealer)
 
 
 # --- A correction ----------------------------------------------------------------------------------------------
@@ -289,9 +291,9 @@ def test_a_seat_that_was_not_paid_is_paid_by_two(felt: Hand, boss: Staff, second
     enter(felt, second, SignCorrection(waiting(felt)))
     assert moved(felt) == [("over", "over_short", "rack", 2_000), ("correct_pay", "rack", "players", 2_000)]
     assert rack(felt) == before
-    (one,) = papers.of(felt.table.book_id, 1)
-    assert (one.state, one.by, one.correction.recorded_cents) == ("signed", "201 Bruno", 2_000)
-    assert holds(felt)
+    (paper,) = papers.of(felt.table.book_id, 1)
+    assert (paper.state, paper.by, paper.correction.recorded_cents) == ("signed", "201 Bruno", 2_000)
+    assert proof_holds(felt)
 
 
 def test_a_seat_that_was_paid_twice_gives_back(felt: Hand, boss: Staff, second: Staff) -> None:
@@ -300,7 +302,7 @@ def test_a_seat_that_was_paid_twice_gives_back(felt: Hand, boss: Staff, second: 
     correct(felt, boss, second, ProposeCorrection(1, 1, 4_000, "Paid twice"))
     assert moved(felt) == [("short", "rack", "over_short", 2_000), ("correct_take", "players", "rack", 2_000)]
     assert rack(felt) == before
-    assert holds(felt)
+    assert proof_holds(felt)
 
 
 def test_what_a_count_has_taken_over_is_not_booked_again(felt: Hand, boss: Staff, second: Staff) -> None:
@@ -312,7 +314,7 @@ def test_what_a_count_has_taken_over_is_not_booked_again(felt: Hand, boss: Staff
     correct(felt, boss, second, OWED)
     assert moved(felt) == [("correct_pay", "rack", "players", 2_000)]
     assert rack(felt) == before - 2_000
-    assert holds(felt)
+    assert proof_holds(felt)
 
 
 def test_a_void_round_gives_back_what_was_lost(felt: Hand, boss: Staff, second: Staff) -> None:
@@ -322,11 +324,11 @@ def test_a_void_round_gives_back_what_was_lost(felt: Hand, boss: Staff, second: 
     correct(felt, boss, second, ProposeCorrection(1, 4, -2_000, "Void", due_cents=0, dispute=1))
     assert moved(felt) == [("correct_pay", "rack", "players", 2_000)]
     enter(felt, boss, CloseDispute(1))
-    assert holds(felt)
+    assert proof_holds(felt)
 
 
 @pytest.mark.parametrize(
-    ("entered", "why"),
+    ("entered", "sentence"),
     [
         (ProposeCorrection(9, 1, 0, "x"), "unknown_round"),
         (ProposeCorrection(1, 3, 0, "x"), "unknown_seat"),
@@ -338,9 +340,11 @@ def test_a_void_round_gives_back_what_was_lost(felt: Hand, boss: Staff, second: 
         (ProposeCorrection(1, 1, 0, "x", earlier="correction/2026/1"), "unknown_slip"),
     ],
 )
-def test_a_correction_follows_from_the_round(felt: Hand, boss: Staff, entered: ProposeCorrection, why: str) -> None:
+def test_a_correction_follows_from_the_round(
+    felt: Hand, boss: Staff, entered: ProposeCorrection, sentence: str
+) -> None:
     """Harm: a gift under the name of a correction."""
-    assert code(felt, boss, entered) == why
+    assert code(felt, boss, entered) == sentence
 
 
 def test_a_correction_is_signed_by_a_second_person_of_the_right_role(felt: Hand, boss: Staff) -> None:
@@ -351,17 +355,17 @@ def test_a_correction_is_signed_by_a_second_person_of_the_right_role(felt: Hand,
     for role in (Role.DEALER, Role.OPERATOR, Role.AUDITOR, Role.CASHIER, Role.SECURITY):
         assert code(felt, floor.staff(role, f"a.{role}"), SignCorrection(slip)) == "not_permitted"
     enter(felt, floor.staff(Role.PIT_BOSS, "bruno"), SignCorrection(slip))
-    assert holds(felt)
+    assert proof_holds(felt)
 
 
 def test_a_seat_is_not_corrected_twice_without_saying_so(felt: Hand, boss: Staff, second: Staff) -> None:
     """Harm: the same claim is paid in two shifts."""
-    first = correct(felt, boss, second, ProposeCorrection(1, 1, 500, "Paid 5"))
+    slip = correct(felt, boss, second, ProposeCorrection(1, 1, 500, "Paid 5"))
     assert code(felt, boss, OWED) == "corrected_already"
-    again = ProposeCorrection(1, 1, 1_500, "5 of the correction fell back into the rack", earlier=first)
+    again = ProposeCorrection(1, 1, 1_500, "5 of the correction fell back into the rack", earlier=slip)
     correct(felt, boss, second, again)
     assert moved(felt) == [("over", "over_short", "rack", 500), ("correct_pay", "rack", "players", 500)]
-    assert holds(felt)
+    assert proof_holds(felt)
 
 
 def test_a_seat_has_one_correction_that_waits(felt: Hand, boss: Staff, second: Staff) -> None:
@@ -373,16 +377,16 @@ def test_a_seat_has_one_correction_that_waits(felt: Hand, boss: Staff, second: S
 def test_a_correction_that_is_declined_keeps_its_number(felt: Hand, boss: Staff, second: Staff) -> None:
     """Harm: a gap in the numbers, behind which a slip disappeared."""
     enter(felt, boss, OWED)
-    first = waiting(felt)
-    enter(felt, second, DeclineCorrection(first, "The camera shows the payment"))
+    slip = waiting(felt)
+    enter(felt, second, DeclineCorrection(slip, "The camera shows the payment"))
     assert moved(felt) == []
-    assert code(felt, second, SignCorrection(first)) == "unknown_slip"
+    assert code(felt, second, SignCorrection(slip)) == "unknown_slip"
     enter(felt, boss, OWED)
     year = timezone.localtime().year
-    assert (first, waiting(felt)) == (f"correction/{year}/1", f"correction/{year}/2")
+    assert (slip, waiting(felt)) == (f"correction/{year}/1", f"correction/{year}/2")
     assert [paper.state for paper in papers.of(felt.table.book_id, 1)] == ["proposed", "declined"]
-    assert [str(one) for one in Slip.objects.filter(series="correction").order_by("number")] == [first, waiting(felt)]
-    assert holds(felt)
+    assert [str(slip) for slip in Slip.objects.filter(series="correction").order_by("number")] == [slip, waiting(felt)]
+    assert proof_holds(felt)
 
 
 def test_of_many_signatures_at_once_one_moves_chips(felt: Hand, boss: Staff, second: Staff) -> None:
@@ -390,17 +394,17 @@ def test_of_many_signatures_at_once_one_moves_chips(felt: Hand, boss: Staff, sec
     enter(felt, boss, OWED)
     slip, olga = waiting(felt), floor.staff(Role.PIT_BOSS, "olga")
     answers = at_once(*[partial(enter, felt, by, SignCorrection(slip)) for by in (second, olga) * 4])
-    assert sorted(type(one).__name__ for one in answers) == ["Refused"] * 7 + ["int"]
+    assert sorted(type(answer).__name__ for answer in answers) == ["Refused"] * 7 + ["int"]
     assert Transfer.objects.filter(kind="correct_pay").count() == 1
-    assert holds(felt)
+    assert proof_holds(felt)
 
 
 def test_of_many_proposals_at_once_one_waits(felt: Hand, boss: Staff, second: Staff) -> None:
     """Harm: the same mispay is proposed by both bosses of a pit, and signed twice."""
     answers = at_once(*[partial(enter, felt, by, OWED) for by in (boss, second) * 4])
-    assert sorted(type(one).__name__ for one in answers) == ["Refused"] * 7 + ["int"]
+    assert sorted(type(answer).__name__ for answer in answers) == ["Refused"] * 7 + ["int"]
     assert waiting(felt).endswith("/1")
-    assert holds(felt)
+    assert proof_holds(felt)
 
 
 def test_no_chips_leave_a_closed_table(felt: Hand, boss: Staff, second: Staff) -> None:
@@ -411,7 +415,7 @@ def test_no_chips_leave_a_closed_table(felt: Hand, boss: Staff, second: Staff) -
     floor.counted(hand, "closer")
     assert code(felt, second, SignCorrection(waiting(felt))) == "table_closed"
     enter(felt, boss, CLAIM)
-    assert holds(felt)
+    assert proof_holds(felt)
 
 
 def test_nothing_is_corrected_while_the_rack_is_counted(felt: Hand, boss: Staff, second: Staff) -> None:
@@ -456,10 +460,10 @@ def forge(hand: Hand, subject: str, kind: str, content: dict[str, Any], by: str,
     with transaction.atomic():
         draft = Draft(subject, kind, by, content)
         seq = cage.post(log.lock(hand.table.book_id), draft, moves).seq
-    found = proofs.verify(hand.table.book).fault
-    assert found is not None, "the forgery was believed"
-    assert found.seq == seq
-    return found.what
+    fault = proofs.verify(hand.table.book).fault
+    assert fault is not None, "the forgery was believed"
+    assert fault.seq == seq
+    return fault.what
 
 
 BOSS, BRUNO, DORA = "bella Bella", "201 Bruno", "101 Dora"
@@ -468,7 +472,7 @@ AS_DORA = {"username": "dora", "name": "Dora", "badge": "101", "role": "dealer"}
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "sentence"),
     [
         ({"round": 7}, "Round 7 was not dealt"),
         ({"number": 5}, "number is 5, not 2"),
@@ -481,14 +485,18 @@ AS_DORA = {"username": "dora", "name": "Dora", "badge": "101", "role": "dealer"}
     ],
 )
 def test_a_dispute_opens_on_the_evidence_that_there_is(
-    felt: Hand, boss: Staff, change: dict[str, Any], says: str
+    felt: Hand, boss: Staff, change: dict[str, Any], sentence: str
 ) -> None:
     """Harm: evidence made to fit, or a file that is closed before it was opened."""
     enter(felt, boss, CLAIM)
     content = newest(felt, "dispute")
-    made = content["dispute"] | {"number": 2} | change
-    content |= {"dispute": made, "open": [content["dispute"], made], "last": made["number"]}
-    assert says in forge(felt, "dispute", "opened", content, BOSS)
+    forged_dispute = content["dispute"] | {"number": 2} | change
+    content |= {
+        "dispute": forged_dispute,
+        "open": [content["dispute"], forged_dispute],
+        "last": forged_dispute["number"],
+    }
+    assert sentence in forge(felt, "dispute", "opened", content, BOSS)
 
 
 def test_a_ruling_is_by_a_pit_boss_who_did_not_deal(felt: Hand, boss: Staff) -> None:
@@ -529,7 +537,7 @@ def test_somebody_else_does_not_write_in_ones_name(felt: Hand, boss: Staff, seco
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "sentence"),
     [
         ({"recorded_cents": 9_000}, "recorded_cents is 9000, not 2000"),
         ({"believed_cents": 9_000}, "believed_cents is 9000, not 2000"),
@@ -539,14 +547,21 @@ def test_somebody_else_does_not_write_in_ones_name(felt: Hand, boss: Staff, seco
         ({"dispute": 3}, "There is no dispute 3"),
     ],
 )
-def test_a_correction_says_what_the_engine_decided(felt: Hand, boss: Staff, change: dict[str, Any], says: str) -> None:
+def test_a_correction_says_what_the_engine_decided(
+    felt: Hand, boss: Staff, change: dict[str, Any], sentence: str
+) -> None:
     """Harm: a recorded payout that never was, so that a gift looks like a debt."""
     enter(felt, boss, ProposeCorrection(1, 4, 0, "Nothing was taken"))
     content = newest(felt, "correction")
-    other = content["correction"] | {"seat": 1, "recorded_cents": 2_000, "believed_cents": 2_000, "due_cents": 2_000}
-    other |= {"slip": "correction/2026/2"} | change
-    content |= {"correction": other, "open": [*content["open"], other]}
-    assert says in forge(felt, "correction", "proposed", content, BOSS)
+    forged_correction = content["correction"] | {
+        "seat": 1,
+        "recorded_cents": 2_000,
+        "believed_cents": 2_000,
+        "due_cents": 2_000,
+    }
+    forged_correction |= {"slip": "correction/2026/2"} | change
+    content |= {"correction": forged_correction, "open": [*content["open"], forged_correction]}
+    assert sentence in forge(felt, "correction", "proposed", content, BOSS)
 
 
 @pytest.fixture
@@ -584,8 +599,10 @@ def test_a_correction_says_rightly_whether_the_rack_was_counted(felt: Hand, sign
 
 def test_a_correction_that_nobody_proposed_is_named(felt: Hand, signed: dict[str, Any]) -> None:
     """Harm: chips that leave on a slip of which the first signature is missing."""
-    other = {**signed, "correction": {**signed["correction"], "slip": "correction/2026/7"}}
-    assert "waits for a signature" in forge(felt, "correction", "signed", other, BRUNO, moves=pays(felt, 2_000))
+    forged_content = {**signed, "correction": {**signed["correction"], "slip": "correction/2026/7"}}
+    assert "waits for a signature" in forge(
+        felt, "correction", "signed", forged_content, BRUNO, moves=pays(felt, 2_000)
+    )
 
 
 def test_a_correction_without_its_signature_beside_it_is_named(felt: Hand, signed: dict[str, Any]) -> None:

@@ -31,13 +31,13 @@ HOUR = 60
 """Rounds of an hour."""
 
 
-def names(found: Sequence[Slip]) -> set[tuple[str, int]]:
-    return {(slip.kind, slip.seat) for slip in found}
+def names(slips: Sequence[Slip]) -> set[tuple[str, int]]:
+    return {(slip.kind, slip.seat) for slip in slips}
 
 
-def place_of(found: Sequence[Suspect], number: int) -> int:
+def place_of(suspects: Sequence[Suspect], number: int) -> int:
     """How far down the list a round is, from 1 on."""
-    return next(place for place, one in enumerate(found, 1) if one.round == number)
+    return next(place for place, suspect in enumerate(suspects, 1) if suspect.round == number)
 
 
 # --- A planted mistake -----------------------------------------------------------------------------------------
@@ -50,10 +50,10 @@ def test_a_planted_mistake_is_in_the_list(kind: str) -> None:
         chance = random.Random(f"{kind} {seed}")
         day = rocket_day.day(HOUR, chance)
         planted = rocket_day.plant(kind, day, chance)
-        found = mispays.suspects(day, [], planted.rack_cents, VALUES)
-        (suspect,) = [one for one in found if one.round == planted.round]
+        suspects = mispays.suspects(day, [], planted.rack_cents, VALUES)
+        (suspect,) = [suspect for suspect in suspects if suspect.round == planted.round]
         assert (kind, planted.seat) in names(suspect.slips)
-        assert {slip.rack_cents for one in found for slip in one.slips} == {planted.rack_cents}
+        assert {slip.rack_cents for suspect in suspects for slip in suspect.slips} == {planted.rack_cents}
 
 
 def test_planted_mistakes_of_an_hour_are_soon_come_to() -> None:
@@ -64,8 +64,8 @@ def test_planted_mistakes_of_an_hour_are_soon_come_to() -> None:
         day = rocket_day.day(HOUR, chance)
         for kind in KINDS:
             planted = rocket_day.plant(kind, day, chance)
-            found = mispays.suspects(day, [], planted.rack_cents, VALUES)
-            places.append((place_of(found, planted.round), len(found)))
+            suspects = mispays.suspects(day, [], planted.rack_cents, VALUES)
+            places.append((place_of(suspects, planted.round), len(suspects)))
     within_five = sum(place <= 5 for place, _ in places) / len(places)
     first_half = sum(place <= (listed + 1) / 2 for place, listed in places) / len(places)
     assert within_five > 0.25
@@ -76,12 +76,12 @@ def test_an_odd_amount_leads_to_its_round() -> None:
     """Harm: an amount that only one round can explain, lost among those that are near it."""
     chance = random.Random(5)
     day = rocket_day.day(300, chance)
-    at = next(at for at, one in enumerate(day) if any(payout.net_cents > 0 for payout in one.payouts))
-    odd = tuple(replace_bet(one, 3_700) if one.net_cents > 0 else one for one in day[at].payouts)
-    day[at] = replace(day[at], payouts=odd)
-    won = next(one for one in odd if one.net_cents > 0)
-    found = mispays.suspects(day, [], -won.net_cents, VALUES)
-    assert place_of(found, day[at].number) <= 5
+    index = next(index for index, dealt in enumerate(day) if any(payout.net_cents > 0 for payout in dealt.payouts))
+    odd = tuple(replace_bet(payout, 3_700) if payout.net_cents > 0 else payout for payout in day[index].payouts)
+    day[index] = replace(day[index], payouts=odd)
+    won = next(payout for payout in odd if payout.net_cents > 0)
+    suspects = mispays.suspects(day, [], -won.net_cents, VALUES)
+    assert place_of(suspects, day[index].number) <= 5
 
 
 def replace_bet(payout: Payout, bet: int) -> Payout:
@@ -128,9 +128,9 @@ def test_each_mistake_leaves_the_rack_off_in_its_own_direction(variance: int, sl
 
 def test_a_seat_that_is_paid_as_its_neighbour() -> None:
     """Harm: two bets side by side, one paid for the other, and nobody finds which."""
-    both = of((1, 2_000, 1_800, "dealer_pair", 9), (2, 5_000, 4_500, "dealer_pair", 9))
-    assert ("neighbour", 1) in names(mispays.slips(both, -2_700, VALUES))
-    assert ("neighbour", 2) in names(mispays.slips(both, 2_700, VALUES))
+    neighbours = of((1, 2_000, 1_800, "dealer_pair", 9), (2, 5_000, 4_500, "dealer_pair", 9))
+    assert ("neighbour", 1) in names(mispays.slips(neighbours, -2_700, VALUES))
+    assert ("neighbour", 2) in names(mispays.slips(neighbours, 2_700, VALUES))
 
 
 def test_a_chip_more_in_a_bet_than_was_entered() -> None:
@@ -144,20 +144,22 @@ def test_a_chip_more_in_a_bet_than_was_entered() -> None:
 def test_a_card_is_only_another_one_that_could_have_come(fours_gone: int, possible: bool) -> None:
     """Harm: the pit is told that a fifth 4 may have lain there, in a deck that has four."""
     dealt = (0, 0, 0, fours_gone, *(0,) * 6)
-    one = rocket_day.by_hand({1: 2_000}, [8, 10, 9, 4, 7, 10], dealt)
-    assert [pay.net_cents for pay in one.payouts] == [2_000]
-    found = {slip.says for slip in mispays.slips(one, 1_200, VALUES) if slip.kind == "card"}
-    assert ("Card 3 of the dealer was named 10 and may have been 4." in found) == possible
+    round_ = rocket_day.by_hand({1: 2_000}, [8, 10, 9, 4, 7, 10], dealt)
+    assert [pay.net_cents for pay in round_.payouts] == [2_000]
+    texts = {slip.says for slip in mispays.slips(round_, 1_200, VALUES) if slip.kind == "card"}
+    assert ("Card 3 of the dealer was named 10 and may have been 4." in texts) == possible
 
 
 def test_trouble_makes_a_round_likelier_and_players_who_are_paid_too_little_speak_up() -> None:
     """Harm: a list that puts what would have been noticed before what would not."""
     won = of((1, 2_000, 1_000, "dealer_pair", 5))
-    (more,) = [one for one in mispays.slips(won, -1_000, VALUES) if one.kind == "paid_twice"]
-    (less,) = [one for one in mispays.slips(won, 1_000, VALUES) if one.kind == "not_paid"]
-    assert less.weight == mispays.RATES["not_paid"] * mispays.PLAYERS_NOTICE
-    (again,) = [one for one in mispays.slips(replace(won, troubled=True), -1_000, VALUES) if one.kind == "paid_twice"]
-    assert again.weight == more.weight * mispays.TROUBLED
+    (overpaid,) = [slip for slip in mispays.slips(won, -1_000, VALUES) if slip.kind == "paid_twice"]
+    (underpaid,) = [slip for slip in mispays.slips(won, 1_000, VALUES) if slip.kind == "not_paid"]
+    assert underpaid.weight == mispays.RATES["not_paid"] * mispays.PLAYERS_NOTICE
+    (again,) = [
+        slip for slip in mispays.slips(replace(won, troubled=True), -1_000, VALUES) if slip.kind == "paid_twice"
+    ]
+    assert again.weight == overpaid.weight * mispays.TROUBLED
 
 
 def test_neighbouring_keys_are_pressed_for_each_other() -> None:
@@ -170,7 +172,7 @@ def test_neighbouring_keys_are_pressed_for_each_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "variance", "kind"),
+    ("exchange", "variance", "kind"),
     [
         (Exchange(1, "buy_in", 5_000, 2), 5_000, "brought_as_bought"),
         (Exchange(1, "buy_in", 5_000, 2), -5_000, "given_twice"),
@@ -183,11 +185,11 @@ def test_neighbouring_keys_are_pressed_for_each_other() -> None:
         (Exchange(1, "time_charge", 500, 3), -500, "charge_missed"),
     ],
 )
-def test_what_goes_wrong_in_an_exchange(one: Exchange, variance: int, kind: str) -> None:
+def test_what_goes_wrong_in_an_exchange(exchange: Exchange, variance: int, kind: str) -> None:
     """Harm: a shortage at a table with a pot is looked for in games, where no chip of the house moves."""
-    assert kind in {slip.kind for slip in mispays.exchange_slips(one, variance, VALUES)}
-    (suspect, *_) = mispays.suspects([], [one], variance, VALUES)
-    assert suspect.round == one.round
+    assert kind in {slip.kind for slip in mispays.exchange_slips(exchange, variance, VALUES)}
+    (suspect, *_) = mispays.suspects([], [exchange], variance, VALUES)
+    assert suspect.round == exchange.round
 
 
 # --- In a table's log ------------------------------------------------------------------------------------------
@@ -202,10 +204,10 @@ def test_the_rounds_of_a_span_and_no_others_are_looked_at() -> None:
         dealer.cards(8, 10, 9, 10)
         dealer.pay()
     (first, second) = rack_history.dealt_rounds(dealer.table.book_id, 1, 2, 0, dealer.now.seq)
-    assert [(one.seat, one.net_cents) for one in first.payouts] == [(1, 2_000)]
-    assert [one.round for one in mispays.find(dealer.table, -2_000, 0, dealer.now.seq).suspects] == [2, 1]
+    assert [(payout.seat, payout.net_cents) for payout in first.payouts] == [(1, 2_000)]
+    assert [suspect.round for suspect in mispays.find(dealer.table, -2_000, 0, dealer.now.seq).suspects] == [2, 1]
     later = mispays.find(dealer.table, -2_000, first.seq, dealer.now.seq)
-    assert ([one.round for one in later.suspects], later.rounds) == ([2], 1)
+    assert ([suspect.round for suspect in later.suspects], later.rounds) == ([2], 1)
     before = mispays.find(dealer.table, -2_000, first.seq, second.seq - 1)
     assert (before.suspects, before.rounds) == ((), 0)
     assert second.seq > first.seq
@@ -218,8 +220,8 @@ def test_a_variance_that_nothing_explains_says_so() -> None:
     dealer.bets(seat1=2_000)
     dealer.cards(8, 10, 9, 10)
     dealer.pay()
-    found = mispays.find(dealer.table, 37, 0, dealer.now.seq)
-    assert (found.suspects, found.says) == ((), "No single mistake in 1 round explains this amount.")
+    findings = mispays.find(dealer.table, 37, 0, dealer.now.seq)
+    assert (findings.suspects, findings.says) == ((), "No single mistake in 1 round explains this amount.")
     assert mispays.find(dealer.table, 0, 0, dealer.now.seq).says.startswith("There is nothing to explain")
 
 
@@ -234,8 +236,8 @@ def test_a_round_counts_as_it_stands_after_its_corrections() -> None:
     assert nothing is None
     dealer.cards(3)
     dealer.pay()
-    (one,) = rack_history.dealt_rounds(dealer.table.book_id, 1, 1, 0, dealer.now.seq)
-    assert ([pay.net_cents for pay in one.payouts], one.troubled) == ([600], True)
+    (round_,) = rack_history.dealt_rounds(dealer.table.book_id, 1, 1, 0, dealer.now.seq)
+    assert ([pay.net_cents for pay in round_.payouts], round_.troubled) == ([600], True)
 
 
 @pytest.mark.django_db
@@ -247,9 +249,9 @@ def test_a_search_is_cut_and_says_where(monkeypatch: pytest.MonkeyPatch) -> None
         dealer.bets(seat1=2_000)
         dealer.cards(8, 3)
         dealer.pay()
-    found = mispays.find(dealer.table, 600, 0, dealer.now.seq)
-    assert (found.rounds, found.cut_at, [one.round for one in found.suspects]) == (2, 3, [4, 3])
-    assert found.says.endswith("Rounds before 3 were not looked at.")
+    findings = mispays.find(dealer.table, 600, 0, dealer.now.seq)
+    assert (findings.rounds, findings.cut_at, [suspect.round for suspect in findings.suspects]) == (2, 3, [4, 3])
+    assert findings.says.endswith("Rounds before 3 were not looked at.")
 
 
 @pytest.mark.django_db
@@ -260,9 +262,9 @@ def test_a_search_asks_as_often_for_many_rounds_as_for_one() -> None:
     def queries() -> int:
         with CaptureQueriesContext(
             connection,
-        ) as asked:
+        ) as captured:
             mispays.find(dealer.table, -600, 0, dealer.now.seq)
-        return len(asked)
+        return len(captured)
 
     dealer.bets(seat1=2_000)
     dealer.cards(8, 3)
@@ -323,12 +325,14 @@ def test_the_terms_of_the_house_order_the_list() -> None:
 def test_a_table_with_a_pot_is_searched_by_what_its_rack_saw() -> None:
     """Harm: the finder fails at every table that is not Rocket's, or blames a game between players."""
     dealer, _ = for_pot("pairs", seats={1: 5_000, 2: 5_000}, rake_permille=100)
-    now = dealer.now.seq
-    dealing.record(dealer.table, BuyIn(3, 4_000, chips=True), by=dealer.by, key=uuid.uuid4(), expected_seq=now)
-    found = mispays.find(dealer.table, 5_000, 0, dealer.now.seq)
-    assert {slip.kind for one in found.suspects for slip in one.slips} >= {"brought_as_bought"}
+    seq = dealer.now.seq
+    dealing.record(dealer.table, BuyIn(3, 4_000, chips=True), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
+    findings = mispays.find(dealer.table, 5_000, 0, dealer.now.seq)
+    assert {slip.kind for suspect in findings.suspects for slip in suspect.slips} >= {"brought_as_bought"}
     assert [
-        slip.kind for one in mispays.find(dealer.table, -4_000, 0, dealer.now.seq).suspects for slip in one.slips
+        slip.kind
+        for suspect in mispays.find(dealer.table, -4_000, 0, dealer.now.seq).suspects
+        for slip in suspect.slips
     ] == ["bought_as_brought"]
 
 
@@ -346,21 +350,21 @@ def test_a_day_of_a_table_is_searched_in_a_few_seconds() -> None:
 def test_what_every_round_explains_names_no_round() -> None:
     """Harm: 27 of 27 rounds explain it, and the first of them is blamed."""
     rounds = [replace(of((1, 2_000, -2_000, "lost", None)), number=number, seq=number * 40) for number in range(1, 28)]
-    found = mispays.suspects(rounds, [], -2_000, VALUES)
-    result = mispays.Findings(-2_000, 0, 1, len(rounds), tuple(found), len(found), rounds_that_fit=len(found))
-    assert len(found) == 27
+    suspects = mispays.suspects(rounds, [], -2_000, VALUES)
+    result = mispays.Findings(-2_000, 0, 1, len(rounds), tuple(suspects), len(suspects), rounds_that_fit=len(suspects))
+    assert len(suspects) == 27
     assert result.named is None
     assert "27 of 27 rounds" in result.verdict
     assert "cannot be told" in result.verdict
-    assert sum(suspect.share for suspect in found) < 1
+    assert sum(suspect.share for suspect in suspects) < 1
 
 
 def test_what_only_one_round_explains_well_is_named() -> None:
     """Harm: a finder that never says anything."""
     won, lost = of((1, 3_700, 3_700, "won", None)), of((1, 1_000, -1_000, "lost", None))
     rounds = [replace(won, number=1, seq=40), *(replace(lost, number=n, seq=40 * n) for n in range(2, 20))]
-    found = mispays.suspects(rounds, [], -100, VALUES)
-    assert found[0].share <= 1
+    suspects = mispays.suspects(rounds, [], -100, VALUES)
+    assert suspects[0].share <= 1
     [only] = mispays.suspects(rounds, [], 7_400, VALUES)
     assert only.round == 1
     assert only.share < mispays.NAMED_FROM, "it is so rare that something else is as likely"

@@ -67,9 +67,9 @@ def test_every_table_of_a_plan_is_told_and_goes_out_as_a_file(dealer: Hand) -> N
     draft = limit_plans.proposed(drafted(values={"max_cents": 20_000}), expected_version=0)
     proposal = proposals.propose(draft, "", by=olga)
     page = f"/admin/tables/proposal/{proposal.pk}/change/"
-    shown = floor.client(olga).get(page).content.decode()
-    assert "2 further tables" in shown
-    assert "Rocket 14" in shown
+    text = floor.client(olga).get(page).content.decode()
+    assert "2 further tables" in text
+    assert "Rocket 14" in text
     file = floor.client(olga).get(page, {"effect": "csv"}).content.decode()
     assert len(file.splitlines()) == 15
     assert "Rocket 14," in file

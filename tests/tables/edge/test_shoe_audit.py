@@ -41,7 +41,7 @@ def play(dealer: Hand, rounds: int, chance: random.Random) -> None:
         dealer("deal")
         while dealer.now.round_open and not dealer.board.pay:
             if dealer.board.due == "choose":
-                seat = next(one.seat for one in dealer.board.prompts if hasattr(one, "choices"))
+                seat = next(ask.seat for ask in dealer.board.prompts if hasattr(ask, "choices"))
                 dealer("choose", seat=seat, choice=chance.choice(["hit", "fold"]))
             else:
                 dealer("deal")
@@ -88,23 +88,23 @@ def test_a_shoe_on_the_table_is_not_audited_and_a_finished_one_is_once(dealer: H
     shoe_audit.audit_shoes()
     shoe_audit.audit_shoes()
     row = ShoeAudit.objects.get()
-    assert [one["round"] for one in row.rounds] == [1, 2]
-    first, second = row.rounds
-    assert first["edge"] == round(0.020788201249412625 * SCALE)
-    gone = [0] * 10
+    assert [round_["round"] for round_ in row.rounds] == [1, 2]
+    round_1, round_2 = row.rounds
+    assert round_1["edge"] == round(0.020788201249412625 * SCALE)
+    dealt = [0] * 10
     for entry in LogEntry.objects.filter(book_id=dealer.table.book_id, subject="round", round=1):
         for act in entry.content.get("actions", []):
             if act["do"] == "card":
-                gone[act["rank"] - 1] += 1
-    assert second["gone"] == gone
-    unseen = tuple(whole - out for whole, out in zip(shoe(1), gone, strict=True))
+                dealt[act["rank"] - 1] += 1
+    assert round_2["gone"] == dealt
+    unseen = tuple(whole - out for whole, out in zip(shoe(1), dealt, strict=True))
     exact = solve(Situation(1, unseen, 5))
-    assert second["edge"] == round(exact.house_edge * SCALE)
-    assert second["variance"] == round(exact.variance * SCALE)
-    bets = [[bet for _, bet, _ in one["bets"]] for one in row.rounds]
+    assert round_2["edge"] == round(exact.house_edge * SCALE)
+    assert round_2["variance"] == round(exact.variance * SCALE)
+    bets = [[bet for _, bet, _ in round_["bets"]] for round_ in row.rounds]
     assert row.staked_cents == sum(map(sum, bets))
-    assert row.worth == sum(one["edge"] * sum(staked) for one, staked in zip(row.rounds, bets, strict=True))
-    assert row.crossed == sum(2 * one * other for one, other in bets)
+    assert row.worth == sum(round_["edge"] * sum(staked) for round_, staked in zip(row.rounds, bets, strict=True))
+    assert row.crossed == sum(2 * low * high for low, high in bets)
 
 
 def test_shoes_that_were_missed_are_caught_up_and_none_is_read_again(
@@ -118,7 +118,7 @@ def test_shoes_that_were_missed_are_caught_up_and_none_is_read_again(
         play(dealer, 1, chance)
     shoe_audit.audit_shoes()
     rows = list(ShoeAudit.objects.order_by("begun_seq"))
-    assert [len(one.rounds) for one in rows] == [2, 1, 1]
+    assert [len(row.rounds) for row in rows] == [2, 1, 1]
     assert begun(dealer) > rows[-1].ended_seq
     with django_assert_max_num_queries(3):  # the tables, the last audit, and the marks since
         shoe_audit.audit_shoes()
@@ -136,8 +136,8 @@ def test_what_was_taken_back_does_not_count(db: None) -> None:
     dealer.pay()
     dealer("retire_shoe")
     shoe_audit.audit_shoes()
-    (one,) = ShoeAudit.objects.get().rounds
-    assert one["bets"] == [[1, 2_000, 600]]
+    (round_,) = ShoeAudit.objects.get().rounds
+    assert round_["bets"] == [[1, 2_000, 600]]
 
 
 def test_only_auditors_see_a_shoe_and_each_look_is_in_the_log(dealer: Hand) -> None:
@@ -161,8 +161,8 @@ def test_only_auditors_see_a_shoe_and_each_look_is_in_the_log(dealer: Hand) -> N
     rows = list(load_workbook(io.BytesIO(whole(pages[1]))).active.values)
     assert [(*row[:3], row[5]) for row in rows[1:]] == [("Rocket 1", 1, seq, 1), ("Rocket 1", 1, seq, 4)]
     assert "Rocket 1, shoe 1" in pages[2].content.decode()
-    assert [one["kind"] for one in views()] == ["listed", "listed", "viewed", "exported"]
-    assert {one["by"] for one in views()} == {"some_auditor Some_Auditor"}
+    assert [view["kind"] for view in views()] == ["listed", "listed", "viewed", "exported"]
+    assert {view["by"] for view in views()} == {"some_auditor Some_Auditor"}
     assert "Some_Auditor looks at the audit of Rocket 1" in entry_list.words_of(looked_at()[2])
     assert proofs.verify(Book.objects.get(name="house")).fault is None
 
@@ -197,13 +197,13 @@ def test_a_shoe_that_is_dealt_from_has_no_page(dealer: Hand) -> None:
 
 
 @pytest.mark.parametrize(
-    ("role", "begun_seq", "says"),
+    ("role", "begun_seq", "sentence"),
     [
         ("pit_boss", 0, "it shows a shoe's audit to somebody who is no auditor"),
         ("auditor", 1, "it shows the audit of a shoe that was not finished"),
     ],
 )
-def test_a_look_that_nobody_can_have_had_is_named(dealer: Hand, role: str, begun_seq: int, says: str) -> None:
+def test_a_look_that_nobody_can_have_had_is_named(dealer: Hand, role: str, begun_seq: int, sentence: str) -> None:
     """Harm: a forged entry that puts an auditor, or somebody who must not look, before a shoe."""
     dealer("retire_shoe")
     seq = begun(dealer)
@@ -213,9 +213,9 @@ def test_a_look_that_nobody_can_have_had_is_named(dealer: Hand, role: str, begun
         after = log.append(
             house.lock(), Draft("shoe_audit", "viewed", "x X", content | {"begun_seq": begun_seq or seq})
         )
-    found = proofs.verify(Book.objects.get(name="house")).fault
-    assert found is not None
-    assert (found.seq, found.what) == (after.seq, says)
+    fault = proofs.verify(Book.objects.get(name="house")).fault
+    assert fault is not None
+    assert (fault.seq, fault.what) == (after.seq, sentence)
 
 
 def test_a_look_before_the_shoe_was_finished_is_named(dealer: Hand) -> None:
@@ -263,14 +263,14 @@ def test_spans_that_cut_a_shoe_add_up_to_the_whole(dealer: Hand) -> None:
     row, book = ShoeAudit.objects.get(), dealer.table.book_id
     whole = worth.of([(book, 0, row.ended_seq + 5)])[0]
     assert whole.staked_cents == row.staked_cents
-    for cut in [row.begun_seq, *(one["seq"] for one in row.rounds), row.ended_seq - 1, row.ended_seq]:
-        first, second = worth.of([(book, 0, cut), (book, cut, row.ended_seq + 5)])
-        assert first.staked_cents + second.staked_cents == whole.staked_cents
-        assert first.cents + second.cents == whole.cents
-        assert first.spread + second.spread == whole.spread
-        assert first.squares + second.squares == whole.squares
-        assert first.crossed + second.crossed == whole.crossed == row.crossed
-        assert first.crossed_spread + second.crossed_spread == whole.crossed_spread
+    for cut in [row.begun_seq, *(round_["seq"] for round_ in row.rounds), row.ended_seq - 1, row.ended_seq]:
+        before_cut, after_cut = worth.of([(book, 0, cut), (book, cut, row.ended_seq + 5)])
+        assert before_cut.staked_cents + after_cut.staked_cents == whole.staked_cents
+        assert before_cut.cents + after_cut.cents == whole.cents
+        assert before_cut.spread + after_cut.spread == whole.spread
+        assert before_cut.squares + after_cut.squares == whole.squares
+        assert before_cut.crossed + after_cut.crossed == whole.crossed == row.crossed
+        assert before_cut.crossed_spread + after_cut.crossed_spread == whole.crossed_spread
 
 
 def test_a_closed_day_keeps_what_its_audited_bets_were_worth(dealer: Hand) -> None:

@@ -123,9 +123,9 @@ def test_the_page_and_the_list_tell_a_shoe_wager_by_wager(baccarat_table: Hand) 
     """Harm: an auditor who sees one wager of a shoe and takes it for all; or cannot compute it again."""
     row = ShoeAudit.objects.filter(wager="tie").get()
     client, address = auditor(), reverse("pit:shoe", args=[baccarat_table.table.pk, row.begun_seq])
-    first = client.get(address).content.decode()
-    assert "Did bets on player follow the edge?" in first
-    assert "?wager=dragon_7" in first
+    page = client.get(address).content.decode()
+    assert "Did bets on player follow the edge?" in page
+    assert "?wager=dragon_7" in page
     tie = client.get(address, {"wager": "tie"}).content.decode()
     assert "Did bets on tie follow the edge?" in tie
     assert "<td>40</td>" in tie

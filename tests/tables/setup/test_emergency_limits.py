@@ -45,7 +45,7 @@ def test_a_maximum_falls_at_once_is_told_and_comes_back_by_itself(boss: Hand, cl
 
 
 @pytest.mark.parametrize(
-    ("values", "reason", "says"),
+    ("values", "reason", "sentence"),
     [
         ({"max_cents": 20_000}, "Why not", "in an emergency it is lowered"),
         ({"max_cents": 5_000}, " ", "Say why"),
@@ -55,10 +55,10 @@ def test_a_maximum_falls_at_once_is_told_and_comes_back_by_itself(boss: Hand, cl
     ],
 )
 def test_nothing_is_loosened_and_nothing_is_done_without_a_reason(
-    boss: Hand, values: dict[str, Any], reason: str, says: str
+    boss: Hand, values: dict[str, Any], reason: str, sentence: str
 ) -> None:
     """Harm: by the word emergency a pit boss lets a friend bet more than the house allows."""
-    with pytest.raises(Refused, match=says):
+    with pytest.raises(Refused, match=sentence):
         emergency_limits.tighten(boss.table, values, reason, by=boss.by)
     assert not LimitPlan.objects.exists()
 

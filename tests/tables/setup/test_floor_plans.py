@@ -52,7 +52,7 @@ def test_a_plan_is_an_entry_and_its_row_says_the_same(olga: Staff) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spots", "says"),
+    ("spots", "sentence"),
     [
         ({"Rocket_1": (-1, 0)}, "off the plan"),
         ({"Rocket_1": (0, 99)}, "off the plan"),
@@ -60,9 +60,9 @@ def test_a_plan_is_an_entry_and_its_row_says_the_same(olga: Staff) -> None:
         ({"Rocket_1": (0, 0), "Rocket_2": (3, 2)}, "stands upon"),
     ],
 )
-def test_what_no_floor_can_be_is_refused(olga: Staff, spots: dict[str, tuple[int, int]], says: str) -> None:
+def test_what_no_floor_can_be_is_refused(olga: Staff, spots: dict[str, tuple[int, int]], sentence: str) -> None:
     """Harm: two tables in one place, of which one is never seen again."""
-    with pytest.raises(Refused, match=says):
+    with pytest.raises(Refused, match=sentence):
         floor_plans.draw(drawn(**spots), seen=0, by=olga)
     assert not FloorPlan.objects.exists()
 
@@ -106,9 +106,9 @@ def test_who_watches_the_floor_sees_the_plan_and_only_an_operator_draws(olga: St
     assert "<b>Pit" not in page
     assert "Arrange" not in page
     assert client(floor.staff(Role.AUDITOR, "ada")).post(PLAN, {"seen": "0"}).status_code == 403
-    one = client(boss).get(reverse("pit:plan"), {"pit": "Pit 1"}).content.decode()
-    assert "Rocket 3:" not in one
-    assert json.dumps("Rocket 1")[1:-1] in one
+    text = client(boss).get(reverse("pit:plan"), {"pit": "Pit 1"}).content.decode()
+    assert "Rocket 3:" not in text
+    assert json.dumps("Rocket 1")[1:-1] in text
 
 
 def test_the_plan_costs_the_same_for_forty_tables(olga: Staff) -> None:

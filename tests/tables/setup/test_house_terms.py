@@ -117,7 +117,7 @@ def forged(**changes: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("changes", "says"),
+    ("changes", "sentence"),
     [
         ({"before": {"pin_digits_min": 8}}, "its before.pin_digits_min is not 6"),
         ({"before": {}}, "its before.pin_digits_min is not 6"),
@@ -127,9 +127,9 @@ def forged(**changes: Any) -> str:
         ({"effective": "2099-01-01T00:00:00+00:00"}, "nobody could enter it then"),
     ],
 )
-def test_a_forged_change_is_found(operator: Staff, changes: dict[str, Any], says: str) -> None:
+def test_a_forged_change_is_found(operator: Staff, changes: dict[str, Any], sentence: str) -> None:
     """Harm: whoever has the database's role loosens a threshold, and the log seems to bear it out."""
-    assert says in forged(**changes)
+    assert sentence in forged(**changes)
 
 
 def test_a_row_without_its_entry_is_found(operator: Staff) -> None:

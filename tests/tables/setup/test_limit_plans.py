@@ -82,7 +82,7 @@ def test_whoever_did_not_see_the_newest_version_is_told_what_was_changed(olga: S
 
 
 @pytest.mark.parametrize(
-    ("facts", "field", "says"),
+    ("facts", "field", "sentence"),
     [
         ({"name": " Floor"}, "name", "without a space before"),
         ({"name": "F" * 41}, "name", "at most 40"),
@@ -107,11 +107,13 @@ def test_whoever_did_not_see_the_newest_version_is_told_what_was_changed(olga: S
         ({"retired": True}, "values", "sets nothing"),
     ],
 )  # fmt: skip
-def test_what_no_plan_can_be_is_refused_by_its_field(olga: Staff, facts: dict[str, Any], field: str, says: str) -> None:
+def test_what_no_plan_can_be_is_refused_by_its_field(
+    olga: Staff, facts: dict[str, Any], field: str, sentence: str
+) -> None:
     """Harm: a plan is set that holds nowhere or never, or that a table cannot be set to, and nobody hears of it."""
     with pytest.raises(Refused) as refused:
         limit_plans.set_plan(drafted(**facts), expected_version=0, by=olga)
-    assert says in refused.value.facts["fields"][field]
+    assert sentence in refused.value.facts["fields"][field]
     assert not LimitPlan.objects.exists()
 
 
@@ -189,9 +191,9 @@ def test_a_plan_over_low_tables_is_retired_by_one_and_over_high_ones_never_unsee
         changed = TableSet(before={"max_cents": 10_000}, after={"max_cents": 50_000})
         log.append(head, Draft.of(changed, olga.signature))
     limit_plans.retire("Second", expected_version=1, by=olga)
-    found = proofs.verify(Book.objects.get(name=HOUSE)).fault
-    assert found is not None
-    assert "it took two people" in found.what
+    fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
+    assert fault is not None
+    assert "it took two people" in fault.what
 
 
 def test_a_plan_for_tables_without_rounds_names_the_wagers_that_they_state(olga: Staff) -> None:

@@ -253,7 +253,7 @@ def forged(hand: Hand, change: Callable[[ByPlans], dict[str, Any]], by: str = "t
 
 
 @pytest.mark.parametrize(
-    ("facts", "change", "by", "says"),
+    ("facts", "change", "by", "sentence"),
     [
         ({"values": {"min_cents": 3_000}}, lambda _: {}, "the watch", "no plan said so: the min_cents would be 3000"),
         ({"name": "Night"}, lambda _: {}, "the watch", "another layer sets the min_cents: Night, version 1"),
@@ -264,14 +264,14 @@ def forged(hand: Hand, change: Callable[[ByPlans], dict[str, Any]], by: str = "t
     ],
 )  # fmt: skip
 def test_a_forged_entry_that_names_a_plan_is_found(
-    dealer: Hand, olga: Staff, facts: dict[str, Any], change: Any, by: str, says: str
+    dealer: Hand, olga: Staff, facts: dict[str, Any], change: Any, by: str, sentence: str
 ) -> None:
     """Harm: whoever has the database sets a table as they like, and lays it at a plan's door."""
     later: datetime = timezone.now() + timedelta(days=2)
     facts = {**facts, "effective": house_terms.spelled(later)} if "effective" in facts else facts
     set_plan(olga, **facts)
     forged(dealer, change, by)
-    assert says in fault()
+    assert sentence in fault()
 
 
 def test_a_notice_that_was_skipped_or_cut_short_is_found(dealer: Hand, olga: Staff) -> None:
@@ -304,7 +304,7 @@ def by_hand(hand: Hand, minutes: int | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("minutes", "says"),
+    ("minutes", "sentence"),
     [
         (30, "raises the min_cents while players are seated, and their notice was not given"),
         (0, "the house's notice was another then"),
@@ -312,13 +312,13 @@ def by_hand(hand: Hand, minutes: int | None) -> None:
     ],
 )
 def test_a_minimum_raised_by_hand_over_players_is_found(
-    dealer: Hand, olga: Staff, minutes: int | None, says: str
+    dealer: Hand, olga: Staff, minutes: int | None, sentence: str
 ) -> None:
     """Harm: a management command raises the minimum over players' heads, and every proof calls it well."""
     table_settings.change_table(dealer.table, {"cameras": "C-1"}, by=olga)
     seated_round(dealer)
     by_hand(dealer, minutes)
-    assert says in fault()
+    assert sentence in fault()
 
 
 def test_what_was_written_before_the_notice_was_told_stays_valid(dealer: Hand, olga: Staff) -> None:

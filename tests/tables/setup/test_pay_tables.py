@@ -213,7 +213,7 @@ def test_it_holds_from_the_next_round_on_and_goes_again(olga: Staff) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "sentence"),
     [
         ({"wagers": {"tie": {"tie": "9:1"}}}, "Pays.sha256: Sides version 1 has other lines than its digest names."),
         ({"name": "Others"}, "There is no pay table Others version 1 of Baccarat."),
@@ -221,14 +221,14 @@ def test_it_holds_from_the_next_round_on_and_goes_again(olga: Staff) -> None:
         ({"sha256": None}, "Pays: Expected str, got null - at $.sha256."),
     ],
 )
-def test_a_table_is_set_to_what_was_made_and_nothing_else(olga: Staff, change: dict[str, Any], says: str) -> None:
+def test_a_table_is_set_to_what_was_made_and_nothing_else(olga: Staff, change: dict[str, Any], sentence: str) -> None:
     """Harm: odds that nobody looked at come into force by another door."""
     row = pay_tables.make("baccarat", "Sides", SIDES, by=olga)
     dealer, _ = floor.dealt(name="Table 1", game="baccarat", source="keyed", options={"decks": 8}, seats=3)
     option = pay_tables.option_of(row) | change
     with pytest.raises(Refused) as refused:
         table_settings.change_table(dealer.table, {"options": {"decks": 8, "pays": option}}, by=olga)
-    assert fields(refused) == {"pays": says}
+    assert fields(refused) == {"pays": sentence}
 
 
 def test_a_pay_table_of_one_game_is_none_of_another(olga: Staff) -> None:

@@ -38,7 +38,7 @@ def test_the_newest_setting_of_a_section_stands_and_tables_follow_as_people_coun
 
 
 @pytest.mark.parametrize(
-    ("event", "field", "says"),
+    ("event", "field", "sentence"),
     [
         (section("B", "Rocket 1"), "tables", "stands in Pit 1, section A"),
         (section("B", "Rocket 4"), "tables", "There is no table Rocket 4."),
@@ -50,13 +50,13 @@ def test_the_newest_setting_of_a_section_stands_and_tables_follow_as_people_coun
     ],
 )
 def test_what_no_floor_can_be_is_refused_in_a_sentence(
-    olga: Staff, event: PitSectionSet, field: str, says: str
+    olga: Staff, event: PitSectionSet, field: str, sentence: str
 ) -> None:
     """Harm: a table stands in two sections, and both supervisors think that the other one watches it."""
     pits.set_section(section("A", "Rocket 1"), by=olga)
     with pytest.raises(Refused) as refused:
         pits.set_section(event, by=olga)
-    assert says in refused.value.facts["fields"][field]
+    assert sentence in refused.value.facts["fields"][field]
     assert PitSection.objects.count() == 1
 
 

@@ -200,7 +200,7 @@ def test_a_post_of_tomorrow_bounds_nobody_today(felt: Hand) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "says"),
+    ("wanted", "sentence"),
     [
         (Wanted("dora", ("Pit 1",)), "dora runs no floor here"),
         (Wanted("nobody", ("Pit 1",)), "name an active pit boss"),
@@ -209,10 +209,10 @@ def test_a_post_of_tomorrow_bounds_nobody_today(felt: Hand) -> None:
         (Wanted("bella", ("Pit 1",), whole_floor=True), "either pits or the whole floor"),
     ],
 )
-def test_a_wrong_post_says_what_would_be_right(felt: Hand, wanted: Wanted, says: str) -> None:
+def test_a_wrong_post_says_what_would_be_right(felt: Hand, wanted: Wanted, sentence: str) -> None:
     """Harm: a typing error leaves somebody without a pit, or gives a pit to who may not run it."""
     before = Post.objects.count()
-    assert says in refusal(lambda: posts.set_post(wanted, by=olga())).sentence
+    assert sentence in refusal(lambda: posts.set_post(wanted, by=olga())).sentence
     assert Post.objects.count() == before
 
 
@@ -263,7 +263,7 @@ def test_a_pit_is_taken_over_in_an_emergency_and_everybody_reads_why(felt: Hand)
 
 
 @pytest.mark.parametrize(
-    ("pit", "hours", "reason", "says"),
+    ("pit", "hours", "reason", "sentence"),
     [
         ("Pit 9", 1, "Why not", "There is no pit Pit 9"),
         ("Pit 1", 13, "Why not", "within 12 hours"),
@@ -272,10 +272,10 @@ def test_a_pit_is_taken_over_in_an_emergency_and_everybody_reads_why(felt: Hand)
         ("Pit 2", 1, "Why not", "Bella runs Pit 2 anyway"),
     ],
 )
-def test_a_cover_has_an_end_and_a_reason(felt: Hand, pit: str, hours: int, reason: str, says: str) -> None:
+def test_a_cover_has_an_end_and_a_reason(felt: Hand, pit: str, hours: int, reason: str, sentence: str) -> None:
     """Harm: an emergency lasts for weeks."""
     until = timezone.now() + timedelta(hours=hours)
-    assert says in refusal(lambda: posts.take_over(pit, until, reason, by=bella())).sentence
+    assert sentence in refusal(lambda: posts.take_over(pit, until, reason, by=bella())).sentence
     assert not PitCover.objects.exists()
 
 

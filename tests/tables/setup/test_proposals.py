@@ -80,7 +80,7 @@ def open_house(olga: Staff, omar: Staff) -> Table:
 def fault() -> str:
     """What a proof of every book finds, and of the rows beside them."""
     faults = [proofs.verify(book).fault for book in Book.objects.order_by("pk")]
-    return " ".join([each.what for each in faults if each] + comparing.compare().faults)
+    return " ".join([fault.what for fault in faults if fault] + comparing.compare().faults)
 
 
 SEASON = LimitPlanSet(
@@ -394,7 +394,7 @@ def test_an_approval_of_something_else_is_found(open_house: Table, olga: Staff, 
 
 
 @pytest.mark.parametrize(
-    ("username", "name", "role", "says"),
+    ("username", "name", "role", "sentence"),
     [
         ("olga", "Olga", "operator", "is another"),
         ("ada", "Ada", "auditor", "may not approve it as auditor"),
@@ -402,7 +402,7 @@ def test_an_approval_of_something_else_is_found(open_house: Table, olga: Staff, 
     ],
 )
 def test_a_forged_approval_is_found(
-    open_house: Table, olga: Staff, username: str, name: str, role: str, says: str
+    open_house: Table, olga: Staff, username: str, name: str, role: str, sentence: str
 ) -> None:
     """Harm: the second signature is the first one's, or of somebody who may not, or stands for nothing."""
     proposal = proposals.propose(draft_of("terms", open_house), "", by=olga)
@@ -417,4 +417,4 @@ def test_a_forged_approval_is_found(
             " VALUES (%s, %s, 'approved', 'olga', %s, '', %s, now())",
             [proposal.pk, seq, other, signature],
         )
-    assert says in fault()
+    assert sentence in fault()

@@ -43,7 +43,7 @@ def chosen(by: Staff, **terms: tuple[str, ...]) -> None:
 
 def fault() -> str:
     faults = [proofs.verify(book).fault for book in Book.objects.order_by("pk")]
-    return " ".join(each.what for each in faults if each)
+    return " ".join(fault.what for fault in faults if fault)
 
 
 def test_every_choice_is_of_a_permission_that_there_is() -> None:

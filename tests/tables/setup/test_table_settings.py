@@ -55,15 +55,15 @@ def fields(refused: Any) -> dict[str, str]:
 def test_a_new_table_has_its_places_for_chips_and_says_in_its_log_who_set_it_up_and_how(operator: Staff) -> None:
     """Else nobody could say later under which settings its first rounds were dealt."""
     table = table_settings.create_table("Rocket 9", SETTINGS, by=operator)
-    (said,) = entries(table)
-    assert said["by"] == "omar Omar"
-    assert said["content"]["before"] == {}
-    assert said["content"]["after"]["denominations"] == [2_500, 500, 100]
-    assert said["content"]["after"]["options"] == {"decks": 2, "burn": 5, "reshuffle_at": 0.2, "start": "dealer_left"}
+    (entry,) = entries(table)
+    assert entry["by"] == "omar Omar"
+    assert entry["content"]["before"] == {}
+    assert entry["content"]["after"]["denominations"] == [2_500, 500, 100]
+    assert entry["content"]["after"]["options"] == {"decks": 2, "burn": 5, "reshuffle_at": 0.2, "start": "dealer_left"}
     layout = Account.objects.filter(book=table.book, place="layout").values_list("seat", flat=True)
     assert sorted(layout) == [1, 2, 3, 4, 5, 6]
     assert table_settings.settings_of(Table.objects.get(pk=table.pk)) == replace(
-        SETTINGS, options=said["content"]["after"]["options"], denominations=(2_500, 500, 100)
+        SETTINGS, options=entry["content"]["after"]["options"], denominations=(2_500, 500, 100)
     )
     assert proofs.verify(table.book).fault is None
 
@@ -117,14 +117,16 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "field", "says"), [one[1:] for one in WRONG], ids=[one[0] for one in WRONG])
+@pytest.mark.parametrize(
+    ("changed", "field", "sentence"), [case[1:] for case in WRONG], ids=[case[0] for case in WRONG]
+)
 def test_settings_that_could_not_be_dealt_are_refused_and_nothing_is_written(
-    operator: Staff, changed: dict[str, Any], field: str, says: str
+    operator: Staff, changed: dict[str, Any], field: str, sentence: str
 ) -> None:
     """Else the fault shows at the table, with players waiting."""
     with pytest.raises(Refused) as refused:
         table_settings.create_table("Rocket 9", replace(SETTINGS, **changed), by=operator)
-    assert says in fields(refused)[field]
+    assert sentence in fields(refused)[field]
     assert not Table.objects.exists()
     assert not LogEntry.objects.filter(subject="table").exists()
 
@@ -202,7 +204,7 @@ WAITS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("changes", WAITS, ids=[next(iter(one)) for one in WAITS])
+@pytest.mark.parametrize("changes", WAITS, ids=[next(iter(change)) for change in WAITS])
 def test_what_a_round_rests_on_waits_until_it_is_over(
     dealt: floor.Hand, operator: Staff, changes: dict[str, Any], terms: Callable[..., None]
 ) -> None:
@@ -236,8 +238,8 @@ def test_two_operators_who_change_different_things_both_get_their_way(dealt: flo
     stale = Table.objects.get(pk=dealt.table.pk)
     table_settings.change_table(dealt.table, {"max_cents": 20_000}, by=operator)
     table_settings.change_table(stale, {"min_cents": 2_000}, by=operator)
-    now = Table.objects.get(pk=dealt.table.pk)
-    assert (now.min_cents, now.max_cents) == (2_000, 20_000)
+    row = Table.objects.get(pk=dealt.table.pk)
+    assert (row.min_cents, row.max_cents) == (2_000, 20_000)
 
 
 def test_an_input_made_on_the_old_settings_is_stale(dealt: floor.Hand, operator: Staff) -> None:
@@ -277,7 +279,7 @@ def test_a_round_that_opens_at_the_same_moment_comes_before_or_after_a_change_ne
         finally:
             connection.close()
 
-    threads = [threading.Thread(target=one) for one in (bet, shrink)]
+    threads = [threading.Thread(target=deed) for deed in (bet, shrink)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -300,7 +302,7 @@ def test_a_new_kind_of_chip_and_another_look_are_in_the_houses_log(operator: Sta
 
 
 @pytest.mark.parametrize(
-    ("given", "field"),
+    ("facts", "field"),
     [
         ({"value_cents": 0}, "value_cents"),
         ({"value_cents": 500}, "value_cents"),
@@ -312,9 +314,9 @@ def test_a_new_kind_of_chip_and_another_look_are_in_the_houses_log(operator: Sta
         ({"face": '#ffaacc" onload="'}, "face"),
     ],
 )
-def test_a_chip_that_could_be_taken_for_another_is_refused(operator: Staff, given: dict[str, Any], field: str) -> None:
+def test_a_chip_that_could_be_taken_for_another_is_refused(operator: Staff, facts: dict[str, Any], field: str) -> None:
     """Two reds, or two chips of 5, and the dealer pays with the wrong one."""
-    chip: dict[str, Any] = {"value_cents": 250, "colour": "pink", "face": "#ffaacc"} | given
+    chip: dict[str, Any] = {"value_cents": 250, "colour": "pink", "face": "#ffaacc"} | facts
     with pytest.raises(Refused) as refused:
         denominations.add_denomination(**chip, by=operator)
     assert set(fields(refused)) == {field}

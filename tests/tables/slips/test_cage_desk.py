@@ -35,7 +35,7 @@ def someone(role: Role, name: str) -> Staff:
     return Staff.objects.filter(username=name).first() or floor.staff(role, name)
 
 
-def held() -> dict[str, int]:
+def place_sums() -> dict[str, int]:
     sums: dict[str, int] = {}
     net = cage.net_effect(cage.all_books())
     from ledger.models import Account
@@ -46,7 +46,7 @@ def held() -> dict[str, int]:
 
 
 def changed(before: dict[str, int]) -> dict[str, int]:
-    return {place: cents - before[place] for place, cents in held().items() if cents != before[place]}
+    return {place: cents - before[place] for place, cents in place_sums().items() if cents != before[place]}
 
 
 def sign(by: Staff, entered: Any) -> str:
@@ -63,7 +63,7 @@ def refused(deed: Any) -> Refused:
 
 def test_chips_are_sold_and_redeemed_for_cash(house: Book) -> None:
     """Harm: chips leave the cage, and the cash for them is nowhere."""
-    cashier, before = someone(Role.CASHIER, "carmen"), held()
+    cashier, before = someone(Role.CASHIER, "carmen"), place_sums()
     cage_desk.sell(50_000, by=cashier, key=uuid.uuid4())
     assert changed(before) == {"cage": -50_000, "players": 50_000, "cash": -50_000, "bank": 50_000}
     key = uuid.uuid4()
@@ -77,10 +77,10 @@ def test_a_key_stands_for_one_exchange(house: Book) -> None:
     """Harm: a form sent again with another amount or by another hand is called done, and no chips moved."""
     cashier, key = someone(Role.CASHIER, "carmen"), uuid.uuid4()
     cage_desk.sell(10_000, by=cashier, key=key)
-    other = someone(Role.CASHIER, "cora")
+    colleague = someone(Role.CASHIER, "cora")
     assert refused(lambda: cage_desk.sell(70_000, by=cashier, key=key)).code == "key_reused"
     assert refused(lambda: cage_desk.redeem(10_000, by=cashier, key=key)).code == "key_reused"
-    assert refused(lambda: cage_desk.sell(10_000, by=other, key=key)).code == "key_reused"
+    assert refused(lambda: cage_desk.sell(10_000, by=colleague, key=key)).code == "key_reused"
     assert refused(lambda: cage_desk.sign(BeginSlip("deposit", CHIPS), by=cashier, key=key)).code == "key_reused"
 
 
@@ -89,8 +89,8 @@ def test_a_key_stands_for_one_signature(house: Book) -> None:
     cashier, key = someone(Role.CASHIER, "carmen"), uuid.uuid4()
     slip = cage_desk.sign(BeginSlip("deposit", CHIPS), by=cashier, key=key)
     assert cage_desk.sign(BeginSlip("deposit", CHIPS), by=cashier, key=key) == slip
-    other = someone(Role.CASHIER, "cora")
-    assert refused(lambda: cage_desk.sign(BeginSlip("deposit", CHIPS), by=other, key=key)).code == "key_reused"
+    colleague = someone(Role.CASHIER, "cora")
+    assert refused(lambda: cage_desk.sign(BeginSlip("deposit", CHIPS), by=colleague, key=key)).code == "key_reused"
     assert refused(lambda: cage_desk.sign(BeginSlip("deposit", ()), by=cashier, key=key)).code == "key_reused"
     assert refused(lambda: cage_desk.sign(SignSlip(slip, "approved"), by=cashier, key=key)).code == "key_reused"
 
@@ -110,7 +110,7 @@ def test_only_the_cage_sells_chips(house: Book, role: Role) -> None:
 
 def test_the_vault_opens_for_two(house: Book) -> None:
     """Harm: a cashier who helps themselves to the house's chips."""
-    cashier, boss, before = someone(Role.CASHIER, "carmen"), someone(Role.PIT_BOSS, "boris"), held()
+    cashier, boss, before = someone(Role.CASHIER, "carmen"), someone(Role.PIT_BOSS, "boris"), place_sums()
     slip = sign(cashier, BeginSlip("deposit", CHIPS))
     assert changed(before) == {}
     assert refused(lambda: sign(cashier, SignSlip(slip, "approved"))).code == "wrong_role"
@@ -127,23 +127,23 @@ def test_the_vault_is_asked_again_when_its_chips_move(house: Book) -> None:
     """Harm: two slips for the same chips, both of which were there when they were asked for."""
     cashier, boss = someone(Role.CASHIER, "carmen"), someone(Role.PIT_BOSS, "boris")
     sign(boss, SignSlip(sign(cashier, BeginSlip("deposit", CHIPS)), "approved"))
-    first, second = (sign(cashier, BeginSlip("withdrawal", CHIPS)) for _ in range(2))
-    sign(boss, SignSlip(first, "approved"))
-    gone = refused(lambda: sign(boss, SignSlip(second, "approved")))
-    assert (gone.code, gone.status) == ("bad_amount", 422)
-    assert gone.sentence == "The vault holds less than 1,000."
+    slip, next_slip = (sign(cashier, BeginSlip("withdrawal", CHIPS)) for _ in range(2))
+    sign(boss, SignSlip(slip, "approved"))
+    refusal = refused(lambda: sign(boss, SignSlip(next_slip, "approved")))
+    assert (refusal.code, refusal.status) == ("bad_amount", 422)
+    assert refusal.sentence == "The vault holds less than 1,000."
 
 
 def test_slips_of_the_house_are_those_of_no_table(house: Book) -> None:
     cashier = someone(Role.CASHIER, "carmen")
     ours = [name for name, record in SLIPS.items() if record.in_house]
-    other = refused(lambda: sign(cashier, BeginSlip("fill", CHIPS)))
-    assert other.sentence == f"A slip of the house is one of {', '.join(ours)}."
+    refusal = refused(lambda: sign(cashier, BeginSlip("fill", CHIPS)))
+    assert refusal.sentence == f"A slip of the house is one of {', '.join(ours)}."
     unknown = refused(lambda: sign(cashier, SignSlip("deposit", "approved")))
     assert (unknown.code, unknown.status) == ("unknown_slip", 404)
     for name, stage in (("rack/2026/1", "recounted"), ("deposit/2026/999", "requested")):
-        other = refused(lambda name=name, stage=stage: sign(cashier, SignSlip(name, stage)))
-        assert (other.code, other.status) == ("unknown_slip", 409)
+        refusal = refused(lambda name=name, stage=stage: sign(cashier, SignSlip(name, stage)))
+        assert (refusal.code, refusal.status) == ("unknown_slip", 409)
     slip = sign(cashier, BeginSlip("deposit", CHIPS))
     assert refused(lambda: sign(cashier, VoidSlip(slip, "twice"))).code == "not_voidable"
 
@@ -151,16 +151,16 @@ def test_slips_of_the_house_are_those_of_no_table(house: Book) -> None:
 @pytest.mark.parametrize(("count", "over"), [(50_000, 0), (49_999, -100), (50_002, 200)])
 def test_the_cage_is_counted_by_two_and_what_differs_is_a_discrepancy(house: Book, count: int, over: int) -> None:
     """Harm: what is missing from the cage is found at the end of the year."""
-    before = held()
+    before = place_sums()
     slip = sign(someone(Role.CASHIER, "carmen"), BeginSlip("cage", ((100, count),)))
     sign(someone(Role.CASHIER, "carlos"), SignSlip(slip, "recounted", ((100, count),)))
     assert changed(before) == ({"cage": over, "over_short": -over} if over else {})
-    assert [one.amount_cents for one in Discrepancy.objects.all()] == ([over] if over else [])
+    assert [discrepancy.amount_cents for discrepancy in Discrepancy.objects.all()] == ([over] if over else [])
     assert proofs.verify(house).fault is None
 
 
 def test_two_counts_that_differ_come_to_nothing(house: Book) -> None:
-    before = held()
+    before = place_sums()
     slip = sign(someone(Role.CASHIER, "carmen"), BeginSlip("cage", ((100, 5),)))
     assert refused(lambda: sign(someone(Role.CASHIER, "carmen"), SignSlip(slip, "recounted", ((100, 5),)))).code == (
         "signed_already"
@@ -172,7 +172,7 @@ def test_two_counts_that_differ_come_to_nothing(house: Book) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lie", "says"),
+    ("lie", "sentence"),
     [
         (
             {"_expected": lambda head, read, place: 4_000_000},
@@ -182,24 +182,24 @@ def test_two_counts_that_differ_come_to_nothing(house: Book) -> None:
     ],
 )
 def test_a_count_against_less_than_the_books_left_is_found(
-    house: Book, monkeypatch: pytest.MonkeyPatch, lie: dict[str, Any], says: str
+    house: Book, monkeypatch: pytest.MonkeyPatch, lie: dict[str, Any], sentence: str
 ) -> None:
     """Harm: chips are taken from the cage, and the count that should miss them expects so many less."""
     slip = sign(someone(Role.CASHIER, "carmen"), BeginSlip("cage", ((100, 50_000),)))
-    for name, told in lie.items():
-        monkeypatch.setattr(cage_desk, name, told)
+    for name, forged_reader in lie.items():
+        monkeypatch.setattr(cage_desk, name, forged_reader)
     sign(someone(Role.CASHIER, "carlos"), SignSlip(slip, "recounted", ((100, 50_000),)))
     fault = proofs.verify(house).fault
     assert fault is not None
-    assert says in fault.what
+    assert sentence in fault.what
 
 
 def test_a_count_as_of_another_time_is_found(house: Book, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     """Harm: the cage is counted against what it held an hour ago, before a credit came that is gone since."""
-    read, now = cage_desk._read_so_far(), timezone.now()
-    clock.stand(now + timedelta(minutes=10))
+    read, noon = cage_desk._read_so_far(), timezone.now()
+    clock.stand(noon + timedelta(minutes=10))
     floor.fill(Table.objects.get(), CHIPS)
-    clock.stand(now + timedelta(hours=1))
+    clock.stand(noon + timedelta(hours=1))
     slip = sign(someone(Role.CASHIER, "carmen"), BeginSlip("cage", CHIPS))
     monkeypatch.setattr(cage_desk, "_read_so_far", lambda: read)
     sign(someone(Role.CASHIER, "carlos"), SignSlip(slip, "recounted", CHIPS))
@@ -209,7 +209,7 @@ def test_a_count_as_of_another_time_is_found(house: Book, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("sql", "says"),
+    ("sql", "sentence"),
     [
         ("UPDATE ledger_slipsignature SET username = 'carlos' WHERE seq = %s", "the signature kept beside it is"),
         ("UPDATE ledger_slipsignature SET role = 'operator' WHERE seq = %s", "the signature kept beside it is"),
@@ -217,7 +217,7 @@ def test_a_count_as_of_another_time_is_found(house: Book, monkeypatch: pytest.Mo
     ],
 )
 @pytest.mark.django_db(transaction=True)
-def test_what_is_kept_beside_the_log_of_a_slip_is_what_the_log_says(sql: str, says: str) -> None:
+def test_what_is_kept_beside_the_log_of_a_slip_is_what_the_log_says(sql: str, sentence: str) -> None:
     """Harm: a signature of another person, found by whoever looks it up in the table and not in the log."""
     floor.table()
     sign(someone(Role.CASHIER, "carmen"), BeginSlip("deposit", CHIPS))
@@ -226,15 +226,15 @@ def test_what_is_kept_beside_the_log_of_a_slip_is_what_the_log_says(sql: str, sa
         forged(sql, house.head_seq)
         fault = proofs.verify(house).fault
     assert fault is not None
-    assert says in fault.what
+    assert sentence in fault.what
 
 
 @pytest.mark.django_db(transaction=True)
 def test_ten_sales_at_once_are_ten_sales() -> None:
     """Harm: two counters at one moment, and the cage gives what it has twice."""
     floor.table()
-    cashier, before = someone(Role.CASHIER, "carmen"), held()
+    cashier, before = someone(Role.CASHIER, "carmen"), place_sums()
     answers = at_once(*[lambda: cage_desk.sell(1_000_000, by=cashier, key=uuid.uuid4()) for _ in range(7)])
     assert sum(answer is None for answer in answers) == 5
     assert changed(before)["cage"] == -5_000_000
-    assert {one.code for one in answers if isinstance(one, Refused)} == {"bad_amount"}
+    assert {answer.code for answer in answers if isinstance(answer, Refused)} == {"bad_amount"}

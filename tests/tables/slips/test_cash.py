@@ -59,8 +59,8 @@ def noon(clock: Clock) -> datetime:
 def book(noon: datetime) -> Book:
     """A house with one table: players bought chips for 1,000 at the cage, so that much cash lies there."""
     floor.table()
-    there = set(Staff.objects.values_list("username", flat=True))
-    for name in ROLES.keys() - there:
+    usernames = set(Staff.objects.values_list("username", flat=True))
+    for name in ROLES.keys() - usernames:
         floor.staff(ROLES[name], name)
     return Book.objects.get(name=HOUSE)
 
@@ -69,15 +69,15 @@ def at_a_table() -> Hand:
     return floor.dealt_by(floor.staff(Role.DEALER, "dora"), name="Rocket 2")
 
 
-def who(name: str) -> Staff:
+def crew_member(name: str) -> Staff:
     return Staff.objects.get(username=name)
 
 
 def sign(name: str, entered: Any) -> str:
-    return cage_desk.sign(entered, by=who(name), key=uuid.uuid4())
+    return cage_desk.sign(entered, by=crew_member(name), key=uuid.uuid4())
 
 
-def held() -> dict[str, int]:
+def place_sums() -> dict[str, int]:
     sums: dict[str, int] = {}
     net = cage.net_effect(cage.all_books())
     for account, place in Account.objects.values_list("pk", "place"):
@@ -111,16 +111,16 @@ def counted(series: str, cents: int, apart: Any = ()) -> str:
 
 def test_cash_comes_from_the_bank_and_goes_back(book: Book) -> None:
     """Harm: money leaves the vault with a carrier, and nobody can say with which receipt."""
-    before = held()
+    before = place_sums()
     slip = from_the_bank()
-    assert held()["vault_cash"] - before["vault_cash"] == 500_000
-    assert held()["depositary"] == -500_000
+    assert place_sums()["vault_cash"] - before["vault_cash"] == 500_000
+    assert place_sums()["depositary"] == -500_000
     back = sign("cora", BeginSlip("bankout", ((10_000, 20),)))
     sign("mona", SignSlip(back, "approved"))
     assert refused(lambda: sign("sam", SignSlip(back, "handed_over"))).code == "bad_fact"
     assert refused(lambda: sign("sam", SignSlip(back, "handed_over", facts={"receipt": " "}))).status == 422
     sign("sam", SignSlip(back, "handed_over", facts={"receipt": "BR-8"}))
-    assert (held()["vault_cash"], held()["depositary"]) == (300_000, -300_000)
+    assert (place_sums()["vault_cash"], place_sums()["depositary"]) == (300_000, -300_000)
     assert proofs.verify(book).fault is None
     assert LogEntry.objects.get(kind="bankin_received").parts.content["facts"] == {"receipt": "BR-7"}
     assert slip.startswith("bankin/")
@@ -137,39 +137,39 @@ def test_the_float_goes_out_and_comes_back(book: Book) -> None:
     assert refused(lambda: sign("cora", SignSlip(out, "issued"))).code == "wrong_role"
     assert refused(lambda: sign("olga", SignSlip(out, "issued"))).code == "wrong_role"
     sign("mona", SignSlip(out, "issued"))
-    assert held()["bank"] == 100_000 + 300_000
+    assert place_sums()["bank"] == 100_000 + 300_000
     back = sign("cleo", BeginSlip("imprestback", ((5_000, 4),)))
     sign("mona", SignSlip(back, "received"))
-    assert (held()["bank"], held()["vault_cash"]) == (380_000, 220_000)
+    assert (place_sums()["bank"], place_sums()["vault_cash"]) == (380_000, 220_000)
     assert proofs.verify(book).fault is None
 
 
 def test_two_slips_cannot_take_the_same_cash(book: Book) -> None:
     """Harm: both were there when they were asked for, and the vault gives what it has not."""
     from_the_bank()
-    first, second = (sign("cora", BeginSlip("imprest", ((10_000, 40),))) for _ in range(2))
-    sign("mona", SignSlip(first, "issued"))
-    gone = refused(lambda: sign("mona", SignSlip(second, "issued")))
-    assert gone.sentence == "The vault's cash holds less than 4,000."
+    slip, next_slip = (sign("cora", BeginSlip("imprest", ((10_000, 40),))) for _ in range(2))
+    sign("mona", SignSlip(slip, "issued"))
+    refusal = refused(lambda: sign("mona", SignSlip(next_slip, "issued")))
+    assert refusal.sentence == "The vault's cash holds less than 4,000."
 
 
 def test_the_cage_pays_out_no_more_than_it_has_and_players_hold(book: Book) -> None:
     """Harm: the cage redeems chips that no player has."""
-    cage_desk.sell(200_000, by=who("cora"), key=uuid.uuid4())
+    cage_desk.sell(200_000, by=crew_member("cora"), key=uuid.uuid4())
     from_the_bank()
     sign("mona", SignSlip(sign("cora", BeginSlip("imprest", HUNDREDS)), "issued"))
-    more = refused(lambda: cage_desk.redeem(300_100, by=who("cora"), key=uuid.uuid4()))
-    assert more.sentence.startswith("Players hold chips for 3,000: 3,001 cannot be redeemed.")
-    cage_desk.redeem(300_000, by=who("cora"), key=uuid.uuid4())
-    assert held()["players"] == 0
-    empty = refused(lambda: cage_desk.redeem(90_000_000, by=who("cora"), key=uuid.uuid4()))
+    refusal = refused(lambda: cage_desk.redeem(300_100, by=crew_member("cora"), key=uuid.uuid4()))
+    assert refusal.sentence.startswith("Players hold chips for 3,000: 3,001 cannot be redeemed.")
+    cage_desk.redeem(300_000, by=crew_member("cora"), key=uuid.uuid4())
+    assert place_sums()["players"] == 0
+    empty = refused(lambda: cage_desk.redeem(90_000_000, by=crew_member("cora"), key=uuid.uuid4()))
     assert empty.sentence.startswith("The cage's cash holds")
     assert proofs.verify(book).fault is None
 
 
 def test_foreign_money_is_refused_in_words(book: Book) -> None:
     """Harm: a note of another country goes into the box at par."""
-    at_the_cage = refused(lambda: cage_desk.sell(10_000, by=who("cora"), key=uuid.uuid4(), currency="eur"))
+    at_the_cage = refused(lambda: cage_desk.sell(10_000, by=crew_member("cora"), key=uuid.uuid4(), currency="eur"))
     assert at_the_cage.code == "foreign_currency"
     assert at_the_cage.sentence == (
         "EUR is not taken here: this house takes USD only. Hand it back: a bank changes it."
@@ -189,28 +189,28 @@ def test_cash_is_counted_by_two_and_what_differs_is_a_discrepancy(
 ) -> None:
     """Harm: a drawer that is short, and the ledger says nothing of it."""
     from_the_bank()
-    before = held()[place]
+    before = place_sums()[place]
     slip = counted(series, before + off)
-    assert held()[place] == before + off
+    assert place_sums()[place] == before + off
     assert [row.amount_cents for row in Discrepancy.objects.all()] == ([off] if off else [])
     if off:
-        found = Discrepancy.objects.get()
-        assert found.evidence["slip"] == slip
-        assert set(found.involved) == {"cora", "mona"}
-        assert found.level == (2 if off == -12_000 else 1)
+        discrepancy = Discrepancy.objects.get()
+        assert discrepancy.evidence["slip"] == slip
+        assert set(discrepancy.involved) == {"cora", "mona"}
+        assert discrepancy.level == (2 if off == -12_000 else 1)
     assert proofs.verify(book).fault is None
     assert not watch.reconcile()
 
 
 def test_counts_that_differ_come_to_nothing(book: Book) -> None:
     """Harm: the second count is taken for the first."""
-    before = held()
+    before = place_sums()
     slip = sign("cora", BeginSlip("cagecash", ((100, 999),)))
-    assert "bank" in cage_desk.being_counted_by(who("cleo"))
+    assert "bank" in cage_desk.being_counted_by(crew_member("cleo"))
     sign("mona", SignSlip(slip, "recounted", ((100, 1_000),)))
-    assert held() == before
+    assert place_sums() == before
     assert not Discrepancy.objects.exists()
-    assert cage_desk.being_counted_by(who("cleo")) == frozenset()
+    assert cage_desk.being_counted_by(crew_member("cleo")) == frozenset()
 
 
 def test_a_count_that_expects_something_else_is_found(book: Book) -> None:
@@ -219,16 +219,16 @@ def test_a_count_that_expects_something_else_is_found(book: Book) -> None:
     entry = LogEntry.objects.get(kind="cagecash_recounted")
     event = read_as(HouseSlipSigned, bytes(entry.body))
     lied = structs.replace(event, now=structs.replace(event.now, expected_cents=50_000))
-    [written] = entries(book.pk, entry.seq - 1, entry.seq)
+    [row] = entries(book.pk, entry.seq - 1, entry.seq)
     with pytest.raises(Misconduct, match="it expects 50000 in the cage's cash, the transfers of all books left 100000"):
-        check_house_signature(lied, written)
+        check_house_signature(lied, row)
 
 
 def test_a_torn_note_counts_as_nothing_until_it_is_accepted(book: Book) -> None:
     """Harm: a note that nobody can spend stands in the books as money, or vanishes from them."""
     torn = (("torn", 5_000, "E-1"),)
     slip = counted("cagecash", 95_000, torn)
-    assert held()["bank"] == 95_000
+    assert place_sums()["bank"] == 95_000
     assert Discrepancy.objects.get().amount_cents == -5_000
     [envelope] = kept_apart.envelopes().values()
     assert (envelope.slip, envelope.note) == (slip, Apart("torn", 5_000, "E-1", 2))
@@ -239,7 +239,7 @@ def test_a_torn_note_counts_as_nothing_until_it_is_accepted(book: Book) -> None:
     accepted = sign("cora", BeginSlip("note", ((5_000, 1),), facts=facts))
     assert refused(lambda: sign("cleo", BeginSlip("note", ((5_000, 1),), facts=facts))).code == "unknown_fact"
     sign("mona", SignSlip(accepted, "accepted"))
-    assert held()["bank"] == 100_000
+    assert place_sums()["bank"] == 100_000
     assert kept_apart.envelopes() == {}
     assert proofs.verify(book).fault is None
 
@@ -249,7 +249,7 @@ def test_two_who_put_other_notes_apart_do_not_agree(book: Book) -> None:
     chips = ((100, 950),)
     slip = sign("cora", BeginSlip("cagecash", chips, apart=(("torn", 5_000, "E-1"),)))
     sign("mona", SignSlip(slip, "recounted", chips, apart=(("torn", 5_000, "E-2"),)))
-    assert held()["bank"] == 100_000
+    assert place_sums()["bank"] == 100_000
     assert not kept_apart.envelopes()
     for apart in ((("lost", 5_000, "E"),), (("torn", -1, "E"),), (("torn", 1, ""),), (("torn", 1, "E"),) * 2):
         assert refused(lambda apart=apart: sign("cora", BeginSlip("cagecash", chips, apart=apart))).code == "bad_apart"
@@ -298,15 +298,15 @@ def test_the_day_says_what_should_be_there_and_what_was_counted(book: Book, noon
 
 
 def closes(day: date) -> DayClose:
-    first = closing.propose(day, by=who("pam"))
-    return closing.close(day, by=who("olga"), digest=first.digest)
+    proposal = closing.propose(day, by=crew_member("pam"))
+    return closing.close(day, by=crew_member("olga"), digest=proposal.digest)
 
 
 def test_a_day_waits_for_the_count_after_its_last_movement(book: Book, noon: datetime, clock: Clock) -> None:
     """Harm: cash is moved after the count, and the day is closed by what was counted before."""
     counted("cagecash", 100_000)
     clock.stand(noon + timedelta(hours=1))
-    cage_desk.sell(10_000, by=who("cora"), key=uuid.uuid4())
+    cage_desk.sell(10_000, by=crew_member("cora"), key=uuid.uuid4())
     day = day_is_over(noon, clock)
     late = refused(lambda: closes(day))
     assert late.code == "day_open"
@@ -316,10 +316,10 @@ def test_a_day_waits_for_the_count_after_its_last_movement(book: Book, noon: dat
     assert (row["is_counted"], row["counted_after"], row["closing_cents"]) == (True, True, 110_000)
     close = closes(day)
     body = LogEntry.objects.get(book=book, seq=close.seq).body
-    kept = read_as(DayClosed, bytes(body)).cash
-    assert kept is not None
-    assert [line["place"] for line in kept] == ["bank", "vault_cash"]
-    assert kept[0] == row
+    cash_lines = read_as(DayClosed, bytes(body)).cash
+    assert cash_lines is not None
+    assert [line["place"] for line in cash_lines] == ["bank", "vault_cash"]
+    assert cash_lines[0] == row
     assert proofs.verify(book).fault is None
     clock.stand(noon + timedelta(days=2))
     counted("cagecash", 90_000)
@@ -332,14 +332,14 @@ def test_a_house_may_close_without_a_count_and_the_day_says_so(
     """Harm: a house that may close so does it in silence."""
     counted("cagecash", 100_000)
     clock.stand(noon + timedelta(hours=1))
-    cage_desk.sell(10_000, by=who("cora"), key=uuid.uuid4())
+    cage_desk.sell(10_000, by=crew_member("cora"), key=uuid.uuid4())
     day = day_is_over(noon, clock)
     monkeypatch.setattr(closing.cash_terms, "close_needs_count", lambda: False)
     close = closes(day)
-    kept = read_as(DayClosed, bytes(LogEntry.objects.get(book=book, seq=close.seq).body)).cash
-    assert kept is not None
-    assert not kept[0]["is_counted"]
-    assert "not counted since its last movement" in kept[0]["says"]
+    cash_lines = read_as(DayClosed, bytes(LogEntry.objects.get(book=book, seq=close.seq).body)).cash
+    assert cash_lines is not None
+    assert not cash_lines[0]["is_counted"]
+    assert "not counted since its last movement" in cash_lines[0]["says"]
 
 
 @pytest.mark.parametrize("changed", [{"closing_cents": 1}, {"opening_cents": 5}, {"is_counted": False}, {"moved": {}}])
@@ -353,8 +353,8 @@ def test_cash_that_two_people_invented_is_found(
     money = [content["cash"][0] | changed, *content["cash"][1:]]
     digest = closing.digest_of(content["day"], content["figures"], money, content["cash_by_shift"])
     content |= {"cash": money, "digest": digest}
-    says = forged(day, content)
-    assert f"its {next(iter(changed))} is" in says
+    fault_text = forged(day, content)
+    assert f"its {next(iter(changed))} is" in fault_text
 
 
 def test_cash_left_out_of_a_later_close_is_found(book: Book, noon: datetime, clock: Clock) -> None:
@@ -370,12 +370,12 @@ def test_cash_left_out_of_a_later_close_is_found(book: Book, noon: datetime, clo
 
 def forged(day: date, content: dict[str, Any]) -> str:
     """What the proof says of a close of these figures."""
-    pam, olga = who("pam"), who("olga")
+    pam, olga = crew_member("pam"), crew_member("olga")
     head = house.lock()
     log.append(head, Draft("day", "proposed", pam.signature, content | closing._person(pam)))
-    first = closing.proposal(day)
-    assert first is not None
-    signed = {"proposal": first.seq, "proposed_by": "pam", "adjusts": []}
+    proposal = closing.proposal(day)
+    assert proposal is not None
+    signed = {"proposal": proposal.seq, "proposed_by": "pam", "adjusts": []}
     entry = log.append(house.lock(), Draft("day", "closed", olga.signature, content | closing._person(olga) | signed))
     DayClose.objects.create(day=day, seq=entry.seq, proposed_by="pam", closed_by="olga", at=timezone.now())
     fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
@@ -387,7 +387,7 @@ def forged(day: date, content: dict[str, Any]) -> str:
 
 
 def key(name: str, *, dual: bool = False, in_use: bool = True) -> None:
-    register.set_key(HouseKeySet(name=name, lock="box_release", dual=dual, in_use=in_use), by=who("olga"))
+    register.set_key(HouseKeySet(name=name, lock="box_release", dual=dual, in_use=in_use), by=crew_member("olga"))
 
 
 def out(name: str, *people: str) -> str:
@@ -451,7 +451,7 @@ def test_a_retired_key_is_not_taken(book: Book) -> None:
     with pytest.raises(Refused, match="There is no key B9 to retire"):
         key("B9", in_use=False)
     with pytest.raises(Refused, match="Only an operator"):
-        register.set_key(HouseKeySet(name="B2", lock="cage", dual=False, in_use=True), by=who("mona"))
+        register.set_key(HouseKeySet(name="B2", lock="cage", dual=False, in_use=True), by=crew_member("mona"))
 
 
 def test_a_key_slip_is_void_until_the_key_is_handed_out(book: Book) -> None:
@@ -465,9 +465,9 @@ def test_a_key_slip_is_void_until_the_key_is_handed_out(book: Book) -> None:
     sign("sid", SignSlip(slip, "voided"))
     assert not custody.register(timezone.now())[0].is_out
     complete = out("B1", "sam", "mona")
-    gone = refused(lambda: sign("pam", VoidSlip(complete, "Not needed")))
-    assert gone.code == "not_voidable"
-    assert gone.sentence.endswith("not made void. The key is out: return it with a slip, or report it lost.")
+    refusal = refused(lambda: sign("pam", VoidSlip(complete, "Not needed")))
+    assert refusal.code == "not_voidable"
+    assert refusal.sentence.endswith("not made void. The key is out: return it with a slip, or report it lost.")
     back = sign("sam", BeginSlip("keyback", facts={"key": "B1"}))
     sign("pam", VoidSlip(back, "It stays out"))
     sign("sid", SignSlip(back, "voided"))
@@ -539,14 +539,14 @@ def test_the_vaults_chips_are_counted_by_two_and_certain_by_piece(
     """Harm: chips are missing from the vault, and the house counts what it believes is there."""
     stocked = sign("cora", BeginSlip("deposit", ((500, 20), (100, 200))))
     sign("mona", SignSlip(stocked, "approved"))
-    before = held()
+    before = place_sums()
     chips = ((500, 20), (100, 200 + off))
     slip = sign("cora", BeginSlip("vault", chips))
-    assert "vault" in cage_desk.unseen_by(who("pam"))
+    assert "vault" in cage_desk.unseen_by(crew_member("pam"))
     assert refused(lambda: sign("cleo", BeginSlip("vault", chips))).code == "count_open"
     assert refused(lambda: sign("cora", SignSlip(slip, "recounted", chips))).code == "signed_already"
     sign("mona", SignSlip(slip, "recounted", chips))
-    after = held()
+    after = place_sums()
     assert after["vault"] - before["vault"] == off * 100
     assert after["over_short"] - before["over_short"] == -off * 100
     clock.stand(noon + timedelta(minutes=1))  # what lies there at a moment came before it
@@ -564,7 +564,7 @@ def test_a_day_waits_for_the_vaults_count(
 ) -> None:
     """Harm: the vault was counted once, at the opening, and never since."""
     day = hours.day_of(noon)
-    chips = ((100, held()["vault"] // 100),)
+    chips = ((100, place_sums()["vault"] // 100),)
     vault = lambda: sign("mona", SignSlip(sign("cora", BeginSlip("vault", chips)), "recounted", chips))  # noqa: E731
     clock.stand(noon + timedelta(days=40))
     assert closing._vault_uncounted(day + timedelta(days=39)) == [], "a house that never counts it is not kept from it"
@@ -572,8 +572,8 @@ def test_a_day_waits_for_the_vaults_count(
     vault()
     clock.stand(noon + timedelta(days=40))
     assert closing._vault_uncounted(day + timedelta(days=29)) == []
-    [says] = closing._vault_uncounted(day + timedelta(days=39))
-    assert says.endswith("and are counted each month: two people count them.")
+    [reason] = closing._vault_uncounted(day + timedelta(days=39))
+    assert reason.endswith("and are counted each month: two people count them.")
     monkeypatch.setattr(closing.cash_terms, "vault_chips_counted_each", lambda: "never")
     assert closing._vault_uncounted(day + timedelta(days=39)) == []
     monkeypatch.undo()
@@ -587,7 +587,7 @@ def test_a_drop_is_due_shown_and_alerts_when_it_is_late(book: Book, noon: dateti
     hand = at_a_table()
     today = hours.day_of(noon)
     schedule = Schedule("Morning", today, (), tuple(range(7)), time(13, 0), "Security")
-    register.set_schedule(schedule, by=who("olga"), today=today)
+    register.set_schedule(schedule, by=crew_member("olga"), today=today)
     drops = custody.next_drops(timezone.now())
     assert {drop.table for drop in drops} == {"Rocket 1", "Rocket 2"}
     assert not any(drop.is_late for drop in drops)
@@ -604,9 +604,9 @@ def test_a_drop_is_due_shown_and_alerts_when_it_is_late(book: Book, noon: dateti
 
 def emergency(hand: Hand, reason: str) -> str:
     facts = {"reason": reason, "box_after": "R2-17"}
-    signs(hand.table, who("sid"), BeginSlip("emergency", box="R2-9", facts=facts))
+    signs(hand.table, crew_member("sid"), BeginSlip("emergency", box="R2-9", facts=facts))
     name = hand.now.slips[-1].name
-    signs(hand.table, who("con"), SignSlip(name, "witnessed"))
+    signs(hand.table, crew_member("con"), SignSlip(name, "witnessed"))
     return name
 
 
@@ -615,14 +615,14 @@ def test_an_emergency_drop_has_its_reason_and_the_box_after_it(book: Book) -> No
     hand = at_a_table()
     hand("sell_chips", amount_cents=10_000)
     bare = BeginSlip("emergency", box="R2-9", facts={"reason": "", "box_after": "R2-17"})
-    assert refused(lambda: signs(hand.table, who("sid"), bare)).code == "bad_fact"
+    assert refused(lambda: signs(hand.table, crew_member("sid"), bare)).code == "bad_fact"
     name = emergency(hand, "It is full")
     sheet = slip_book.sheet_of(hand.table, SlipName.parse(name))
     assert sheet is not None
     assert sheet.says[1] == ("Mark on the new box", "R2-17")
     hand("sell_chips", amount_cents=20_000)
     for person, stage in (("cyd", "counted"), ("cob", "recounted")):
-        signs(hand.table, who(person), SignSlip(name, stage, ((10_000, 1),)))
+        signs(hand.table, crew_member(person), SignSlip(name, stage, ((10_000, 1),)))
     assert proofs.verify(hand.table.book).fault is None
     report = figures.day(hours.day_of(timezone.now()))
     assert next(line for line in report.lines if line.name == "Rocket 2").drop_cents == 30_000
@@ -634,13 +634,13 @@ def test_whoever_took_a_full_box_takes_the_next_one_too(book: Book) -> None:
     hand("sell_chips", amount_cents=10_000)
     name = emergency(hand, "It is full")
     for person, stage in (("cyd", "counted"), ("cob", "recounted")):
-        signs(hand.table, who(person), SignSlip(name, stage, ((10_000, 1),)))
-    signs(hand.table, who("sid"), BeginSlip("drop", box="R2-17"))
+        signs(hand.table, crew_member(person), SignSlip(name, stage, ((10_000, 1),)))
+    signs(hand.table, crew_member("sid"), BeginSlip("drop", box="R2-17"))
     assert hand.now.slips[-1].series.name == "drop"
 
 
 @pytest.mark.parametrize(
-    ("changed", "says"),
+    ("changed", "sentence"),
     [
         ({"weekdays": (7,)}, "Weekdays"),
         ({"tables": ("Nowhere",)}, "There is no table Nowhere"),
@@ -649,13 +649,13 @@ def test_whoever_took_a_full_box_takes_the_next_one_too(book: Book) -> None:
         ({"name": " x"}, "A schedule's name"),
     ],
 )
-def test_a_schedule_that_cannot_be_is_refused(book: Book, noon: datetime, changed: Any, says: str) -> None:
+def test_a_schedule_that_cannot_be_is_refused(book: Book, noon: datetime, changed: Any, sentence: str) -> None:
     """Harm: boxes are due at a table that there is not, and the alert never stops."""
     today = hours.day_of(noon)
     facts = {"name": "M", "from_day": today, "tables": (), "weekdays": (0,), "due_at": time(5), "who": "S"} | changed
     with pytest.raises(Refused) as raised:
-        register.set_schedule(Schedule(**facts), by=who("olga"), today=today)
-    assert says in raised.value.sentence
+        register.set_schedule(Schedule(**facts), by=crew_member("olga"), today=today)
+    assert sentence in raised.value.sentence
 
 
 # --- Random days -----------------------------------------------------------------------------------------------
@@ -685,11 +685,11 @@ LAST = {"bankin": "received", "bankout": "handed_over"}
 def test_whatever_is_done_with_cash_every_coin_is_somewhere(book: Book, deeds: Any) -> None:
     """Harm: an order of slips, sales and counts in which a coin appears or goes."""
     for deed, hundreds, off in deeds:
-        before = held()
+        before = place_sums()
         expected: dict[str, int] = {}
         with suppress(Refused):
             expected = do(deed, hundreds * 10_000, off * 100, before)
-        after = held()
+        after = place_sums()
         assert {place: after[place] - before[place] for place in after if after[place] != before[place]} == expected
         assert sum(after[place] for place in CASH_PLACES) == 0
         assert after["bank"] >= 0
@@ -697,7 +697,7 @@ def test_whatever_is_done_with_cash_every_coin_is_somewhere(book: Book, deeds: A
         assert after["players"] >= 0
     assert proofs.verify(book).fault is None
     for line in cash.day(hours.day_of(timezone.now())):
-        assert line.closing_cents == held()[line.place]
+        assert line.closing_cents == place_sums()[line.place]
 
 
 def do(deed: str, cents: int, off: int, before: dict[str, int]) -> dict[str, int]:
@@ -705,17 +705,17 @@ def do(deed: str, cents: int, off: int, before: dict[str, int]) -> dict[str, int
     chips = ((10_000, cents // 10_000),)
     match deed:
         case "sell":
-            cage_desk.sell(cents, by=who("cora"), key=uuid.uuid4())
+            cage_desk.sell(cents, by=crew_member("cora"), key=uuid.uuid4())
             return {"cage": -cents, "players": cents, "cash": -cents, "bank": cents}
         case "redeem":
-            cage_desk.redeem(cents, by=who("cora"), key=uuid.uuid4())
+            cage_desk.redeem(cents, by=crew_member("cora"), key=uuid.uuid4())
             return {"cage": cents, "players": -cents, "cash": cents, "bank": -cents}
         case "cagecash" | "vaultcash" | "vault":
             place = {"cagecash": "bank", "vaultcash": "vault_cash", "vault": "vault"}[deed]
             off = max(off, -before[place])
             counted(deed, before[place] + off)
-            kept = "over_short" if deed == "vault" else "cash_over_short"
-            return {place: off, kept: -off} if off else {}
+            difference_place = "over_short" if deed == "vault" else "cash_over_short"
+            return {place: off, difference_place: -off} if off else {}
     slip = sign("cora", BeginSlip(deed, chips))
     sign("mona", SignSlip(slip, {"imprest": "issued", "imprestback": "received"}.get(deed, "approved")))
     if deed in LAST:

@@ -22,7 +22,7 @@ from tests import floor
 from tests.clock import Clock
 from tests.floor import signs
 from tests.tables.at_once import at_once
-from tests.tables.slips.test_cage_desk import changed, held, refused, sign, someone
+from tests.tables.slips.test_cage_desk import changed, place_sums, refused, sign, someone
 
 SENT = ((10_000, 20), (100, 300))
 WORTH = 230_000
@@ -55,8 +55,8 @@ def auditor() -> Staff:
     return someone(Role.AUDITOR, "ada")
 
 
-def facts(**others: str) -> dict[str, str]:
-    return {"series": "Alpha"} | others
+def facts(**extra: str) -> dict[str, str]:
+    return {"series": "Alpha"} | extra
 
 
 def receive(chips: Any = SENT, noted: Any = SENT, again: Any = None, number: str = "4711") -> str:
@@ -68,8 +68,8 @@ def receive(chips: Any = SENT, noted: Any = SENT, again: Any = None, number: str
 
 def retire(last_day: str | None = None, name: str = "Alpha") -> str:
     day = last_day or timezone.localdate().isoformat()
-    said = {"series": name, "last_day": day, "reason": "A forger sells them"}
-    return sign(auditor(), SignSlip(sign(manager(), BeginSlip("retirement", facts=said)), "confirmed"))
+    form = {"series": name, "last_day": day, "reason": "A forger sells them"}
+    return sign(auditor(), SignSlip(sign(manager(), BeginSlip("retirement", facts=form)), "confirmed"))
 
 
 def proved() -> None:
@@ -83,7 +83,7 @@ def proved() -> None:
 
 def test_two_people_count_chips_into_the_vault(house: Book) -> None:
     """Harm: a house without a seed can never have a chip."""
-    before = held()
+    before = place_sums()
     receive()
     assert changed(before) == {"issue": -WORTH, "vault": WORTH}
     assert stock.of("Alpha").left == SENT
@@ -94,11 +94,11 @@ def test_two_people_count_chips_into_the_vault(house: Book) -> None:
 
 def test_what_was_counted_enters_and_the_note_is_a_discrepancy(house: Book) -> None:
     """Harm: a box that was opened on the way; the ledger has chips that nobody ever saw."""
-    before = held()
+    before = place_sums()
     receive(chips=((10_000, 19), (100, 300)))
     assert changed(before) == {"issue": -WORTH + 10_000, "vault": WORTH - 10_000}
-    [found] = Discrepancy.objects.all()
-    assert (found.amount_cents, found.involved) == (-10_000, ["carla", "sue"])
+    [discrepancy] = Discrepancy.objects.all()
+    assert (discrepancy.amount_cents, discrepancy.involved) == (-10_000, ["carla", "sue"])
     assert "4711" in Alert.objects.get(kind="delivery_differs").message
     proved()
 
@@ -111,7 +111,7 @@ def test_other_chips_of_the_same_worth_are_told_too(house: Book) -> None:
 
 
 def test_two_counts_that_differ_move_nothing(house: Book) -> None:
-    before = held()
+    before = place_sums()
     receive(again=((10_000, 20),))
     assert changed(before) == {}
     assert stock.of("Alpha").left == ()
@@ -133,7 +133,7 @@ def test_nobody_counts_twice(house: Book) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "noted", "chips", "code"),
+    ("form", "noted", "chips", "code"),
     [
         ({"note_number": "1", "series": "Omega"}, SENT, SENT, "unknown_chip_series"),
         ({"note_number": "1"}, SENT, SENT, "bad_fact"),
@@ -145,9 +145,9 @@ def test_nobody_counts_twice(house: Book) -> None:
         ({"series": "Small", "note_number": "1"}, SENT, SENT, "unknown_chip"),
     ],
 )
-def test_a_wrong_form_is_refused_in_words(house: Book, said: Any, noted: Any, chips: Any, code: str) -> None:
+def test_a_wrong_form_is_refused_in_words(house: Book, form: Any, noted: Any, chips: Any, code: str) -> None:
     chip_series.add("Small", "Chips & Co", 2026, [100], by=someone(Role.OPERATOR, "olga"))
-    wrong = refused(lambda: sign(manager(), BeginSlip("receipt", chips, facts=said, noted=noted)))
+    wrong = refused(lambda: sign(manager(), BeginSlip("receipt", chips, facts=form, noted=noted)))
     assert (wrong.code, wrong.sentence[-1]) == (code, ".")
 
 
@@ -161,8 +161,8 @@ def test_a_delivery_is_taken_in_once(house: Book) -> None:
 def test_the_same_form_twice_is_one_slip(house: Book) -> None:
     key, begun = uuid.uuid4(), BeginSlip("receipt", SENT, facts=facts(note_number="1"), noted=SENT)
     assert cage_desk.sign(begun, by=manager(), key=key) == cage_desk.sign(begun, by=manager(), key=key)
-    other = BeginSlip("receipt", SENT, facts=facts(note_number="2"), noted=SENT)
-    assert refused(lambda: cage_desk.sign(other, by=manager(), key=key)).code == "key_reused"
+    changed_form = BeginSlip("receipt", SENT, facts=facts(note_number="2"), noted=SENT)
+    assert refused(lambda: cage_desk.sign(changed_form, by=manager(), key=key)).code == "key_reused"
     assert Slip.objects.filter(series="receipt").count() == 1
 
 
@@ -173,7 +173,7 @@ def test_two_who_count_again_at_once(transactional_db: None) -> None:
     values = list(Denomination.objects.values_list("value_cents", flat=True))
     chip_series.add("Alpha", "Chips & Co", 2026, values, by=someone(Role.OPERATOR, "olga"))
     slip = sign(manager(), BeginSlip("receipt", SENT, facts=facts(note_number="1"), noted=SENT))
-    before, people = held(), [guard(), cashier()]
+    before, people = place_sums(), [guard(), cashier()]
     codes = at_once(*[lambda by=by: sign(by, SignSlip(slip, "recounted", SENT)) for by in people])
     assert sorted(isinstance(code, Refused) for code in codes) == [False, True]
     assert changed(before) == {"issue": -WORTH, "vault": WORTH}
@@ -183,15 +183,15 @@ def test_two_who_count_again_at_once(transactional_db: None) -> None:
 
 
 def destroy(chips: Any, name: str = "Alpha") -> str:
-    said = {"series": name, "reason": "Worn"} if name else {"reason": "Worn"}
-    slip = sign(manager(), BeginSlip("destruction", chips, facts=said))
+    form = {"series": name, "reason": "Worn"} if name else {"reason": "Worn"}
+    slip = sign(manager(), BeginSlip("destruction", chips, facts=form))
     sign(guard(), SignSlip(slip, "destroyed"))
     return sign(auditor(), SignSlip(slip, "witnessed"))
 
 
 def test_chips_are_destroyed_before_a_witness(house: Book) -> None:
     receive()
-    before = held()
+    before = place_sums()
     destroy(((100, 300),))
     assert changed(before) == {"vault": -30_000, "issue": 30_000}
     assert stock.of("Alpha").left == ((10_000, 20),)
@@ -298,9 +298,9 @@ def test_whoever_redeems_looks_where_a_kind_has_several_series(house: Book, cloc
     assert refused(redeem).code == "series_needed"
     redeem(of_series=((100, "Alpha"),))
     clock.stand(timezone.now() + timedelta(days=1))
-    gone = refused(lambda: redeem(of_series=((100, "Alpha"),)))
-    assert gone.code == "series_expired"
-    assert gone.sentence.endswith("Hand them back, and show the announcement; a claim is for the cage manager.")
+    refusal = refused(lambda: redeem(of_series=((100, "Alpha"),)))
+    assert refusal.code == "series_expired"
+    assert refusal.sentence.endswith("Hand them back, and show the announcement; a claim is for the cage manager.")
     redeem(of_series=((100, "Beta"),))
     proved()
 
@@ -322,7 +322,7 @@ def test_what_is_out_after_the_last_day_lapses_in_an_entry_of_its_own(house: Boo
     retire()
     assert refused(lambda: sign(manager(), count)).code == "series_in_use"
     clock.stand(timezone.now() + timedelta(days=1))
-    before = held()
+    before = place_sums()
     assert refused(lambda: sign(manager(), BeginSlip("lapse", ((100, 31),), facts=facts()))).code == "bad_count"
     slip = sign(manager(), count)
     assert changed(before) == {}
@@ -337,13 +337,13 @@ def test_what_is_out_after_the_last_day_lapses_in_an_entry_of_its_own(house: Boo
 # --- found and given back ---------------------------------------------------------------------------------------
 
 
-def brought(chips: Any = ((100, 7),), **others: str) -> BeginSlip:
-    said = {"place": "Under table 3", "moment": timezone.now().isoformat(), **others}
-    return BeginSlip("found", chips, facts=said)
+def brought(chips: Any = ((100, 7),), **extra: str) -> BeginSlip:
+    form = {"place": "Under table 3", "moment": timezone.now().isoformat(), **extra}
+    return BeginSlip("found", chips, facts=form)
 
 
 def test_found_chips_go_into_the_cage_and_back_to_whom_they_belong(house: Book) -> None:
-    before = held()
+    before = place_sums()
     slip = sign(cashier(), SignSlip(sign(guard(), brought()), "received"))
     assert changed(before) == {"players": -700, "cage": 700}
     back = BeginSlip("claim", ((100, 5),), facts={"slip": slip, "claimed_by": "Mr Jones, by passport"})
@@ -351,8 +351,8 @@ def test_found_chips_go_into_the_cage_and_back_to_whom_they_belong(house: Book) 
     assert changed(before) == {"players": -200, "cage": 200}
     wrong = refused(lambda: sign(cashier(), back))
     assert wrong.sentence == "Found 1: 2 chips of 1 are left of it, and not 5."
-    other = BeginSlip("claim", ((100, 1),), facts={"slip": "found/2026/9", "claimed_by": "Mr Jones"})
-    assert refused(lambda: sign(cashier(), other)).code == "unknown_slip"
+    claim = BeginSlip("claim", ((100, 1),), facts={"slip": "found/2026/9", "claimed_by": "Mr Jones"})
+    assert refused(lambda: sign(cashier(), claim)).code == "unknown_slip"
     proved()
 
 
@@ -366,14 +366,14 @@ def test_nothing_is_found_that_nobody_lost(house: Book) -> None:
 # --- counterfeit ------------------------------------------------------------------------------------------------
 
 
-def taken(series: str, chips: Any = ((10_000, 2),), **others: str) -> BeginSlip:
-    said = {"place": "Counter 1", "moment": timezone.now().isoformat(), "taken_from": "unknown", "envelope": "E 17"}
-    return BeginSlip(series, chips, facts=said | others)
+def confiscation(series: str, chips: Any = ((10_000, 2),), **extra: str) -> BeginSlip:
+    form = {"place": "Counter 1", "moment": timezone.now().isoformat(), "taken_from": "unknown", "envelope": "E 17"}
+    return BeginSlip(series, chips, facts=form | extra)
 
 
 def test_counterfeit_chips_are_never_part_of_a_balance(house: Book) -> None:
-    before = held()
-    slip = sign(cashier(), taken("counterfeit"))
+    before = place_sums()
+    slip = sign(cashier(), confiscation("counterfeit"))
     assert Alert.objects.get(kind="counterfeit_taken").message.endswith("counterfeit chips, 200, Counter 1")
     sign(guard(), SignSlip(slip, "sealed"))
     sign(manager(), SignSlip(slip, "handed", facts={"handed_to": "PC Plod", "report": "77/26"}))
@@ -382,12 +382,12 @@ def test_counterfeit_chips_are_never_part_of_a_balance(house: Book) -> None:
 
 
 def test_what_the_house_paid_for_them_is_a_loss_of_its_own(house: Book) -> None:
-    before = held()
-    sign(guard(), SignSlip(sign(cashier(), taken("counterfeit", paid="yes")), "sealed"))
+    before = place_sums()
+    sign(guard(), SignSlip(sign(cashier(), confiscation("counterfeit", paid="yes")), "sealed"))
     assert changed(before) == {"cage": -20_000, "over_short": 20_000}
     table = Table.objects.get()
     boss = someone(Role.PIT_BOSS, "boris")
-    signs(table, boss, taken("forgery", ((100, 3),), paid="yes"))
+    signs(table, boss, confiscation("forgery", ((100, 3),), paid="yes"))
     signs(table, guard(), SignSlip("forgery/" + f"{timezone.localdate().year}/1", "sealed"))
     assert changed(before) == {"cage": -20_000, "over_short": 20_300, "rack": -300}
     assert LogEntry.objects.get(kind="forgery_sealed").legs == 1

@@ -33,7 +33,7 @@ from tests import floor
 from tests.clock import travelling
 from tests.floor import signs
 from tests.tables.bundles import exported
-from tests.tables.slips.test_cage_desk import held, someone
+from tests.tables.slips.test_cage_desk import place_sums, someone
 
 RED, WHITE = 500, 100
 DEEDS = ("receipt", "withdrawal", "fill", "destruction", "found", "claim", "counterfeit", "forgery", "deposit")
@@ -60,19 +60,19 @@ class Floor:
         chip_series.add("Alpha", "Chips & Co", 2026, values, by=someone(Role.OPERATOR, "olga"))
         self.dealer = someone(Role.DEALER, "dora")
         self.pieces: Counter[int] = Counter()
-        self.began = held()
+        self.began = place_sums()
         self.notes = 0
 
     def do(self, deed: str, seed: int) -> None:
         """One paper from its first signature to its last. Refused: nothing has changed."""
-        chance, before = Random(seed), held()
+        chance, before = Random(seed), place_sums()
         entered = self._begun(deed, chance)
         slip = ""
         try:
             slip = self._sign(*FIRST.get(deed, (Role.CAGE_MANAGER, "carla")), entered)
             self._finish(slip, entered)
         except Refused:
-            assert slip or held() == before
+            assert slip or place_sums() == before
         else:
             self._count(deed, entered)
 
@@ -126,7 +126,7 @@ class Floor:
 
     def hold_together(self) -> None:
         """Every place together is nothing; the series has what came less what was destroyed; every proof holds."""
-        places = held()
+        places = place_sums()
         assert sum(places.get(place, 0) for place in CHIP_PLACES) == 0
         assert {value: count for value, count in self.pieces.items() if count} == dict(stock.of("Alpha").left)
         came = sum(value * count for value, count in self.pieces.items())

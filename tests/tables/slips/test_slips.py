@@ -32,18 +32,18 @@ from tests.tables.at_once import at_once
 CHIPS = ((500, 10), (100, 50))
 
 
-def held(table: Table) -> dict[str, int]:
+def place_cents(table: Table) -> dict[str, int]:
     """What lies in each place of the table and the house that has no seat."""
-    found: dict[str, int] = {}
+    sums: dict[str, int] = {}
     for book in (table.book_id, cage.open_house().pk):
         for account, cents in cage.balances(book).items():
             if account.seat is None:
-                found[account.place] = found.get(account.place, 0) + cents
-    return found
+                sums[account.place] = sums.get(account.place, 0) + cents
+    return sums
 
 
 def changed(before: dict[str, int], table: Table) -> dict[str, int]:
-    return {place: cents - before[place] for place, cents in held(table).items() if cents != before[place]}
+    return {place: cents - before[place] for place, cents in place_cents(table).items() if cents != before[place]}
 
 
 def refused(table: Table, by: Staff, entered: Any) -> Refused:
@@ -74,7 +74,7 @@ def numbers(series: str) -> list[int]:
 def test_a_fill_is_nobodys_until_it_is_received(hands: tuple[Hand, Hand]) -> None:
     """Harm: chips that are on their way stand in the rack, or still in the cage, of whoever is asked."""
     dealer, boss = hands
-    table, before = dealer.table, held(dealer.table)
+    table, before = dealer.table, place_cents(dealer.table)
     slip = begun(table, boss.by, "fill")
     signs(table, crew("issued"), SignSlip(slip, "issued"))
     assert changed(before, table) == {}
@@ -90,7 +90,7 @@ def test_a_fill_is_nobodys_until_it_is_received(hands: tuple[Hand, Hand]) -> Non
 
 def test_a_credit_goes_the_other_way(hands: tuple[Hand, Hand]) -> None:
     dealer, boss = hands
-    table, before = dealer.table, held(dealer.table)
+    table, before = dealer.table, place_cents(dealer.table)
     slip = begun(table, boss.by, "credit")
     signs(table, dealer.by, SignSlip(slip, "issued"))
     signs(table, crew("confirmed"), SignSlip(slip, "confirmed"))
@@ -130,7 +130,7 @@ WRONG = [
     (stage, role)
     for stage in CREW
     for role in Role
-    if role not in next(one.by for one in SLIPS["fill"].stages if one.name == stage)
+    if role not in next(step.by for step in SLIPS["fill"].stages if step.name == stage)
 ]
 
 
@@ -193,7 +193,7 @@ def test_what_no_slip_can_say_is_refused_and_takes_no_number(
 def test_fifty_requests_at_once_have_numbers_without_a_gap() -> None:
     """Harm: two slips with one number, or one that nobody can account for."""
     tables = [floor.table(f"Rocket {number}") for number in range(1, 6)]
-    first = max(numbers("fill"))
+    last_number = max(numbers("fill"))
     boss = crew("requested")
 
     def begins(table: Table) -> None:
@@ -204,8 +204,8 @@ def test_fifty_requests_at_once_have_numbers_without_a_gap() -> None:
         raise AssertionError("the book was held for all that time")
 
     answers = at_once(*[partial(begins, table) for table in tables for _ in range(10)])
-    assert not [one for one in answers if isinstance(one, BaseException)]
-    assert numbers("fill") == list(range(1, first + 51))
+    assert not [answer for answer in answers if isinstance(answer, BaseException)]
+    assert numbers("fill") == list(range(1, last_number + 51))
     for table in tables:
         assert proofs.verify(table.book).fault is None
 
@@ -214,23 +214,23 @@ def test_fifty_requests_at_once_have_numbers_without_a_gap() -> None:
 def test_a_request_that_dies_half_way_leaves_no_gap(superuser_connection: psycopg.Connection) -> None:
     """Harm: a number is taken by a process that is killed, and an auditor looks for that slip for ever."""
     table = floor.table()
-    taken, killed = threading.Event(), threading.Event()
+    number_drawn, killed = threading.Event(), threading.Event()
 
     def dies() -> None:
         try:
             with transaction.atomic():
                 assert slips.next_number("fill", standing_year()) == max(numbers("fill")) + 1
-                taken.set()
+                number_drawn.set()
                 killed.wait(10)
                 with connection.cursor() as cursor:
                     cursor.execute("SELECT 1")
         except Exception:
             connection.close()
 
-    first = max(numbers("fill"))
+    last_number = max(numbers("fill"))
     thread = threading.Thread(target=dies)
     thread.start()
-    assert taken.wait(10)
+    assert number_drawn.wait(10)
     superuser_connection.execute(
         "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()"
         " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
@@ -238,7 +238,7 @@ def test_a_request_that_dies_half_way_leaves_no_gap(superuser_connection: psycop
     killed.set()
     thread.join()
     signs(table, crew("requested"), BeginSlip("fill", CHIPS))
-    assert numbers("fill") == list(range(1, first + 2))
+    assert numbers("fill") == list(range(1, last_number + 2))
 
 
 def standing_year() -> int:
@@ -250,14 +250,14 @@ def test_two_tables_do_not_carry_the_same_chips_out_of_the_cage() -> None:
     """Harm: each of them sees that the cage has enough, and it gives what it has twice."""
     carriers, deeds = [crew("carried"), floor.staff(Role.SECURITY, "sue")], []
     tables = [floor.table(f"Rocket {number}") for number in (1, 2)]
-    there = cage.balance(Account.objects.get(place="cage"))
-    chips = ((100, there // 100 - 1_000),)
+    cage_cents = cage.balance(Account.objects.get(place="cage"))
+    chips = ((100, cage_cents // 100 - 1_000),)
     for table, carrier in zip(tables, carriers, strict=True):
         slip = begun(table, crew("requested"), "fill", chips)
         signs(table, crew("issued"), SignSlip(slip, "issued"))
         deeds.append(lambda table=table, carrier=carrier, slip=slip: signs(table, carrier, SignSlip(slip, "carried")))
     answers = at_once(*deeds)
-    assert sorted(isinstance(one, Refused) for one in answers) == [False, True], answers
+    assert sorted(isinstance(answer, Refused) for answer in answers) == [False, True], answers
     assert cage.balance(Account.objects.get(place="cage")) == 100_000
 
 
@@ -273,16 +273,16 @@ def test_every_year_begins_with_one(hands: tuple[Hand, Hand], monkeypatch: pytes
 def test_a_number_that_is_left_out_is_refused_by_the_database(hands: tuple[Hand, Hand]) -> None:
     dealer, boss = hands
     begun(dealer.table, boss.by, "fill")
-    last = Slip.objects.latest("pk")
+    newest = Slip.objects.latest("pk")
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"number": last.number + 5, "previous": last.number + 4}, "ledger_slip_follows"),
-        ({"number": last.number + 2, "previous": last.number}, "ledger_slip_gapless"),
-        ({"number": last.number, "previous": last.number - 1}, "ledger_slip_number"),
+        ({"number": newest.number + 5, "previous": newest.number + 4}, "ledger_slip_follows"),
+        ({"number": newest.number + 2, "previous": newest.number}, "ledger_slip_gapless"),
+        ({"number": newest.number, "previous": newest.number - 1}, "ledger_slip_number"),
     ]
     for facts, rule in wrong:
         with pytest.raises(IntegrityError, match=rule), transaction.atomic():
             Slip.objects.create(
-                series="fill", year=last.year, book=last.book, seq=dealer.now.opened_seq, total_cents=1, **facts
+                series="fill", year=newest.year, book=newest.book, seq=dealer.now.opened_seq, total_cents=1, **facts
             )
 
 
@@ -290,8 +290,8 @@ def test_the_same_form_twice_is_one_slip(hands: tuple[Hand, Hand]) -> None:
     """Harm: a double click asks the cage for twice the chips."""
     dealer, boss = hands
     key, entered, before = uuid.uuid4(), BeginSlip("fill", CHIPS), len(numbers("fill"))
-    first, second = (dealing.record(dealer.table, entered, by=boss.by, key=key, expected_seq=None) for _ in range(2))
-    assert (first.entry, second.again) == (second.entry, True)
+    answer, repeat = (dealing.record(dealer.table, entered, by=boss.by, key=key, expected_seq=None) for _ in range(2))
+    assert (answer.entry, repeat.again) == (repeat.entry, True)
     assert len(numbers("fill")) == before + 1
 
 
@@ -345,10 +345,10 @@ def test_only_a_box_has_a_mark(hands: tuple[Hand, Hand]) -> None:
 # --- counts ----------------------------------------------------------------------------------------------------
 
 
-def count(table: Table, series: str, first: int, second: int) -> None:
+def count(table: Table, series: str, dealer_count: int, boss_count: int) -> None:
     """A dealer counts so many whites, a pit boss so many."""
-    slip = begun(table, crew("received"), series, ((100, first),))
-    signs(table, crew("requested"), SignSlip(slip, "recounted", ((100, second),)))
+    slip = begun(table, crew("received"), series, ((100, dealer_count),))
+    signs(table, crew("requested"), SignSlip(slip, "recounted", ((100, boss_count),)))
 
 
 def test_a_table_opens_only_when_two_people_counted_the_same(db: None) -> None:
@@ -369,7 +369,7 @@ def test_a_table_opens_only_when_two_people_counted_the_same(db: None) -> None:
 def test_what_a_count_finds_goes_to_over_and_short(db: None, whites: int, moved: dict[str, int]) -> None:
     """Harm: a difference that is absorbed, and seen by nobody."""
     table = floor.table()
-    before = held(table)
+    before = place_cents(table)
     count(table, "opener", whites, whites)
     assert changed(before, table) == moved
     opened = LogEntry.objects.get(book=table.book, subject="table", kind="opened")
@@ -410,7 +410,7 @@ def test_a_table_does_not_close_under_a_fill(hands: tuple[Hand, Hand]) -> None:
 
 def test_cash_goes_into_the_box_and_chips_to_the_player(hands: tuple[Hand, Hand]) -> None:
     dealer, _ = hands
-    before = held(dealer.table)
+    before = place_cents(dealer.table)
     dealer("sell_chips", amount_cents=20_000)
     assert changed(before, dealer.table) == {
         "cash": -20_000, "drop_box": 20_000, "rack": -20_000, "players": 20_000,
@@ -440,7 +440,7 @@ def boxed(hands: tuple[Hand, Hand]) -> tuple[Table, str]:
 def test_a_box_is_counted_until_two_people_agree(boxed: tuple[Table, str]) -> None:
     """Harm: the second counter reads what the first one wrote, and both are wrong."""
     table, slip = boxed
-    before = held(table)
+    before = place_cents(table)
     counters = [someone(Role.COUNTER, name) for name in ("cleo", "carl", "cora")]
     signs(table, counters[0], SignSlip(slip, "counted", ((10_000, 3),)))
     signs(table, counters[1], SignSlip(slip, "recounted", ((10_000, 2), (5_000, 1))))
@@ -455,13 +455,15 @@ def test_a_box_is_counted_until_two_people_agree(boxed: tuple[Table, str]) -> No
 def test_one_box_at_a_time_leaves_a_table(hands: tuple[Hand, Hand]) -> None:
     """Harm: two slips for the cash of one box, and the second is counted against nothing."""
     table, sue, cole = hands[0].table, someone(Role.SECURITY, "sue"), someone(Role.COUNTER, "cole")
-    first = begun(table, sue, "drop", (), "R1 day")
+    day_slip = begun(table, sue, "drop", (), "R1 day")
     assert refused(table, sue, BeginSlip("drop", (), "R1 night")).code == "count_open"
-    signs(table, cole, SignSlip(first, "witnessed"))
-    second = begun(table, sue, "drop", (), "R1 night")
-    signs(table, someone(Role.COUNTER, "cleo"), SignSlip(first, "counted"))
+    signs(table, cole, SignSlip(day_slip, "witnessed"))
+    night_slip = begun(table, sue, "drop", (), "R1 night")
+    signs(table, someone(Role.COUNTER, "cleo"), SignSlip(day_slip, "counted"))
     waits = refused(table, sue, BeginSlip("drop", (), "R1 dawn"))
-    assert waits.sentence == f"Drop {second.split('/')[2]} is to be signed first.", "though another box was signed last"
+    assert waits.sentence == f"Drop {night_slip.split('/')[2]} is to be signed first.", (
+        "though another box was signed last"
+    )
 
 
 def test_nobody_who_worked_at_the_table_carries_its_box(hands: tuple[Hand, Hand]) -> None:
@@ -481,7 +483,7 @@ def test_nobody_who_worked_at_the_table_carries_its_box(hands: tuple[Hand, Hand]
 def test_a_void_takes_two_signatures_and_brings_every_chip_back(hands: tuple[Hand, Hand], through: int) -> None:
     """Harm: a fill is struck out by one person, or its chips stay where they went."""
     dealer, boss = hands
-    table, before = dealer.table, held(dealer.table)
+    table, before = dealer.table, place_cents(dealer.table)
     slip = begun(table, boss.by, "fill")
     for stage in list(CREW)[1:through]:
         signs(table, dealer.by if stage == "received" else crew(stage), SignSlip(slip, stage))
@@ -489,8 +491,8 @@ def test_a_void_takes_two_signatures_and_brings_every_chip_back(hands: tuple[Han
     assert refused(table, agrees, VoidSlip(slip, "twice")).code == "wrong_role"
     assert refused(table, asks, VoidSlip(slip, "  ")).code == "bad_reason"
     signs(table, asks, VoidSlip(slip, "it was asked for twice"))
-    where = {1: {}, 3: {"cage": -10_000, "transit": 10_000}, 5: {"cage": -10_000, "rack": 10_000}}
-    assert changed(before, table) == where[through]
+    moved_by_stage = {1: {}, 3: {"cage": -10_000, "transit": 10_000}, 5: {"cage": -10_000, "rack": 10_000}}
+    assert changed(before, table) == moved_by_stage[through]
     assert refused(table, asks, SignSlip(slip, "voided")).code == "wrong_role"
     signs(table, agrees, SignSlip(slip, "voided"))
     assert changed(before, table) == {}
@@ -506,11 +508,11 @@ def test_a_void_does_not_bring_back_chips_that_are_gone(hands: tuple[Hand, Hand]
     slip = begun(dealer.table, boss.by, "fill")
     for stage in list(CREW)[1:]:
         signs(dealer.table, dealer.by if stage == "received" else crew(stage), SignSlip(slip, stage))
-    rack = held(dealer.table)["rack"]
+    rack = place_cents(dealer.table)["rack"]
     dealer("sell_chips", amount_cents=rack - 5_000)
     signs(dealer.table, someone(Role.CASHIER, "carmen"), VoidSlip(slip, "twice"))
-    gone = refused(dealer.table, someone(Role.AUDITOR, "aude"), SignSlip(slip, "voided"))
-    assert gone.sentence == "The rack does not hold 100 by now: ask for less."
+    refusal = refused(dealer.table, someone(Role.AUDITOR, "aude"), SignSlip(slip, "voided"))
+    assert refusal.sentence == "The rack does not hold 100 by now: ask for less."
 
 
 def test_chips_that_are_gone_are_not_carried(hands: tuple[Hand, Hand]) -> None:
@@ -519,7 +521,7 @@ def test_chips_that_are_gone_are_not_carried(hands: tuple[Hand, Hand]) -> None:
     slip = begun(dealer.table, boss.by, "credit")
     signs(dealer.table, dealer.by, SignSlip(slip, "issued"))
     signs(dealer.table, crew("confirmed"), SignSlip(slip, "confirmed"))
-    dealer("sell_chips", amount_cents=held(dealer.table)["rack"])
+    dealer("sell_chips", amount_cents=place_cents(dealer.table)["rack"])
     assert refused(dealer.table, crew("carried"), SignSlip(slip, "carried")).code == "bad_amount"
 
 
@@ -560,22 +562,22 @@ def forged(transactional_db: None) -> Table:
 )
 def test_a_signature_that_is_rewritten_is_found(forged: Table, change: Any) -> None:
     """Harm: with fitting hashes, the log says that somebody else signed, or for more."""
-    last = LogEntry.objects.filter(book=forged.book, subject="slip").latest("seq").seq
+    forged_seq = LogEntry.objects.filter(book=forged.book, subject="slip").latest("seq").seq
     assert proofs.verify(forged.book).fault is None
     with at_work() as intruder:
-        intruder.rewrite(forged.book_id, last, lambda document: change(document["content"]))
+        intruder.rewrite(forged.book_id, forged_seq, lambda document: change(document["content"]))
         fault = proofs.verify(forged.book).fault
         assert fault is not None
-        assert fault.seq == last
+        assert fault.seq == forged_seq
 
 
 def test_a_signature_that_is_taken_away_is_found(forged: Table) -> None:
-    last = SlipSignature.objects.latest("seq")
+    signature = SlipSignature.objects.latest("seq")
     with at_work() as intruder:
-        intruder("DELETE FROM ledger_slipsignature WHERE id = %s", last.pk)
+        intruder("DELETE FROM ledger_slipsignature WHERE id = %s", signature.pk)
         fault = proofs.verify(forged.book).fault
         assert fault is not None
-        assert fault.seq == last.seq
+        assert fault.seq == signature.seq
 
 
 def test_chips_that_move_without_a_slip_are_found(forged: Table) -> None:
@@ -593,11 +595,11 @@ def test_transfers_of_a_fill_are_its_slips(hands: tuple[Hand, Hand]) -> None:
     """Harm: movements between two tables: chips go through the cage or not at all."""
     kinds = set(Transfer.objects.filter(book=hands[0].table.book).values_list("kind", "source_place", "target_place"))
     assert ("fill_out", "cage", "transit") in kinds
-    other = floor.table("Rocket 2")
-    racks = Account.objects.filter(place="rack", book__in=[hands[0].table.book, other.book])
+    second_table = floor.table("Rocket 2")
+    racks = Account.objects.filter(place="rack", book__in=[hands[0].table.book, second_table.book])
     assert racks.count() == 2
     own = cage.chart(hands[0].table.book_id)
-    theirs = cage.chart(other.book_id)
+    theirs = cage.chart(second_table.book_id)
     across = replace(own.move("fill", "transit", "rack", 100), target_account_id=theirs.ids["rack", None])
     with pytest.raises(IntegrityError), transaction.atomic():
         cage.post(log.lock(hands[0].table.book_id), Draft("slip", "x", "y", {}), [across])

@@ -66,10 +66,10 @@ def tablet(operator: Staff) -> Client:
     return browser
 
 
-def given(staff: Staff, asks: Staff, confirms: Staff, of: str = "pin") -> tuple[str, str]:
+def halves_of(staff: Staff, asks: Staff, confirms: Staff, of: str = "pin") -> tuple[str, str]:
     """Both halves of a code."""
-    shown = codes.ask(staff, of, by=asks)
-    return shown.first, codes.confirm(shown.code, by=confirms).second
+    code = codes.ask(staff, of, by=asks)
+    return code.first, codes.confirm(code.code, by=confirms).second
 
 
 def makes(browser: Client, halves: tuple[str, str], pin: str = NEW, badge: str = "101") -> int:
@@ -97,13 +97,13 @@ def code_of(refused: Any) -> str:
 
 def test_somebody_makes_a_pin_that_nobody_else_knows(dora: Staff, olga: Staff, boss: Staff, tablet: Client) -> None:
     """Harm: an operator who set the PIN signs as the dealer."""
-    halves = given(dora, olga, boss)
+    halves = halves_of(dora, olga, boss)
     assert makes(tablet, halves) == 302
     dora.refresh_from_db()
     assert dora.check_pin(NEW)
     assert not OneTimeCode.objects.exists()
-    made = LogEntry.objects.get(book__name=HOUSE, kind="secret_made")
-    assert (made.by, made.content["terminal"]) == ("101 Dora", "Device 1")
+    entry = LogEntry.objects.get(book__name=HOUSE, kind="secret_made")
+    assert (entry.by, entry.content["terminal"]) == ("101 Dora", "Device 1")
     everything = b"".join(bytes(body) for body in LogEntry.objects.values_list("body", flat=True))
     for secret in (NEW, *halves, *(half.replace(" ", "") for half in halves)):
         assert secret.encode() not in everything
@@ -112,8 +112,8 @@ def test_somebody_makes_a_pin_that_nobody_else_knows(dora: Staff, olga: Staff, b
 
 def test_a_code_for_a_password_is_typed_in_any_browser(dora: Staff, olga: Staff, boss: Staff) -> None:
     """Harm: passwords that operators chose."""
-    first, second = given(dora, olga, boss, "password")
-    form = {"username": "dora", "first": first, "second": second, "new": PASSWORD, "again": PASSWORD}
+    half, other_half = halves_of(dora, olga, boss, "password")
+    form = {"username": "dora", "first": half, "second": other_half, "new": PASSWORD, "again": PASSWORD}
     assert Client().post("/password/code/", form).status_code == 302
     assert Client().post("/sign-in/?way=name", {"username": "dora", "password": PASSWORD}).status_code == 302
     proved()
@@ -122,9 +122,9 @@ def test_a_code_for_a_password_is_typed_in_any_browser(dora: Staff, olga: Staff,
 def test_the_pages_show_each_of_two_people_one_half(dora: Staff, olga: Staff, boss: Staff) -> None:
     """Harm: one of the two sees all of it, on a page, or later."""
     office, desk = floor.client(olga), floor.client(boss)
-    asked = office.post(f"/admin/tables/staff/{dora.pk}/pin-code/")
-    assert b"First half" in asked.content
-    assert b"Second half" not in asked.content
+    page = office.post(f"/admin/tables/staff/{dora.pk}/pin-code/")
+    assert b"First half" in page.content
+    assert b"Second half" not in page.content
     assert b"Has no PIN yet: a code waits for its second half." in office.get("/admin/tables/staff/").content
     code = OneTimeCode.objects.get()
     assert b"Dora" in desk.get("/codes/").content
@@ -139,16 +139,16 @@ def test_the_pages_show_each_of_two_people_one_half(dora: Staff, olga: Staff, bo
 
 def test_the_first_operator_of_a_house_starts_alone_and_is_alone_no_more_with_a_second() -> None:
     """Harm: a house that cannot open without a shell; or one operator who stays alone for good."""
-    first = Staff.objects.create_superuser("anna", PASSWORD, name="Anna")
-    first = staffing.change_staff(first, {"badge": "801"}, by=first)
-    making.first_secrets(first, asks=first, confirms=None, terminal=None, pin=NEW)
-    second = staffing.add_staff(username="berta", name="Berta", role="operator", badge="802", by=first)
-    making.first_secrets(second, asks=first, confirms=None, terminal=None, pin=NEW, password=PASSWORD)
+    anna = Staff.objects.create_superuser("anna", PASSWORD, name="Anna")
+    anna = staffing.change_staff(anna, {"badge": "801"}, by=anna)
+    making.first_secrets(anna, asks=anna, confirms=None, terminal=None, pin=NEW)
+    berta = staffing.add_staff(username="berta", name="Berta", role="operator", badge="802", by=anna)
+    making.first_secrets(berta, asks=anna, confirms=None, terminal=None, pin=NEW, password=PASSWORD)
     assert Alert.objects.filter(kind="code_of_one").count() == 3
-    third = staffing.add_staff(username="carla", name="Carla", role="operator", badge="803", by=first)
-    assert not codes.ask(third, "pin", by=first).second
+    third = staffing.add_staff(username="carla", name="Carla", role="operator", badge="803", by=anna)
+    assert not codes.ask(third, "pin", by=anna).second
     with pytest.raises(Refused) as refused:
-        codes.ask(first, "pin", by=first)
+        codes.ask(anna, "pin", by=anna)
     assert code_of(refused) == "own_code"
     proved()
 
@@ -158,12 +158,12 @@ def test_the_first_operator_of_a_house_starts_alone_and_is_alone_no_more_with_a_
 
 def test_an_operator_alone_obtains_no_pin(dora: Staff, olga: Staff, boss: Staff, tablet: Client) -> None:
     """Harm: one operator takes on five people and signs a fill alone."""
-    shown = codes.ask(dora, "pin", by=olga)
+    code = codes.ask(dora, "pin", by=olga)
     with pytest.raises(Refused) as refused:
-        codes.confirm(shown.code, by=olga)
+        codes.confirm(code.code, by=olga)
     assert code_of(refused) == "own_code"
-    for half in ("", "00000000", shown.first):
-        assert makes(tablet, (shown.first, half)) in (403, 422)
+    for half in ("", "00000000", code.first):
+        assert makes(tablet, (code.first, half)) in (403, 422)
     for change in ({"pin": NEW}, {"password": PASSWORD}, {"new_pin": NEW}, {"new_password": PASSWORD}):
         floor.client(olga).post(
             f"/admin/tables/staff/{dora.pk}/change/",
@@ -178,8 +178,8 @@ def test_nobody_confirms_for_themselves_nor_without_the_right(dora: Staff, olga:
     """Harm: the owner is one of the two; a dealer's or an auditor's word is as good as a pit boss's."""
     for_boss = codes.ask(boss, "pin", by=olga).code
     for_dora = codes.ask(dora, "pin", by=olga).code
-    others = [floor.staff(role, f"a.{role}") for role in Role if role not in (Role.PIT_BOSS, Role.OPERATOR)]
-    for code, by in [(for_boss, boss), *((for_dora, other) for other in others)]:
+    bystanders = [floor.staff(role, f"a.{role}") for role in Role if role not in (Role.PIT_BOSS, Role.OPERATOR)]
+    for code, by in [(for_boss, boss), *((for_dora, bystander) for bystander in bystanders)]:
         with pytest.raises(Refused) as refused:
             codes.confirm(code, by=by)
         assert refused.value.status == 403
@@ -193,9 +193,9 @@ def test_half_a_code_opens_nothing(
     dora: Staff, olga: Staff, boss: Staff, tablet: Client, halves: tuple[int | None, int | None]
 ) -> None:
     """Harm: whoever saw one half makes the PIN."""
-    whole = given(dora, olga, boss)
-    first, second = (whole[number] if number is not None else "12345678" for number in halves)
-    assert makes(tablet, (first, second)) == 403
+    whole = halves_of(dora, olga, boss)
+    half, other_half = (whole[number] if number is not None else "12345678" for number in halves)
+    assert makes(tablet, (half, other_half)) == 403
     assert makes(tablet, whole) == 302
 
 
@@ -204,11 +204,11 @@ def test_guesses_at_a_code_are_counted(
 ) -> None:
     """Harm: who knows one half tries the other one, at leisure."""
     terms(lockout_failures=3)
-    first, second = given(dora, olga, boss)
+    half, other_half = halves_of(dora, olga, boss)
     for number in range(3):
-        assert makes(tablet, (first, f"{number:08}")) == 403
-    assert makes(tablet, (first, second)) == 429
-    password = given(dora, olga, boss, "password")
+        assert makes(tablet, (half, f"{number:08}")) == 403
+    assert makes(tablet, (half, other_half)) == 429
+    password = halves_of(dora, olga, boss, "password")
     form = {"username": "dora", "first": password[0], "new": PASSWORD, "again": PASSWORD}
     stranger = Client(REMOTE_ADDR="203.0.113.9")
     for number in range(3):
@@ -218,7 +218,7 @@ def test_guesses_at_a_code_are_counted(
 
 def test_a_wrong_code_reads_like_no_code_and_nobody(dora: Staff, olga: Staff, boss: Staff, tablet: Client) -> None:
     """Harm: the answer tells for whom a code is good."""
-    given(dora, olga, boss)
+    halves_of(dora, olga, boss)
     pages = []
     for badge in ("101", "201", "999"):
         form = {"badge": badge, "first": "1" * 8, "second": "2" * 8, "new": NEW, "again": NEW}
@@ -228,7 +228,7 @@ def test_a_wrong_code_reads_like_no_code_and_nobody(dora: Staff, olga: Staff, bo
 
 def test_a_code_works_once(dora: Staff, olga: Staff, boss: Staff, tablet: Client) -> None:
     """Harm: whoever finds the note makes another PIN."""
-    halves = given(dora, olga, boss)
+    halves = halves_of(dora, olga, boss)
     assert makes(tablet, halves) == 302
     assert makes(tablet, halves, "852074") == 403
     dora.refresh_from_db()
@@ -237,13 +237,13 @@ def test_a_code_works_once(dora: Staff, olga: Staff, boss: Staff, tablet: Client
 
 def test_of_eight_at_once_one_wins(dora: Staff, olga: Staff, boss: Staff, transactional_db: None) -> None:
     """Harm: two people make a PIN each with one code, and the last one is the dealer's."""
-    first, second = given(dora, olga, boss)
+    half, other_half = halves_of(dora, olga, boss)
     terminal = terminals.enrol("T", None, by=olga)[0]
 
     def make(number: int) -> str:
         pin = f"{741960 + number}"
         try:
-            making.make_pin(terminal, "101", (first, second), pin, pin)
+            making.make_pin(terminal, "101", (half, other_half), pin, pin)
             return pin
         except Refused as refused:
             return refused.code
@@ -263,13 +263,13 @@ def test_a_code_expires_and_an_old_question_is_not_confirmed(
     dora: Staff, olga: Staff, boss: Staff, tablet: Client
 ) -> None:
     """Harm: a note in a drawer opens the house a year later."""
-    halves = given(dora, olga, boss)
+    halves = halves_of(dora, olga, boss)
     OneTimeCode.objects.update(until=timezone.now())
     assert makes(tablet, halves) == 403
-    shown = codes.ask(dora, "pin", by=olga)
+    code = codes.ask(dora, "pin", by=olga)
     OneTimeCode.objects.update(asked_at=timezone.now() - timedelta(hours=codes.hours() + 1))
     with pytest.raises(Refused) as refused:
-        codes.confirm(shown.code, by=boss)
+        codes.confirm(code.code, by=boss)
     assert code_of(refused) == "too_old"
 
 
@@ -277,21 +277,21 @@ def test_another_code_a_withdrawal_and_leaving_end_a_code(
     dora: Staff, olga: Staff, boss: Staff, tablet: Client
 ) -> None:
     """Harm: of three codes that were written down, three are good."""
-    before = given(dora, olga, boss)
-    after = given(dora, olga, boss)
+    before = halves_of(dora, olga, boss)
+    after = halves_of(dora, olga, boss)
     assert makes(tablet, before) == 403
     codes.withdraw(OneTimeCode.objects.get(), by=boss)
     assert makes(tablet, after) == 403
-    last = given(dora, olga, boss)
+    latest = halves_of(dora, olga, boss)
     staffing.change_staff(dora, {"is_active": False}, by=olga)
     assert not OneTimeCode.objects.exists()
-    assert makes(tablet, last) == 403
+    assert makes(tablet, latest) == 403
     proved()
 
 
 def test_what_the_database_keeps_of_a_code_is_sealed(dora: Staff, olga: Staff, boss: Staff) -> None:
     """Harm: eight digits are found from their digest in a second, by whoever reads the database."""
-    given(dora, olga, boss)
+    halves_of(dora, olga, boss)
     code = OneTimeCode.objects.get()
     assert code.first.startswith("peppered$")
     assert code.second.startswith("peppered$")
@@ -304,10 +304,10 @@ def test_a_reset_takes_two_raises_an_alert_and_ends_the_pin_at_once(
     olga: Staff, operator: Staff, boss: Staff, tablet: Client
 ) -> None:
     """Harm: an operator resets a pit boss's PIN in silence."""
-    shown = codes.ask(boss, "pin", by=olga)
+    code = codes.ask(boss, "pin", by=olga)
     boss.refresh_from_db()
     assert boss.check_pin(PIN)
-    codes.confirm(shown.code, by=operator)
+    codes.confirm(code.code, by=operator)
     boss.refresh_from_db()
     assert not boss.check_pin(PIN)
     (alert,) = Alert.objects.filter(kind="secret_reset")
@@ -329,9 +329,9 @@ def paper(olga: Staff, operator: Staff, boss: Staff) -> Any:
 
 def reset(staff: Staff, asks: Staff, confirms: Staff) -> Staff:
     """Somebody's PIN is reset, and they make another."""
-    first, second = given(staff, asks, confirms)
+    half, other_half = halves_of(staff, asks, confirms)
     terminal = Terminal.objects.first() or terminals.enrol("T", None, by=asks)[0]
-    return making.make_pin(terminal, str(staff.badge), (first, second), NEW, NEW)
+    return making.make_pin(terminal, str(staff.badge), (half, other_half), NEW, NEW)
 
 
 def test_whose_pin_was_reset_signs_nothing_that_was_open_then(
@@ -378,8 +378,8 @@ def test_an_old_pin_signs_nothing_but_its_own_change(paper: Any, boss: Staff, ta
     answer = desk.post(f"/slips/{table.pk}/{slip}/", form)
     assert answer.status_code == 403
     assert "older than 90 days" in answer.content.decode()
-    same = desk.post(f"/slips/{table.pk}/{slip}/", form | {"pin": "9999"})
-    assert "older than 90 days" in same.content.decode()  # it tells nothing of the PIN
+    page = desk.post(f"/slips/{table.pk}/{slip}/", form | {"pin": "9999"})
+    assert "older than 90 days" in page.content.decode()  # it tells nothing of the PIN
     change = {"badge": "201", "old": PIN, "new": NEW, "again": NEW}
     assert tablet.post("/pin/", change).status_code == 302
     assert desk.post(f"/slips/{table.pk}/{slip}/", form | {"pin": NEW, "key": str(uuid4())}).status_code == 302
@@ -394,8 +394,8 @@ def test_a_dealer_in_mid_round_goes_on_with_an_old_pin_and_is_told_at_the_next_s
     Staff.objects.filter(pk=felt.by.pk).update(pin_made_at=timezone.now() - timedelta(days=91))
     assert tablet.post("/sign-in/", {"badge": felt.by.badge, "pin": PIN}).status_code == 302
     tablet.cookies.pop("sessionid", None)
-    other = floor.staff(Role.DEALER, "rosa", "103")
-    Staff.objects.filter(pk=other.pk).update(pin_made_at=timezone.now() - timedelta(days=91))
+    colleague = floor.staff(Role.DEALER, "rosa", "103")
+    Staff.objects.filter(pk=colleague.pk).update(pin_made_at=timezone.now() - timedelta(days=91))
     answer = tablet.post("/sign-in/", {"badge": "103", "pin": PIN})
     assert answer.status_code == 403
     assert "Your PIN" in answer.content.decode()
@@ -455,7 +455,7 @@ def test_on_the_account_page_a_pin_takes_password_and_pin(olga: Staff) -> None:
 
 def test_a_pin_is_not_looked_at_on_a_browser_that_is_no_terminal(dora: Staff, olga: Staff, boss: Staff) -> None:
     """Harm: PINs made and guessed from home."""
-    halves = given(dora, olga, boss)
+    halves = halves_of(dora, olga, boss)
     assert makes(Client(), halves) == 403
     assert Alert.objects.filter(kind="no_terminal").exists()
 

@@ -28,22 +28,22 @@ def operators(db: None) -> tuple[Staff, Staff]:
     return floor.staff(Role.OPERATOR, "olga"), floor.staff(Role.OPERATOR, "omar")
 
 
-def who(client: Client) -> str | None:
-    found = client.get("/sign-in/").wsgi_request.user
-    return found.username if isinstance(found, Staff) else None
+def username_at(client: Client) -> str | None:
+    answer = client.get("/sign-in/").wsgi_request.user
+    return answer.username if isinstance(answer, Staff) else None
 
 
 def test_two_codes_let_the_first_of_them_in_whatever_is_locked(
     settings: Any, terms: Callable[..., None], operators: tuple[Staff, Staff]
 ) -> None:
     """Harm: strangers shut every operator out, and only an operator lifts that."""
-    mine, other = (emergency.make(one) for one in operators)
+    mine, second_code = (emergency.make(operator) for operator in operators)
     terms(lockout_failures=0)
     settings.LOCKOUT_FAILURES_EVERYWHERE = settings.LOCKOUT_FAILURES_ADDRESS = 0
     client = Client()
     assert client.post("/sign-in/", {"username": "olga", "password": PASSWORD}).status_code == 429
-    assert client.post(PAGE, {"first": mine, "second": other})["Location"] == "/"
-    assert who(client) == "olga"
+    assert client.post(PAGE, {"first": mine, "second": second_code})["Location"] == "/"
+    assert username_at(client) == "olga"
     assert "devices" in client.cookies
     entry = LogEntry.objects.filter(book__name=HOUSE, kind="emergency_sign_in").get()
     assert b'"with":"omar"' in bytes(entry.body)
@@ -54,27 +54,27 @@ def test_two_codes_let_the_first_of_them_in_whatever_is_locked(
     )
     assert not EmergencyCode.objects.exists()
     again = Client()
-    assert again.post(PAGE, {"first": mine, "second": other}).status_code == 403
-    assert who(again) is None
+    assert again.post(PAGE, {"first": mine, "second": second_code}).status_code == 403
+    assert username_at(again) is None
 
 
 def test_a_code_is_typed_as_people_type(operators: tuple[Staff, Staff]) -> None:
-    mine, other = (emergency.make(one) for one in operators)
+    mine, second_code = (emergency.make(operator) for operator in operators)
     typed = mine.lower().replace("o", "0").replace("i", "1").replace("b", "8")
-    assert emergency.use(f" {typed} ", other.replace("-", " "), address=None).username == "olga"
+    assert emergency.use(f" {typed} ", second_code.replace("-", " "), address=None).username == "olga"
 
 
 @pytest.mark.parametrize("wrong", ["the same twice", "one alone", "nonsense", "nothing", "no operator", "gone"])
 def test_anything_else_lets_nobody_in_and_uses_nothing_up(operators: tuple[Staff, Staff], wrong: str) -> None:
     """One sentence, whatever was wrong; and half of the codes is not half of a key."""
     olga, omar = operators
-    mine, other = (emergency.make(one) for one in operators)
+    mine, second_code = (emergency.make(operator) for operator in operators)
     form = {
         "the same twice": {"first": mine, "second": mine},
         "one alone": {"first": mine, "second": "A" * 26},
         "nonsense": {"first": "\u202e'; --", "second": "x" * 80},
         "nothing": {},
-    }.get(wrong, {"first": mine, "second": other})
+    }.get(wrong, {"first": mine, "second": second_code})
     if wrong == "no operator":
         Staff.objects.filter(pk=omar.pk).update(role=Role.AUDITOR)
     if wrong == "gone":
@@ -83,7 +83,7 @@ def test_anything_else_lets_nobody_in_and_uses_nothing_up(operators: tuple[Staff
     answer = client.post(PAGE, form)
     assert answer.status_code in (403, 422)
     assert answer.content.count(b'role="alert"') == 1
-    assert who(client) is None
+    assert username_at(client) is None
     assert EmergencyCode.objects.count() == 2
     assert not Alert.objects.exists()
 
@@ -97,17 +97,17 @@ def test_an_operator_makes_a_code_with_their_password_and_sees_it_once(operators
     page = client.post(OWN, {"password": PASSWORD}).content.decode()
     (code,) = re.findall(r"<code>([A-Z2-7-]+)</code>", page)
     assert len(code.replace("-", "")) * 5 >= 128
-    kept = EmergencyCode.objects.get().digest
-    assert code.replace("-", "") not in kept
+    digest = EmergencyCode.objects.get().digest
+    assert code.replace("-", "") not in digest
     assert code not in client.get(OWN).content.decode()
     assert all(code[:11].encode() not in bytes(body) for body in LogEntry.objects.values_list("body", flat=True))
 
 
 def test_a_new_code_takes_the_place_of_the_one_before(operators: tuple[Staff, Staff]) -> None:
-    before, other = (emergency.make(one) for one in operators)
+    before, second_code = (emergency.make(operator) for operator in operators)
     emergency.make(operators[0])
     with pytest.raises(Refused, match="two operators"):
-        emergency.use(before, other, address=None)
+        emergency.use(before, second_code, address=None)
 
 
 @pytest.mark.parametrize("role", [role for role in Role if role != Role.OPERATOR])
@@ -137,7 +137,7 @@ def test_guessing_the_password_there_ends_the_session(
     for _ in range(2):
         client.post(OWN, {"password": "wrong"})
     assert client.post(OWN, {"password": PASSWORD})["Location"] == reverse("sign-in")
-    assert who(client) is None
+    assert username_at(client) is None
 
 
 def test_the_staff_list_tells_which_operator_has_none(operators: tuple[Staff, Staff]) -> None:
@@ -152,8 +152,12 @@ def test_the_staff_list_tells_which_operator_has_none(operators: tuple[Staff, St
 def test_two_codes_work_once_however_many_use_them_at_once() -> None:
     """Harm: one pair of codes, two sessions, and the log knows of one."""
     operators = floor.staff(Role.OPERATOR, "olga"), floor.staff(Role.OPERATOR, "omar")
-    mine, other = (emergency.make(one) for one in operators)
-    uses = [partial(emergency.use, *codes, address=None) for codes in ((mine, other), (other, mine)) for _ in range(4)]
-    came_in = [one for one in at_once(*uses) if isinstance(one, Staff)]
+    mine, second_code = (emergency.make(operator) for operator in operators)
+    uses = [
+        partial(emergency.use, *codes, address=None)
+        for codes in ((mine, second_code), (second_code, mine))
+        for _ in range(4)
+    ]
+    came_in = [person for person in at_once(*uses) if isinstance(person, Staff)]
     assert len(came_in) == 1
     assert LogEntry.objects.filter(kind="emergency_sign_in").count() == 1

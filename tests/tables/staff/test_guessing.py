@@ -131,8 +131,8 @@ def begin_fill(client: Client, table: Table, badge: str, pin: str = PIN, **chips
 
 
 def said(answer: HttpResponse) -> str:
-    found = re.search(r'role="alert" id="refused">(.*?)</p>', answer.content.decode(), re.S)
-    return found.group(1) if found else ""
+    match = re.search(r'role="alert" id="refused">(.*?)</p>', answer.content.decode(), re.S)
+    return match.group(1) if match else ""
 
 
 def test_no_pin_is_taken_from_a_browser_that_is_no_terminal(boss: Staff) -> None:

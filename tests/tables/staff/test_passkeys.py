@@ -44,7 +44,7 @@ def registers(browser: Client, device: Authenticator, **answered: Any) -> Any:
     return browser.post("/account/passkeys/", {"name": "My phone", "answer": device.make(options, **answered)})
 
 
-def asked(browser: Client) -> dict[str, Any]:
+def sign_in_options(browser: Client) -> dict[str, Any]:
     """The options of a sign-in."""
     return dict(browser.post("/sign-in/passkey/options/").json())
 
@@ -53,7 +53,7 @@ def answers(browser: Client, answer: str, **named: str) -> int:
     return browser.post("/sign-in/passkey/", {"answer": answer} | named).status_code
 
 
-def who(browser: Client) -> str | None:
+def user_id(browser: Client) -> str | None:
     return browser.session.get("_auth_user_id")
 
 
@@ -63,8 +63,8 @@ def test_somebody_registers_a_passkey_and_signs_in_with_it(olga: Staff, device: 
     registered = LogEntry.objects.get(kind="passkey_registered")
     assert (registered.by, registered.content["public_key"]) == (olga.signature, row.public_key)
     browser = Client()
-    assert answers(browser, device.get(asked(browser))) == 200
-    assert who(browser) == str(olga.pk)
+    assert answers(browser, device.get(sign_in_options(browser))) == 200
+    assert user_id(browser) == str(olga.pk)
     assert LogEntry.objects.filter(kind="signed_in").latest("seq").content["passkey"] == digest_of(row.credential)
     page = browser.get("/account/").content.decode()
     assert "My phone" in page
@@ -78,37 +78,37 @@ def test_a_name_that_was_typed_has_to_be_the_keys(device: Authenticator, name: s
     """Harm: somebody works under another name than they believe."""
     floor.staff(Role.OPERATOR, "omar")
     browser = Client()
-    assert answers(browser, device.get(asked(browser)), username=name) == status
+    assert answers(browser, device.get(sign_in_options(browser)), username=name) == status
 
 
 def test_an_answer_from_another_page_opens_nothing(device: Authenticator) -> None:
     """Harm: a page that looks like the house's hands on what it got."""
     for origin in ("https://testserver.example", "https://testserver", "http://testserver:8001"):
         browser = Client()
-        assert answers(browser, device.get(asked(browser), origin=origin)) == 403
+        assert answers(browser, device.get(sign_in_options(browser), origin=origin)) == 403
     browser = Client()
-    options = asked(browser)
+    options = sign_in_options(browser)
     assert answers(browser, device.get(options | {"rpId": "house.example"})) == 403
 
 
 def test_an_answer_is_good_once_and_in_its_own_session(device: Authenticator) -> None:
     """Harm: an answer that was overheard signs somebody in a second time, or on another screen."""
-    browser, other = Client(), Client()
-    answer = device.get(asked(browser))
-    asked(other)
-    assert answers(other, answer) == 403
+    browser, stranger = Client(), Client()
+    answer = device.get(sign_in_options(browser))
+    sign_in_options(stranger)
+    assert answers(stranger, answer) == 403
     assert answers(Client(), answer) == 409
     assert answers(browser, answer) == 200
     browser.post("/sign-out/")
     assert answers(browser, answer) == 409
-    asked(browser)
+    sign_in_options(browser)
     assert answers(browser, answer) == 403
 
 
 def test_a_wrong_answer_uses_the_challenge_up(device: Authenticator) -> None:
     """Harm: tries without end at one challenge."""
     browser = Client()
-    options = asked(browser)
+    options = sign_in_options(browser)
     assert answers(browser, Authenticator(2).get(options)) == 403
     assert answers(browser, device.get(options)) == 409
 
@@ -121,7 +121,7 @@ def test_a_challenge_is_for_one_purpose_and_not_for_long(
     options = browser.post("/account/passkeys/options/", {"password": PASSWORD}).json()
     assert answers(browser, device.get(options | {"rpId": "testserver"})) == 409
     stranger = Client()
-    answer = device.get(asked(stranger))
+    answer = device.get(sign_in_options(stranger))
     monkeypatch.setattr(passkeys, "_SECONDS", -1)
     assert answers(stranger, answer) == 409
 
@@ -129,7 +129,7 @@ def test_a_challenge_is_for_one_purpose_and_not_for_long(
 def test_a_device_that_nobody_unlocked_opens_nothing(device: Authenticator) -> None:
     """Harm: whoever finds the phone is the operator."""
     browser = Client()
-    assert answers(browser, device.get(asked(browser), flags=PRESENT)) == 403
+    assert answers(browser, device.get(sign_in_options(browser), flags=PRESENT)) == 403
     boss = floor.staff(Role.PIT_BOSS, "boris", "202")
     assert registers(floor.client(boss), Authenticator(3), flags=PRESENT).status_code == 422
 
@@ -137,32 +137,32 @@ def test_a_device_that_nobody_unlocked_opens_nothing(device: Authenticator) -> N
 def test_a_counter_that_does_not_rise_is_refused_and_told(device: Authenticator) -> None:
     """Harm: a copy of the key works beside it for years."""
     browser = Client()
-    assert answers(browser, device.get(asked(browser))) == 200
+    assert answers(browser, device.get(sign_in_options(browser))) == 200
     device.count = 0
     copy = Client()
-    assert answers(copy, device.get(asked(copy))) == 403
+    assert answers(copy, device.get(sign_in_options(copy))) == 403
     assert Alert.objects.filter(kind="passkey_copied").count() == 1
-    assert who(copy) is None
+    assert user_id(copy) is None
 
 
 @pytest.mark.parametrize("answer", ["", "{}", "[]", "null", '{"id": 7}', "x" * 30_000, '{"id": "a", "response": 1}'])
 def test_what_is_no_answer_is_refused(device: Authenticator, answer: str) -> None:
     """Harm: a page of errors instead of a sentence."""
     browser = Client()
-    asked(browser)
+    sign_in_options(browser)
     assert answers(browser, answer) == 403
     browser = floor.client(Staff.objects.get(username="olga"))
     browser.post("/account/passkeys/options/", {"password": PASSWORD})
-    sent = browser.post("/account/passkeys/", {"name": "x", "answer": answer})
-    assert sent.status_code == 422
+    page = browser.post("/account/passkeys/", {"name": "x", "answer": answer})
+    assert page.status_code == 422
 
 
 def test_a_malformed_answer_of_a_known_key_is_refused(device: Authenticator) -> None:
     """Harm: the same, past the first look."""
     browser = Client()
-    answer = json.loads(device.get(asked(browser)))
+    answer = json.loads(device.get(sign_in_options(browser)))
     for part in ("authenticatorData", "signature", "clientDataJSON"):
-        asked(browser)
+        sign_in_options(browser)
         broken = answer | {"response": answer["response"] | {part: "AAAA"}}
         assert answers(browser, json.dumps(broken)) == 403
 
@@ -183,10 +183,10 @@ def test_a_withdrawn_passkey_and_one_of_somebody_who_left_open_nothing(olga: Sta
         passkeys.withdraw(row, by=boss)
     Staff.objects.filter(pk=olga.pk).update(is_active=False)
     browser = Client()
-    assert answers(browser, device.get(asked(browser))) == 403
+    assert answers(browser, device.get(sign_in_options(browser))) == 403
     Staff.objects.filter(pk=olga.pk).update(is_active=True)
     assert floor.client(olga).post(f"/account/passkeys/{row.pk}/withdraw/").status_code == 302
-    assert answers(browser, device.get(asked(browser))) == 403
+    assert answers(browser, device.get(sign_in_options(browser))) == 403
     assert not comparing.compare().faults
 
 
@@ -194,12 +194,12 @@ def test_a_role_that_must_have_passkeys_gives_no_password_any_more(olga: Staff, 
     """Harm: the house says that operators use passkeys, and a password still opens everything."""
     terms(passkey_roles=("operator",))
     browser = Client()
-    sent = {"username": "olga", "password": PASSWORD}
-    assert browser.post("/sign-in/?way=name", sent).status_code == 302
+    form = {"username": "olga", "password": PASSWORD}
+    assert browser.post("/sign-in/?way=name", form).status_code == 302
     assert browser.get("/admin/")["Location"] == "/account/"
     assert registers(browser, Authenticator()).status_code == 200
     assert browser.get("/admin/").status_code == 200
-    answer = Client().post("/sign-in/?way=name", sent)
+    answer = Client().post("/sign-in/?way=name", form)
     assert answer.status_code == 403
     assert "signs in by passkey" in answer.content.decode()
 
@@ -211,8 +211,8 @@ def test_every_role_that_signs_in_by_name_does_so_by_passkey(role: str) -> None:
     device = Authenticator()
     assert registers(floor.client(somebody), device).status_code == 200
     browser = Client()
-    assert answers(browser, device.get(asked(browser))) == 200
-    assert who(browser) == str(somebody.pk)
+    assert answers(browser, device.get(sign_in_options(browser))) == 200
+    assert user_id(browser) == str(somebody.pk)
     assert browser.get("/account/").status_code == 200
 
 
@@ -222,8 +222,8 @@ def test_a_device_is_asked_for_a_key_that_slips_take_and_that_it_finds_by_itself
     assert options["authenticatorSelection"]["residentKey"] == "required"
     assert [kind["alg"] for kind in options["pubKeyCredParams"]] == [-7, -257]
     assert attesting.public_of(bytes_to_base64url(Authenticator().public_key))
-    for other in ("", "AAAA", bytes_to_base64url(cbor2.dumps({1: 1, 3: -8, -1: 6, -2: bytes(32)}))):
-        assert attesting.public_of(other) == ""
+    for key in ("", "AAAA", bytes_to_base64url(cbor2.dumps({1: 1, 3: -8, -1: 6, -2: bytes(32)}))):
+        assert attesting.public_of(key) == ""
 
 
 def test_two_passkeys_have_names_and_one_is_withdrawn(olga: Staff, device: Authenticator) -> None:
@@ -240,8 +240,8 @@ def test_two_passkeys_have_names_and_one_is_withdrawn(olga: Staff, device: Authe
     browser.post(f"/account/passkeys/{Passkey.objects.get(name='My phone').pk}/withdraw/")
     assert "My phone" not in browser.get("/account/").content.decode().replace("My phone is withdrawn", "")
     stranger = Client()
-    assert answers(stranger, device.get(asked(stranger))) == 403
-    assert answers(stranger, stick.get(asked(stranger))) == 200
+    assert answers(stranger, device.get(sign_in_options(stranger))) == 403
+    assert answers(stranger, stick.get(sign_in_options(stranger))) == 200
     assert not comparing.compare().faults
 
 
@@ -251,17 +251,17 @@ def test_who_lost_device_and_password_comes_in_by_two_people(terms: Callable[...
     olga, omar = floor.staff(Role.OPERATOR, "olga", "301"), floor.staff(Role.OPERATOR, "omar", "302")
     carla = floor.staff(Role.CAGE_MANAGER, "carla", "403")
     assert registers(floor.client(carla), Authenticator()).status_code == 200
-    sent = {"username": "carla", "password": PASSWORD}
-    assert Client().post("/sign-in/?way=name", sent).status_code == 403
+    form = {"username": "carla", "password": PASSWORD}
+    assert Client().post("/sign-in/?way=name", form).status_code == 403
     passkeys.withdraw(Passkey.objects.get(), by=olga)
     with pytest.raises(Refused):
         passkeys.withdraw(Passkey.objects.get(), by=floor.staff(Role.PIT_BOSS, "boris", "202"))
     carla = making.first_secrets(
         Staff.objects.get(pk=carla.pk), asks=olga, confirms=omar, terminal=None, password="another long one"
     )
-    assert "signs in by passkey" not in Client().post("/sign-in/?way=name", sent).content.decode()
+    assert "signs in by passkey" not in Client().post("/sign-in/?way=name", form).content.decode()
     browser = Client()
-    assert browser.post("/sign-in/?way=name", sent | {"password": "another long one"}).status_code == 302
+    assert browser.post("/sign-in/?way=name", form | {"password": "another long one"}).status_code == 302
     assert browser.get("/slips/")["Location"] == "/account/"
     new = Authenticator(2)
     options = browser.post("/account/passkeys/options/", {"password": "another long one"}).json()

@@ -313,8 +313,8 @@ def test_an_operator_makes_an_account_and_sees_its_token_once(client: Client, ol
     account = ServiceAccount.objects.get()
     change = reverse("admin:tables_serviceaccount_change", args=[account.pk])
     assert "has no token" in client.get(change).content.decode()
-    shown = client.post(reverse("admin:tables_serviceaccount_new_token", args=[account.pk]))
-    token = shown.context["token"]
+    page = client.post(reverse("admin:tables_serviceaccount_new_token", args=[account.pk]))
+    token = page.context["token"]
     assert ask(token).status_code == 200
     assert token not in client.get(change).content.decode()
     assert "in use" in client.get(reverse("admin:tables_serviceaccount_changelist")).content.decode()

@@ -46,24 +46,24 @@ def tablet(terminal: Terminal, operator: Staff) -> Client:
     return client
 
 
-def by_badge(client: Client, badge: str = "101", pin: str = PIN, **more: str) -> HttpResponse:
-    return client.post(SIGN_IN, {"badge": badge, "pin": pin} | more)  # type: ignore[return-value]
+def by_badge(client: Client, badge: str = "101", pin: str = PIN, **extra: str) -> HttpResponse:
+    return client.post(SIGN_IN, {"badge": badge, "pin": pin} | extra)  # type: ignore[return-value]
 
 
-def by_name(client: Client, username: str, password: str = PASSWORD, **more: str) -> HttpResponse:
-    return client.post(f"{SIGN_IN}?way=name", {"username": username, "password": password} | more)  # type: ignore[return-value]
+def by_name(client: Client, username: str, password: str = PASSWORD, **extra: str) -> HttpResponse:
+    return client.post(f"{SIGN_IN}?way=name", {"username": username, "password": password} | extra)  # type: ignore[return-value]
 
 
-def who(client: Client) -> str | None:
+def username_at(client: Client) -> str | None:
     """Who is signed in there."""
-    found = client.get(SIGN_IN).wsgi_request.user
-    return found.username if isinstance(found, Staff) else None
+    answer = client.get(SIGN_IN).wsgi_request.user
+    return answer.username if isinstance(answer, Staff) else None
 
 
-def said(*kinds: str) -> list[tuple[str, str, dict[str, Any]]]:
+def staff_entries(*kinds: str) -> list[tuple[str, str, dict[str, Any]]]:
     """What the house's book says about staff."""
-    found = LogEntry.objects.filter(book__name=HOUSE, subject="staff", kind__in=kinds).order_by("seq")
-    return [(entry.kind, entry.by, entry.content) for entry in found]
+    entries = LogEntry.objects.filter(book__name=HOUSE, subject="staff", kind__in=kinds).order_by("seq")
+    return [(entry.kind, entry.by, entry.content) for entry in entries]
 
 
 # --- Getting in -----------------------------------------------------------------------------------------------
@@ -72,8 +72,8 @@ def said(*kinds: str) -> list[tuple[str, str, dict[str, Any]]]:
 def test_badge_and_pin_open_an_enrolled_terminal(tablet: Client, dora: Staff) -> None:
     """The way that every dealer comes in, twenty times a night."""
     assert by_badge(tablet).status_code == 302
-    assert who(tablet) == "dora"
-    assert said("signed_in") == [
+    assert username_at(tablet) == "dora"
+    assert staff_entries("signed_in") == [
         ("signed_in", "101 Dora", {"username": "dora", "terminal": "Tablet", "address": "127.0.0.1"})
     ]
 
@@ -82,14 +82,14 @@ def test_badge_and_pin_open_nothing_else(dora: Staff) -> None:
     """Four digits are no secret outside: a PIN that was looked off must not work from a phone."""
     client = Client()
     assert by_badge(client).status_code == 403
-    assert who(client) is None
+    assert username_at(client) is None
     assert Alert.objects.filter(kind="no_terminal").count() == 1
 
 
 def test_everybody_else_gives_name_and_password_on_a_terminal_too(tablet: Client, operator: Staff) -> None:
     """A pit boss who helps at the table; and nobody but dealers ever gets in by PIN."""
     assert by_name(tablet, "omar").status_code == 302
-    assert who(tablet) == "omar"
+    assert username_at(tablet) == "omar"
 
 
 def test_a_pin_is_for_dealers(tablet: Client) -> None:
@@ -98,7 +98,7 @@ def test_a_pin_is_for_dealers(tablet: Client) -> None:
     assert by_badge(tablet, "007").status_code == 403
     Staff.objects.filter(username="olga").update(badge="777")
     assert by_badge(tablet, "777").status_code == 403
-    assert who(tablet) is None
+    assert username_at(tablet) is None
 
 
 WAYS_IN = [
@@ -112,17 +112,19 @@ WAYS_IN = [
 @pytest.fixture
 def hashes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Every secret that is hashed from here on: hashing is nearly all the time that an answer takes."""
-    made: list[str] = []
+    calls: list[str] = []
     plain = Argon2PasswordHasher.encode
-    monkeypatch.setattr(Argon2PasswordHasher, "encode", lambda self, *args: made.append("encode") or plain(self, *args))
+    monkeypatch.setattr(
+        Argon2PasswordHasher, "encode", lambda self, *args: calls.append("encode") or plain(self, *args)
+    )
     verify = Argon2PasswordHasher.verify
     monkeypatch.setattr(
-        Argon2PasswordHasher, "verify", lambda self, *args: made.append("verify") or verify(self, *args)
+        Argon2PasswordHasher, "verify", lambda self, *args: calls.append("verify") or verify(self, *args)
     )
-    return made
+    return calls
 
 
-def others() -> None:
+def crew() -> None:
     Staff.objects.create_staff("nan", name="Nan", role=Role.DEALER, password=PASSWORD, badge="102")
     floor.staff(Role.DEALER, "gone", "103")
     Staff.objects.filter(username="gone").update(is_active=False)
@@ -132,7 +134,7 @@ def test_an_answer_does_not_tell_which_part_was_wrong_nor_does_its_time(
     tablet: Client, dora: Staff, hashes: list[str]
 ) -> None:
     """Else badge numbers could be found out first, and PINs then, one by one."""
-    others()
+    crew()
     answers = set()
     for badge, pin, _ in WAYS_IN:
         hashes.clear()
@@ -144,7 +146,7 @@ def test_an_answer_does_not_tell_which_part_was_wrong_nor_does_its_time(
 
 def test_nor_by_name(dora: Staff, hashes: list[str]) -> None:
     """The same, from the whole internet."""
-    others()
+    crew()
     Staff.objects.create_staff("new", name="New", role=Role.AUDITOR)
     answers = set()
     for username, password in (("dora", "wrong"), ("nobody", PASSWORD), ("gone", PASSWORD), ("new", PASSWORD)):
@@ -156,7 +158,7 @@ def test_nor_by_name(dora: Staff, hashes: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "typed",
     [
         {},
         {"badge": "", "pin": ""},
@@ -168,17 +170,17 @@ def test_nor_by_name(dora: Staff, hashes: list[str]) -> None:
         {"badge[]": "101", "pin": PIN},
     ],
 )
-def test_nonsense_on_the_pad_gets_a_sentence(tablet: Client, dora: Staff, given: dict[str, str]) -> None:
+def test_nonsense_on_the_pad_gets_a_sentence(tablet: Client, dora: Staff, typed: dict[str, str]) -> None:
     """Never an error page, never a session."""
-    answer = tablet.post(SIGN_IN, given)
+    answer = tablet.post(SIGN_IN, typed)
     assert answer.status_code == 422
-    assert who(tablet) is None
+    assert username_at(tablet) is None
 
 
-@pytest.mark.parametrize("given", [("", ""), ("d\0ra", "x"), ("d" * 300, "x"), ("dora", "x" * 100_000), ("dora", "")])
-def test_nonsense_in_the_fields_gets_a_sentence(dora: Staff, given: tuple[str, str]) -> None:
+@pytest.mark.parametrize("typed", [("", ""), ("d\0ra", "x"), ("d" * 300, "x"), ("dora", "x" * 100_000), ("dora", "")])
+def test_nonsense_in_the_fields_gets_a_sentence(dora: Staff, typed: tuple[str, str]) -> None:
     """A name longer than the column, or one with a zero in it, once was a database error."""
-    assert by_name(Client(), *given).status_code in (403, 422)
+    assert by_name(Client(), *typed).status_code in (403, 422)
 
 
 def test_a_screen_that_follows_the_floor_by_itself_does_not_keep_its_reader_signed_in(
@@ -214,7 +216,7 @@ def test_ten_wrong_pins_close_the_terminal_to_that_badge_and_to_no_other(tablet:
     answer = by_badge(tablet)
     assert answer.status_code == 429
     assert b"Too many wrong PINs with this badge on this terminal: wait 30 minutes" in answer.content
-    assert who(tablet) is None
+    assert username_at(tablet) is None
     floor.staff(Role.DEALER, "dan", "102")
     assert by_badge(tablet, "102").status_code == 302
 
@@ -225,9 +227,9 @@ def test_a_badge_that_is_locked_at_one_terminal_opens_another(
     """Whoever stands before one tablet must not send somebody home from all of them."""
     for _ in range(4):
         by_badge(tablet, pin="9999")
-    other = Client()
-    other.post(terminals.link_for(terminals.add("Other", None, by=operator), by=operator))
-    assert by_badge(other).status_code == 302
+    second_tablet = Client()
+    second_tablet.post(terminals.link_for(terminals.add("Other", None, by=operator), by=operator))
+    assert by_badge(second_tablet).status_code == 302
 
 
 def test_a_lock_out_is_written_down_once_and_the_pit_hears_of_it(
@@ -236,8 +238,8 @@ def test_a_lock_out_is_written_down_once_and_the_pit_hears_of_it(
     """The house hears of it; a script that goes on knocking does not fill the log."""
     for _ in range(house_terms.number("lockout_failures") + 5):
         by_badge(tablet, pin="9999")
-    found = LogEntry.objects.filter(book__name=HOUSE, subject="terminal", kind="locked_out")
-    assert [entry.content for entry in found] == [{"name": "Tablet", "table": None, "tries": 3, "of": "of badge 101"}]
+    entries = LogEntry.objects.filter(book__name=HOUSE, subject="terminal", kind="locked_out")
+    assert [entry.content for entry in entries] == [{"name": "Tablet", "table": None, "tries": 3, "of": "of badge 101"}]
     (alert,) = Alert.objects.filter(kind="terminal_locked")
     assert alert.message.startswith("Tablet: 3 wrong PINs of badge 101.")
 
@@ -247,9 +249,9 @@ def test_names_that_nobody_has_are_not_written_down_for_good(three_tries: None) 
     for _ in range(house_terms.number("lockout_failures") + 1):
         answer = by_name(Client(), "my secret password")
     assert answer.status_code == 429
-    assert said("locked_out") == []
-    kept = " ".join(f"{row.place} {row.name}" for row in AttemptCount.objects.all())
-    assert "secret" not in kept
+    assert staff_entries("locked_out") == []
+    counts = " ".join(f"{row.place} {row.name}" for row in AttemptCount.objects.all())
+    assert "secret" not in counts
 
 
 def test_a_success_starts_the_count_again(three_tries: None, tablet: Client, dora: Staff) -> None:
@@ -285,7 +287,7 @@ def test_an_operator_lifts_it_by_name(three_tries: None, tablet: Client, dora: S
         by_badge(tablet, pin="9999")
     staffing.lift_lock_out(dora, by=operator)
     assert by_badge(tablet).status_code == 302
-    assert said("lock_out_lifted") == [("lock_out_lifted", "omar Omar", {"username": "dora"})]
+    assert staff_entries("lock_out_lifted") == [("lock_out_lifted", "omar Omar", {"username": "dora"})]
 
 
 def test_a_terminal_on_which_every_badge_is_tried_is_locked_and_the_pit_hears_of_it(
@@ -309,12 +311,12 @@ def test_one_badge_tried_all_over_the_house_raises_an_alert(
 ) -> None:
     """Each terminal sees too little of it to close."""
     terms(wrong_pins_a_day=6)
-    other = Client()
-    other.post(terminals.link_for(terminals.add("Other", None, by=operator), by=operator))
+    second_tablet = Client()
+    second_tablet.post(terminals.link_for(terminals.add("Other", None, by=operator), by=operator))
     for _ in range(3):
         assert not Alert.objects.exists()
         by_badge(tablet, pin="9999")
-        by_badge(other, pin="9999")
+        by_badge(second_tablet, pin="9999")
     (alert,) = Alert.objects.all()
     assert alert.message == "Badge 101: 6 wrong PINs in a day, over all terminals."
 
@@ -330,10 +332,10 @@ def test_a_session_is_new_with_each_sign_in(tablet: Client, dora: Staff) -> None
     tablet.cookies[settings.SESSION_COOKIE_NAME] = planted = str(session.session_key)
     by_badge(tablet)
     assert tablet.session.session_key != planted
-    assert who(tablet) == "dora"
-    other = Client()
-    other.cookies[settings.SESSION_COOKIE_NAME] = planted
-    assert who(other) is None
+    assert username_at(tablet) == "dora"
+    thief = Client()
+    thief.cookies[settings.SESSION_COOKIE_NAME] = planted
+    assert username_at(thief) is None
 
 
 def test_a_dealer_at_a_table_stays_for_the_shift_and_nobody_else_does(tablet: Client, operator: Staff) -> None:
@@ -357,7 +359,7 @@ def test_a_session_by_pin_does_not_leave_its_terminal(tablet: Client, dora: Staf
     by_badge(tablet)
     elsewhere = Client()
     elsewhere.cookies[settings.SESSION_COOKIE_NAME] = tablet.cookies[settings.SESSION_COOKIE_NAME].value
-    assert who(elsewhere) is None
+    assert username_at(elsewhere) is None
 
 
 def test_a_session_by_pin_ends_when_its_terminal_is_revoked(
@@ -366,7 +368,7 @@ def test_a_session_by_pin_ends_when_its_terminal_is_revoked(
     """The tablet that walked out of the door cannot deal."""
     by_badge(tablet)
     terminals.revoke(terminal, by=operator)
-    assert who(tablet) is None
+    assert username_at(tablet) is None
 
 
 def _reset(secret: str) -> Callable[[Staff, Staff], Any]:
@@ -394,24 +396,24 @@ def test_every_session_ends_when_what_it_rests_on_changes(
     phone = Client()
     by_name(phone, "dora")
     change(dora, operator)
-    assert who(tablet) is None
-    assert who(phone) is None
+    assert username_at(tablet) is None
+    assert username_at(phone) is None
 
 
 def test_who_changes_their_own_password_stays_and_is_out_everywhere_else(dora: Staff) -> None:
     """The way out for somebody whose password was seen."""
-    here, elsewhere = Client(), Client()
-    by_name(here, "dora")
+    desk, elsewhere = Client(), Client()
+    by_name(desk, "dora")
     by_name(elsewhere, "dora")
     new = {"new": "a better one, just as long", "again": "a better one, just as long"}
-    assert here.post(reverse("password"), {"old": "wrong"} | new).status_code == 422
-    assert here.post(reverse("password"), {"old": PASSWORD} | new | {"again": "x"}).status_code == 422
-    assert here.post(reverse("password"), {"old": PASSWORD, "new": "short", "again": "short"}).status_code == 422
-    assert here.post(reverse("password"), {"old": PASSWORD} | new).status_code == 302
-    assert who(here) == "dora"
-    assert who(elsewhere) is None
+    assert desk.post(reverse("password"), {"old": "wrong"} | new).status_code == 422
+    assert desk.post(reverse("password"), {"old": PASSWORD} | new | {"again": "x"}).status_code == 422
+    assert desk.post(reverse("password"), {"old": PASSWORD, "new": "short", "again": "short"}).status_code == 422
+    assert desk.post(reverse("password"), {"old": PASSWORD} | new).status_code == 302
+    assert username_at(desk) == "dora"
+    assert username_at(elsewhere) is None
     secrets = Staff.objects.get(username="dora").digests
-    assert [entry[2] for entry in said("secret_made")] == [
+    assert [entry[2] for entry in staff_entries("secret_made")] == [
         {"username": "dora", "secret": "password", "secrets": secrets}
     ]
     assert secrets["password"] != dora.digests["password"]
@@ -426,9 +428,9 @@ def test_guessing_the_old_password_ends_the_session(three_tries: None, dora: Sta
         assert thief.post(reverse("password"), {"old": "wrong"} | new).status_code == 422
     answer = thief.post(reverse("password"), {"old": PASSWORD} | new)
     assert answer["Location"] == SIGN_IN
-    assert who(thief) is None
+    assert username_at(thief) is None
     assert Staff.objects.get(pk=dora.pk).check_password(PASSWORD)
-    assert said("signed_out")[-1][2] == {"username": "dora", "after_tries": 3}
+    assert staff_entries("signed_out")[-1][2] == {"username": "dora", "after_tries": 3}
 
 
 def aged(client: Client, seconds: int) -> None:
@@ -443,14 +445,14 @@ def test_no_session_lives_for_ever(tablet: Client, operator: Staff, dora: Staff)
     desk = Client()
     by_name(desk, "omar")
     aged(desk, settings.SESSION_LIFE_SECONDS - 60)
-    assert who(desk) == "omar"
+    assert username_at(desk) == "omar"
     aged(desk, 61)
-    assert who(desk) is None
+    assert username_at(desk) is None
     by_badge(tablet)
     aged(tablet, settings.SESSION_LIFE_SECONDS + 60)
-    assert who(tablet) == "dora"
+    assert username_at(tablet) == "dora"
     aged(tablet, settings.TERMINAL_LIFE_SECONDS)
-    assert who(tablet) is None
+    assert username_at(tablet) is None
 
 
 def test_but_none_ends_in_the_middle_of_a_round(tablet: Client) -> None:
@@ -459,10 +461,10 @@ def test_but_none_ends_in_the_middle_of_a_round(tablet: Client) -> None:
     by_badge(tablet)
     dealer.bets(seat1=1_000)
     aged(tablet, settings.TERMINAL_LIFE_SECONDS + 1)
-    assert who(tablet) == "dora"
+    assert username_at(tablet) == "dora"
     dealer.cards(5, 3)
     dealer.pay()
-    assert who(tablet) is None
+    assert username_at(tablet) is None
     assert dealer.now.dealer is not None
     assert by_badge(tablet).status_code == 302
     assert tablet.get("/", follow=True).redirect_chain[-1][0] == f"/tables/{dealer.table.pk}/"
@@ -484,7 +486,7 @@ def test_everybody_comes_to_their_own_page(role: Role, page: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "target",
     [
         "https://evil.example/",
         "//evil.example/",
@@ -495,9 +497,9 @@ def test_everybody_comes_to_their_own_page(role: Role, page: str) -> None:
         "https://testserver@evil.example/",
     ],
 )
-def test_nobody_is_sent_to_another_site(operator: Staff, asked: str) -> None:
+def test_nobody_is_sent_to_another_site(operator: Staff, target: str) -> None:
     """A link to our sign-in that ends on a copy of it would collect passwords."""
-    for client, post, get in ((Client(), {"next": asked}, ""), (Client(), {}, asked)):
+    for client, post, get in ((Client(), {"next": target}, ""), (Client(), {}, target)):
         answer = client.post(SIGN_IN, {"username": "omar", "password": PASSWORD} | post, query_params={"next": get})
         assert answer["Location"] == "/"
 
@@ -515,23 +517,23 @@ def test_the_admin_has_no_other_way_in(operator: Staff, dora: Staff) -> None:
     """A second form would be a second place to guess at, past the house's log."""
     client = Client()
     assert client.post("/admin/login/", {"username": "omar", "password": PASSWORD})["Location"].startswith(SIGN_IN)
-    assert who(client) is None
+    assert username_at(client) is None
     by_name(client, "dora")
     assert client.get("/admin/", follow=True).status_code == 403
     client.post("/admin/logout/")
-    assert who(client) is None
+    assert username_at(client) is None
 
 
 def test_what_is_not_for_ones_role_says_so_in_a_sentence(dora: Staff) -> None:
     """Nobody should think that something broke, or look for a way around."""
     client = Client()
     by_name(client, "dora")
-    for path, says in (
+    for path, sentence in (
         ("/pit/", b"This page is not for your role."),
         ("/admin/login/", b"The administration is for operators and auditors."),
         ("/nowhere/", b"There is no such page"),
     ):
-        assert says in client.get(path).content, path
+        assert sentence in client.get(path).content, path
 
 
 def test_a_form_that_was_open_too_long_says_so_in_a_sentence(dora: Staff) -> None:
@@ -557,16 +559,16 @@ def test_signing_out_taps_out_of_the_table(at_table: tuple[Client, floor.Hand]) 
     """A table must not name a dealer who has gone home."""
     client, dealer = at_table
     client.post(SIGN_OUT)
-    assert who(client) is None
+    assert username_at(client) is None
     assert dealer.now.dealer is None
-    assert [entry[:2] for entry in said("signed_out")] == [("signed_out", "101 Dora")]
+    assert [entry[:2] for entry in staff_entries("signed_out")] == [("signed_out", "101 Dora")]
 
 
 def test_tapping_out_signs_out_of_the_terminal(at_table: tuple[Client, floor.Hand]) -> None:
     """The next dealer must not deal under this one's name."""
     client, dealer = at_table
     client.post(reverse("dealer:leave", args=[dealer.table.pk]))
-    assert who(client) is None
+    assert username_at(client) is None
     assert dealer.now.dealer is None
 
 
@@ -576,9 +578,9 @@ def test_nobody_signs_out_in_mid_round(at_table: tuple[Client, floor.Hand]) -> N
     dealer.bets(seat1=1_000)
     answer = client.post(SIGN_OUT, follow=True)
     assert b"Finish the round before you tap out" in answer.content
-    assert who(client) == "dora"
+    assert username_at(client) == "dora"
     assert dealer.now.dealer is not None
-    assert said("signed_out") == []
+    assert staff_entries("signed_out") == []
 
 
 def test_signing_out_takes_a_form(at_table: tuple[Client, floor.Hand]) -> None:
@@ -588,7 +590,7 @@ def test_signing_out_takes_a_form(at_table: tuple[Client, floor.Hand]) -> None:
     strict = Client(enforce_csrf_checks=True)
     strict.cookies = client.cookies
     assert strict.post(SIGN_OUT).status_code == 403
-    assert who(client) == "dora"
+    assert username_at(client) == "dora"
 
 
 def test_a_relief_signs_in_over_the_dealer_in_mid_round(at_table: tuple[Client, floor.Hand]) -> None:
@@ -597,8 +599,8 @@ def test_a_relief_signs_in_over_the_dealer_in_mid_round(at_table: tuple[Client, 
     dealer.bets(seat1=1_000)
     dan = floor.staff(Role.DEALER, "dan", "102")
     by_badge(client, "102")
-    assert who(client) == "dan"
-    assert said("signed_out")[-1][2] == {"username": "dora", "relieved_by": "dan"}
+    assert username_at(client) == "dan"
+    assert staff_entries("signed_out")[-1][2] == {"username": "dora", "relieved_by": "dan"}
     dealing.relieve(dealer.table, dan, "dora", confirmed_by=dealer.by, terminal="Tablet")
     assert doors.table_of(dan) == dealer.table
     assert Table.objects.count() == 1
@@ -610,4 +612,4 @@ def test_an_old_session_is_no_session(tablet: Client, dora: Staff) -> None:
 
     by_badge(tablet)
     Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
-    assert who(tablet) is None
+    assert username_at(tablet) is None

@@ -248,24 +248,24 @@ def test_the_command_prints_a_link_that_works(operator: Staff, capsys: pytest.Ca
     """A house without a second screen enrols its first tablet this way."""
     table = floor.table()
     call_command("enrol_terminal", "Tablet 1", "--by", "omar", "--table", table.name, "--address", "https://c.example/")
-    found = re.fullmatch(r"https://c\.example(/enrol/\S+/)\n", capsys.readouterr().out)
-    assert found
-    assert is_terminal(opened(found[1]))
+    match = re.fullmatch(r"https://c\.example(/enrol/\S+/)\n", capsys.readouterr().out)
+    assert match
+    assert is_terminal(opened(match[1]))
     assert Terminal.objects.get(name="Tablet 1").table == table
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "sentence"),
     [
         (["--by", "nobody"], "Nobody active here is called nobody."),
         (["--by", "omar", "--table", "Rocket 9"], "There is no table Rocket 9."),
         (["--by", "bella"], "Only an operator enrols terminals."),
     ],
 )
-def test_the_command_says_in_a_sentence_what_is_wrong(operator: Staff, arguments: list[str], says: str) -> None:
+def test_the_command_says_in_a_sentence_what_is_wrong(operator: Staff, arguments: list[str], sentence: str) -> None:
     """And leaves no terminal behind."""
     floor.staff(Role.PIT_BOSS, "bella")
-    with pytest.raises(CommandError, match=says):
+    with pytest.raises(CommandError, match=sentence):
         call_command("enrol_terminal", "Tablet", *arguments)
     assert not Terminal.objects.exists()
 

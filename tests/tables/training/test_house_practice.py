@@ -89,8 +89,8 @@ def test_what_is_asked_to_be_paid_is_what_the_engine_pays(game: str, data: Any) 
     rounds = defaultdict(list)
     for question in practice.script(course):
         rounds[question.round].append(question)
-    for asked in rounds.values():
-        end = asked[-1].state
+    for round_ in rounds.values():
+        end = round_[-1].state
         assert not end.prompts, "the last question of a round finds it over"
         settled = GAMES[game].settle(replay(GAMES[game], rules, end.opening, end.actions))
         expected = {
@@ -98,7 +98,7 @@ def test_what_is_asked_to_be_paid_is_what_the_engine_pays(game: str, data: Any) 
             for payout in settled
             for wager in payout.wagers
         }
-        payments = [(question.wager, question.right) for question in asked if question.pays]
+        payments = [(question.wager, question.right) for question in round_ if question.pays]
         assert len(payments) == len(expected)
         assert {tuple(wager): right for wager, right in payments if wager} == expected
         assert all(int(right) % rules.unit == 0 for _, right in payments)
@@ -171,9 +171,9 @@ def test_other_options_are_another_version_of_the_rules() -> None:
     boss, dealer = floor.staff(Role.PIT_BOSS, "bo", "305"), floor.staff(Role.DEALER, "tess", "102")
     usual = certificates.certify(finished(certificates.start(dealer, "blackjack")), by=boss)
     six_to_five = certificates.start(dealer, "blackjack", {"blackjack_pays": "6:5"})
-    other = certificates.certify(finished(six_to_five), by=boss)
-    assert usual.rules_version != other.rules_version
-    page = floor.client(dealer).get(f"/practice/certificates/{other.number}/").content.decode()
+    certificate = certificates.certify(finished(six_to_five), by=boss)
+    assert usual.rules_version != certificate.rules_version
+    page = floor.client(dealer).get(f"/practice/certificates/{certificate.number}/").content.decode()
     assert "deals <b>Blackjack</b>" in page
     assert "blackjack pays <b>6:5</b>" in page
 

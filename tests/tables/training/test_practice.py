@@ -35,33 +35,36 @@ seeds = st.text("0123456789abcdef", min_size=1, max_size=32)
 def test_every_course_has_every_kind_of_ending_and_asks_what_the_engine_pays(seed: str) -> None:
     """Harm: a dealer who is certified without ever having paid a sudden death; or is taught a wrong payment."""
     course = Course(seed)
-    asked = practice.script(course)
-    assert asked == practice.script(course), "a session can be played again"
+    questions = practice.script(course)
+    assert questions == practice.script(course), "a session can be played again"
     assert set(practice.endings(course)) == set(KINDS)
-    assert {one.round for one in asked} == set(range(1, course.rounds + 1))
-    for one in asked:
-        if one.pays:
-            (payout,) = (each for each in Rocket().settle(one.state) if each.seat == one.seat)
-            assert one.right == str(payout.returned_cents - payout.staked_cents)
+    assert {question.round for question in questions} == set(range(1, course.rounds + 1))
+    for question in questions:
+        if question.pays:
+            (payout,) = (settled for settled in Rocket().settle(question.state) if settled.seat == question.seat)
+            assert question.right == str(payout.returned_cents - payout.staked_cents)
             tenth = payout.staked_cents // 10
-            assert int(one.right) % tenth == 0
-            assert 1 <= abs(int(one.right)) // tenth <= 10
+            assert int(question.right) % tenth == 0
+            assert 1 <= abs(int(question.right)) // tenth <= 10
 
 
 @budget(max_examples=25, deadline=None)
 @given(seeds, st.data())
 def test_the_score_is_the_share_of_right_answers_and_each_mistake_costs_one(seed: str, data: Any) -> None:
     """Harm: a pass that was none, or a mistake that nobody sees."""
-    asked = practice.script(Course(seed, rounds=4))
-    wrong = data.draw(st.sets(st.integers(0, len(asked) - 1)))
-    answers = [one.right if at not in wrong else "0" if one.pays else "?" for at, one in enumerate(asked)]
-    score = practice.score(asked, answers)
-    assert score.asked == len(asked)
-    assert score.right == len(asked) - len(wrong)
+    questions = practice.script(Course(seed, rounds=4))
+    wrong = data.draw(st.sets(st.integers(0, len(questions) - 1)))
+    answers = [
+        question.right if index not in wrong else "0" if question.pays else "?"
+        for index, question in enumerate(questions)
+    ]
+    score = practice.score(questions, answers)
+    assert score.asked == len(questions)
+    assert score.right == len(questions) - len(wrong)
     assert score.passes(100) == (not wrong)
     parts = ((score.steps_right, score.steps), (score.payouts_right, score.payouts))
-    assert score.passes(95) == all(20 * right >= 19 * asked for right, asked in parts)
-    assert practice.score(asked, answers[:5]).asked == 5
+    assert score.passes(95) == all(20 * right >= 19 * count for right, count in parts)
+    assert practice.score(questions, answers[:5]).asked == 5
 
 
 # --- Sessions and certificates ---------------------------------------------------------------------------------
@@ -80,12 +83,12 @@ def dealer() -> Staff:
 def finished(dealer: Staff, wrong: int = 0) -> Practice:
     """A practice whose first so many answers are wrong."""
     row = certificates.start(dealer)
-    asked = certificates.session(row).questions
-    for at, one in enumerate(asked):
-        said = one.right if at >= wrong else ("0" if one.right != "0" else "1")
-        said = "on" if at < wrong and one.kind == "called" and one.right != "on" else said
-        said = "pair" if at < wrong and one.kind == "called" and one.right == "on" else said
-        PracticeAnswer.objects.create(practice=row, number=at + 1, answer=said)
+    questions = certificates.session(row).questions
+    for index, question in enumerate(questions):
+        answer = question.right if index >= wrong else ("0" if question.right != "0" else "1")
+        answer = "on" if index < wrong and question.kind == "called" and question.right != "on" else answer
+        answer = "pair" if index < wrong and question.kind == "called" and question.right == "on" else answer
+        PracticeAnswer.objects.create(practice=row, number=index + 1, answer=answer)
     return row
 
 
@@ -102,25 +105,25 @@ def test_rockets_felt_shows_nothing_that_is_asked() -> None:
 def test_answers_are_given_once_in_order_and_by_the_trainee_alone(dealer: Staff) -> None:
     """Harm: a wrong answer that is quietly given again, or somebody else's practice."""
     row = certificates.start(dealer)
-    first = certificates.session(row).questions[0]
-    assert certificates.answer(row, 1, first.right, by=dealer)
-    for number, by, said in ((1, dealer, first.right), (3, dealer, "0"), (2, dealer, "nonsense")):
+    question = certificates.session(row).questions[0]
+    assert certificates.answer(row, 1, question.right, by=dealer)
+    for number, by, answer in ((1, dealer, question.right), (3, dealer, "0"), (2, dealer, "nonsense")):
         with pytest.raises(Refused):
-            certificates.answer(row, number, said, by=by)
+            certificates.answer(row, number, answer, by=by)
     with pytest.raises(Refused, match="somebody else's"):
         certificates.answer(row, 2, "0", by=floor.staff(Role.DEALER, "dan"))
-    assert certificates.session(row).answers == (first.right,)
+    assert certificates.session(row).answers == (question.right,)
 
 
 @pytest.mark.django_db
 def test_a_certificate_is_signed_once_by_the_floor_and_stands_for_good(dealer: Staff, boss: Staff) -> None:
     """Harm: dealers who certify themselves, a certificate below the mark, one that is changed later."""
     row, before = finished(dealer), Transfer.objects.count()
-    for who in (dealer, floor.staff(Role.OPERATOR, "otto")):
+    for signer in (dealer, floor.staff(Role.OPERATOR, "otto")):
         with pytest.raises(Refused, match="pit boss"):
-            certificates.certify(row, by=who)
-    made = certificates.certify(row, by=boss)
-    assert (made.number, made.answers_right) == (1, made.answers_asked)
+            certificates.certify(row, by=signer)
+    certificate = certificates.certify(row, by=boss)
+    assert (certificate.number, certificate.answers_right) == (1, certificate.answers_asked)
     with pytest.raises(Refused, match="already"):
         certificates.certify(row, by=boss)
     with pytest.raises(Refused, match="of each have to be"):
@@ -129,12 +132,12 @@ def test_a_certificate_is_signed_once_by_the_floor_and_stands_for_good(dealer: S
         certificates.certify(certificates.start(dealer), by=boss)
     assert certificates.certify(finished(dealer), by=boss).number == 2
     with pytest.raises(Immutable):
-        made.save()
+        certificate.save()
     with pytest.raises(DatabaseError), transaction.atomic():
         Certificate.objects.create(
             number=3, seq=99, practice=certificates.start(dealer), dealer=dealer, game="rocket", rules_version="1",
-            answers_right=1, answers_asked=1, signed_by=dealer, signed_as="x", on_day=made.on_day,
-            valid_through=made.on_day,
+            answers_right=1, answers_asked=1, signed_by=dealer, signed_as="x", on_day=certificate.on_day,
+            valid_through=certificate.on_day,
         )  # fmt: skip
     assert Transfer.objects.count() == before, "no chip moves in practice"
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
@@ -143,16 +146,16 @@ def test_a_certificate_is_signed_once_by_the_floor_and_stands_for_good(dealer: S
 @pytest.mark.django_db
 def test_a_forged_certificate_is_found(dealer: Staff, boss: Staff) -> None:
     """Harm: an entry that certifies somebody who passed nothing."""
-    made = certificates.certify(finished(dealer), by=boss)
-    event = structs.replace(certificates.event_of(made), number=2)
+    certificate = certificates.certify(finished(dealer), by=boss)
+    event = structs.replace(certificates.event_of(certificate), number=2)
     with transaction.atomic():
         log.append(house.lock(), Draft.of(event, boss.signature))
     fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
     assert fault is not None
     assert "as it is kept beside the log" in fault.what
-    assert certificates.faults(made) == ""
-    made.answers_right -= 1
-    assert "answers of its practice are right" in certificates.faults(made)
+    assert certificates.faults(certificate) == ""
+    certificate.answers_right -= 1
+    assert "answers of its practice are right" in certificates.faults(certificate)
 
 
 @pytest.mark.django_db
@@ -180,20 +183,20 @@ def test_the_screens_say_practice_and_lead_to_a_certificate(dealer: Staff, boss:
     """Harm: a practice that is taken for a table, or ends nowhere."""
     client = floor.client(dealer)
     path = client.post("/practice/")["Location"]
-    first = client.get(path).content.decode()
-    assert "PRACTICE" in first
-    assert "Who is next?" in first
+    page = client.get(path).content.decode()
+    assert "PRACTICE" in page
+    assert "Who is next?" in page
     client.post(f"{path}answer", {"number": "1", "answer": "over"})
     assert "✗ Wrong" in client.get(path).content.decode()
     row = finished(dealer)
-    done = f"/practice/{row.pk}/"
-    assert "Sign the certificate" in client.get(done).content.decode()
-    assert client.post(f"{done}certify", {"badge": "102", "pin": floor.PIN}).status_code == 403
-    signed = client.post(f"{done}certify", {"badge": "305", "pin": floor.PIN})
+    address = f"/practice/{row.pk}/"
+    assert "Sign the certificate" in client.get(address).content.decode()
+    assert client.post(f"{address}certify", {"badge": "102", "pin": floor.PIN}).status_code == 403
+    signed = client.post(f"{address}certify", {"badge": "305", "pin": floor.PIN})
     assert signed["Location"] == "/practice/certificates/1/"
     assert "Certificate 1" in client.get(signed["Location"]).content.decode()
-    other = floor.client(floor.staff(Role.DEALER, "dan"))
-    assert other.get(done).status_code == 403
-    other.force_login(boss, backend="django.contrib.auth.backends.ModelBackend")
-    assert "Every question and answer" in other.get(done).content.decode()
-    assert "Certificate" in other.get("/practice/certificates/").content.decode()
+    dan = floor.client(floor.staff(Role.DEALER, "dan"))
+    assert dan.get(address).status_code == 403
+    dan.force_login(boss, backend="django.contrib.auth.backends.ModelBackend")
+    assert "Every question and answer" in dan.get(address).content.decode()
+    assert "Certificate" in dan.get("/practice/certificates/").content.decode()
