@@ -60,15 +60,17 @@ class Authenticator:
             self._data(options["rpId"], flags),
             self._client_data(kind, options, origin, crosses=crosses),
         )
-        how = ec.ECDSA(hashes.SHA256(), deterministic_signing=True)  # a house that is kept is the same in every run
-        signature = self.key.sign(data + sha256(client_data).digest(), how)
+        algorithm = ec.ECDSA(
+            hashes.SHA256(), deterministic_signing=True
+        )  # a house that is kept is the same in every run
+        signature = self.key.sign(data + sha256(client_data).digest(), algorithm)
         return self._answer(clientDataJSON=client_data, authenticatorData=data, signature=signature)
 
-    def signs(self, statement: Any, origin: str = ORIGIN, site: str = "", **given: Any) -> PasskeyAnswer:
+    def signs(self, statement: Any, origin: str = ORIGIN, site: str = "", **response_options: Any) -> PasskeyAnswer:
         """What the script of a page makes of its answer to the digest of a statement."""
         options = {"challenge": bytes_to_base64url(sha256(canonical(statement)).digest())}
         options |= {"rpId": site or urlsplit(origin).hostname or ""}
-        response = json.loads(self.get(options, origin, **given))["response"]
+        response = json.loads(self.get(options, origin, **response_options))["response"]
         parts = (response[name] for name in ("authenticatorData", "clientDataJSON", "signature"))
         spelled = [base64.b64encode(base64url_to_bytes(part)).decode() for part in parts]
         return PasskeyAnswer(digest_of(bytes_to_base64url(self.id)), *spelled)

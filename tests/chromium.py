@@ -86,8 +86,8 @@ def _install(ways: list[list[list[str]]]) -> str:
                 reasons.append(f"{command[0]} {command[-1]}: {lines[-1]}")
                 break
         else:
-            if found := find():
-                return found
+            if path := find():
+                return path
     raise NoBrowser("No Chromium was found and none could be installed. " + "; ".join(reasons))
 
 

@@ -21,7 +21,7 @@ STANDS = "CREATE OR REPLACE FUNCTION ledger_now() RETURNS timestamptz LANGUAGE s
 _standing: set[int] = set()
 
 
-def stands() -> bool:
+def is_set() -> bool:
     """Whether a test has set the database's clock."""
     return bool(_standing)
 
@@ -87,11 +87,11 @@ class Clock:
 @contextmanager
 def travelling() -> Iterator[Clock]:
     """The clocks, right again afterwards."""
-    found = Clock()
+    clock_ = Clock()
     try:
-        yield found
+        yield clock_
     finally:
-        found.right()
+        clock_.right()
 
 
 def watched(moment: datetime) -> None:

@@ -98,8 +98,8 @@ class Emptying:
         self._empty()
 
     def _empty(self) -> None:
-        kept = sql.Literal(["django_migrations", *MIGRATED])
-        self.database.execute(sql.SQL(EMPTY).format(kept=kept))
+        kept_tables = sql.Literal(["django_migrations", *MIGRATED])
+        self.database.execute(sql.SQL(EMPTY).format(kept=kept_tables))
         assert self._what_migrate_wrote() == self.migrated, "a test changed the content types or the permissions"
         for (table,) in self.database.execute(GROWN, [GROWN_BYTES]).fetchall():
             self.database.execute(f"VACUUM {table}")

@@ -135,8 +135,8 @@ def two_tables(url: str) -> tuple[Dealer, Dealer, Staff]:
     """Two dealers at work, and their pit boss."""
     boss = floor.staff(Role.PIT_BOSS, "bella")
     dealers = [
-        dealing_at(url, floor.table(name=name), boss, floor.staff(Role.DEALER, who, badge))
-        for name, who, badge in (("Rocket 1", "dora", "101"), ("Rocket 2", "dan", "102"))
+        dealing_at(url, floor.table(name=name), boss, floor.staff(Role.DEALER, username, badge))
+        for name, username, badge in (("Rocket 1", "dora", "101"), ("Rocket 2", "dan", "102"))
     ]
     return dealers[0], dealers[1], boss
 
@@ -153,9 +153,9 @@ def write_much(table: Table, megabytes: int) -> int:
 def at_once(number: int, call: Callable[[int], Any], meanwhile: Callable[[], Any] = lambda: None) -> list[Any]:
     """So many calls at the same time, and what each returned; ``meanwhile`` is done once they are under way."""
     with ThreadPoolExecutor(number) as threads:
-        calls = [threads.submit(call, each) for each in range(number)]
+        calls = [threads.submit(call, place) for place in range(number)]
         meanwhile()
-        return [each.result() for each in calls]
+        return [pending.result() for pending in calls]
 
 
 def hold(name: str, connect: Any) -> None:

@@ -32,8 +32,8 @@ def unpack() -> str:
     run("apt-get", "--quiet", "download", "nginx")
     for package in FOLDER.glob("nginx_*.deb"):
         run("dpkg", "--extract", package.name, ".")
-    if found := find():
-        return found
+    if path := find():
+        return path
     raise NoNginx("Debian's package holds no nginx where it should be: install it, or set NGINX.")
 
 

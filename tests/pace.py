@@ -20,6 +20,6 @@ def by_pace(quick: int, usual: int, thorough: int) -> int:
     return {"quick": quick, "usual": usual, "thorough": thorough}[PACE]
 
 
-def unless_quick(why: str) -> pytest.MarkDecorator:
+def unless_quick(reason: str) -> pytest.MarkDecorator:
     """For the few tests that take as long as hundreds of others."""
-    return pytest.mark.skipif(PACE == "quick", reason=why)
+    return pytest.mark.skipif(PACE == "quick", reason=reason)

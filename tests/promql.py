@@ -12,7 +12,7 @@ _SELECTED: Final = re.compile(r"([a-z_]+)\s*(?:=~|!~|!=|=)")
 _TEXT: Final = re.compile(r"\"[^\"]*\"")
 
 
-def asked(query: str) -> Iterator[tuple[str, set[str]]]:
+def metrics_of(query: str) -> Iterator[tuple[str, set[str]]]:
     """Each metric of a query with the labels by which it is chosen or added up. ``le`` is of histograms' buckets."""
     plain = _TEXT.sub('""', query)
     grouped = {label.strip() for labels in _GROUPING.findall(plain) for label in labels.split(",")} - {"le"}

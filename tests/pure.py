@@ -18,11 +18,11 @@ def folders() -> list[str]:
     """The folder of tests of each pure package or module that has one: `tables.log` has tests/tables/log."""
     contracts = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     [modules] = (contract["source_modules"] for contract in contracts if contract["name"] == CONTRACT)
-    found = []
+    test_folders = []
     for module in modules:
         places = [Path("tests", *module.split(".")), Path("tests", *module.split(".")[1:])]
-        found += [str(place) for place in places if (PROJECT / place).is_dir()][:1]
-    return found
+        test_folders += [str(place) for place in places if (PROJECT / place).is_dir()][:1]
+    return test_folders
 
 
 def needs_server(item: pytest.Item) -> bool:

@@ -62,7 +62,7 @@ def ready(key: str, make: Callable[[], Any]) -> Any:
 def _nobody_could_tell() -> bool:
     if not connection.in_atomic_block or type(settings._wrapped) is not Settings:
         return False
-    if timezone.now is not NOW or clock.stands():
+    if timezone.now is not NOW or clock.is_set():
         return False
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {EMPTY}")

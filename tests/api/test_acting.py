@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 def test_a_round_is_dealt_and_settled_over_the_api(house: Floor) -> None:
     """Harm: what the screens can do, a shoe reader or another client cannot."""
     caller = house.as_(house.dealer.by)
-    for made in (
+    for entered in (
         {"do": "bet", "seat": 1, "amount_cents": 2_000},
         {"do": "close_bets"},
         {"do": "card", "rank": 8},
@@ -23,7 +23,7 @@ def test_a_round_is_dealt_and_settled_over_the_api(house: Floor) -> None:
         {"do": "card", "rank": 8},
     ):
         seq = house.dealer.now.seq
-        answer = caller.enter(**made)
+        answer = caller.enter(**entered)
         assert answer.status_code == 200
         assert answer.json() == {"entry": seq + 1, "seq": seq + 1, "again": False}
     kinds = Transfer.objects.filter(book=house.table.book, seq=seq + 1).order_by("leg").values_list("kind", flat=True)
@@ -34,12 +34,12 @@ def test_a_round_is_dealt_and_settled_over_the_api(house: Floor) -> None:
 def test_the_same_request_sent_again_is_answered_again_and_recorded_once(house: Floor) -> None:
     """Harm: an answer lost on the way makes a client bet twice."""
     caller, key, seq = house.as_(house.dealer.by), uuid.uuid4(), house.dealer.now.seq
-    first = caller.enter("bet", key=key, seq=seq, seat=1, amount_cents=2_000).json()
+    answer = caller.enter("bet", key=key, seq=seq, seat=1, amount_cents=2_000).json()
     house.dealer("bet", seat=2, amount_cents=2_000)
     with nothing_written():
         again = caller.enter("bet", key=key, seq=seq, seat=1, amount_cents=2_000).json()
-    assert (first["again"], again["again"]) == (False, True)
-    assert again["entry"] == first["entry"]
+    assert (answer["again"], again["again"]) == (False, True)
+    assert again["entry"] == answer["entry"]
     assert again["seq"] == house.dealer.now.seq
 
 
@@ -48,15 +48,15 @@ def test_a_card_that_the_shoe_cannot_hold_is_refused_and_reported_once(house: Fl
     house.dealer.bets(seat1=1_000, seat2=1_000)
     house.dealer.cards(1)
     caller, key, seq = house.as_(house.dealer.by), uuid.uuid4(), house.dealer.now.seq
-    first = problem(caller.enter("card", key=key, rank=1), 422, "impossible_card")
-    assert (first["rank"], first["seq"]) == (1, seq + 1)
+    answer = problem(caller.enter("card", key=key, rank=1), 422, "impossible_card")
+    assert (answer["rank"], answer["seq"]) == (1, seq + 1)
     entry = LogEntry.objects.get(book=house.table.book, seq=seq + 1)
     assert (entry.subject, entry.kind) == ("alert", "card_refused")
     alert = Alert.objects.get()
     assert alert.evidence == {"round": 1, "seq": seq + 1, "rank": 1}
     with nothing_written():
-        assert problem(caller.enter("card", key=key, rank=1), 422, "impossible_card") == first
-        assert problem(caller.enter("card", key=key, seq=seq, rank=1), 422, "impossible_card") == first
+        assert problem(caller.enter("card", key=key, rank=1), 422, "impossible_card") == answer
+        assert problem(caller.enter("card", key=key, seq=seq, rank=1), 422, "impossible_card") == answer
     assert caller.enter("card", rank=7).status_code == 200  # the right key goes on
 
 

@@ -106,11 +106,11 @@ def test_a_program_is_told_of_its_own_tables_alone(house: Floor) -> None:
         account = service_accounts.set_account(name, Access(**facts, tables=tables), by=house.operator)  # type: ignore[arg-type]
         bearer = {"Authorization": f"Bearer {service_tokens.make(account, by=house.operator)}"}
         answers.append(Client().get("/api/events/?limit=500", headers=bearer).json()["events"])
-    everything, own, other = answers
+    everything, own, foreign = answers
     assert len(own) < len(everything)
     assert {event["table"]["id"] for event in own} == {house.table.pk}
     assert "round.opened" in {event["type"] for event in own}
-    assert {event["table"]["id"] for event in other} <= {house.other.pk}
+    assert {event["table"]["id"] for event in foreign} <= {house.other.pk}
     refused = Client().get(f"/api/events/?table={house.table.pk}", headers=bearer)
     problem(refused, 403, "not_your_table")
 
@@ -153,9 +153,9 @@ def test_more_than_may_wait_are_answered_at_once(house: Floor, monkeypatch: pyte
     monkeypatch.setattr(waiting, "AT_ONCE", 1)
     caller = house.as_(house.auditor)
     cursor = caller.get("events/?limit=500").json()["cursor"]
-    first = waited(caller, f"cursor={cursor}&wait=1")
+    waiting_answer = waited(caller, f"cursor={cursor}&wait=1")
     second = caller.get(f"events/?cursor={cursor}&wait=20")
     assert second.json() == {"events": [], "cursor": cursor, "more": False}
-    load.whole(first)
+    load.whole(waiting_answer)
     assert waiting.Place.taken == 0
     problem(caller.get("events/?wait=21"), 400, "bad_input")

@@ -65,14 +65,14 @@ PIT_BOSS_LISTS: Final = (Role.PIT_BOSS, "tables.export_lists")
 def test_downloads_of_both_doors_are_counted_together(house: Floor) -> None:
     """Harm: somebody holds all of a process by files that they read slowly, some by a page and some by the API."""
     caller, address = house.as_(house.auditor), f"tables/{house.table.pk}/rounds/file/"
-    first = caller.get(address)
-    second = floor.client(house.auditor).get(f"/pit/tables/{house.table.pk}/rounds.csv")
+    api_download = caller.get(address)
+    page_download = floor.client(house.auditor).get(f"/pit/tables/{house.table.pk}/rounds.csv")
     refused = caller.get(address)
     assert problem(refused, 429, "downloads_under_way")["retry_after"] == downloads.WAIT
     assert refused["Retry-After"] == str(downloads.WAIT)
-    load.whole(first)
+    load.whole(api_download)
     assert caller.get(address).status_code == 200
-    load.whole(second)
+    load.whole(page_download)
 
 
 def test_a_bundle_is_taken_whole_and_who_took_it_is_noted(house: Floor, settings: Any, tmp_path: Path) -> None:

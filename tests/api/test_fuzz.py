@@ -48,7 +48,7 @@ def spelled(value: str | bytes) -> str:
     return value.decode("latin-1") if isinstance(value, bytes) else value
 
 
-def sent(client: Client, case: Any) -> schemathesis.Response:
+def response_to(client: Client, case: Any) -> schemathesis.Response:
     """A case sent through Django's own client, in the test's transaction; its answer as schemathesis reads it."""
     request: Mapping[str, Any] = case.as_transport_kwargs(base_url="http://testserver")
     prepared = requests.Request(
@@ -95,14 +95,14 @@ def people(house: Floor, settings: Any, tmp_path: Any, monkeypatch: pytest.Monke
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("who", ["dealer", "pit boss", "operator", "auditor"])
+@pytest.mark.parametrize("name", ["dealer", "pit boss", "operator", "auditor"])
 def test_nothing_that_is_sent_is_answered_otherwise_than_described(
-    people: dict[str, Staff], house: Floor, who: str
+    people: dict[str, Staff], house: Floor, name: str
 ) -> None:
     """Harm: a client that goes by the description meets a status, a form or a failure that it was not told of; or what
     the description forbids is taken."""
     described = schemathesis.openapi.from_dict(json.loads(house.as_(house.auditor).get("schema/").content))
-    client = floor.client(people[who], raise_request_exception=False)
+    client = floor.client(people[name], raise_request_exception=False)
     faults: list[str] = []
     for result in described.get_all_operations():
         operation = result.ok()
@@ -120,7 +120,7 @@ def test_nothing_that_is_sent_is_answered_otherwise_than_described(
             def hold(case: Any, of_the_walk: bool) -> None:
                 if of_the_walk and case.path_parameters and case.meta.generation.mode == GenerationMode.POSITIVE:
                     case.path_parameters.update({name: KNOWN[name] for name in case.path_parameters if name in KNOWN})
-                answer = sent(client, case)
+                answer = response_to(client, case)
                 # A text that is too long for its field may be too long for any body: that is refused as well.
                 checks = [check for check in HELD if check is not REJECTED or answer.status_code != 413]
                 case.validate_response(answer, checks=checks)

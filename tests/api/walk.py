@@ -92,9 +92,9 @@ def slips(steps: Walk) -> None:
     steps.post("sign_slip", cashier, f"{address}signatures/", stage="issued", badge=cashier.badge, pin=pin)
     steps.get("list_slips", boss, "slips/")
     steps.get("read_slip", boss, address)
-    other = steps.post("begin_slip", boss, "slips/", **begin | {"series": "credit"}, badge=boss.badge, pin=pin)
+    credit = steps.post("begin_slip", boss, "slips/", **begin | {"series": "credit"}, badge=boss.badge, pin=pin)
     void = {"reason": "Asked for at the wrong table", "badge": cashier.badge, "pin": pin}
-    steps.post("void_slip", boss, f"slips/{other['name']}/void/", **void)
+    steps.post("void_slip", boss, f"slips/{credit['name']}/void/", **void)
     manager = floor.staff(Role.CAGE_MANAGER, "mara", "707")
     steps.get("read_holdings", manager, "house/holdings/")
 

@@ -44,17 +44,17 @@ def deal() -> Table:
     dealing.sign_in(table, hand.by)
     hand.ready_shoe()
     seq = read_head(table.book_id).seq
-    for entered in (one for planned in plan(ENTRIES // 20, 1) for one in planned):
+    for entered in (key_press for planned in plan(ENTRIES // 20, 1) for key_press in planned):
         if seq >= ENTRIES:
             break
         seq = dealing.record(table, entered, by=hand.by, key=uuid.uuid4(), expected_seq=seq).seq
     return table
 
 
-def timed(what: str, began: float) -> None:
+def timed(label: str, began: float) -> None:
     """A line of the result."""
     seconds, entries = perf_counter() - began, LogEntry.objects.count()
-    print(f"{what:<40} {seconds:8.2f} s  {seconds * 10_000 / entries:8.2f} s per 10,000 entries")
+    print(f"{label:<40} {seconds:8.2f} s  {seconds * 10_000 / entries:8.2f} s per 10,000 entries")
 
 
 def main() -> None:

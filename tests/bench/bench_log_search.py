@@ -74,12 +74,12 @@ def indexes_of(filters: Wanted) -> list[str]:
     """The indexes of the log in the plans of a search."""
     plans: list[str] = []
 
-    def explained(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+    def explained(execute: Any, sql: str, params: Any, is_many: bool, context: Any) -> Any:
         if "ledger_logentry" in sql and sql.lstrip().startswith("SELECT e.*"):
             with connection.connection.cursor() as cursor:
                 cursor.execute("EXPLAIN " + sql, params)
                 plans.extend(str(row) for row in cursor.fetchall())
-        return execute(sql, params, many, context)
+        return execute(sql, params, is_many, context)
 
     with connection.execute_wrapper(explained):
         log_search.search(filters, whole=True)

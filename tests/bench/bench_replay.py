@@ -59,18 +59,18 @@ def judge(source: Path, count: int) -> tuple[float, int]:
 def main() -> None:
     lines = records()
     with TemporaryDirectory() as folder:
-        found = []
+        peaks = []
         for count in (FEW, RECORDS):
             source = Path(folder) / f"{count}.jsonl"
             with source.open("w") as out:
-                out.writelines(f"{lines[at % MADE]}\n" for at in range(count))
+                out.writelines(f"{lines[number % MADE]}\n" for number in range(count))
             seconds, peak = judge(source, count)
-            found.append(peak)
+            peaks.append(peak)
             print(
                 f"{count:>8,} records in {seconds:6.1f} s with the start of the command: "
                 f"{count / seconds:>7,.0f} records/s, peak {peak / 1024:.1f} MB"
             )
-    assert found[1] - found[0] < MOST_GROWTH, f"memory grew by {found[1] - found[0]} KB: it is not constant"
+    assert peaks[1] - peaks[0] < MOST_GROWTH, f"memory grew by {peaks[1] - peaks[0]} KB: it is not constant"
     print("Memory is the same for a hundred times as many records.")
 
 

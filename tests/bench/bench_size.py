@@ -52,22 +52,22 @@ def counts() -> dict[str, int]:
 
 def deal(dealt: Dealt, rounds: int) -> None:
     seq = read_head(dealt.table.book_id).seq
-    for entered in [one for _ in range(rounds) for one in dealt.rounds.pop(0)]:
+    for entered in [key_press for _ in range(rounds) for key_press in dealt.rounds.pop(0)]:
         seq = dealing.record(dealt.table, entered, by=dealt.dealer, key=uuid.uuid4(), expected_seq=seq).seq
 
 
 def main() -> None:
     dealt = open_table("Rocket", seed=1, rounds=ROUNDS)
-    empty, none = sizes(), counts()
+    empty, before = sizes(), counts()
     deal(dealt, ROUNDS)
     full, all_of_them = sizes(), counts()
     print(f"\n{ROUNDS:,} rounds of six seats: bytes a round")
     for table in TABLES:
-        written = all_of_them[table] - none[table]
+        row_count = all_of_them[table] - before[table]
         parts = {part: full[owner, part] - empty[owner, part] for owner, part in full if owner == table}
-        print(f"\n  {table}: {sum(parts.values()) / ROUNDS:,.0f} in {written / ROUNDS:.1f} rows")
+        print(f"\n  {table}: {sum(parts.values()) / ROUNDS:,.0f} in {row_count / ROUNDS:.1f} rows")
         for part, size in parts.items():
-            print(f"    {part:<34} {size / ROUNDS:8,.0f}   {size / written:6.1f} a row")
+            print(f"    {part:<34} {size / ROUNDS:8,.0f}   {size / row_count:6.1f} a row")
     print(f"\n  a body: {rows(BODIES, [dealt.table.book_id])[0][0]:.0f}")
     print(f"  everything: {(sum(full.values()) - sum(empty.values())) / ROUNDS:,.0f} bytes a round")
 

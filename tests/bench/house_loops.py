@@ -19,13 +19,13 @@ Loop = Callable[[Bets, Draw, Decide], list[Wagers]]
 
 def counting(cards: Sequence[int], shoe: Sequence[int]) -> Draw:
     """What draws the cards, and refuses one that the shoe cannot hold any more."""
-    left, following = [0, *shoe], iter(cards)
+    unseen, following = [0, *shoe], iter(cards)
 
     def draw() -> int:
         card = next(following)
-        if not left[card]:
+        if not unseen[card]:
             raise ValueError(card)
-        left[card] -= 1
+        unseen[card] -= 1
         return card
 
     return draw
@@ -201,7 +201,7 @@ def blackjack(bets: Bets, draw: Draw, decide: Decide) -> list[Wagers]:
     seats = by_seat(bets)
     firsts = [draw() for _ in seats]
     up = draw()
-    hands = [[first, draw()] for first in firsts]
+    hands = [[first_card, draw()] for first_card in firsts]
     dealer = [up, draw()]
     results: list[Wagers] = [[] for _ in seats]
     for bet, hand, wagers in zip(seats, hands, results, strict=True):
@@ -284,12 +284,12 @@ def total(hand: Sequence[int]) -> int:
 
 
 def perfect_pair(hand: Sequence[int]) -> int:
-    first, second = hand
-    if (first - second) % 13:
+    left_card, right_card = hand
+    if (left_card - right_card) % 13:
         return -1
-    if first == second:
+    if left_card == right_card:
         return 25
-    return 12 if ((first - 1) // 13 in (1, 2)) == ((second - 1) // 13 in (1, 2)) else 6
+    return 12 if ((left_card - 1) // 13 in (1, 2)) == ((right_card - 1) // 13 in (1, 2)) else 6
 
 
 LOOPS: dict[str, Loop] = {

@@ -145,8 +145,8 @@ class Table:
         if self.game.name != "blackjack":
             return turned
         hole = [place for place, card in enumerate(turned) if card.to == DEALER][1]
-        first = 2 * len(self.seats) + 1
-        return [*turned[:first], turned[hole], *turned[first:hole], *turned[hole + 1 :]]
+        hole_place = 2 * len(self.seats) + 1
+        return [*turned[:hole_place], turned[hole], *turned[hole_place:hole], *turned[hole + 1 :]]
 
     # --- played again ---
 

@@ -30,17 +30,17 @@ def happens(house: Any, table: Table) -> None:
 
 def dead_letter(olga: Staff, boss: Staff) -> None:
     """A test failed for good; the channel's secret is made another, and the test is sent again. No worker is asked."""
-    first = channels.set_channel(Asked("Desk", "webhook", "https://alerts.example.com/casino", "s" * 32), by=olga)
+    channel = channels.set_channel(Asked("Desk", "webhook", "https://alerts.example.com/casino", "s" * 32), by=olga)
     letter = Delivery.objects.create(
-        channel=first, name=first.name, key=UUID(int=7), body={"event": "test", "message": "A test"}, at=first.at
+        channel=channel, name=channel.name, key=UUID(int=7), body={"event": "test", "message": "A test"}, at=channel.at
     )
     DeliveryAttempt.objects.create(
-        delivery=letter, number=1, outcome=Outcome.DEAD, says="the receiver answered 410", at=first.at
+        delivery=letter, number=1, outcome=Outcome.DEAD, says="the receiver answered 410", at=channel.at
     )
     channels.set_channel(Asked("Desk", "webhook", "https://alerts.example.com/casino", "t" * 32), by=olga)
     with patch.object(delivery, "_ask"):
         delivery.send_again([letter], by=boss)
     DeliveryAttempt.objects.create(
-        delivery=letter, number=2, outcome=Outcome.SENT, says="The receiver answered 200", at=first.at
+        delivery=letter, number=2, outcome=Outcome.SENT, says="The receiver answered 200", at=channel.at
     )
     channels.set_channel(Asked("Desk", "webhook", "https://alerts.example.com/casino", is_on=False), by=olga)

@@ -9,8 +9,8 @@ from tests.software_terminal import SoftwareTerminal, counter_sale, signs_on
 def terminals_sign(operator: Staff, cashier: Staff, second: Staff) -> None:
     """Everything that the log can say of terminals' keys, and slips of the cage before and after they are demanded."""
     desk, counter, lost = (SoftwareTerminal(name).enrolled(operator) for name in ("Pit desk", "Cage desk", "Lost desk"))
-    for other in (counter, lost):
-        desk.vouches(other, operator)
+    for vouched in (counter, lost):
+        desk.vouches(vouched, operator)
     for terminal in (lost, counter):
         slip = str(signs_on(terminal, None, cashier, BeginSlip("deposit", ((10_000, 1),))))
         signs_on(desk, None, second, SignSlip(slip, "approved"))

@@ -72,9 +72,9 @@ def emergency(house: Cast, table: Table) -> None:
         signs(table, person, SignSlip(name, stage, notes))
 
 
-def _sign(begins: Staff, entered: BeginSlip, *others: tuple[Staff, dict[str, str]]) -> None:
+def _sign(begins: Staff, entered: BeginSlip, *countersigners: tuple[Staff, dict[str, str]]) -> None:
     slip = cage_desk.sign(entered, by=begins, key=uuid4())
-    for person, facts in others:
+    for person, facts in countersigners:
         waiting = {paper.name: paper for paper in cage_desk.in_progress(cage.open_house().pk)}
         due = waiting[slip].due
         assert due is not None

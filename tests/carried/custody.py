@@ -21,13 +21,13 @@ def play(house: Cast) -> None:
     chips = ((100, cage.balance(Account.objects.get(place="vault")) // 100),)
     slip = cage_desk.sign(BeginSlip("vault", chips), by=house.cashier, key=uuid4())
     cage_desk.sign(SignSlip(slip, "recounted", chips), by=house.teller, key=uuid4())
-    guard, other = house.guards
+    guard, second_guard = house.guards
     for name, dual in (("L-1", False), ("L-2", True)):
         custody.set_key(HouseKeySet(name=name, lock="vault", dual=dual, in_use=True), by=house.olga)
-    _voided(house, cage_desk.sign(BeginSlip("key", facts={"key": "L-1"}), by=guard, key=uuid4()), other)
-    _voided(house, cage_desk.sign(BeginSlip("dualkey", facts={"key": "L-2"}), by=guard, key=uuid4()), other)
+    _voided(house, cage_desk.sign(BeginSlip("key", facts={"key": "L-1"}), by=guard, key=uuid4()), second_guard)
+    _voided(house, cage_desk.sign(BeginSlip("dualkey", facts={"key": "L-2"}), by=guard, key=uuid4()), second_guard)
     _sign(guard, BeginSlip("key", facts={"key": "L-1"}), (house.cashier, {}))
-    _voided(house, cage_desk.sign(BeginSlip("keyback", facts={"key": "L-1"}), by=guard, key=uuid4()), other)
+    _voided(house, cage_desk.sign(BeginSlip("keyback", facts={"key": "L-1"}), by=guard, key=uuid4()), second_guard)
     _sign(guard, BeginSlip("keylost", facts={"key": "L-1"} | MISSED), (house.boss, {}))
     custody.set_key(HouseKeySet(name="L-3", lock="vault", dual=False, in_use=True), by=house.olga)
 

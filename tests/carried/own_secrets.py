@@ -20,10 +20,10 @@ def happen(house: House) -> Staff:
     """All of it; returns who was taken on."""
     codes.withdraw(codes.ask(house.dora, "password", by=house.omar).code, by=house.boss)
     tess = staffing.add_staff(username="tess", name="Tess", role=Role.DEALER, badge="104", by=house.olga)
-    made = making.first_secrets(
+    trainee = making.first_secrets(
         tess, asks=house.olga, confirms=house.omar, terminal=None, password=PASSWORD, pin="258025"
     )
-    making.first_secrets(made, asks=house.omar, confirms=house.boss, terminal=None, pin="369147")
+    making.first_secrets(trainee, asks=house.omar, confirms=house.boss, terminal=None, pin="369147")
     browser, device = floor.client(house.ada), Authenticator()
     options = browser.post("/account/passkeys/options/", {"password": PASSWORD}).json()
     browser.post("/account/passkeys/", {"name": "Stick", "answer": device.make(options)})

@@ -57,8 +57,8 @@ def test_every_row_of_an_old_house_is_there_byte_for_byte(house: Carried) -> Non
     with psycopg.connect(house.url(OWNER)) as database:
         copy = kept.take(database, house.folder, house.kept.header["days"])
     for table in ("ledger_logentry", "ledger_transfer", "ledger_dayroot", "ledger_bookroot", "tables_houseshoe"):
-        gone = GONE.get(table, set()) - set(copy.tables[table][0])
-        columns = [name for name in house.kept.tables[table][0] if name not in gone]
+        dropped_columns = GONE.get(table, set()) - set(copy.tables[table][0])
+        columns = [name for name in house.kept.tables[table][0] if name not in dropped_columns]
         rows = {_picked(row, columns) for row in copy.rows(table)}
         before = {_picked(row, columns) for row in house.kept.rows(table)}
         assert before <= rows, table
@@ -104,8 +104,8 @@ def test_rows_of_an_old_house_are_held_from_the_upgrade_on(house: Carried) -> No
             for change in changes:
                 assert intruder.execute(change).rowcount == 1, change
         answer = copied.tell("shell", "--verbosity", "0", "-c", NAMES_DIFFERENCES)
-    for says in changes.values():
-        assert says in answer, answer
+    for sentence in changes.values():
+        assert sentence in answer, answer
 
 
 NAMES_DIFFERENCES = "from tables.audit.rows import comparing; print(*comparing.compare().faults, sep=chr(10))"

@@ -32,7 +32,7 @@ from tables.staff import service_tokens
 from tests import floor, processes
 from tests.floor import Hand
 from tests.processes import Web
-from tests.promql import asked
+from tests.promql import metrics_of
 
 RULES: Final = BASE_DIR / "deploy" / "prometheus" / "alerts.yml"
 _COUNTING: Final = ("ledger/meters.py", "casino/metrics.py", "casino/worker_meters.py")
@@ -175,7 +175,7 @@ def test_rules_and_dashboard_ask_for_what_is_exported() -> None:
     exported = series()
     assert len(queries()) > 25
     for where, query in queries().items():
-        metrics = list(asked(query))
+        metrics = list(metrics_of(query))
         assert metrics, where
         for name, labels in metrics:
             assert labels <= exported[name], (where, name)

@@ -43,10 +43,10 @@ class Client:
         """The board, as soon as somebody answers."""
         return self._until_answered(self._request("GET", f"tables/{self.table}/"))
 
-    def enter(self, made: dict[str, Any], seq: int) -> dict[str, Any]:
+    def enter(self, entered: dict[str, Any], seq: int) -> dict[str, Any]:
         """One input, sent again and again with its key."""
         key = str(uuid.uuid4())
-        body = json.dumps({"key": key, "expected_seq": seq, "input": made}).encode()
+        body = json.dumps({"key": key, "expected_seq": seq, "input": entered}).encode()
         answer = self._until_answered(self._request("POST", f"tables/{self.table}/inputs/", body))
         self.acknowledged[key] = answer["entry"]
         return answer
@@ -67,11 +67,11 @@ class Client:
                     answer: dict[str, Any] = json.load(response)
                     return answer
             except urllib.error.HTTPError as refused:
-                said = refused.read().decode()
+                problem = refused.read().decode()
                 # Anything but "the database is away, try again" is a wrong answer to a right question. A session that
                 # outlived its web process by a moment may hold the book.
-                if refused.code != 503 or json.loads(said)["code"] not in {"database_unavailable", "book_held"}:
-                    raise AssertionError(f"{refused.code}: {said}") from refused
+                if refused.code != 503 or json.loads(problem)["code"] not in {"database_unavailable", "book_held"}:
+                    raise AssertionError(f"{refused.code}: {problem}") from refused
                 self.failures.append("503")
             except (OSError, http.client.HTTPException, json.JSONDecodeError) as broken:
                 self.failures.append(type(broken).__name__)
@@ -108,12 +108,12 @@ class Fragile:
 
 
 def children(master: int) -> list[int]:
-    found = []
+    pids = []
     for entry in Path("/proc").iterdir():
         with suppress(OSError, ValueError, IndexError):
             if int((entry / "stat").read_text().rpartition(")")[2].split()[1]) == master:
-                found.append(int(entry.name))
-    return found
+                pids.append(int(entry.name))
+    return pids
 
 
 def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -135,8 +135,8 @@ def fragile(tmp_path_factory: pytest.TempPathFactory, processes: int) -> Iterato
     """One house for a module: what a kill spoils, the tests after it find out."""
     folder = tmp_path_factory.mktemp("fragile")
     with embedded.provide("crash", within=folder) as house:
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("CASINO_", "PYTEST_"))}
-        environment = kept | house.environment() | {"DJANGO_SETTINGS_MODULE": "casino.settings"}
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith(("CASINO_", "PYTEST_"))}
+        environment = inherited | house.environment() | {"DJANGO_SETTINGS_MODULE": "casino.settings"}
         environment["WEB_PROCESSES"] = str(processes)
         environment.pop("STATIC_ROOT", None)
         run(environment, "manage.py", "migrate", "--verbosity", "0")

@@ -50,8 +50,8 @@ def test_dealing_goes_on_and_every_input_is_there_once(fragile: Fragile) -> None
 
     def kill_one_and_again() -> None:
         while not over.wait(SECONDS_APART):
-            if len(there := workers(fragile)) == 2:
-                killed.append(there[len(killed) % 2])
+            if len(pids := workers(fragile)) == 2:
+                killed.append(pids[len(killed) % 2])
                 os.kill(killed[-1], signal.SIGKILL)
 
     killer = threading.Thread(target=kill_one_and_again)

@@ -22,9 +22,9 @@ from tests.floor import dealt
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def eventually(holds: Callable[[], bool], seconds: float = 60) -> None:
+def eventually(is_true: Callable[[], bool], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
-    while not holds():
+    while not is_true():
         assert time.monotonic() < deadline, "the worker did not get there"
         time.sleep(0.1)
 
@@ -91,8 +91,8 @@ def test_what_was_asked_for_outlives_a_broker_that_dies(
 
 def waits(superuser: psycopg.Connection) -> bool:
     """Whether somebody waits for the table that the test holds."""
-    found = superuser.execute("SELECT count(*) FROM pg_locks WHERE NOT granted AND relation IS NOT NULL").fetchone()
-    return bool(found and found[0])
+    row = superuser.execute("SELECT count(*) FROM pg_locks WHERE NOT granted AND relation IS NOT NULL").fetchone()
+    return bool(row and row[0])
 
 
 def test_a_worker_killed_in_mid_run_is_followed_by_one_that_ends_it(
@@ -109,11 +109,11 @@ def test_a_worker_killed_in_mid_run_is_followed_by_one_that_ends_it(
         worker.kill()
     claimed = Run.objects.get(task="prove_new")
     assert not RunEnd.objects.filter(run=claimed).exists()
-    done = set(RunEnd.objects.values_list("run_id", flat=True))
+    ended_runs = set(RunEnd.objects.values_list("run_id", flat=True))
     worker.start()
     tasks.watch.delay()
     eventually(lambda: RunEnd.objects.filter(run__task="prove_all").exists())
     assert RunEnd.objects.filter(run=claimed).exists()
-    assert done <= set(RunEnd.objects.values_list("run_id", flat=True)), "what was done is not done again"
+    assert ended_runs <= set(RunEnd.objects.values_list("run_id", flat=True)), "what was done is not done again"
     assert Run.objects.filter(task="recount").count() == 1
     assert not Alert.objects.exists()

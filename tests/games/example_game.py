@@ -52,8 +52,8 @@ class Ladder(Scripted[Rules]):
 def _climb(layout: Layout, player: Player) -> Script[None]:
     """Until the player stops or falls."""
     while layout.can_draw:
-        made = yield from layout.choose(player, (Choice("climb", draws=True), Choice("stop")))
-        if made.name == "stop":
+        choice = yield from layout.choose(player, (Choice("climb", draws=True), Choice("stop")))
+        if choice.name == "stop":
             return
         rank = yield from layout.draw(player.seat)
         if rank <= player.stack[-1]:

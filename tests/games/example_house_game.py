@@ -81,13 +81,13 @@ def _decide(layout: HouseLayout, spot: Spot) -> Script[None]:
 
 def _settle(layout: HouseLayout, spot: Spot) -> None:
     own, dealer = RANK_OF[spot.hand.cards[0]], RANK_OF[layout.dealer.cards[0]]
-    stake, why = spot.stakes[0], f"{own} against {dealer}"
+    stake, reason = spot.stakes[0], f"{own} against {dealer}"
     if own > dealer:
-        layout.pay(stake, EVEN, why)
+        layout.pay(stake, EVEN, reason)
     elif own < dealer:
-        layout.lose(stake, why)
+        layout.lose(stake, reason)
     else:
-        layout.push(stake, why)
+        layout.push(stake, reason)
     if (seven := spot.stake("seven")) is None:
         return
     if own == SEVEN:

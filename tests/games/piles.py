@@ -32,8 +32,8 @@ class Pile:
         dealt = game.gone(state)
         pack = pack_of(dealt)
         full = pack.shoes[game.decks(rules)]
-        assert all(0 <= out <= held for out, held in zip(dealt, full, strict=True)), "a card is over its count"
-        self.cards = pack.cards(tuple(held - out for out, held in zip(dealt, full, strict=True)))
+        assert all(0 <= out <= whole for out, whole in zip(dealt, full, strict=True)), "a card is over its count"
+        self.cards = pack.cards(tuple(whole - out for out, whole in zip(dealt, full, strict=True)))
         if not unaccounted(game, state, game.decks(rules)):  # otherwise the facedown card is known, and gone already
             for card in [card for cards in self.hidden.values() for card in cards]:
                 self.cards.remove(card)

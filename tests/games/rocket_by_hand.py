@@ -35,10 +35,10 @@ class HandDealt:
     decisions: list[tuple[int, str]] = field(default_factory=list)
     shuffles: int = 0
 
-    def new_shoe(self, gone: int) -> None:
+    def new_shoe(self, dealt_count: int) -> None:
         """A fresh shoe, shuffled and burned, of which so many cards were dealt in earlier rounds."""
         self._shuffle([rank for _ in range(self.decks) for rank in range(1, 11) for _ in range(rank)])
-        for _ in range(gone):
+        for _ in range(dealt_count):
             self.discards.append(self.deck.pop())
 
     def _shuffle(self, cards: list[int]) -> None:
@@ -69,7 +69,7 @@ class HandDealt:
         self.results[seat] = (outcome, card, won)
         self.discards += self.stacks.pop(seat)
 
-    def _first(self) -> int:
+    def _opener(self) -> int:
         if self.start == "dealer_left":
             return min(self.bets)
         lowest = min(self.stacks[seat][0] for seat in self.bets)
@@ -86,8 +86,8 @@ class HandDealt:
         self.stacks = {seat: [] for seat in (*self.bets, 0)}
         for seat in self.bets:
             self._draw(seat)
-        first = self._first()
-        order = [seat for seat in self.bets if seat >= first] + [seat for seat in self.bets if seat < first]
+        opener = self._opener()
+        order = [seat for seat in self.bets if seat >= opener] + [seat for seat in self.bets if seat < opener]
         while True:
             if not self._can_draw():
                 for seat in [seat for seat in order if seat in self.stacks]:

@@ -79,11 +79,11 @@ def test_its_records_are_judged() -> None:
 def test_its_board_is_drawn_and_dealt_to_the_end() -> None:
     """Harm: a game of one file needs a template, a view or a migration after all."""
     hand = seated("ladder")
-    seen = list(boards(hand, random.Random(1)))
+    all_boards = list(boards(hand, random.Random(1)))
     assert not hand.now.round_open
-    deciding = [board for board in seen if board.due == "choose"]
+    deciding = [board for board in all_boards if board.due == "choose"]
     assert deciding
     for board in deciding:
         assert "stop" in {button.input.get("choice") for button in board.buttons}
         assert board.card_keys, "to climb is to name the card that came"
-    assert any(box.outcome for box in seen[-1].seats)
+    assert any(box.outcome for box in all_boards[-1].seats)

@@ -90,6 +90,6 @@ def test_a_choice_must_be_one_of_those_offered() -> None:
 @given(st.lists(st.integers(), min_size=1).map(tuple), st.data())
 def test_put_changes_one_place_of_a_copy(items: tuple[int, ...], data: st.DataObject) -> None:
     """Harm: a seat's cards land in another seat's stack, or change a state that is already in the log."""
-    at = data.draw(st.integers(0, len(items) - 1))
-    changed = put(items, at, -1)
-    assert changed == (*items[:at], -1, *items[at + 1 :])
+    place = data.draw(st.integers(0, len(items) - 1))
+    changed = put(items, place, -1)
+    assert changed == (*items[:place], -1, *items[place + 1 :])

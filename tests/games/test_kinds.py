@@ -22,9 +22,9 @@ ONLY_POT = {name for name in vars(PotGame) if not name.startswith("_")} - OF_ALL
 def test_a_game_is_of_one_kind_and_has_nothing_of_the_other(game: Game[Any, Any]) -> None:
     """Harm: a member that means nothing for a kind answers all the same, and a table takes its nothing for a number."""
     assert isinstance(game, BankedGame) != isinstance(game, PotGame)
-    mine, others = (ONLY_BANKED, ONLY_POT) if isinstance(game, BankedGame) else (ONLY_POT, ONLY_BANKED)
+    mine, foreign = (ONLY_BANKED, ONLY_POT) if isinstance(game, BankedGame) else (ONLY_POT, ONLY_BANKED)
     assert all(hasattr(game, name) for name in mine)
-    assert not [name for name in others if hasattr(game, name)]
+    assert not [name for name in foreign if hasattr(game, name)]
     assert (game.kind == "banked") is isinstance(game, BankedGame)
 
 
@@ -32,8 +32,8 @@ def test_a_game_is_of_one_kind_and_has_nothing_of_the_other(game: Game[Any, Any]
 def test_only_banked_games_ask_for_bets(game: Game[Any, Any]) -> None:
     """Harm: a bet against the house is taken in a game that never pays it."""
     for round_ in play_outs(game.name, 3)[:3]:
-        first = game.prompts(game.open(round_.rules, round_.opening))[0]
-        assert isinstance(first, AskBet) == (game.kind == "banked")
+        ask = game.prompts(game.open(round_.rules, round_.opening))[0]
+        assert isinstance(ask, AskBet) == (game.kind == "banked")
 
 
 class NoRules(Struct, frozen=True):

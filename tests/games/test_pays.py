@@ -64,12 +64,12 @@ def test_options_choose_among_what_ships_for_the_wagers_that_no_table_has(game: 
     """Harm: a pay table of one wager changes another, or an option that it stands in for is paid after all."""
     form = form_of(game)
     for wager in form.wagers:
-        most = {wager.name: {line.name: line.most.spelled for line in wager.lines}}
+        highest = {wager.name: {line.name: line.most.spelled for line in wager.lines}}
         for value in wager.shipped:
             chosen = {wager.option: type(getattr(rules_of(game), wager.option))(value)} if wager.option else {}
             rules = rules_of(game, **chosen)
-            pays = form.in_force(msgspec.structs.replace(rules, pays=form.table_of("Most", 1, most)))
-            assert spelled(pays) == spelled(form.in_force(rules)) | most
+            pays = form.in_force(msgspec.structs.replace(rules, pays=form.table_of("Most", 1, highest)))
+            assert spelled(pays) == spelled(form.in_force(rules)) | highest
 
 
 @pytest.mark.parametrize("game", BY_TABLE)
@@ -81,8 +81,8 @@ def test_the_digest_is_of_the_game_and_of_every_line(game: str) -> None:
     for wager in form.wagers:
         for line in wager.lines:
             odds = line.least if lines[wager.name][line.name] != line.least.spelled else line.most
-            other = {**lines, wager.name: {**lines[wager.name], line.name: odds.spelled}}
-            digests.add(form.digest(form.lines(other)))
+            changed = {**lines, wager.name: {**lines[wager.name], line.name: odds.spelled}}
+            digests.add(form.digest(form.lines(changed)))
         digests.add(form.digest(form.lines({wager.name: lines[wager.name]})))
     count = sum(len(wager.lines) for wager in form.wagers)
     assert len(digests) == 1 + count + (len(form.wagers) if len(form.wagers) > 1 else 0)

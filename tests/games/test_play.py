@@ -49,10 +49,10 @@ def test_an_empty_shoe_must_be_shuffled_first() -> None:
 
 def test_run_stops_where_there_is_no_answer() -> None:
     """Harm: a round whose next card has not been turned yet cannot be resumed."""
-    left: list[Action] = [*BETS, Card(5, 1)]
+    actions: list[Action] = [*BETS, Card(5, 1)]
 
     def answer(prompts: tuple[Prompt, ...]) -> Action | None:
-        return left.pop(0) if left else None
+        return actions.pop(0) if actions else None
 
     assert run(ROCKET, ROCKET.open(Rules(), OPENING), answer) == after(*BETS, Card(5, 1))
 

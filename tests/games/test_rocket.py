@@ -61,7 +61,7 @@ def rounds_by_hand(draw: st.DrawFn) -> HandDealt:
     )
     full = decks * 55 - burn
     cards_left = draw(st.just(full) | st.integers(0, full) | st.integers(0, min(full, 20)))
-    round_.new_shoe(gone=full - cards_left)
+    round_.new_shoe(dealt_count=full - cards_left)
     return round_
 
 

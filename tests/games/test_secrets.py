@@ -115,11 +115,11 @@ class Asks(Tight):
     """It offers what another one holds, to a seat that holds nothing itself."""
 
     def tell(self, rules: NoRules, layout: Layout) -> Script[None]:
-        first, second = layout.players[:2]
+        asker, holder = layout.players[:2]
         yield from layout.deal(2, down=True, to=layout.players[1:])
-        made = yield from layout.choose(first, [*cards_to("guess", second.hand), Choice("stop")])
+        choice = yield from layout.choose(asker, [*cards_to("guess", holder.hand), Choice("stop")])
         for player in layout.players:
-            player.ends("win" if made.name == "stop" else "lose", "asked")
+            player.ends("win" if choice.name == "stop" else "lose", "asked")
 
 
 class Shows(Tight):
@@ -141,9 +141,9 @@ class Shows(Tight):
 @pytest.mark.parametrize("game", [Tight(), Scores(), Asks(), Shows()], ids=lambda game: type(game).__name__)
 def test_the_search_finds_games_that_leak(game: Tight) -> None:
     """Harm: the search passes because it looks at nothing."""
-    found = []
+    leak_list = []
     for seed in range(20):
         round_ = PlayOut(game, NoRules(), Opening((1, 2, 4)), random.Random(seed), boldness=1, kind=False)
         round_.run()
-        found += leaks(game, round_)
-    assert bool(found) == (type(game) is not Tight)
+        leak_list += leaks(game, round_)
+    assert bool(leak_list) == (type(game) is not Tight)

@@ -51,7 +51,7 @@ def _on_physical_cards(game: Game[Any, Any]) -> Iterator[Any]:
         yield from played.states
 
 
-def _lies(view: View) -> Iterator[Part]:
+def _occupied(view: View) -> Iterator[Part]:
     """The parts of the layout on which something lies."""
     yield from (part for part, name in _OF_ALL.items() if getattr(view, name) not in (None, 0, ()))
     if any(hand.cards or hand.facedown for hand in view.hands or ()):
@@ -69,21 +69,21 @@ def test_the_parts_of_a_layout_are_all_that_ever_lies_there(game: Game[Any, Any]
     """Harm: cards or coins lie on the table that no screen draws; or a screen keeps a place for what never comes."""
     assert set(game.parts) <= set(get_args(Part))
     states = [*_states(game), *_on_physical_cards(game)]
-    seen = {part for state in states for part in _lies(game.view(state, DEALER))}
-    assert seen == set(game.parts)
+    parts = {part for state in states for part in _occupied(game.view(state, DEALER))}
+    assert parts == set(game.parts)
 
 
 @every_game
 def test_every_choice_has_its_words_and_every_word_its_choice(game: Game[Any, Any]) -> None:
     """Harm: the dealer's screen or the docs offer a bare name, or explain what the game no longer has."""
-    seen = {
+    names = {
         choice.name
         for state in _states(game)
         for ask in game.prompts(state)
         if isinstance(ask, AskChoice)
         for choice in ask.choices
     }
-    assert seen == set(game.words)
+    assert names == set(game.words)
     for words in game.words.values():
         assert words.label
         assert words.does.endswith(".")
@@ -108,8 +108,8 @@ def test_what_is_named_as_public_lies_where_the_words_say(game: Game[Any, Any]) 
 @every_game
 def test_the_outcomes_are_all_that_become_of_a_seat(game: Game[Any, Any]) -> None:
     """Harm: the pit looks for rounds by an outcome that never comes, or cannot look for one that does."""
-    seen = {payout.outcome for played in _rounds(game) for payout in game.settle(played.state)}
-    assert seen <= set(game.outcomes)
+    outcomes = {payout.outcome for played in _rounds(game) for payout in game.settle(played.state)}
+    assert outcomes <= set(game.outcomes)
     assert len(set(game.outcomes)) == len(game.outcomes)
 
 

@@ -38,13 +38,13 @@ class Felt:
 
     def fill(self, amount: int) -> Head:
         """Chips from the cage to the rack."""
-        sent = self.chart.move("fill_out", "cage", "transit", amount)
-        return self.write(sent, self.chart.move("fill", "transit", "rack", amount))
+        out_move = self.chart.move("fill_out", "cage", "transit", amount)
+        return self.write(out_move, self.chart.move("fill", "transit", "rack", amount))
 
     def credit(self, amount: int) -> Head:
         """And back."""
-        sent = self.chart.move("credit_out", "rack", "transit", amount)
-        return self.write(sent, self.chart.move("credit", "transit", "cage", amount))
+        out_move = self.chart.move("credit_out", "rack", "transit", amount)
+        return self.write(out_move, self.chart.move("credit", "transit", "cage", amount))
 
     def round(self, seat: int = 1, bet: int = 2000, lost: int = 1600) -> Head:
         """A round of one bet, of which a part is lost: three transfers."""

@@ -25,13 +25,13 @@ def eventually(condition: Callable[[], bool], seconds: float = 20) -> None:
 
 def test_the_same_fault_opens_one_alert(felt: Felt) -> None:
     """Harm prevented: three hundred alerts overnight for one fault, among which another one drowns."""
-    first = raise_alert(felt.book, "log_broken", "entry 5 is missing", {"seq": 5})
-    assert raise_alert(felt.book, "log_broken", "entry 5 is missing", {"seq": 5}) == first
-    assert raise_alert(None, "log_broken", "entry 5 is missing") != first
-    assert raise_alert(felt.book, "negative", "entry 5 is missing") != first
-    assert raise_alert(felt.book, "log_broken", "entry 6 is missing") != first
+    alert = raise_alert(felt.book, "log_broken", "entry 5 is missing", {"seq": 5})
+    assert raise_alert(felt.book, "log_broken", "entry 5 is missing", {"seq": 5}) == alert
+    assert raise_alert(None, "log_broken", "entry 5 is missing") != alert
+    assert raise_alert(felt.book, "negative", "entry 5 is missing") != alert
+    assert raise_alert(felt.book, "log_broken", "entry 6 is missing") != alert
     assert open_alerts().count() == 4
-    assert first.evidence == {"seq": 5}
+    assert alert.evidence == {"seq": 5}
 
 
 def test_two_workers_that_find_the_same_open_one_alert(open_felt: Felt) -> None:
@@ -51,8 +51,8 @@ def test_an_alert_stays_until_somebody_takes_note_by_name(felt: Felt) -> None:
     assert not open_alerts().exists()
     with pytest.raises(AlreadyAcknowledged):
         acknowledge(alert, "8 Mallory", "it was me")
-    taken = Acknowledgement.objects.get()
-    assert (taken.by, taken.note) == ("7 Eve", "the fill is on its way")
+    acknowledgement = Acknowledgement.objects.get()
+    assert (acknowledgement.by, acknowledgement.note) == ("7 Eve", "the fill is on its way")
 
 
 def test_a_lasting_fault_is_told_again_the_next_day(felt: Felt, clock: Clock) -> None:

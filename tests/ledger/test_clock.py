@@ -107,5 +107,5 @@ def test_the_watch_waits_while_the_clocks_differ(felt: Felt, clock: Clock) -> No
 
 def test_spans_are_told_in_words() -> None:
     """Harm prevented: an alert that says 259200.4 seconds to somebody who has to act on it."""
-    told: list[Any] = [clock.spelled(one) for one in (3 * DAY, -timedelta(hours=1), 90 * SECOND, 7 * SECOND)]
-    assert told == ["3 days", "1 hour", "1 minute", "7 seconds"]
+    spellings: list[Any] = [clock.spelled(span) for span in (3 * DAY, -timedelta(hours=1), 90 * SECOND, 7 * SECOND)]
+    assert spellings == ["3 days", "1 hour", "1 minute", "7 seconds"]

@@ -40,35 +40,35 @@ def test_the_same_count_opens_one(felt: Felt) -> None:
 
 def test_who_had_part_in_it_does_not_say_what_it_came_to(felt: Felt) -> None:
     """Harm: whoever took the chips writes that a player walked off with them."""
-    found = opened(felt)
+    discrepancy = opened(felt)
     for username in ("dora", "bella"):
         with pytest.raises(discrepancies.NotClosed, match="had part in it"):
-            discrepancies.close(found, "miscounted", username=username, by=username.title())
+            discrepancies.close(discrepancy, "miscounted", username=username, by=username.title())
     with pytest.raises(discrepancies.NotClosed, match="few words"):
-        discrepancies.close(found, "  ", username="boris", by="202 Boris")
-    discrepancies.close(found, "a chip lay under the tray", username="boris", by="202 Boris")
+        discrepancies.close(discrepancy, "  ", username="boris", by="202 Boris")
+    discrepancies.close(discrepancy, "a chip lay under the tray", username="boris", by="202 Boris")
     assert not discrepancies.open_ones().exists()
     with pytest.raises(discrepancies.NotClosed, match="before"):
-        discrepancies.close(found, "no, it did not", username="olga", by="olga Olga")
+        discrepancies.close(discrepancy, "no, it did not", username="olga", by="olga Olga")
     assert Finding.objects.get().text == "a chip lay under the tray"
 
 
 def test_every_owner_there_was_is_known(felt: Felt) -> None:
-    found = opened(felt)
-    assert discrepancies.owner_of(found) is None
-    discrepancies.assign(found, "boris", "Boris", by="201 Bella")
-    discrepancies.assign(found, "olga", "Olga", by="202 Boris")
-    found = discrepancies.open_ones().get()
-    owner = discrepancies.owner_of(found)
+    discrepancy = opened(felt)
+    assert discrepancies.owner_of(discrepancy) is None
+    discrepancies.assign(discrepancy, "boris", "Boris", by="201 Bella")
+    discrepancies.assign(discrepancy, "olga", "Olga", by="202 Boris")
+    discrepancy = discrepancies.open_ones().get()
+    owner = discrepancies.owner_of(discrepancy)
     assert owner is not None
-    assert (owner.owner, len(found.assignments.all())) == ("olga", 2)
+    assert (owner.owner, len(discrepancy.assignments.all())) == ("olga", 2)
 
 
 def test_the_gravest_come_first_in_a_fixed_number_of_questions(felt: Felt, django_assert_num_queries: Any) -> None:
     for number, amount in enumerate((100, -30_000, 12_000)):
         opened(felt, amount, f"count:1:{number}")
     with django_assert_num_queries(2):
-        assert [one.level for one in discrepancies.open_ones()] == [3, 2, 0]
+        assert [discrepancy.level for discrepancy in discrepancies.open_ones()] == [3, 2, 0]
 
 
 @pytest.mark.parametrize(

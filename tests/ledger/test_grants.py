@@ -66,10 +66,10 @@ def test_a_privilege_too_many_is_named(as_role: None, grant: str, wrong: str) ->
     """Harm prevented: a hand-made GRANT, in a hurry, that opens the log to edits and stays."""
     execute(grant)
     assert f"casino_app has {wrong}, which is not on the list" in list(wrong_privileges())
-    said = StringIO()
+    output = StringIO()
     with pytest.raises(CommandError, match="privileges are not as"):
-        call_command("grants", check=True, stderr=said)
-    assert wrong in said.getvalue()
+        call_command("grants", check=True, stderr=output)
+    assert wrong in output.getvalue()
 
 
 def test_applying_the_list_takes_back_what_was_given_by_hand(as_role: None) -> None:

@@ -45,20 +45,20 @@ def crowd(line: Line, number: int, work: Callable[[], Any]) -> list[str]:
 
 
 def test_a_line_lets_no_more_in_at_once_than_it_has_places() -> None:
-    inside, most, guard = 0, 0, threading.Lock()
+    inside, peak, guard = 0, 0, threading.Lock()
 
     def work() -> None:
-        nonlocal inside, most
+        nonlocal inside, peak
         with guard:
             inside += 1
-            most = max(most, inside)
+            peak = max(peak, inside)
         time.sleep(0.02)
         with guard:
             inside -= 1
 
     line = Line(places=2, queue=20, seconds=20, full="full")
     assert crowd(line, 12, work) == ["done"] * 12
-    assert most == 2
+    assert peak == 2
 
 
 def test_a_line_that_is_full_sends_away_at_once_and_one_that_does_not_move_after_a_while() -> None:

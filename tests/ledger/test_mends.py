@@ -24,13 +24,13 @@ def test_a_moment_falls_after_the_last_entry_before_it(felt: Felt, step: timedel
             head = log.append(head, Draft("round", "play", "101 Ann", {}, at=start + number * step))
     times = list(LogEntry.objects.filter(book=felt.book).order_by("seq").values_list("at", flat=True))
     assert len(times) == read_head(felt.book.pk).seq > 3 * 16
-    for at in times:
-        for moment in (at - MOMENT, at, at + MOMENT):
+    for entry_time in times:
+        for moment in (entry_time - MOMENT, entry_time, entry_time + MOMENT):
             assert mends.last_before(felt.book.pk, moment) == sum(time < moment for time in times)
 
 
 def test_before_everything_there_is_nothing(felt: Felt) -> None:
     """Harm prevented: a day before the house began that is given its first entry."""
-    first: datetime = LogEntry.objects.get(book=felt.book, seq=1).at
-    assert mends.last_before(felt.book.pk, first) == 0
-    assert mends.last_before(felt.book.pk, first + timedelta(days=400)) == read_head(felt.book.pk).seq
+    first_time: datetime = LogEntry.objects.get(book=felt.book, seq=1).at
+    assert mends.last_before(felt.book.pk, first_time) == 0
+    assert mends.last_before(felt.book.pk, first_time + timedelta(days=400)) == read_head(felt.book.pk).seq

@@ -49,14 +49,14 @@ def test_a_slot_is_run_once(db: None) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_at_once_do_it_once() -> None:
     """Harm: the same work twice, at the same moment, on the same tables."""
-    done, held = Deed(), threading.Event()
+    deed, gate = Deed(), threading.Event()
 
     def slow() -> int:
-        held.wait(0.5)
-        return done()
+        gate.wait(0.5)
+        return deed()
 
     assert sorted(at_once(*[lambda: runs.run(HOURLY, slow, NOW)] * 4)) == [False, False, False, True]
-    assert (done.times, Run.objects.count(), RunEnd.objects.count()) == (1, 1, 1)
+    assert (deed.times, Run.objects.count(), RunEnd.objects.count()) == (1, 1, 1)
 
 
 @pytest.mark.django_db(transaction=True)

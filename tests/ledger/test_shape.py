@@ -121,5 +121,5 @@ def test_what_was_taken_away_or_added_is_named(superuser: None, deed: str, sente
     """Harm: a guard of the database is switched off, rows are changed behind it, and nobody learns that it is off."""
     with connection.cursor() as cursor:
         cursor.execute(deed)
-    found = list(shape.faults())
-    assert any(sentence in fault for fault in found), found
+    faults = list(shape.faults())
+    assert any(sentence in fault for fault in faults), faults

@@ -39,19 +39,19 @@ def points(cards: Sequence[str]) -> int:
 
 def baccarat_hands(cards: Sequence[str]) -> tuple[list[str], list[str]]:
     """By the house's table, as a dealer learns it."""
-    player, banker, rest = [cards[0], cards[2]], [cards[1], cards[3]], list(cards[4:])
+    player, banker, stock = [cards[0], cards[2]], [cards[1], cards[3]], list(cards[4:])
     if points(player) > 7 or points(banker) > 7:
         return player, banker
     if points(player) > 5:
-        return (player, [*banker, rest[0]]) if points(banker) < 6 else (player, banker)
-    third = rest.pop(0)
+        return (player, [*banker, stock[0]]) if points(banker) < 6 else (player, banker)
+    third = stock.pop(0)
     value, total = points([third]), points(banker)
     draws = total <= 2
     if total == 3:
         draws = value != 8
     if total in (4, 5, 6):
         draws = {4: 2, 5: 4, 6: 6}[total] <= value <= 7
-    return [*player, third], [*banker, rest[0]] if draws else banker
+    return [*player, third], [*banker, stock[0]] if draws else banker
 
 
 def play_baccarat(rules: baccarat.Rules) -> Callable[[Sequence[str]], Net]:
@@ -104,13 +104,13 @@ def play_dragon_tiger(rules: dragon_tiger.Rules) -> Callable[[Sequence[str]], Ne
 def play_casino_war(rules: casino_war.Rules, *, surrenders: bool = False) -> Callable[[Sequence[str]], Net]:
     def play(cards: Sequence[str]) -> Net:
         """Seven cards: two, three that are burned, two."""
-        seat, dealer, *_, again, last = ((RANKS.index(card[0]) + 12) % 13 for card in cards)
+        seat, dealer, *_, again, dealers_war = ((RANKS.index(card[0]) + 12) % 13 for card in cards)
         if seat != dealer:
             return {"main": 1 if seat > dealer else -1, "tie": -1}
         if surrenders:
             return {"main": Fraction(-1, 2), "tie": 10}
         second_tie = 2 if rules.second_tie == "bonus" else 1
-        return {"main": second_tie if again == last else 1 if again > last else -2, "tie": 10}
+        return {"main": second_tie if again == dealers_war else 1 if again > dealers_war else -2, "tie": 10}
 
     return play
 
@@ -135,12 +135,12 @@ def hand(cards: Sequence[str]) -> tuple[int, tuple[int, ...]]:
     return 0, tuple(ranks)
 
 
-def three_card_poker_nets(rules: three_card_poker.Rules, seat: Sequence[str], rest: Sequence[str]) -> list[int]:
+def three_card_poker_nets(rules: three_card_poker.Rules, seat: Sequence[str], unseen: Sequence[str]) -> list[int]:
     """What a hand that is played wins against each hand that the dealer may have."""
     mine = hand(seat)
     bonus = (0, 0, 0, *map(int, rules.ante_bonus.split("-")))[mine[0]]
     nets = []
-    for dealer in combinations(rest, 3):
+    for dealer in combinations(unseen, 3):
         theirs = hand(dealer)
         if theirs[0] == 0 and theirs[1][0] < 10:
             nets.append(1 + bonus)

@@ -45,9 +45,9 @@ class Engine:
         self.net = Fraction(sum(payout.net_cents for payout in GAME.settle(state)), BET)
 
     def card(self) -> int:
-        left = int(self.deck.left[0])
-        self.deck.left[0] = left - 1
-        return int(draw(self.deck.cards, left, self.deck.dice)) + 1
+        cards_left = int(self.deck.left[0])
+        self.deck.left[0] = cards_left - 1
+        return int(draw(self.deck.cards, cards_left, self.deck.dice)) + 1
 
     def answer(self, state: Any, prompts: Any) -> Card | Choose:
         cards = [ask for ask in prompts if isinstance(ask, AskCard)]
@@ -82,8 +82,12 @@ class Engine:
         return "stand"
 
     def alike(self, hand: tuple[int, ...]) -> bool:
-        first, second = hand
-        return first == second if self.naive.rules.split_by == "rank" else min(first, 10) == min(second, 10)
+        left_card, right_card = hand
+        return (
+            left_card == right_card
+            if self.naive.rules.split_by == "rank"
+            else min(left_card, 10) == min(right_card, 10)
+        )
 
 
 @pytest.mark.parametrize("options", TABLES)

@@ -28,11 +28,11 @@ def counted(courses: Iterator[Nets]) -> dict[str, dict[Pair, float]]:
     wagers = list(dealt[0][0])
     means = {bet: sum((seat[bet] for seat, _ in dealt), Fraction(0)) / len(dealt) for bet in wagers}
     counted_pairs: dict[str, dict[Pair, float]] = {"seat": {}, "seats": {}}
-    for first, second in pairs_of(wagers):
-        apart = means[first] * means[second]
-        own = sum((seat[first] * seat[second] for seat, _ in dealt), Fraction(0)) / len(dealt)
-        across = sum((seat[first] * neighbour[second] for seat, neighbour in dealt), Fraction(0)) / len(dealt)
-        counted_pairs["seat"][first, second], counted_pairs["seats"][first, second] = (
+    for bet, partner in pairs_of(wagers):
+        apart = means[bet] * means[partner]
+        own = sum((seat[bet] * seat[partner] for seat, _ in dealt), Fraction(0)) / len(dealt)
+        across = sum((seat[bet] * neighbour[partner] for seat, neighbour in dealt), Fraction(0)) / len(dealt)
+        counted_pairs["seat"][bet, partner], counted_pairs["seats"][bet, partner] = (
             float(own - apart),
             float(across - apart),
         )
@@ -87,8 +87,8 @@ def test_two_seats_at_war_in_every_course_of_a_small_shoe(second_tie: Any) -> No
 
 def test_two_packets_against_one_dealer_in_every_course_of_a_small_deck() -> None:
     """Harm: hands that need the same cards, against the same dealer, are added up as if they were dealt apart."""
-    rules, held = poker_game.Rules(), [0, 1, 11, 12, 13, 24, 25, 26, 37, 51]
-    cards = tuple(int(card in held) for card in range(52))
+    rules, small_deck = poker_game.Rules(), [0, 1, 11, 12, 13, 24, 25, 26, 37, 51]
+    cards = tuple(int(card in small_deck) for card in range(52))
     every = three_card_poker.against(cards, three_card_poker.bonus(rules))
     deck = three_card_poker.hands()
     places = {frozenset(row): place for place, row in enumerate(deck.cards[three_card_poker._dealt(cards)].tolist())}
@@ -102,12 +102,12 @@ def test_two_packets_against_one_dealer_in_every_course_of_a_small_deck() -> Non
         return {"ante": Fraction(int(ante)), "pair_plus": Fraction(pays[every.kind[place]])}
 
     def courses() -> Iterator[Nets]:
-        for dealer in combinations(held, 3):
-            left = set(held) - set(dealer)
+        for dealer in combinations(small_deck, 3):
+            unseen = set(small_deck) - set(dealer)
             strength = int(every.strength[places[frozenset(dealer)]])
-            for first in combinations(left, 3):
-                for second in combinations(left - set(first), 3):
-                    yield [nets(frozenset(first), strength), nets(frozenset(second), strength)]
+            for left_hand in combinations(unseen, 3):
+                for right_hand in combinations(unseen - set(left_hand), 3):
+                    yield [nets(frozenset(left_hand), strength), nets(frozenset(right_hand), strength)]
 
     agrees(three_card_poker.covariances(rules, cards), counted(courses()))
 
@@ -118,8 +118,8 @@ def test_two_seats_of_blackjack_vary_as_one_does_and_together_as_published() -> 
     worths, chart = blackjack.sheet(rules).wagers, blackjack.solve(rules, (24,) * 13).chart
     dealt = blackjack_table.covariances(rules, chart, 2_000_000, seed=3)
     for bet, worth in worths.items():
-        both = dealt[bet, bet]
-        assert abs(both.seat - worth.standard_deviation**2) < 4 * both.seat_error
+        pair = dealt[bet, bet]
+        assert abs(pair.seat - worth.standard_deviation**2) < 4 * pair.seat_error
     assert 0.45 < dealt["main", "main"].seats < 0.52
     assert dealt["insurance", "insurance"].seats == pytest.approx(dealt["insurance", "insurance"].seat)
     assert dealt["main", "insurance"].seats < -0.4, "insurance wins where every hand loses"
@@ -153,9 +153,9 @@ def test_the_variance_of_a_table_is_that_of_the_sum_of_its_bets() -> None:
     together = baccarat.covariances(baccarat_game.Rules())
     bets = {"player": [200, 0, 300], "banker": [0, 500, 0], "tie": [100, 0, 50]}
     stakes = {}
-    for first, second in pairs_of(bets):
-        seat = sum(x * y for x, y in zip(bets[first], bets[second], strict=True))
-        stakes[first, second] = Staked(seat, sum(bets[first]) * sum(bets[second]) - seat)
+    for bet, partner in pairs_of(bets):
+        seat = sum(x * y for x, y in zip(bets[bet], bets[partner], strict=True))
+        stakes[bet, partner] = Staked(seat, sum(bets[bet]) * sum(bets[partner]) - seat)
     sums = np.array([sum(cents) for cents in bets.values()])
     matrix = np.array([[together[bet, second].seat for second in bets] for bet in bets])
     assert variance(together, stakes) == pytest.approx(float(sums @ matrix @ sums))

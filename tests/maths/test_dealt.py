@@ -52,22 +52,20 @@ def test_ten_million_rounds_agree_with_the_exact_value(game: str, options: dict[
     for bet, worth in sheet.wagers.items():
         assert abs(off(worth, exact.wagers[bet])) < 4
         assert worth.standard_deviation == pytest.approx(exact.wagers[bet].standard_deviation, rel=0.01)
-        for name, other in worth.beside.items():
-            assert abs(off(other, exact.wagers[bet].beside[name])) < 4
+        for name, beside in worth.beside.items():
+            assert abs(off(beside, exact.wagers[bet].beside[name])) < 4
 
 
 @pytest.mark.parametrize("game", ["baccarat", "dragon_tiger", "casino_war", "three_card_poker"])
 def test_a_run_is_the_sum_of_its_chunks_and_the_same_again(game: str) -> None:
     """Harm: a result that nobody can deal again."""
     values, rules = dealer(game), rules_type(game)()
-    first, second = (values.deal(rules, None, 5_000, seed) for seed in (1, 2))
-    assert first != second
-    assert values.deal(rules, None, 5_000, 1) == first
-    both = added([first, second])
-    assert {part: rounds(both, part) for part in both} == dict.fromkeys(both, 10_000)
-    assert all(
-        both[part][end] == ways + second[part][end] for part, ends in first.items() for end, ways in ends.items()
-    )
+    run_1, run_2 = (values.deal(rules, None, 5_000, seed) for seed in (1, 2))
+    assert run_1 != run_2
+    assert values.deal(rules, None, 5_000, 1) == run_1
+    sums = added([run_1, run_2])
+    assert {part: rounds(sums, part) for part in sums} == dict.fromkeys(sums, 10_000)
+    assert all(sums[part][end] == ways + run_2[part][end] for part, ends in run_1.items() for end, ways in ends.items())
 
 
 def rounds(tally: Tally, part: str) -> int:
@@ -85,8 +83,8 @@ def dealt(*arguments: str) -> str:
 
 def test_the_command_deals_the_same_on_any_number_of_cores() -> None:
     """Harm: numbers in a file that depend on the machine."""
-    asked = ("baccarat", "--rounds", "1500000", "--set", "decks=6", "--seed", "7", "--json")
-    single, double = (json.loads(dealt(*asked, "--cores", cores)) for cores in ("1", "2"))
+    arguments = ("baccarat", "--rounds", "1500000", "--set", "decks=6", "--seed", "7", "--json")
+    single, double = (json.loads(dealt(*arguments, "--cores", cores)) for cores in ("1", "2"))
     assert single == double
     assert (single["rounds"], single["options"]["decks"], single["method"]) == (2_000_000, 6, "simulated")
     for wager in single["wagers"].values():

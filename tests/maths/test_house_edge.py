@@ -23,8 +23,8 @@ def test_theoretical_win_uses_the_exact_edge_of_the_tables_shoe() -> None:
 
 def test_a_game_without_an_exact_value_has_none() -> None:
     """Harm: a theoretical win for a game whose house takes nothing, or of a number that nobody proved."""
-    others = [game for name, game in DEALT.items() if name != "rocket"]
-    assert {house_edge(game, game.rules_type()) for game in others} == {None}
+    unproved = [game for name, game in DEALT.items() if name != "rocket"]
+    assert {house_edge(game, game.rules_type()) for game in unproved} == {None}
 
 
 def test_the_edge_of_a_game_with_several_wagers_is_asked_for_one_of_them() -> None:
@@ -38,8 +38,8 @@ def test_the_edge_of_a_game_with_several_wagers_is_asked_for_one_of_them() -> No
 
 def test_a_web_process_does_not_pay_for_mathematics_that_it_does_not_use() -> None:
     """Harm: every web process starts seconds later, for a number that few pages show."""
-    says = "import sys, tables.maths; sys.exit('numpy' in sys.modules or 'numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", says], check=False).returncode == 0
+    program = "import sys, tables.maths; sys.exit('numpy' in sys.modules or 'numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
     from_rocket = "from tables.games.catalog import DEALT; from tables.games.rocket import Rules;"
     asks = f"import sys; from tables.maths import house_edge; {from_rocket} house_edge(DEALT['rocket'], Rules());"
     assert (

@@ -16,14 +16,14 @@ GONE = (0, 1, 3, 0, 0, 3, 7, 8, 9, 10)
 BETS = (Bet(1, 10), Bet(2, 20), CloseBets())
 
 
-def at(*actions: Action, gone: tuple[int, ...] = GONE) -> State:
-    return replay(GAME, Rules(decks=1, burn=0), Opening((1, 2), dealt=gone), (*BETS, *actions))
+def round_after(*actions: Action, dealt: tuple[int, ...] = GONE) -> State:
+    return replay(GAME, Rules(decks=1, burn=0), Opening((1, 2), dealt=dealt), (*BETS, *actions))
 
 
 def by_hand(state: State, seat: int) -> Fraction:
     """What the seat can expect, in tenths, over every card that may come; the other one folds as soon as it can."""
     prompts = GAME.prompts(state)
-    payout = next((one for one in GAME.settle(state) if one.seat == seat), None)
+    payout = next((settled for settled in GAME.settle(state) if settled.seat == seat), None)
     if payout is not None:
         return Fraction((payout.returned_cents - payout.staked_cents) * 10, payout.staked_cents)
     (ask,) = prompts
@@ -34,7 +34,7 @@ def by_hand(state: State, seat: int) -> Fraction:
         return max(by_hand(GAME.apply(state, Choose(ask.seat, way)), seat) for way in ways)
     assert isinstance(ask, AskCard)
     cards = Counter(ask.may_come)
-    chances = ((Fraction(held, cards.total()), rank) for rank, held in cards.items())
+    chances = ((Fraction(copies, cards.total()), rank) for rank, copies in cards.items())
     return sum((chance * by_hand(GAME.apply(state, Card(rank, ask.to)), seat) for chance, rank in chances), Fraction())
 
 
@@ -48,18 +48,20 @@ MOMENTS: dict[str, tuple[Action, ...]] = {
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_seat_in_mid_round_is_worth_what_every_card_that_may_come_makes_of_it(moment: str) -> None:
     """Harm: a pit boss who is told a wrong number rules by it, and a player is paid by it."""
-    state = at(*MOMENTS[moment])
+    state = round_after(*MOMENTS[moment])
     assert worth(state)[2] == pytest.approx(float(by_hand(state, 2)), abs=1e-9)
     assert worth(state)[1] == -1, "it has folded for the lowest card, 1"
 
 
 def test_a_round_that_is_over_is_worth_what_it_came_to() -> None:
     """Harm: the ruling that the result stands with another amount than was decided."""
-    assert dict(worth(at(Card(1, 1), Card(2, 2), Card(3, 0), gone=(0,) * 10))) == {1: 3.0, 2: 3.0}
+    assert dict(worth(round_after(Card(1, 1), Card(2, 2), Card(3, 0), dealt=(0,) * 10))) == {1: 3.0, 2: 3.0}
 
 
 def test_before_any_card_every_seat_has_the_value_of_the_round() -> None:
     """Harm: a round that is dealt anew is worth another thing to one seat than to its neighbour."""
-    found = worth(at(gone=(0,) * 10))
-    assert found[1] == found[2]
-    assert found[2] == pytest.approx(worth(at(Card(1, 1), gone=(0,) * 10))[2], abs=0.2), "one seen card moves it little"
+    values = worth(round_after(dealt=(0,) * 10))
+    assert values[1] == values[2]
+    assert values[2] == pytest.approx(worth(round_after(Card(1, 1), dealt=(0,) * 10))[2], abs=0.2), (
+        "one seen card moves it little"
+    )

@@ -84,8 +84,8 @@ def test_casino_war(second_tie: str) -> None:
         war = nets("casino_war", options, seats, turned, *(["war"] if tied else []))
         assert war == naive.play_casino_war(rules)(cards)
         if tied:
-            given = nets("casino_war", options, seats, cards[:2], "surrender")
-            assert given == naive.play_casino_war(rules, surrenders=True)(cards)
+            surrender_nets = nets("casino_war", options, seats, cards[:2], "surrender")
+            assert surrender_nets == naive.play_casino_war(rules, surrenders=True)(cards)
 
 
 @pytest.mark.parametrize("ante_bonus", ["1-4-5", "1-2-3"])

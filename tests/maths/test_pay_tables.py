@@ -71,14 +71,14 @@ def nets_of(game: str, options: dict[str, Any], bets: Sequence[str], rounds: Ite
     return nets
 
 
-def settled(game: str, options: dict[str, Any], bets: Sequence[str], cards: Sequence[str], *does: str) -> Any:
+def settled(game: str, options: dict[str, Any], bets: Sequence[str], cards: Sequence[str], *decisions: str) -> Any:
     """The wagers of a seat once the round is over: cards that nobody asks for are left away."""
     record = {
         "format": "round-record/1",
         "game": game,
         "options": options,
         "seats": [{"seat": 1, "bets": dict.fromkeys(bets, STAKE)}],
-        "actions": [{"seat": 1, "do": do} for do in does],
+        "actions": [{"seat": 1, "do": do} for do in decisions],
     }
     for dealt in range(LEAST[game], len(cards) + 1):
         answer = judge(json.dumps(record | {"cards": cards[:dealt]}))
@@ -125,11 +125,12 @@ def test_dragon_tiger_and_casino_war() -> None:
     rules = providers.rules_type("casino_war")(decks=2, pays=pays)
     nets = Counter(
         Fraction(
-            settled("casino_war", {"decks": 2} | spelled(pays), ["main", "tie"], drawn, *does)[-1]["returned"], STAKE
+            settled("casino_war", {"decks": 2} | spelled(pays), ["main", "tie"], drawn, *decisions)[-1]["returned"],
+            STAKE,
         )
         - 1
         for drawn in permutations([card[0] for card in cards], 2)
-        for does in [("surrender",) if drawn[0] == drawn[1] else ()]
+        for decisions in [("surrender",) if drawn[0] == drawn[1] else ()]
     )
     agrees(sheet_of("casino_war", rules, BY_RANK, [card[0] for card in cards])["tie"], nets)
 
@@ -141,10 +142,10 @@ def test_three_card_poker() -> None:
     rules, options = providers.rules_type("three_card_poker")(pays=pays), spelled(pays)
     nets: dict[str, Counter[Fraction]] = {"ante": Counter(), "pair_plus": Counter()}
     for own in combinations(cards, 3):
-        rest = [card for card in cards if card not in own]
+        unseen = [card for card in cards if card not in own]
         played = [
             settled("three_card_poker", options, ["ante", "pair_plus"], (*own, *dealer), "play")
-            for dealer in combinations(rest, 3)
+            for dealer in combinations(unseen, 3)
         ]
         antes = [Fraction(sum(wager["returned"] - wager["staked"] for wager in wagers[:2]), STAKE) for wagers in played]
         folds = sum(antes) < -len(antes)

@@ -78,8 +78,8 @@ def test_a_count_wins_at_blackjack_what_was_measured(decks: int, seats: int, cut
     subject = penetration.subject("blackjack")
     shoe, results = BlackjackShoe(subject, decks), penetration.results("blackjack")
     cell, limit = results.cell(decks, seats, cut), results.count.threshold(decks)
-    last = cards_behind(decks, cut, subject.deck_size)
-    walked = blackjack_table.walk(shoe.rules, shoe.chart, seats, 1_000_000, seed=77, last=last)
+    cut_place = cards_behind(decks, cut, subject.deck_size)
+    walked = blackjack_table.walk(shoe.rules, shoe.chart, seats, 1_000_000, seed=77, last=cut_place)
     high = counting.per_deck(counted.HI_LO, walked.unseen, subject.deck_size) > limit
     for nets, measured, error in (
         (walked.nets, cell.chart, cell.chart_error),

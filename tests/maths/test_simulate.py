@@ -12,30 +12,30 @@ from django.core.management import CommandError, call_command
 def simulated(*arguments: str) -> dict[str, Any]:
     out = StringIO()
     call_command("simulate", "rocket", "--seats", "1", "--fresh", *arguments, "--json", stdout=out)
-    found: dict[str, Any] = json.loads(out.getvalue())
-    return found
+    facts: dict[str, Any] = json.loads(out.getvalue())
+    return facts
 
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_end(tmp_path: Path) -> None:
     """Harm: a night of simulation lost, or rounds counted twice."""
-    kept = str(tmp_path / "run.json")
+    run_file = str(tmp_path / "run.json")
     whole = simulated("--rounds", "3000000", "--cores", "1")
-    assert simulated("--rounds", "1000000", "--resume", kept)["rounds"] == 1_000_000
-    assert simulated("--rounds", "3000000", "--cores", "2", "--resume", kept) == whole
-    assert simulated("--rounds", "3000000", "--resume", kept) == whole
+    assert simulated("--rounds", "1000000", "--resume", run_file)["rounds"] == 1_000_000
+    assert simulated("--rounds", "3000000", "--cores", "2", "--resume", run_file) == whole
+    assert simulated("--rounds", "3000000", "--resume", run_file) == whole
     assert abs(whole["seats"][0]["errors_off"]) < 4
     assert simulated("--rounds", "1", "--seed", "2")["seats"] != simulated("--rounds", "1")["seats"]
 
 
 def test_the_file_of_another_run_is_refused(tmp_path: Path) -> None:
     """Harm: rounds of two different shoes in one average."""
-    kept = tmp_path / "run.json"
-    simulated("--rounds", "1", "--resume", str(kept))
+    run_file = tmp_path / "run.json"
+    simulated("--rounds", "1", "--resume", str(run_file))
     with pytest.raises(CommandError, match="is another run"):
-        simulated("--rounds", "1", "--resume", str(kept), "--decks", "1")
-    kept.write_text("{}")
+        simulated("--rounds", "1", "--resume", str(run_file), "--decks", "1")
+    run_file.write_text("{}")
     with pytest.raises(CommandError, match="is no run of this command"):
-        simulated("--rounds", "1", "--resume", str(kept))
+        simulated("--rounds", "1", "--resume", str(run_file))
 
 
 @pytest.mark.parametrize(

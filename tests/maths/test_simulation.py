@@ -115,7 +115,7 @@ def differences(table: Table, tally: Tally) -> Iterator[float]:
 @pytest.mark.parametrize(
     ("decks", "seats", "start"), [(1, 1, "dealer_left"), (2, 3, "low_card"), (6, 6, "dealer_left")]
 )
-@pytest.mark.parametrize("strategy", [OPTIMAL, NEVER_FOLD, Strategy(1)], ids=lambda one: one.name)
+@pytest.mark.parametrize("strategy", [OPTIMAL, NEVER_FOLD, Strategy(1)], ids=lambda strategy: strategy.name)
 def test_a_million_rounds_agree_with_the_exact_value_at_every_seat(
     decks: int, seats: int, start: str, strategy: Strategy
 ) -> None:
@@ -133,12 +133,12 @@ def test_a_million_rounds_agree_with_the_exact_value_at_every_seat(
 def test_a_run_is_the_sum_of_its_chunks_and_the_same_again() -> None:
     """Harm: a result that nobody can deal again, or that depends on how many cores a machine has."""
     table = Table(Rules(1), 2, solve(fresh(1)))
-    first, second = (deal(table, seed_of(3, chunk), 5_000) for chunk in (0, 1))
-    assert (first + second).rounds == 10_000
-    assert ((first + second).ends == (second + first).ends).all()
-    assert (deal(table, seed_of(3, 1), 5_000).ends == second.ends).all()
-    assert (first.ends != second.ends).any()
-    assert (first.ends.sum(axis=(1, 2)) == 5_000).all()
+    chunk_0, chunk_1 = (deal(table, seed_of(3, chunk), 5_000) for chunk in (0, 1))
+    assert (chunk_0 + chunk_1).rounds == 10_000
+    assert ((chunk_0 + chunk_1).ends == (chunk_1 + chunk_0).ends).all()
+    assert (deal(table, seed_of(3, 1), 5_000).ends == chunk_1.ends).all()
+    assert (chunk_0.ends != chunk_1.ends).any()
+    assert (chunk_0.ends.sum(axis=(1, 2)) == 5_000).all()
 
 
 def test_what_a_table_wins_is_what_its_seats_win() -> None:

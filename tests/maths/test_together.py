@@ -19,17 +19,17 @@ LASTING: list[Composition] = [
 ]
 
 
-@pytest.mark.parametrize("strategy", [NEVER_FOLD, Strategy(3)], ids=lambda one: one.name)
+@pytest.mark.parametrize("strategy", [NEVER_FOLD, Strategy(3)], ids=lambda strategy: strategy.name)
 @pytest.mark.parametrize("cards", LASTING, ids=str)
 def test_two_seats_in_every_course_of_a_tiny_shoe(cards: Composition, strategy: Strategy) -> None:
     """Harm: bands for a table that are too narrow, so that honest luck looks like theft."""
     situation = Situation(1, cards, burn=0)
     solution = solve(situation, strategy)
-    found = rounds.results(situation, strategy, (1, 2))
-    assert sum(found.values()) == 1
+    rows = rounds.results(situation, strategy, (1, 2))
+    assert sum(rows.values()) == 1
     for seat in (0, 1):
-        assert float(sum(row[seat] * chance for row, chance in found.items())) == pytest.approx(solution.value)
-    product = sum(row[0] * row[1] * chance for row, chance in found.items())
+        assert float(sum(row[seat] * chance for row, chance in rows.items())) == pytest.approx(solution.value)
+    product = sum(row[0] * row[1] * chance for row, chance in rows.items())
     exact = float(product) / 100 - (solution.value / 10) ** 2
     assert covariance(solution) == pytest.approx(exact, abs=1e-12)
 

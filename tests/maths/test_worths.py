@@ -121,8 +121,8 @@ def composition(cards: Iterable[str]) -> Composition:
     return pack.count(map(pack.number, spellings))
 
 
-def some_ranks(least: int, most: int, signs: str = naive.RANKS) -> st.SearchStrategy[list[str]]:
-    return st.lists(st.sampled_from(signs), min_size=least, max_size=most)
+def some_ranks(least: int, largest: int, signs: str = naive.RANKS) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(signs), min_size=least, max_size=largest)
 
 
 @settings(max_examples=10, deadline=None)
@@ -203,8 +203,8 @@ def test_the_best_play_of_a_full_deck_is_queen_six_four() -> None:
 def test_a_hand_meets_all_hands_of_the_other_49_cards(seat: list[str]) -> None:
     """Harm: an order of hands that small decks happen not to show."""
     rules = poker_game.Rules()
-    rest = [str(card) for card in STANDARD.spellings if card not in seat]
-    nets = naive.three_card_poker_nets(rules, seat, rest)
+    unseen = [str(card) for card in STANDARD.spellings if card not in seat]
+    nets = naive.three_card_poker_nets(rules, seat, unseen)
     bonus = three_card_poker.bonus(rules)
     every = three_card_poker.against((1,) * 52, bonus)
     places = sorted(STANDARD.number(card) - 1 for card in seat)

@@ -43,12 +43,12 @@ def by_seed(monkeypatch: pytest.MonkeyPatch, seed: object) -> None:
 def run_out(dealer: Hand) -> None:
     """Deal a short shoe until it is empty: six seats bet, seat 1 has taken the last card, seat 2 decides."""
     house = dealer.board.shoe is not None and dealer.board.shoe.source == "house"
-    for at in range(0, len(SPENT), 2):
+    for place in range(0, len(SPENT), 2):
         dealer.bets(seat1=1_000)
         if house:
             dealer("deal")
         else:
-            dealer.cards(*SPENT[at : at + 2])
+            dealer.cards(*SPENT[place : place + 2])
         if dealer.board.due == "choose":
             dealer("choose", seat=1, choice="fold")
         dealer.pay()
@@ -69,7 +69,7 @@ class Chance:
     operator: Staff
     relief: Staff
     random: random.Random
-    done: Counter[str] = field(default_factory=Counter)
+    deeds: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
 
     def step(self) -> None:
@@ -84,7 +84,7 @@ class Chance:
 
     def _enter(self, hand: Hand, do: str, **facts: Any) -> None:
         hand(do, **facts)
-        self.done[do] += 1
+        self.deeds[do] += 1
 
     def _what_is_due(self) -> None:
         board, hand, draw = self.dealer.board, self.dealer, self.random
@@ -104,9 +104,9 @@ class Chance:
         """Mostly one that is still in the shoe."""
         current = self.dealer.now.round
         assert current is not None
-        whole, gone = shoe(current.rules.decks), current.game.gone(current.state)
-        left = [rank for rank in RANKS if whole[rank - 1] > gone[rank - 1]]
-        return self.random.choice(left if left and self.random.random() < 0.97 else list(RANKS))
+        whole, dealt = shoe(current.rules.decks), current.game.gone(current.state)
+        ranks_left = [rank for rank in RANKS if whole[rank - 1] > dealt[rank - 1]]
+        return self.random.choice(ranks_left if ranks_left and self.random.random() < 0.97 else list(RANKS))
 
     def _something_else(self) -> None:
         draw, hand, boss = self.random, self.dealer, self.boss

@@ -46,8 +46,8 @@ class House:
         self.walk = Walk(*GAMES[seed])
         self.paper = Floor()
         self.wheel = Wheel(Random(f"wheel {seed}"))
-        there = set(Staff.objects.values_list("username", flat=True))
-        for name in test_cash.ROLES.keys() - there:
+        usernames = set(Staff.objects.values_list("username", flat=True))
+        for name in test_cash.ROLES.keys() - usernames:
             floor.staff(test_cash.ROLES[name], name)
 
     def step(self) -> None:
@@ -118,9 +118,9 @@ def test_every_piece_and_every_coin_is_somewhere_and_anybody_can_prove_it(
     [line] = figures.day(day, [house.wheel.table]).lines
     assert line.win_cents == won_at(house.wheel.table)
     clock.stand(timezone.now() + timedelta(minutes=1))  # what lies there at a moment came before it
-    taken = inventory.on(day)
-    assert taken.agrees
-    assert sum(stock.total_cents for stock in taken.stocks if stock.name == "Vault") == place_sums()["vault"]
+    stock_taking = inventory.on(day)
+    assert stock_taking.agrees
+    assert sum(stock.total_cents for stock in stock_taking.stocks if stock.name == "Vault") == place_sums()["vault"]
     assert {line.place: line.closing_cents for line in cash.day(day)} == {
         line.place: place_sums()[line.place] for line in cash.day(day)
     }

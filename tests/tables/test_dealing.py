@@ -214,9 +214,9 @@ def test_a_reported_refusal_sent_again_is_answered_the_same_and_reported_once(de
             lambda: dealing.record(dealer.table, inputs.KeyCard(1), by=dealer.by, key=key, expected_seq=expected)
         )
 
-    first, again, later = send(seq), send(seq), send(seq + 1)
-    assert first.as_json() == again.as_json() == later.as_json()
-    assert (first.status, again.status, later.status) == (422, 422, 422)
+    answer, repeat, later = send(seq), send(seq), send(seq + 1)
+    assert answer.as_json() == repeat.as_json() == later.as_json()
+    assert (answer.status, repeat.status, later.status) == (422, 422, 422)
     assert dealer.now.seq == seq + 1
     assert Alert.objects.count() == 1
 
@@ -232,8 +232,8 @@ def test_a_key_is_answered_again_on_whatever_state_it_comes_back(dealer: Hand) -
         bet = inputs.Bet(1, 1_000)
         return dealing.record(dealer.table, bet, by=dealer.by, key=key, expected_seq=expected)
 
-    first = send(seq)
-    assert (first.entry, first.seq, first.again) == (seq + 1, seq + 1, False)
+    answer = send(seq)
+    assert (answer.entry, answer.seq, answer.again) == (seq + 1, seq + 1, False)
     for expected in (seq, seq + 1, 0, 99):
         assert send(expected) == dealing.Answer(seq + 1, seq + 1, again=True)
     dealer("close_bets")
@@ -248,15 +248,15 @@ def test_a_key_belongs_to_who_used_it_and_for_what(dealer: Hand) -> None:
     key, seq = uuid.uuid4(), dealer.now.seq
     dealing.record(dealer.table, inputs.Bet(1, 1_000), by=dealer.by, key=key, expected_seq=seq)
     colleague = floor.staff(Role.DEALER, "ida", "102")
-    for made, by in (
+    for entered, by in (
         (inputs.Bet(1, 2_000), dealer.by),
         (inputs.CloseBets(), dealer.by),
         (inputs.Bet(1, 1_000), colleague),
     ):
         for expected in (seq, seq + 1):
             again = refused(
-                lambda made=made, by=by, expected=expected: dealing.record(
-                    dealer.table, made, by=by, key=key, expected_seq=expected
+                lambda entered=entered, by=by, expected=expected: dealing.record(
+                    dealer.table, entered, by=by, key=key, expected_seq=expected
                 )
             )
             assert again.code == "key_reused"

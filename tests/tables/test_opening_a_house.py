@@ -49,7 +49,7 @@ PEOPLE = (
 )  # fmt: skip
 
 
-def who(name: str) -> Staff:
+def person(name: str) -> Staff:
     return Staff.objects.get(username=name)
 
 
@@ -58,11 +58,11 @@ def pin_of(badge: str) -> str:
 
 
 def house(by: str, entered: BeginSlip | SignSlip) -> str:
-    return cage_desk.sign(entered, by=who(by), key=uuid4())
+    return cage_desk.sign(entered, by=person(by), key=uuid4())
 
 
 def at_table(hand: Hand, by: str, entered: BeginSlip | SignSlip) -> str:
-    signs(hand.table, who(by), entered)
+    signs(hand.table, person(by), entered)
     slips = hand.now.slips
     return slips[-1].name if slips else ""
 
@@ -84,7 +84,7 @@ def people() -> None:
 
 def settings_and_chips() -> Table:
     """Steps 4 to 6: chips, a table; and from then on two people for settings."""
-    olga = who("olga")
+    olga = person("olga")
     for value, colour, face in ((100, "white", "#f4f1e8"), (500, "red", "#c0392b"), (2_500, "green", "#1e8449")):
         denominations.add_denomination(value_cents=value, colour=colour, face=face, by=olga)
     chip_series.add("First", "Chips & Co", 2026, [100, 500, 2_500], by=olga)
@@ -115,13 +115,13 @@ def chips_and_cash() -> None:
 
 def a_day_at(table: Table) -> None:
     """Steps 9 to 11: a fill, the opener, rounds, the closer, the drop and its count."""
-    hand, boss = Hand(table, who("dora")), Hand(table, who("bella"))
+    hand, boss = Hand(table, person("dora")), Hand(table, person("bella"))
     fill = at_table(hand, "bella", BeginSlip("fill", FLOAT))
     for stage, name in (("issued", "cara"), ("carried", "sam"), ("received", "dora"), ("confirmed", "boris")):
         at_table(hand, name, SignSlip(fill, stage))
     opener = at_table(hand, "dora", BeginSlip("opener", FLOAT))
     at_table(hand, "bella", SignSlip(opener, "recounted", FLOAT))
-    dealing.sign_in(table, who("dora"))
+    dealing.sign_in(table, person("dora"))
     hand.ready_shoe()
     hand("sell_chips", amount_cents=5_000)
     for _ in range(3):
@@ -154,8 +154,8 @@ def the_day_is_closed(clock: Clock) -> None:
         slip = house("cara", BeginSlip(series, notes))
         house("cleo", SignSlip(slip, "recounted", notes))
     clock.pass_until(hours.span(day).end + timedelta(hours=1))
-    proposal = closing.propose(day, by=who("bella"))
-    closing.close(day, by=who("omar"), digest=proposal.digest)
+    proposal = closing.propose(day, by=person("bella"))
+    closing.close(day, by=person("omar"), digest=proposal.digest)
     sealing.seal_finished()
 
 
@@ -173,15 +173,15 @@ def test_a_house_opens_without_a_shell(clock: Clock, tmp_path: Path) -> None:
         the_day_is_closed(clock)
         assert Discrepancy.objects.count() == 0
         assert not Alert.objects.exclude(kind__in=("code_of_one", "terminal_root")).exists()
-        taken = inventory.on(day)
-        assert taken.agrees
-        assert {line.value_cents: line.issued for line in taken.lines} == dict(STOCK)
+        stock = inventory.on(day)
+        assert stock.agrees
+        assert {line.value_cents: line.issued for line in stock.lines} == dict(STOCK)
         call_command("verify", verbosity=0)
         bundle = tmp_path / "day.zip"
         bundle.write_bytes(exported(day, day))
-        says: list[str] = []
-        verifier.verify(bundle, say=says.append)
-        assert not [line for line in says if "NOT" in line]
+        lines: list[str] = []
+        verifier.verify(bundle, say=lines.append)
+        assert not [line for line in lines if "NOT" in line]
 
 
 def test_the_guide_names_what_the_walk_does() -> None:

@@ -48,12 +48,12 @@ def test_who_tried_what_they_may_not_is_read_in_the_morning() -> None:
     seq = dealer.now.seq
     answer = refused(dealer, VoidRound("misdeal", "it would be nice"))
     assert dealer.now.seq == seq, "the table's own book has nothing of it"
-    says = [f"Refused at {dealer.table.name}, void round: {answer.sentence}"]
-    assert refusals_of_the_day() == says, "before it has an entry, it waits at the door of the house's book"
+    refusals = [f"Refused at {dealer.table.name}, void round: {answer.sentence}"]
+    assert refusals_of_the_day() == refusals, "before it has an entry, it waits at the door of the house's book"
     house.carry()
     entry = LogEntry.objects.get(subject="refusal")
     assert entry.by == dealer.by.signature
-    assert refusals_of_the_day()[0].startswith(says[0])
+    assert refusals_of_the_day()[0].startswith(refusals[0])
     assert proofs.verify(Book.objects.get(name=HOUSE), noted=False).fault is None
 
 
@@ -96,7 +96,7 @@ def test_a_wrong_pin_at_a_terminal_is_noted_by_badge_and_without_the_pin() -> No
     notes = Notice.objects.filter(subject="refusal").order_by("pk")
     assert [note.by for note in notes] == ["badge 201", "a badge that nobody has"]
     assert not any("9876" in str(note.content) or "777" in str(note.content) for note in notes)
-    assert all(says.startswith(f"Refused at {terminal.name}, signature") for says in refusals_of_the_day())
+    assert all(sentence.startswith(f"Refused at {terminal.name}, signature") for sentence in refusals_of_the_day())
 
 
 def test_a_key_that_is_stuck_fills_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -670,12 +670,12 @@ def test_the_address_of_a_form_leads_to_its_page(house: House) -> None:
 @pytest.mark.parametrize("viewer", ["nobody", "the dealer there", "an auditor"])
 def test_no_browser_and_no_proxy_keeps_what_the_house_shows(house: House, viewer: str) -> None:
     """The next person at a screen goes back a page, and reads the cage."""
-    kept = {
-        route: found.headers.get("Cache-Control")
+    cached = {
+        route: page.headers.get("Cache-Control")
         for route in ADDRESSES
-        if "no-store" not in (found := house.page(viewer, "get", house.path(route))).headers.get("Cache-Control", "")
+        if "no-store" not in (page := house.page(viewer, "get", house.path(route))).headers.get("Cache-Control", "")
     }
-    assert kept == {}
+    assert cached == {}
 
 
 OFF_THE_FLOOR = {Role.CASHIER, Role.CAGE_MANAGER, Role.SECURITY, Role.COUNTER}

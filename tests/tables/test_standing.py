@@ -42,16 +42,16 @@ def caught_up(table: Table) -> Standing:
 
 def check(floor_: Chance) -> None:
     """What must be so after every step."""
-    now = floor_.dealer.now
-    assert now == fresh(floor_.dealer)
-    if now.seq % 3 == 0:
-        assert now == caught_up(floor_.dealer.table)
-    current = now.round
-    if current is not None and now.round_open:
+    current_standing = floor_.dealer.now
+    assert current_standing == fresh(floor_.dealer)
+    if current_standing.seq % 3 == 0:
+        assert current_standing == caught_up(floor_.dealer.table)
+    current = current_standing.round
+    if current is not None and current_standing.round_open:
         rules, state = current.rules, current.state
         if not any(play.actions and type(play.actions[0]).__name__ == "Shuffle" for play in current.plays):
-            gone = sum(current.game.gone(state))
-            assert gone + current.game.cards_left(state) + rules.burn == rules.decks * DECK_SIZE
+            dealt = sum(current.game.gone(state))
+            assert dealt + current.game.cards_left(state) + rules.burn == rules.decks * DECK_SIZE
     net = cage.net_effect(cage.all_books())
     assert sum(net.values()) == 0
     layout = cage.chart(floor_.dealer.table.book_id).ids
@@ -78,13 +78,13 @@ def test_folding_each_entry_equals_reading_afresh_whatever_happens(
     for _ in range(900):
         floor_.step()
         check(floor_)
-    met = set(floor_.done) | set(floor_.refused)
+    met = set(floor_.deeds) | set(floor_.refused)
     assert met >= {"paid", "close_table", "sign_out", "load_shoe", "take_back", "bad_bet", "round_open"}
     book = floor_.dealer.table.book
     assert proofs.verify(book).fault is None
-    last = floor_.dealer.now.round
-    assert last is not None
-    for number in range(1, last.number):
+    latest = floor_.dealer.now.round
+    assert latest is not None
+    for number in range(1, latest.number):
         story = history.story(floor_.dealer.table, number)
         assert story is not None
         assert story.record is not None
@@ -99,7 +99,7 @@ def test_several_tables_are_read_at_once_and_each_gets_its_own() -> None:
     second_table = floor.table("Rocket 2")
     third = floor.table("Rocket 3")
     Hand(third, boss.by)("open_table")
-    heads = [read_head(one.book_id) for one in (dealer.table, second_table, third)]
+    heads = [read_head(felt.book_id) for felt in (dealer.table, second_table, third)]
     standing.cache.clear()
     read = standing.at_all(heads)
     assert read[dealer.table.book_id] == fresh(dealer)
@@ -162,7 +162,7 @@ def test_the_cache_keeps_a_bounded_number() -> None:
     cache = Cache(size=3)
     for number in range(10):
         cache.put(1, Standing(seq=number, hash=bytes([number])))
-    assert [kept.seq for kept in cache.items[1].values()] == [8, 9]
+    assert [cached.seq for cached in cache.items[1].values()] == [8, 9]
     assert cache.get(1, bytes([9])) is not None
     assert cache.get(2, bytes([9])) is None
     cache.put(1, Standing())

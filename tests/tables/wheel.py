@@ -77,8 +77,10 @@ class Wheel:
                 cage_, floor_ = ("issued", crew("issued")), ("confirmed", crew("requested"))
                 self._carried("fill", cage_, ("carried", crew("carried")), ("received", self.dealer), floor_)
             case "credit":
-                here, floor_ = ("issued", self.dealer), ("confirmed", crew("requested"))
-                self._carried("credit", here, floor_, ("carried", crew("carried")), ("received", crew("issued")))
+                dealer_stage, floor_ = ("issued", self.dealer), ("confirmed", crew("requested"))
+                self._carried(
+                    "credit", dealer_stage, floor_, ("carried", crew("carried")), ("received", crew("issued"))
+                )
             case "close" if self.chance.random() < 0.2:
                 self.count("closer")
 
@@ -95,19 +97,19 @@ class Wheel:
 
     def _play(self) -> None:
         """Players lose to the rack or win from it; nobody enters anything."""
-        most = place_sums().get("players", 0) - POCKET_MONEY_CENTS
+        highest = place_sums().get("players", 0) - POCKET_MONEY_CENTS
         least = -self.rack_cents
-        if least < most:
-            self.unseen_cents = self.chance.randint(least // WHITE, most // WHITE) * WHITE
+        if least < highest:
+            self.unseen_cents = self.chance.randint(least // WHITE, highest // WHITE) * WHITE
 
     def _sell(self, hand: Hand) -> None:
         """For as much as the dealer has in hand, whatever the transfers say."""
-        there = self.rack_cents + self.unseen_cents
+        in_hand = self.rack_cents + self.unseen_cents
         amount = self.chance.randint(1, 2_000) * WHITE
-        if amount > there:
+        if amount > in_hand:
             return
         hand("sell_chips", amount_cents=amount)
-        self.unseen_cents = there - amount - self.rack_cents
+        self.unseen_cents = in_hand - amount - self.rack_cents
 
     def count(self, series: str) -> None:
         """Two people count what is there. More than players had, nobody can have lost."""

@@ -43,13 +43,15 @@ def fewest_by_search(amount: int, values: tuple[int, ...]) -> int | None:
     """The same answer by trying everything, for amounts small enough."""
 
     @cache
-    def best(rest: int) -> float:
+    def best(cents: int) -> float:
         return (
-            0 if rest == 0 else min((1 + best(rest - value) for value in values if value <= rest), default=float("inf"))
+            0
+            if cents == 0
+            else min((1 + best(cents - value) for value in values if value <= cents), default=float("inf"))
         )
 
-    found = best(amount)
-    return None if found == float("inf") else int(found)
+    fewest = best(amount)
+    return None if fewest == float("inf") else int(fewest)
 
 
 def chips_in(chips: tuple[tuple[Denomination, int], ...]) -> int:
@@ -72,11 +74,11 @@ def test_what_is_taken_lies_there() -> None:
     assert hands(500_000, 350_000, orange) == ("4 orange", "1 purple")
 
 
-@pytest.mark.parametrize(("bet", "taken"), [(2000, 2100), (2000, 0), (2000, -100)])
-def test_more_than_the_bet_cannot_be_taken(bet: int, taken: int) -> None:
+@pytest.mark.parametrize(("bet", "loss"), [(2000, 2100), (2000, 0), (2000, -100)])
+def test_more_than_the_bet_cannot_be_taken(bet: int, loss: int) -> None:
     """Harm prevented: a house that takes what was never bet."""
     with pytest.raises(ValueError, match="cannot take"):
-        hands(bet, taken)
+        hands(bet, loss)
 
 
 def test_change_that_the_rack_does_not_have_is_not_made_up() -> None:
@@ -134,11 +136,11 @@ def test_every_cut_is_exact_and_none_has_fewer_chips(worth: tuple[int, ...], amo
     if expected is None:
         assert not can_cut(amount, chips)
         return
-    found = cut(amount, chips)
-    assert total(found) == amount
-    assert chips_in(found) == expected
-    assert all(count > 0 for _, count in found)
-    assert [chip.value_cents for chip, _ in found] == sorted((chip.value_cents for chip, _ in found), reverse=True)
+    piles = cut(amount, chips)
+    assert total(piles) == amount
+    assert chips_in(piles) == expected
+    assert all(count > 0 for _, count in piles)
+    assert [chip.value_cents for chip, _ in piles] == sorted((chip.value_cents for chip, _ in piles), reverse=True)
 
 
 @given(st.integers(1, 10**9).map(lambda whole: whole * 50))

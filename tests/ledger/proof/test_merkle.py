@@ -100,23 +100,23 @@ def test_the_known_roots() -> None:
     """Harm prevented: a tree of our own making, which no other implementation of the RFC agrees with."""
     assert merkle.root([]).hex() == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     tree = Tree()
-    for leaf, known in zip(KNOWN_LEAVES, KNOWN_ROOTS, strict=True):
+    for leaf, root in zip(KNOWN_LEAVES, KNOWN_ROOTS, strict=True):
         tree.add(leaf)
-        assert tree.root.hex() == known
+        assert tree.root.hex() == root
 
 
 @pytest.mark.parametrize(("index", "size", "path"), KNOWN_INCLUSION)
 def test_the_known_inclusion_proofs(index: int, size: int, path: list[str]) -> None:
     """Harm prevented: proofs that only our own verifier accepts."""
     leaves = KNOWN_LEAVES[:size]
-    assert [one.hex() for one in inclusion(index, leaves)] == path
+    assert [digest.hex() for digest in inclusion(index, leaves)] == path
     check_inclusion(leaves[index], index, size, [*map(bytes.fromhex, path)], bytes.fromhex(KNOWN_ROOTS[size - 1]))
 
 
 @pytest.mark.parametrize(("old", "new", "path"), KNOWN_CONSISTENCY)
 def test_the_known_consistency_proofs(old: int, new: int, path: list[str]) -> None:
     """Harm prevented: the same, for a log that grew."""
-    assert [one.hex() for one in consistency(old, KNOWN_LEAVES[:new])] == path
+    assert [digest.hex() for digest in consistency(old, KNOWN_LEAVES[:new])] == path
     roots = [bytes.fromhex(KNOWN_ROOTS[size - 1]) for size in (old, new)]
     check_consistency(old, new, *roots, [*map(bytes.fromhex, path)])
 
@@ -177,10 +177,10 @@ def test_the_path_of_one_leaf_proves_no_other_place(leaves: list[bytes]) -> None
     named = [bytes([index]) + leaf for index, leaf in enumerate(leaves)]
     root = merkle.root(named)
     for index in range(len(named)):
-        for other in range(len(named)):
-            if other != index:
+        for place in range(len(named)):
+            if place != index:
                 with pytest.raises(Unproved):
-                    check_inclusion(named[index], other, len(named), inclusion(index, named), root)
+                    check_inclusion(named[index], place, len(named), inclusion(index, named), root)
 
 
 def test_there_are_no_proofs_of_what_is_not_there() -> None:

@@ -100,11 +100,11 @@ def test_a_public_key_is_read_however_it_was_handed_over(key_file: Path, tmp_pat
 
 def test_a_signature_is_over_one_document_by_one_key(key_file: Path, tmp_path: Path) -> None:
     """Harm prevented: a signature that fits something else, too."""
-    key, other = seals.load_key(key_file), seals.make_key(tmp_path / "other.pem")
+    key, second_key = seals.load_key(key_file), seals.make_key(tmp_path / "other.pem")
     document = seals.rotation("aa", "bb")
     signature = seals.sign(key, document)
     assert seals.is_signed(seals.public_of(key), signature, document)
-    assert not seals.is_signed(seals.public_of(other), signature, document)
+    assert not seals.is_signed(seals.public_of(second_key), signature, document)
     assert not seals.is_signed(seals.public_of(key), signature, document | {"new": "cc"})
     assert not seals.is_signed("no key", signature, document)
 
@@ -116,7 +116,7 @@ def test_a_day_is_sealed_over_every_book_and_published_in_the_log(sealed: Felt, 
     """Harm prevented: a book that no root covers; a root that the house could keep to itself."""
     row = DayRoot.objects.get()
     document = roots.read_document(row.body)
-    assert {one.book.name for one in BookRoot.objects.all()} == {HOUSE, "Table 1"}
+    assert {book_root.book.name for book_root in BookRoot.objects.all()} == {HOUSE, "Table 1"}
     leaves = [bytes(BookRoot.objects.get(book__name=name).body) for name in ("Table 1", HOUSE)]
     assert document["root"] == merkle.root(leaves).hex()
     table = roots.read_document(BookRoot.objects.get(book=sealed.book).body)
@@ -128,9 +128,9 @@ def test_a_day_is_sealed_over_every_book_and_published_in_the_log(sealed: Felt, 
     entries = LogEntry.objects.filter(book__name=HOUSE).order_by("-seq")
     assert [(entry.subject, entry.kind) for entry in entries[:2]] == [("day", "sealed"), ("key", "published")]
     assert seals.is_signed(seals.public_of(seals.load_key(key_file)), bytes(row.signature), document)
-    shown = sealing.todays_root()
-    assert shown is not None
-    assert (shown.day, shown.number, shown.root) == (TODAY, 1, sha256(bytes(row.body)).hexdigest())
+    root = sealing.todays_root()
+    assert root is not None
+    assert (root.day, root.number, root.root) == (TODAY, 1, sha256(bytes(row.body)).hexdigest())
     assert [proofs.verify(book).fault for book in Book.objects.filter(name=HOUSE)] == [None]
 
 
@@ -139,9 +139,9 @@ def test_sealing_again_does_nothing_and_missed_days_are_caught_up_in_order(seale
     assert seal_until(clock, 1) == []
     sealed.round()
     assert [row.number for row in seal_until(clock, 4)] == [2, 3, 4]
-    first, second, third, fourth = DayRoot.objects.order_by("number")
-    assert bytes(second.prev_hash or b"") == bytes(first.hash)
-    assert roots.read_document(fourth.body)["previous"] == bytes(third.hash).hex()
+    day_1, day_2, day_3, day_4 = DayRoot.objects.order_by("number")
+    assert bytes(day_2.prev_hash or b"") == bytes(day_1.hash)
+    assert roots.read_document(day_4.body)["previous"] == bytes(day_3.hash).hex()
     spans = BookRoot.objects.filter(book=sealed.book).order_by("day").values_list("first_seq", "last_seq")
     assert list(spans) == [(1, 4), (5, 5), (6, 5), (6, 5)]
     clock.pass_until(later(10))
@@ -204,7 +204,7 @@ def test_a_change_of_keys_is_signed_by_the_old_one(sealed: Felt, key_file: Path,
     assert content["rotation"] == seals.rotation(old, new)
     assert seals.is_signed(old, bytes.fromhex(content["signature"]), content["rotation"])
     assert seals.public_of(seals.load_key(key_file)) == new
-    assert [one.stat().st_mode & 0o777 for one in key_file.parent.iterdir()] == [0o600] * 3, "two keys and the note"
+    assert [path.stat().st_mode & 0o777 for path in key_file.parent.iterdir()] == [0o600] * 3, "two keys and the note"
     assert roots.read_document(seal_until(clock, 2)[0].body)["key"] == new
 
 
@@ -245,9 +245,9 @@ def test_a_lost_key_is_replaced_in_the_open(sealed: Felt, key_file: Path, settin
 
 
 def day_row(**changes: Any) -> dict[str, Any]:
-    last, body = DayRoot.objects.order_by("-number").get(), canonical({"day": "another"})
+    newest, body = DayRoot.objects.order_by("-number").get(), canonical({"day": "another"})
     return {
-        "day": date(2000, 1, 1), "number": 2, "prev_number": 1, "prev_hash": last.hash, "body": body,
+        "day": date(2000, 1, 1), "number": 2, "prev_number": 1, "prev_hash": newest.hash, "body": body,
         "hash": sha256(body).digest(), "signature": b"x" * 64, "at": timezone.now(),
     } | changes  # fmt: skip
 
@@ -289,15 +289,15 @@ def test_the_database_keeps_the_days_chained(sealed: Felt, changes: dict[str, An
 )
 def test_the_database_keeps_a_books_root_at_its_entries(sealed: Felt, changes: dict[str, Any], guard: str) -> None:
     """Harm prevented: a root over entries that are not there, or a second one for the day."""
-    kept = BookRoot.objects.get(book=sealed.book)
-    row = {name: getattr(kept, name) for name in ("book", "day", "first_seq", "last_seq", "head_hash", "body")}
+    book_root = BookRoot.objects.get(book=sealed.book)
+    row = {name: getattr(book_root, name) for name in ("book", "day", "first_seq", "last_seq", "head_hash", "body")}
     assert refused(BookRoot, row | changes) == guard
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("what", ["balance", "root", "signature", "chain", "unsaid"])
+@pytest.mark.parametrize("harm", ["balance", "root", "signature", "chain", "unsaid"])
 def test_the_houses_own_proof_holds_the_roots_against_the_log(
-    open_felt: Felt, key_file: Path, what: str, clock: Clock
+    open_felt: Felt, key_file: Path, harm: str, clock: Clock
 ) -> None:
     """Harm prevented: rows beside the log that say something else than the log."""
     seal_until(clock, 2)
@@ -307,19 +307,19 @@ def test_the_houses_own_proof_holds_the_roots_against_the_log(
     with at_work() as intruder, connection.cursor() as cursor:
         for name in ("ledger_dayroot_prev", "ledger_dayroot_link", "ledger_dayroot_hash", "ledger_dayroot_gapless"):
             cursor.execute(f"ALTER TABLE ledger_dayroot DROP CONSTRAINT {name} CASCADE")
-        if what == "balance":
+        if harm == "balance":
             document = roots.read_document(BookRoot.objects.filter(book=table).earliest("day").body)
             document["accounts"][0][3] += 100
             intruder("UPDATE ledger_bookroot SET body = %s WHERE book_id = %s", canonical(document), table.pk)
-        elif what == "root":
+        elif harm == "root":
             intruder("UPDATE ledger_dayroot SET body = %s WHERE number = 1", canonical({"root": "another"}))
-        elif what == "signature":
+        elif harm == "signature":
             intruder("UPDATE ledger_dayroot SET signature = %s WHERE number = 2", b"x" * 64)
-        elif what == "chain":
+        elif harm == "chain":
             intruder("UPDATE ledger_dayroot SET hash = %s WHERE number = 1", b"x" * 32)
         else:
             intruder("DELETE FROM ledger_dayroot WHERE number = 2")
-        fault = sealing.wrong_root(table if what == "balance" else house)
+        fault = sealing.wrong_root(table if harm == "balance" else house)
         assert fault is not None
 
 

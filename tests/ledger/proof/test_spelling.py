@@ -90,8 +90,8 @@ def test_the_vectors_of_the_documentation_hold(vector: dict[str, Any]) -> None:
 
 
 def _heading(values: list[Any]) -> Heading:
-    book, seq, at, subject, kind, number, by, key = values
-    moment = datetime.strptime(at, "%Y-%m-%dT%H:%M:%S.%f%z")
+    book, seq, time_text, subject, kind, number, by, key = values
+    moment = datetime.strptime(time_text, "%Y-%m-%dT%H:%M:%S.%f%z")
     return Heading(book, seq, moment, subject, kind, number, by, UUID(key) if key else None)
 
 

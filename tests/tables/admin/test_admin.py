@@ -61,7 +61,7 @@ def errors(answer: HttpResponse) -> dict[str, list[str]]:
     return dict(answer.context["adminform"].form.errors)
 
 
-def last(subject: str) -> dict[str, Any]:
+def newest(subject: str) -> dict[str, Any]:
     entry = LogEntry.objects.filter(subject=subject).latest("at")
     return {"by": entry.by, "kind": entry.kind, "content": entry.content}
 
@@ -113,15 +113,15 @@ def test_an_operator_sets_up_a_table(operator: Client) -> None:
         options={"decks": 4, "burn": 5, "reshuffle_at": 0.2, "start": "dealer_left"},
         unit_cents=100, min_cents=2_000, max_cents=10_000, cap_cents=100_000, denominations=(10_000, 2_500, 500, 100),
     )  # fmt: skip
-    assert last("table")["by"] == "omar Omar"
+    assert newest("table")["by"] == "omar Omar"
 
 
 def test_a_form_saved_unchanged_changes_nothing(operator: Client) -> None:
     """An entry in the log must mean that something changed."""
     table = floor.table()
-    written = LogEntry.objects.filter(subject="table").count()
+    entry_count = LogEntry.objects.filter(subject="table").count()
     operator.post(page("table", table.pk), table_form())
-    assert LogEntry.objects.filter(subject="table").count() == written
+    assert LogEntry.objects.filter(subject="table").count() == entry_count
 
 
 def test_a_form_opened_earlier_does_not_undo_what_somebody_else_changed(operator: Client) -> None:
@@ -214,8 +214,8 @@ def staff_form(**changed: str) -> dict[str, str]:
 
 def test_somebody_is_taken_on_without_a_secret(operator: Client) -> None:
     """An operator who sets a PIN signs with it; and neither it nor its hash is shown."""
-    wanted = {"new_password": "a password of some length", "new_pin": "2580"}
-    assert operator.post(page("staff"), staff_form(**wanted)).status_code == 302
+    secrets = {"new_password": "a password of some length", "new_pin": "2580"}
+    assert operator.post(page("staff"), staff_form(**secrets)).status_code == 302
     dan = Staff.objects.get(username="dan")
     assert not dan.has("pin")
     assert not dan.has("password")
@@ -232,7 +232,7 @@ def test_changing_a_name_leaves_secrets_as_they_are(operator: Client) -> None:
     assert answer.status_code == 302
     dan.refresh_from_db()
     assert (dan.name, dan.check_pin(floor.PIN)) == ("Daniel", True)
-    assert last("staff")["content"]["after"] == {"name": "Daniel"}
+    assert newest("staff")["content"]["after"] == {"name": "Daniel"}
 
 
 def test_a_fault_stands_at_the_field_of_the_form(operator: Client) -> None:
@@ -247,7 +247,7 @@ def test_a_lock_out_is_lifted_by_a_form_and_by_no_link(operator: Client) -> None
     assert operator.get(url).status_code == 200
     assert not LogEntry.objects.filter(kind="lock_out_lifted").exists()
     operator.post(url)
-    assert last("staff")["kind"] == "lock_out_lifted"
+    assert newest("staff")["kind"] == "lock_out_lifted"
 
 
 def test_the_device_in_the_operators_hands_becomes_a_terminal(operator: Client) -> None:
@@ -261,13 +261,13 @@ def test_the_device_in_the_operators_hands_becomes_a_terminal(operator: Client) 
 
 def test_another_device_becomes_one_by_the_link_shown(operator: Client) -> None:
     """As a link and as a code to scan; each moves the terminal once."""
-    shown = operator.post(reverse("admin:tables_terminal_enrol_elsewhere"), {"name": "Tablet 1", "table": ""})
-    assert b"<svg" in shown.content
+    answer = operator.post(reverse("admin:tables_terminal_enrol_elsewhere"), {"name": "Tablet 1", "table": ""})
+    assert b"<svg" in answer.content
     tablet = Client()
-    assert tablet.post(shown.context["link"].removeprefix("http://testserver")).status_code == 302
+    assert tablet.post(answer.context["link"].removeprefix("http://testserver")).status_code == 302
     terminal = Terminal.objects.get()
     again = operator.post(reverse("admin:tables_terminal_link", args=[terminal.pk]))
-    assert again.context["link"] != shown.context["link"]
+    assert again.context["link"] != answer.context["link"]
     operator.post(reverse("admin:tables_terminal_revoke", args=[terminal.pk]))
     assert b"Badge number" not in tablet.get("/sign-in/").content
 
@@ -286,7 +286,7 @@ def test_a_terminal_is_bound_to_a_table_and_the_log_says_so(operator: Client) ->
     table, by = floor.table(), Staff.objects.get(username="omar")
     terminal = terminals.add("Tablet 1", None, by=by)
     operator.post(page("terminal", terminal.pk), {"table": table.pk})
-    assert last("terminal")["content"]["after"] == {"table": "Rocket 1"}
+    assert newest("terminal")["content"]["after"] == {"table": "Rocket 1"}
 
 
 # --- Who may --------------------------------------------------------------------------------------------------

@@ -60,22 +60,22 @@ def test_it_costs_the_same_for_three_tables_as_for_forty(operator: Staff) -> Non
     table = floor.table()
     copies(table, 2, by=operator)
     browser = client(operator)
-    few = queries(browser)
+    query_count = queries(browser)
     copies_of = Table.objects.count()
     for number in range(copies_of + 1, 41):
         table_settings.create_table(f"Rocket {number}", settings_of(table), by=operator)
     assert Table.objects.count() == 40
-    assert queries(browser) == few
-    assert few < 60
+    assert queries(browser) == query_count
+    assert query_count < 60
 
 
 def test_it_names_what_is_open_by_pit_and_what_looks_wrong(operator: Staff) -> None:
     """Harm: an operator has to read lists of models to learn that a table of Pit 2 stands closed with an alert."""
     dealer, _ = floor.dealt()
-    other = table_settings.create_table("<b>Rocket 2", settings_of(dealer.table), by=operator)
-    pits.set_section(PitSectionSet(pit="Pit 2", tables=(dealer.table.name, other.name)), by=operator)
+    second_table = table_settings.create_table("<b>Rocket 2", settings_of(dealer.table), by=operator)
+    pits.set_section(PitSectionSet(pit="Pit 2", tables=(dealer.table.name, second_table.name)), by=operator)
     alerts.raise_alert(
-        Book.objects.get(pk=other.book_id), "wrong_keys", "Somebody keys <wrong> cards.", {"roles": ["operator"]}
+        Book.objects.get(pk=second_table.book_id), "wrong_keys", "Somebody keys <wrong> cards.", {"roles": ["operator"]}
     )
     text = page(operator)
     assert "Open now: 1 of 2 tables" in text
@@ -83,7 +83,7 @@ def test_it_names_what_is_open_by_pit_and_what_looks_wrong(operator: Staff) -> N
     assert "Somebody keys &lt;wrong&gt; cards." in text
     assert "&lt;b&gt;Rocket 2" in text
     assert "<b>Rocket 2" not in text
-    assert reverse("pit:table", args=[other.pk]) in text
+    assert reverse("pit:table", args=[second_table.pk]) in text
 
 
 def test_what_waits_for_somebody_else_is_not_said_to_wait_for_them(operator: Staff, terms: Any) -> None:

@@ -55,14 +55,14 @@ def opened(olga: Staff, omar: Staff) -> None:
 def form(**values: Any) -> dict[str, Any]:
     """The form as it is shown, with these fields typed otherwise."""
     in_force = house_terms.as_entered(timezone.now())
-    shown: dict[str, Any] = {"effective": "", "comment": ""}
+    form_values: dict[str, Any] = {"effective": "", "comment": ""}
     for name, term in TERMS.items():
         if name in TERM_NAMES:
             continue  # chosen on a page of their own
-        shown[name] = list(in_force[name]) if term.kind == "choices" else typed(term, in_force[name])  # type: ignore[arg-type]
+        form_values[name] = list(in_force[name]) if term.kind == "choices" else typed(term, in_force[name])  # type: ignore[arg-type]
         if term.kind == "flag":
-            shown[name] = "on" if in_force[name] else ""
-    return shown | values
+            form_values[name] = "on" if in_force[name] else ""
+    return form_values | values
 
 
 def test_one_page_shows_what_holds_what_comes_and_who_changed_it(browser: Client, olga: Staff) -> None:
@@ -195,8 +195,8 @@ def test_a_pay_table_is_proposed(opened: None, browser: Client, omar: Staff) -> 
     """Harm: one operator makes the tie pay what they like."""
     address = "/admin/tables/paytable/add/?game=baccarat"
     lines = {"name": "Nine to one", "tie.tie": "9:1"}
-    seen = browser.post(address, lines | {"preview": ""}).context["digest"]
-    answer = browser.post(address, lines | {"seen": seen, "save": "", "confirmed": "on"}, follow=True)
+    digest = browser.post(address, lines | {"preview": ""}).context["digest"]
+    answer = browser.post(address, lines | {"seen": digest, "save": "", "confirmed": "on"}, follow=True)
     assert "waits for a second operator" in answer.content.decode()
     assert not PayTable.objects.exists()
     proposals.approve(Proposal.objects.get(), by=omar)

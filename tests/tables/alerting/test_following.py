@@ -190,8 +190,8 @@ def test_a_new_pin_a_role_and_a_setting_are_told(felt: Hand, boss: Staff) -> Non
     set_(boss, "settings_changed", is_on=True)
     olga = floor.staff(Role.OPERATOR, "olga", "301")
     set_(boss, "pin_reset", is_on=True)
-    shown = codes.ask(boss, "pin", by=olga)
-    codes.confirm(shown.code, by=floor.staff(Role.OPERATOR, "omar", "302"))
+    code = codes.ask(boss, "pin", by=olga)
+    codes.confirm(code.code, by=floor.staff(Role.OPERATOR, "omar", "302"))
     table_settings.change_table(felt.table, {"max_cents": 20_000}, by=olga)
     following.follow()
     [pin] = raised("pin_reset")
@@ -236,9 +236,9 @@ def test_an_alert_goes_up_until_somebody_takes_note_of_it(felt: Hand, boss: Staf
         clock.stand(timezone.now() + timedelta(minutes=minutes))
         minute.look()
         assert Escalation.objects.filter(alert=alert).count() == steps
-    first, *_, last = Escalation.objects.filter(alert=alert).order_by("step")
-    assert (first.level, first.roles) == (2, ["operator", "pit_boss", "surveillance"])
-    assert last.level == 2, "time alone makes nothing a matter for the regulator"
+    escalation, *_, latest = Escalation.objects.filter(alert=alert).order_by("step")
+    assert (escalation.level, escalation.roles) == (2, ["operator", "pit_boss", "surveillance"])
+    assert latest.level == 2, "time alone makes nothing a matter for the regulator"
     alerts.acknowledge(alert, boss.signature, "seen")
     clock.stand(timezone.now() + timedelta(hours=5))
     minute.look()
@@ -313,7 +313,7 @@ def regent(boss: Staff, game: Callable[[Hand], None]) -> Hand:
     return dealer
 
 
-def seen(dealer: Hand) -> None:
+def see_it_through(dealer: Hand) -> None:
     dealer("start_game")
     dealer.cards(6, 7)
     dealer("choose", seat=1, choice="see")
@@ -325,7 +325,7 @@ def seen(dealer: Hand) -> None:
 def test_what_a_seat_pays_in_a_game_for_a_pot_is_its_bet(boss: Staff) -> None:
     """Harm: at a table where players bet against each other nobody hears of a large stake."""
     set_(boss, "large_bet", threshold=800)
-    dealer = regent(boss, seen)
+    dealer = regent(boss, see_it_through)
     stakes = {alert.evidence["cause"]: alert.message for alert in raised("large_bet")}
     assert list(stakes) == ["seat 2"]
     assert re.fullmatch(r"Large bet at Regent.*: seat 2 has paid \d+ in round 1", stakes["seat 2"]), stakes
@@ -336,7 +336,7 @@ def test_what_a_seat_wins_of_the_others_is_a_win(boss: Staff) -> None:
     """Harm: a player takes pot after pot, and neither the floor nor the surveillance is told."""
     set_(boss, "large_win", threshold=800)
     set_(boss, "large_win_shift", threshold=1_600)
-    dealer = regent(boss, seen)
+    dealer = regent(boss, see_it_through)
     [alert] = raised("large_win")
     assert alert.message.endswith("seat 1 won 8 from the others in round 1")
     assert dict(ShiftWin.objects.values_list("seat", "cents")) == {1: 800, 2: -800}
@@ -350,7 +350,7 @@ def test_a_game_for_a_pot_below_the_threshold_raises_nothing(boss: Staff) -> Non
     """Harm: every ante is an alert."""
     set_(boss, "large_bet", threshold=100_001)
     set_(boss, "large_win", threshold=801)
-    regent(boss, seen)
+    regent(boss, see_it_through)
     assert not raised("large_bet")
     assert not raised("large_win")
 

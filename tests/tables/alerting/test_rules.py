@@ -21,7 +21,7 @@ def fact(about: str, number: int | None, table: str = "Rocket 1", game: str = "r
 
 
 @pytest.mark.parametrize(
-    ("rule", "given", "level"),
+    ("rule", "fact", "level"),
     [
         (BET, fact("large_bet", 4_999), None),
         (BET, fact("large_bet", 5_000), 1),
@@ -47,9 +47,9 @@ def fact(about: str, number: int | None, table: str = "Rocket 1", game: str = "r
         (DEFAULTS["relief_due"], fact("relief_due", 60), 0),
     ],
 )
-def test_what_a_rule_makes_of_a_fact(rule: Rule, given: Fact, level: int | None) -> None:
+def test_what_a_rule_makes_of_a_fact(rule: Rule, fact: Fact, level: int | None) -> None:
     """Harm: a limit that is off by one, or a rule for one table that looks at all."""
-    raised = call(rule, given)
+    raised = call(rule, fact)
     assert (raised.level if raised else None) == level
 
 
@@ -69,16 +69,16 @@ FIVE = replace(BET, escalate_minutes=5)
 )  # fmt: skip
 def test_when_an_alert_is_escalated(steps: list[int], minutes: int, due: bool) -> None:
     """Harm: nobody else is told; or the log has an entry a minute all night for one alert."""
-    at = [RAISED + timedelta(minutes=step) for step in steps]
-    assert escalation_due(FIVE, RAISED, at, RAISED + timedelta(minutes=minutes)) is due
-    assert not escalation_due(replace(FIVE, escalate_minutes=0), RAISED, at, RAISED + timedelta(days=9))
+    escalated_at = [RAISED + timedelta(minutes=step) for step in steps]
+    assert escalation_due(FIVE, RAISED, escalated_at, RAISED + timedelta(minutes=minutes)) is due
+    assert not escalation_due(replace(FIVE, escalate_minutes=0), RAISED, escalated_at, RAISED + timedelta(days=9))
 
 
 def test_escalating_adds_people_and_stops_below_the_regulator() -> None:
     """Harm: whoever was told first is told no more; or an idle table becomes a case for the regulator by waiting."""
-    first = escalated(replace(BET, escalate_to=("operator",)), 0, ("pit_boss",))
-    assert first == Call(1, ("operator", "pit_boss"))
-    second = escalated(replace(BET, escalate_to=("operator",)), first.level, first.roles)
+    first_call = escalated(replace(BET, escalate_to=("operator",)), 0, ("pit_boss",))
+    assert first_call == Call(1, ("operator", "pit_boss"))
+    second = escalated(replace(BET, escalate_to=("operator",)), first_call.level, first_call.roles)
     assert second == Call(2, ("operator", "pit_boss", "surveillance"))
     assert escalated(BET, 2, second.roles).level == 2
     assert escalated(BET, 3, second.roles).level == 3

@@ -54,17 +54,17 @@ def test_one_dealer_in_a_hundred_lies_outside_by_chance() -> None:
     chance, flagged, days = random.Random(3), 0, 4_000
     for _ in range(days):
         own = sum(chance.random() < 0.02 for _ in range(200))
-        others = sum(chance.random() < 0.02 for _ in range(1_000))
-        band = bands.of_share([(own + others, 200, 1_200)])
+        house_count = sum(chance.random() < 0.02 for _ in range(1_000))
+        band = bands.of_share([(own + house_count, 200, 1_200)])
         flagged += band is not None and band.places(own) != 0
     assert flagged / days < 0.015
 
 
 def test_a_pace_is_drawn_from_the_others_and_is_the_same_each_time() -> None:
     """Harm: the same day calls a dealer slow on one screen and not on the next."""
-    others = [(60 + place % 7, 1.0) for place in range(30)]
-    band = bands.of_pace([(30, 1.0), (31, 1.0)], others)
-    assert band == bands.of_pace([(30, 1.0), (31, 1.0)], others)
+    paces = [(60 + place % 7, 1.0) for place in range(30)]
+    band = bands.of_pace([(30, 1.0), (31, 1.0)], paces)
+    assert band == bands.of_pace([(30, 1.0), (31, 1.0)], paces)
     assert band is not None
     assert band.places(30.5) == -1
     assert band.places(63) == 0

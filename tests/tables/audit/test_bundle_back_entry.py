@@ -210,7 +210,7 @@ FORGERIES: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_forged_beginning_is_named_by_an_outsider(tmp_path: Path, name: str) -> None:
     """Harm: only the house could tell that one person let the papers be entered."""
-    changes, says = FORGERIES[name]
+    changes, sentence = FORGERIES[name]
     with _bundled(tmp_path) as (night, verified):
         night.clock.stand(timezone.now() + timedelta(minutes=70))
         night._at_table(night.boss.by, BeginBackEntry("power", ago(60), ago(5), "dark", "carl"))
@@ -220,7 +220,7 @@ def test_a_forged_beginning_is_named_by_an_outsider(tmp_path: Path, name: str) -
         _append(night, "outage", "back_entry_begun", night.boss.by.signature, content)
         with pytest.raises(Wrong) as named:
             verified()
-        assert says in str(named.value)
+        assert sentence in str(named.value)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -239,7 +239,7 @@ def test_a_round_that_nobody_announced_is_named_by_an_outsider(tmp_path: Path) -
         assert "type the number of the paper" in str(named.value)
 
 
-def _append(night: Night, subject: str, kind: str, by: str, content: dict[str, Any], **more: Any) -> None:
+def _append(night: Night, subject: str, kind: str, by: str, content: dict[str, Any], **parts: Any) -> None:
     with transaction.atomic():
-        book_log.append(book_log.lock(night.table.book_id), Draft(subject, kind, by, content, **more))
+        book_log.append(book_log.lock(night.table.book_id), Draft(subject, kind, by, content, **parts))
     standing.cache.clear()

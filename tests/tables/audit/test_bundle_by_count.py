@@ -81,10 +81,10 @@ def uncounted(forger: Forger) -> None:
     """The table closes, and nobody counted its rack the second time."""
     bodies = forger.bodies(WHEEL)
     seq = forger.find(WHEEL, "slip", "closer_recounted")
-    kept = [body for body in bodies if body["seq"] != seq]
-    for number, body in enumerate(kept, kept[0]["seq"]):
+    remaining = [body for body in bodies if body["seq"] != seq]
+    for number, body in enumerate(remaining, remaining[0]["seq"]):
         body["seq"] = number
-    forger.chain(WHEEL, kept)
+    forger.chain(WHEEL, remaining)
     name = book_part(bundles.BOOKS.index(WHEEL) + 1, "transfers")
     moved = [row for row in forger.documents(name) if row[1] != seq]
     forger.replace_part(name, [[row[0], row[1] - (row[1] > seq), *row[2:]] for row in moved])
@@ -111,7 +111,7 @@ def test_a_forged_win_and_a_skipped_count_are_found_by_an_outsider(
     lines: list[str] = []
     verifier.verify(path, key=seals.public_of(key), say=lines.append)
     assert any(line.startswith(f"holds  {WHEEL}") for line in lines)
-    for forgery, says in (
+    for forgery, sentence in (
         (told_as_shortage, "its count tells no win"),
         (told_as_loss, "its count tells a win, and rounds do"),
         (brought_back, "30000 came back to a rack"),
@@ -123,7 +123,7 @@ def test_a_forged_win_and_a_skipped_count_are_found_by_an_outsider(
         forger.seal(key)
         with pytest.raises(Wrong) as wrong:
             verifier.verify(forger.write(tmp_path / "forged.zip"), say=lines.append)
-        assert says in str(wrong.value), forgery.__name__
+        assert sentence in str(wrong.value), forgery.__name__
 
 
 # --- by themselves ----------------------------------------------------------------------------------------------
@@ -144,6 +144,6 @@ def test_an_open_table_is_not_set_to_another_way_of_winning() -> None:
     """Harm: a shortage of the evening becomes the win of another game overnight."""
     before, after = settings("rocket"), settings("counted", **ROULETTE)
     by_count.refuse_change(Standing(), before, after)
-    for one, other in ((before, after), (after, before)):
+    for old, new in ((before, after), (after, before)):
         with pytest.raises(Misconduct, match="win is known in another way"):
-            by_count.refuse_change(Standing(is_open=True), one, other)
+            by_count.refuse_change(Standing(is_open=True), old, new)

@@ -34,12 +34,12 @@ def day_after(clock: Clock) -> None:
     sealing.seal_finished()
 
 
-def checked(folder: Path, first: date, last: date) -> str:
+def checked(folder: Path, first_day: date, last_day: date) -> str:
     """What the verifier says of the bundle of these days."""
-    (folder / "bundle.zip").write_bytes(exported(first, last))
-    said: list[str] = []
-    verifier.verify(folder / "bundle.zip", say=said.append)
-    return "\n".join(said)
+    (folder / "bundle.zip").write_bytes(exported(first_day, last_day))
+    lines: list[str] = []
+    verifier.verify(folder / "bundle.zip", say=lines.append)
+    return "\n".join(lines)
 
 
 @pytest.fixture
@@ -115,9 +115,9 @@ def test_games_for_a_pot_from_a_house_shoe_hold(
 
 def enter(dealer: Hand, players: list[Player], draw: random.Random) -> None:
     """A choice of somebody who is asked, or what the dealer is to do."""
-    asked = [player for player in players if player.choices]
-    if not asked:
+    choosers = [player for player in players if player.choices]
+    if not choosers:
         step(dealer, draw)
         return
     with contextlib.suppress(Refused):
-        asked[0].chooses(draw.choice(asked[0].choices))
+        choosers[0].chooses(draw.choice(choosers[0].choices))

@@ -42,21 +42,21 @@ def days(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     key_file = tmp_path / "audit.pem"
     seals.make_key(key_file)
     with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
-        first, second = floor.dealt(options={"decks": 6})[0].table, floor.table("Rocket 2")
+        rocket1, rocket2 = floor.dealt(options={"decks": 6})[0].table, floor.table("Rocket 2")
         olga = floor.staff(Role.OPERATOR, "olga", "301")
-        for pit, table in (("Pit 1", first), ("Pit 2", second)):
+        for pit, table in (("Pit 1", rocket1), ("Pit 2", rocket2)):
             pits.set_section(PitSectionSet(pit=pit, tables=(table.name,)), by=olga)
         posts.set_post(Wanted("bella", ("Pit 2",)), by=olga)
         staffing.change_staff(Staff.objects.get(username="bella"), {"name": "Bella Bauer"}, by=olga)
         clock.pass_until(timezone.now() + timedelta(minutes=1))
         bella = Staff.objects.get(username="bella")
         posts.take_over("Pit 1", timezone.now() + timedelta(hours=1), "Ann is ill", by=bella)
-        lock(first, "bella")
+        lock(rocket1, "bella")
         honest = _sealed(tmp_path / "honest.zip", clock, ONE)
         with monkeypatch.context() as past:
             past.setattr(posts, "refuse_any", lambda *_: None)
             unlock = inputs.UnlockRack("It is over", second=floor.staff(Role.SECURITY, "sid", "401").username)
-            dealing.record(first, unlock, by=bella, key=uuid.uuid4(), expected_seq=None)
+            dealing.record(rocket1, unlock, by=bella, key=uuid.uuid4(), expected_seq=None)
         forged = _sealed(tmp_path / "forged.zip", clock, TWO)
         return {"honest": honest, "forged": forged}
 

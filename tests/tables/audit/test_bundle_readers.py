@@ -56,8 +56,8 @@ def days(transactional_db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         device.reads(5)
         clock.pass_until(hours.span(TWO)[1] + timedelta(hours=1))
         sealing.seal_finished()
-        for name, first, last in (("first", ONE, ONE), ("second", TWO, TWO), ("both", ONE, TWO)):
-            (tmp_path / f"{name}.zip").write_bytes(exported(first, last))
+        for name, first_day, last_day in (("first", ONE, ONE), ("second", TWO, TWO), ("both", ONE, TWO)):
+            (tmp_path / f"{name}.zip").write_bytes(exported(first_day, last_day))
     return tmp_path
 
 
@@ -116,14 +116,14 @@ def test_two_messages_that_change_places_are_named(days: Path) -> None:
     """Harm: two cards go to each other's seats after the fact."""
     forger = Forger(days / "first.zip")
     bodies = forger.bodies(TABLE)
-    one, other = (body for body in bodies if body["content"].get("read") in (2, 3))
+    message, neighbour = (body for body in bodies if body["content"].get("read") in (2, 3))
     for part in ("content", "key"):
-        one[part], other[part] = other[part], one[part]
+        message[part], neighbour[part] = neighbour[part], message[part]
     forger.chain(TABLE, bodies)
     forger.seal(seals.load_key(days / "audit.pem"))
     with pytest.raises(Wrong) as wrong:
         verifier.verify(forger.write(days / "forged.zip"), say=lambda line: None)
-    assert f"entry {one['seq']}: it is message 3 of a card reader, and 2 was due" in str(wrong.value)
+    assert f"entry {message['seq']}: it is message 3 of a card reader, and 2 was due" in str(wrong.value)
 
 
 def test_a_disagreement_that_nobody_settled_is_named(days: Path) -> None:

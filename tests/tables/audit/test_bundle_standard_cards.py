@@ -52,9 +52,9 @@ def test_two_days_of_all_five_games_hold_for_an_outsider(tmp_path: Path) -> None
             clock.pass_until(hours.span(day)[1] + timedelta(hours=1))
             sealing.seal_finished()
         paths = []
-        for name, first, last in (("first", ONE, ONE), ("second", TWO, TWO)):
+        for name, first_day, last_day in (("first", ONE, ONE), ("second", TWO, TWO)):
             paths.append(tmp_path / f"{name}.zip")
-            paths[-1].write_bytes(exported(first, last))
+            paths[-1].write_bytes(exported(first_day, last_day))
     public = seals.public_of(seals.load_key(key_file))
     for path in paths:
         lines: list[str] = []

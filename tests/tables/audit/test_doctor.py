@@ -37,11 +37,11 @@ def part(name: str) -> Part:
     return next(part for part in doctor.parts() if part.name == name)
 
 
-def is_wrong(name: str, says: str) -> Part:
+def is_wrong(name: str, sentence: str) -> Part:
     """The part, which is wrong, says so and says what to do."""
     named = part(name)
     assert named.state == State.WRONG, named
-    assert says in named.says, named
+    assert sentence in named.says, named
     assert named.do, named
     return named
 
@@ -228,8 +228,8 @@ def houses(tmp_path: Path, settings: Any) -> Iterator[Any]:
     """Makes houses whose certificates end when a test likes."""
     servers = []
 
-    def house(left: timedelta) -> None:
-        servers.append(serve(tmp_path, datetime.now(UTC) + left))
+    def house(validity: timedelta) -> None:
+        servers.append(serve(tmp_path, datetime.now(UTC) + validity))
         settings.TLS = True
         settings.HOUSE_ADDRESS = f"https://localhost:{servers[-1].server_port}"
         settings.HOUSE_CA_FILE = str(tmp_path / "chain.pem")

@@ -43,8 +43,8 @@ def report(*, whole: bool = True, days_ago: int = 0) -> Report:
     return exceptions.of_day(hours.day_of(timezone.now()) - timedelta(days=days_ago), whole=whole)
 
 
-def under(name: str, found: Report) -> list[str]:
-    return [line.says for heading in found.headings if heading.matter.name == name for line in heading.lines]
+def under(name: str, shown_report: Report) -> list[str]:
+    return [line.says for heading in shown_report.headings if heading.matter.name == name for line in heading.lines]
 
 
 def test_what_was_taken_back_is_told_with_its_round(hands: tuple[Hand, Hand]) -> None:
@@ -56,7 +56,7 @@ def test_what_was_taken_back_is_told_with_its_round(hands: tuple[Hand, Hand]) ->
 
 def test_the_floor_is_not_told_of_people(hands: tuple[Hand, Hand]) -> None:
     """Harm: whoever runs the floor reads who was locked out, and when an operator made an emergency code."""
-    assert any("Dora works here now" in says for says in under("people", report()))
+    assert any("Dora works here now" in sentence for sentence in under("people", report()))
     floors = report(whole=False)
     assert not {heading.matter.name for heading in floors.headings} & {"people", "lock_outs", "terminals", "keys"}
     assert under("take_backs", floors)
@@ -84,7 +84,7 @@ def test_settings_and_voids_are_told(hands: tuple[Hand, Hand]) -> None:
     signs(dealer.table, floor.crew("requested"), inputs.BeginSlip("fill", ((100, 20),)))
     slip = standing.of(dealer.table).slips[-1].name
     signs(dealer.table, floor.crew("issued"), inputs.VoidSlip(slip, "Wrong table"))
-    assert any("Wrong table" in says for says in under("voids", report()))
+    assert any("Wrong table" in sentence for sentence in under("voids", report()))
     assert under("settings", report())
 
 

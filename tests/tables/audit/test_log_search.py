@@ -102,11 +102,11 @@ def test_words_are_looked_for_so_far_and_the_page_says_how_far(
     """Harm: a search that reads ten years of words in one request; or one that stopped and looks complete."""
     monkeypatch.setattr(log_search, "MOST_LOOKED_AT", 4)
     monkeypatch.setattr(log_search, "AT_ONCE", 4)
-    wanted = Wanted(text="no such words", table=hands[0].table.pk)
-    page = search(wanted, whole=True)
+    query = Wanted(text="no such words", table=hands[0].table.pk)
+    page = search(query, whole=True)
     assert (page.hits, page.looked_at) == ([], 4)
     assert page.older is not None
-    assert search(wanted, before=page.older, whole=True).looked_at == 4
+    assert search(query, before=page.older, whole=True).looked_at == 4
 
 
 def test_inputs_of_rounds_are_not_searched_without_an_end(hands: tuple[Hand, Hand]) -> None:
@@ -135,10 +135,10 @@ def test_of_a_game_that_goes_on_only_what_everyone_saw_is_found() -> None:
     assert current is not None
     assert current.secret
     assert not current.over
-    shown = {hit.entry.seq: hit.says for hit in found(table=dealer.table.pk, round=current.number)}
-    page = {entry.seq: says for entry, says in log_page(dealer.table.book_id)}
-    assert shown
-    assert shown == {seq: says for seq, says in page.items() if seq in shown}
+    told_of = {hit.entry.seq: hit.says for hit in found(table=dealer.table.pk, round=current.number)}
+    page = {entry.seq: sentence for entry, sentence in log_page(dealer.table.book_id)}
+    assert told_of
+    assert told_of == {seq: sentence for seq, sentence in page.items() if seq in told_of}
 
 
 def log_page(book: int) -> list[tuple[Any, str]]:

@@ -363,9 +363,9 @@ def test_each_forgery_is_named(casino: Strict, name: str) -> None:
     casino.fill()
     forger, begins = forgery(casino), next_seq()
     forger.fill(casino.signer)
-    seq, what = fault("Rocket 1")
+    seq, fault_text = fault("Rocket 1")
     assert seq == begins
-    assert sentence in what
+    assert sentence in fault_text
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 

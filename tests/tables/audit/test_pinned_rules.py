@@ -37,13 +37,13 @@ def fault(hand: Hand) -> tuple[int, str] | None:
 @pytest.mark.django_db
 def test_the_first_entry_names_the_rules_and_the_last_one_the_end(over: Hand) -> None:
     """Harm: nothing says by which rules a round was dealt, years later."""
-    (_, first), *between, (_, last) = plays(over)
-    assert first.opening is not None
-    assert first.opening.version == rules_version(GAMES["rocket"])
+    (_, first_play), *between, (_, last_play) = plays(over)
+    assert first_play.opening is not None
+    assert first_play.opening.version == rules_version(GAMES["rocket"])
     assert {event.end for _, event in between} == {None}
     current = over.now.round
     assert current is not None
-    assert last.end == end_of(current.game, current.state, current.opening.seats)
+    assert last_play.end == end_of(current.game, current.state, current.opening.seats)
     assert fault(over) is None
 
 
@@ -52,18 +52,18 @@ def test_rules_of_another_version_are_named(over: Hand, monkeypatch: pytest.Monk
     """Harm: an engine with new rules proves old rounds by them, or calls their dealers forgers."""
     (seq, _), *_ = plays(over)
     monkeypatch.setattr(ROCKET, "version", ROCKET.version + 1)
-    found = fault(over)
-    assert found is not None
-    assert found[0] == seq
-    assert "version" in found[1]
+    breach = fault(over)
+    assert breach is not None
+    assert breach[0] == seq
+    assert "version" in breach[1]
 
 
 @pytest.mark.django_db
 def test_a_rule_that_was_changed_without_a_word_is_found(over: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: a change of engine tells an old round otherwise in something that no payout shows, and nobody notices."""
-    left = ROCKET.cards_left
-    monkeypatch.setattr(ROCKET, "cards_left", lambda self, state: left(self, state) - 1)
-    found = fault(over)
-    assert found is not None
-    assert found[0] == plays(over)[-1][0]
-    assert "ended with the state" in found[1]
+    cards_left = ROCKET.cards_left
+    monkeypatch.setattr(ROCKET, "cards_left", lambda self, state: cards_left(self, state) - 1)
+    breach = fault(over)
+    assert breach is not None
+    assert breach[0] == plays(over)[-1][0]
+    assert "ended with the state" in breach[1]

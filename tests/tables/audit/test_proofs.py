@@ -73,10 +73,10 @@ def test_a_flipped_byte_is_found_and_its_entry_named(floor: Hand, intruder: Intr
     assert (fault.book, fault.seq) == ("Rocket 1", seq)
 
 
-@pytest.mark.parametrize("where", ["middle", "last"])
-def test_a_dropped_row_is_found_and_named(floor: Hand, intruder: Intruder, where: str) -> None:
+@pytest.mark.parametrize("place", ["middle", "last"])
+def test_a_dropped_row_is_found_and_named(floor: Hand, intruder: Intruder, place: str) -> None:
     """An input that nobody should see any more, the very last one included."""
-    seq = play_entries(floor)[3] if where == "middle" else floor.now.seq
+    seq = play_entries(floor)[3] if place == "middle" else floor.now.seq
     intruder("DELETE FROM ledger_logentry WHERE book_id = %s AND seq = %s", floor.table.book_id, seq)
     fault = proof(floor).fault
     assert fault is not None
@@ -85,12 +85,12 @@ def test_a_dropped_row_is_found_and_named(floor: Hand, intruder: Intruder, where
 
 def test_two_swapped_rows_are_found_and_the_first_named(floor: Hand, intruder: Intruder) -> None:
     """Two cards in the other order make another round."""
-    first, second = play_entries(floor)[3:5]
-    for old, new in ((first, -1), (second, first), (-1, second)):
+    seq, next_seq = play_entries(floor)[3:5]
+    for old, new in ((seq, -1), (next_seq, seq), (-1, next_seq)):
         intruder("UPDATE ledger_logentry SET seq = %s WHERE book_id = %s AND seq = %s", new, floor.table.book_id, old)
     fault = proof(floor).fault
     assert fault is not None
-    assert fault.seq == first
+    assert fault.seq == seq
 
 
 @pytest.mark.parametrize(

@@ -130,12 +130,12 @@ def at_work() -> Iterator[Intruder]:
 
 def verified() -> str:
     """What `manage.py verify` says that does not hold; empty where all of it holds, and then it ends well."""
-    says = StringIO()
+    output = StringIO()
     with suppress(SystemExit):
-        call_command("verify", stdout=says, no_color=True)
-    if "DOES NOT HOLD" in says.getvalue():
-        return says.getvalue()
-    assert "rows of 36 kinds are what it says" in says.getvalue()
+        call_command("verify", stdout=output, no_color=True)
+    if "DOES NOT HOLD" in output.getvalue():
+        return output.getvalue()
+    assert "rows of 36 kinds are what it says" in output.getvalue()
     return ""
 
 
@@ -399,14 +399,14 @@ TAMPERINGS: dict[str, tuple[str, str]] = {
 def test_every_tampering_is_found_and_named(house: Hand) -> None:
     """Harm: what the house goes by is changed behind the log, and the proof of the log says that all is well."""
     missed = {}
-    for deed, (sql, says) in TAMPERINGS.items():
+    for deed, (sql, sentence) in TAMPERINGS.items():
         with at_work() as intruder:
             intruder(sql)
             with connection.cursor() as cursor:
                 cursor.execute("SET LOCAL session_replication_role = origin")
-            found = verified()
-        if says not in found:
-            missed[deed] = [line for line in found.splitlines() if line.startswith("DOES NOT HOLD")]
+            report = verified()
+        if sentence not in report:
+            missed[deed] = [line for line in report.splitlines() if line.startswith("DOES NOT HOLD")]
     assert not missed, missed
     assert verified() == "", "each was undone"
 
@@ -419,16 +419,16 @@ def test_what_is_set_up_and_decided_is_no_difference(house: Hand) -> None:
     olga, tess = Staff.objects.get(username="olga"), Staff.objects.get(username="tess")
     staffing.change_staff(tess, {"role": Role.PIT_BOSS, "name": "Tess T."}, by=olga)  # her PIN goes with the role
     boss, pin, terminal = Staff.objects.get(username="bella"), "741963", Terminal.objects.get(name="Tablet 1")
-    shown = codes.ask(tess, "pin", by=olga)
-    halves = (shown.first, codes.confirm(shown.code, by=boss).second)
+    code = codes.ask(tess, "pin", by=olga)
+    halves = (code.first, codes.confirm(code.code, by=boss).second)
     making.make_pin(terminal, "104", halves, pin, pin)
     staffing.change_staff(tess, {"is_active": False}, by=olga)
     making.change_password(olga, new="another password of some length")
     passkeys.withdraw(Passkey.objects.get(), by=olga)
     olga = staffing.change_staff(olga, {"badge": None}, by=olga)
     omar = Staff.objects.create_superuser("omar", "a password of some length", name="Omar")
-    first, second = emergency.make(omar), emergency.make(olga)
-    emergency.use(first, second, address=None)
+    half, other_half = emergency.make(omar), emergency.make(olga)
+    emergency.use(half, other_half, address=None)
     emergency.make(omar)
     staffing.change_staff(omar, {"role": Role.AUDITOR}, by=olga)
     codes.ask(omar, "password", by=olga)

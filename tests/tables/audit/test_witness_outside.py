@@ -153,7 +153,7 @@ def heads_body(leaves: list[bytes], leaf: HeadsLeaf, heads: Heads) -> bytes:
 
 def test_it_names_the_book_that_lost_something_though_the_tree_grew(witness: Witness) -> None:
     """Harm: a tree that only grows, over books that shrink."""
-    digest, other = "aa" * 32, "bb" * 32
+    digest, changed_digest = "aa" * 32, "bb" * 32
     leaves: list[bytes] = []
 
     def grow(heads: Heads, sealed: tuple[int, str] | None = None) -> Answer:
@@ -164,14 +164,14 @@ def test_it_names_the_book_that_lost_something_though_the_tree_grew(witness: Wit
 
     assert grow({"house": (5, digest), "Rocket 1": (9, digest)}, (3, digest)).status == HTTPStatus.OK
     lost = [
-        (grow({"house": (6, other), "Rocket 1": (8, digest)}, (3, digest)), "Rocket 1 went up to entry 9"),
-        (grow({"house": (6, other)}, (3, digest)), "Rocket 1 is missing"),
+        (grow({"house": (6, changed_digest), "Rocket 1": (8, digest)}, (3, digest)), "Rocket 1 went up to entry 9"),
+        (grow({"house": (6, changed_digest)}, (3, digest)), "Rocket 1 is missing"),
         (grow({"house": (6, digest)}, (3, digest)), "house, entry 6: it is another entry"),
         (grow({"house": (7, digest)}, (2, digest)), "day 3 was sealed, and is not any more"),
     ]
-    for answer, says in lost:
+    for answer, sentence in lost:
         assert answer.status == HTTPStatus.UNPROCESSABLE_ENTITY
-        assert says in answer.body
+        assert sentence in answer.body
     leaf = HeadsLeaf(4, "2026-11-23T12:00:00.000000Z", 1, root_of({"house": (9, digest)}), None)
     assert witness.add_heads(heads_body(leaves, leaf, {"house": (9, digest)})).status == HTTPStatus.UNPROCESSABLE_ENTITY
     assert witness.add_heads(b"{}").status == HTTPStatus.BAD_REQUEST

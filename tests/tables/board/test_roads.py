@@ -261,14 +261,14 @@ def test_a_shoe_without_a_hand_has_empty_roads() -> None:
 def test_dragon_tiger_has_the_roads_of_baccarat() -> None:
     """Harm: the house's other game of two sides has another road for the same shoe."""
     names: dict[Winner, Winner] = {"player": "dragon", "banker": "tiger", "tie": "tie"}
-    shoe, other = roads(SHOE), roads([Hand(names[hand.winner]) for hand in SHOE])
+    shoe, dragon_roads = roads(SHOE), roads([Hand(names[hand.winner]) for hand in SHOE])
     assert [(cell.row, cell.column, cell.ties) for cell in shoe.big_road] == [
-        (cell.row, cell.column, cell.ties) for cell in other.big_road
+        (cell.row, cell.column, cell.ties) for cell in dragon_roads.big_road
     ]
-    assert {cell.kind for cell in other.big_road} == {"dragon", "tiger"}
-    assert other.big_eye_boy == shoe.big_eye_boy
-    assert other.small_road == shoe.small_road
-    assert other.cockroach_pig == shoe.cockroach_pig
+    assert {cell.kind for cell in dragon_roads.big_road} == {"dragon", "tiger"}
+    assert dragon_roads.big_eye_boy == shoe.big_eye_boy
+    assert dragon_roads.small_road == shoe.small_road
+    assert dragon_roads.cockroach_pig == shoe.cockroach_pig
 
 
 # --- Whatever is dealt -------------------------------------------------------------------------------------------
@@ -327,19 +327,19 @@ def test_a_derived_road_has_an_entry_for_each_hand_from_its_beginning_on(hands: 
 def test_a_run_goes_down_as_far_as_it_can_and_then_to_the_right(hands: list[Hand]) -> None:
     """Harm: entries of a run stand apart, so it is read as two; or it turns off where it had room."""
     for road in all_roads(roads(hands))[1:]:
-        taken: set[tuple[int, int]] = set()
+        occupied: set[tuple[int, int]] = set()
         top = -1
         for run in _columns(road):
-            first = run[0]
-            assert first.row == 0
-            assert first.column == next(c for c in range(top + 1, 10_000) if (0, c) not in taken)
+            top_cell = run[0]
+            assert top_cell.row == 0
+            assert top_cell.column == next(c for c in range(top + 1, 10_000) if (0, c) not in occupied)
             for cell, following in pairwise(run):
-                falls = cell.column == first.column and cell.row + 1 < ROWS
-                falls = falls and (cell.row + 1, cell.column) not in taken
+                falls = cell.column == top_cell.column and cell.row + 1 < ROWS
+                falls = falls and (cell.row + 1, cell.column) not in occupied
                 step = (following.row - cell.row, following.column - cell.column)
                 assert step == ((1, 0) if falls else (0, 1))
-            taken |= {(cell.row, cell.column) for cell in run}
-            top = first.column
+            occupied |= {(cell.row, cell.column) for cell in run}
+            top = top_cell.column
 
 
 def _columns(road: Road) -> Iterator[list[Cell]]:

@@ -41,26 +41,26 @@ def morning(clock: Clock) -> datetime:
 def book(morning: datetime) -> Iterator[Book]:
     """A house with one table, and cash for 1,000 in the cage."""
     floor.table()
-    there = set(Staff.objects.values_list("username", flat=True))
-    for name in ROLES.keys() - there:
+    usernames = set(Staff.objects.values_list("username", flat=True))
+    for name in ROLES.keys() - usernames:
         floor.staff(ROLES[name], name)
     house_terms.forget()
     yield Book.objects.get(name=HOUSE)
     house_terms.forget()
 
 
-def who(name: str) -> Staff:
+def crew_member(name: str) -> Staff:
     return Staff.objects.get(username=name)
 
 
 def count(cents: int, series: str = "cagecash") -> str:
     chips = ((100, cents // 100),)
-    slip = cage_desk.sign(BeginSlip(series, chips), by=who("cora"), key=uuid.uuid4())
-    return cage_desk.sign(SignSlip(slip, "recounted", chips), by=who("mona"), key=uuid.uuid4())
+    slip = cage_desk.sign(BeginSlip(series, chips), by=crew_member("cora"), key=uuid.uuid4())
+    return cage_desk.sign(SignSlip(slip, "recounted", chips), by=crew_member("mona"), key=uuid.uuid4())
 
 
 def sell(cents: int) -> None:
-    cage_desk.sell(cents, by=who("cora"), key=uuid.uuid4())
+    cage_desk.sell(cents, by=crew_member("cora"), key=uuid.uuid4())
 
 
 def states(day: Any) -> list[tuple[str, str, bool]]:
@@ -74,8 +74,8 @@ def owed() -> list[tuple[str, str, bool]]:
 
 
 def closes(day: Any) -> DayClosed:
-    proposal = closing.propose(day, by=who("pam"))
-    close = closing.close(day, by=who("olga"), digest=proposal.digest)
+    proposal = closing.propose(day, by=crew_member("pam"))
+    close = closing.close(day, by=crew_member("olga"), digest=proposal.digest)
     return read_as(DayClosed, bytes(LogEntry.objects.get(book__name=HOUSE, seq=close.seq).body))
 
 
@@ -129,8 +129,8 @@ def test_a_count_that_comes_to_nothing_is_none(book: Book, morning: datetime, cl
     """Harm: two people who disagree have counted the shift."""
     shifts = hours.shifts_of(hours.day_of(morning))
     clock.stand(shifts[0].end)
-    slip = cage_desk.sign(BeginSlip("cagecash", ((100, 999),)), by=who("cora"), key=uuid.uuid4())
-    cage_desk.sign(SignSlip(slip, "recounted", ((100, 1_000),)), by=who("mona"), key=uuid.uuid4())
+    slip = cage_desk.sign(BeginSlip("cagecash", ((100, 999),)), by=crew_member("cora"), key=uuid.uuid4())
+    cage_desk.sign(SignSlip(slip, "recounted", ((100, 1_000),)), by=crew_member("mona"), key=uuid.uuid4())
     assert owed() == [("bank", "Day", False)]
 
 
@@ -158,7 +158,7 @@ def test_a_house_may_keep_a_day_open_for_a_shift(
     assert len(closing.problems(cash_shifts.day(day))) == 3
     monkeypatch.setattr(cash_terms, "close_needs_shift_counts", lambda: True)
     with pytest.raises(Refused, match="was not counted at the end of the shift: two people count it") as refused:
-        closing.propose(day, by=who("pam"))
+        closing.propose(day, by=crew_member("pam"))
     assert refused.value.code == "day_open"
     count(100_000)
     assert [row["state"] for row in closes(day).cash_by_shift or () if row["place"] == "bank"] == ["late"] * 3
@@ -175,8 +175,8 @@ def test_a_shift_that_two_people_invented_is_found(
     count(100_000)
     content = closing._figures(day)._asdict()
     by_shift = [content["cash_by_shift"][0] | changed, *content["cash_by_shift"][1:]]
-    says = proofs_of(day, content | {"cash_by_shift": by_shift})
-    assert says.startswith(f"Day cage's cash: its {next(iter(changed))} is")
+    fault_text = proofs_of(day, content | {"cash_by_shift": by_shift})
+    assert fault_text.startswith(f"Day cage's cash: its {next(iter(changed))} is")
 
 
 def test_shifts_left_out_of_a_later_close_are_found(book: Book, morning: datetime, clock: Clock) -> None:
@@ -196,11 +196,11 @@ def proofs_of(day: Any, content: dict[str, Any]) -> str:
     """What the proof says of a close of these figures: behind the words on figures that are not those of the day."""
     figures = (content["figures"], content["cash"], content.get("cash_by_shift"))
     content = content | {"digest": closing.digest_of(content["day"], *figures)}
-    pam, olga = who("pam"), who("olga")
+    pam, olga = crew_member("pam"), crew_member("olga")
     log.append(house.lock(), Draft("day", "proposed", pam.signature, content | closing._person(pam)))
-    first = closing.proposal(day)
-    assert first is not None
-    signed = {"proposal": first.seq, "proposed_by": "pam", "adjusts": []}
+    proposal = closing.proposal(day)
+    assert proposal is not None
+    signed = {"proposal": proposal.seq, "proposed_by": "pam", "adjusts": []}
     entry = log.append(house.lock(), Draft("day", "closed", olga.signature, content | closing._person(olga) | signed))
     DayClose.objects.create(day=day, seq=entry.seq, proposed_by="pam", closed_by="olga", at=timezone.now())
     fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
@@ -214,7 +214,7 @@ def test_a_shift_that_waits_for_its_count_is_not_shown_to_who_may_count_it(
     """Harm: the counter reads on the report what the count is to find; or nobody sees a shift that was counted."""
     day, shifts = hours.day_of(morning), hours.shifts_of(hours.day_of(morning))
     clock.stand(shifts[0].end + timedelta(minutes=10))
-    client = floor.client(who("pam"))
+    client = floor.client(crew_member("pam"))
     page = f"/pit/reports/?day={day}"
     assert "By shift" not in client.get(page).text
     count(95_000)

@@ -45,24 +45,24 @@ def _fill(dealer: Hand, chips: Chips) -> None:
         floor.signs(dealer.table, dealer.by if stage == "received" else floor.crew(stage), SignSlip(slip, stage))
 
 
-def now() -> Inventory:
+def todays() -> Inventory:
     return inventory.on(hours.day_of(timezone.now()))
 
 
 def stock(name: str) -> inventory.Stock:
-    return next(stock for stock in now().stocks if stock.name == name)
+    return next(stock for stock in todays().stocks if stock.name == name)
 
 
-def holds_the_ledger(taken: Inventory, *tables: Table) -> None:
+def holds_the_ledger(stock_taking: Inventory, *tables: Table) -> None:
     """Every stock is worth what the ledger says, to the cent, and so is what is out."""
-    assert {stock.name: stock.total_cents for stock in taken.stocks} == {
+    assert {stock.name: stock.total_cents for stock in stock_taking.stocks} == {
         "Vault": ledger("vault"),
         "Cage": ledger("cage"),
         "On the way": ledger("transit"),
         **{table.name: ledger("rack", table) for table in tables},
     }
-    assert taken.agrees
-    assert sum(line.out_cents for line in taken.lines) + taken.out.odd_cents == taken.out_cents
+    assert stock_taking.agrees
+    assert sum(line.out_cents for line in stock_taking.lines) + stock_taking.out.odd_cents == stock_taking.out_cents
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -77,7 +77,7 @@ def test_after_a_random_day_every_chip_is_somewhere(seed: int) -> None:
         "cashier": floor.staff(Role.CASHIER, "cosima"),
         "other_cashier": floor.staff(Role.CASHIER, "claudio"),
     }
-    holds_the_ledger(now(), dealer.table)
+    holds_the_ledger(todays(), dealer.table)
     for number in range(4):
         bundles.play(dealer, chance, 12)
         chips = ((500, chance.randint(1, 9)), (100, chance.randint(0, 9)))
@@ -87,13 +87,13 @@ def test_after_a_random_day_every_chip_is_somewhere(seed: int) -> None:
         if number == 1:
             floor.signs(dealer.table, people["boss"], BeginSlip("credit", ((500, 3),)))
             bundles.count_cage(people)
-        holds_the_ledger(now(), dealer.table)
+        holds_the_ledger(todays(), dealer.table)
     slip = bundles.credit(dealer, people, bundles.STAGES[:4])
     assert stock("On the way").holding.pieces == {10_000: 3}
     floor.signs(dealer.table, people["cashier"], VoidSlip(slip, "not needed"))
     floor.signs(dealer.table, floor.staff(Role.AUDITOR, "ada"), SignSlip(slip, "voided"))
     assert stock("On the way").holding.pieces == {}
-    holds_the_ledger(now(), dealer.table)
+    holds_the_ledger(todays(), dealer.table)
 
 
 def test_papers_and_counts_tell_pieces_for_certain() -> None:
@@ -127,7 +127,7 @@ def test_a_rack_stays_certain_through_buy_ins_as_the_screen_shows_them() -> None
     assert stock(dealer.table.name).holding.is_certain
     dealer("sell_chips", amount_cents=1_000)
     assert not stock(dealer.table.name).holding.is_certain, "nobody said which"
-    holds_the_ledger(now(), dealer.table)
+    holds_the_ledger(todays(), dealer.table)
     assert proofs.verify(dealer.table.book).fault is None
 
 
@@ -142,12 +142,12 @@ def test_a_change_says_what_the_rack_gave_and_guesses_what_it_took() -> None:
     assert (holding.certain[100], holding.certain[500]) == (before.certain[100] + 20, before.certain[500] - 4)
     assert holding.total_cents == before.total_cents
     dealer("change_chips", amount_cents=500, up=False, as_shown=True)
-    shown = stock(dealer.table.name).holding
-    assert not shown.is_certain_of(500), "which chips the player gave, nobody said"
-    assert shown.certain[100] == holding.certain[100] - 5
+    rack = stock(dealer.table.name).holding
+    assert not rack.is_certain_of(500), "which chips the player gave, nobody said"
+    assert rack.certain[100] == holding.certain[100] - 5
     dealer("change_chips", amount_cents=500, up=True)
     assert stock(dealer.table.name).holding.total_cents == before.total_cents
-    holds_the_ledger(now(), dealer.table)
+    holds_the_ledger(todays(), dealer.table)
     assert proofs.verify(dealer.table.book).fault is None
     for wrong, code in (({"takes": ((100, 3),)}, "bad_amount"), ({"gives": ((700, 1),)}, "unknown_chip")):
         with pytest.raises(Refused) as refused:
@@ -208,16 +208,16 @@ def test_a_days_inventory_stays_what_it_was(clock: Clock) -> None:
     before = inventory.on(today)
     cage_desk.sell(5_000, chips=((500, 10),), by=floor.staff(Role.CASHIER, "carmen"), key=uuid4())
     assert inventory.on(today) == before
-    assert now() != before
+    assert todays() != before
 
 
 def test_more_tables_take_no_more_statements() -> None:
     """Harm: a report that takes minutes on a floor of forty tables."""
     floor.table()
     with CaptureQueriesContext(connection) as queries:
-        now()
+        todays()
     for number in range(2, 5):
         floor.table(f"Rocket {number}")
     with CaptureQueriesContext(connection) as second:
-        now()
+        todays()
     assert len(second) == len(queries)

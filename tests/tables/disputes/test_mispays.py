@@ -203,14 +203,14 @@ def test_the_rounds_of_a_span_and_no_others_are_looked_at() -> None:
         dealer.bets(seat1=2_000)
         dealer.cards(8, 10, 9, 10)
         dealer.pay()
-    (first, second) = rack_history.dealt_rounds(dealer.table.book_id, 1, 2, 0, dealer.now.seq)
-    assert [(payout.seat, payout.net_cents) for payout in first.payouts] == [(1, 2_000)]
+    (round_1, round_2) = rack_history.dealt_rounds(dealer.table.book_id, 1, 2, 0, dealer.now.seq)
+    assert [(payout.seat, payout.net_cents) for payout in round_1.payouts] == [(1, 2_000)]
     assert [suspect.round for suspect in mispays.find(dealer.table, -2_000, 0, dealer.now.seq).suspects] == [2, 1]
-    later = mispays.find(dealer.table, -2_000, first.seq, dealer.now.seq)
+    later = mispays.find(dealer.table, -2_000, round_1.seq, dealer.now.seq)
     assert ([suspect.round for suspect in later.suspects], later.rounds) == ([2], 1)
-    before = mispays.find(dealer.table, -2_000, first.seq, second.seq - 1)
+    before = mispays.find(dealer.table, -2_000, round_1.seq, round_2.seq - 1)
     assert (before.suspects, before.rounds) == ((), 0)
-    assert second.seq > first.seq
+    assert round_2.seq > round_1.seq
 
 
 @pytest.mark.django_db
@@ -446,19 +446,19 @@ def test_a_round_that_somebody_looked_at_twice_comes_first(mark: str) -> None:
     rounds = three_alike()
     assert mispays.suspects(rounds, [], 2_000, VALUES)[0].round == 30
     rounds[0] = replace(rounds[0], marks=frozenset({mark}))
-    first, second, _ = mispays.suspects(rounds, [], 2_000, VALUES)
-    assert first.round == 10
-    assert first.weight == pytest.approx(second.weight * (10 if mark == round_evidence.DISPUTED else 5))
-    assert first.reasons
+    suspect, runner_up, _ = mispays.suspects(rounds, [], 2_000, VALUES)
+    assert suspect.round == 10
+    assert suspect.weight == pytest.approx(runner_up.weight * (10 if mark == round_evidence.DISPUTED else 5))
+    assert suspect.reasons
 
 
 def test_a_round_beside_one_with_a_take_back_is_likelier() -> None:
     """Harm: whoever is put out of step is so for a while, and nobody looks at the next round."""
     rounds = three_alike()
     beside = replace(rounds[0], number=11, seq=441, troubled=True, payouts=())
-    first, second, _ = mispays.suspects([rounds[0], beside, *rounds[1:]], [], 2_000, VALUES)
-    assert (first.round, first.reasons) == (10, ("beside a round with a take-back",))
-    assert first.weight == pytest.approx(second.weight * 1.5)
+    suspect, runner_up, _ = mispays.suspects([rounds[0], beside, *rounds[1:]], [], 2_000, VALUES)
+    assert (suspect.round, suspect.reasons) == (10, ("beside a round with a take-back",))
+    assert suspect.weight == pytest.approx(runner_up.weight * 1.5)
 
 
 def test_a_dealer_who_takes_back_often_errs_often_but_three_rounds_say_little() -> None:

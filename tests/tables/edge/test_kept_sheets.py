@@ -41,13 +41,13 @@ def war_round(dealer: Hand) -> None:
 
 
 def looked() -> outliers.Looked:
-    [found] = outliers.day(hours.day_of(timezone.now()))
-    return found
+    [outlier] = outliers.day(hours.day_of(timezone.now()))
+    return outlier
 
 
 def line() -> figures.Figures:
-    [found] = figures.day(hours.day_of(timezone.now())).lines
-    return found
+    [row] = figures.day(hours.day_of(timezone.now())).lines
+    return row
 
 
 def test_what_a_table_has_is_valued_once_and_a_day_goes_by_it() -> None:
@@ -135,9 +135,9 @@ def test_a_chip_unit_is_no_option_and_a_new_method_is_computed_anew(monkeypatch:
 def test_what_another_worker_is_at_is_left_to_it() -> None:
     """Harm: every worker of the house at the same sum."""
     at_war()
-    with psycopg.connect(database_url("casino_app"), autocommit=True) as other:
+    with psycopg.connect(database_url("casino_app"), autocommit=True) as second_worker:
         name = "value {} {}".format(*kept_sheets.key_of(*WAR))
-        other.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [name])
+        second_worker.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [name])
         kept_sheets.value_games()
         assert not KeptSheet.objects.exists()
     kept_sheets.value_games()

@@ -53,9 +53,9 @@ def test_a_proposed_plan_is_told_at_each_table_that_it_is_for(dealer: Hand) -> N
     olga = floor.staff(Role.OPERATOR, "olga", "301")
     event = drafted(values={"max_cents": 20_000, "cap_cents": 50_000})
     proposals.propose(limit_plans.proposed(event, expected_version=0), "", by=olga)
-    first, second = limit_effect.of_proposal(Proposal.objects.get())
-    assert (first.table, first.rounds, first.after.exposure_cents) == ("Rocket 1", 4, 50_000)
-    assert (second.table, second.rounds, second.after.theoretical_cents) == ("Rocket 2", 0, None)
+    rocket1, rocket2 = limit_effect.of_proposal(Proposal.objects.get())
+    assert (rocket1.table, rocket1.rounds, rocket1.after.exposure_cents) == ("Rocket 1", 4, 50_000)
+    assert (rocket2.table, rocket2.rounds, rocket2.after.theoretical_cents) == ("Rocket 2", 0, None)
 
 
 def test_every_table_of_a_plan_is_told_and_goes_out_as_a_file(dealer: Hand) -> None:

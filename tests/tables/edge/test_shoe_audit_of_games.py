@@ -104,12 +104,12 @@ def test_every_wager_has_its_exact_edge_before_each_round(baccarat_table: Hand) 
     rules = baccarat_table.now.round.rules if baccarat_table.now.round else None
     assert isinstance(rules, baccarat.Rules)
     for place in range(4):
-        gone = seen_before(baccarat_table, place + 1)
-        unseen = tuple(full - out for full, out in zip(BY_RANK.shoes[4], gone, strict=True))
+        dealt_before = seen_before(baccarat_table, place + 1)
+        unseen = tuple(full - out for full, out in zip(BY_RANK.shoes[4], dealt_before, strict=True))
         exact = baccarat.sheet(rules, unseen).wagers
         for wager, row in rows.items():
             line = row.rounds[place]
-            assert tuple(line["gone"]) == gone
+            assert tuple(line["gone"]) == dealt_before
             assert line["edge"] == round(exact[wager].house_edge * SCALE)
             assert line["variance"] == pytest.approx(exact[wager].standard_deviation ** 2 * SCALE, rel=1e-12)
     assert [[bet[:2] for bet in line["bets"]] for line in rows["tie"].rounds] == [

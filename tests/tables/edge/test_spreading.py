@@ -24,10 +24,10 @@ RUN = spreading.name(described(a_table(), 7))
 
 def test_what_another_worker_is_at_is_left_to_it_until_it_is_gone() -> None:
     """Harm: rounds counted twice because two workers dealt them, or never because one was killed at them."""
-    with psycopg.connect(database_url("casino_app"), autocommit=True) as other:
-        other.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [f"simulation {RUN} 0"])
+    with psycopg.connect(database_url("casino_app"), autocommit=True) as second_worker:
+        second_worker.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [f"simulation {RUN} 0"])
         assert spreading.turn(RUN, 2) == 1
-        assert [one.number for one in SimulatedChunk.objects.all()] == [1]
+        assert [chunk.number for chunk in SimulatedChunk.objects.all()] == [1]
     assert spreading.turn(RUN, 2) == 1
     assert spreading.turn(RUN, 2) == 0
     alone = deal(a_table(), seed_of(7, 0)) + deal(a_table(), seed_of(7, 1))
@@ -45,9 +45,9 @@ def test_without_workers_the_command_gives_up(monkeypatch: pytest.MonkeyPatch) -
     """Harm: a bar that stands still for a night, and nobody is told why."""
     monkeypatch.setattr(spreading, "TURN_SECONDS", 0)
     monkeypatch.setattr(spreading, "_ask", lambda *_: None)
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     with pytest.raises(spreading.NobodyDeals):
-        spreading.deal(RUN, 3, 1, lambda *at: told.append(at))
+        spreading.deal(RUN, 3, 1, lambda *counts: progress.append(counts))
 
 
 def test_a_chunk_is_written_once_and_stays() -> None:

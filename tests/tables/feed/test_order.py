@@ -121,14 +121,14 @@ def test_a_sheet_that_is_lost_halfway_is_put_anew(dealer: Hand, monkeypatch: pyt
 @contextmanager
 def statements() -> Iterator[list[str]]:
     """What is asked of the database."""
-    asked: list[str] = []
+    queries: list[str] = []
 
-    def note(execute, sql, params, many, context):  # type: ignore[no-untyped-def]
-        asked.append(sql)
-        return execute(sql, params, many, context)
+    def note(execute, sql, params, is_many, context):  # type: ignore[no-untyped-def]
+        queries.append(sql)
+        return execute(sql, params, is_many, context)
 
     with connection.execute_wrapper(note):
-        yield asked
+        yield queries
 
 
 def test_a_page_costs_the_same_whatever_came_before() -> None:
@@ -143,10 +143,10 @@ def test_a_page_costs_the_same_whatever_came_before() -> None:
             dealer.cards(8, 9)
             dealer("choose", seat=1, choice="fold")
             dealer.pay()
-        with statements() as asked:
+        with statements() as queries:
             page = reading.read(place, limit=100)
         assert [event.type for event in page.events].count("round.settled") == 4
-        costs.append(len(asked))
+        costs.append(len(queries))
     assert costs[0] == costs[1]
     assert costs[0] < 20
 

@@ -33,7 +33,7 @@ def minimum(least: int, seq: int = 1, **facts: Any) -> Plan:
     return plan(seq, values={"min_cents": least}, **facts)
 
 
-def at(text: str) -> datetime:
+def utc(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
@@ -51,7 +51,7 @@ def test_what_is_nearer_to_the_table_lies_on_top_whenever_it_was_set() -> None:
     """Harm: a plan of the whole house that was set later takes a table's own plan from it."""
     layers = [minimum(2_000 + seq, seq=9 - seq, **scope) for seq, scope in enumerate(SCOPES)]
     for top in range(4):
-        outcome = resolve(layers[: top + 1], TABLE, at("2026-05-01T12:00"))
+        outcome = resolve(layers[: top + 1], TABLE, utc("2026-05-01T12:00"))
         assert outcome.values == {"min_cents": 2_000 + top, "max_cents": 50_000}
         assert [layer.value for layer in outcome.stack["min_cents"]] == [2_000 + low for low in range(top, -1, -1)] + [
             1_000
@@ -61,10 +61,10 @@ def test_what_is_nearer_to_the_table_lies_on_top_whenever_it_was_set() -> None:
 def test_within_a_scope_an_event_lies_over_hours_and_hours_over_always() -> None:
     """Harm: the ordinary minimum holds during the tournament."""
     plans = [minimum(3_000, 3), minimum(4_000, 2, schedule=NIGHTS), minimum(5_000, 1, schedule=DERBY)]
-    saturday_night, sunday = at("2026-05-03T03:00"), at("2026-05-03T05:00")
+    saturday_night, sunday = utc("2026-05-03T03:00"), utc("2026-05-03T05:00")
     assert resolve(plans, TABLE, saturday_night).values["min_cents"] == 5_000
     assert resolve(plans, TABLE, sunday).values["min_cents"] == 4_000
-    assert resolve(plans, TABLE, at("2026-05-03T09:00")).values["min_cents"] == 3_000
+    assert resolve(plans, TABLE, utc("2026-05-03T09:00")).values["min_cents"] == 3_000
 
 
 def test_each_limit_comes_from_the_topmost_layer_that_says_something_of_it() -> None:
@@ -73,16 +73,16 @@ def test_each_limit_comes_from_the_topmost_layer_that_says_something_of_it() -> 
         minimum(2_500, 1),
         plan(2, scope="table", of="Rocket 1", values={"max_cents": 100_000, "wager tie": (500, 5_000)}),
     ]
-    outcome = resolve(plans, TABLE, at("2026-05-01T12:00"))
+    outcome = resolve(plans, TABLE, utc("2026-05-01T12:00"))
     assert outcome.values == {"max_cents": 100_000, "min_cents": 2_500, "wager tie": (500, 5_000)}
     assert outcome.layers["min_cents"].why == "plan plan 1: the whole house, always"
-    assert resolve([], TABLE, at("2026-05-01T12:00")).layers["min_cents"].why == "set at the table itself"
+    assert resolve([], TABLE, utc("2026-05-01T12:00")).layers["min_cents"].why == "set at the table itself"
 
 
 def test_a_wager_of_another_game_is_left_out() -> None:
     """Harm: a plan of the house for its ties sets a table to a wager that its game has not."""
     plans = [plan(1, values={"wager pair": (500, 5_000)})]
-    assert resolve(plans, TABLE, at("2026-05-01T12:00")).values == dict(TABLE.own)
+    assert resolve(plans, TABLE, utc("2026-05-01T12:00")).values == dict(TABLE.own)
 
 
 def test_a_table_that_moves_leaves_the_plan_of_its_pit() -> None:
@@ -90,7 +90,9 @@ def test_a_table_that_moves_leaves_the_plan_of_its_pit() -> None:
     plans = [minimum(2_500, scope="pit", of="Pit 1")]
     moved = Facts(table="Rocket 1", game="rocket", pit="Pit 2", own=TABLE.own)
     nowhere = Facts(table="Rocket 1", game="rocket", pit="", own=TABLE.own)
-    assert [resolve(plans, facts, at("2026-05-01T12:00")).values["min_cents"] for facts in (TABLE, moved, nowhere)] == [
+    assert [
+        resolve(plans, facts, utc("2026-05-01T12:00")).values["min_cents"] for facts in (TABLE, moved, nowhere)
+    ] == [
         2_500,
         1_000,
         1_000,
@@ -112,48 +114,50 @@ def test_hours_go_by_the_wall_clock_through_midnight_and_when_clocks_change(
     before: str, moments: tuple[str, ...]
 ) -> None:
     """Harm: the night's minimum ends an hour early or late, or on the wrong day."""
-    plans, moment, changes = [minimum(2_500, schedule=NIGHTS)], at(before), []
+    plans, moment, changes = [minimum(2_500, schedule=NIGHTS)], utc(before), []
     for _ in moments:
         change = resolve(plans, TABLE, moment).next
         assert change is not None
         moment = change.moment
         changes.append(moment)
-    assert changes == [at(text) for text in moments]
+    assert changes == [utc(text) for text in moments]
 
 
 def test_hours_that_start_at_a_time_that_clocks_leap_over_start_with_the_leap() -> None:
     """Harm: on one day of the year a plan does not hold at all."""
     early = Hours(weekdays=(6,), starts="02:30", ends="05:00", zone=ZONE)
-    change = resolve([minimum(2_500, schedule=early)], TABLE, at("2026-03-08T01:00")).next
+    change = resolve([minimum(2_500, schedule=early)], TABLE, utc("2026-03-08T01:00")).next
     assert change is not None
-    assert change.moment == at("2026-03-08T07:00") == moment_of(ZONE, date(2026, 3, 8), time(2, 30))
+    assert change.moment == utc("2026-03-08T07:00") == moment_of(ZONE, date(2026, 3, 8), time(2, 30))
 
 
 def test_a_version_that_is_dated_holds_from_its_moment_and_retiring_ends_a_plan() -> None:
     """Harm: a change that was announced for Friday holds on Thursday, or a retired plan goes on."""
-    first, second = (
+    version_1, version_2 = (
         minimum(2_500, name="Floor"),
-        minimum(4_000, 2, name="Floor", version=2, effective=at("2026-05-08T12:00")),
+        minimum(4_000, 2, name="Floor", version=2, effective=utc("2026-05-08T12:00")),
     )
-    ended = plan(3, name="Floor", version=3, effective=at("2026-05-09T12:00"), retired=True)
-    before = resolve([first, second, ended], TABLE, at("2026-05-01T12:00"))
+    ended = plan(3, name="Floor", version=3, effective=utc("2026-05-09T12:00"), retired=True)
+    before = resolve([version_1, version_2, ended], TABLE, utc("2026-05-01T12:00"))
     assert before.values["min_cents"] == 2_500
     assert before.next is not None
-    assert (before.next.moment, before.next.layers["min_cents"].value) == (second.effective, 4_000)
-    after = resolve([first, second, ended], TABLE, second.effective)
+    assert (before.next.moment, before.next.layers["min_cents"].value) == (version_2.effective, 4_000)
+    after = resolve([version_1, version_2, ended], TABLE, version_2.effective)
     assert after.values["min_cents"] == 4_000
     assert after.next is not None
     assert (after.next.moment, values_of(after.next.layers)["min_cents"]) == (ended.effective, 1_000)
-    assert resolve([first, second, ended], TABLE, ended.effective).next is None
+    assert resolve([version_1, version_2, ended], TABLE, ended.effective).next is None
 
 
 def test_a_version_for_another_table_ends_the_plan_here() -> None:
     """Harm: a plan that was given to another table goes on at both."""
-    here = minimum(2_500, name="Floor", scope="table", of="Rocket 1")
-    there = minimum(2_500, 2, name="Floor", version=2, scope="table", of="Rocket 2", effective=at("2026-05-08T12:00"))
-    change = resolve([here, there], TABLE, at("2026-05-01T12:00")).next
+    plan_here = minimum(2_500, name="Floor", scope="table", of="Rocket 1")
+    plan_elsewhere = minimum(
+        2_500, 2, name="Floor", version=2, scope="table", of="Rocket 2", effective=utc("2026-05-08T12:00")
+    )
+    change = resolve([plan_here, plan_elsewhere], TABLE, utc("2026-05-01T12:00")).next
     assert change is not None
-    assert (change.moment, change.changed) == (there.effective, ("min_cents",))
+    assert (change.moment, change.changed) == (plan_elsewhere.effective, ("min_cents",))
 
 
 def some_plan(chance: random.Random, seq: int) -> Plan:

@@ -45,8 +45,8 @@ WIDER = catalog(*SLIPS.values(), LOAN, INVENTORY)
 
 def signed(slips: tuple[Slip, ...], name: str, stage: str, role: str, **adds: object) -> Slip:
     """A slip of the wider catalog with one more signature, each by another person."""
-    who = f"{role}{sum(len(slip.signed) for slip in slips)}"
-    facts = {"slip": name, "stage": stage, "username": who, "name": who.title(), "badge": None, "role": role}
+    username = f"{role}{sum(len(slip.signed) for slip in slips)}"
+    facts = {"slip": name, "stage": stage, "username": username, "name": username.title(), "badge": None, "role": role}
     signature = Signature(**facts | adds)  # type: ignore[arg-type]
     return paper.sign(slips, signature, 7, None, records=WIDER)
 

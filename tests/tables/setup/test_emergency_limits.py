@@ -97,8 +97,8 @@ def test_a_wager_of_its_own_is_lowered_and_never_raised(operator: Staff) -> None
     browser = floor.client(boss)
     page = f"/pit/tables/{table.pk}/limits/"
     assert "Most on player pair" in browser.get(page).content.decode()
-    sent = {"do": "emergency", "most_player_pair": "20", "comment": "Pairs"}
-    assert browser.post(page, sent).status_code == 302
+    form = {"do": "emergency", "most_player_pair": "20", "comment": "Pairs"}
+    assert browser.post(page, form).status_code == 302
     table.refresh_from_db()
     assert table.wager_limits == {"tie": [1_000, 5_000], "player_pair": [1_000, 2_000]}
     assert fault() == ""
@@ -112,8 +112,8 @@ def test_the_floor_reads_and_writes_comments_on_a_proposal(boss: Hand) -> None:
     proposals.comment(proposal, "Until <b>when</b>?", by=olga)
     browser, page = floor.client(boss.by), f"/pit/tables/{boss.table.pk}/limits/"
     assert "Until &lt;b&gt;when&lt;/b&gt;?" in browser.get(page).content.decode()
-    sent = {"do": "comment", "proposal": proposal.number, "reason": "Until two"}
-    assert browser.post(page, sent).status_code == 302
+    form = {"do": "comment", "proposal": proposal.number, "reason": "Until two"}
+    assert browser.post(page, form).status_code == 302
     assert [comment.text for comment in proposals.comments(proposal)] == ["Until <b>when</b>?", "Until two"]
-    assert browser.post(page, sent | {"reason": " "}).status_code == 422
+    assert browser.post(page, form | {"reason": " "}).status_code == 422
     assert fault() == ""

@@ -70,17 +70,17 @@ def test_what_no_floor_can_be_is_refused(olga: Staff, spots: dict[str, tuple[int
 def test_of_two_who_draw_at_once_the_second_is_told_and_keeps_what_they_arranged(olga: Staff) -> None:
     """Harm: the second save undoes the first without a word, or throws away an hour of arranging."""
     browser, keys = client(olga), dict(Table.objects.values_list("name", "pk"))
-    first = {f"x-{keys['Rocket 1']}": "5", f"y-{keys['Rocket 1']}": "5", "seen": "0"}
-    second = {f"x-{keys['Rocket 1']}": "9", f"y-{keys['Rocket 1']}": "9", "seen": "0"}
-    assert browser.post(PLAN, first).status_code == 302
-    answer = browser.post(PLAN, second)
+    saved_form = {f"x-{keys['Rocket 1']}": "5", f"y-{keys['Rocket 1']}": "5", "seen": "0"}
+    late_form = {f"x-{keys['Rocket 1']}": "9", f"y-{keys['Rocket 1']}": "9", "seen": "0"}
+    assert browser.post(PLAN, saved_form).status_code == 302
+    answer = browser.post(PLAN, late_form)
     assert answer.status_code == 409
     page = answer.content.decode()
     assert "drew Pit 1 meanwhile" in page
     assert "9 from the left, 9 from the top" in page
     assert floor_plans.newest("Pit 1").spots["Rocket 1"] == [5, 5]  # type: ignore[union-attr]
-    seen = page.partition('name="seen" value="')[2].partition('"')[0]
-    assert browser.post(PLAN, second | {"seen": seen}).status_code == 302
+    version = page.partition('name="seen" value="')[2].partition('"')[0]
+    assert browser.post(PLAN, late_form | {"seen": version}).status_code == 302
     assert browser.post(PLAN, {"seen": "x", f"x-{keys['Rocket 1']}": "١"}).status_code == 409
 
 
@@ -115,8 +115,8 @@ def test_the_plan_costs_the_same_for_forty_tables(olga: Staff) -> None:
     """Harm: the pit's picture of the floor asks the database for each table."""
     browser = client(olga)
     counts = []
-    for most in (3, 40):
-        for number in range(Table.objects.count() + 1, most + 1):
+    for table_count in (3, 40):
+        for number in range(Table.objects.count() + 1, table_count + 1):
             settings = table_settings.settings_of(Table.objects.all()[0])
             table_settings.create_table(f"Rocket {number}", settings, by=olga)
         browser.get(reverse("pit:plan"))

@@ -132,9 +132,9 @@ def test_all_tables_are_told_in_as_many_queries_as_one(
         floor.table(f"Rocket {number}")
     tables = list(Table.objects.all())
     with django_assert_num_queries(2):
-        told = limit_plans.outcomes(tables, timezone.now())
-    assert len(told) == 7
-    assert all(limits.outcome.next for limits in told.values())
+        outcomes = limit_plans.outcomes(tables, timezone.now())
+    assert len(outcomes) == 7
+    assert all(limits.outcome.next for limits in outcomes.values())
 
 
 def test_versions_that_no_moment_to_come_goes_by_are_not_read(olga: Staff) -> None:

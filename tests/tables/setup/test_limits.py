@@ -58,7 +58,7 @@ def seated_round(hand: Hand, seat: int = 1, cents: int = 1_000) -> None:
     hand.pay()
 
 
-def written(hand: Hand) -> list[str]:
+def limit_entries(hand: Hand) -> list[str]:
     """What was said of limits at the table since it was set up."""
     rows = LogEntry.objects.filter(book=hand.table.book, by="the watch").order_by("seq")
     return [f"{row.subject} {row.kind}" for row in rows]
@@ -114,7 +114,7 @@ def test_a_minimum_is_raised_after_its_notice_and_lowered_at_once(dealer: Hand, 
     set_plan(olga, 1, values={"min_cents": 1_000})
     limits.bring_into_force()
     assert minimum(dealer) == 1_000
-    assert written(dealer) == [
+    assert limit_entries(dealer) == [
         "limits announced",
         "table settings_changed",
         "limits announced",
@@ -208,7 +208,7 @@ def test_a_worker_that_dies_in_between_leaves_nothing_half_done(
         with pytest.raises(KeyboardInterrupt):
             limits.bring_into_force()
     assert minimum(dealer) == 1_000
-    assert written(dealer) == []
+    assert limit_entries(dealer) == []
     assert limits.bring_into_force() == 1
     assert minimum(dealer) == 2_000
     assert fault() == ""
@@ -220,7 +220,7 @@ def test_two_workers_set_a_table_once(dealer: Hand, olga: Staff, monkeypatch: py
     bring_to = limits.bring_to
     monkeypatch.setattr(limits, "bring_to", lambda pk: bring_to(pk) + bring_to(pk))
     assert limits.bring_into_force() == 1
-    assert written(dealer) == ["table settings_changed"]
+    assert limit_entries(dealer) == ["table settings_changed"]
 
 
 def test_by_hand_a_minimum_is_not_raised_over_players_and_a_plans_limit_not_at_all(dealer: Hand, olga: Staff) -> None:

@@ -84,18 +84,18 @@ def fault(table: Table) -> str:
 
 def test_versions_of_a_name_rise_and_stand_in_the_houses_book(olga: Staff) -> None:
     """Harm: two pay tables of one name, and nobody can say by which of them a table pays."""
-    first = pay_tables.make("baccarat", "Sides", SIDES, by=olga)
-    second = pay_tables.make("baccarat", "Sides", {"tie": {"tie": "9:1"}}, by=olga)
-    other = pay_tables.make("casino_war", "Sides", {"tie": {"tie": "11:1"}}, by=olga)
-    assert [(row.game, row.version) for row in (first, second, other)] == [
+    version_1 = pay_tables.make("baccarat", "Sides", SIDES, by=olga)
+    version_2 = pay_tables.make("baccarat", "Sides", {"tie": {"tie": "9:1"}}, by=olga)
+    of_war = pay_tables.make("casino_war", "Sides", {"tie": {"tie": "11:1"}}, by=olga)
+    assert [(row.game, row.version) for row in (version_1, version_2, of_war)] == [
         ("baccarat", 1), ("baccarat", 2), ("casino_war", 1),
     ]  # fmt: skip
-    entry = LogEntry.objects.get(book__name="house", seq=first.seq)
+    entry = LogEntry.objects.get(book__name="house", seq=version_1.seq)
     assert (entry.subject, entry.kind, entry.by) == ("pay_table", "made", "olga Olga")
     assert entry.content == {
-        "game": "baccarat", "name": "Sides", "version": 1, "wagers": SIDES, "sha256": first.sha256,
+        "game": "baccarat", "name": "Sides", "version": 1, "wagers": SIDES, "sha256": version_1.sha256,
     }  # fmt: skip
-    assert len({first.sha256, second.sha256, other.sha256}) == 3
+    assert len({version_1.sha256, version_2.sha256, of_war.sha256}) == 3
     words = "Pay table Sides version 1 of baccarat: player pair 12:1; tie 17:2"
     assert read(entry.subject, entry.kind, entry.body, house=True).words() == words
     assert proofs.verify(entry.book).fault is None
@@ -147,7 +147,7 @@ def test_what_is_not_of_the_form_is_refused_with_its_place(
         pay_tables.make(game, name, wagers, by=olga)
     sentences = fields(refused)
     assert sentences.keys() == wrong.keys()
-    assert all(sentences[place].startswith(says) for place, says in wrong.items()), sentences
+    assert all(sentences[place].startswith(opening) for place, opening in wrong.items()), sentences
     assert not PayTable.objects.exists()
     assert not LogEntry.objects.filter(subject="pay_table").exists()
 
@@ -265,8 +265,8 @@ def test_a_row_that_was_changed_is_not_taken_into_use(superuser_connection: psyc
     superuser_connection.commit()
     with pytest.raises(Refused, match="The lines of Sides version 1 are not those that it was made with"):
         pay_tables.option_of(PayTable.objects.get(pk=row.pk))
-    [says] = comparing.compare().faults
-    assert says.startswith("pay table baccarat Sides version 1: the log says wagers")
+    [fault_text] = comparing.compare().faults
+    assert fault_text.startswith("pay table baccarat Sides version 1: the log says wagers")
 
 
 def test_a_table_that_pays_by_what_nobody_made_is_named(olga: Staff, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,7 +311,7 @@ def test_an_outsider_proves_the_odds_of_a_round_from_the_bundle_alone(
         pay_tables.make("baccarat", "Sides", SIDES, by=olga)
         dealers = []
         boss = floor.staff(Role.PIT_BOSS, "bella")
-        for number, lies in enumerate((False, True), 1):
+        for number, is_forged in enumerate((False, True), 1):
             felt = floor.table(f"Table {number}", game="baccarat", source="keyed", options={"decks": 8}, seats=3)
             Hand(felt, boss)("open_table")
             dealer = Hand(felt, floor.staff(Role.DEALER, f"dealer{number}", f"10{number}"))
@@ -319,7 +319,7 @@ def test_an_outsider_proves_the_odds_of_a_round_from_the_bundle_alone(
             set_to(felt, PayTable.objects.get(), by=olga)
             dealer.ready_shoe()
             with monkeypatch.context() as patched:
-                if lies:
+                if is_forged:
                     patched.setattr(HouseLayout, "odds", lambda self, wager, line="": Odds(20))
                 deal_a_tie(dealer)
             dealers.append(dealer)

@@ -200,7 +200,7 @@ def test_a_post_of_tomorrow_bounds_nobody_today(felt: Hand) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "sentence"),
+    ("post", "sentence"),
     [
         (Wanted("dora", ("Pit 1",)), "dora runs no floor here"),
         (Wanted("nobody", ("Pit 1",)), "name an active pit boss"),
@@ -209,10 +209,10 @@ def test_a_post_of_tomorrow_bounds_nobody_today(felt: Hand) -> None:
         (Wanted("bella", ("Pit 1",), whole_floor=True), "either pits or the whole floor"),
     ],
 )
-def test_a_wrong_post_says_what_would_be_right(felt: Hand, wanted: Wanted, sentence: str) -> None:
+def test_a_wrong_post_says_what_would_be_right(felt: Hand, post: Wanted, sentence: str) -> None:
     """Harm: a typing error leaves somebody without a pit, or gives a pit to who may not run it."""
     before = Post.objects.count()
-    assert sentence in refusal(lambda: posts.set_post(wanted, by=olga())).sentence
+    assert sentence in refusal(lambda: posts.set_post(post, by=olga())).sentence
     assert Post.objects.count() == before
 
 
@@ -332,28 +332,28 @@ def test_an_entry_without_an_author_is_named_by_its_signature(
 
 def test_forged_posts_are_named(felt: Hand) -> None:
     """Harm: a post is written into the book with another floor, from a moment that was over, or for who runs none."""
-    stands = posts.stands()
+    standing_posts = posts.stands()
     honest = PostSet(
         username="bella", name="Bella", badge=None, pits=("Pit 1",),
-        effective=house_terms.spelled(timezone.now() + timedelta(hours=1)), floor=stands,
+        effective=house_terms.spelled(timezone.now() + timedelta(hours=1)), floor=standing_posts,
     )  # fmt: skip
     cover = CoverSet(
         username="bella", name="Bella", badge=None, role="pit_boss", pit="Pit 1", reason="Ann is ill",
-        until=house_terms.spelled(timezone.now() + timedelta(hours=1)), floor=stands,
+        until=house_terms.spelled(timezone.now() + timedelta(hours=1)), floor=standing_posts,
     )  # fmt: skip
     forgeries = [
-        (structs.replace(honest, floor=stands[:1]), "stood elsewhere"),
+        (structs.replace(honest, floor=standing_posts[:1]), "stood elsewhere"),
         (structs.replace(honest, pits=("Pit 9",)), "no pit Pit 9"),
         (structs.replace(honest, effective="2020-01-01T00:00:00+00:00"), "was over"),
         (structs.replace(cover, until=house_terms.spelled(timezone.now() + timedelta(days=3))), "too long"),
         (structs.replace(cover, role="dealer"), "by somebody else"),
         (structs.replace(cover, username="ann"), "by somebody else"),
     ]
-    for forgery, says in forgeries:
+    for forgery, sentence in forgeries:
         with transaction.atomic():
             by = bella().signature if isinstance(forgery, CoverSet) else olga().signature
             log.append(house.lock(), log.Draft.of(forgery, by))
-            assert says in fault(), forgery
+            assert sentence in fault(), forgery
             transaction.set_rollback(True)
 
 
@@ -377,8 +377,8 @@ def test_the_rule_costs_the_same_however_many_posts_there_were(felt: Hand) -> No
             refusal(lambda: posts.refuse(bella(), "Rocket 1"))
         return len(captured)
 
-    few = queries()
+    query_count = queries()
     for number in range(6):
         posts.set_post(Wanted("bella", ("Pit 2",) if number % 2 else ()), by=olga())
         posts.set_post(Wanted("paul", (f"Pit {number % 2 + 1}",)), by=olga())
-    assert queries() == few
+    assert queries() == query_count

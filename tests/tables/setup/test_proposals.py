@@ -138,11 +138,11 @@ def alone(matter: str, table: Table, by: Staff) -> None:
     deeds[matter]()
 
 
-def a_table(**given: Any) -> table_settings.Settings:
+def a_table(**settings: Any) -> table_settings.Settings:
     chosen = {
         "game": "regent", "options": {}, "seats": 4, "unit_cents": 100, "min_cents": 1_000, "max_cents": 10_000,
         "denominations": (100, 500),
-    } | given  # fmt: skip
+    } | settings  # fmt: skip
     return table_settings.Settings(**chosen)
 
 
@@ -261,16 +261,16 @@ def test_a_pit_boss_proposes_limits_and_nothing_else(boss: Staff, open_house: Ta
 
 def test_declined_and_withdrawn_with_a_reason(open_house: Table, olga: Staff, omar: Staff) -> None:
     """Harm: a proposal vanishes, and nobody can say who was against it."""
-    first = proposals.propose(draft_of("terms", open_house), "", by=olga)
+    declined = proposals.propose(draft_of("terms", open_house), "", by=olga)
     with pytest.raises(Refused, match="Say why"):
-        proposals.decline(first, "  ", by=omar)
-    proposals.decline(first, "Not in the season", by=omar)
-    second = proposals.propose(draft_of("terms", open_house), "", by=olga)
+        proposals.decline(declined, "  ", by=omar)
+    proposals.decline(declined, "Not in the season", by=omar)
+    withdrawn = proposals.propose(draft_of("terms", open_house), "", by=olga)
     with pytest.raises(Refused, match="withdraws it"):
-        proposals.withdraw(second, "mine", by=omar)
-    proposals.withdraw(second, "A mistake", by=olga)
+        proposals.withdraw(withdrawn, "mine", by=omar)
+    proposals.withdraw(withdrawn, "A mistake", by=olga)
     assert [end.outcome for end in ProposalEnd.objects.order_by("seq")] == ["declined", "withdrawn"]
-    for proposal in (first, second):
+    for proposal in (declined, withdrawn):
         with pytest.raises(Refused, match="already"):
             proposals.approve(proposal, by=omar)
     assert fault() == ""
@@ -411,10 +411,10 @@ def test_a_forged_approval_is_found(
     with (
         connection.cursor() as cursor
     ):  # the row says who approved as the entry does, but for what the database refuses
-        other = username if username != "olga" else "nobody"
+        stranger = username if username != "olga" else "nobody"
         cursor.execute(
             "INSERT INTO tables_proposalend (proposal_id, seq, outcome, proposed_by, ended_by, text, by, at)"
             " VALUES (%s, %s, 'approved', 'olga', %s, '', %s, now())",
-            [proposal.pk, seq, other, signature],
+            [proposal.pk, seq, stranger, signature],
         )
     assert sentence in fault()

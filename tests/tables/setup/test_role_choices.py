@@ -48,9 +48,9 @@ def fault() -> str:
 
 def test_every_choice_is_of_a_permission_that_there_is() -> None:
     """Harm: a box on the page that changes nothing; or one that gives what no role has."""
-    given = {permission for permissions in PERMISSIONS.values() for permission in permissions}
+    permitted = {permission for permissions in PERMISSIONS.values() for permission in permissions}
     for choice in CHOICES:
-        assert choice.permission in given
+        assert choice.permission in permitted
         assert choice.permission in WORDS
         assert choice.given is (choice.permission in PERMISSIONS[Role(choice.role)])
     assert len({choice.word for choice in CHOICES}) == len(CHOICES)
@@ -69,12 +69,12 @@ def test_a_permission_that_was_taken_is_refused_in_words(olga: Staff) -> None:
     """Harm: the page says that pit bosses confirm no codes, and they do."""
     boss, nia = floor.staff(Role.PIT_BOSS, "bella", "201"), floor.staff(Role.DEALER, "nia", "601")
     codes.ask(nia, "pin", by=olga)
-    asked = OneTimeCode.objects.get()
+    code = OneTimeCode.objects.get()
     chosen(olga, role_permissions=("pit_boss-confirm_code",))
     with pytest.raises(Refused, match="second operator or a pit boss"):
-        codes.confirm(asked, by=boss)
+        codes.confirm(code, by=boss)
     chosen(olga, role_permissions=())
-    codes.confirm(asked, by=boss)
+    codes.confirm(code, by=boss)
     assert fault() == ""
 
 
@@ -116,12 +116,12 @@ def test_a_code_that_was_confirmed_without_the_permission_is_found(
     """Harm: the second half of a code comes from a role that the house took it from."""
     boss, nia = floor.staff(Role.PIT_BOSS, "bella", "201"), floor.staff(Role.DEALER, "nia", "601")
     codes.ask(nia, "pin", by=olga)
-    asked = OneTimeCode.objects.get()
+    code = OneTimeCode.objects.get()
     chosen(olga, role_permissions=("pit_boss-confirm_code",))
     clock.stand(timezone.now() + timedelta(minutes=1))
     with monkeypatch.context() as patched:
         patched.setattr(codes, "_permit", lambda *_: None)
-        codes.confirm(asked, by=boss)
+        codes.confirm(code, by=boss)
     assert "may not sign it as pit_boss" in fault()
 
 

@@ -182,10 +182,10 @@ def test_one_calls_off_what_one_decided_and_not_what_two_did(dealer: Hand, olga:
     two = approved(dealer.table, olga, omar)
     with pytest.raises(Refused, match="Two people approved it"):
         proposals.call_off(two, "Late", by=olga)
-    one = proposals.arrange(table_settings.draft_for_the_shoe(dealer.table, {"max_cents": 5_000}), "", by=olga)
-    proposals.call_off(one, "Typed in the wrong row", by=omar)
+    proposal = proposals.arrange(table_settings.draft_for_the_shoe(dealer.table, {"max_cents": 5_000}), "", by=olga)
+    proposals.call_off(proposal, "Typed in the wrong row", by=omar)
     assert proposals.to_come() == [two]
-    assert "called off" in proposals.status(one)
+    assert "called off" in proposals.status(proposal)
     assert fault() == ""
 
 

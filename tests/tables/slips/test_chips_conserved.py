@@ -80,7 +80,7 @@ class Floor:
         counts = (1, 7, 40, 0, 3_000)[: 3 if deed == "claim" else 5]
         chips = tuple((value, count) for value in (RED, WHITE) if (count := chance.choice(counts)))
         happened = {"place": "Table 1", "moment": timezone.now().isoformat()}
-        taken = happened | {"taken_from": "nobody", "envelope": "E 1"} | chance.choice(({}, {"paid": "yes"}))
+        seizure = happened | {"taken_from": "nobody", "envelope": "E 1"} | chance.choice(({}, {"paid": "yes"}))
         self.notes += 1
         match deed:
             case "receipt":
@@ -93,7 +93,7 @@ class Floor:
             case "claim":
                 return BeginSlip(deed, chips, facts={"slip": f"found/{timezone.localdate().year}/1", "claimed_by": "A"})
             case "counterfeit" | "forgery":
-                return BeginSlip(deed, chips, facts=taken)
+                return BeginSlip(deed, chips, facts=seizure)
         return BeginSlip(deed, chips)
 
     def _finish(self, slip: str, entered: BeginSlip) -> None:
@@ -129,8 +129,8 @@ class Floor:
         places = place_sums()
         assert sum(places.get(place, 0) for place in CHIP_PLACES) == 0
         assert {value: count for value, count in self.pieces.items() if count} == dict(stock.of("Alpha").left)
-        came = sum(value * count for value, count in self.pieces.items())
-        assert self.began["issue"] - places["issue"] == came
+        worth_cents = sum(value * count for value, count in self.pieces.items())
+        assert self.began["issue"] - places["issue"] == worth_cents
         assert min(places["vault"], places["cage"], places["rack"], places["players"]) >= 0
         for book in Book.objects.filter(head_seq__gt=0):
             assert proofs.verify(book).fault is None

@@ -50,14 +50,14 @@ def test_no_paper_that_moves_chips_or_cash_is_signed_by_an_operator() -> None:
             assert duties.ADMINISTERS not in stage.by, (record.name, stage.name)
 
 
-@pytest.mark.parametrize(("first", "second"), list(combinations(Role.values, 2)))
-def test_roles_that_are_kept_apart_are_given_to_nobody_together(olga: Staff, first: str, second: str) -> None:
+@pytest.mark.parametrize(("role", "further_role"), list(combinations(Role.values, 2)))
+def test_roles_that_are_kept_apart_are_given_to_nobody_together(olga: Staff, role: str, further_role: str) -> None:
     """Harm: a cashier who deals, an auditor who counts, an operator with a key to the cage."""
-    entered = {"username": "dual", "name": "Dual Rate", "role": first, "further": [second], "badge": "555"}
-    together = {first, second} in [{"dealer", "pit_boss"}, {"cashier", "cage_manager"}, {"security", "counter"}]
-    assert together is not bool(duties.conflicts({first, second}))
+    entered = {"username": "dual", "name": "Dual Rate", "role": role, "further": [further_role], "badge": "555"}
+    together = {role, further_role} in [{"dealer", "pit_boss"}, {"cashier", "cage_manager"}, {"security", "counter"}]
+    assert together is not bool(duties.conflicts({role, further_role}))
     if together:
-        assert staffing.add_staff(**entered, by=olga).roles == (first, second)
+        assert staffing.add_staff(**entered, by=olga).roles == (role, further_role)
     else:
         assert "at once" in refused(lambda: staffing.add_staff(**entered, by=olga)).sentence
 
@@ -110,7 +110,7 @@ def test_a_review_says_who_granted_what_and_is_signed_by_an_auditor(olga: Staff)
     ada = floor.staff(Role.AUDITOR, "ada")
     assert refused(lambda: access.sign(digest, "", by=ada)).code == "changed"
     access.sign(access.digest_of(access.review()), "as it should be", by=ada)
-    last = access.last_review()
-    assert last is not None
-    assert last[1] == ada.signature
+    review = access.last_review()
+    assert review is not None
+    assert review[1] == ada.signature
     sound()

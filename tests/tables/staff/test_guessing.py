@@ -130,7 +130,7 @@ def begin_fill(client: Client, table: Table, badge: str, pin: str = PIN, **chips
     return client.post(reverse("slips:begin", args=[table.pk, "fill"]), form)  # type: ignore[return-value]
 
 
-def said(answer: HttpResponse) -> str:
+def refusal_text(answer: HttpResponse) -> str:
     match = re.search(r'role="alert" id="refused">(.*?)</p>', answer.content.decode(), re.S)
     return match.group(1) if match else ""
 
@@ -140,7 +140,7 @@ def test_no_pin_is_taken_from_a_browser_that_is_no_terminal(boss: Staff) -> None
     table, anywhere = floor.table(), Client()
     anywhere.force_login(boss)
     answers = [begin_fill(anywhere, table, badge, pin) for badge in ("202", "999") for pin in (PIN, "9999")]
-    assert {(answer.status_code, said(answer)) for answer in answers} == {(403, terminals.NO_TERMINAL)}
+    assert {(answer.status_code, refusal_text(answer)) for answer in answers} == {(403, terminals.NO_TERMINAL)}
     (alert,) = Alert.objects.all()
     assert (alert.kind, alert.message) == (
         "no_terminal", "A badge and a PIN were tried on a browser that is no terminal (boris).",
@@ -165,7 +165,9 @@ def test_all_refusals_of_who_signs_read_the_same_and_count_the_same(boss: Staff)
     floor.staff(Role.PIT_BOSS, "gone", "203")
     Staff.objects.filter(username="gone").update(is_active=False)
     tries = [("202", "9999"), ("999", PIN), ("601", PIN), ("601", "9999"), ("203", PIN)]
-    assert {(a.status_code, said(a)) for a in (begin_fill(desk, table, *one) for one in tries)} == {(403, ONE_SENTENCE)}
+    assert {(a.status_code, refusal_text(a)) for a in (begin_fill(desk, table, *guess) for guess in tries)} == {
+        (403, ONE_SENTENCE)
+    }
     counted = AttemptCount.objects.exclude(name="").filter(kind="signature", place__startswith="terminal")
     assert sorted(counted.values_list("tries", flat=True)) == [1, 1, 1, 2]
 
@@ -174,7 +176,7 @@ def test_a_second_signature_by_the_same_person_reads_the_same(boss: Staff) -> No
     table, desk = floor.table(), floor.client(boss)
     slip = begin_fill(desk, table, "202")["Location"]
     form = {"badge": "202", "key": str(uuid.uuid4()), "stage": "issued"}
-    assert {said(desk.post(slip, form | {"pin": pin})) for pin in (PIN, "9999")} == {ONE_SENTENCE}
+    assert {refusal_text(desk.post(slip, form | {"pin": pin})) for pin in (PIN, "9999")} == {ONE_SENTENCE}
 
 
 @pytest.mark.parametrize("chips", [{"n500": "99999"}, {"n500": ""}])
@@ -182,7 +184,7 @@ def test_what_refuses_everybody_is_told_whatever_the_pin(boss: Staff, chips: dic
     """Harm: an amount that nobody could sign for tells a right PIN from a wrong one, and leaves no trace."""
     table, desk = floor.table(), floor.client(boss)
     before = LogEntry.objects.count()
-    sentences = {said(begin_fill(desk, table, "202", pin, **chips)) for pin in (PIN, "9999")}
+    sentences = {refusal_text(begin_fill(desk, table, "202", pin, **chips)) for pin in (PIN, "9999")}
     assert len(sentences) == 1
     assert sentences != {ONE_SENTENCE}
     assert LogEntry.objects.count() == before
@@ -200,15 +202,15 @@ def test_a_wrong_pin_leaves_nothing_of_what_it_would_have_signed(boss: Staff) ->
 
 def test_wrong_pins_on_slips_do_not_stop_a_signature_elsewhere(quick: Any, boss: Staff) -> None:
     """Harm: whoever stands at one terminal takes somebody's signature away in the whole house."""
-    table, desk, other = floor.table(), floor.client(boss), floor.client(boss)
+    table, desk, second_desk = floor.table(), floor.client(boss), floor.client(boss)
     for _ in range(3):
         begin_fill(desk, table, "202", "9999")
     answer = begin_fill(desk, table, "202")
-    assert (answer.status_code, said(answer)) == (
+    assert (answer.status_code, refusal_text(answer)) == (
         429,
         "Too many wrong PINs with this badge on this terminal: wait 30 minutes, or ask an operator to let you in.",
     )
-    assert begin_fill(other, table, "202").status_code == 302
+    assert begin_fill(second_desk, table, "202").status_code == 302
 
 
 def test_slips_refused_for_everybody_do_not_give_tries_back(quick: Any, boss: Staff) -> None:
@@ -237,8 +239,8 @@ def test_of_eighty_tries_at_once_only_as_many_are_counted_in_as_the_limit_says()
             connection.close()
         return True
 
-    with ThreadPoolExecutor(40) as many:
-        assert sum(many.map(attempt, range(80))) == 30
+    with ThreadPoolExecutor(40) as pool:
+        assert sum(pool.map(attempt, range(80))) == 30
 
 
 @pytest.mark.django_db(transaction=True)
@@ -260,8 +262,8 @@ def test_eighty_wrong_pins_at_once_against_the_real_house(web: processes.Web) ->
             house.request("POST", f"/slips/{table.pk}/new/fill/", urlencode(form), headers)
             return house.getresponse().status
 
-    with ThreadPoolExecutor(80) as many:
-        statuses = list(many.map(guess, range(80)))
+    with ThreadPoolExecutor(80) as pool:
+        statuses = list(pool.map(guess, range(80)))
     answered = statuses.count(403)
     assert answered <= 30, statuses
     assert statuses.count(429) >= 1

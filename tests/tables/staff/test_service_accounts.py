@@ -75,9 +75,9 @@ def test_an_account_its_token_and_their_end_stand_in_the_log(account: ServiceAcc
     assert ask(token).status_code == 200
     service_accounts.revoke(account, "The screen was sold", by=olga)
     assert kinds() == ["set", "token_made", "revoked"]
-    says = json.dumps([entry.content for entry in LogEntry.objects.filter(subject="service_account")])
-    assert token not in says
-    assert "Lounge" in says
+    log_text = json.dumps([entry.content for entry in LogEntry.objects.filter(subject="service_account")])
+    assert token not in log_text
+    assert "Lounge" in log_text
     assert [fault for fault in comparing.compare().faults if "program" in fault] == []
 
 
@@ -96,8 +96,8 @@ def test_an_account_is_judged_field_by_field(account: ServiceAccount) -> None:
     assert "365 days" in wrong["expires"]
     reader = allowed(scopes=("enter:cards",))
     assert "one table" in service_accounts.faults("Reader", reader, timezone.now())["tables"]
-    both = allowed(scopes=("read:board", "enter:cards"), tables=("Rocket 1",))
-    assert "nothing else" in service_accounts.faults("Reader", both, timezone.now())["scopes"]
+    mixed = allowed(scopes=("read:board", "enter:cards"), tables=("Rocket 1",))
+    assert "nothing else" in service_accounts.faults("Reader", mixed, timezone.now())["scopes"]
 
 
 @pytest.mark.parametrize("role", [role for role in Role if role != Role.OPERATOR])
@@ -156,8 +156,8 @@ def test_only_a_sealed_hash_is_kept(token: str) -> None:
 
 def test_a_typo_is_told_from_a_token_that_nobody_gave(token: str) -> None:
     """Harm: somebody looks for a revocation for an hour, and a letter was missing."""
-    other = token[:-7] + ("x" if token[-7] != "x" else "y") + token[-6:]
-    assert code(ask(other)) == (401, "token_misspelled")
+    misspelled = token[:-7] + ("x" if token[-7] != "x" else "y") + token[-6:]
+    assert code(ask(misspelled)) == (401, "token_misspelled")
     assert code(ask(token[:-1])) == (401, "token_misspelled")
     foreign = service_tokens._new()
     assert code(ask(foreign)) == (401, "token_unknown")
@@ -228,11 +228,11 @@ def test_a_program_is_throttled_by_itself(account: ServiceAccount, token: str, o
     """Harm: one program asks so often that dealers wait."""
     house_terms.change({"program_requests_a_minute": 10}, by=olga)
     house_terms.forget()
-    other = service_tokens.make(service_accounts.set_account("Cage", allowed(), by=olga), by=olga)
+    cage_token = service_tokens.make(service_accounts.set_account("Cage", allowed(), by=olga), by=olga)
     answers = [ask(token) for _ in range(11)]
     assert code(answers[-1]) == (429, "throttled")
     assert answers[-1]["Retry-After"] == "60"
-    assert ask(other).status_code == 200
+    assert ask(cage_token).status_code == 200
 
 
 def test_the_last_use_is_kept_to_the_minute(token: str) -> None:
@@ -254,9 +254,9 @@ def test_a_program_has_its_scopes_and_its_tables_and_enters_nothing(
     floor.table("Rocket 9")
     service_accounts.set_account("Lounge", allowed(tables=("Rocket 9",)), by=olga)
     assert [line["name"] for line in ask(token).json()["items"]] == ["Rocket 9"]
-    own, other = (pk_of(name) for name in ("Rocket 9", "Rocket 1"))
+    own, foreign = (pk_of(name) for name in ("Rocket 9", "Rocket 1"))
     assert ask(token, reverse("api:table", args=[own])).status_code == 200
-    assert code(ask(token, reverse("api:table", args=[other]))) == (403, "not_your_table")
+    assert code(ask(token, reverse("api:table", args=[foreign]))) == (403, "not_your_table")
     assert code(ask(token, reverse("api:round", args=[own, 1]))) == (403, "no_scope")
     inputs = Client(enforce_csrf_checks=True).post(
         reverse("api:inputs", args=[own]),

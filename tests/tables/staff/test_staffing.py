@@ -27,7 +27,7 @@ SOMEBODY: dict[str, Any] = {
 }
 
 
-def said(kind: str) -> list[dict[str, Any]]:
+def staff_entries(kind: str) -> list[dict[str, Any]]:
     """The house's entries about staff, of one kind."""
     rows = (
         LogEntry.objects.filter(book__name=HOUSE, subject="staff", kind=kind).exclude(by=floor.SETS_UP).order_by("seq")
@@ -44,7 +44,7 @@ def test_the_log_says_who_took_somebody_on(operator: Staff) -> None:
     dan = staffing.add_staff(**SOMEBODY, by=operator)
     assert not dan.has("password")
     assert not dan.has("pin")
-    (entry,) = said("added")
+    (entry,) = staff_entries("added")
     assert entry["by"] == "omar Omar"
     assert entry["content"] == {
         "username": "dan", "name": "Dan Duarte", "role": "dealer", "badge": "102", "new": [],
@@ -63,13 +63,13 @@ def test_secrets_are_hashed_by_argon2_and_never_in_the_log(operator: Staff) -> N
     everything = b"".join(bytes(body) for body in LogEntry.objects.values_list("body", flat=True))
     for secret in (SECRET, SECRET_PIN, floor.PASSWORD, dan.password, dan.pin):
         assert secret.encode() not in everything
-    assert [entry["content"]["secret"] for entry in said("secret_made")] == ["pin", "password", "password"]
+    assert [entry["content"]["secret"] for entry in staff_entries("secret_made")] == ["pin", "password", "password"]
 
 
 def test_the_first_operator_of_a_house_is_in_its_log_too() -> None:
     """Else everything in the log would go back to somebody whom nobody took on."""
     call_command("createsuperuser", interactive=False, username="olga", name="Olga Orlow")
-    (entry,) = said("added")
+    (entry,) = staff_entries("added")
     assert (entry["by"], entry["content"]["username"]) == ("the command line", "olga")
 
 
@@ -88,15 +88,15 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "field"), [one[1:] for one in WRONG], ids=[one[0] for one in WRONG])
+@pytest.mark.parametrize(("facts", "field"), [case[1:] for case in WRONG], ids=[case[0] for case in WRONG])
 def test_staff_whom_the_floor_could_not_tell_apart_or_anybody_could_be_are_refused(
-    operator: Staff, given: dict[str, Any], field: str
+    operator: Staff, facts: dict[str, Any], field: str
 ) -> None:
     """Ten tries are allowed: the secrets that come first to everybody's mind must not open the till."""
     with pytest.raises(Refused) as refused:
-        staffing.add_staff(**SOMEBODY | given, by=operator)
+        staffing.add_staff(**SOMEBODY | facts, by=operator)
     assert field in fields(refused)
-    assert not said("added")
+    assert not staff_entries("added")
 
 
 WRONG_SECRETS: list[tuple[str, str, str]] = [
@@ -120,7 +120,7 @@ def test_secrets_that_come_first_to_mind_are_refused(operator: Staff, secret: st
     with pytest.raises(Refused) as refused:
         making.first_secrets(dan, asks=operator, confirms=boss, terminal=None, **{secret: new})
     assert secret in fields(refused)
-    assert not said("secret_made")
+    assert not staff_entries("secret_made")
 
 
 @pytest.mark.parametrize("role", [Role.DEALER, Role.PIT_BOSS, Role.AUDITOR])
@@ -141,7 +141,7 @@ def test_a_change_says_what_was_before_and_nothing_else(operator: Staff) -> None
     """Who had which role on which day has to be told years later."""
     dan = staffing.add_staff(**SOMEBODY, by=operator)
     staffing.change_staff(dan, {"role": Role.PIT_BOSS.value, "name": "Dan Duarte"}, by=operator)
-    (entry,) = said("changed")
+    (entry,) = staff_entries("changed")
     assert entry["content"] == {
         "username": "dan", "before": {"role": "dealer"}, "after": {"role": "pit_boss"}, "new": [],
         "secrets": {"password": sha256(dan.password.encode()).hexdigest(), "pin": ""},
@@ -165,8 +165,8 @@ def test_a_dealer_who_may_not_deal_any_more_is_tapped_out(operator: Staff, chang
     dealer, _ = floor.dealt()
     staffing.change_staff(dealer.by, change, by=operator)
     assert dealer.now.dealer is None
-    last = LogEntry.objects.filter(book=dealer.table.book).latest("seq")
-    assert (last.subject, last.kind, last.by) == ("dealer", "signed_out", "omar Omar")
+    newest = LogEntry.objects.filter(book=dealer.table.book).latest("seq")
+    assert (newest.subject, newest.kind, newest.by) == ("dealer", "signed_out", "omar Omar")
     assert proofs.verify(dealer.table.book).fault is None
 
 

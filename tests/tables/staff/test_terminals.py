@@ -46,8 +46,8 @@ def cookie(client: Client) -> "Morsel[str]":
 
 def kinds() -> list[tuple[str, str, dict[str, Any]]]:
     """What the house's book says about terminals."""
-    found = LogEntry.objects.filter(book__name=HOUSE, subject="terminal").exclude(by=floor.SETS_UP).order_by("seq")
-    return [(entry.kind, entry.by, entry.content) for entry in found]
+    entries = LogEntry.objects.filter(book__name=HOUSE, subject="terminal").exclude(by=floor.SETS_UP).order_by("seq")
+    return [(entry.kind, entry.by, entry.content) for entry in entries]
 
 
 # --- The cookie -----------------------------------------------------------------------------------------------
@@ -55,12 +55,12 @@ def kinds() -> list[tuple[str, str, dict[str, Any]]]:
 
 def test_scripts_and_other_sites_never_get_the_cookie(terminal: Terminal, operator: Staff) -> None:
     """Whoever has it can try PINs from anywhere."""
-    found = cookie(opened(terminals.link_for(terminal, by=operator)))
-    assert found["httponly"]
-    assert found["samesite"] == "Strict"
-    assert found["path"] == "/"
-    assert not found["domain"]
-    assert int(found["max-age"]) > 30 * 24 * 3600
+    morsel = cookie(opened(terminals.link_for(terminal, by=operator)))
+    assert morsel["httponly"]
+    assert morsel["samesite"] == "Strict"
+    assert morsel["path"] == "/"
+    assert not morsel["domain"]
+    assert int(morsel["max-age"]) > 30 * 24 * 3600
 
 
 def test_behind_tls_it_never_leaves_it(terminal: Terminal, operator: Staff) -> None:
@@ -81,9 +81,9 @@ def test_whoever_reads_the_database_cannot_make_a_terminal_of_it(terminal: Termi
     assert len(token) >= 43
     assert token not in terminal.token_digest
     for forged in (terminal.token_digest, token, f"{token}:x:y", "", "\0"):
-        other = Client()
-        other.cookies["terminal"] = forged
-        assert not is_terminal(other)
+        thief = Client()
+        thief.cookies["terminal"] = forged
+        assert not is_terminal(thief)
 
 
 def test_a_cookie_signed_for_another_purpose_is_none(terminal: Terminal, operator: Staff) -> None:
@@ -119,18 +119,18 @@ def test_a_link_works_once(terminal: Terminal, operator: Staff) -> None:
 
 def test_every_link_of_a_terminal_dies_with_the_one_that_is_used(terminal: Terminal, operator: Staff) -> None:
     """Else a forgotten one would move the terminal to another device."""
-    first, second = (terminals.link_for(terminal, by=operator) for _ in range(2))
-    opened(second)
-    assert Client().post(first).status_code == 410
+    old_link, new_link = (terminals.link_for(terminal, by=operator) for _ in range(2))
+    opened(new_link)
+    assert Client().post(old_link).status_code == 410
 
 
 def test_an_old_link_is_dead(terminal: Terminal, operator: Staff, monkeypatch: pytest.MonkeyPatch) -> None:
     """A link in somebody's mailbox is a spare key."""
-    link, now = terminals.link_for(terminal, by=operator), time.time()
+    link, moment = terminals.link_for(terminal, by=operator), time.time()
     with override_settings(ENROLMENT_LINK_SECONDS=1800):
-        monkeypatch.setattr("django.core.signing.time.time", lambda: now + 1790)
+        monkeypatch.setattr("django.core.signing.time.time", lambda: moment + 1790)
         assert Client().get(link).status_code == 200
-        monkeypatch.setattr("django.core.signing.time.time", lambda: now + 1810)
+        monkeypatch.setattr("django.core.signing.time.time", lambda: moment + 1810)
         assert Client().get(link).status_code == 410
 
 

@@ -62,11 +62,13 @@ def test_every_game_against_the_house_has_a_practice() -> None:
 def test_a_course_has_every_ending_and_questions_with_one_right_answer(game: str, data: Any) -> None:
     """Harm: a dealer is certified who never paid an insurance; or a question that has no right answer, or two."""
     course = data.draw(courses(game))
-    asked = practice.script(course)
-    assert asked == practice.script(msgspec.json.decode(msgspec.json.encode(course), type=Course)), "it can be replayed"
+    questions = practice.script(course)
+    assert questions == practice.script(msgspec.json.decode(msgspec.json.encode(course), type=Course)), (
+        "it can be replayed"
+    )
     assert set(practice.endings(course)) == set(PROVIDERS[game].endings(course))
-    assert {question.round for question in asked} == set(range(1, course.rounds + 1))
-    for question in asked:
+    assert {question.round for question in questions} == set(range(1, course.rounds + 1))
+    for question in questions:
         assert question.rule
         if question.pays:
             assert not question.answers
@@ -129,8 +131,8 @@ def test_the_felt_shows_nothing_that_is_asked(game: str, data: Any) -> None:
         for seat in drawn.seats:
             for hand in seat.box.hands:
                 assert not hand.says
-            shown = {spot.wager for spot in seat.box.spots if spot.outcome}
-            assert shown <= {paid.bet for paid in question.paid if paid.seat == seat.box.seat}
+            open_wagers = {spot.wager for spot in seat.box.spots if spot.outcome}
+            assert open_wagers <= {paid.bet for paid in question.paid if paid.seat == seat.box.seat}
             assert (seat.box.outcome is not None) == seat.paid
 
 
@@ -184,12 +186,12 @@ def test_a_practice_is_started_under_the_options_that_were_chosen() -> None:
     dealer = floor.staff(Role.DEALER, "tess", "102")
     client = floor.client(dealer)
     assert "Practice Baccarat" in client.get("/practice/?game=baccarat").content.decode()
-    sent = {"game": "baccarat", "commission": "ez", "decks": "6", "spread_asked": "1", "spread": ["tie", "dragon_7"]}
-    assert client.post("/practice/", sent).status_code == 302
+    form = {"game": "baccarat", "commission": "ez", "decks": "6", "spread_asked": "1", "spread": ["tie", "dragon_7"]}
+    assert client.post("/practice/", form).status_code == 302
     course = Practice.objects.get().course
     assert (course["game"], course["decks"], course["options"]["commission"]) == ("baccarat", 6, "ez")
     assert course["options"]["spread"] == ["tie", "dragon_7"]
-    refused = client.post("/practice/", sent | {"commission": "five_percent"})
+    refused = client.post("/practice/", form | {"commission": "five_percent"})
     assert refused.status_code == 422
     assert "dragon_7 is spread with ez only" in refused.content.decode()
     for odd in ({"game": "monster"}, {"game": "?"}):
@@ -220,8 +222,8 @@ def test_every_question_has_a_page(game: str) -> None:
         assert f"Round <b>{question.round}</b> of {row.course['rounds']}" in page
         way = {"way": "take" if question.right.startswith("-") else "pay" if question.right != "0" else "back"}
         amount = {"amount": f"{abs(int(question.right)) / 100:g}"} if question.pays else {}
-        sent = {**way, **amount} if question.pays else {"answer": question.right}
-        client.post(f"/practice/{row.pk}/answer", {"number": number, **sent})
+        form = {**way, **amount} if question.pays else {"answer": question.right}
+        client.post(f"/practice/{row.pk}/answer", {"number": number, **form})
         assert "✓ Right" in client.get(f"/practice/{row.pk}/").content.decode()
 
 
@@ -234,8 +236,8 @@ def test_a_practice_is_paid_as_its_table_is() -> None:
     client = floor.client(dealer)
     page = client.get(f"/practice/?game=baccarat&table={table.pk}").content.decode()
     assert "Paid by <b>Long ties</b> version 1" in page
-    sent = {"game": "baccarat", "unit_cents": 100, "pays_of": table.pk}
-    assert client.post("/practice/", sent).status_code == 302
+    form = {"game": "baccarat", "unit_cents": 100, "pays_of": table.pk}
+    assert client.post("/practice/", form).status_code == 302
     session = certificates.session(Practice.objects.get(dealer=dealer))
     paid = [question for question in session.questions if question.pays and "pays 10 to 1" in question.rule]
     assert paid

@@ -53,8 +53,8 @@ def test_a_session_of_version_1_has_its_questions_still() -> None:
 def test_every_session_of_version_1_is_the_same_to_the_byte(drawn: tuple[str, int, int, int]) -> None:
     """Harm: the same for an ending, a number of decks or a unit that the one session above has not."""
     seed, rounds, decks, unit_cents = drawn
-    asked = lines(Course(seed, rounds=rounds, decks=decks, unit_cents=unit_cents))
-    assert (len(asked), sha256("\n".join(asked).encode()).hexdigest()) == DIGESTS[drawn]
+    questions = lines(Course(seed, rounds=rounds, decks=decks, unit_cents=unit_cents))
+    assert (len(questions), sha256("\n".join(questions).encode()).hexdigest()) == DIGESTS[drawn]
 
 
 # --- Games with several wagers -----------------------------------------------------------------------------------
@@ -101,6 +101,6 @@ def test_every_session_of_a_house_game_is_the_same_to_the_byte(game: str) -> Non
     """Harm: an old practice is replayed to other questions, and a certificate that rests on it does not hold."""
     practised = PROVIDERS[game]
     assert practised.version == 1
-    asked = practice.script(practised.course("a1", 20, practised.game.rules_type(unit=100)))
-    lines = [json.dumps(on_the_felt(msgspec.to_builtins(offered(question))), sort_keys=True) for question in asked]
-    assert (len(asked), sha256("\n".join(lines).encode()).hexdigest()) == HOUSE_DIGESTS[game]
+    questions = practice.script(practised.course("a1", 20, practised.game.rules_type(unit=100)))
+    lines = [json.dumps(on_the_felt(msgspec.to_builtins(offered(question))), sort_keys=True) for question in questions]
+    assert (len(questions), sha256("\n".join(lines).encode()).hexdigest()) == HOUSE_DIGESTS[game]
