@@ -87,11 +87,11 @@ class Clock:
 @contextmanager
 def travelling() -> Iterator[Clock]:
     """The clocks, right again afterwards."""
-    clock_ = Clock()
+    clocks = Clock()
     try:
-        yield clock_
+        yield clocks
     finally:
-        clock_.right()
+        clocks.right()
 
 
 def watched(moment: datetime) -> None:

@@ -64,7 +64,7 @@ class Floor:
     dealer: Hand
     boss: Hand
     table: Table
-    other: Table
+    neighbour: Table
     operator: Staff
     auditor: Staff
     idle: Staff
@@ -81,7 +81,7 @@ def house(db: None) -> Floor:
     second_table = floor.table("Rocket 2")
     operator, auditor = floor.staff(Role.OPERATOR, "olga", "301"), floor.staff(Role.AUDITOR, "anna")
     idle = floor.staff(Role.DEALER, "ida", "102")
-    return Floor(dealer, boss, dealer.table, other=second_table, operator=operator, auditor=auditor, idle=idle)
+    return Floor(dealer, boss, dealer.table, neighbour=second_table, operator=operator, auditor=auditor, idle=idle)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def dealer(house: Floor) -> Caller:
     return house.as_(house.dealer.by)
 
 
-def written() -> dict[str, Any]:
+def rows_and_heads() -> dict[str, Any]:
     """How many rows every table of the house has, and where every log ends."""
     with connection.cursor() as cursor:
         counts: dict[str, Any] = {}
@@ -102,9 +102,9 @@ def written() -> dict[str, Any]:
 
 @contextmanager
 def nothing_written() -> Iterator[None]:
-    before = written()
+    before = rows_and_heads()
     yield
-    assert written() == before
+    assert rows_and_heads() == before
 
 
 def problem(answer: Any, status: int, code: str) -> dict[str, Any]:

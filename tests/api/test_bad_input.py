@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from casino.embedded import APPLICATION
-from tests.api.conftest import Caller, Floor, nothing_written, problem, written
+from tests.api.conftest import Caller, Floor, nothing_written, problem, rows_and_heads
 
 pytestmark = pytest.mark.django_db
 
@@ -314,21 +314,21 @@ def test_no_body_makes_the_server_fail(house: Floor, entered: Any, extra: dict[s
     """Harm: one client with a bug takes a web process down, or finds out what lies behind it."""
     caller = house.as_(house.dealer.by)
     seq = house.dealer.now.seq
-    before = written()
+    before = rows_and_heads()
     answer = caller.send(json.dumps({"key": str(uuid.uuid4()), "expected_seq": seq, "input": entered} | extra))
     assert answer.status_code < 500
     if answer.status_code == 200:
         assert answer.json()["seq"] > seq
     else:
         problem(answer, answer.status_code, answer.json()["code"])
-        assert answer.json()["code"] == "impossible_card" or written() == before
+        assert answer.json()["code"] == "impossible_card" or rows_and_heads() == before
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_dead_database_is_a_503_and_nothing_is_half_written(house: Floor) -> None:
     """Harm: a traceback where the client should be told to try again with the same key."""
     caller, seq = house.as_(house.dealer.by), house.dealer.now.seq
-    before, host = written(), connection.settings_dict["HOST"]
+    before, host = rows_and_heads(), connection.settings_dict["HOST"]
     payload = body(BET, seq=seq)
     connection.close()
     connection.settings_dict["HOST"] = "/nowhere/at/all"
@@ -341,5 +341,5 @@ def test_a_dead_database_is_a_503_and_nothing_is_half_written(house: Floor) -> N
     finally:
         connection.settings_dict["HOST"] = host
         assert connection.settings_dict["USER"] == APPLICATION
-    assert written() == before
+    assert rows_and_heads() == before
     assert caller.send(payload).status_code == 200

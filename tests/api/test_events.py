@@ -102,7 +102,7 @@ def test_a_program_is_told_of_its_own_tables_alone(house: Floor) -> None:
     facts = {"purpose": "Tracks players", "scopes": ("read:events",), "expires": timezone.now() + timedelta(days=9)}
     house.dealer("bet", seat=1, amount_cents=1_000)
     answers = []
-    for name, tables in (("All", ()), ("One", (house.table.name,)), ("Other", (house.other.name,))):
+    for name, tables in (("All", ()), ("One", (house.table.name,)), ("Other", (house.neighbour.name,))):
         account = service_accounts.set_account(name, Access(**facts, tables=tables), by=house.operator)  # type: ignore[arg-type]
         bearer = {"Authorization": f"Bearer {service_tokens.make(account, by=house.operator)}"}
         answers.append(Client().get("/api/events/?limit=500", headers=bearer).json()["events"])
@@ -110,7 +110,7 @@ def test_a_program_is_told_of_its_own_tables_alone(house: Floor) -> None:
     assert len(own) < len(everything)
     assert {event["table"]["id"] for event in own} == {house.table.pk}
     assert "round.opened" in {event["type"] for event in own}
-    assert {event["table"]["id"] for event in foreign} <= {house.other.pk}
+    assert {event["table"]["id"] for event in foreign} <= {house.neighbour.pk}
     refused = Client().get(f"/api/events/?table={house.table.pk}", headers=bearer)
     problem(refused, 403, "not_your_table")
 

@@ -177,7 +177,7 @@ def test_a_write_without_a_key_or_with_two_is_refused(house: Floor) -> None:
 
 def test_two_who_change_the_same_settings_are_told(house: Floor) -> None:
     """Harm: who saves last undoes without a word what somebody else decided."""
-    address = f"tables/{house.other.pk}/settings/"
+    address = f"tables/{house.neighbour.pk}/settings/"
     version = house.as_(house.operator).get(address).json()["version"]
     changed = send(house.operator, address, expected=version, changes={"min_cents": 2_000})
     assert changed.json()["min_cents"] == 2_000
@@ -223,7 +223,7 @@ def test_a_plan_that_takes_two_people_is_proposed_and_done_by_the_second(house: 
 def test_options_and_penetration_are_set_over_the_api_as_in_the_administration(house: Floor) -> None:
     """Harm: limits have an operation and the rules of a table have none; or one person changes what a table pays."""
     floor.staff(Role.OPERATOR, "omar", "302")
-    address, operator = f"tables/{house.other.pk}/settings/", house.operator
+    address, operator = f"tables/{house.neighbour.pk}/settings/", house.operator
 
     def change(**body: Any) -> Any:
         version = house.as_(operator).get(address).json()["version"]
@@ -240,7 +240,7 @@ def test_options_and_penetration_are_set_over_the_api_as_in_the_administration(h
     assert (shoe.status_code, shoe.json()["after"]["takes"]) == (202, "shoe")
     version = house.as_(operator).get(address).json()["version"]
     proposal = {"expected": version, "changes": {"options": {"decks": 4}}, "comment": "Fewer"}
-    problem(send(house.boss.by, f"tables/{house.other.pk}/proposals/", **proposal), 403, "not_permitted")
+    problem(send(house.boss.by, f"tables/{house.neighbour.pk}/proposals/", **proposal), 403, "not_permitted")
     house_terms.change({"two_people": True}, by=operator)
     read_again()
     answer = change(changes={"max_cents": 900_000}, comment="A guest asks for more")

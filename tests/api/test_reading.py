@@ -39,7 +39,7 @@ WATCHERS = {"pit boss", "operator", "auditor"}
 
 def addresses(house: Floor) -> dict[str, tuple[str, set[str]]]:
     """Every address that is read, and who may."""
-    own, neighbour = house.table.pk, house.other.pk
+    own, neighbour = house.table.pk, house.neighbour.pk
     return {
         "list": ("tables/", WATCHERS | {"dealer", "another dealer"}),
         "board": (f"tables/{own}/", WATCHERS | {"dealer"}),
@@ -76,10 +76,10 @@ def test_only_dealers_and_pit_bosses_enter_anything(house: Floor) -> None:
 
 def test_a_dealer_enters_nothing_at_another_table(house: Floor) -> None:
     """Harm: two tables' logs are mixed up by a screen that kept the wrong address."""
-    boss = floor.Hand(house.other, house.boss.by)
+    boss = floor.Hand(house.neighbour, house.boss.by)
     boss("open_table")
     caller = house.as_(house.dealer.by)
-    caller.table = house.other
+    caller.table = house.neighbour
     with nothing_written():
         problem(caller.enter("load_shoe"), 403, "not_your_table")
         problem(caller.enter("load_shoe", seq=0), 403, "not_your_table")

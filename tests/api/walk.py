@@ -129,7 +129,7 @@ def disputes(steps: Walk) -> None:
 def limits(steps: Walk) -> None:
     """Limits are proposed, withdrawn, declined, approved, and changed by one person; a plan is set."""
     house = steps.house
-    boss, operator, pk = steps.boss, house.operator, house.other.pk
+    boss, operator, pk = steps.boss, house.operator, house.neighbour.pk
     settings = steps.get("read_settings", boss, f"tables/{pk}/settings/")
     ask = {"expected": settings["version"], "changes": {"max_cents": 20_000}, "comment": "A guest asks for more"}
 

@@ -275,8 +275,8 @@ def _again(rounds: list[PlayOut]) -> None:
 
 def main() -> None:
     shoes = shuffled_shoes()
-    rounds, played = len(by_hand(shoes)), steps(shoes)
-    actions = len(played)
+    rounds, trail = len(by_hand(shoes)), steps(shoes)
+    actions = len(trail)
     ways: dict[str, Dealt] = {
         "engine: run": partial(by_engine, by_run),
         "engine: prompts, play": partial(by_engine, by_play),
@@ -293,7 +293,7 @@ def main() -> None:
         time = median(times)
         ratio = median(way_time / loop_time for way_time, loop_time in zip(times, loop, strict=True))
         print(f"{label:24}{rounds / time:>10,.0f}{actions / time:>12,.0f}{time / actions * 1e6:>11.2f}{ratio:>7.1f} x")
-    shares = dict(parts(played))
+    shares = dict(parts(trail))
     shares["answering, opening, settling"] = min(engine[0]) / actions * 1e6 - sum(shares.values())
     print("Where the time of an action goes, in us:", ", ".join(f"{name} {us:.2f}" for name, us in shares.items()))
     print_house_games(sys.argv[1:])

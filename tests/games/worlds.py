@@ -43,7 +43,7 @@ def leaks_of_cards(
     down = [
         index for index, ask in enumerate(_card_asks(game, rules, opening, actions)) if ask is not None and ask.down
     ]
-    pairs = [(low, tlow) for low in down for tlow in down if low < tlow and _differ(actions, low, tlow)]
+    pairs = [(low, high) for low in down for high in down if low < high and _differ(actions, low, high)]
     for low, high in chance.sample(pairs, min(6, len(pairs))):
         swapped = [*actions]
         swapped[low], swapped[high] = _exchanged(actions, low, high)

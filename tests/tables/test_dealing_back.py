@@ -136,7 +136,7 @@ def test_a_payment_is_taken_back_by_one_step_of_the_walk(dealer: Hand, boss: Han
     assert dealer.now.round.number == 2
     dealer("take_back")
     assert refusal(dealer, "take_back") == "nothing_to_take_back"
-    _holds(dealer)
+    _proof_holds(dealer)
 
 
 def test_a_cut_card_that_was_not_out_is_taken_back(dealer: Hand, boss: Hand) -> None:
@@ -158,10 +158,10 @@ def test_a_cut_card_that_was_not_out_is_taken_back(dealer: Hand, boss: Hand) -> 
     boss("take_back")
     assert not dealer.now.shoe.cut_out
     assert dealer.board.seats[0].stack == (8,)
-    _holds(dealer)
+    _proof_holds(dealer)
 
 
-def _holds(hand: Hand) -> None:
+def _proof_holds(hand: Hand) -> None:
     assert proofs.verify(hand.table.book).fault is None
 
 

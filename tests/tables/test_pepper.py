@@ -135,7 +135,7 @@ def test_sealing_anew_does_not_bring_back_a_pin_that_was_changed_meanwhile(dora:
 
 def test_a_key_that_is_missing_stops_the_command_before_it_changes_anything(dora: Staff, keys: Path) -> None:
     """Else a rotation with the wrong file would lock everybody out for good."""
-    kept = keys.read_text()
+    key_text = keys.read_text()
     pepper.add_key()
     keys.write_text(keys.read_text().splitlines()[0])
     with pytest.raises(CommandError, match=r"Nothing was changed: the password of dora .*Put the old key"):
@@ -145,7 +145,7 @@ def test_a_key_that_is_missing_stops_the_command_before_it_changes_anything(dora
     with pytest.raises(CommandError, match="put the file back"):
         run()
     assert not keys.exists()
-    keys.write_text(kept)
+    keys.write_text(key_text)
     assert Staff.objects.get().check_pin(floor.PIN)
 
 

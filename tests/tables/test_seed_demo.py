@@ -59,10 +59,10 @@ def test_the_reader_of_the_demo_has_one_table_one_token_and_no_more(settings: An
 
     settings.CASINO_ENV = "demo"
     call_command("seed_demo", stdout=StringIO())
-    kept = tmp_path / "reader-token"
-    table = card_reader.prepare(kept)
-    token = kept.read_text()
-    assert card_reader.prepare(kept) == table
-    assert (kept.read_text(), oct(kept.stat().st_mode)[-3:]) == (token, "600")
+    token_file = tmp_path / "reader-token"
+    table = card_reader.prepare(token_file)
+    token = token_file.read_text()
+    assert card_reader.prepare(token_file) == table
+    assert (token_file.read_text(), oct(token_file.stat().st_mode)[-3:]) == (token, "600")
     account = ServiceAccount.objects.get()
     assert (account.scopes, account.tables, account.tokens.count()) == (["enter:cards"], [table.name], 1)

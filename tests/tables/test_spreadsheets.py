@@ -28,11 +28,11 @@ TEXTS = st.lists(PIECES, max_size=12).map("".join) | st.text(max_size=30)
 def formulas(text: str) -> list[str]:
     """The cells that begin as a formula, where each of the usual characters separates and quotes mean nothing."""
     cells = re.split(r"[;|\t\r\n\v\f\x85\u2028\u2029]", text)
-    cells = [re.sub(r'^[\s"]+', "", "".join(filter(seen, cell))) for cell in cells]
+    cells = [re.sub(r'^[\s"]+', "", "".join(filter(is_visible, cell))) for cell in cells]
     return [cell for cell in cells if unicodedata.normalize("NFKC", cell[:1]) in {"=", "+", "-", "@"}]
 
 
-def seen(letter: str) -> bool:
+def is_visible(letter: str) -> bool:
     return unicodedata.category(letter) not in {"Cc", "Cf"}
 
 

@@ -21,10 +21,10 @@ from tests.processes import Served
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def eventually(holds: Callable[[], bool], patience_seconds: float = 60) -> None:
+def eventually(is_true: Callable[[], bool], patience_seconds: float = 60) -> None:
     """Wait for another process to get there."""
     deadline = time.monotonic() + patience_seconds
-    while not holds():
+    while not is_true():
         assert time.monotonic() < deadline, "the worker did not get there"
         time.sleep(0.1)
 

@@ -39,7 +39,7 @@ def hands() -> tuple[Hand, Hand]:
     return dealer, boss
 
 
-def found(*, whole: bool = True, **wants: Any) -> list[Hit]:
+def hits_of(*, whole: bool = True, **wants: Any) -> list[Hit]:
     return list(search(Wanted(**wants), whole=whole).hits)
 
 
@@ -55,30 +55,30 @@ def test_each_thing_that_is_named_narrows_what_is_found(hands: tuple[Hand, Hand]
     """Harm: an entry that is there is not found, or another one is shown for it."""
     dealer, boss = hands
     pk, book = dealer.table.pk, dealer.table.book_id
-    assert sorted(hit.entry.seq for hit in found(table=pk)) == every_entry(book)[-50:]
-    assert {hit.entry.subject for hit in found(subject="slip")} == {"slip"}
-    assert [hit.entry.kind for hit in found(subject="round", kind="take_back", **lately())] == ["take_back"]
-    assert {hit.entry.round for hit in found(table=pk, round=2)} == {2}
-    assert [hit.entry.seq for hit in found(table=pk, entry=3)] == [3]
-    assert {hit.entry.by for hit in found(person="dora", **lately())} == {"101 Dora"}
-    assert {hit.entry.by for hit in found(person="101", **lately())} == {"101 Dora"}
-    assert {hit.entry.by for hit in found(person=boss.by.username)} == {boss.by.signature}
-    assert [hit.entry.kind for hit in found(text="takes back ENTRY", **lately())] == ["take_back"]
-    at_the_seat = found(seat=1, since=timezone.now() - timedelta(hours=20))
+    assert sorted(hit.entry.seq for hit in hits_of(table=pk)) == every_entry(book)[-50:]
+    assert {hit.entry.subject for hit in hits_of(subject="slip")} == {"slip"}
+    assert [hit.entry.kind for hit in hits_of(subject="round", kind="take_back", **lately())] == ["take_back"]
+    assert {hit.entry.round for hit in hits_of(table=pk, round=2)} == {2}
+    assert [hit.entry.seq for hit in hits_of(table=pk, entry=3)] == [3]
+    assert {hit.entry.by for hit in hits_of(person="dora", **lately())} == {"101 Dora"}
+    assert {hit.entry.by for hit in hits_of(person="101", **lately())} == {"101 Dora"}
+    assert {hit.entry.by for hit in hits_of(person=boss.by.username)} == {boss.by.signature}
+    assert [hit.entry.kind for hit in hits_of(text="takes back ENTRY", **lately())] == ["take_back"]
+    at_the_seat = hits_of(seat=1, since=timezone.now() - timedelta(hours=20))
     assert {hit.entry.round for hit in at_the_seat} == {1, 2, 3}
     assert all("seat 1" in hit.says.casefold() for hit in at_the_seat)
-    assert found(seat=10, since=timezone.now() - timedelta(hours=20)) == []
-    assert found(until=timezone.now() - timedelta(days=1)) == []
+    assert hits_of(seat=10, since=timezone.now() - timedelta(hours=20)) == []
+    assert hits_of(until=timezone.now() - timedelta(days=1)) == []
 
 
 def test_an_amount_is_found_where_it_moved_and_where_it_is_said(hands: tuple[Hand, Hand]) -> None:
     """Harm: 30 is looked for, and 300 is found; or 3, and every card that is a 3."""
-    hits = found(cents=3_000, subject="round", **lately())
+    hits = hits_of(cents=3_000, subject="round", **lately())
     assert {hit.entry.round for hit in hits} == {1, 2}
     assert any(hit.entry.legs for hit in hits)
     assert any("bets 30" in hit.says for hit in hits)
-    assert found(cents=800, subject="round", **lately()) == []
-    assert found(cents=300, subject="round", **lately()) == []
+    assert hits_of(cents=800, subject="round", **lately()) == []
+    assert hits_of(cents=300, subject="round", **lately()) == []
 
 
 def test_pages_join_without_gap_or_overlap(hands: tuple[Hand, Hand]) -> None:
@@ -115,16 +115,16 @@ def test_inputs_of_rounds_are_not_searched_without_an_end(hands: tuple[Hand, Han
         search(Wanted(text="bets", with_rounds=True), whole=True)
     assert refused.value.code == "too_wide"
     assert "from when to when" in refused.value.sentence
-    assert found(text="bets", table=hands[0].table.pk, round=1)
+    assert hits_of(text="bets", table=hands[0].table.pk, round=1)
 
 
 def test_the_houses_own_book_is_for_those_who_may_read_it(hands: tuple[Hand, Hand]) -> None:
     """Harm: whoever runs the floor reads who was taken on and who was locked out."""
-    assert found(subject="staff")
-    assert found(in_house=True)
-    assert found(subject="staff", whole=False) == []
-    assert found(in_house=True, whole=False) == []
-    assert {hit.table.name for hit in found(whole=False) if hit.table} == {"Rocket 1"}
+    assert hits_of(subject="staff")
+    assert hits_of(in_house=True)
+    assert hits_of(subject="staff", whole=False) == []
+    assert hits_of(in_house=True, whole=False) == []
+    assert {hit.table.name for hit in hits_of(whole=False) if hit.table} == {"Rocket 1"}
 
 
 def test_of_a_game_that_goes_on_only_what_everyone_saw_is_found() -> None:
@@ -135,7 +135,7 @@ def test_of_a_game_that_goes_on_only_what_everyone_saw_is_found() -> None:
     assert current is not None
     assert current.secret
     assert not current.over
-    told_of = {hit.entry.seq: hit.says for hit in found(table=dealer.table.pk, round=current.number)}
+    told_of = {hit.entry.seq: hit.says for hit in hits_of(table=dealer.table.pk, round=current.number)}
     page = {entry.seq: sentence for entry, sentence in log_page(dealer.table.book_id)}
     assert told_of
     assert told_of == {seq: sentence for seq, sentence in page.items() if seq in told_of}
@@ -205,5 +205,5 @@ def test_what_is_found_is_a_file_too(hands: tuple[Hand, Hand]) -> None:
     """Harm: an auditor copies pages by hand."""
     client = floor.client(hands[1].by)
     rows = text_of(client.get(reverse("pit:search-csv"), {"subject": "slip"})).decode().splitlines()
-    assert len(rows) == 1 + len(found(subject="slip", whole=False))
+    assert len(rows) == 1 + len(hits_of(subject="slip", whole=False))
     assert text_of(client.get(reverse("pit:search-csv"), {"subject": "slip", "as": "xlsx"})).startswith(b"PK")

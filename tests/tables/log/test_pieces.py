@@ -16,10 +16,10 @@ AMOUNTS = st.lists(st.builds(Amounts, st.integers(-90_000, 90_000), st.integers(
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a machine at work on other tests
 @given(CHIPS, st.lists(st.tuples(CHIPS, st.sampled_from([1, -1])), max_size=5), AMOUNTS)
 def test_pieces_come_to_what_the_ledger_says_to_the_cent(
-    first: tuple[tuple[int, int], ...], papers: list[tuple[tuple[tuple[int, int], ...], int]], amounts: list[Amounts]
+    delivery: tuple[tuple[int, int], ...], papers: list[tuple[tuple[tuple[int, int], ...], int]], amounts: list[Amounts]
 ) -> None:
     """Harm: an inventory by denomination that is worth another sum than the chips that are there."""
-    holding, cents = counted(first), total(first)
+    holding, cents = counted(delivery), total(delivery)
     for chips, sign in papers:
         holding, cents = holding.moved(chips, sign), cents + sign * total(chips)
     holding = holding.moved_by_amount(amounts, KINDS)
