@@ -30,6 +30,11 @@ CASINO_ENV = os.environ.get("CASINO_ENV", "production")
 if CASINO_ENV not in {"demo", "production"}:
     raise ImproperlyConfigured(f"CASINO_ENV is {CASINO_ENV!r}: it may be demo or production")
 DEMO = CASINO_ENV == "demo"
+# A house deals; a head office gets the sealed days of houses, and deals nothing.
+CASINO_ROLE = os.environ.get("CASINO_ROLE", "house")
+if CASINO_ROLE not in {"house", "head_office"}:
+    raise ImproperlyConfigured(f"CASINO_ROLE is {CASINO_ROLE!r}: it may be house or head_office")
+HEAD_OFFICE = CASINO_ROLE == "head_office"
 DEBUG = switch("DEBUG")
 WEB_PROCESS = switch("CASINO_WEB_PROCESS")  # set by casino/asgi.py: only a web process has pools of connections
 SECRET_KEY = os.environ.get("SECRET_KEY", "")  # Django refuses to work with an empty one
@@ -53,6 +58,7 @@ INSTALLED_APPS = [
     "ledger",
     "tables",
     "dealer_ui",
+    "office",
 ]
 
 MIDDLEWARE = [
@@ -77,7 +83,7 @@ MIDDLEWARE = [
     "dealer_ui.outages.Outages",
 ]
 
-ROOT_URLCONF = "casino.urls"
+ROOT_URLCONF = "casino.office_urls" if HEAD_OFFICE else "casino.urls"
 ASGI_APPLICATION = "casino.asgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -129,6 +135,9 @@ CHECKPOINT_KEY_FILE = os.environ.get("CHECKPOINT_KEY_FILE", "")
 # Where bundles that auditors ask for lie, and what came of each proof: a folder that web and worker both reach. Empty:
 # both are had by command alone.
 AUDIT_FOLDER = os.environ.get("AUDIT_FOLDER", "")
+# Where a head office keeps the bundles that its houses sent: a folder that web and worker both reach.
+OFFICE_FOLDER = os.environ.get("OFFICE_FOLDER", "")
+OFFICE_MOST_BYTES = int(os.environ.get("OFFICE_MOST_BYTES", str(4 * 10**9)))
 
 # What `pgbackrest info --output=json` said after the last backup; the backup's unit writes it, doctor reads it.
 BACKUP_STATUS_FILE = os.environ.get("BACKUP_STATUS_FILE", "")
@@ -176,7 +185,7 @@ CELERY_TASK_QUEUES = (Queue("celery"), Queue("alerts"), Queue("events"))
 CELERY_TASK_DEFAULT_QUEUE = "celery"
 CELERY_TASK_ROUTES = {
     f"tables.tasks.{task}": {"queue": "alerts"} for task in ("follow_books", "look_after_alerts", "deliver")
-} | {f"tables.tasks.{task}": {"queue": "events"} for task in ("tell_events", "have_witnessed")}
+} | {f"tables.tasks.{task}": {"queue": "events"} for task in ("tell_events", "have_witnessed", "hand_over_days")}
 # A run that found its slot done already does nothing, so beat asks more often than tables/audit/watch.py plans.
 CELERY_BEAT_SCHEDULE = {
     "watch the floor": {"task": "tables.tasks.watch", "schedule": timedelta(minutes=1)},
@@ -200,8 +209,19 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": timedelta(minutes=1),
         "options": {"expires": 60},
     },
+    "ask for sealed days": {
+        "task": "tables.tasks.ask_for_days",
+        "schedule": timedelta(minutes=1),
+        "options": {"expires": 60},
+    },
     "clear sessions": {"task": "tables.tasks.clear_sessions", "schedule": crontab(hour=5, minute=30)},
 }
+if HEAD_OFFICE:
+    CELERY_BEAT_SCHEDULE["look after houses"] = {
+        "task": "office.tasks.look_after_houses",
+        "schedule": timedelta(minutes=10),
+        "options": {"expires": 600},
+    }
 
 # --- How alerts leave the house -------------------------------------------------------------------------------
 

@@ -29,13 +29,15 @@ GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO :"app_role";
 
 -- Rows that are written once: the log, the chips, what was found about them, how far they were proved, and the
 -- orders of house shoes; the house's hours; pay tables; series of chips; keys, drops and pits; what was simulated; the audits of
--- finished shoes; what games are worth; dealers' practice; the rules of alerts, and what left the house by which channel.
+-- finished shoes; what games are worth; dealers' practice; the rules of alerts, and what left the house by which channel;
+-- at a head office, what arrived of its houses.
 REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours, tables_houseterms, tables_proposal,
     tables_proposalend, tables_paytable,
     tables_chipseries, tables_seriesretirement, tables_housekey, tables_dropschedule, tables_pitsection, tables_floorplan, tables_post, tables_pitcover, tables_limitplan, tables_dayclose, tables_simulatedchunk, tables_shoeaudit,
     tables_keptsheet, tables_practice, tables_practiceanswer, tables_certificate, tables_alertrule,
     tables_alertchannel, tables_delivery, tables_deliveryattempt, tables_resending, tables_alertrepeat,
-    tables_feedsheet
+    tables_feedsheet,
+    office_house, office_pin, office_arrival, office_verdict, office_refusal, office_day, office_tableday
 FROM :"app_role";
 -- Kinds of chips and tables are retired, and never deleted.
 REVOKE DELETE ON tables_denomination, tables_table FROM :"app_role";
@@ -88,7 +90,14 @@ GRANT SELECT, INSERT ON
     tables_deliveryattempt,
     tables_resending,
     tables_alertrepeat,
-    tables_feedsheet
+    tables_feedsheet,
+    office_house,
+    office_pin,
+    office_arrival,
+    office_verdict,
+    office_refusal,
+    office_day,
+    office_tableday
 TO :"app_role";
 
 -- The house's clock, by which every entry is dated.

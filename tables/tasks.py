@@ -9,7 +9,7 @@ from celery import shared_task
 from django.core.management import call_command
 
 from tables.alerting import delivery, following, subscriptions
-from tables.audit import errands, proofs, witnessing
+from tables.audit import errands, handing_over, proofs, witnessing
 from tables.audit import watch as watching
 from tables.edge import spreading  # noqa: F401 -- its task is found here
 from tables.models import KeptAnswer
@@ -74,6 +74,18 @@ def deliver(pk: int) -> str | None:
 def tell_events(name: str) -> int:
     """Tell a channel what is new in the feed; how many messages it took."""
     return subscriptions.tell(name)
+
+
+@shared_task
+def ask_for_days() -> int:
+    """Ask a worker for each head office that a sealed day is due at; how many."""
+    return handing_over.ask_due()
+
+
+@shared_task
+def hand_over_days(name: str) -> int:
+    """Hand sealed days over to a head office; how many it took."""
+    return handing_over.hand_over(name)
 
 
 @shared_task

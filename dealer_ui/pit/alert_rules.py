@@ -21,6 +21,7 @@ from ledger.proof.chips import money
 from tables.alerting import channels, delivery, following, rule_book, subscriptions
 from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, Resending
 from tables.alerting.rules import CENTS, HEARERS, LEVEL, LEVELS, Kind, Rule
+from tables.audit import handing_over
 from tables.games.catalog import GAMES
 from tables.models import Staff, Table
 from tables.refusals import Refused
@@ -221,6 +222,7 @@ def channels_page(request: HttpRequest) -> HttpResponse:
         "may_test": _viewer(request).has_perm("tables.add_alertchannel"),
         "behind": following.behind(),
         "subscriptions": subscriptions.states(),
+        "handed_over": handing_over.states(),
         "moment": timezone.now(),
     }
     return render(request, "dealer_ui/pit/alert_channels.html", context)

@@ -527,6 +527,8 @@ class AlertChannelAdmin(SetUp):
             shown = (
                 "name", "version", "tells", "means", "whither", "former_until", "is_on", "events", "about", "by", "at",
             )  # fmt: skip
+        if obj is not None and obj.tells == Tells.DAYS:
+            shown = ("name", "version", "tells", "means", "whither", "former_until", "is_on", "by", "at")
         return shown if obj else self.fields
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:

@@ -100,6 +100,8 @@ def _enter(row: AlertChannel, head: Head) -> None:
     row.save()
     if row.tells == Tells.EVENTS:  # from now on: what was before is read by cursor
         FeedPosition.objects.get_or_create(name=row.name, defaults={"place": order.end()})
+    if row.tells == Tells.DAYS:  # from the first day on: a head office takes no chain with a hole
+        FeedPosition.objects.get_or_create(name=row.name, defaults={"place": 0})
 
 
 def event_of(row: AlertChannel) -> ChannelSet:
@@ -240,11 +242,11 @@ def faults(asked: Asked, earlier: AlertChannel | None = None) -> dict[str, str]:
 def _feed_faults(asked: Asked, earlier: AlertChannel | None) -> dict[str, str]:
     wrong: dict[str, str] = {}
     if asked.tells not in Tells.values:
-        wrong["tells"] = "A channel tells alerts, or events of the feed."
+        wrong["tells"] = "A channel tells alerts, events of the feed, or sealed days."
     if earlier is not None and earlier.tells != asked.tells:
         wrong["tells"] = f"{asked.name} tells {earlier.tells}: give a channel for {asked.tells} a name of its own."
-    if asked.tells == Tells.EVENTS and asked.means != Means.WEBHOOK:
-        wrong["means"] = "Events go by webhook: no person reads them."
+    if asked.tells != Tells.ALERTS and asked.means != Means.WEBHOOK:
+        wrong["means"] = "Events and sealed days go by webhook: no person reads them."
     if asked.tells != Tells.EVENTS and (asked.types or asked.tables):
         wrong["types"] = "Types and tables are chosen for channels that tell events."
     if unknown := sorted(set(asked.types) - FORMS.keys()):

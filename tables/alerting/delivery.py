@@ -15,6 +15,7 @@ import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from threading import Timer
@@ -69,6 +70,8 @@ WHOLE_SECONDS: Final = 20
 BACK: Final = timedelta(days=1)
 """Alerts of before are not put out any more: who sets a channel is not told of last week."""
 MOST_SAID: Final = 300
+MOST_READ: Final = 4_000
+"""So many bytes of an answer are read."""
 MOST_AT_ONCE: Final = 500
 """So many dead letters one entry of the house's book names; the rest is sent by the next."""
 
@@ -363,37 +366,52 @@ def _webhook(channel: AlertChannel, delivery: Delivery) -> str:
 
 
 BODIES: Final[dict[Tells, Callable[[AlertChannel, Delivery], Mapping[str, Any]]]] = {
-    Tells.ALERTS: lambda channel, delivery: delivery.body
+    Tells.ALERTS: lambda channel, delivery: delivery.body,
+    Tells.DAYS: lambda channel, delivery: delivery.body,  # a test: days wait in no outbox
 }
 """What a delivery says; that of events is read again from the feed (``subscriptions``)."""
 
 
 def post(channel: AlertChannel, key: UUID, message: Mapping[str, Any]) -> str:
+    """Post something as JSON. Raises NotSent, and pepper.NoSuchKey."""
+    body = json.dumps(message, separators=(",", ":")).encode()
+    status = post_bytes(channel, str(key), body, "application/json").status
+    if 200 <= status < 300:
+        return f"The receiver answered {status}"
+    says = "it sends elsewhere, and that is not followed" if 300 <= status < 400 else "it did not take it"
+    raise NotSent(f"the receiver answered {status}: {says}", for_good=300 <= status < 400 or status == 410)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a receiver answered."""
+
+    status: int
+    body: bytes
+    """Its beginning."""
+
+
+def post_bytes(channel: AlertChannel, key: str, body: bytes, content_type: str) -> Answer:
     """Post something, signed. Redirects are not followed: they would lead where nobody looked. Raises NotSent, and
     pepper.NoSuchKey."""
     if fault := channels.url_fault(channel.address):
         raise NotSent(fault, for_good=True)
-    parts, body = urlsplit(channel.address), json.dumps(message, separators=(",", ":")).encode()
+    parts = urlsplit(channel.address)
     secrets = channels.secrets_of(channel, clock.read().database)
-    headers = signing.headers(secrets, int(time.time()), str(key), body)
+    headers = signing.headers(secrets, int(time.time()), key, body)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     connection = _connection(parts.scheme, parts.hostname or "", parts.port)
     whole = Timer(WHOLE_SECONDS, _hang_up, [connection])
     whole.start()
     try:
-        connection.request(
-            "POST", path, body, {"Content-Type": "application/json", "User-Agent": "casino-tables", **headers}
-        )
-        status = connection.getresponse().status
+        connection.request("POST", path, body, {"Content-Type": content_type, "User-Agent": "casino-tables", **headers})
+        answer = connection.getresponse()
+        return Answer(answer.status, answer.read(MOST_READ))
     except (OSError, http.client.HTTPException) as failure:
         raise NotSent(f"the receiver could not be reached: {type(failure).__name__}") from None
     finally:
         whole.cancel()
         connection.close()
-    if 200 <= status < 300:
-        return f"The receiver answered {status}"
-    says = "it sends elsewhere, and that is not followed" if 300 <= status < 400 else "it did not take it"
-    raise NotSent(f"the receiver answered {status}: {says}", for_good=300 <= status < 400 or status == 410)
 
 
 def _hang_up(connection: http.client.HTTPConnection) -> None:

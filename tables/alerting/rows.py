@@ -50,11 +50,12 @@ class Tells(models.TextChoices):
 
     ALERTS = "alerts", "Alerts"
     EVENTS = "events", "Events of the feed"
+    DAYS = "days", "Sealed days, to a head office"
 
 
 class AlertChannel(AppendOnly):
-    """A way by which alerts leave the house, or the events of the feed. Never changed: set otherwise, it is another
-    version of its name."""
+    """A way by which alerts leave the house, events of the feed, or sealed days. Never changed: set otherwise, it is
+    another version of its name."""
 
     seq = models.BigIntegerField(unique=True)
     """The entry, by its number in the house's book."""
@@ -190,12 +191,13 @@ class OutboxMark(models.Model):
 
 
 class FeedPosition(models.Model):
-    """How far a channel has told the feed. What was sent leaves no row; what failed for good is a delivery."""
+    """How far a channel has told the feed, or handed over the sealed days. What was sent leaves no row; what failed for
+    good is a delivery."""
 
     name = models.CharField(max_length=40, unique=True)
     """The channel's, of whichever version."""
     place = models.BigIntegerField()
-    """How many entries of the feed stand before what is to be told next."""
+    """How many entries of the feed, or how many sealed days, stand before what is to be told next."""
     through = models.BigIntegerField(null=True)
     """Where the message ends that is being tried: the same is sent again until it is taken."""
     failures = models.SmallIntegerField(default=0)

@@ -85,6 +85,9 @@ SORTS: Final[Mapping[str, Sort]] = {
     "day_goes_on": Sort("Day that is not over", _ATTENTION, _MACHINE),
     "clock_leapt": Sort("Clock leapt ahead", _URGENT, _MACHINE),
     "not_delivered": Sort("Not delivered", _ATTENTION, _MACHINE),
+    # At a head office, what its houses send.
+    "day_refused": Sort("A house's day does not hold", _URGENT, _BOOKS),
+    "day_late": Sort("A house is late", _ATTENTION, _MACHINE),
     # Who has access.
     "code_of_one": Sort("Code of one person", _URGENT, _PERSON),
     "emergency_sign_in": Sort("Emergency sign-in", _URGENT, _PERSON),

@@ -35,6 +35,8 @@ A_TURN: Final = 20
 """So many messages go out before another channel has its turn."""
 ASKED_AGAIN: Final = timedelta(seconds=30)
 """A worker that was asked for and has not come by then is asked for again: it may have been killed."""
+MOST_COUNTED: Final = 10_000
+"""Failures are counted no further."""
 _KEYS: Final = UUID("6a1b7f1e-9d0a-5c55-8f37-6f3f3a1d2c60")
 
 
@@ -49,14 +51,15 @@ def ask_due() -> int:
     asked = 0
     for channel in _telling() if positions else ():
         row = positions.get(channel.name)
-        if row is not None and channel.is_on and _is_due(row, moment):
+        if row is not None and channel.is_on and is_due(row, moment):
             FeedPosition.objects.filter(pk=row.pk).update(asked_at=moment)
-            _ask(row.name)
+            ask("tables.tasks.tell_events", row.name)
             asked += 1
     return asked
 
 
-def _is_due(row: FeedPosition, moment: datetime) -> bool:
+def is_due(row: FeedPosition, moment: datetime) -> bool:
+    """Whether a worker is to be asked for a channel."""
     is_asked = row.asked_at is not None and moment - row.asked_at < ASKED_AGAIN
     return not is_asked and (row.due_at is None or row.due_at <= moment)
 
@@ -65,11 +68,12 @@ def _telling() -> list[AlertChannel]:
     return [channel for channel in channels.in_force() if channel.tells == Tells.EVENTS]
 
 
-def _ask(name: str) -> None:
+def ask(task: str, name: str) -> None:
+    """Have a worker look after a channel. If none can be asked now, the next sweep asks."""
     try:
-        current_app.send_task("tables.tasks.tell_events", (name,))
+        current_app.send_task(task, (name,))
     except (OSError, OperationalError) as away:
-        log.warning("the broker is away, and the events of %s wait for the next sweep: %s", name, away)
+        log.warning("the broker is away, and what goes to %s waits for the next sweep: %s", name, away)
 
 
 # --- Telling ---------------------------------------------------------------------------------------------------
@@ -97,7 +101,7 @@ def _next(name: str) -> bool:
     if through <= row.place:
         return False
     if not events:
-        _move_on(row, through, "")
+        move_on(row, through, "")
         return True
     if row.through is None:  # before it is sent: another attempt sends the same, whatever came meanwhile
         FeedPosition.objects.filter(pk=row.pk).update(through=through)
@@ -107,7 +111,7 @@ def _next(name: str) -> bool:
         return _failed(channel, row, through, str(failure), for_good=failure.for_good)
     except pepper.NoSuchKey as missing:
         return _failed(channel, row, through, f"{missing}: set the channel's secret anew", for_good=False)
-    _move_on(row, through, says)
+    move_on(row, through, says)
     return True
 
 
@@ -139,7 +143,8 @@ def _body(name: str, place: int, through: int, events: tuple[Envelope, ...]) -> 
     }
 
 
-def _move_on(row: FeedPosition, through: int, says: str) -> None:
+def move_on(row: FeedPosition, through: int, says: str) -> None:
+    """It was taken up to here."""
     moment = clock.read().database
     FeedPosition.objects.filter(pk=row.pk).update(
         place=through, through=None, failures=0, due_at=None, tried_at=moment, says=says[:MOST_SAID]
@@ -150,9 +155,7 @@ def _failed(channel: AlertChannel, row: FeedPosition, through: int, says: str, *
     """The same is tried later; after the last attempt it is put aside, and what follows is tried."""
     failures, moment = row.failures + 1, clock.read().database
     if not for_good and failures < MOST_ATTEMPTS:
-        FeedPosition.objects.filter(pk=row.pk).update(
-            failures=failures, due_at=moment + wait_after(failures), tried_at=moment, says=says[:MOST_SAID]
-        )
+        put_off(row, says)
         return False
     with transaction.atomic():
         key = _key(row.name, row.place, through)
@@ -161,9 +164,17 @@ def _failed(channel: AlertChannel, row: FeedPosition, through: int, says: str, *
         DeliveryAttempt.objects.create(
             delivery=letter, number=failures, outcome=Outcome.DEAD, says=says[:MOST_SAID], at=moment
         )
-        _move_on(row, through, says)
+        move_on(row, through, says)
     delivery.report_dead(letter, says)
     return True
+
+
+def put_off(row: FeedPosition, says: str) -> None:
+    """The same is tried later."""
+    failures, moment = min(row.failures + 1, MOST_COUNTED), clock.read().database
+    FeedPosition.objects.filter(pk=row.pk).update(
+        failures=failures, due_at=moment + wait_after(failures), tried_at=moment, says=says[:MOST_SAID]
+    )
 
 
 def _again(channel: AlertChannel, letter: Delivery) -> Mapping[str, Any]:

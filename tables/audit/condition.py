@@ -23,7 +23,7 @@ from ledger import clock, grants, runs
 from ledger.proof import seals
 from tables import pepper
 from tables.alerting import delivery, following, subscriptions
-from tables.audit import checkpoints, sealing, watch, witnessing
+from tables.audit import checkpoints, handing_over, sealing, watch, witnessing
 from tables.feed import order
 from tables.refusals import sentence
 
@@ -149,7 +149,7 @@ def _alerts() -> Part:
 
 
 def _webhooks() -> Part:
-    failing = [state for state in subscriptions.states() if state.failures]
+    failing = [state for state in (*subscriptions.states(), *handing_over.states()) if state.failures]
     dead = delivery.dead().count()
     do = "Alerts → Delivery says what came of each attempt; send dead letters again once that is put right."
     if dead:

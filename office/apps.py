@@ -1,0 +1,11 @@
+"""The head office as a Django app. Its tables are in every database, and stay empty in a house's."""
+
+from django.apps import AppConfig
+
+
+class OfficeConfig(AppConfig):
+    """Houses, what arrived of them, and their figures."""
+
+    name = "office"
+    verbose_name = "Head office"
+    default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,108 @@
+"""The line by which houses send bundles: in signed pieces, so that a slow line goes on where it broke.
+
+A piece names its bundle by SHA-256, where it begins, and how long the whole is; the signature covers that and the
+bytes. The answer says how much is here; to the last piece, what became of the bundle.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import re
+import time
+from dataclasses import dataclass
+from hashlib import file_digest
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from office import houses, receiving
+from office.models import House
+from office.receiving import State
+from tables import pepper
+from tables.alerting import signing
+from tables.refusals import Refused
+
+STATUS: Final = {State.TAKEN: 202, State.KNOWN: 200, State.EARLY: 409, State.REFUSED: 422}
+_PIECE: Final = re.compile(r"([0-9a-f]{64})/(0|[1-9][0-9]{0,12})/([1-9][0-9]{0,12})")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some bytes of a bundle."""
+
+    sha256: str
+    offset: int
+    size: int
+    """Of the whole bundle."""
+
+
+@csrf_exempt  # who sends is no browser; the signature says who it is
+@require_POST
+def arrivals(request: HttpRequest, code: str) -> JsonResponse:
+    """A piece of a bundle."""
+    try:
+        house = _signer(request, code)
+        if request.content_type == "application/json":  # the test of a channel
+            return JsonResponse({"due": houses.due(house)})
+        return _take(house, _piece(request), request.body)
+    except Refused as refused:
+        return JsonResponse(refused.as_json(), status=refused.status)
+
+
+def _signer(request: HttpRequest, code: str) -> House:
+    """Whose request it is. A stranger is not told which houses there are. Raises Refused."""
+    house = House.objects.filter(code=code).first()
+    try:
+        secret = houses.secret_of(house) if house else ""
+    except pepper.NoSuchKey:
+        secret = ""
+    if house is None or not secret or not signing.is_ours(secret, request.headers, request.body, time.time()):
+        raise Refused("not_signed", "No house that reports here signed this.", 403)
+    return house
+
+
+def _piece(request: HttpRequest) -> Piece:
+    """Raises Refused."""
+    match = _PIECE.fullmatch(request.headers[signing.DELIVERY])
+    if match is None:
+        raise Refused("bad_piece", f"{signing.DELIVERY} names a piece: SHA-256/OFFSET/SIZE.", 400)
+    piece = Piece(match[1], int(match[2]), int(match[3]))
+    if piece.size > settings.OFFICE_MOST_BYTES:
+        raise Refused("too_large", f"A bundle has {settings.OFFICE_MOST_BYTES:,} bytes at most here.", 413)
+    if piece.offset + len(request.body) > piece.size:
+        raise Refused("bad_piece", "The piece goes beyond the bundle's end.", 400)
+    return piece
+
+
+def _take(house: House, piece: Piece, content: bytes) -> JsonResponse:
+    path = receiving.folder(house) / f"{piece.sha256}.part"
+    with path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        have = file.tell()
+        if piece.offset == have:
+            file.write(content)
+            file.flush()
+            have = file.tell()
+        if have < piece.size:
+            return JsonResponse({"have": have})
+        return _whole(house, piece, path)
+
+
+def _whole(house: House, piece: Piece, path: Path) -> JsonResponse:
+    """The last byte is here. What is not kept is taken away, so that it may come again."""
+    if not path.exists():  # another process had the last piece, too
+        return JsonResponse({"have": 0})
+    try:
+        with path.open("rb") as file:
+            if file_digest(file, "sha256").hexdigest() != piece.sha256:
+                raise Refused("damaged", "The pieces do not make the bundle that they name: send it anew.", 400)
+        answer = receiving.take(house, path, by="its line")
+    finally:
+        path.unlink(missing_ok=True)
+    if answer.state == State.TAKEN:
+        receiving.ask(house)
+    return JsonResponse(answer.as_json(), status=STATUS[answer.state])

@@ -1,0 +1,120 @@
+"""``manage.py office``: the houses of a head office, and days that come on a stick."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from ledger import clock
+from office import houses, lateness, receiving
+from office.houses import Registration
+from office.models import House
+from office.receiving import State
+from tables.models import Staff
+from tables.refusals import Refused
+
+
+class Command(BaseCommand):
+    """register, pin, take, verify, list."""
+
+    help = "Head office: register houses, take the bundles of their sealed days, see what is late."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        commands = parser.add_subparsers(dest="command", required=True)
+        register = commands.add_parser("register", help="a further house")
+        register.add_argument("code", metavar="CODE")
+        register.add_argument("--name", required=True)
+        register.add_argument("--currency", required=True, metavar="EUR")
+        register.add_argument("--key", required=True, metavar="PUBKEY", help="as the house handed it over")
+        pin = commands.add_parser("pin", help="another secret for a house's line; another key where it lost its own")
+        pin.add_argument("code", metavar="CODE")
+        pin.add_argument("--key", default="", metavar="PUBKEY")
+        pin.add_argument("--reason", required=True)
+        for changing in (register, pin):
+            changing.add_argument("--secret-file", type=Path, metavar="FILE", help="what its line is signed with")
+            changing.add_argument("--by", required=True, metavar="USER", help="an operator of the head office")
+        take = commands.add_parser("take", help="bundles that came on a stick, in any order")
+        take.add_argument("code", metavar="CODE")
+        take.add_argument("bundles", type=Path, nargs="+", metavar="BUNDLE")
+        commands.add_parser("verify", help="verify what waits, here and now")
+        commands.add_parser("list", help="the houses, and how far each is")
+
+    def handle(self, *args: Any, command: str, **options: Any) -> None:
+        """Run the sub-command; what it refuses is a sentence and no traceback."""
+        try:
+            getattr(self, f"_{command}")(**options)
+        except Refused as refused:
+            raise CommandError(refused.sentence) from None
+
+    def _register(self, *, code: str, name: str, currency: str, key: str, **options: Any) -> None:
+        asked = Registration(code, name, currency, key, _secret(options["secret_file"]))
+        house = houses.register(asked, by=_operator(options["by"]))
+        self.stdout.write(f"{house.name} reports here as {house.code}, in {house.currency}.")
+
+    def _pin(self, *, code: str, key: str, reason: str, **options: Any) -> None:
+        secret = _secret(options["secret_file"])
+        row = houses.pin(_house(code), by=_operator(options["by"]), reason=reason, key=key, secret=secret)
+        self.stdout.write(f"{code}: version {row.version}, key {row.key}.")
+
+    def _take(self, *, code: str, bundles: list[Path], **_: Any) -> None:
+        house, refused = _house(code), 0
+        left = sorted(bundles, key=lambda path: path.name)
+        for path in left:
+            answer = _take(house, path)
+            self.stdout.write(f"{answer.state:8} {path.name}: {answer.says}")
+            refused += answer.state in (State.REFUSED, State.EARLY)
+        self._verify()
+        if refused:
+            sys.exit(1)
+
+    def _verify(self, **_: Any) -> None:
+        for house in House.objects.order_by("code"):
+            waiting = houses.waiting(house)
+            receiving.verify_waiting(house)
+            for arrival in waiting:
+                arrival.refresh_from_db()
+                verdict = arrival.verdict
+                self.stdout.write(
+                    f"{'HOLDS' if verdict.holds else 'DOES NOT HOLD'}  {house.code} {arrival}: {verdict.says}"
+                )
+
+    def _list(self, **_: Any) -> None:
+        for standing in lateness.standings(clock.read().database):
+            last = f"day {standing.last.number}, {standing.last.day}" if standing.last else "nothing yet"
+            late = f", late by {standing.late}" if standing.late else ""
+            fault = f"; {standing.fault}" if standing.fault else ""
+            self.stdout.write(f"{standing.house.code:24} {standing.house.currency}  {last}{late}{fault}")
+
+
+def _take(house: House, path: Path) -> receiving.Answer:
+    """The stick keeps its file: a copy of it goes in."""
+    with NamedTemporaryFile(dir=receiving.folder(house), suffix=".part", delete=False) as copy, path.open("rb") as file:
+        shutil.copyfileobj(file, copy)
+    try:
+        return receiving.take(house, Path(copy.name), by="a stick")
+    finally:
+        Path(copy.name).unlink(missing_ok=True)
+
+
+def _house(code: str) -> House:
+    house = House.objects.filter(code=code).first()
+    if house is None:
+        raise CommandError(f"No house reports here as {code!r}: `manage.py office list` has them.")
+    return house
+
+
+def _operator(username: str) -> Staff:
+    person = Staff.objects.filter(username=username, is_active=True).first()
+    if person is None:
+        raise CommandError(f"Nobody of the head office is called {username!r}.")
+    return person
+
+
+def _secret(path: Path | None) -> str:
+    return path.read_text().strip() if path else ""

@@ -1,0 +1,148 @@
+"""The pages of a head office: how far each house is, one house's days, and figures across houses."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from dealer_ui import dates, exports
+from dealer_ui.charts import days as day_plots
+from dealer_ui.charts import rows as row_charts
+from dealer_ui.guards import reads_the_house
+from office import lateness, reports
+from office.models import Arrival, Day, House, Refusal
+from office.reports import GAME, HOUSE, TABLE, Figures
+
+DAYS_SHOWN: Final = 31
+REFUSALS_SHOWN: Final = 20
+BY: Final = {HOUSE: "House", GAME: "Game", TABLE: "Table"}
+
+
+@require_GET
+def front(request: HttpRequest) -> HttpResponse:
+    """The way in leads to the houses."""
+    return redirect("office:houses")
+
+
+@reads_the_house
+@require_GET
+def houses(request: HttpRequest) -> HttpResponse:
+    """How far each house is, and what did not hold."""
+    standings = lateness.standings(timezone.now())
+    context = {"standings": standings, "late": sum(bool(standing.late) for standing in standings)}
+    return render(request, "office/houses.html", context)
+
+
+@reads_the_house
+@require_GET
+def house(request: HttpRequest, code: str) -> HttpResponse:
+    """One house: its days, its keys, what was turned away."""
+    subject = get_object_or_404(House, code=code)
+    before = dates.day(request.GET.get("before"))
+    days = Day.objects.filter(house=subject).select_related("arrival").order_by("-number")
+    shown = list((days.filter(day__lt=before) if before else days)[: DAYS_SHOWN + 1])
+    context = {
+        "house": subject,
+        "standing": lateness.standing(subject, timezone.now()),
+        "days": _with_sums(subject, shown[:DAYS_SHOWN]),
+        "older": shown[DAYS_SHOWN - 1].day if len(shown) > DAYS_SHOWN else None,
+        "paged": before is not None,
+        "pins": subject.pins.order_by("-version"),
+        "refusals": Refusal.objects.filter(house=subject)[:REFUSALS_SHOWN],
+        "turned_down": Arrival.objects.filter(house=subject, verdict__holds=False)
+        .select_related("verdict")
+        .order_by("-pk")[:REFUSALS_SHOWN],
+    }
+    return render(request, "office/house.html", context)
+
+
+def _with_sums(subject: House, days: list[Day]) -> list[dict[str, Any]]:
+    """Days as lines, each with what was won on it."""
+    sums = reports.by_day(subject, [day.day for day in days])
+    lines = []
+    for day in days:
+        win_cents, drop_cents = sums.get(day.day, (0, 0))
+        facts = {name: getattr(day, name) for name in ("day", "number", "digest", "key", "at")}
+        lines.append(facts | {"win_cents": win_cents, "drop_cents": drop_cents})
+    return lines
+
+
+@reads_the_house
+@require_GET
+def figures(request: HttpRequest) -> HttpResponse:
+    """What houses won, in each currency by itself."""
+    first, last, by, code = _asked(request)
+    parts = [_part(currency, lines, first, last, code) for currency, lines in reports.between(first, last, by, code)]
+    context = {
+        "first": first, "last": last, "by": by, "code": code, "parts": parts, "ways": BY,
+        "houses": House.objects.order_by("name"), "query": request.GET.urlencode(),
+        "missing": reports.missing(first, last, code),
+    }  # fmt: skip
+    return render(request, "office/figures.html", context)
+
+
+def _part(currency: str, lines: list[Figures], first: date, last: date, code: str) -> dict[str, Any]:
+    back = reports.days_of(currency, max(first, last - timedelta(days=DAYS_SHOWN - 1)), last, code)
+    return {
+        "currency": currency,
+        "lines": lines,
+        "whole": reports.together(lines),
+        "bars": row_charts.win_and_drop([(line.name, line.win_cents, line.drop_cents) for line in lines]),
+        "days": day_plots.wins(back, lambda day: f"?first={day}&last={day}&house={code}") if back else None,
+    }
+
+
+HEADER: Final = (
+    "currency", "house", "table", "game", "first", "last", "days", "signed_days", "rounds", "win_cents", "drop_cents",
+    "hold_permille", "handle_cents", "theoretical_cents",
+)  # fmt: skip
+
+
+@reads_the_house
+@require_GET
+def figures_csv(request: HttpRequest) -> HttpResponseBase:
+    """The same as a list."""
+    first, last, by, code = _asked(request)
+    rows = [
+        (
+            currency, line.house, line.table, line.game, first, last, line.days, line.signed_days, line.rounds,
+            line.win_cents, line.drop_cents, line.hold_permille, line.handle_cents, line.theoretical_cents,
+        )
+        for currency, lines in reports.between(first, last, by, code)
+        for line in lines
+    ]  # fmt: skip
+    return exports.answer(request, f"houses-{first}-{last}", HEADER, iter([rows]))
+
+
+DAY_HEADER: Final = ("house", "currency", "number", "day", "digest", "key", "arrived", "verified", "sha256", "bytes")
+
+
+@reads_the_house
+@require_GET
+def days_csv(request: HttpRequest, code: str) -> HttpResponseBase:
+    """Every day of a house, with what it is proved by."""
+    subject = get_object_or_404(House, code=code)
+    days = Day.objects.filter(house=subject).select_related("arrival").order_by("number")
+    rows = (
+        (
+            subject.name, subject.currency, day.number, day.day, day.digest, day.key, day.arrival.at, day.at,
+            day.arrival.sha256, day.arrival.size,
+        )
+        for day in days.iterator(chunk_size=1_000)
+    )  # fmt: skip
+    return exports.answer(request, f"{code}-days", DAY_HEADER, iter([rows]))
+
+
+def _asked(request: HttpRequest) -> tuple[date, date, str, str]:
+    """The span, by what, and of which house; nonsense asks for the last week of all houses."""
+    last = dates.day(request.GET.get("last")) or reports.newest() or timezone.now().date()
+    first = dates.day(request.GET.get("first")) or last - timedelta(days=6)
+    by = request.GET.get("by", HOUSE)
+    code = request.GET.get("house", "")
+    known = House.objects.filter(code=code).exists()
+    return min(first, last), max(first, last), by if by in BY else HOUSE, code if known else ""

@@ -1,0 +1,206 @@
+"""Bundles as they come: looked at by signatures at the door, verified from end to end behind it, each in its turn.
+
+The door costs a signature for each day since the first. What it refuses is not kept: another house's key, a day that
+was sealed otherwise before, days that do not follow. What it keeps waits for a worker, which replays every round.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any, Final
+
+from celery import current_app
+from django.conf import settings
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+from ledger import alerts, clock, runs
+from ledger.proof import seals
+from office import figures, houses
+from office.models import Arrival, Day, House, Refusal, Verdict
+from tables.audit.outside import verifier
+from tables.audit.outside.bundle import ROOTS, Wrong
+from tables.audit.outside.verifier import Outline
+from tables.refusals import Refused
+
+log = logging.getLogger(__name__)
+
+NO_FOLDER: Final = "This head office keeps no folder for bundles: name one in OFFICE_FOLDER that web and worker share."
+MOST_SAID: Final = 600
+
+
+class State(StrEnum):
+    """What became of a bundle at the door."""
+
+    TAKEN = "taken"
+    """It waits to be verified."""
+    KNOWN = "known"
+    """All of its days are here: it was sent twice, which harms nobody."""
+    EARLY = "early"
+    """A day before it is missing: that one is due."""
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What whoever brought a bundle is told."""
+
+    state: State
+    due: int
+    """The number of the day that comes next."""
+    says: str
+
+    def as_json(self) -> dict[str, Any]:
+        return {"state": str(self.state), "due": self.due, "says": self.says}
+
+
+def folder(house: House) -> Path:
+    """Where a house's bundles lie. Raises Refused where the office has no folder."""
+    if not settings.OFFICE_FOLDER:
+        raise Refused("no_folder", NO_FOLDER, 503)
+    path = Path(settings.OFFICE_FOLDER) / house.code
+    path.mkdir(mode=0o750, parents=True, exist_ok=True)
+    return path
+
+
+def path_of(arrival: Arrival) -> Path:
+    """Where a bundle lies that was kept."""
+    return folder(arrival.house) / f"{arrival.sha256}.zip"
+
+
+# --- At the door -----------------------------------------------------------------------------------------------
+
+
+def take(house: House, bundle: Path, *, by: str) -> Answer:
+    """A whole bundle of a house. What is kept is moved into the house's folder; else the file stays where it is."""
+    with bundle.open("rb") as file:
+        digest = file_digest(file, "sha256").hexdigest()
+    try:
+        outline = verifier.outline(bundle, key=houses.trusted_key(house))
+        fresh = _fresh(house, outline)
+    except Wrong as wrong:
+        return _refuse(house, digest, str(wrong), by)
+    if not fresh:
+        return Answer(State.KNOWN, houses.due(house), f"{_span(outline)}: here already, and the same.")
+    due = houses.due(house)
+    if fresh[0]["number"] > due:
+        return Answer(State.EARLY, due, f"{_span(outline)} cannot be taken yet: day {due} comes first.")
+    return _keep(house, bundle, digest, outline, by)
+
+
+def _fresh(house: House, outline: Outline) -> list[dict[str, Any]]:
+    """The bundle's days that are not here yet. Raises Wrong where one that is here was sealed otherwise."""
+    digests = {document["number"]: seals.hash_of(document) for document in outline.chain}
+    held = Day.objects.filter(house=house, number__lte=len(digests)).order_by("-number").first()
+    if held is not None and digests[held.number] != held.digest:
+        first = next(day for day in Day.objects.filter(house=house).order_by("number") if _differs(day, digests))
+        raise Wrong(ROOTS, f"{first.day} is sealed otherwise than the day that is here: history was written anew")
+    return [dict(document) for document in outline.days if held is None or document["number"] > held.number]
+
+
+def _differs(day: Day, digests: dict[int, str]) -> bool:
+    return digests.get(day.number) != day.digest
+
+
+def _keep(house: House, bundle: Path, digest: str, outline: Outline, by: str) -> Answer:
+    taken = Answer(State.TAKEN, max(houses.due(house), outline.chain[-1]["number"] + 1), f"{_span(outline)}: taken.")
+    earlier = Arrival.objects.filter(house=house, sha256=digest).order_by("attempt").last()
+    if earlier is not None and not hasattr(earlier, "verdict"):
+        return taken
+    kept = folder(house) / f"{digest}.zip"
+    bundle.replace(kept)
+    arrival = Arrival(
+        house=house, sha256=digest, attempt=earlier.attempt + 1 if earlier else 1, size=kept.stat().st_size,
+        first=date.fromisoformat(outline.first), last=date.fromisoformat(outline.last),
+        through=outline.chain[-1]["number"], by=by, at=clock.read().database,
+    )  # fmt: skip
+    Arrival.objects.bulk_create([arrival], ignore_conflicts=True)  # two processes may have the last piece at once
+    return taken
+
+
+def _refuse(house: House, digest: str, says: str, by: str) -> Answer:
+    row = Refusal(house=house, sha256=digest, says=says[:MOST_SAID], by=by, at=clock.read().database)
+    Refusal.objects.bulk_create([row], ignore_conflicts=True)
+    _alarm(house, says)
+    return Answer(State.REFUSED, houses.due(house), says)
+
+
+def _alarm(house: House, says: str) -> None:
+    alerts.raise_alert(None, "day_refused", f"A bundle of {house.name} does not hold: {says}", {"house": house.code})
+
+
+def _span(outline: Outline) -> str:
+    return outline.first if outline.first == outline.last else f"{outline.first} to {outline.last}"
+
+
+# --- Behind it -------------------------------------------------------------------------------------------------
+
+
+def ask(house: House) -> None:
+    """Have a worker verify what waits. If none can be asked now, the sweep finds it."""
+    try:
+        current_app.send_task("office.tasks.verify_arrivals", (house.pk,))
+    except (OSError, OperationalError) as away:
+        log.warning("the broker is away, and bundles of %s wait for the next sweep: %s", house.code, away)
+
+
+def verify_waiting(house: House) -> int:
+    """Verify the bundles of a house that wait, in their order, unless another worker is at it; how many hold."""
+    with runs.alone(f"arrivals of the house {house.code}") as first:
+        return sum(_judge(arrival) for arrival in houses.waiting(house)) if first else 0
+
+
+def _judge(arrival: Arrival) -> bool:
+    house, lines = arrival.house, list[str]()
+    path = path_of(arrival)
+    try:
+        key = houses.trusted_key(house)
+        outline = verifier.outline(path, key=key)
+        fresh = _fresh(house, outline)
+        _refuse_gap(house, fresh)
+        verifier.verify(path, key=key, say=lines.append)
+        sheet = figures.sheet_of(path)
+    except Wrong as wrong:
+        return _turn_down(arrival, str(wrong))
+    except FileNotFoundError:
+        return _turn_down(arrival, f"{path.name} is not in the folder any more: it has to be sent again")
+    moment = clock.read().database
+    with transaction.atomic():
+        Verdict.objects.create(arrival=arrival, holds=True, says=lines[-1][:MOST_SAID], at=moment)
+        _enter(arrival, fresh, moment)
+        figures.enter(arrival, sheet, [date.fromisoformat(document["day"]) for document in fresh])
+    return True
+
+
+def _turn_down(arrival: Arrival, says: str) -> bool:
+    Verdict.objects.create(arrival=arrival, holds=False, says=says[:MOST_SAID], at=clock.read().database)
+    _alarm(arrival.house, says)
+    return False
+
+
+def _refuse_gap(house: House, fresh: Sequence[dict[str, Any]]) -> None:
+    """What it was to follow may have turned out not to hold meanwhile."""
+    last = houses.last_day(house)
+    number = last.number + 1 if last else 1
+    if fresh and fresh[0]["number"] != number:
+        raise Wrong(ROOTS, f"day {number} comes before it, and is not here")
+
+
+def _enter(arrival: Arrival, fresh: Sequence[dict[str, Any]], moment: datetime) -> None:
+    for document in fresh:
+        Day.objects.create(
+            house=arrival.house,
+            number=document["number"],
+            day=date.fromisoformat(document["day"]),
+            digest=seals.hash_of(document),
+            key=document["key"],
+            ends=datetime.fromisoformat(document["ends"]),
+            arrival=arrival,
+            at=moment,
+        )

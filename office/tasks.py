@@ -1,0 +1,22 @@
+"""The head office's work: verifying what came, and looking for houses that are late."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from office import lateness, receiving
+from office.models import House
+
+
+@shared_task
+def verify_arrivals(pk: int) -> int:
+    """Verify the bundles of a house that wait; how many hold."""
+    return receiving.verify_waiting(House.objects.get(pk=pk))
+
+
+@shared_task
+def look_after_houses() -> int:
+    """Verify what a worker that was killed left lying, and say which houses are late; how many are."""
+    for house in House.objects.filter(arrivals__isnull=False, arrivals__verdict=None).distinct():
+        receiving.verify_waiting(house)
+    return lateness.report()

@@ -1,0 +1,13 @@
+"""What arrived at a head office stays as it came, by the database's own grants."""
+
+import psycopg
+import pytest
+
+
+def test_the_database_keeps_what_arrived_as_it_was(transactional_db: None, app_connection: psycopg.Connection) -> None:
+    """Harm: somebody at the head office rewrites what a house sent."""
+    for table in ("house", "pin", "arrival", "verdict", "refusal", "day", "tableday"):
+        for deed in (f"DELETE FROM office_{table}", f"UPDATE office_{table} SET id = id"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                app_connection.execute(deed)
+            app_connection.rollback()

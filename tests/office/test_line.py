@@ -1,0 +1,145 @@
+"""The line from a house to its head office: signed pieces, in order, until each day is there; nobody else's."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from ledger.models import Alert
+from office import houses, receiving
+from office.houses import Registration
+from office.models import Arrival, Day, House
+from tables.alerting import channels, delivery, signing
+from tables.alerting.channels import Asked
+from tables.alerting.delivery import Answer, NotSent
+from tables.alerting.rows import AlertChannel, FeedPosition, Tells
+from tables.audit import handing_over
+from tables.models import Staff
+from tests.tables.bundles import Evidence, kept_for_a_module, two_days
+
+pytestmark = [pytest.mark.django_db, pytest.mark.urls("casino.office_urls")]
+
+SECRET = "0123456789abcdef0123456789abcdef"  # pragma: allowlist secret
+NAME = "Head office"
+
+
+@pytest.fixture(scope="module")
+def evidence(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Evidence]:
+    """A house with two sealed days and a channel to a head office, which shares the tests' database with it."""
+    with kept_for_a_module(django_db_blocker):
+        evidence = two_days(tmp_path_factory.mktemp("evidence"))
+        row = AlertChannel(
+            seq=10**9, name=NAME, version=1, means="webhook", address="https://office.example/office/arrivals/north/",
+            secret=channels._sealed(Asked(NAME, "webhook", "", SECRET), None), least_level=1, by="x", tells=Tells.DAYS,
+            at="2026-01-01T00:00:00Z",
+        )  # fmt: skip
+        row.save()
+        FeedPosition.objects.create(name=NAME, place=0)
+        yield evidence
+
+
+@pytest.fixture
+def house(evidence: Evidence, settings: Any, tmp_path: Path) -> House:
+    settings.OFFICE_FOLDER = str(tmp_path / "office")
+    olga = Staff.objects.get(username="olga")
+    return houses.register(Registration("north", "North", "EUR", evidence.public, SECRET), by=olga)
+
+
+class Line:
+    """A line that may be down, or break after so many pieces."""
+
+    def __init__(self, client: Client) -> None:
+        self.client, self.pieces, self.breaks_after = client, list[str](), 10**9
+
+    def post(self, channel: AlertChannel, key: str, body: bytes, content_type: str) -> Answer:
+        if len(self.pieces) >= self.breaks_after:
+            raise NotSent("the receiver could not be reached: ConnectionRefusedError")
+        self.pieces.append(key)
+        reply = post(self.client, key, body)
+        return Answer(reply.status_code, reply.content)
+
+
+def post(client: Client, key: str, body: bytes, secret: str = SECRET, code: str = "north") -> Any:
+    headers = signing.headers([secret], int(time.time()), key, body)
+    return client.post(f"/office/arrivals/{code}/", body, "application/octet-stream", headers=headers, secure=True)
+
+
+@pytest.fixture
+def line(house: House, client: Client, monkeypatch: pytest.MonkeyPatch) -> Line:
+    line = Line(client)
+    monkeypatch.setattr(delivery, "post_bytes", line.post)
+    monkeypatch.setattr(receiving, "ask", receiving.verify_waiting)
+    monkeypatch.setattr(handing_over, "A_PIECE", 5_000)
+    return line
+
+
+def place() -> int:
+    return FeedPosition.objects.get(name=NAME).place
+
+
+def due_again() -> None:
+    FeedPosition.objects.filter(name=NAME).update(due_at=None)
+
+
+def test_a_line_that_breaks_costs_a_piece_and_no_day(house: House, line: Line) -> None:
+    """Harm: a house that was cut off leaves a hole, or never gets a large day over a poor line."""
+    line.breaks_after = 2
+    assert handing_over.hand_over(NAME) == 0
+    assert (place(), handing_over.states()[0].failures, handing_over.states()[0].behind) == (0, 1, 2)
+    sent, line.breaks_after = line.pieces[-1], 10**9
+    due_again()
+    assert handing_over.hand_over(NAME) == 2
+    assert Day.objects.filter(house=house).count() == 2
+    resumed = [int(key.split("/")[1]) for key in line.pieces if key.split("/")[0] == sent.split("/")[0]][2:]
+    assert resumed[:2] == [0, 10_000], "one piece asks how much is there; what was there is not sent again"
+    assert handing_over.states()[0].behind == 0
+
+
+def test_the_house_goes_back_to_the_day_that_the_head_office_waits_for(house: House, line: Line) -> None:
+    """Harm: a day that was turned down after it was taken is missing for good, and all that follow with it."""
+    FeedPosition.objects.filter(name=NAME).update(place=1)
+    assert handing_over.hand_over(NAME) == 3, "told that day 1 is due, it went back; then both"
+    assert Day.objects.filter(house=house).count() == 2
+    assert place() == 2
+
+
+def test_what_is_refused_is_tried_later_and_somebody_hears_of_it(
+    house: House, line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: a house that signs with an unknown key passes for one that reports."""
+    monkeypatch.setattr(houses, "trusted_key", lambda house: "0" * 64)
+    FeedPosition.objects.filter(name=NAME).update(failures=delivery.MOST_ATTEMPTS - 1)
+    assert handing_over.hand_over(NAME) == 0
+    assert place() == 0, "no day is passed over"
+    [state] = handing_over.states()
+    assert "is not among those that the house signed with" in state.says
+    assert Alert.objects.filter(kind="not_delivered").exists()
+
+
+def test_nobody_else_brings_anything(house: House, client: Client, evidence: Evidence) -> None:
+    """Harm: whoever finds the address fills the disk, or learns which houses report."""
+    content = evidence.first.read_bytes()[:1_000]
+    key = f"{'0' * 64}/0/2000"
+    strangers = [
+        post(client, key, content, secret="f" * 32),
+        post(client, key, content, code="south"),
+        client.post("/office/arrivals/north/", content, "application/octet-stream", secure=True),
+    ]
+    assert {reply.status_code for reply in strangers} == {403}
+    assert len({reply.content for reply in strangers}) == 1
+    signed = signing.headers([SECRET], 10**9, key, content)
+    late = client.post("/office/arrivals/north/", content, "application/octet-stream", headers=signed, secure=True)
+    assert late.status_code == 403, "recorded long ago"
+    assert not list(receiving.folder(house).iterdir())
+    assert post(client, f"{'0' * 64}/0/{5 * 10**9}", content).status_code == 413
+    assert post(client, f"{'0' * 64}/1500/2000", content).status_code == 400
+    assert post(client, "../../../etc/passwd", content).status_code == 400
+    damaged = post(client, f"{'0' * 64}/0/1000", content)
+    assert damaged.status_code == 400
+    assert not list(receiving.folder(house).iterdir())
+    assert not Arrival.objects.exists()
