@@ -53,7 +53,7 @@ def ask_due() -> int:
         row = positions.get(channel.name)
         if row is not None and channel.is_on and is_due(row, moment):
             FeedPosition.objects.filter(pk=row.pk).update(asked_at=moment)
-            ask("tables.tasks.tell_events", row.name)
+            _ask(row.name)
             asked += 1
     return asked
 
@@ -68,7 +68,11 @@ def _telling() -> list[AlertChannel]:
     return [channel for channel in channels.in_force() if channel.tells == Tells.EVENTS]
 
 
-def ask(task: str, name: str) -> None:
+def _ask(name: str) -> None:
+    ask_worker("tables.tasks.tell_events", name)
+
+
+def ask_worker(task: str, name: str) -> None:
     """Have a worker look after a channel. If none can be asked now, the next sweep asks."""
     try:
         current_app.send_task(task, (name,))

@@ -41,7 +41,7 @@ def ask_due() -> int:
     for channel, row in _rows():
         if channel.is_on and row.place < newest and subscriptions.is_due(row, moment):
             FeedPosition.objects.filter(pk=row.pk).update(asked_at=moment)
-            subscriptions.ask("tables.tasks.hand_over_days", row.name)
+            subscriptions.ask_worker("tables.tasks.hand_over_days", row.name)
             asked += 1
     return asked
 

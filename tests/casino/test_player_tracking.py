@@ -156,7 +156,7 @@ def test_by_webhook_told_twice_and_while_it_was_away_it_has_what_the_house_has(
     served, port = receiver
     url = f"http://127.0.0.1:{port}/hook"
     channels.set_channel(Asked("players", "webhook", url, SECRET, tells=Tells.EVENTS), by=olga)
-    house, move_on = House(), subscriptions._move_on
+    house, move_on = House(), subscriptions.move_on
     for number in range(9):
         house.deal()
         if number == 3:
@@ -164,10 +164,10 @@ def test_by_webhook_told_twice_and_while_it_was_away_it_has_what_the_house_has(
         if number == 5:
             served.start()
         if number == 7:  # taken, and never noted: the same is sent again
-            monkeypatch.setattr(subscriptions, "_move_on", lambda *_: (_ for _ in ()).throw(SystemExit))
+            monkeypatch.setattr(subscriptions, "move_on", lambda *_: (_ for _ in ()).throw(SystemExit))
             with pytest.raises(SystemExit):
                 subscriptions.tell("players")
-            monkeypatch.setattr(subscriptions, "_move_on", move_on)
+            monkeypatch.setattr(subscriptions, "move_on", move_on)
         subscriptions.tell("players")
     assert house.play
     assert kept(tmp_path / "play.db") == house.play

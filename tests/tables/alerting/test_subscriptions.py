@@ -180,7 +180,7 @@ def test_a_worker_that_dies_after_sending_sends_the_same_again(
         raise SystemExit("kill -9")
 
     with monkeypatch.context() as killed:
-        killed.setattr(subscriptions, "_move_on", dies)
+        killed.setattr(subscriptions, "move_on", dies)
         with pytest.raises(SystemExit):
             subscriptions.tell("tracking")
     assert position().place == place
