@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -254,6 +256,19 @@ def picked(places: Collection[tuple[int, int]]) -> list[Entry]:
             [books, seqs],
         )
         return [Entry(*row) for row in cursor.fetchall()]
+
+
+def following(after: Mapping[int, int], most: int) -> dict[int, list[Entry]]:
+    """What these books have after these numbers, in order and so much of each, without the hash before the first."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT {_OWN} FROM unnest(%s::bigint[], %s::bigint[]) AS place (of_book, number)"  # noqa: S608
+            " CROSS JOIN LATERAL (SELECT * FROM ledger_logentry AS own WHERE own.book_id = of_book"
+            " AND own.seq > number ORDER BY own.seq LIMIT %s) AS ledger_logentry ORDER BY book_id, seq",
+            [list(after), list(after.values()), most],
+        )
+        rows = cursor.fetchall()
+    return {book: [Entry(*row) for row in group] for book, group in groupby(rows, key=itemgetter(0))}
 
 
 def of_rounds(rounds: Collection[tuple[int, int]], subject: str) -> list[Entry]:

@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from casino.statics import collect_if_changed
+from dealer_ui.templatetags import kept
 from tables import downloads
 from tables.audit import watch
 from tables.day import hours, house_clock
@@ -45,6 +46,12 @@ def _clock_of_this_house(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(watch, "lookout", watch.Lookout(looked=math.inf))
     yield
     timezone.deactivate()
+
+
+@pytest.fixture(autouse=True)
+def _drawings_are_proven(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a drawing that is kept shows a seat as it was, or one of another table."""
+    monkeypatch.setattr(kept, "is_proven", True)
 
 
 @pytest.fixture

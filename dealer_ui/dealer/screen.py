@@ -130,6 +130,8 @@ class Seat:
     """Its cards of the round that is over, as long as they lie there."""
     latest: str
     """What just happened there."""
+    is_fresh: bool
+    """Whether the latest input put a card there: it is seen to land."""
 
     @property
     def called(self) -> str:
@@ -391,6 +393,7 @@ class Screen:
                 before_cents=before.get(box.seat),
                 lying=lying.get(box.seat, ()),
                 latest=latest if place == box.seat else "",
+                is_fresh=box.seat in self.fresh,
             )
 
     @cached_property

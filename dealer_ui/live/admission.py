@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from django.conf import settings
@@ -139,7 +140,7 @@ def live(request: HttpRequest) -> HttpResponseBase:
     if refused is not None or not isinstance(user, Staff):
         return HttpResponse(status=refused)
     tables = Table.objects.all() if asked is None else Table.objects.filter(pk=number(asked) or 0)
-    books = dict(tables.values_list("book_id", "pk"))
+    books = _shared(frozenset(tables.values_list("book_id", "pk")))
     if asked is not None and not books:
         return HttpResponse(status=404)
     if asked is None or card is not None:
@@ -148,6 +149,12 @@ def live(request: HttpRequest) -> HttpResponseBase:
         watch = OneTable(next(iter(books)), _last_event(request))
     right = Session(request.META.get("HTTP_COOKIE", ""), user.role, asked if card is None else None)
     return admit(request, Ticket(watch, right, f"staff {user.pk}", settings.STREAMS_PER_PERSON))
+
+
+@lru_cache(maxsize=8)
+def _shared(tables: frozenset[tuple[int, int]]) -> dict[int, int]:
+    """The tables of a floor, by their books: all its screens keep them once."""
+    return dict(tables)
 
 
 def refusal(user: object, table: str | None) -> int | None:

@@ -35,16 +35,21 @@ def on_page(book: int) -> str:
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What is to be drawn: for these roles, the tables of these books."""
+    """What is to be drawn: for these roles, the tables of these books, each as it is looked at."""
 
     roles: tuple[str, ...]
-    books: frozenset[int]
+    tiles: frozenset[int]
+    """Those that somebody watches among all others, as a tile."""
     pages: frozenset[int]
-    """Those of them that somebody watches by itself, as a whole card."""
+    """Those that somebody watches by itself, as a whole card."""
     alerts: bool
     """Whether the open alerts have changed."""
     anew: bool
     """Whether what the painter remembers may be out of date."""
+
+    @property
+    def books(self) -> frozenset[int]:
+        return self.tiles | self.pages
 
 
 class CannotDraw(Exception):

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from time import monotonic
 from typing import Final, Protocol
 
 from dealer_ui.live.admission import Cards
@@ -18,8 +19,14 @@ from dealer_ui.live.painter import CannotDraw, Drawing, Messages, Order, Painter
 
 log = logging.getLogger(__name__)
 
-SHARED: Final = 0.2
-"""Seconds between two drawings: what happens on the floor in between is drawn together."""
+SHARED: Final = 0.4
+"""Seconds between two drawings: what happens on the floor in between is drawn together. The first move after a pause
+waits for nothing."""
+REST: Final = 2
+"""And so many times what the last drawing took: of a floor that is busier than it can draw, each table is drawn less
+often, and a core stays free for dealers."""
+LONGEST: Final = 1.5
+"""But no longer, whatever took so long: a painter that begins, or a machine that has other work."""
 ALERTS: Final = "alerts"
 """What the open alerts are told as: what is drawn of them replaces what was to be fetched."""
 STRIP: Final = "strip"
@@ -60,18 +67,70 @@ class Watcher(Screen):
             self.put(ALERTS, event("alerts", {}))
             self.wake()
 
-    def show(self, messages: Messages) -> None:
-        """What of it this screen shows."""
-        for about, message in messages.items():
-            if self._watches(about):
-                self.put(about, message)
-                self.wake()
+    def begin(self, parts: Messages) -> None:
+        """What stands beside the tables of the whole floor, as it was drawn last."""
+        for about, message in parts.items() if self.watch.whole else ():
+            self.put(about, message)
+            self.wake()
 
-    def _watches(self, about: int | str) -> bool:
-        """The floor is told of tiles, of its line and of alerts; a table's page of its own card."""
-        if self.watch.whole:
-            return about in self.watch.tables or about in (STRIP, ALERTS)
-        return any(about == on_page(book) for book in self.watch.tables)
+
+class Audience:
+    """The open screens of one role, found by what they show: thousands of them must not be asked one by one."""
+
+    def __init__(self) -> None:
+        self.whole: set[Watcher] = set()
+        """Those of the whole floor: they are told of tiles, of its line and of alerts."""
+        self.alone: dict[str, set[Watcher]] = {}
+        """Those of one table, by the name of its card."""
+
+    def __bool__(self) -> bool:
+        return bool(self.whole or self.alone)
+
+    def __iter__(self) -> Iterator[Watcher]:
+        yield from self.whole
+        for screens in self.alone.values():
+            yield from screens
+
+    def add(self, screen: Watcher) -> None:
+        if screen.watch.whole:
+            self.whole.add(screen)
+            return
+        for book in screen.watch.tables:
+            self.alone.setdefault(on_page(book), set()).add(screen)
+
+    def remove(self, screen: Watcher) -> None:
+        self.whole.discard(screen)
+        for book in () if screen.watch.whole else screen.watch.tables:
+            self.alone[on_page(book)].discard(screen)
+            if not self.alone[on_page(book)]:
+                del self.alone[on_page(book)]
+
+    def has_tile(self, book: int) -> bool:
+        """Whether a table is on any screen of the floor."""
+        return any(book in screen.watch.tables for screen in self.whole)
+
+    def has_page(self, book: int) -> bool:
+        """Whether a table is on any screen of its own."""
+        return on_page(book) in self.alone
+
+    def watching(self, book: int) -> Iterator[Watcher]:
+        """The screens that show a table."""
+        yield from (screen for screen in self.whole if book in screen.watch.tables)
+        yield from self.alone.get(on_page(book), ())
+
+    def show(self, messages: Messages) -> None:
+        """To each screen what it shows of it."""
+        for about, message in messages.items():
+            for screen in self._shown_on(about):
+                screen.put(about, message)
+                screen.wake()
+
+    def _shown_on(self, about: int | str) -> Collection[Watcher]:
+        if about in (STRIP, ALERTS):
+            return self.whole
+        if isinstance(about, str):
+            return self.alone.get(about, ())
+        return [screen for screen in self.whole if about in screen.watch.tables]
 
 
 class Wall:
@@ -79,7 +138,7 @@ class Wall:
 
     def __init__(self, painter: Painter | None = None) -> None:
         self._painter = painter or PainterProcess()
-        self._screens: dict[str, set[Watcher]] = {}
+        self._screens: dict[str, Audience] = {}
         self._parts: dict[str, Messages] = {}
         self._moved: set[int] = set()
         self._alerted = self._anew = False
@@ -92,27 +151,28 @@ class Wall:
         for book, seq in heads.items():
             screen.hint(book, seq)
         if role not in self._screens:
-            self._screens[role] = set()
+            self._screens[role] = Audience()
             self._anew = self._alerted = True
             self._ask()
         self._screens[role].add(screen)
-        screen.show(self._parts.get(role, {}))
+        screen.begin(self._parts.get(role, {}))
         try:
             yield screen
         finally:
-            self._screens[role].discard(screen)
+            self._screens[role].remove(screen)
             if not self._screens[role]:
                 del self._screens[role]
                 self._parts.pop(role, None)
 
     def heard(self, book: int, seq: int) -> None:
         """Where a table stands, as the database says when listening begins."""
-        for screen in self._everyone():
-            screen.hint(book, seq)
+        for audience in self._screens.values():
+            for screen in audience.watching(book):
+                screen.hint(book, seq)
 
     def moved(self, book: int, seq: int) -> None:
         """A table is to be drawn anew, if anybody watches it. While no painter is ready, they fetch their pages."""
-        if any(book in screen.watch.tables for screen in self._everyone()):
+        if any(audience.has_tile(book) or audience.has_page(book) for audience in self._screens.values()):
             self._moved.add(book)
             self._ask()
             if not self._painter.ready:
@@ -136,12 +196,8 @@ class Wall:
         self._ask()
 
     def _everyone(self) -> Iterator[Watcher]:
-        for screens in self._screens.values():
-            yield from screens
-
-    def _alone(self) -> set[int]:
-        """The tables that somebody watches by themselves."""
-        return {book for screen in self._everyone() if not screen.watch.whole for book in screen.watch.tables}
+        for audience in self._screens.values():
+            yield from audience
 
     def _ask(self) -> None:
         if self._task is None or self._task.done():
@@ -149,9 +205,12 @@ class Wall:
 
     async def _work(self) -> None:
         while self._screens and (self._moved or self._alerted or self._anew):
-            books = frozenset(self._moved)
-            order = Order(tuple(self._screens), books, books & self._alone(), self._alerted, self._anew)
+            audiences, books = list(self._screens.values()), self._moved
+            tiles = frozenset(book for book in books if any(audience.has_tile(book) for audience in audiences))
+            pages = frozenset(book for book in books if any(audience.has_page(book) for audience in audiences))
+            order = Order(tuple(self._screens), tiles, pages, self._alerted, self._anew)
             self._moved, self._alerted, self._anew = set(), False, False
+            began = monotonic()
             try:
                 drawing = await self._painter.draw(order)
             except CannotDraw as failure:
@@ -161,7 +220,7 @@ class Wall:
                 await asyncio.sleep(PAUSE)
                 continue
             self._show(drawing)
-            await asyncio.sleep(SHARED)
+            await asyncio.sleep(min(max(SHARED, REST * (monotonic() - began)), LONGEST))
 
     def _show(self, drawing: Mapping[str, Messages]) -> None:
         """Send what was drawn, but for parts that look as they did."""
@@ -171,5 +230,4 @@ class Wall:
             shown = self._parts.setdefault(role, {})
             news = {about: message for about, message in messages.items() if shown.get(about) != message}
             shown |= {about: message for about, message in news.items() if about in (STRIP, ALERTS)}
-            for screen in self._screens.get(role, ()):
-                screen.show(news)
+            self._screens[role].show(news)

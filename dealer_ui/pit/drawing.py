@@ -44,24 +44,26 @@ class Painter:
     def draw(self, order: Order) -> Drawing:
         """For each role the cards of its tables, the line above them, and the open alerts if they changed."""
         with timezone.override(ZoneInfo(house_clock.zone())):
-            self._look(order)
             alerts = open_now()
+            self._look(order, alerts)
             return {role: self._messages(role, order, alerts) for role in order.roles}
 
-    def _look(self, order: Order) -> None:
+    def _look(self, order: Order, alerts: Sequence[ShownAlert]) -> None:
         """Read the tables that moved; all of them on a new day, whose rounds are counted from one."""
         today = timezone.localdate()
         if order.anew or today != self._day:
             self._day, self._seen = today, {role: {} for role in order.roles}
-            facts = read(Table.objects.filter(retired_at=None))
+            facts = read(Table.objects.filter(retired_at=None), alerts)
+        elif order.books:
+            facts = read(Table.objects.filter(book__in=order.books), alerts)
         else:
-            facts = read(Table.objects.filter(book__in=order.books))
+            return
         for role in order.roles:
             self._seen[role] |= {seen.table.book_id: seen for seen in seen_by(_one_of(role), facts)}
 
     def _messages(self, role: str, order: Order, alerts: Sequence[ShownAlert]) -> Messages:
         tables = self._seen[role]
-        messages: Messages = {book: card("_tile", tables[book]) for book in order.books if book in tables}
+        messages: Messages = {book: card("_tile", tables[book]) for book in order.tiles if book in tables}
         messages |= {on_page(book): card("_card", tables[book]) for book in order.pages if book in tables}
         messages[STRIP] = part(
             STRIP, "_strip", {"strip": strip_of(list(tables.values()), count_for(_one_of(role), alerts))}

@@ -221,8 +221,9 @@ class Moments:
     dealer: datetime | None
 
 
-def read(tables: QuerySet[Table]) -> Facts:
-    """What there is to see of tables; the number of queries does not depend on how many."""
+def read(tables: QuerySet[Table], alerts: Sequence[ShownAlert] | None = None) -> Facts:
+    """What there is to see of tables, with the open alerts (default: read them); the number of queries does not depend
+    on how many."""
     chosen = list(tables.select_related("book").prefetch_related("denominations"))
     heads = [head_of(table) for table in chosen]
     standings = at_all(heads)
@@ -233,7 +234,7 @@ def read(tables: QuerySet[Table]) -> Facts:
         boards=[board(table, stranger, standings[table.book_id]) for table in chosen],
         standings=standings,
         racks=_racks(list(standings)),
-        alerts=_open_alerts(),
+        alerts=_by_book(open_now() if alerts is None else alerts),
         rounds_today=_rounds_today(standings),
         money=figures.money_of(hours.day_of(timezone.now()), heads),
         counts=_counts([table for table in chosen if standings[table.book_id].is_open], standings),
@@ -347,10 +348,10 @@ def _racks(books: Sequence[int]) -> dict[int, int]:
     return {book: net.get(account, 0) for book, account in racks}
 
 
-def _open_alerts() -> dict[int | None, list[ShownAlert]]:
+def _by_book(alerts: Sequence[ShownAlert]) -> dict[int | None, list[ShownAlert]]:
     """For each book its open alerts, the newest first."""
     by_book: dict[int | None, list[ShownAlert]] = {}
-    for shown_alert in open_now():
+    for shown_alert in alerts:
         by_book.setdefault(shown_alert.alert.book_id, []).append(shown_alert)
     return by_book
 

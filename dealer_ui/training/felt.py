@@ -48,6 +48,7 @@ class Seat:
     paid: bool
     paying: bool
     walked: bool = True
+    is_fresh: bool = False
     again: None = None
     before_cents: None = None
 
@@ -112,7 +113,7 @@ def _stacks(game: Any, due: Question, phrase: Phrase, denominations: Sequence[ch
 def _stacked(seat: int, stack: tuple[int, ...], due: Question, **bet: Any) -> Seat:
     is_asked = seat == due.seat
     box = SeatBox(seat, "in", stack=stack, acting=is_asked and not due.pays, outcome=None, **bet)
-    return Seat(box, paid=False, paying=is_asked and due.pays)
+    return Seat(box, paid=False, paying=is_asked and due.pays, is_fresh=is_asked and due.kind == "called")
 
 
 def _cleared(seat: int, net_cents: int) -> Seat:

@@ -7,7 +7,7 @@ nothing is raised twice. A dealer's input waits for none of it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -32,16 +32,19 @@ log = logging.getLogger(__name__)
 
 AT_ONCE: Final = 500
 """So many entries of a book are looked at in one transaction."""
+TOGETHER: Final = 50
+"""And so many books: a floor of a thousand tables moves three hundred times a second, and each transaction costs."""
 
 
 def follow() -> int:
     """Look at every entry that came since the last time, in all books; how many that were."""
     rules, looked_at = rule_book.in_force(), 0
-    for book in _moved():
-        while looked := _follow(book, rules):
-            looked_at += looked
-            if looked < AT_ONCE:
-                break
+    behind = _moved()
+    while behind:
+        some, behind = behind[:TOGETHER], behind[TOGETHER:]
+        seen = _follow(some, rules)
+        looked_at += sum(seen.values())
+        behind += [book for book in some if seen.get(book.pk) == AT_ONCE]
     delivery.put_out(rules)
     subscriptions.ask_due()
     return looked_at
@@ -50,38 +53,74 @@ def follow() -> int:
 def _moved() -> list[Book]:
     """The books that have entries nobody looked at."""
     position = BookPosition.objects.filter(book=OuterRef("pk")).values("seq")
-    behind = Book.objects.annotate(looked=Coalesce(Subquery(position), 0)).filter(head_seq__gt=F("looked"))
-    return list(behind.order_by("pk"))
+    behind = Book.objects.annotate(looked=Subquery(position)).filter(head_seq__gt=Coalesce(F("looked"), 0))
+    books: list[Book] = list(behind.order_by("pk"))
+    new = [BookPosition(book=book) for book in books if getattr(book, "looked") is None]  # noqa: B009 -- annotated
+    BookPosition.objects.bulk_create(new, ignore_conflicts=True)
+    return books
 
 
-def _follow(book: Book, rules: Mapping[str, Rule]) -> int:
-    """The next entries of a book; none where another worker is at it."""
-    BookPosition.objects.get_or_create(book=book)
+def _follow(books: Sequence[Book], rules: Mapping[str, Rule]) -> dict[int, int]:
+    """The next entries of some books, in one transaction; how many they were in each that no other worker is at."""
+    numbers = [book.pk for book in books]
     with transaction.atomic():
-        position = BookPosition.objects.select_for_update(skip_locked=True).filter(book=book).first()
-        if position is None:
-            return 0
-        entries = list(book_log.entries(book.pk, position.seq, position.seq + AT_ONCE))
-        table = None if book.name == HOUSE else Table.objects.filter(book=book).select_related("book").first()
-        for entry in entries:
-            _look_at(book, table, entry, rules)
-        if table is not None and any(entry.legs for entry in entries):
-            last = entries[-1]
-            _tell(book, last, facts.of_rack(table, last), rules)
-        if entries:
-            BookPosition.objects.filter(pk=position.pk).update(seq=entries[-1].seq)
-    return len(entries)
+        positions = BookPosition.objects.select_for_update(skip_locked=True).filter(book__in=numbers)
+        news = book_log.following(dict(positions.values_list("book_id", "seq")), AT_ONCE)
+        tables = {table.book_id: table for table in Table.objects.filter(book__in=news).select_related("book")}
+        heard = [(book, tables.get(book.pk), news[book.pk]) for book in books if book.pk in news]
+        _look(heard, rules)
+        with connection.cursor() as cursor:
+            cursor.execute(_LOOKED, [list(news), [entries[-1].seq for entries in news.values()]])
+    return {number: len(entries) for number, entries in news.items()}
 
 
-def _look_at(book: Book, table: Table | None, entry: Entry, rules: Mapping[str, Rule]) -> None:
+_LOOKED: Final = """UPDATE tables_bookposition SET seq = looked.seq
+    FROM unnest(%s::bigint[], %s::bigint[]) AS looked (book, seq) WHERE book_id = looked.book"""
+
+News = Sequence[tuple[Book, Table | None, list[Entry]]]
+"""Of some books, each with its table, what came."""
+
+
+def _look(news: News, rules: Mapping[str, Rule]) -> None:
+    """All of it at once; where anything cannot be judged, all of it again with care, entry by entry."""
+    try:
+        with transaction.atomic():
+            for book, table, entries in news:
+                _look_in(book, table, entries, rules, _notice)
+    except OUTAGE:
+        raise
+    except Exception:
+        for book, table, entries in news:
+            _look_in(book, table, entries, rules, _tell)
+
+
+Telling = Callable[[Book, Entry, Iterator[Fact], Mapping[str, Rule]], None]
+"""What is made of the facts that an entry tells."""
+
+
+def _look_in(
+    book: Book, table: Table | None, entries: Sequence[Entry], rules: Mapping[str, Rule], tell: Telling
+) -> None:
+    for entry in entries:
+        _look_at(book, table, entry, rules, tell)
+    if table is not None and any(entry.legs for entry in entries):
+        tell(book, entries[-1], facts.of_rack(table, entries[-1]), rules)
+
+
+def _look_at(book: Book, table: Table | None, entry: Entry, rules: Mapping[str, Rule], tell: Telling) -> None:
     try:
         event = event_of(entry)
     except Unreadable:
         return  # the proof names it
     if book.name == HOUSE:
-        _tell(book, entry, facts.in_house(entry, event), rules)
+        tell(book, entry, facts.in_house(entry, event), rules)
     elif table is not None:
-        _tell(book, entry, facts.at_table(table, entry, event), rules)
+        tell(book, entry, facts.at_table(table, entry, event), rules)
+
+
+def _notice(book: Book, entry: Entry, news: Iterator[Fact], rules: Mapping[str, Rule]) -> None:
+    for fact in list(news):
+        notice(Noticed(fact, entry), rules, _book_of(book, fact))
 
 
 def _tell(book: Book, entry: Entry, news: Iterator[Fact], rules: Mapping[str, Rule]) -> None:

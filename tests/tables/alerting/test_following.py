@@ -7,6 +7,8 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from ledger import alerts, cage, discrepancies
@@ -103,6 +105,33 @@ def test_one_entry_that_cannot_be_judged_keeps_nobody_from_the_next(
     felt("bet", seat=2, amount_cents=1_000)
     following.follow()
     assert [alert.evidence["cause"] for alert in raised("large_bet")] == ["seat 1", "seat 2"]
+
+
+def test_many_tables_are_followed_in_few_statements_and_none_is_lost(felt: Hand, boss: Staff) -> None:
+    """Harm: with a thousand tables at work the worker of the alerts takes two cores from the dealers; or what it looks
+    at together is lost together."""
+    set_(boss, "large_bet", threshold=2_000)
+    hands = [felt]
+    for number in range(2, 6):
+        hands.append(Hand(floor.table(f"Rocket {number}", options={"decks": 6}), boss))
+        hands[-1]("open_table")
+        hands[-1] = Hand(hands[-1].table, floor.staff(Role.DEALER, f"dealer {number}", str(400 + number)))
+        dealing.sign_in(hands[-1].table, hands[-1].by)
+        hands[-1].ready_shoe()
+    following.follow()
+
+    def asked(tables: int) -> int:
+        for hand in hands[:tables]:
+            hand("bet", seat=1 if tables == 1 else 3, amount_cents=1_000)
+        with CaptureQueriesContext(connection) as texts:
+            assert following.follow() == tables
+        return len(texts)
+
+    assert asked(1) == asked(5)
+    for hand in hands:
+        hand("bet", seat=2, amount_cents=2_000)
+    following.follow()
+    assert len(raised("large_bet")) == 5
 
 
 def test_a_win_is_reckoned_by_round_and_by_shift_and_taken_back_with_its_round(felt: Hand, boss: Staff) -> None:
