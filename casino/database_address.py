@@ -15,7 +15,11 @@ NAMES = {
 }
 
 
-def settings_of(name: str, url: str) -> dict[str, Any]:
+READ_ONLY = "-c default_transaction_read_only=on"
+"""Should the address be that of a server that takes writes, it takes none from us."""
+
+
+def settings_of(name: str, url: str, *, is_read_only: bool = False) -> dict[str, Any]:
     """``name`` is the variable that the address came from; what it holds is never repeated, for it has a password."""
     try:
         parts = conninfo_to_dict(url)
@@ -23,4 +27,6 @@ def settings_of(name: str, url: str) -> dict[str, Any]:
         says = f"{name} is no address of a database: write postgresql://user:...@host:5432/casino"
         raise ImproperlyConfigured(f"{says}, with several hosts as host1:5432,host2:5432") from None
     address = {setting: str(parts.pop(part, "")) for part, setting in NAMES.items()}
+    if is_read_only:
+        parts["options"] = f"{parts.get('options', '')} {READ_ONLY}".strip()
     return address | {"ENGINE": "casino.database", "CONN_HEALTH_CHECKS": True, "OPTIONS": parts}

@@ -4,6 +4,7 @@ over all of them; what the database knows is asked for when somebody reads."""
 from __future__ import annotations
 
 import logging
+import math
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from casino import worker_meters
+from ledger import replica
 from ledger.log import read_heads
 from tables import standing
 from tables.alerting import delivery, following, subscriptions
@@ -76,7 +78,7 @@ class House(Collector):
     """What the database and the broker know. What cannot be asked is left out: its absence is what an alert goes by."""
 
     def collect(self) -> Iterable[Metric]:
-        for figures in (_tables, _feed, _alerts, _watch, _connections, _queues, worker_meters.figures):
+        for figures in (_tables, _feed, _alerts, _watch, _connections, _replica, _queues, worker_meters.figures):
             try:
                 yield from figures()
             except (DatabaseError, redis.RedisError, ValueError):
@@ -124,6 +126,18 @@ def _watch() -> Iterator[Metric]:
 def _connections() -> Iterator[Metric]:
     held = [(state, float(count)) for state, count in condition.connections().items()]
     yield _by("database_connections", "Connections of the application's role.", "state", held)
+
+
+def _replica() -> Iterator[Metric]:
+    """A replica that is away is infinitely late, so that one rule tells of both."""
+    if not replica.is_set():
+        return
+    try:
+        state = replica.state()
+        seconds = 0.0 if state.is_level else state.age.total_seconds()
+    except replica.Unread:
+        seconds = math.inf
+    yield _gauge("replica_behind_seconds", "How far the replica that reports are read from is behind.", seconds)
 
 
 def _queues() -> Iterator[Metric]:

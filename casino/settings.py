@@ -13,7 +13,7 @@ from kombu import Queue
 
 from casino import redaction
 from casino.database_address import settings_of
-from casino.widths import WHOLE, widths
+from casino.widths import REPLICA, WHOLE, widths
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -115,12 +115,22 @@ def database() -> dict[str, Any]:
 
 
 DATABASES = {"default": database()}
+# A standby that reports, lists and files are read from, and never written to (ledger/replica.py). Empty: none.
+_REPLICA_URL = os.environ.get("DATABASE_REPLICA_URL", "")
+DATABASE_REPLICA = settings_of("DATABASE_REPLICA_URL", _REPLICA_URL, is_read_only=True) if _REPLICA_URL else {}
+# What is further behind is not read. And how many connections all web processes may hold to it together.
+REPLICA_LATEST_SECONDS = float(os.environ.get("REPLICA_LATEST_SECONDS", "60"))
+REPLICA_CONNECTIONS = int(os.environ.get("REPLICA_CONNECTIONS", "16"))
 # How many web processes share the database, and how many connections they may hold together. Each listens on one more
 # and has one for the pit's screens; a worker and a command hold one each.
 WEB_PROCESSES = int(os.environ.get("WEB_PROCESSES", "1"))
 DATABASE_CONNECTIONS = int(os.environ.get("DATABASE_CONNECTIONS", str(WHOLE)))
-LANES = widths(DATABASE_CONNECTIONS // WEB_PROCESSES if WEB_PROCESS else 0)
-if WEB_PROCESS and sum(lane.connections for lane in LANES.values()) * WEB_PROCESSES > DATABASE_CONNECTIONS:
+LANES = widths(
+    DATABASE_CONNECTIONS // WEB_PROCESSES if WEB_PROCESS else 0,
+    to_replica=max(1, REPLICA_CONNECTIONS // WEB_PROCESSES) if WEB_PROCESS else 0,
+)
+_HELD = sum(lane.connections for name, lane in LANES.items() if name != REPLICA)
+if WEB_PROCESS and _HELD * WEB_PROCESSES > DATABASE_CONNECTIONS:
     raise ImproperlyConfigured(
         f"DATABASE_CONNECTIONS is {DATABASE_CONNECTIONS}: {WEB_PROCESSES} web processes need {6 * WEB_PROCESSES}"
     )

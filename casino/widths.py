@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 WHOLE: Final = 48
@@ -45,13 +45,20 @@ _LANES: Final = {
     "pages": Width(share=14, queue=40, wait_ms=3_000, lock_ms=3_000, statement_ms=20_000, idle_ms=15_000),
     "door": Width(share=4, queue=20, wait_ms=2_000, lock_ms=2_000, statement_ms=4_000, idle_ms=5_000),
     "exports": Width(share=2, queue=20, wait_ms=20_000, lock_ms=2_000, statement_ms=60_000, idle_ms=60_000),
+    "replica": Width(share=0, queue=40, wait_ms=5_000, lock_ms=2_000, statement_ms=60_000, idle_ms=60_000),
     "commands": Width(share=0, queue=0, wait_ms=0, lock_ms=10_000, statement_ms=0, idle_ms=600_000),
 }
 
 
-def widths(connections: int, environment: Mapping[str, str] = os.environ) -> dict[str, Width]:
-    """The lanes of a process that may hold so many connections; of none, where it has no pools."""
-    return {name: _width(name, width, connections, environment) for name, width in _LANES.items()}
+REPLICA: Final = "replica"
+"""The lane whose connections are to another server: it takes none of the primary's."""
+
+
+def widths(connections: int, environment: Mapping[str, str] = os.environ, *, to_replica: int = 0) -> dict[str, Width]:
+    """The lanes of a process that may hold so many connections; of none, where it has no pools. ``to_replica``: those
+    that it may hold besides, to the server that reports are read from."""
+    lanes = {name: _width(name, width, connections, environment) for name, width in _LANES.items()}
+    return lanes | {REPLICA: replace(lanes[REPLICA], connections=to_replica)}
 
 
 def _width(name: str, width: Width, connections: int, environment: Mapping[str, str]) -> Width:

@@ -24,6 +24,8 @@ class Lane(StrEnum):
     PAGES = "pages"
     DOOR = "door"
     EXPORTS = "exports"
+    REPLICA = "replica"
+    """What is read from another server than the one that dealers write to (see ledger/replica.py)."""
     COMMANDS = "commands"
 
 

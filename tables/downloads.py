@@ -18,7 +18,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import StreamingHttpResponse
 from django.utils import timezone
 
+from ledger import replica
 from ledger.lanes import give_back
+from ledger.replica import AsOf
 from tables.audit import entry_list, round_list
 from tables.audit.history import Story
 from tables.audit.round_list import RoundLine, Wanted
@@ -30,6 +32,8 @@ from tables.spreadsheets import Row, spell, workbook
 
 ROUNDS_AT_ONCE: Final = 100
 ENTRIES_AT_ONCE: Final = 1_000
+AS_OF: Final = "As-Of"
+"""The header that says of when an answer is that was read from a replica."""
 CSV: Final = "text/csv"
 XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 ZIP: Final = "application/zip"
@@ -43,8 +47,9 @@ def answer(
     refuse_role(by)
     if as_book:
         about = _about(by, name)
-        return _streamed(by, _named(f"{name}.xlsx"), XLSX, lambda: _bytes_of(workbook(header, pages, about)))
-    return _streamed(by, _named(f"{name}.csv"), f"{CSV}; charset=utf-8", lambda: _texts(header, pages))
+        return _streamed(by, _named(name, "xlsx"), XLSX, lambda: _bytes_of(workbook(header, pages, about)))
+    as_of = replica.as_of()
+    return _streamed(by, _named(name, "csv"), f"{CSV}; charset=utf-8", lambda: _texts(header, pages, as_of))
 
 
 def file(by: Staff, path: Path, kind: str) -> StreamingHttpResponse:
@@ -112,14 +117,18 @@ SLICE: Final = 64 * 1024
 """Bytes that are handed to a reader at once: they have to be taken within a minute (see casino/gate.py)."""
 
 
-def _named(name: str) -> str:
-    """A list's columns are what other machines read, so the house's name stands in the name of the file."""
-    return f"{identity().prefix}{name}"
+def _named(name: str, kind: str) -> str:
+    """A list's columns are what other machines read, so the house's name stands in the name of the file; and how old it
+    is, where it was read from a replica."""
+    as_of = replica.as_of()
+    age = f"-as-of-{timezone.localtime(as_of.moment):%Y-%m-%d-%H%M%S}" if as_of else ""
+    return f"{identity().prefix}{name}{age}.{kind}"
 
 
 def _about(by: Staff, name: str) -> list[tuple[str, str]]:
     """Whose list it is, and who took it out when: the last sheet of a workbook."""
-    house = identity()
+    house, as_of = identity(), replica.as_of()
+    age = [("As of", as_of.moment.isoformat(timespec="seconds"))] if as_of else []
     return [
         ("House", house.house_name),
         ("Property", house.property_name),
@@ -128,6 +137,7 @@ def _about(by: Staff, name: str) -> list[tuple[str, str]]:
         ("Gaming day", house_clock.day().isoformat()),
         ("Taken out by", getattr(by, "name", "")),
         ("Taken out at", timezone.now().isoformat(timespec="seconds")),
+        *age,
     ]
 
 
@@ -140,19 +150,20 @@ async def _sent(parts: AsyncIterator[str | bytes], place: _Place) -> AsyncIterat
         place.leave()
 
 
-async def _texts(header: Row, pages: Iterator[Iterable[Row]]) -> AsyncIterator[str]:
+async def _texts(header: Row, pages: Iterator[Iterable[Row]], as_of: AsOf | None) -> AsyncIterator[str]:
     text: str | None = spell([header])
     while text is not None:
         yield text
-        text = await sync_to_async(_following)(pages)
+        text = await sync_to_async(_following)(pages, as_of)
 
 
-def _following(pages: Iterator[Iterable[Row]]) -> str | None:
-    """The next page. Its connection goes back before anybody reads it."""
-    try:
-        return next((spell(page) for page in pages), None)
-    finally:
-        give_back()
+def _following(pages: Iterator[Iterable[Row]], as_of: AsOf | None) -> str | None:
+    """The next page, from where the first was read. Its connection goes back before anybody reads it."""
+    with replica.again(as_of):
+        try:
+            return next((spell(page) for page in pages), None)
+        finally:
+            give_back()
 
 
 async def _bytes_of(file: IO[bytes]) -> AsyncIterator[bytes]:

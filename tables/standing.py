@@ -17,6 +17,7 @@ from typing import Final
 
 from django.db import connection
 
+from ledger import replica
 from ledger.log import read_head
 from ledger.proof.chain import Head
 from tables.log.catalog import HOUSE, fold, read
@@ -143,9 +144,16 @@ def at_all(heads: Sequence[Head]) -> dict[int, Standing]:
     for look in (_caught_up, read_anew):
         if missing := [head for head in heads if standings[head.book_id] is None]:
             for book_id, standing in look(missing).items():
-                cache.put(book_id, standing)
+                _keep(book_id, standing)
                 standings[book_id] = standing
     return {book_id: standing or Standing() for book_id, standing in standings.items()}
+
+
+def _keep(book_id: int, standing: Standing) -> None:
+    """A replica's standing is right, by its hash, but may be older than those that dealers go on from: it would push
+    them out, and the next input would read the registers anew."""
+    if replica.as_of() is None:
+        cache.put(book_id, standing)
 
 
 def read_anew(heads: Sequence[Head]) -> dict[int, Standing]:

@@ -14,6 +14,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dealer_ui import exports, signatures
+from dealer_ui.replica_pages import reads_replica
 from tables.audit import access as reviews
 from tables.log.duties import APART, DIFFER
 from tables.models import Staff
@@ -65,6 +66,7 @@ def _signed(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @permission_required("tables.view_staff", raise_exception=True)
+@reads_replica
 @require_GET
 def access_csv(request: HttpRequest) -> HttpResponseBase:
     """The same as a list."""

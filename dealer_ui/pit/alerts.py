@@ -20,6 +20,7 @@ from dealer_ui import dates, exports
 from dealer_ui.guards import watches
 from dealer_ui.numbers import number
 from dealer_ui.pit import alert_links
+from dealer_ui.replica_pages import reads_replica
 from ledger.alerts import open_alerts
 from ledger.models import Alert
 from tables import downloads
@@ -338,6 +339,7 @@ HEADER: Final = (
 
 
 @watches
+@reads_replica
 @require_GET
 def alerts_csv(request: HttpRequest) -> HttpResponseBase:
     """All that is asked for, the newest first; without a state in the address, open and acknowledged ones."""

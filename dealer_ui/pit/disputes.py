@@ -23,6 +23,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from dealer_ui import exports, signatures
 from dealer_ui.guards import dealers, runs, watches
 from dealer_ui.numbers import cents, number
+from dealer_ui.replica_pages import reads_replica
 from ledger.log import read_head
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName
@@ -96,12 +97,14 @@ _CORRECTIONS: Final = (
 
 
 @watches
+@reads_replica
 @require_GET
 def disputes_csv(request: HttpRequest) -> HttpResponseBase:
     return exports.answer(request, "disputes", _DISPUTES, iter([map(_dispute_row, cases.cases())]))
 
 
 @watches
+@reads_replica
 @require_GET
 def corrections_csv(request: HttpRequest) -> HttpResponseBase:
     return exports.answer(request, "corrections", _CORRECTIONS, iter([map(_correction_row, papers.of())]))

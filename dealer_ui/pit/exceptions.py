@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET
 
 from dealer_ui import dates, exports
 from dealer_ui.guards import watches
+from dealer_ui.replica_pages import reads_replica
 from tables.audit import exceptions as days
 from tables.audit.dealer_figures import DealerLine, Held
 from tables.audit.exceptions import Report
@@ -39,6 +40,7 @@ def _report(request: HttpRequest, day: date) -> Report:
 
 
 @watches
+@reads_replica
 @require_GET
 def exceptions(request: HttpRequest) -> HttpResponse:
     """One day's exceptions."""
@@ -64,6 +66,7 @@ HEADER: Final = ("matter", "at", "where", "entry", "round", "by", "says", "note"
 
 
 @watches
+@reads_replica
 @require_GET
 def exceptions_csv(request: HttpRequest) -> HttpResponseBase:
     """All of them, a row each."""
@@ -92,6 +95,7 @@ DEALER_HEADER: Final = (
 
 
 @watches
+@reads_replica
 @require_GET
 def dealers_csv(request: HttpRequest) -> HttpResponseBase:
     """The day's dealers, a row each."""

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET
 
 from dealer_ui import dates, exports
 from dealer_ui.guards import watches
+from dealer_ui.replica_pages import reads_replica
 from ledger.proof.chips import CAGE, RACK, VAULT
 from tables.day import floats, hours, inventory
 from tables.models import Denomination, Staff, Table
@@ -23,6 +24,7 @@ SERVICES: Final = (80, 90, 95, 99)
 
 
 @watches
+@reads_replica
 @require_GET
 def inventories(request: HttpRequest) -> HttpResponse:
     """Inventory and liability by denomination at the end of a gaming day, or as it is now."""
@@ -45,6 +47,7 @@ _HEADER: Final = ("day", "place", "value_cents", "colour", "pieces", "cents", "c
 
 
 @watches
+@reads_replica
 @require_GET
 def inventories_csv(request: HttpRequest) -> HttpResponseBase:
     """The same as a list: a row for each kind of chip in each place."""
@@ -78,6 +81,7 @@ def _counts_chips(request: HttpRequest) -> bool:
 
 
 @watches
+@reads_replica
 @require_GET
 def rack_float(request: HttpRequest, pk: int) -> HttpResponse:
     """With which chips a table's rack should open."""
@@ -99,6 +103,7 @@ _FLOAT_HEADER: Final = (
 
 
 @watches
+@reads_replica
 @require_GET
 def rack_float_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
     """The same as a list."""

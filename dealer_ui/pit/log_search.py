@@ -18,6 +18,7 @@ from dealer_ui import dates, exports
 from dealer_ui.guards import watches
 from dealer_ui.numbers import cents, number
 from dealer_ui.pit.exceptions import reads_the_house
+from dealer_ui.replica_pages import reads_replica
 from tables.audit import log_search as search
 from tables.audit.log_search import KINDS, LONGEST, SUBJECTS, Page, Place, Wanted
 from tables.day import hours
@@ -88,6 +89,7 @@ def _moment(text: str | None, *, is_end: bool) -> datetime | None:
 
 
 @watches
+@reads_replica
 @require_GET
 def log_search(request: HttpRequest) -> HttpResponse:
     """The form, and what it finds, the newest first."""
@@ -131,6 +133,7 @@ HEADER: Final = ("where", "entry", "at", "by", "subject", "kind", "round", "says
 
 
 @watches
+@reads_replica
 @require_GET
 def log_search_csv(request: HttpRequest) -> HttpResponseBase:
     """All that is found."""

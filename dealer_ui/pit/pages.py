@@ -33,6 +33,7 @@ from dealer_ui.pit.floor import (
     strip_of,
 )
 from dealer_ui.pit.table_limits import next_changes, planned
+from dealer_ui.replica_pages import reads_replica
 from tables import dealing, downloads, standing
 from tables.alerting import bookmarks
 from tables.audit import entry_list, history, round_list, sealing, watch
@@ -212,6 +213,7 @@ def rounds(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @watches
+@reads_replica
 @require_GET
 def rounds_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Its rounds as CSV, from the newest asked for down to the first."""
@@ -222,6 +224,7 @@ def rounds_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 @watches
+@reads_replica
 @require_GET
 def log(request: HttpRequest, pk: int) -> HttpResponse:
     """Its log, the newest entry first."""
@@ -241,6 +244,7 @@ def log(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @watches
+@reads_replica
 @require_GET
 def log_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
     table, _ = _table(pk)
@@ -337,6 +341,7 @@ def round_(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 
 
 @watches
+@reads_replica
 @require_GET
 def record(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """A round as a round record, for anyone to replay."""
@@ -352,6 +357,7 @@ def record(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 
 
 @watches
+@reads_replica
 @require_GET
 def steps_csv(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
     """A round's inputs and transfers as CSV."""

@@ -19,6 +19,7 @@ from dealer_ui import exports
 from dealer_ui.charts import plot
 from dealer_ui.charts.axis import NUMBER, PER_CENT, Unit
 from dealer_ui.charts.plot import Plot, Step
+from dealer_ui.replica_pages import reads_replica
 from tables.maths.penetration import SUBJECTS, Cell, Pace, Results, Subject, cards_behind, even, results, subject, told
 from tables.maths.situation import Unknowable
 
@@ -154,6 +155,7 @@ HEADER: Final = (
 
 @login_required
 @permission_required("tables.view_table", raise_exception=True)
+@reads_replica
 @require_GET
 def penetration_csv(request: HttpRequest) -> HttpResponseBase:
     """Every shoe as a list, by the spread and the seconds that were asked for; won in 100 rounds, in lowest bets."""

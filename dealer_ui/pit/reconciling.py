@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 from dealer_ui import exports
 from dealer_ui.guards import watches
 from dealer_ui.numbers import number
+from dealer_ui.replica_pages import reads_replica
 from ledger import clock, discrepancies, runs
 from ledger.models import Discrepancy, Run
 from ledger.proof.chips import RACK, money
@@ -193,6 +194,7 @@ _HEADER: Final = (
 
 
 @watches
+@reads_replica
 @require_GET
 def discrepancies_csv(request: HttpRequest) -> HttpResponseBase:
     return exports.answer(request, "discrepancies", _HEADER, _pages(_viewer(request)))
@@ -272,6 +274,7 @@ _RUN_HEADER: Final = ("task", "slot", "begun_at", "ended_at", "found", "missed")
 
 
 @watches
+@reads_replica
 @require_GET
 def runs_csv(request: HttpRequest) -> HttpResponseBase:
     return exports.answer(request, "runs", _RUN_HEADER, _run_pages())

@@ -21,6 +21,7 @@ from dealer_ui.charts import rows as row_charts
 from dealer_ui.charts.axis import amount, signed_amount
 from dealer_ui.charts.rows import Span
 from dealer_ui.guards import watches
+from dealer_ui.replica_pages import reads_replica
 from ledger.models import HOUSE
 from ledger.proof.chips import called
 from tables.day import blind, cash, cash_shifts, figures, hours, outliers, to_date
@@ -97,6 +98,7 @@ def _per_cent(part: float) -> str:
 
 
 @watches
+@reads_replica
 @require_GET
 def reports(request: HttpRequest) -> HttpResponse:
     """One span of the floor."""
@@ -194,6 +196,7 @@ CASH_HEADER: Final = (
 
 
 @watches
+@reads_replica
 @require_GET
 def cash_csv(request: HttpRequest) -> HttpResponseBase:
     """The house's cash of a day and of its shifts as a list: a row for each kind of movement."""
@@ -254,6 +257,7 @@ def _parts(on: date, span: str, tables: Sequence[Table] | None) -> list[Part]:
 
 
 @watches
+@reads_replica
 @require_GET
 def reports_csv(request: HttpRequest) -> HttpResponseBase:
     """The same as a list: a row for each table, the games and the pit."""

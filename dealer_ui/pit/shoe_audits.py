@@ -15,6 +15,8 @@ from django.views.decorators.http import require_GET
 
 from dealer_ui import dates, exports
 from dealer_ui.charts import shoes as shoe_plots
+from dealer_ui.replica_pages import reads_replica
+from ledger import replica
 from tables.day import hours
 from tables.edge import shoe_audit
 from tables.edge.shoe_audit import SCALE, NotFinished, ShoeAudit
@@ -111,12 +113,14 @@ def _lines(audits: Iterable[ShoeAudit]) -> list[Line]:
 
 
 @audits
+@reads_replica
 @require_GET
 def shoes(request: HttpRequest) -> HttpResponse:
     """The finished shoes of a gaming day, and each seat over all of them."""
     today = hours.day_of(timezone.now())
     on = _day(request, today)
-    shoe_audit.listed(_viewer(request), on)
+    with replica.on_primary():
+        shoe_audit.listed(_viewer(request), on)
     audits = _of_day(on)
     lines = _lines(audits)
     seats = [seat for audit in audits for seat in audit.seats if "of" in seat]
@@ -171,11 +175,13 @@ LISTED: Final = (
 
 
 @audits
+@reads_replica
 @require_GET
 def shoes_csv(request: HttpRequest) -> HttpResponseBase:
     """The finished shoes of a gaming day as a list: a row for each seat of each shoe."""
     on = _day(request, hours.day_of(timezone.now()))
-    shoe_audit.listed(_viewer(request), on)
+    with replica.on_primary():
+        shoe_audit.listed(_viewer(request), on)
     return exports.answer(request, f"shoes-{on}", LISTED, iter([map(_listed, _seats_of(_of_day(on)))]))
 
 
@@ -203,11 +209,13 @@ def _asked(request: HttpRequest, pk: int, seq: int, *, as_copy: bool = False) ->
         return render(request, "dealer_ui/pit/shoe_live.html", {"says": str(refused), "table": table}, status=409)
     if not wagers:
         raise Http404("No shoe was shuffled with that entry.")
-    shoe_audit.viewed(_viewer(request), wagers[0], as_copy=as_copy)
+    with replica.on_primary():
+        shoe_audit.viewed(_viewer(request), wagers[0], as_copy=as_copy)
     return Line(tuple(wagers))
 
 
 @audits
+@reads_replica
 @require_GET
 def shoe(request: HttpRequest, pk: int, seq: int) -> HttpResponse:
     """One shoe: the edge of a wager before each round, and what each seat bet on it."""
@@ -250,6 +258,7 @@ def _header(pack: Pack) -> tuple[str, ...]:
 
 
 @audits
+@reads_replica
 @require_GET
 def shoe_csv(request: HttpRequest, pk: int, seq: int) -> HttpResponseBase:
     """The same as a list: a row for each bet, with what nobody had seen before the round."""

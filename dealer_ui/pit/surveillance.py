@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui import dates, exports
 from dealer_ui.numbers import number
+from dealer_ui.replica_pages import reads_replica
 from ledger.models import Bookmark
 from tables import downloads
 from tables.alerting import bookmarks
@@ -73,6 +74,7 @@ def bookmarks_page(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @permission_required("tables.watch_bookmarks", raise_exception=True)
+@reads_replica
 @require_GET
 def bookmarks_csv(request: HttpRequest) -> HttpResponseBase:
     return exports.answer(request, "bookmarks", HEADER, _pages(_viewer(request)))

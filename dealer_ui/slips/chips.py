@@ -13,6 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from dealer_ui import exports
+from dealer_ui.replica_pages import reads_replica
 from ledger.proof.chips import CAGE, VAULT
 from tables.log.series import SLIPS
 from tables.models import ChipSeries, Denomination, Staff
@@ -104,6 +105,7 @@ _CHIPS_HEADER: Final = (
 
 @login_required
 @permission_required("tables.watch_chips", raise_exception=True)
+@reads_replica
 @require_GET
 def chips_csv(request: HttpRequest) -> HttpResponseBase:
     """Every series by pieces: a row for each kind."""
@@ -129,6 +131,7 @@ _REGISTER_HEADER: Final = (
 
 @login_required
 @permission_required("tables.watch_chips", raise_exception=True)
+@reads_replica
 @require_GET
 def counterfeit_csv(request: HttpRequest) -> HttpResponseBase:
     """The register of counterfeit chips: a row for each kind on each slip."""

@@ -21,6 +21,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dealer_ui import exports, signatures
 from dealer_ui.numbers import amount_cents, number
+from dealer_ui.replica_pages import reads_replica
 from dealer_ui.slips import counting, from_paper
 from dealer_ui.slips.counting import Asked
 from ledger.proof.chips import money
@@ -126,6 +127,7 @@ _HEADER: Final = ("slip", "table", "amount_cents", "state", "step", "signed_by",
 
 
 @on_paper
+@reads_replica
 @require_GET
 def book_csv(request: HttpRequest, viewer: Staff) -> HttpResponseBase:
     """Every slip as CSV: a row for each signature."""
@@ -169,6 +171,7 @@ _KEYS_HEADER: Final = ("key", "opens", "held_by_two", "out", "holders", "since",
 
 
 @on_paper
+@reads_replica
 @require_GET
 def keys_csv(request: HttpRequest, viewer: Staff) -> HttpResponseBase:
     """The same as a list."""

@@ -8,6 +8,7 @@ from typing import Any
 from django import template
 from django.utils import timezone
 
+from ledger import replica
 from tables.day import house_clock
 from tables.setup import house_identity
 from tables.setup.house_identity import Identity
@@ -25,6 +26,12 @@ def house() -> Identity:
 def currency() -> str:
     """The house's currency, by ISO 4217, where money stands alone: "USD"."""
     return house_identity.identity().currency
+
+
+@register.inclusion_tag("dealer_ui/_as_of.html")
+def as_of() -> Mapping[str, Any]:
+    """How old the page is, where it is read from a replica."""
+    return {"as_of": replica.as_of()}
 
 
 @register.inclusion_tag("dealer_ui/_letterhead.html", takes_context=True)

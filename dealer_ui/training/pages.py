@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dealer_ui import exports, signatures
 from dealer_ui.guards import dealers, watches
 from dealer_ui.numbers import cents, number
+from dealer_ui.replica_pages import reads_replica
 from dealer_ui.slips.pages import on_paper
 from dealer_ui.training import felt, options
 from ledger.proof import chips as proof
@@ -246,6 +247,7 @@ _HEADER: Final = (
 
 
 @watches
+@reads_replica
 @require_GET
 def certificates_csv(request: HttpRequest) -> HttpResponseBase:
     """Every certificate as CSV or a workbook."""

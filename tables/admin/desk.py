@@ -19,7 +19,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 
-from ledger import cage, discrepancies, runs
+from ledger import discrepancies, runs
 from ledger.models import Alert
 from ledger.proof.chips import money
 from tables import standing
@@ -194,7 +194,7 @@ def _slips(viewer: Staff, tables: Sequence[Table], standings: Mapping[int, Stand
     papers: list[tuple[Table | None, Slip]] = [
         (table, slip) for table in tables for slip in standings[table.book_id].slips
     ]
-    papers += [(None, slip) for slip in cage_desk.in_progress(cage.open_house().pk)]
+    papers += [(None, slip) for slip in cage_desk.in_progress()]
     due = [(table, slip) for table, slip in papers if slip.due is not None and viewer.role in slip.due.by]
     for table, slip in due[:MOST_LINES]:
         name = slip.series, slip.year, slip.number

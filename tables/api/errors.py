@@ -15,6 +15,7 @@ from rest_framework import exceptions
 from ledger.alerts import about_the_clock
 from ledger.clock import WrongClock
 from ledger.lanes import BOOK_HELD, Busy
+from ledger.replica import Unread
 from tables.api import problems
 from tables.refusals import Refused
 
@@ -72,6 +73,8 @@ def by_the_clock(wrong: WrongClock) -> Refused:
 def outage(error: BaseException | None) -> Refused:
     """Why the database let a request down. In every case nothing was recorded, and doing the same again is right."""
     while error is not None:
+        if isinstance(error, Unread):
+            return Refused("replica_unavailable", error.sentence, 503)
         if isinstance(error, Busy):
             return Refused("busy", error.sentence, 503)
         if isinstance(error, LockNotAvailable):

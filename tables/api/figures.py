@@ -130,6 +130,7 @@ class FiguresOfSpan(FloorView):
         refuses=(422,),
         may=("tables.watch_floor",),
         scope="read:figures",
+        reads_replica=True,
     )
     def get(self, call: Call[FiguresAsked, Any]) -> FiguresForm:
         """Of a gaming day, of each of its shifts, or of a month or a year up to it; of all tables, one, or a pit."""
@@ -154,6 +155,7 @@ class Days(FloorView):
         answers=Page[DayLine],
         may=("tables.watch_floor",),
         scope="read:figures",
+        reads_replica=True,
     )
     def get(self, call: Call[Paged, Any]) -> Page[DayLine]:
         """Those that were closed last come first."""
@@ -166,7 +168,13 @@ class OneDay(FloorView):
     """One gaming day."""
 
     @operation(
-        "read_day", "One gaming day.", tag="Figures", answers=DayForm, may=("tables.watch_floor",), scope="read:figures"
+        "read_day",
+        "One gaming day.",
+        tag="Figures",
+        answers=DayForm,
+        may=("tables.watch_floor",),
+        scope="read:figures",
+        reads_replica=True,
     )
     def get(self, call: Call[Any, Any], day: date) -> DayForm:
         """Whether it is closed, who signed, and what is in the way."""

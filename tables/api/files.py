@@ -49,6 +49,7 @@ class RoundsFile(FileView):
         answers=bytes,
         media_type=_LIST,
         may=("tables.watch_floor",),
+        reads_replica=True,
     )
     def get(self, call: Call[FileAsked, Any], pk: int) -> HttpResponseBase:
         """From the newest down to the first. For whoever may take lists out of the house; two files at a time."""
@@ -69,6 +70,7 @@ class LogFile(FileView):
         answers=bytes,
         media_type=_LIST,
         may=("tables.watch_floor",),
+        reads_replica=True,
     )
     def get(self, call: Call[LogFileAsked, Any], pk: int) -> HttpResponseBase:
         """The newest entry first, with the bytes that its hash is made of. What a game still hides is in none."""

@@ -16,7 +16,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
+from ledger import replica
 from tables.api.access import refuse_program, throttle
+from tables.downloads import AS_OF
 from tables.models import ServiceAccount, Staff
 from tables.refusals import Refused, sentence
 from tables.roles import WORDS
@@ -92,6 +94,8 @@ class Operation:
     """Statuses of refusals that do not follow from the method, such as 409."""
     media_type: tuple[str, ...] = ("application/json",)
     longest: int = LONGEST
+    reads_replica: bool = False
+    """Whether it is read from the replica, where the house has one, and says of when it is."""
     path: Mapping[str, Any] = field(default_factory=dict)
     """The parameters of its address, and their types."""
 
@@ -130,12 +134,13 @@ def operation(
         @wraps(method)
         def answered(view: Any, request: Request, **path: Any) -> HttpResponseBase:
             call = _call(declared, request)
-            outcome = method(view, call, **path)
-            if isinstance(outcome, HttpResponseBase):
-                return outcome
-            if isinstance(outcome, Accepted):
-                return _accepted(outcome)
-            return _answer(declared, call.request, msgspec.json.encode(outcome))
+            if not declared.reads_replica:
+                return _response(declared, call, method(view, call, **path))
+            with replica.reading() as as_of:
+                response = _response(declared, call, method(view, call, **path))
+            if as_of is not None:
+                response[AS_OF] = as_of.moment.isoformat(timespec="milliseconds")
+            return response
 
         from tables.api.schema import described  # the description reads the declarations
 
@@ -223,6 +228,14 @@ def _key(request: HttpRequest, body: msgspec.Struct) -> UUID:
 
 
 # --- Answering -------------------------------------------------------------------------------------------------
+
+
+def _response(declared: Operation, call: Call[Any, Any], outcome: Any) -> HttpResponseBase:
+    if isinstance(outcome, HttpResponseBase):
+        return outcome
+    if isinstance(outcome, Accepted):
+        return _accepted(outcome)
+    return _answer(declared, call.request, msgspec.json.encode(outcome))
 
 
 def _accepted(accepted: Accepted) -> HttpResponse:

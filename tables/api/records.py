@@ -92,6 +92,7 @@ class Log(FloorView):
         answers=Page[EntryForm],
         may=("tables.watch_floor",),
         refuses=(422,),
+        reads_replica=True,
     )
     def get(self, call: Call[LogAsked, Any]) -> Page[EntryForm]:
         """The newest first; by person, subject, kind, table, round, seat, time, words or amount. Whoever runs the floor

@@ -15,6 +15,7 @@ from drf_spectacular.generators import SchemaGenerator
 from tables.api import examples, problems
 from tables.api.operations import KEY_HEADER, OPERATIONS, Operation
 from tables.api.problems import Problem
+from tables.downloads import AS_OF
 from tables.feed.telling import FORMS as EVENTS
 from tables.inputs import Sent
 from tables.models import Table
@@ -101,7 +102,18 @@ def _success(declared: Operation) -> dict[str, Any]:
     content: dict[str, Any] = {"schema": schema}
     if declared.answers is not bytes:
         content["example"] = examples.of(declared.name)["answer"]
-    return {"description": HTTPStatus(declared.status).phrase, "content": dict.fromkeys(declared.media_type, content)}
+    success = {
+        "description": HTTPStatus(declared.status).phrase,
+        "content": dict.fromkeys(declared.media_type, content),
+    }
+    return success | ({"headers": {AS_OF: _AGE}} if declared.reads_replica else {})
+
+
+_AGE: Final = {
+    "required": False,
+    "schema": {"type": "string", "format": "date-time"},
+    "description": "Of when the answer is, where the house reads a replica for it.",
+}
 
 
 def _acceptance(declared: Operation) -> dict[str, Any]:

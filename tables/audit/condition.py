@@ -19,7 +19,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from ledger import clock, grants, runs
+from ledger import clock, grants, replica, runs
 from ledger.proof import seals
 from tables import pepper
 from tables.alerting import delivery, following, subscriptions
@@ -114,6 +114,21 @@ def _clock() -> Part:
     if abs(drift) > settings.CLOCK_DRIFT:
         wrong = f"This host's clock is {clock.spelled(drift)} off the database's: nothing is written."
     return _part("Clock", wrong, "This host's clock agrees with the database's.", "Set it by NTP.")
+
+
+def _replica() -> Part:
+    if not replica.is_set():
+        return Part("Replica", State.WELL, "None is set: reports are read where dealers write.")
+    do = "Start it, or put DATABASE_REPLICA_URL right (docs/replica.md); until then nobody reads reports."
+    try:
+        state = replica.state()
+    except replica.Unread as unread:
+        return Part("Replica", State.WRONG, unread.sentence, do)
+    if state.age.total_seconds() > settings.REPLICA_LATEST_SECONDS:
+        return Part("Replica", State.WRONG, f"The replica is {state.seconds} s behind: reports are refused.", do)
+    late = "" if state.is_level else f"The replica is {state.seconds} s behind."
+    well = "A standby of this house, in recovery, and level with it."
+    return _part("Replica", late, well, "See what holds its replay up.", state=State.WATCH)
 
 
 # --- What works beside the web ---------------------------------------------------------------------------------
@@ -226,6 +241,7 @@ LOOKS: Final[dict[str, Callable[[], Part]]] = {
     "Role and grants": _role,
     "Migrations": _migrations,
     "Clock": _clock,
+    "Replica": _replica,
     "Broker": _broker,
     "Watch": _watch,
     "Alerts": _alerts,

@@ -93,7 +93,9 @@ def without_secrets(text: str) -> str:
 def _secrets() -> Iterator[str]:
     # Not settings.SECRET_KEY alone: reading an empty one raises.
     values = [getattr(settings._wrapped, "SECRET_KEY", ""), settings.EMAIL_HOST_PASSWORD]
-    values += [str(settings.DATABASES["default"].get("PASSWORD", ""))]
+    values += [
+        str(database.get("PASSWORD", "")) for database in (settings.DATABASES["default"], settings.DATABASE_REPLICA)
+    ]
     values += [urlsplit(url).password or "" for url in (settings.DATABASE_OWNER_URL, settings.REDIS_URL)]
     yield from (value for value in values if value)
 

@@ -27,6 +27,7 @@ from ledger import clock, runs
 from ledger.models import BookRoot, DayRoot, Run, RunEnd
 from ledger.proof import seals
 from ledger.proof.seals import BadKey
+from ledger.replica import Unread
 from tables.audit import export, keys, lines, proofs, sealed
 from tables.audit.export import NotYet
 from tables.audit.lines import Line
@@ -218,7 +219,7 @@ class Work:
         _write(self.run, account)
         try:
             self._deed(errand)
-        except (NotYet, BadKey) as wrong:
+        except (NotYet, BadKey, Unread) as wrong:
             self.add(Line.fault(wrong))
 
     def _deed(self, errand: Errand) -> None:

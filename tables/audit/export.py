@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from typing import IO, Any
 
+from ledger import replica
 from ledger.cage import transfers
 from ledger.log import entries, read_head
 from ledger.models import HOUSE, Book, BookRoot, DayRoot, LogEntry, Transfer
@@ -33,7 +34,12 @@ class NotYet(Exception):
 
 
 def export(first: date, last: date, file: IO[bytes]) -> None:
-    """Write the bundle of some gaming days. Raises NotYet."""
+    """Write the bundle of some gaming days, as the replica has them where one is set. Raises NotYet and Unread."""
+    with replica.reading():
+        _export(first, last, file)
+
+
+def _export(first: date, last: date, file: IO[bytes]) -> None:
     _refuse(first, last)
     writer = Writer(file)
     writer.part(KEYS, map(canonical, _keys()))

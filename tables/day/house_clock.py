@@ -12,6 +12,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 
+from ledger import replica
 from tables.day import hours
 
 KEPT: Final = 60.0
@@ -45,12 +46,15 @@ def day() -> date:
 
 def _calendar() -> hours.Calendar | None:
     global _read
-    if _read is None or time.monotonic() - _read[0] > KEPT:
-        try:
-            _read = time.monotonic(), hours.calendar()
-        except DatabaseError:
-            return _read[1] if _read else None
-    return _read[1]
+    if _read is not None and time.monotonic() - _read[0] <= KEPT:
+        return _read[1]
+    try:
+        calendar = hours.calendar()
+    except DatabaseError:
+        return _read[1] if _read else None
+    if replica.as_of() is None:  # what a replica says is older, and kept for nobody
+        _read = time.monotonic(), calendar
+    return calendar
 
 
 def forget() -> None:

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 from msgspec import structs
 
-from ledger import house, log, mends
+from ledger import house, log, mends, replica
 from ledger.log import Draft as Entry
 from ledger.proof.chain import Entry as Chained
 from tables.log import house_terms
@@ -42,6 +42,8 @@ FURTHEST: Final = timedelta(days=366)
 
 _read: tuple[float, tuple[Change, ...]] | None = None
 """When the changes were read, in seconds of the monotonic clock, and all of them."""
+_read_there: tuple[float, tuple[Change, ...]] | None = None
+"""The same of the replica, for what is read there: it may lack what was entered just now, which dealers go by."""
 
 
 # --- In force --------------------------------------------------------------------------------------------------
@@ -91,9 +93,18 @@ def all_in_force(moment: datetime | None = None) -> dict[str, Value]:
 def kept() -> tuple[Change, ...]:
     """Every change that was ever entered, as this process last read them."""
     global _read
+    if replica.as_of() is not None:
+        return _kept_there()
     if _read is None or time.monotonic() - _read[0] > KEPT:
         _read = time.monotonic(), changes()
     return _read[1]
+
+
+def _kept_there() -> tuple[Change, ...]:
+    global _read_there
+    if _read_there is None or time.monotonic() - _read_there[0] > KEPT:
+        _read_there = time.monotonic(), changes()
+    return _read_there[1]
 
 
 def changes(before_seq: int | None = None) -> tuple[Change, ...]:
@@ -105,8 +116,8 @@ def changes(before_seq: int | None = None) -> tuple[Change, ...]:
 
 def forget() -> None:
     """Read the changes anew when somebody asks next."""
-    global _read
-    _read = None
+    global _read, _read_there
+    _read = _read_there = None
 
 
 # --- Changing them ---------------------------------------------------------------------------------------------

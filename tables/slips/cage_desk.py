@@ -279,16 +279,17 @@ class CageDesk(signing.Desk):
         return {name: seq for name, (_, seq) in self.read.items()} if stage.expects else None
 
 
-def in_progress(book_id: int, through: int | None = None) -> tuple[Slip, ...]:
-    """The house's slips that wait for a signature."""
-    rows = LogEntry.objects.filter(book_id=book_id, subject="slip").order_by("-seq")
+def in_progress(book_id: int | None = None, through: int | None = None) -> tuple[Slip, ...]:
+    """The house's slips that wait for a signature. Whoever has the house's book locked names it; others only read."""
+    whose = {"book__name": HOUSE} if book_id is None else {"book_id": book_id}
+    rows = LogEntry.objects.filter(**whose, subject="slip").order_by("-seq")
     body = (rows if through is None else rows.filter(seq__lte=through)).values_list("body", flat=True).first()
     return () if body is None else read_as(HouseSlipSigned, body).waiting
 
 
 def choices(what: str) -> Collection[str]:
     """What a fact may be one of now (``series.KEYS`` ...)."""
-    return kept_apart.among(what, in_progress(cage.open_house().pk)).keys()
+    return kept_apart.among(what, in_progress()).keys()
 
 
 def unseen_by(viewer: Staff) -> frozenset[str]:
@@ -301,7 +302,7 @@ def being_counted_by(viewer: Staff) -> frozenset[str]:
     """The places that are being counted by people like the viewer: of those they are told nothing, of no day."""
     return frozenset(
         slip.series.count.place
-        for slip in in_progress(cage.open_house().pk)
+        for slip in in_progress()
         if slip.series.count and not slip.series.count.note and slip.due and viewer.role in slip.due.by
     )
 

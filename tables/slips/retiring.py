@@ -91,7 +91,7 @@ def _refuse_given_out(chip: Denomination) -> None:
     tables = Table.objects.select_related("book")
     states = standing.at_all([standing.head_of(table) for table in tables])
     waiting = [slip for state in states.values() for slip in state.slips]
-    waiting += cage_desk.in_progress(cage.open_house().pk)
+    waiting += cage_desk.in_progress()
     for slip in waiting:
         pieces = {value for chips in (slip.chips, slip.noted, *slip.counts) for value, _ in chips}
         if slip.series.gives_out and chip.value_cents in pieces:

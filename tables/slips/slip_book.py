@@ -171,7 +171,7 @@ def in_progress(role: str, here: Table | None = None) -> list[Sheet]:
         for slip in standings[table.book_id].slips
         if may_see(role, slip.series, table, here)
     ]
-    ours = cage_desk.in_progress(cage.open_house().pk)
+    ours = cage_desk.in_progress()
     waiting += [(None, slip) for slip in ours if may_see(role, slip.series, None, here)]
     return sorted(_sheets(waiting), key=lambda sheet: sheet.since.timestamp() if sheet.since else 0)
 

@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from ledger.proof import seals
 from ledger.proof.note import ED25519, BadNote, VerifierKey
 from ledger.proof.seals import BadKey
+from ledger.replica import Unread
 from tables.audit import checkpoints, export, keys, proofs, sealed
 from tables.audit.export import NotYet
 from tables.audit.outside import verifier, zipapp
@@ -50,7 +51,7 @@ class Command(BaseCommand):
         """Run the sub-command; what it refuses is a sentence and no traceback."""
         try:
             getattr(self, f"_{command}")(**options)
-        except (BadKey, BadNote, NotYet) as wrong:
+        except (BadKey, BadNote, NotYet, Unread) as wrong:
             raise CommandError(str(wrong)) from None
 
     def _key(self, *, rotate: bool, lost: str | None, note: bool, restored: str | None, **options: Any) -> None:
