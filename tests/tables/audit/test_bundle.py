@@ -190,7 +190,7 @@ def book_gone(forger: Forger, evidence: Evidence) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "bundle", "part", "expected"),
+    ("change", "bundle", "part", "sentence"),
     [
         (flip, "first", book_part(1, "entries"), f"{KEYED}, entry 10: its hash is not the hash of what it says"),
         (drop, "first", book_part(3, "entries"), f"{POT}, entry 8: "),
@@ -209,12 +209,12 @@ def book_gone(forger: Forger, evidence: Evidence) -> None:
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_whoever_does_not_hold_the_key_is_found_out(
-    forge: Callable[..., str], change: Any, bundle: str, part: str, expected: str
+    forge: Callable[..., str], change: Any, bundle: str, part: str, sentence: str
 ) -> None:
     """Harm prevented: a bundle that was changed on its way, with a manifest that fits."""
     fault = forge(change, bundle)
     assert fault.startswith(part)
-    assert expected in fault
+    assert sentence in fault
 
 
 # --- the house itself forges, and signs it ---------------------------------------------------------------------
@@ -408,7 +408,7 @@ def cash_kept(forger: Forger, evidence: Evidence) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "part", "expected"),
+    ("change", "part", "sentence"),
     [
         (expect_less, book_part(4, "entries"), "in the cage, the transfers of all books left"),
         (left_out, book_part(4, "entries"), "in the cage, the transfers of all books left"),
@@ -430,7 +430,7 @@ def cash_kept(forger: Forger, evidence: Evidence) -> None:
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_even_the_house_cannot_sign_what_the_rules_do_not_make(
-    forge: Callable[..., str], change: Any, part: str, expected: str
+    forge: Callable[..., str], change: Any, part: str, sentence: str
 ) -> None:
     """Harm prevented: a house that forges its own log, hashes and seals it anew with its true key."""
 
@@ -440,7 +440,7 @@ def test_even_the_house_cannot_sign_what_the_rules_do_not_make(
 
     fault = forge(sealed)
     assert fault.startswith(part)
-    assert expected in fault
+    assert sentence in fault
 
 
 def another_card(forger: Forger, evidence: Evidence) -> None:
@@ -456,7 +456,7 @@ def another_card(forger: Forger, evidence: Evidence) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "part", "expected"),
+    ("change", "part", "sentence"),
     [
         (another_card, book_part(2, "entries"), "order and nonce are not those"),
         (corrected_alone, book_part(1, "entries"), "could not be signed then"),
@@ -467,7 +467,7 @@ def another_card(forger: Forger, evidence: Evidence) -> None:
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_what_rests_on_the_day_before_is_held_against_it(
-    forge: Callable[..., str], change: Any, part: str, expected: str
+    forge: Callable[..., str], change: Any, part: str, sentence: str
 ) -> None:
     """Harm prevented: a forgery that shows only to those who remember what was signed the day before."""
 
@@ -477,7 +477,7 @@ def test_what_rests_on_the_day_before_is_held_against_it(
 
     fault = forge(sealed, "second")
     assert fault.startswith(part)
-    assert expected in fault
+    assert sentence in fault
 
 
 # --- keys and histories ----------------------------------------------------------------------------------------

@@ -433,7 +433,7 @@ def test_limits_are_those_of_the_latest_change(between: Hand, terms: Callable[..
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "expected"),
+    ("before", "after", "sentence"),
     [
         ({"min_cents": 500}, {"min_cents": 100}, "the settings were others before it: its before.min_cents is 500"),
         ({}, {"min_cents": 100}, "the settings were others before it"),
@@ -442,11 +442,11 @@ def test_limits_are_those_of_the_latest_change(between: Hand, terms: Callable[..
         ({"min_cents": 1_000}, {"min_cents": "free"}, "it is no entry that a table can write"),
     ],
 )
-def test_settings_change_from_what_they_were(felt: Hand, before: Any, after: Any, expected: str) -> None:
+def test_settings_change_from_what_they_were(felt: Hand, before: Any, after: Any, sentence: str) -> None:
     """Harm: limits that an intruder sets in the log alone, and that nobody ever set."""
     seq = forge(felt, "table", "settings_changed", {"before": before, "after": after}, by="omar Omar")
     breach_seq, fault_text = fault(felt)
-    assert (breach_seq, expected in fault_text) == (seq, True), fault_text
+    assert (breach_seq, sentence in fault_text) == (seq, True), fault_text
 
 
 def test_nothing_happens_at_a_table_before_it_was_set_up() -> None:
@@ -461,7 +461,7 @@ def test_nothing_happens_at_a_table_before_it_was_set_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seat", "expected"),
+    ("seat", "sentence"),
     [
         (1, "it could not be entered then: Seat 4 is paid next: right to left."),
         (6, "it could not be entered then: Seat 4 is paid next: right to left."),
@@ -470,11 +470,11 @@ def test_nothing_happens_at_a_table_before_it_was_set_up() -> None:
         (None, "it is no round paid that a house can write: Expected `int`, got `null`"),
     ],
 )
-def test_only_the_seat_that_is_next_is_paid(unpaid: Hand, seat: Any, expected: str) -> None:
+def test_only_the_seat_that_is_next_is_paid(unpaid: Hand, seat: Any, sentence: str) -> None:
     """Harm: a seat is passed over, or paid twice."""
     seq = forge(unpaid, "round", "paid", {"seat": seat}, round=1)
     breach_seq, fault_text = fault(unpaid)
-    assert (breach_seq, expected in fault_text) == (seq, True), fault_text
+    assert (breach_seq, sentence in fault_text) == (seq, True), fault_text
 
 
 def test_nothing_is_dealt_before_everybody_is_paid(unpaid: Hand) -> None:
@@ -484,7 +484,7 @@ def test_nothing_is_dealt_before_everybody_is_paid(unpaid: Hand) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "round", "expected"),
+    ("change", "round", "sentence"),
     [
         (lambda content: content | {"corrects": content["corrects"] - 1}, 2, "its corrects is"),
         (lambda content: content | {"actions": []}, 2, "its actions is [], not"),
@@ -493,13 +493,13 @@ def test_nothing_is_dealt_before_everybody_is_paid(unpaid: Hand) -> None:
     ],
 )
 def test_a_correction_says_what_it_takes_back(
-    felt: Hand, change: Callable[[dict[str, Any]], dict[str, Any]], round: int, expected: str
+    felt: Hand, change: Callable[[dict[str, Any]], dict[str, Any]], round: int, sentence: str
 ) -> None:
     """Harm: a key taken back that was never pressed, or a correction that no replay can follow."""
     content = {"corrects": felt.now.seq, "actions": [{"do": "bet", "seat": 2, "amount_cents": 1_000}]}
     seq = forge(felt, "round", "take_back", change(content), round=round)
     breach_seq, fault_text = fault(felt)
-    assert (breach_seq, expected in fault_text) == (seq, True), fault_text
+    assert (breach_seq, sentence in fault_text) == (seq, True), fault_text
 
 
 def test_a_dealer_takes_nothing_back_that_stands(unpaid: Hand) -> None:
@@ -632,7 +632,7 @@ def something(dealer: Hand, by_chance: random.Random, players: Mapping[int, Play
 
 
 @pytest.mark.parametrize(
-    ("kind", "content", "expected"),
+    ("kind", "content", "sentence"),
     [
         ("buy_in", {"seat": 9, "amount_cents": 500, "cash": True}, "There is no seat 9"),
         ("buy_in", {"seat": 1, "amount_cents": 1_000_000, "cash": True}, "it plays with"),
@@ -643,11 +643,11 @@ def something(dealer: Hand, by_chance: random.Random, players: Mapping[int, Play
         ("time_charge", {"periods": 1, "each_cents": 0}, "it charges 1 half hours, which were not due"),
     ],
 )
-def test_chips_at_the_seats_change_as_they_may(kind: str, content: dict[str, Any], expected: str) -> None:
+def test_chips_at_the_seats_change_as_they_may(kind: str, content: dict[str, Any], sentence: str) -> None:
     """Harm: chips that lie at a seat because the log says so, and nobody paid for them."""
     dealer = at_a_pot("pairs", 2, "keyed")
     stacks = [[1, 5_500], [2, 5_000]]
     changed = {"stacks": stacks, "charged_at": dealer.now.charged_at} | content
     seq = forge(dealer, "seats", kind, changed)
     breach_seq, fault_text = fault(dealer)
-    assert (breach_seq, expected in fault_text) == (seq, True), fault_text
+    assert (breach_seq, sentence in fault_text) == (seq, True), fault_text

@@ -155,7 +155,7 @@ NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("changed", "setting", "expected"),
+    ("changed", "setting", "sentence"),
     [
         ({"time_zone": "Berlin"}, "time_zone", "IANA"),
         ({"time_zone": "../../etc/passwd"}, "time_zone", "IANA"),
@@ -170,10 +170,10 @@ NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
         ({"shifts": (("A", time(6)), ("B", time(6, 0, 30)))}, "shifts", "on the minute"),
     ],
 )
-def test_hours_that_make_no_day_are_refused(changed: dict[str, Any], setting: str, expected: str) -> None:
+def test_hours_that_make_no_day_are_refused(changed: dict[str, Any], setting: str, sentence: str) -> None:
     """Harm: a day that nobody can say the beginning of."""
     faults = shifts.faults(replace(hours(from_day=date(2026, 6, 1)), **changed), calendar(hours()), NOW)
-    assert expected in faults[setting]
+    assert sentence in faults[setting]
 
 
 def test_a_clock_that_would_leave_no_time_for_the_day_before_is_refused() -> None:

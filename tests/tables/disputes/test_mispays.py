@@ -512,6 +512,7 @@ def test_each_mistake_of_a_round_is_found_by_its_own_amount() -> None:
     chance = random.Random(4)
     for round_ in rocket_day.day(3, chance):
         every = mispays.slips(round_, None, VALUES)
+        assert every
         for cents in {slip.rack_cents for slip in every}:
             assert [slip for slip in every if slip.rack_cents == cents] == list(mispays.slips(round_, cents, VALUES))
 
