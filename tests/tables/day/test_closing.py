@@ -353,13 +353,13 @@ def test_terminals_sign_a_days_figures(over: date, operator: Staff) -> None:
     terminal.makes_key(operator)
     terminal_keys.demand(by=operator)
     assert refused(lambda: closing.propose(over, by=boss)).code == "not_attested"
-    signature, url = {"badge": "301", "pin": floor.PIN}, f"/pit/reports/{over}/close"
+    credentials, url = {"badge": "301", "pin": floor.PIN}, f"/pit/reports/{over}/close"
 
     def page() -> str:
         return browser.get("/pit/reports/", {"day": str(over)}).content.decode()
 
-    form = fills_in(terminal, page(), signature)
-    wrong = fills_in(terminal, page().replace(str(over), "2026-01-01"), signature)
+    form = fills_in(terminal, page(), credentials)
+    wrong = fills_in(terminal, page().replace(str(over), "2026-01-01"), credentials)
     browser.post(url, wrong)
     assert "signature does not hold" in page()
     browser.post(url, wrong | {"pin": "9999"})

@@ -45,12 +45,12 @@ def _fill(dealer: Hand, chips: Chips) -> None:
         floor.signs(dealer.table, dealer.by if stage == "received" else floor.crew(stage), SignSlip(slip, stage))
 
 
-def todays() -> Inventory:
+def inventory_today() -> Inventory:
     return inventory.on(hours.day_of(timezone.now()))
 
 
 def stock(name: str) -> inventory.Stock:
-    return next(stock for stock in todays().stocks if stock.name == name)
+    return next(stock for stock in inventory_today().stocks if stock.name == name)
 
 
 def holds_the_ledger(stock_taking: Inventory, *tables: Table) -> None:
@@ -77,7 +77,7 @@ def test_after_a_random_day_every_chip_is_somewhere(seed: int) -> None:
         "cashier": floor.staff(Role.CASHIER, "cosima"),
         "other_cashier": floor.staff(Role.CASHIER, "claudio"),
     }
-    holds_the_ledger(todays(), dealer.table)
+    holds_the_ledger(inventory_today(), dealer.table)
     for number in range(4):
         bundles.play(dealer, chance, 12)
         chips = ((500, chance.randint(1, 9)), (100, chance.randint(0, 9)))
@@ -87,13 +87,13 @@ def test_after_a_random_day_every_chip_is_somewhere(seed: int) -> None:
         if number == 1:
             floor.signs(dealer.table, people["boss"], BeginSlip("credit", ((500, 3),)))
             bundles.count_cage(people)
-        holds_the_ledger(todays(), dealer.table)
+        holds_the_ledger(inventory_today(), dealer.table)
     slip = bundles.credit(dealer, people, bundles.STAGES[:4])
     assert stock("On the way").holding.pieces == {10_000: 3}
     floor.signs(dealer.table, people["cashier"], VoidSlip(slip, "not needed"))
     floor.signs(dealer.table, floor.staff(Role.AUDITOR, "ada"), SignSlip(slip, "voided"))
     assert stock("On the way").holding.pieces == {}
-    holds_the_ledger(todays(), dealer.table)
+    holds_the_ledger(inventory_today(), dealer.table)
 
 
 def test_papers_and_counts_tell_pieces_for_certain() -> None:
@@ -127,7 +127,7 @@ def test_a_rack_stays_certain_through_buy_ins_as_the_screen_shows_them() -> None
     assert stock(dealer.table.name).holding.is_certain
     dealer("sell_chips", amount_cents=1_000)
     assert not stock(dealer.table.name).holding.is_certain, "nobody said which"
-    holds_the_ledger(todays(), dealer.table)
+    holds_the_ledger(inventory_today(), dealer.table)
     assert proofs.verify(dealer.table.book).fault is None
 
 
@@ -147,7 +147,7 @@ def test_a_change_says_what_the_rack_gave_and_guesses_what_it_took() -> None:
     assert rack.certain[100] == holding.certain[100] - 5
     dealer("change_chips", amount_cents=500, up=True)
     assert stock(dealer.table.name).holding.total_cents == before.total_cents
-    holds_the_ledger(todays(), dealer.table)
+    holds_the_ledger(inventory_today(), dealer.table)
     assert proofs.verify(dealer.table.book).fault is None
     for wrong, code in (({"takes": ((100, 3),)}, "bad_amount"), ({"gives": ((700, 1),)}, "unknown_chip")):
         with pytest.raises(Refused) as refused:
@@ -208,16 +208,16 @@ def test_a_days_inventory_stays_what_it_was(clock: Clock) -> None:
     before = inventory.on(today)
     cage_desk.sell(5_000, chips=((500, 10),), by=floor.staff(Role.CASHIER, "carmen"), key=uuid4())
     assert inventory.on(today) == before
-    assert todays() != before
+    assert inventory_today() != before
 
 
 def test_more_tables_take_no_more_statements() -> None:
     """Harm: a report that takes minutes on a floor of forty tables."""
     floor.table()
     with CaptureQueriesContext(connection) as queries:
-        todays()
+        inventory_today()
     for number in range(2, 5):
         floor.table(f"Rocket {number}")
     with CaptureQueriesContext(connection) as second:
-        todays()
+        inventory_today()
     assert len(second) == len(queries)
