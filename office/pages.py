@@ -128,13 +128,13 @@ def days_csv(request: HttpRequest, code: str) -> HttpResponseBase:
     """Every day of a house, with what it is proved by."""
     subject = get_object_or_404(House, code=code)
     days = Day.objects.filter(house=subject).select_related("arrival").order_by("number")
-    rows = (
+    rows = [
         (
             subject.name, subject.currency, day.number, day.day, day.digest, day.key, day.arrival.at, day.at,
             day.arrival.sha256, day.arrival.size,
         )
-        for day in days.iterator(chunk_size=1_000)
-    )  # fmt: skip
+        for day in days
+    ]  # fmt: skip
     return exports.answer(request, f"{code}-days", DAY_HEADER, iter([rows]))
 
 

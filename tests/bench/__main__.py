@@ -12,7 +12,7 @@ from pathlib import Path
 from casino import embedded
 
 HERE = Path(__file__).parent
-SERVERLESS = {"demo", "engine", "maths", "replay"}
+SERVERLESS = {"demo", "engine", "houses", "maths", "replay"}
 
 
 def names() -> list[str]:
