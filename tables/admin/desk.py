@@ -164,10 +164,10 @@ def _waits(viewer: Staff, tables: Sequence[Table], standings: Mapping[int, Stand
             text = f"Confirm a code for a {CALLED[code.secret]} of {code.staff}"
             yield Line(text, reverse("codes"), f"asked by {code.asked_by}")
     if viewer.has_perm("tables.review_access"):
-        last = access.last_review()
-        if last is None or last[0] < timezone.now() - REVIEW:
-            says = f"last signed {_clock(last[0])}" if last else "never signed yet"
-            yield Line("Review who may do what", reverse("pit:access"), says)
+        review = access.last_review()
+        if review is None or review[0] < timezone.now() - REVIEW:
+            review_text = f"last signed {_clock(review[0])}" if review else "never signed yet"
+            yield Line("Review who may do what", reverse("pit:access"), review_text)
     for discrepancy in discrepancies.open_ones():
         owner = discrepancies.owner_of(discrepancy)
         if owner and owner.owner == viewer.username:
@@ -217,8 +217,8 @@ def _plans(viewer: Staff, tables: Sequence[Table]) -> Iterator[Line]:
             by_moment.setdefault(limits.outcome.next.moment, []).append(name)
     for moment in sorted(by_moment)[:MOST_LINES]:
         names = sorted(by_moment[moment], key=pits.natural)
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        text = f"Limits of {', '.join(names[:_NAMED])}{more}"
+        suffix = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        text = f"Limits of {', '.join(names[:_NAMED])}{suffix}"
         yield Line(text, reverse("admin:tables_limitplan_changelist"), f"from {_clock(moment)}, by plan")
 
 
@@ -251,16 +251,16 @@ def _coming(viewer: Staff) -> Iterator[Line]:
 def _wrong(viewer: Staff) -> Iterator[Line]:
     late = runs.late(watch.PLANS)
     if late:
-        others = f", and {len(late) - 1} more" if len(late) > 1 else ""
-        says = f"The watch stands still: {late[0].says.lower()}{others}"
-        yield Line(says, reverse("pit:runs"), "Are the worker and beat running?")
+        suffix = f", and {len(late) - 1} more" if len(late) > 1 else ""
+        text = f"The watch stands still: {late[0].says.lower()}{suffix}"
+        yield Line(text, reverse("pit:runs"), "Are the worker and beat running?")
     yield from _alerts(viewer)
     for discrepancy in discrepancies.open_ones()[:MOST_LINES]:
-        where = discrepancy.book.name if discrepancy.book else "the house"
-        yield Line(discrepancy.message, _discrepancy(discrepancy.pk), f"discrepancy at {where}")
+        place = discrepancy.book.name if discrepancy.book else "the house"
+        yield Line(discrepancy.message, _discrepancy(discrepancy.pk), f"discrepancy at {place}")
     if letters := delivery.dead().count():
-        says = f"{letters} alert{'s' if letters > 1 else ''} could not leave the house"
-        yield Line(says, reverse("pit:alert-channels"), "nobody sent them again yet")
+        text = f"{letters} alert{'s' if letters > 1 else ''} could not leave the house"
+        yield Line(text, reverse("pit:alert-channels"), "nobody sent them again yet")
 
 
 def _alerts(viewer: Staff) -> Iterator[Line]:
@@ -275,8 +275,8 @@ def _alerts(viewer: Staff) -> Iterator[Line]:
         newest, query = alerts[0], {"state": OPEN, "kind": alerts[0].kind}
         table = getattr(newest.book, "table", None)
         address = f"{reverse('pit:alerts')}?{urlencode(query | ({'table': table.pk} if table else {}))}"
-        more = f"{len(alerts)} of them, the newest " if len(alerts) > 1 else ""
-        yield Line(newest.message, address, f"{sort_of(newest.kind).title}, {more}{_clock(newest.at)}")
+        prefix = f"{len(alerts)} of them, the newest " if len(alerts) > 1 else ""
+        yield Line(newest.message, address, f"{sort_of(newest.kind).title}, {prefix}{_clock(newest.at)}")
     if len(gravest) > MOST_LINES:
         yield Line(f"{len(gravest) - MOST_LINES} more alerts", reverse("pit:alerts"))
 
@@ -300,6 +300,6 @@ def records(request: HttpRequest) -> HttpResponse:
     assert isinstance(request.user, Staff)  # noqa: S101 -- the admin is behind sign-in
     if not request.user.has_perm("ledger.view_logentry"):
         raise PermissionDenied
-    shown = matters.matters_of(request.user, matters.RECORDS)
-    context = {**admin.site.each_context(request), "title": "Records", "matters": shown}
+    lists = matters.matters_of(request.user, matters.RECORDS)
+    context = {**admin.site.each_context(request), "title": "Records", "matters": lists}
     return TemplateResponse(request, "tables/admin/records.html", context)

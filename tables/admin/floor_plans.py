@@ -50,12 +50,12 @@ def plan(request: HttpRequest) -> HttpResponse:
     keys = _keys(pit)
     drawn = floor_plans.newest(pit)
     spots = floor_plans.spots_of(drawn.spots if drawn else {}, list(keys))
-    seen, status = drawn.seq if drawn else 0, 200
+    basis_seq, status = drawn.seq if drawn else 0, 200
     if request.method == "POST" and pit:
         spots |= _sent(request.POST, keys)
         try:
             event = FloorPlanDrawn(pit=pit, spots=spots)
-            floor_plans.draw(event, seen=_number(request.POST.get("seen", "")), by=viewer)
+            floor_plans.draw(event, basis_seq=_number(request.POST.get("seen", "")), by=viewer)
         except Refused as refused:
             messages.error(request, refused.sentence)
             status = refused.status
@@ -71,7 +71,7 @@ def plan(request: HttpRequest) -> HttpResponse:
         "pit": pit,
         "pits": names,
         "placed": [Placed(keys[name], name, *spot) for name, spot in spots.items()],
-        "seen": seen,
+        "seen": basis_seq,
         "may_draw": viewer.has_perm("tables.add_pitsection"),
         "wide": WIDE, "high": high, "table_wide": TABLE_WIDE, "table_high": TABLE_HIGH,
         "right": WIDE - TABLE_WIDE, "bottom": high - TABLE_HIGH,

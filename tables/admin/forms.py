@@ -103,17 +103,17 @@ class EffectiveField(forms.DateTimeField):
     widget = widgets.UnfoldAdminTextInputWidget({"placeholder": "at once", "autocomplete": "off"})
 
     def __init__(self) -> None:
-        says = (
+        help_text = (
             "As 2026-03-02 06:00, by the house's clock. Empty: at once; or, where it takes two people, from when it is"
             " approved."
         )
-        super().__init__(label="Holds from", required=False, help_text=says)
+        super().__init__(label="Holds from", required=False, help_text=help_text)
 
     def clean(self, value: Any) -> Any:
         """A moment to come, within a year."""
         moment = super().clean(value)
-        if moment and (says := proposals.effective_fault(moment, timezone.now())):
-            raise ValidationError(says)
+        if moment and (sentence := proposals.effective_fault(moment, timezone.now())):
+            raise ValidationError(sentence)
         return moment
 
 
@@ -179,12 +179,12 @@ class WagersField(forms.CharField):
     """The wagers of a table without rounds, one a line. What comes out is a row each: the words, and the limits."""
 
     def __init__(self, **words: Any) -> None:
-        says = (
+        help_text = (
             "One a line: the wager; what it pays; the edge; its limits, where they are not the table's."
             " As: Straight up; 35 to 1; 2.70 %; 5 to 100. Only the name is needed. They are words for signs and"
             " screens: nothing is paid by them."
         )
-        super().__init__(required=False, widget=widgets.UnfoldAdminTextareaWidget, **{**words, "help_text": says})
+        super().__init__(required=False, widget=widgets.UnfoldAdminTextareaWidget, **{**words, "help_text": help_text})
 
     def clean(self, value: Any) -> list[dict[str, Any]]:
         """Raises ValidationError with the line that is wrong."""
@@ -196,9 +196,9 @@ class WagersField(forms.CharField):
         name, pays, edge, limits, *further = [*(part.strip() for part in line.split(";")), "", "", ""]
         if not name or any(further):
             raise ValidationError(f"Line {number}: write it as Straight up; 35 to 1; 2.70 %; 5 to 100.")
-        for what, text, most in (("name", name, 40), ("pay", pays, 40), ("edge", edge, 20)):
+        for word, text, most in (("name", name, 40), ("pay", pays, 40), ("edge", edge, 20)):
             if len(text) > most:
-                raise ValidationError(f"Line {number}: its {what} has at most {most} characters.")
+                raise ValidationError(f"Line {number}: its {word} has at most {most} characters.")
         try:
             own = LimitsField().clean(limits) if limits else None
         except ValidationError as wrong:
@@ -297,9 +297,9 @@ class Judged(forms.ModelForm):
         """Judge, once every field by itself could be read."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if not self.errors:
-            for setting, says in self.faults().items():
+            for setting, sentence in self.faults().items():
                 field = self.FIELDS.get(setting, setting)
-                self.add_error(field if field in self.fields else None, says)
+                self.add_error(field if field in self.fields else None, sentence)
         return cleaned
 
     @property
@@ -664,8 +664,8 @@ class ChipSeriesForm(Judged):
         return chip_series.add(**self._given(), by=by)
 
     def _given(self) -> dict[str, Any]:
-        given = {name: self.cleaned_data[name] for name in ("name", "manufacturer", "year")}
-        return given | {"values": [chip.value_cents for chip in self.cleaned_data["kinds"]]}
+        values = {name: self.cleaned_data[name] for name in ("name", "manufacturer", "year")}
+        return values | {"values": [chip.value_cents for chip in self.cleaned_data["kinds"]]}
 
 
 class RetireForm(forms.Form):
@@ -752,8 +752,8 @@ class AlertChannelForm(Judged):
 
     def faults(self) -> Faults:
         """By the version before, if there is one."""
-        asked = self.asked()
-        return channels.faults(asked, AlertChannel.objects.filter(name=asked.name).order_by("-version").first())
+        draft = self.asked()
+        return channels.faults(draft, AlertChannel.objects.filter(name=draft.name).order_by("-version").first())
 
     def write(self, by: Staff) -> AlertChannel:
         return channels.set_channel(self.asked(), by=by)

@@ -71,9 +71,9 @@ class _TermField(forms.CharField):
 
     widget = widgets.UnfoldAdminTextInputWidget
 
-    def __init__(self, term: Term, **given: Any) -> None:
+    def __init__(self, term: Term, **options: Any) -> None:
         self.term = term
-        super().__init__(label=term.title, help_text=_help(term), required=False, **given)
+        super().__init__(label=term.title, help_text=_help(term), required=False, **options)
 
     def clean(self, value: Any) -> Any:
         """Its value, in its bounds."""
@@ -92,9 +92,9 @@ class _WordsField(forms.MultipleChoiceField):
 
     widget = widgets.UnfoldAdminCheckboxSelectMultipleWidget
 
-    def __init__(self, term: Term, **given: Any) -> None:
+    def __init__(self, term: Term, **options: Any) -> None:
         self._words = term.choices
-        super().__init__(label=term.title, help_text=term.help, required=False, **given)
+        super().__init__(label=term.title, help_text=term.help, required=False, **options)
 
     def clean(self, value: Any) -> tuple[str, ...]:
         chosen = super().clean(value)
@@ -163,8 +163,8 @@ class TermsForm(FromThenOn):
         if self.errors:
             return cleaned
         moment = timezone.now()
-        for name, says in house_terms.faults(self.values(), cleaned["effective"] or moment, moment).items():
-            self.add_error(name if name in self.fields else None, says)
+        for name, sentence in house_terms.faults(self.values(), cleaned["effective"] or moment, moment).items():
+            self.add_error(name if name in self.fields else None, sentence)
         return cleaned
 
     def values(self) -> Values:

@@ -51,11 +51,11 @@ class Trial:
     seen: dict[str, dict[str, str]] = field(default_factory=dict)
     shown: Preview = field(default_factory=lambda: Preview((), {}))
 
-    def note(self, row: int, column: str, value: str, says: str) -> None:
-        self.wrong.append(WrongCell(row, column, value[:80], says))
+    def note(self, row: int, column: str, value: str, sentence: str) -> None:
+        self.wrong.append(WrongCell(row, column, value[:80], sentence))
 
 
-def tried(content: bytes, holds: Holds) -> Trial:
+def tried(content: bytes, start: Holds) -> Trial:
     """A dry run: nothing is changed."""
     trial = Trial()
     lines = _lines(content, trial)
@@ -65,10 +65,10 @@ def tried(content: bytes, holds: Holds) -> Trial:
     if not _is_header(header, trial):
         return trial
     places = _rows(lines[1:], header, trial)
-    trial.shown = limit_cells.preview(trial.typed, trial.seen, holds)
-    for (table, column), says in trial.shown.faults.items():
+    trial.shown = limit_cells.preview(trial.typed, trial.seen, start)
+    for (table, column), sentence in trial.shown.faults.items():
         value = trial.typed[table].get(column, "")
-        trial.note(places[table], COLUMNS[column], value, says)
+        trial.note(places[table], COLUMNS[column], value, sentence)
     trial.wrong.sort(key=lambda cell: cell.row)
     return trial
 
@@ -79,8 +79,8 @@ def _lines(content: bytes, trial: Trial) -> list[list[str]]:
     except UnicodeDecodeError:
         trial.note(1, "", "", "The file is not in UTF-8. In Excel save it as “CSV UTF-8 (comma delimited)”.")
         return []
-    first = text.partition("\n")[0]
-    separator = max(",;\t", key=first.count)
+    first_line = text.partition("\n")[0]
+    separator = max(",;\t", key=first_line.count)
     try:
         lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
     except csv.Error as error:
@@ -119,8 +119,8 @@ def _rows(lines: Sequence[Sequence[str]], header: Sequence[str], trial: Trial) -
         if not any(text.strip() for text in line):
             continue
         name = cells.get(TABLE, "")
-        if says := _row_fault(line, header, name, places, tables):
-            trial.note(number, TABLE, name, says)
+        if sentence := _row_fault(line, header, name, places, tables):
+            trial.note(number, TABLE, name, sentence)
             continue
         places[name] = number
         trial.typed[name] = {columns[title]: text[:LONGEST] for title, text in cells.items() if title in columns}
@@ -139,5 +139,5 @@ def _row_fault(
         return f"{name} stands in row {places[name]} already: keep one row of each table."
     if name in tables:
         return ""
-    near = next((other for other in tables if other.casefold() == " ".join(name.casefold().split())), "")
+    near = next((candidate for candidate in tables if candidate.casefold() == " ".join(name.casefold().split())), "")
     return f"There is no table {name[:40]!r} on the floor.{f' Write {near}.' if near else ''}"

@@ -112,26 +112,26 @@ def grid(request: HttpRequest) -> HttpResponse:
         _viewer(request, "tables.view_table")
         return _grid(request)
     by = _viewer(request, "tables.change_table")
-    typed, seen = _sent(request.POST)
-    holds, says = _holds(request.POST)
+    typed, basis = _sent(request.POST)
+    start, moment_fault = _holds(request.POST)
     match request.POST.get("do"):
         case "fill":
             filled, faults = _filled(request.POST, typed)
-            return _grid(request, filled, seen, Preview((), faults))
+            return _grid(request, filled, basis, Preview((), faults))
         case "preview":
-            shown = limit_cells.preview(typed, seen, holds)
-            if says:
-                return _grid(request, typed, seen, shown, wrong_moment=says, status=422)
-            if shown.faults or not shown.changes:
-                if not shown.faults:
+            preview = limit_cells.preview(typed, basis, start)
+            if moment_fault:
+                return _grid(request, typed, basis, preview, wrong_moment=moment_fault, status=422)
+            if preview.faults or not preview.changes:
+                if not preview.faults:
                     messages.info(request, "Nothing is changed yet: type something else in a cell.")
-                return _grid(request, typed, seen, shown, status=422 if shown.faults else 200)
-            return _preview(request, typed, seen, shown)
-        case "save" if says:
-            return _grid(request, typed, seen, wrong_moment=says, status=422)
+                return _grid(request, typed, basis, preview, status=422 if preview.faults else 200)
+            return _preview(request, typed, basis, preview)
+        case "save" if moment_fault:
+            return _grid(request, typed, basis, wrong_moment=moment_fault, status=422)
         case "save":
-            return _saved(request, typed, seen, holds, by)
-    return _grid(request, typed, seen)
+            return _saved(request, typed, basis, start, by)
+    return _grid(request, typed, basis)
 
 
 def _holds(form: QueryDict) -> tuple[Holds, str]:
@@ -146,13 +146,13 @@ def _holds(form: QueryDict) -> tuple[Holds, str]:
         return Holds(takes), " ".join(wrong.messages)
 
 
-def _saved(request: HttpRequest, typed: Typed, seen: Typed, holds: Holds, by: Staff) -> HttpResponse:
-    digest, why = request.POST.get("digest", ""), request.POST.get("why", "")
+def _saved(request: HttpRequest, typed: Typed, basis: Typed, start: Holds, by: Staff) -> HttpResponse:
+    digest, reason = request.POST.get("digest", ""), request.POST.get("why", "")
     try:
-        saved = limit_cells.save(typed, seen, holds, digest=digest, why=why, by=by)
+        saved = limit_cells.save(typed, basis, start, digest=digest, reason=reason, by=by)
     except Refused as refused:
         messages.error(request, refused.sentence)
-        return _grid(request, typed, seen, limit_cells.preview(typed, seen, holds), status=refused.status)
+        return _grid(request, typed, basis, limit_cells.preview(typed, basis, start), status=refused.status)
     if saved.tables:
         messages.success(request, f"{saved.tables} table{'s are' if saved.tables > 1 else ' is'} set otherwise.")
     for proposal in saved.proposals:
@@ -161,16 +161,16 @@ def _saved(request: HttpRequest, typed: Typed, seen: Typed, holds: Holds, by: St
 
 
 def _grid(
-    request: HttpRequest, typed: Typed | None = None, seen: Typed | None = None, shown: Preview | None = None,
+    request: HttpRequest, typed: Typed | None = None, basis: Typed | None = None, preview: Preview | None = None,
     *, wrong_moment: str = "", status: int = 200,
 ) -> TemplateResponse:  # fmt: skip
     every = limit_cells.rows(list(Table.objects.filter(retired_at=None)))
     pit, game = request.GET.get("pit", ""), request.GET.get("game", "")
     chosen = set(request.POST.getlist("row"))
     rows = [row for row in every if pit in ("", row.place.pit or NO_PIT) and game in ("", row.table.game)]
-    faults = shown.faults if shown else {}
+    faults = preview.faults if preview else {}
     context = {
-        "rows": [_shown(row, typed or {}, seen or {}, faults, chosen) for row in rows],
+        "rows": [_shown(row, typed or {}, basis or {}, faults, chosen) for row in rows],
         "columns": [title for name, title in COLUMNS.items() if name not in FOLDED],
         "wrong_moment": wrong_moment,
         "amounts": AMOUNTS,
@@ -182,7 +182,7 @@ def _grid(
         "game": game,
         "may_change": request.user.has_perm("tables.change_table"),
         "may_export": request.user.has_perm("tables.export_lists"),
-        "faults": [(cell.table, COLUMNS[cell.column], says) for cell, says in faults.items()],
+        "faults": [(cell.table, COLUMNS[cell.column], sentence) for cell, sentence in faults.items()],
         "fill": {name: request.POST.get(name, "") for name in ("column", "way", "amount")},
     }
     return _page(request, "grid", "Limits of all tables", status=status, **context, **_typed_holds(request))
@@ -193,8 +193,8 @@ def _typed_holds(request: HttpRequest) -> dict[str, Any]:
     return {"takes": TAKES, "holds": {name: request.POST.get(name, "") for name in ("takes", "effective")}}
 
 
-def _shown(row: Row, typed: Typed, seen: Typed, faults: Mapping[Cell, str], chosen: set[str]) -> ShownRow:
-    texts, stood = typed.get(row.name, {}), seen.get(row.name)
+def _shown(row: Row, typed: Typed, basis: Typed, faults: Mapping[Cell, str], chosen: set[str]) -> ShownRow:
+    texts, stood = typed.get(row.name, {}), basis.get(row.name)
     cells = [
         ShownCell(
             column=column,
@@ -215,16 +215,16 @@ def _shown(row: Row, typed: Typed, seen: Typed, faults: Mapping[Cell, str], chos
     return ShownRow(row, in_row, folded, json.dumps({**(stood or row.texts), **standings}), str(row.table.pk) in chosen)
 
 
-def _preview(request: HttpRequest, typed: Typed, seen: Typed, shown: Preview) -> TemplateResponse:
-    changed = {change.cell.table for change in shown.changes}
+def _preview(request: HttpRequest, typed: Typed, basis: Typed, preview: Preview) -> TemplateResponse:
+    changed = {change.cell.table for change in preview.changes}
     keys = dict(Table.objects.filter(name__in=changed).values_list("name", "pk"))
     fields = [
         *((f"c-{keys[name]}-{column}", text) for name in changed for column, text in typed[name].items()),
-        *((f"s-{keys[name]}", json.dumps(seen.get(name, {}))) for name in changed),
+        *((f"s-{keys[name]}", json.dumps(basis.get(name, {}))) for name in changed),
         *((name, request.POST.get(name, "")) for name in ("takes", "effective")),
     ]
-    waits = any(change.takes_two or change.holds.is_later for change in shown.changes)
-    return _page(request, "grid_preview", "Before and after", shown=shown, fields=fields, waits=waits)
+    waits = any(change.takes_two or change.holds.is_later for change in preview.changes)
+    return _page(request, "grid_preview", "Before and after", shown=preview, fields=fields, waits=waits)
 
 
 def _page(request: HttpRequest, template: str, title: str, *, status: int = 200, **context: Any) -> TemplateResponse:
@@ -248,17 +248,17 @@ def _sent(form: QueryDict) -> tuple[dict[str, dict[str, str]], dict[str, dict[st
     """What was typed, and what had stood there, by tables' names."""
     names = {str(pk): name for pk, name in Table.objects.values_list("pk", "name")}
     typed: dict[str, dict[str, str]] = {}
-    seen: dict[str, dict[str, str]] = {}
+    basis: dict[str, dict[str, str]] = {}
     for field, text in form.items():
-        mark, _, rest = field.partition("-")
-        key, _, column = rest.partition("-")
+        mark, _, cell = field.partition("-")
+        key, _, column = cell.partition("-")
         if key not in names or not isinstance(text, str):
             continue
         if mark == "c" and column in COLUMNS:
             typed.setdefault(names[key], {})[column] = text[:LONGEST].replace("\x00", "")
         elif mark == "s":
-            seen[names[key]] = _texts(text)
-    return typed, seen
+            basis[names[key]] = _texts(text)
+    return typed, basis
 
 
 def _texts(text: str) -> dict[str, str]:
@@ -292,8 +292,8 @@ def _moved(text: str, way: str, amount: str, column: str) -> str:
         if amount.strip() or column not in MAY_BE_EMPTY:
             cell_texts.cents(amount)
         return amount.strip()
-    stands, step = cell_texts.cents(text), cell_texts.cents(amount)
-    after = stands + step if way == "up" else stands - step
+    present, step = cell_texts.cents(text), cell_texts.cents(amount)
+    after = present + step if way == "up" else present - step
     if after <= 0:
         raise Spelling(f"{text} down by {amount} leaves nothing: a limit is more than 0.")
     whole, part = divmod(after, 100)
@@ -321,11 +321,11 @@ def take_in(request: HttpRequest) -> HttpResponse:
     context = {"header": limit_files.HEADER, **_typed_holds(request)}
     if request.method == "GET":
         return _page(request, "grid_import", "Limits from a file", **context)
-    upload, (holds, says) = request.FILES.get("file"), _holds(request.POST)
-    if upload is None or says:
-        messages.error(request, says or "Choose a file: the grid as it was exported, with other amounts.")
+    upload, (start, moment_fault) = request.FILES.get("file"), _holds(request.POST)
+    if upload is None or moment_fault:
+        messages.error(request, moment_fault or "Choose a file: the grid as it was exported, with other amounts.")
         return _page(request, "grid_import", "Limits from a file", status=422, **context)
-    trial = limit_files.tried(upload.read(), holds)
+    trial = limit_files.tried(upload.read(), start)
     if trial.wrong or not trial.shown.changes:
         status = 422 if trial.wrong else 200
         context |= {"trial": trial, "file_name": upload.name}

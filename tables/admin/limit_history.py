@@ -133,5 +133,5 @@ def _lines(table: str) -> Iterator[str]:
 
 
 def _cells(past: Past) -> tuple[str, ...]:
-    at = f"{timezone.localtime(past.moment):%Y-%m-%d %H:%M:%S}"
-    return at, past.table, past.limit, past.before, past.after, past.by, str(past.proposal or "")
+    stamp = f"{timezone.localtime(past.moment):%Y-%m-%d %H:%M:%S}"
+    return stamp, past.table, past.limit, past.before, past.after, past.by, str(past.proposal or "")

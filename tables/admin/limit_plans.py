@@ -160,17 +160,17 @@ class PlanForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if self.errors:
             return cleaned
-        if says := self._when_fault():
-            self.add_error("when", says)
+        if sentence := self._when_fault():
+            self.add_error("when", sentence)
             return cleaned
         moment = timezone.now()
         event = self.event()
         effective = event.effective or house_terms.spelled(moment)
         judged = limit_plans.judged(event, effective)
-        for setting, says in limit_plans.faults(judged, moment).items():
+        for setting, sentence in limit_plans.faults(judged, moment).items():
             field = self.FIELDS.get(setting, "when" if setting == "schedule" else setting)
             field = "wagers" if field.startswith(WAGER) else field
-            self.add_error(field if field in self.fields else None, says)
+            self.add_error(field if field in self.fields else None, sentence)
         return cleaned
 
     def _when_fault(self) -> str:
@@ -261,8 +261,8 @@ def lines(limits: Mapping[str, TableLimits], moment: datetime) -> list[Line]:
 def _line(plan: Plan, url: str, limits: Mapping[str, TableLimits], to_come: Sequence[Plan]) -> Line:
     holds_at = [
         table
-        for table, known in limits.items()
-        if any(layer.plan and layer.plan.name == plan.name for layer in known.outcome.layers.values())
+        for table, table_limits in limits.items()
+        if any(layer.plan and layer.plan.name == plan.name for layer in table_limits.outcome.layers.values())
     ]
     return Line(plan, url, in_words(plan.values), words_of(plan.schedule), sorted(holds_at, key=pits.natural), to_come)
 
@@ -343,8 +343,8 @@ class Day:
 def week(limits: TableLimits, plans: Iterable[Plan], name: str, moment: datetime) -> list[Day]:
     """How one limit of a table goes through the days to come, by the house's clock."""
     every = list(plans)
-    first = timezone.localtime(moment).replace(hour=0, minute=0, second=0, microsecond=0)
-    midnights = [(first + timedelta(days=day)).replace(tzinfo=None) for day in range(DAYS + 1)]
+    today = timezone.localtime(moment).replace(hour=0, minute=0, second=0, microsecond=0)
+    midnights = [(today + timedelta(days=day)).replace(tzinfo=None) for day in range(DAYS + 1)]
     edges = [timezone.make_aware(midnight) for midnight in midnights]
     stretches = list(_stretches(limits, every, name, moment, edges[-1]))
     ranks: dict[str, int] = {"": 0}
@@ -379,10 +379,10 @@ def _bar(stretch: Stretch, start: datetime, end: datetime, ranks: Mapping[str, i
     begins, ends, layer = stretch
     from_, to = (timezone.localtime(min(max(edge, start), end)) for edge in (begins, ends))
     minutes = [0 if edge.date() > start.date() else edge.hour * 60 + edge.minute for edge in (from_, to)]
-    last = minutes[1] or HOURS_OF_A_DAY * 60
+    end_minute = minutes[1] or HOURS_OF_A_DAY * 60
     value, plan = (said(layer.value), layer.name) if layer else ("none", "")
     title = f"{from_:%H:%M} to {to:%H:%M}: {value}, {layer.why if layer else 'nobody sets it'}"
-    return Bar(minutes[0], last, f"{value} {plan}".strip(), title, ranks.get(plan, 0) % 6)
+    return Bar(minutes[0], end_minute, f"{value} {plan}".strip(), title, ranks.get(plan, 0) % 6)
 
 
 # --- Pages -------------------------------------------------------------------------------------------------------
@@ -408,14 +408,14 @@ class LimitPlanAdmin(SetUp):
             raise Http404(f"There is no table {chosen}.")
         context: dict[str, Any] = {"lines": lines(limits, moment), "tables": list(limits), "chosen": chosen}
         if chosen:
-            shown, plans = limits[chosen], limit_plans.plans(moment)
-            names = [name for name in in_order(shown.outcome.stack) if len(shown.outcome.stack[name]) > 1] or [
-                "min_cents"
-            ]
+            table_limits, plans = limits[chosen], limit_plans.plans(moment)
+            names = [
+                name for name in in_order(table_limits.outcome.stack) if len(table_limits.outcome.stack[name]) > 1
+            ] or ["min_cents"]
             context |= {
-                "shelves": shelves(shown),
-                "next": shown.next_words,
-                "weeks": [(called(name), week(shown, plans, name, moment)) for name in names],
+                "shelves": shelves(table_limits),
+                "next": table_limits.next_words,
+                "weeks": [(called(name), week(table_limits, plans, name, moment)) for name in names],
             }
         return self._page(request, "limit_plans", "Limit plans", may_add=self.has_add_permission(request), **context)
 

@@ -153,8 +153,8 @@ class SetUp(ClosedList):
         terms = house_terms.as_entered(timezone.now())
         if not may_write or not any(two_people.needed(matter, terms) for matter in self.takes_two):
             return []
-        says = "What moves money waits for a second operator: Save proposes it."
-        return [("Two people", {"fields": ("effective", "comment"), "description": says})]
+        description = "What moves money waits for a second operator: Save proposes it."
+        return [("Two people", {"fields": ("effective", "comment"), "description": description})]
 
     def save_form(self, request: HttpRequest, form: Judged, change: bool) -> Any:
         """Write it, and note it in the log; or propose it, where it takes two people."""
@@ -217,24 +217,24 @@ class Retiring(SetUp):
     @action(description="Retire", url_path="retire", permissions=["change"])
     def retire(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask why, and do it; or say in words what is in the way."""
-        thing = get_object_or_404(self.model, pk=object_id)
+        row = get_object_or_404(self.model, pk=object_id)
         form = RetireForm(request.POST or None)
         if form.is_valid():
             try:
-                type(self).retire_by(thing, form.cleaned_data["why"], by=operator(request))
+                type(self).retire_by(row, form.cleaned_data["why"], by=operator(request))
             except Refused as refused:
                 form.add_error(None, refused.sentence)
             else:
-                messages.success(request, f"{thing} is retired.")
+                messages.success(request, f"{row} is retired.")
                 return redirect(f"admin:tables_{self.opts.model_name}_changelist")
-        return self.ask(request, f"Retire {thing}", form=form, says=self.says, button="Retire")
+        return self.ask(request, f"Retire {row}", form=form, says=self.says, button="Retire")
 
     @admin.display(description="retired since", empty_value="in use")
-    def retired(self, thing: Any) -> str | None:
+    def retired(self, row: Any) -> str | None:
         """Since when, by whom and why."""
-        if thing.retired_at is None:
+        if row.retired_at is None:
             return None
-        return f"{thing.retired_at:%Y-%m-%d %H:%M}, {thing.retired_by}: {thing.retired_why}"
+        return f"{row.retired_at:%Y-%m-%d %H:%M}, {row.retired_by}: {row.retired_why}"
 
 
 admin.site.index_title = "Desk"
@@ -369,8 +369,8 @@ class TableAdmin(Retiring):
 
     def _game(self, request: HttpRequest, table: Table | None) -> str:
         """The game whose options the form has: of a new table, the one that its address names."""
-        asked = request.GET.get("game", "")
-        return table.game if table else asked if asked in GAMES else TableForm.GAME
+        name = request.GET.get("game", "")
+        return table.game if table else name if name in GAMES else TableForm.GAME
 
     @admin.display(description="game")
     def game_title(self, table: Table) -> str:
@@ -520,16 +520,16 @@ class AlertChannelAdmin(SetUp):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """Once it is set, without the secret, and of an address on the web the host alone."""
-        shown: tuple[str, ...] = (
+        fields: tuple[str, ...] = (
             "name", "version", "means", "whither", "former_until", "is_on", "level", "only", "by", "at",
         )  # fmt: skip
         if obj is not None and obj.tells == Tells.EVENTS:
-            shown = (
+            fields = (
                 "name", "version", "tells", "means", "whither", "former_until", "is_on", "events", "about", "by", "at",
             )  # fmt: skip
         if obj is not None and obj.tells == Tells.DAYS:
-            shown = ("name", "version", "tells", "means", "whither", "former_until", "is_on", "by", "at")
-        return shown if obj else self.fields
+            fields = ("name", "version", "tells", "means", "whither", "former_until", "is_on", "by", "at")
+        return fields if obj else self.fields
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Set otherwise, it is another version."""
@@ -910,8 +910,8 @@ class StaffAdmin(SetUp):
         rows = staff.passkeys.filter(is_active=True)
         if request.method != "POST":
             names = ", ".join(row.name for row in rows) or "none"
-            says = f"Passkeys of {staff}: {names}. None of them opens anything afterwards."
-            return self.ask(request, f"Withdraw the passkeys of {staff}", says=says, button="Withdraw all")
+            text = f"Passkeys of {staff}: {names}. None of them opens anything afterwards."
+            return self.ask(request, f"Withdraw the passkeys of {staff}", says=text, button="Withdraw all")
         for row in rows:
             passkeys.withdraw(row, by=operator(request))
         messages.success(request, f"{staff} has no passkeys now.")
@@ -922,18 +922,18 @@ class StaffAdmin(SetUp):
         title = f"A code for a {called} of {staff}"
         if request.method == "POST":
             try:
-                shown = codes.ask(staff, secret, by=operator(request))
+                halves = codes.ask(staff, secret, by=operator(request))
             except Refused as refused:
                 messages.error(request, refused.sentence)
                 return redirect("admin:tables_staff_change", staff.pk)
-            return self.ask(request, title, halves=shown, staff=staff, called=called)
-        says = (
+            return self.ask(request, title, halves=halves, staff=staff, called=called)
+        text = (
             f"You get the first half of a code and give it to {staff} alone; another operator or a pit boss confirms it"
             f" under “Codes”, and gives them the second half. With both, {staff} makes a {called} of their own."
         )
         if ages.had_one(staff, secret):
-            says += f" The {called} of now is void once the code is confirmed: an alert says who reset it."
-        return self.ask(request, title, says=says, button="Ask for the code")
+            text += f" The {called} of now is void once the code is confirmed: an alert says who reset it."
+        return self.ask(request, title, says=text, button="Ask for the code")
 
     @admin.display(description="emergency code", empty_value="")
     def code(self, staff: Staff) -> str | None:
@@ -945,8 +945,8 @@ class StaffAdmin(SetUp):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Fieldsets:
         """With what is still to do, once there is a row."""
-        who = {"fields": ("username", "name", "role", "further", "badge", *(("is_active", "to_do") if obj else ()))}
-        return [(None, who), *self.for_the_second(request, obj)]
+        person = {"fields": ("username", "name", "role", "further", "badge", *(("is_active", "to_do") if obj else ()))}
+        return [(None, person), *self.for_the_second(request, obj)]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """What is still to do is told, not typed."""
@@ -957,8 +957,8 @@ class StaffAdmin(SetUp):
         """Let somebody try to sign in again."""
         staff = get_object_or_404(Staff, pk=object_id)
         if request.method != "POST":
-            says = "Who failed to sign in too often is locked out for a while. Let them try again now?"
-            return self.ask(request, f"Lift the lock-out of {staff}", says=says, button="Lift lock-out")
+            text = "Who failed to sign in too often is locked out for a while. Let them try again now?"
+            return self.ask(request, f"Lift the lock-out of {staff}", says=text, button="Lift lock-out")
         staffing.lift_lock_out(staff, by=operator(request))
         messages.success(request, f"{staff} may try again.")
         return redirect("admin:tables_staff_change", staff.pk)
@@ -1014,8 +1014,8 @@ class TerminalAdmin(SetUp):
                 return response
             except Refused as refused:
                 form.add_error(None, refused.sentence)
-        says = "Dealers will sign in on this device by badge and PIN. You are signed out here afterwards."
-        return self.ask(request, "Enrol this device", form=form, says=says, button="Enrol this device")
+        text = "Dealers will sign in on this device by badge and PIN. You are signed out here afterwards."
+        return self.ask(request, "Enrol this device", form=form, says=text, button="Enrol this device")
 
     @action(description="Enrol another device", url_path="enrol-elsewhere", permissions=["enrol"])
     def enrol_elsewhere(self, request: HttpRequest) -> HttpResponse:
@@ -1026,8 +1026,8 @@ class TerminalAdmin(SetUp):
                 return self._show_link(request, terminals.add(**form.cleaned_data, by=operator(request)))
             except Refused as refused:
                 form.add_error(None, refused.sentence)
-        says = "You get a link, and the same as a code to scan. The device on which it is opened first is the terminal."
-        return self.ask(request, "Enrol another device", form=form, says=says, button="Make the link")
+        text = "You get a link, and the same as a code to scan. The device on which it is opened first is the terminal."
+        return self.ask(request, "Enrol another device", form=form, says=text, button="Make the link")
 
     @action(description="New link", url_path="link", permissions=["enrol"])
     def link(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -1035,16 +1035,16 @@ class TerminalAdmin(SetUp):
         terminal = get_object_or_404(Terminal, pk=object_id)
         if request.method == "POST":
             return self._show_link(request, terminal)
-        says = "The device on which the link is opened takes this terminal's place; the old one is one no more."
-        return self.ask(request, f"A new link for {terminal}", says=says, button="Make the link")
+        text = "The device on which the link is opened takes this terminal's place; the old one is one no more."
+        return self.ask(request, f"A new link for {terminal}", says=text, button="Make the link")
 
     @action(description="Lift lock-out", url_path="lift-lock-out", permissions=["enrol"])
     def lift_lock_out(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Let badges and PINs be tried there again."""
         terminal = get_object_or_404(Terminal, pk=object_id)
         if request.method != "POST":
-            says = "After too many wrong PINs a terminal takes none for a while. Let it take them again now?"
-            return self.ask(request, f"Lift the lock-out of {terminal}", says=says, button="Lift lock-out")
+            text = "After too many wrong PINs a terminal takes none for a while. Let it take them again now?"
+            return self.ask(request, f"Lift the lock-out of {terminal}", says=text, button="Lift lock-out")
         terminals.lift_lock_out(terminal, by=operator(request))
         messages.success(request, f"{terminal} takes badges and PINs again.")
         return redirect("admin:tables_terminal_change", terminal.pk)
@@ -1054,8 +1054,8 @@ class TerminalAdmin(SetUp):
         """The device is no terminal any more."""
         terminal = get_object_or_404(Terminal, pk=object_id)
         if request.method != "POST":
-            says = "Nobody can sign in there by badge and PIN any more, and who did is signed out at once."
-            return self.ask(request, f"Revoke {terminal}", says=says, button="Revoke")
+            text = "Nobody can sign in there by badge and PIN any more, and who did is signed out at once."
+            return self.ask(request, f"Revoke {terminal}", says=text, button="Revoke")
         terminals.revoke(terminal, by=operator(request))
         messages.success(request, f"{terminal} is revoked.")
         return redirect("admin:tables_terminal_changelist")

@@ -89,10 +89,10 @@ class PayTableForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Judged as the write that follows judges; each sentence at its field."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
-        for place, says in pay_tables.faults(self.GAME, cleaned.get("name", ""), self.lines()).items():
+        for place, sentence in pay_tables.faults(self.GAME, cleaned.get("name", ""), self.lines()).items():
             field = place.removeprefix("wagers.")
             if field not in self.errors:  # a name that is missing was told by its field
-                self.add_error(field if field in self.fields else None, says)
+                self.add_error(field if field in self.fields else None, sentence)
         return cleaned
 
     def table(self) -> PayTable:

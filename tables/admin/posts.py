@@ -97,11 +97,11 @@ def _rows(names: Collection[str], form: QueryDict | None) -> list[Row]:
     return [_row(runner, names, form, newest.get(runner.person.username, 0)) for runner in posts.everyone()]
 
 
-def _row(runner: Runner, names: Collection[str], form: QueryDict | None, seen: int) -> Row:
+def _row(runner: Runner, names: Collection[str], form: QueryDict | None, basis_seq: int) -> Row:
     post, key = runner.post, runner.person.pk
     present = frozenset([WHOLE_FLOOR]) if post and post.whole_floor else frozenset(post.pits if post else ())
     if form is None or f"was-{key}" not in form:
-        return Row(runner, present, present, seen)
+        return Row(runner, present, present, basis_seq)
     boxes = {WHOLE_FLOOR, *names}
     ticked = frozenset(form.getlist(f"post-{key}")) & boxes
     return Row(runner, ticked, _sent(str(form[f"was-{key}"])), _number(form.get(f"seen-{key}", "")))
@@ -134,19 +134,19 @@ def _save(rows: list[Row], form: QueryDict, by: Staff) -> str:
             try:
                 proposed += _set(row, effective, form.get("comment", ""), by)
             except Refused as refused:
-                says = f"Nothing was saved. {row.runner.person.name}: {refused.sentence}"
-                raise Refused(refused.code, says, refused.status) from None
+                sentence = f"Nothing was saved. {row.runner.person.name}: {refused.sentence}"
+                raise Refused(refused.code, sentence, refused.status) from None
     count = len(rows) - len(proposed)
-    holds = f"{count} post{'' if count == 1 else 's'} set." if count else ""
+    report = f"{count} post{'' if count == 1 else 's'} set." if count else ""
     waits = f"{len(proposed)} wait{'s' if len(proposed) == 1 else ''} for a second operator." if proposed else ""
-    return " ".join(filter(None, (holds, waits)))
+    return " ".join(filter(None, (report, waits)))
 
 
 def _set(row: Row, effective: datetime | None, comment: str, by: Staff) -> list[Proposal]:
     draft = posts.draft(row.wanted, effective)
     if draft is not None:
         return [proposals.propose(draft, comment, by=by)]
-    posts.set_post(row.wanted, by=by, seen=row.seen, effective=effective)
+    posts.set_post(row.wanted, by=by, basis_seq=row.seen, effective=effective)
     return []
 
 

@@ -81,8 +81,8 @@ class RolesForm(FromThenOn):
         if self.errors:
             return cleaned
         moment = timezone.now()
-        for says in house_terms.faults(self.values(), cleaned["effective"] or moment, moment).values():
-            self.add_error(None, says)
+        for sentence in house_terms.faults(self.values(), cleaned["effective"] or moment, moment).values():
+            self.add_error(None, sentence)
         return cleaned
 
     def values(self) -> Values:

@@ -166,10 +166,10 @@ class ServiceAccountAdmin(SetUp):
                 return redirect("admin:tables_serviceaccount_change", account.pk)
             return self.ask(request, title, token=text)
         hours = house_terms.number("token_overlap_hours")
-        says = "You see it once: put it where the program reads it, and nowhere else."
+        description = "You see it once: put it where the program reads it, and nowhere else."
         if _live(account):
-            says += f" The token of now is good for {hours} hours more, so that the program goes on meanwhile."
-        return self.ask(request, title, says=says, button="Make the token")
+            description += f" The token of now is good for {hours} hours more, so that the program goes on meanwhile."
+        return self.ask(request, title, says=description, button="Make the token")
 
     @action(description="Revoke a token", url_path="revoke-token", permissions=["change"])
     def revoke_token(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -185,11 +185,11 @@ class ServiceAccountAdmin(SetUp):
             else:
                 messages.success(request, f"The token {form.cleaned_data['token']} is good no more.")
             return redirect("admin:tables_serviceaccount_change", account.pk)
-        says = "It is good no more at once, and an alert says so if somebody tries it still."
+        text = "It is good no more at once, and an alert says so if somebody tries it still."
         if not live:
             messages.error(request, f"{account} has no token that is good.")
             return redirect("admin:tables_serviceaccount_change", account.pk)
-        return self.ask(request, f"Revoke a token of {account}", form=form, says=says, button="Revoke the token")
+        return self.ask(request, f"Revoke a token of {account}", form=form, says=text, button="Revoke the token")
 
     @action(description="Revoke", url_path="revoke", permissions=["change"])
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -204,8 +204,8 @@ class ServiceAccountAdmin(SetUp):
             else:
                 messages.success(request, f"{account} may do nothing any more.")
                 return redirect("admin:tables_serviceaccount_changelist")
-        says = "It may do nothing any more, at once and for good. At its table the dealer keys the cards."
-        return self.ask(request, f"Revoke {account}", form=form, says=says, button="Revoke")
+        text = "It may do nothing any more, at once and for good. At its table the dealer keys the cards."
+        return self.ask(request, f"Revoke {account}", form=form, says=text, button="Revoke")
 
 
 def _live(account: ServiceAccount) -> Sequence[ServiceToken]:

@@ -75,5 +75,5 @@ def nearest(book_id: int, moment: datetime) -> Found | None:
     of_book = LogEntry.objects.filter(book_id=book_id).values_list("seq", "round", "at")
     earlier = of_book.filter(at__lte=moment).order_by("-at", "-seq").first()
     later = of_book.filter(at__gt=moment).order_by("at", "seq").first()
-    both = [Found(*row) for row in (earlier, later) if row is not None]
-    return min(both, key=lambda entry: abs(entry.at - moment), default=None)
+    neighbours = [Found(*row) for row in (earlier, later) if row is not None]
+    return min(neighbours, key=lambda entry: abs(entry.at - moment), default=None)

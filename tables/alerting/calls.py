@@ -26,8 +26,8 @@ class Call:
 def call_pit(table: Table, standing: Standing, by: Staff) -> Call:
     """Call the pit, or follow the call that this board has had before."""
     number = standing.round.number if standing.round is not None and standing.round_open else standing.next_number
-    says = f"{table.name}, round {number}, after entry {standing.seq}: {by.name} calls the pit"
-    alert = alerts.raise_alert(table.book, KIND, says, {"round": number, "seq": standing.seq})
+    message = f"{table.name}, round {number}, after entry {standing.seq}: {by.name} calls the pit"
+    alert = alerts.raise_alert(table.book, KIND, message, {"round": number, "seq": standing.seq})
     return _followed(alert)
 
 

@@ -72,23 +72,23 @@ def newest(name: str) -> AlertChannel:
     return AlertChannel.objects.filter(name=name).order_by("-version")[0]
 
 
-def set_channel(asked: Asked, *, by: Staff) -> AlertChannel:
+def set_channel(draft: Asked, *, by: Staff) -> AlertChannel:
     """Another channel; of a name that there is, its next version. Raises Refused."""
     if not by.has_perm("tables.add_alertchannel"):
         raise Refused("not_permitted", "Only an operator sets the channels of alerts.", 403)
     with transaction.atomic():
         head = house.lock()
-        earlier = AlertChannel.objects.filter(name=asked.name).order_by("-version").first()
-        if sentences := faults(asked, earlier):
+        earlier = AlertChannel.objects.filter(name=draft.name).order_by("-version").first()
+        if sentences := faults(draft, earlier):
             raise Refused("bad_channel", " ".join(sentences.values()), 422, fields=sentences)
-        sealed = _sealed(asked, earlier)
-        former, until = _former(asked, earlier, head)
-        version = (AlertChannel.objects.filter(name=asked.name).aggregate(last=Max("version"))["last"] or 0) + 1
+        sealed = _sealed(draft, earlier)
+        former, until = _former(draft, earlier, head)
+        version = (AlertChannel.objects.filter(name=draft.name).aggregate(last=Max("version"))["last"] or 0) + 1
         row = AlertChannel(
-            name=asked.name, version=version, means=asked.means, address=asked.address, secret=sealed,
-            former_secret=former, former_until=until, is_on=asked.is_on, least_level=asked.least_level,
-            about=sorted(asked.about), by=by.signature, tells=asked.tells, types=sorted(asked.types),
-            tables=sorted(asked.tables),
+            name=draft.name, version=version, means=draft.means, address=draft.address, secret=sealed,
+            former_secret=former, former_until=until, is_on=draft.is_on, least_level=draft.least_level,
+            about=sorted(draft.about), by=by.signature, tells=draft.tells, types=sorted(draft.types),
+            tables=sorted(draft.tables),
         )  # fmt: skip
         _enter(row, head)
     return row
@@ -131,35 +131,35 @@ def _former_signs(channel: AlertChannel, moment: datetime) -> bool:
     return bool(channel.former_secret) and channel.former_until is not None and moment < channel.former_until
 
 
-def _former(asked: Asked, earlier: AlertChannel | None, head: Head) -> tuple[str, datetime | None]:
+def _former(draft: Asked, earlier: AlertChannel | None, head: Head) -> tuple[str, datetime | None]:
     """The secret that signs beside the new one, sealed, and until when."""
-    if earlier is None or asked.means != Means.WEBHOOK:
+    if earlier is None or draft.means != Means.WEBHOOK:
         return "", None
     before = _readable(earlier.secret, earlier.name)
-    if before and asked.secret and asked.secret != before:
+    if before and draft.secret and draft.secret != before:
         former, until = earlier.secret, head.moment + timedelta(hours=BOTH_HOURS)
     elif _former_signs(earlier, head.moment):
         former, until = earlier.former_secret, earlier.former_until or head.moment
     else:
         return "", None
-    if asked.both_hours is not None:
-        until = head.moment + timedelta(hours=asked.both_hours)
+    if draft.both_hours is not None:
+        until = head.moment + timedelta(hours=draft.both_hours)
     return (former, until) if until > head.moment else ("", None)
 
 
-def _readable(kept: str, name: str) -> str:
+def _readable(sealed: str, name: str) -> str:
     """A secret of a channel; empty where the key that it was sealed with is lost, so that another can be set."""
     try:
-        return pepper.unseal(kept, _owner(name)).removeprefix(_KEPT)
+        return pepper.unseal(sealed, _owner(name)).removeprefix(_KEPT)
     except pepper.NoSuchKey:
         return ""
 
 
-def _sealed(asked: Asked, earlier: AlertChannel | None) -> str:
-    if asked.means != Means.WEBHOOK:
+def _sealed(draft: Asked, earlier: AlertChannel | None) -> str:
+    if draft.means != Means.WEBHOOK:
         return ""
-    if asked.secret or earlier is None:
-        return pepper.seal(_KEPT + asked.secret, _owner(asked.name))
+    if draft.secret or earlier is None:
+        return pepper.seal(_KEPT + draft.secret, _owner(draft.name))
     return earlier.secret
 
 
@@ -181,15 +181,15 @@ def whither(channel: AlertChannel) -> str:
 def behind() -> list[AlertChannel]:
     """The channels whose secrets are not sealed with the current key. Versions of before are used no more."""
     moment = clock.read().database
-    return [row for row in in_force() if not all(pepper.is_current(kept) for kept in _kept(row, moment))]
+    return [row for row in in_force() if not all(pepper.is_current(sealed) for sealed in _kept(row, moment))]
 
 
 def refuse_unreadable() -> None:
     """Raises pepper.NoSuchKey where a secret was sealed with a key that is not there."""
     moment = clock.read().database
     for row in in_force():
-        for kept in _kept(row, moment):
-            pepper.unseal(kept, _owner(row.name))
+        for sealed in _kept(row, moment):
+            pepper.unseal(sealed, _owner(row.name))
 
 
 def _kept(row: AlertChannel, moment: datetime) -> list[str]:
@@ -202,10 +202,10 @@ def carry_over(by: str) -> int:
     rows = behind()
     for row in rows:
         head = house.lock()
-        owner, both = _owner(row.name), _former_signs(row, head.moment)
+        owner, former_signs = _owner(row.name), _former_signs(row, head.moment)
         row.secret = pepper.seal(pepper.unseal(row.secret, owner), owner)
-        row.former_secret = pepper.seal(pepper.unseal(row.former_secret, owner), owner) if both else ""
-        row.former_until = row.former_until if both else None
+        row.former_secret = pepper.seal(pepper.unseal(row.former_secret, owner), owner) if former_signs else ""
+        row.former_until = row.former_until if former_signs else None
         row.pk, row._state.adding = None, True
         row.version, row.by = row.version + 1, by
         _enter(row, head)
@@ -215,63 +215,63 @@ def carry_over(by: str) -> int:
 # --- What is wrong with one ------------------------------------------------------------------------------------
 
 
-def faults(asked: Asked, earlier: AlertChannel | None = None) -> dict[str, str]:
+def faults(draft: Asked, earlier: AlertChannel | None = None) -> dict[str, str]:
     """What is wrong with a channel as it was typed, by its field."""
     wrong: dict[str, str] = {}
     if (
-        not asked.name.strip()
-        or asked.name != asked.name.strip()
-        or len(asked.name) > 40
-        or not asked.name.isprintable()
+        not draft.name.strip()
+        or draft.name != draft.name.strip()
+        or len(draft.name) > 40
+        or not draft.name.isprintable()
     ):
         wrong["name"] = "A channel's name has 1 to 40 characters, and no space before or after it."
-    if not 0 <= asked.least_level < len(LEVELS):
+    if not 0 <= draft.least_level < len(LEVELS):
         wrong["least_level"] = f"A level is one of {', '.join(LEVELS)}."
-    if unknown := sorted(set(asked.about) - KINDS.keys()):
+    if unknown := sorted(set(draft.about) - KINDS.keys()):
         wrong["about"] = f"There is no kind of alert {', '.join(unknown)}."
-    if asked.both_hours is not None and not 0 <= asked.both_hours <= MOST_BOTH_HOURS:
+    if draft.both_hours is not None and not 0 <= draft.both_hours <= MOST_BOTH_HOURS:
         wrong["both_hours"] = f"From 0 hours, which ends it now, to {MOST_BOTH_HOURS}."
-    wrong |= _feed_faults(asked, earlier)
-    if asked.means == Means.MAIL:
-        return wrong | _mail_faults(asked)
-    if asked.means == Means.WEBHOOK:
-        return wrong | _webhook_faults(asked, earlier)
+    wrong |= _feed_faults(draft, earlier)
+    if draft.means == Means.MAIL:
+        return wrong | _mail_faults(draft)
+    if draft.means == Means.WEBHOOK:
+        return wrong | _webhook_faults(draft, earlier)
     return wrong | {"means": "A channel sends by e-mail or by webhook."}
 
 
-def _feed_faults(asked: Asked, earlier: AlertChannel | None) -> dict[str, str]:
+def _feed_faults(draft: Asked, earlier: AlertChannel | None) -> dict[str, str]:
     wrong: dict[str, str] = {}
-    if asked.tells not in Tells.values:
+    if draft.tells not in Tells.values:
         wrong["tells"] = "A channel tells alerts, events of the feed, or sealed days."
-    if earlier is not None and earlier.tells != asked.tells:
-        wrong["tells"] = f"{asked.name} tells {earlier.tells}: give a channel for {asked.tells} a name of its own."
-    if asked.tells != Tells.ALERTS and asked.means != Means.WEBHOOK:
+    if earlier is not None and earlier.tells != draft.tells:
+        wrong["tells"] = f"{draft.name} tells {earlier.tells}: give a channel for {draft.tells} a name of its own."
+    if draft.tells != Tells.ALERTS and draft.means != Means.WEBHOOK:
         wrong["means"] = "Events and sealed days go by webhook: no person reads them."
-    if asked.tells != Tells.EVENTS and (asked.types or asked.tables):
+    if draft.tells != Tells.EVENTS and (draft.types or draft.tables):
         wrong["types"] = "Types and tables are chosen for channels that tell events."
-    if unknown := sorted(set(asked.types) - FORMS.keys()):
+    if unknown := sorted(set(draft.types) - FORMS.keys()):
         wrong["types"] = f"There is no event {', '.join(unknown)}."
-    if unknown := sorted(set(asked.tables) - set(Table.objects.values_list("name", flat=True))):
+    if unknown := sorted(set(draft.tables) - set(Table.objects.values_list("name", flat=True))):
         wrong["tables"] = f"There is no table {', '.join(unknown)}."
     return wrong
 
 
-def _mail_faults(asked: Asked) -> dict[str, str]:
-    if asked.secret:
+def _mail_faults(draft: Asked) -> dict[str, str]:
+    if draft.secret:
         return {"secret": "E-mail has no secret of its own: leave it empty."}  # pragma: allowlist secret
     try:
-        validate_email(asked.address)
+        validate_email(draft.address)
     except ValidationError:
         return {"address": "Write one e-mail address: night.desk@example.com."}
     return {}
 
 
-def _webhook_faults(asked: Asked, earlier: AlertChannel | None) -> dict[str, str]:
-    wrong = {"address": says} if (says := url_fault(asked.address)) else {}
+def _webhook_faults(draft: Asked, earlier: AlertChannel | None) -> dict[str, str]:
+    wrong = {"address": sentence} if (sentence := url_fault(draft.address)) else {}
     keeps = earlier is not None and bool(earlier.secret)
-    if not asked.secret and keeps:
+    if not draft.secret and keeps:
         return wrong
-    if not LEAST_SECRET <= len(asked.secret) <= MOST_SECRET or not asked.secret.isprintable():
+    if not LEAST_SECRET <= len(draft.secret) <= MOST_SECRET or not draft.secret.isprintable():
         wrong["secret"] = (
             f"A secret has {LEAST_SECRET} to {MOST_SECRET} characters, made by chance: openssl rand -hex 32."
         )

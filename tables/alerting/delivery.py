@@ -79,8 +79,8 @@ MOST_AT_ONCE: Final = 500
 class NotSent(Exception):
     """An attempt failed. The message says how; ``for_good`` that another one would fail as well."""
 
-    def __init__(self, says: str, *, for_good: bool = False) -> None:
-        super().__init__(says)
+    def __init__(self, sentence: str, *, for_good: bool = False) -> None:
+        super().__init__(sentence)
         self.for_good = for_good
 
 
@@ -94,24 +94,24 @@ def put_out(rules: Mapping[str, Rule]) -> int:
         return 0
     since = clock.read().database - BACK
     late = Q(at__gte=since) | Q(acknowledgement=None, escalations__at__gte=since)
-    put = 0
+    count = 0
     for alert in with_steps(Alert.objects.filter(late).distinct().select_related("book", "acknowledgement")):
         for step in range(alert.escalations.count() + 1):
             steps = sorted(alert.escalations.all(), key=lambda escalation: escalation.step)[:step]
-            put += _put(alert, step, heard(alert, rules, steps), wanting)
-    return put
+            count += _put(alert, step, heard(alert, rules, steps), wanting)
+    return count
 
 
 def _put(alert: Alert, step: int, state: Heard, wanting: list[AlertChannel]) -> int:
-    moment, put = state.steps[-1] if step else alert.at, 0
+    moment, count = state.steps[-1] if step else alert.at, 0
     for channel in wanting:
         since = AlertChannel.objects.filter(name=channel.name).order_by("version").values_list("at", flat=True).first()
         if since is None or moment < since or not channels.wants(channel, alert.kind, state.level):
             continue
         if Delivery.objects.filter(name=channel.name, alert=alert, step=step).exists():
             continue
-        put += _keep(channel, alert, step, body_of(alert, step, state))
-    return put
+        count += _keep(channel, alert, step, body_of(alert, step, state))
+    return count
 
 
 def _keep(channel: AlertChannel, alert: Alert | None, step: int, body: Mapping[str, Any]) -> int:
@@ -125,10 +125,10 @@ def _keep(channel: AlertChannel, alert: Alert | None, step: int, body: Mapping[s
         ],
         ignore_conflicts=alert is not None,
     )  # fmt: skip
-    kept = Delivery.objects.filter(key=key).first()
-    if kept is not None:
-        transaction.on_commit(lambda: _ask(kept.pk, timedelta(0)))
-    return len(rows) if kept is not None else 0
+    delivery = Delivery.objects.filter(key=key).first()
+    if delivery is not None:
+        transaction.on_commit(lambda: _ask(delivery.pk, timedelta(0)))
+    return len(rows) if delivery is not None else 0
 
 
 def body_of(alert: Alert, step: int, state: Heard) -> dict[str, Any]:
@@ -226,27 +226,27 @@ def send_due(moment: datetime) -> int:
 
 def deliver(pk: int) -> Outcome | None:
     """Make the attempt that is due, unless another worker is at it; what came of it."""
-    with runs.alone(f"delivery {pk}") as first:
-        delivery = waiting().select_related("channel", "alert").filter(pk=pk).first() if first else None
+    with runs.alone(f"delivery {pk}") as is_alone:
+        delivery = waiting().select_related("channel", "alert").filter(pk=pk).first() if is_alone else None
         if delivery is None or due_at(delivery) > clock.read().database:
             return None
         number, nth = delivery.attempts.count() + 1, len(_since(delivery)[1]) + 1
-        outcome, says = _attempt(delivery, nth)
+        outcome, answer = _attempt(delivery, nth)
         DeliveryAttempt.objects.create(
-            delivery=delivery, number=number, outcome=outcome, says=says[:MOST_SAID], at=clock.read().database
+            delivery=delivery, number=number, outcome=outcome, says=answer[:MOST_SAID], at=clock.read().database
         )
     if outcome == Outcome.FAILED:
         _ask(pk, wait_after(nth))
     if outcome == Outcome.DEAD:
-        report_dead(delivery, says)
+        report_dead(delivery, answer)
     return outcome
 
 
-def report_dead(letter: Delivery, why: str) -> None:
+def report_dead(letter: Delivery, reason: str) -> None:
     """Somebody has to look."""
-    what = "Events" if "through" in letter.body else "An alert"
-    says = f"{what} could not leave the house by {letter.name}: {why}"
-    alerts.raise_alert(None, "not_delivered", says[:MOST_SAID], {"delivery": letter.pk, "level": 1})
+    subject = "Events" if "through" in letter.body else "An alert"
+    message = f"{subject} could not leave the house by {letter.name}: {reason}"
+    alerts.raise_alert(None, "not_delivered", message[:MOST_SAID], {"delivery": letter.pk, "level": 1})
 
 
 def _attempt(delivery: Delivery, nth: int) -> tuple[Outcome, str]:
@@ -256,8 +256,8 @@ def _attempt(delivery: Delivery, nth: int) -> tuple[Outcome, str]:
     try:
         return Outcome.SENT, SENDERS[Means(channel.means)](channel, delivery)
     except NotSent as failure:
-        last = failure.for_good or nth >= MOST_ATTEMPTS
-        return (Outcome.DEAD if last else Outcome.FAILED), str(failure)
+        is_last = failure.for_good or nth >= MOST_ATTEMPTS
+        return (Outcome.DEAD if is_last else Outcome.FAILED), str(failure)
     except pepper.NoSuchKey as missing:
         return Outcome.DEAD, f"{missing}: set the channel's secret anew"
 
@@ -281,8 +281,8 @@ def send_again(letters: Sequence[Delivery], *, by: Staff) -> int:
         head = house.lock()
         still_dead = list(dead().filter(pk__in=[letter.pk for letter in letters]).order_by("pk")[:MOST_AT_ONCE])
         if not still_dead:
-            says = "Nothing failed for good here any more: it was sent, or somebody has sent it again already."
-            raise Refused("not_dead", says, 409)
+            sentence = "Nothing failed for good here any more: it was sent, or somebody has sent it again already."
+            raise Refused("not_dead", sentence, 409)
         names = {letter.name for letter in still_dead}
         if len(names) > 1:
             raise Refused("several_channels", "Send the dead letters of one channel at a time.", 422)
@@ -302,24 +302,28 @@ def send_again(letters: Sequence[Delivery], *, by: Staff) -> int:
 def _refuse_unfit(channel: AlertChannel) -> None:
     """What would only fail once more is refused at once, with what would be right."""
     if not channel.is_on:
-        says = f"The channel {channel.name} is switched off. An operator switches it on first, in the administration."
-        raise Refused("channel_off", says, 409)
+        sentence = (
+            f"The channel {channel.name} is switched off. An operator switches it on first, in the administration."
+        )
+        raise Refused("channel_off", sentence, 409)
     if channel.means == Means.MAIL and not settings.EMAIL_HOST:
         raise Refused("no_mail_server", "No mail server is set: whoever runs the servers sets EMAIL_HOST first.", 409)
     if channel.means == Means.WEBHOOK:
         try:
             channels.secret_of(channel)
         except pepper.NoSuchKey as missing:
-            says = f"{missing}. An operator sets the secret of {channel.name} anew first."
-            raise Refused("no_secret", says[:1].upper() + says[1:], 409) from None
+            sentence = f"{missing}. An operator sets the secret of {channel.name} anew first."
+            raise Refused("no_secret", sentence[:1].upper() + sentence[1:], 409) from None
 
 
 @checks(DeadLettersResent)
 def check_resent(event: DeadLettersResent, entry: Entry) -> None:
     """Each letter that an entry names has its row, and none has more."""
     rows = Resending.objects.filter(seq=entry.seq).select_related("delivery")
-    kept = {str(row.delivery.key): row.after for row in rows if row.by == entry.by and row.delivery.name == event.name}
-    if kept != event.deliveries or len(rows) != len(kept):
+    letters = {
+        str(row.delivery.key): row.after for row in rows if row.by == entry.by and row.delivery.name == event.name
+    }
+    if letters != event.deliveries or len(rows) != len(letters):
         raise Misconduct(f"the dead letters of {event.name}, as they are kept beside the log, are others")
 
 
@@ -349,12 +353,12 @@ def mail_of(body: Mapping[str, Any]) -> tuple[str, str]:
     if alert is None:
         return "[test] Casino tables", f"{body['message']}\n"
     escalated = ", nobody took note of it" if alert["escalation"] else ""
-    where = f" at {alert['table']}" if alert["table"] else ""
+    place = f" at {alert['table']}" if alert["table"] else ""
     lines = (
         alert["message"], "", f"Level: {alert['level']}{escalated}", f"Alert {alert['number']} of {alert['raised_at']}",
         "Take note of it by name on the floor's page.", "",
     )  # fmt: skip
-    return " ".join(f"[{alert['level']}] {alert['title']}{where}".split()), "\n".join(lines)
+    return " ".join(f"[{alert['level']}] {alert['title']}{place}".split()), "\n".join(lines)
 
 
 # --- Webhook ---------------------------------------------------------------------------------------------------
@@ -378,8 +382,8 @@ def post(channel: AlertChannel, key: UUID, message: Mapping[str, Any]) -> str:
     status = post_bytes(channel, str(key), body, "application/json").status
     if 200 <= status < 300:
         return f"The receiver answered {status}"
-    says = "it sends elsewhere, and that is not followed" if 300 <= status < 400 else "it did not take it"
-    raise NotSent(f"the receiver answered {status}: {says}", for_good=300 <= status < 400 or status == 410)
+    reason = "it sends elsewhere, and that is not followed" if 300 <= status < 400 else "it did not take it"
+    raise NotSent(f"the receiver answered {status}: {reason}", for_good=300 <= status < 400 or status == 410)
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,7 +437,7 @@ def _connection(scheme: str, host: str, port: int | None) -> http.client.HTTPCon
         )
     else:
         connection = http.client.HTTPConnection(host, chosen, timeout=PATIENCE_SECONDS)
-    connection._create_connection = lambda _address, *rest: socket.create_connection((ip, chosen), *rest)  # type: ignore[attr-defined]
+    connection._create_connection = lambda _address, *options: socket.create_connection((ip, chosen), *options)  # type: ignore[attr-defined]
     return connection
 
 

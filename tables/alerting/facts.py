@@ -82,8 +82,8 @@ def _bets(table: Table, entry: Entry, event: Played) -> Iterator[Fact]:
 
 
 def _bet(table: Table, entry: Entry, seat: int, cents: int) -> Fact:
-    says = f"Large bet at {table.name}: seat {seat} has {money(cents)} on the layout in round {entry.round}"
-    return _of(table, entry, Fact("large_bet", f"seat {seat}", says, cents))
+    sentence = f"Large bet at {table.name}: seat {seat} has {money(cents)} on the layout in round {entry.round}"
+    return _of(table, entry, Fact("large_bet", f"seat {seat}", sentence, cents))
 
 
 def _pot_bets(table: Table, entry: Entry, event: Played) -> Iterator[Fact]:
@@ -93,8 +93,10 @@ def _pot_bets(table: Table, entry: Entry, event: Played) -> Iterator[Fact]:
     payers = _payers(table, entry.seq)
     for seat, sums in _pot_sums(table, entry.round, entry.seq).items() if payers else ():
         if seat in payers:
-            says = f"Large bet at {table.name}: seat {seat} has paid {money(sums.paid_cents)} in round {entry.round}"
-            yield _of(table, entry, Fact("large_bet", f"seat {seat}", says, sums.paid_cents))
+            sentence = (
+                f"Large bet at {table.name}: seat {seat} has paid {money(sums.paid_cents)} in round {entry.round}"
+            )
+            yield _of(table, entry, Fact("large_bet", f"seat {seat}", sentence, sums.paid_cents))
 
 
 @dataclass(slots=True)
@@ -200,11 +202,11 @@ def _streak(table: Table, entry: Entry, dealer: str) -> Iterator[Fact]:
     taken_back = recent.filter(subject="round", kind=TakenBack.kinds[0]).values_list("body", flat=True)
     corrected = recent.filter(subject="correction", kind=CorrectionSigned.kinds[0]).values_list("body", flat=True)
     inputs = (event for event in (read_as(TakenBack, body) for body in taken_back) if event.seat is None)
-    whose = [_author(table, event.corrects) for event in inputs]
-    whose += [_dealer_of(table, read_as(CorrectionSigned, body).correction.round) for body in corrected]
-    times = whose.count(dealer)
-    says = f"{times} take-backs and corrections of {dealer} within an hour at {table.name}"
-    yield _of(table, entry, Fact("corrections_streak", dealer, says, times))
+    dealers = [_author(table, event.corrects) for event in inputs]
+    dealers += [_dealer_of(table, read_as(CorrectionSigned, body).correction.round) for body in corrected]
+    times = dealers.count(dealer)
+    sentence = f"{times} take-backs and corrections of {dealer} within an hour at {table.name}"
+    yield _of(table, entry, Fact("corrections_streak", dealer, sentence, times))
 
 
 def _author(table: Table, seq: int) -> str:
@@ -237,9 +239,9 @@ def of_rack(table: Table, entry: Entry) -> Iterator[Fact]:
     )
     cause, share = f"since entry {filled or state.opened_seq}", cents * 100 // state.opening_rack_cents
     opener = money(state.opening_rack_cents)
-    says = f"Rack low at {table.name}: {money(cents)} left, {share} % of the opener of {opener}; a fill is due"
-    yield _of(table, entry, Fact("rack_low", cause, says, cents, once=True))
-    yield _of(table, entry, Fact("rack_low_share", cause, says, share, once=True))
+    sentence = f"Rack low at {table.name}: {money(cents)} left, {share} % of the opener of {opener}; a fill is due"
+    yield _of(table, entry, Fact("rack_low", cause, sentence, cents, once=True))
+    yield _of(table, entry, Fact("rack_low_share", cause, sentence, share, once=True))
 
 
 def _of(table: Table, entry: Entry, fact: Fact) -> Fact:
@@ -263,14 +265,14 @@ def in_house(entry: Entry, event: Event) -> Iterator[Fact]:
     match event:
         case DiscrepancyOpened():
             level = discrepancies.LEVELS[event.level]
-            says = f"Discrepancy {event.number}, level {level}: {event.message}"
+            sentence = f"Discrepancy {event.number}, level {level}: {event.message}"
             yield Fact(
-                "discrepancy", f"discrepancy {event.number}", says, event.level, table=_table_named(event.book),
+                "discrepancy", f"discrepancy {event.number}", sentence, event.level, table=_table_named(event.book),
                 once=True, least_level=event.level, evidence={"discrepancy": event.number},
             )  # fmt: skip
         case SecretReset() if event.secret == PIN:
-            says = f"The PIN of {event.username} is reset, as {entry.by} confirmed"
-            yield Fact("pin_reset", f"of {event.username}", says)
+            sentence = f"The PIN of {event.username} is reset, as {entry.by} confirmed"
+            yield Fact("pin_reset", f"of {event.username}", sentence)
         case StaffChanged() if "role" in (event.after or {}):
             yield _setting(entry, event)
         case StaffLockedOut():
@@ -282,9 +284,9 @@ def in_house(entry: Entry, event: Event) -> Iterator[Fact]:
 
 
 def _setting(entry: Entry, event: Event, table: Table | None = None) -> Fact:
-    where = f" at {table.name}" if table else ""
+    place = f" at {table.name}" if table else ""
     return Fact(
-        "settings_changed", f"{event.subject} by {entry.by}", f"Settings changed{where} by {entry.by}: {event.words()}",
+        "settings_changed", f"{event.subject} by {entry.by}", f"Settings changed{place} by {entry.by}: {event.words()}",
         table=table.name if table else "", game=table.game if table else "",
     )  # fmt: skip
 

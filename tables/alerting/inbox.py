@@ -53,35 +53,35 @@ class Wanted:
     text: str = ""
 
 
-def chosen(wanted: Wanted) -> QuerySet[Alert]:
+def chosen(filters: Wanted) -> QuerySet[Alert]:
     """The alerts that are asked for, with their steps, in no order yet."""
-    return with_steps(Alert.objects.filter(_condition(wanted)))
+    return with_steps(Alert.objects.filter(_condition(filters)))
 
 
-def _condition(wanted: Wanted) -> Q:
+def _condition(filters: Wanted) -> Q:
     condition = Q()
-    if wanted.state:
-        condition &= Q(acknowledgement__isnull=wanted.state == OPEN)
-    if wanted.hearer:
-        condition &= heard_by(wanted.hearer, rule_book.in_force())
-    if wanted.severity is not None:
-        condition &= _so_pressing(wanted.severity)
-    if wanted.kind:
-        condition &= Q(kind=wanted.kind)
-    if wanted.books is not None:
-        condition &= Q(book__in=wanted.books)
-    if wanted.not_books:
-        condition &= Q(book=None) | ~Q(book__in=wanted.not_books)
-    if wanted.by:
-        condition &= Q(acknowledgement__by=wanted.by)
-    moment = "acknowledgement__at" if wanted.state == ACKNOWLEDGED else "at"
-    if wanted.since:
-        condition &= Q(**{f"{moment}__gte": wanted.since})
-    if wanted.until:
-        condition &= Q(**{f"{moment}__lt": wanted.until})
-    if wanted.text:
+    if filters.state:
+        condition &= Q(acknowledgement__isnull=filters.state == OPEN)
+    if filters.hearer:
+        condition &= heard_by(filters.hearer, rule_book.in_force())
+    if filters.severity is not None:
+        condition &= _so_pressing(filters.severity)
+    if filters.kind:
+        condition &= Q(kind=filters.kind)
+    if filters.books is not None:
+        condition &= Q(book__in=filters.books)
+    if filters.not_books:
+        condition &= Q(book=None) | ~Q(book__in=filters.not_books)
+    if filters.by:
+        condition &= Q(acknowledgement__by=filters.by)
+    moment = "acknowledgement__at" if filters.state == ACKNOWLEDGED else "at"
+    if filters.since:
+        condition &= Q(**{f"{moment}__gte": filters.since})
+    if filters.until:
+        condition &= Q(**{f"{moment}__lt": filters.until})
+    if filters.text:
         parts = ("message", "acknowledgement__note", "acknowledgement__by")
-        condition &= Q.create([(f"{part}__icontains", wanted.text) for part in parts], connector=Q.OR)
+        condition &= Q.create([(f"{part}__icontains", filters.text) for part in parts], connector=Q.OR)
     return condition
 
 

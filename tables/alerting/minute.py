@@ -54,15 +54,17 @@ def time_facts(table: Table, state: Standing, moments: Mapping[int, datetime], m
     if not state.is_open or state.dealer is None:
         return
     since, tapped_in = moments.get(state.seq), moments.get(state.dealer.since_seq)
-    where = {"table": table.name, "game": table.game, "once": True}
+    fields = {"table": table.name, "game": table.game, "once": True}
     if since is not None:
         minutes = _minutes(moment - since)
-        says = f"{table.name} stands idle: {state.dealer.name} deals, and nothing was entered since {since:%H:%M} UTC"
-        yield Fact("table_idle", f"since entry {state.seq}", says, minutes, **where)  # type: ignore[arg-type]
+        sentence = (
+            f"{table.name} stands idle: {state.dealer.name} deals, and nothing was entered since {since:%H:%M} UTC"
+        )
+        yield Fact("table_idle", f"since entry {state.seq}", sentence, minutes, **fields)  # type: ignore[arg-type]
     if tapped_in is not None:
         minutes = _minutes(moment - tapped_in)
-        says = f"Relief due at {table.name}: {state.dealer.name} deals there since {tapped_in:%H:%M} UTC"
-        yield Fact("relief_due", f"since entry {state.dealer.since_seq}", says, minutes, **where)  # type: ignore[arg-type]
+        sentence = f"Relief due at {table.name}: {state.dealer.name} deals there since {tapped_in:%H:%M} UTC"
+        yield Fact("relief_due", f"since entry {state.dealer.since_seq}", sentence, minutes, **fields)  # type: ignore[arg-type]
 
 
 def _minutes(span: timedelta) -> int:
@@ -72,22 +74,22 @@ def _minutes(span: timedelta) -> int:
 # --- Clocks ----------------------------------------------------------------------------------------------------
 
 
-def of_clock(whose: str, drift: timedelta, rules: Mapping[str, Rule]) -> Alert | None:
+def of_clock(owner: str, drift: timedelta, rules: Mapping[str, Rule]) -> Alert | None:
     """Hold a clock's difference from the database's against the rule; the alert that was raised now, if any."""
     seconds, way = int(abs(drift).total_seconds()), "ahead of" if drift > clock.NONE else "behind"
-    says = f"The clock of {whose} is {way} the database's by {clock.spelled(drift)}: set it (NTP)"
-    fact = Fact("clock_drift", whose, says, seconds)
+    sentence = f"The clock of {owner} is {way} the database's by {clock.spelled(drift)}: set it (NTP)"
+    fact = Fact("clock_drift", owner, sentence, seconds)
     alert, is_new = told(fact, rules, None, {"drift_seconds": drift.total_seconds()})
     return alert if is_new else None
 
 
-def of_browser(whose: str, milliseconds: int) -> Alert | None:
+def of_browser(owner: str, milliseconds: int) -> Alert | None:
     """A browser says what time it has: held against the database's clock. How long its message took counts as drift,
     which is why nobody sets this rule to a second or two."""
     reading = clock.read()
     bound = 10**15  # whatever it says, a time that can be reckoned with
     drift = timedelta(milliseconds=max(min(milliseconds, bound), -bound)) - (reading.database - _EPOCH)
-    return of_clock(whose, drift, rule_book.in_force())
+    return of_clock(owner, drift, rule_book.in_force())
 
 
 _EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")

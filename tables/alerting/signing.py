@@ -39,8 +39,8 @@ def is_ours(secret: str, received: Mapping[str, str], body: bytes, moment: float
     try:
         timestamp = int(received[TIMESTAMP])
         right = signature(secret, timestamp, received[DELIVERY], body)
-        given = [text.strip() for text in received[SIGNATURE].split(",")]
+        signatures = [text.strip() for text in received[SIGNATURE].split(",")]
     except (KeyError, ValueError):
         return False
-    is_right = any(hmac.compare_digest(right.encode(), text.encode()) for text in given)
+    is_right = any(hmac.compare_digest(right.encode(), text.encode()) for text in signatures)
     return is_right and abs(moment - timestamp) <= WINDOW_SECONDS

@@ -48,14 +48,14 @@ def ask_due() -> int:
     order.extend()
     moment, end = clock.read().database, order.end()
     positions = {row.name: row for row in FeedPosition.objects.filter(place__lt=end)}
-    asked = 0
+    count = 0
     for channel in _telling() if positions else ():
         row = positions.get(channel.name)
         if row is not None and channel.is_on and is_due(row, moment):
             FeedPosition.objects.filter(pk=row.pk).update(asked_at=moment)
             _ask(row.name)
-            asked += 1
-    return asked
+            count += 1
+    return count
 
 
 def is_due(row: FeedPosition, moment: datetime) -> bool:
@@ -85,14 +85,14 @@ def ask_worker(task: str, name: str) -> None:
 
 def tell(name: str) -> int:
     """Tell a channel what is due, unless another worker is at it; how many messages it took."""
-    taken = 0
-    with runs.alone(f"events to {name}") as first:
-        if not first:
+    count = 0
+    with runs.alone(f"events to {name}") as is_alone:
+        if not is_alone:
             return 0
-        while taken < A_TURN and _next(name):
-            taken += 1
+        while count < A_TURN and _next(name):
+            count += 1
         FeedPosition.objects.filter(name=name).update(asked_at=None)
-    return taken
+    return count
 
 
 def _next(name: str) -> bool:
@@ -110,22 +110,22 @@ def _next(name: str) -> bool:
     if row.through is None:  # before it is sent: another attempt sends the same, whatever came meanwhile
         FeedPosition.objects.filter(pk=row.pk).update(through=through)
     try:
-        says = delivery.post(channel, _key(name, row.place, through), _body(name, row.place, through, events))
+        answer = delivery.post(channel, _key(name, row.place, through), _body(name, row.place, through, events))
     except NotSent as failure:
         return _failed(channel, row, through, str(failure), for_good=failure.for_good)
     except pepper.NoSuchKey as missing:
         return _failed(channel, row, through, f"{missing}: set the channel's secret anew", for_good=False)
-    move_on(row, through, says)
+    move_on(row, through, answer)
     return True
 
 
 def _message(channel: AlertChannel, place: int, through: int | None) -> tuple[tuple[Envelope, ...], int]:
     """The events that come next, and the place after them; those of the message that is under way, if one is."""
     if through is None:
-        feed = reading.read(place, limit=A_MESSAGE, wanted=_wanted(channel))
+        feed = reading.read(place, limit=A_MESSAGE, filters=_wanted(channel))
     else:
         looked_at = through - place
-        feed = reading.told(place, limit=looked_at, wanted=_wanted(channel), looked_at=looked_at)
+        feed = reading.told(place, limit=looked_at, filters=_wanted(channel), looked_at=looked_at)
     return feed.events, reading.place_of(feed.cursor)
 
 
@@ -147,37 +147,37 @@ def _body(name: str, place: int, through: int, events: tuple[Envelope, ...]) -> 
     }
 
 
-def move_on(row: FeedPosition, through: int, says: str) -> None:
+def move_on(row: FeedPosition, through: int, answer: str) -> None:
     """It was taken up to here."""
     moment = clock.read().database
     FeedPosition.objects.filter(pk=row.pk).update(
-        place=through, through=None, failures=0, due_at=None, tried_at=moment, says=says[:MOST_SAID]
+        place=through, through=None, failures=0, due_at=None, tried_at=moment, says=answer[:MOST_SAID]
     )
 
 
-def _failed(channel: AlertChannel, row: FeedPosition, through: int, says: str, *, for_good: bool) -> bool:
+def _failed(channel: AlertChannel, row: FeedPosition, through: int, reason: str, *, for_good: bool) -> bool:
     """The same is tried later; after the last attempt it is put aside, and what follows is tried."""
     failures, moment = row.failures + 1, clock.read().database
     if not for_good and failures < MOST_ATTEMPTS:
-        put_off(row, says)
+        put_off(row, reason)
         return False
     with transaction.atomic():
         key = _key(row.name, row.place, through)
         body = {"id": str(key), "event": "events", "first": row.place, "through": through}
         letter = Delivery.objects.create(channel=channel, name=row.name, step=0, key=key, body=body, at=moment)
         DeliveryAttempt.objects.create(
-            delivery=letter, number=failures, outcome=Outcome.DEAD, says=says[:MOST_SAID], at=moment
+            delivery=letter, number=failures, outcome=Outcome.DEAD, says=reason[:MOST_SAID], at=moment
         )
-        move_on(row, through, says)
-    delivery.report_dead(letter, says)
+        move_on(row, through, reason)
+    delivery.report_dead(letter, reason)
     return True
 
 
-def put_off(row: FeedPosition, says: str) -> None:
+def put_off(row: FeedPosition, reason: str) -> None:
     """The same is tried later."""
     failures, moment = min(row.failures + 1, MOST_COUNTED), clock.read().database
     FeedPosition.objects.filter(pk=row.pk).update(
-        failures=failures, due_at=moment + wait_after(failures), tried_at=moment, says=says[:MOST_SAID]
+        failures=failures, due_at=moment + wait_after(failures), tried_at=moment, says=reason[:MOST_SAID]
     )
 
 

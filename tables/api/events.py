@@ -51,7 +51,7 @@ class Events(FloorView):
         wanted = Wanted(reading.types_of(asked.kinds), _tables(asked.table, call.caller))
 
         def read(place: int) -> Feed:
-            return reading.read(place, limit=asked.limit, wanted=wanted)
+            return reading.read(place, limit=asked.limit, filters=wanted)
 
         feed = read(reading.place_of(asked.cursor))
         if feed.events or feed.more or not asked.wait:

@@ -93,8 +93,8 @@ def _shift(
 
 def asks(place: str, moment: datetime, *, is_last: bool) -> bool:
     """Whether the terms in force at the end of a shift, the ``is_last`` one of its day or not, ask for a count."""
-    each = cash_terms.cash_counted_each(place, moment)
-    return each == cash_terms.SHIFT or is_last
+    period = cash_terms.cash_counted_each(place, moment)
+    return period == cash_terms.SHIFT or is_last
 
 
 def _opens(shift: Shift) -> datetime:
@@ -165,8 +165,8 @@ def look(moment: datetime) -> int:
     house = Book.objects.get(name=HOUSE)
     late = [count for count in owed(moment) if count.is_late and cash.first_count(count.place) is not None]
     for count in late:
-        says = (
+        message = (
             f"The {count.called} was not counted at the end of {count.shift.name}, {count.shift.end:%Y-%m-%d %H:%M} UTC"
         )
-        raise_alert(house, "cash_not_counted", says, {"place": count.place, "ended": timestamp(count.shift.end)})
+        raise_alert(house, "cash_not_counted", message, {"place": count.place, "ended": timestamp(count.shift.end)})
     return len(late)

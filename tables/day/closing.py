@@ -99,8 +99,8 @@ def half_signed() -> list[Proposal]:
     for seq, moment, body in entries.values_list("seq", "at", "body")[:50]:
         event = read_as(DayProposed, body)
         newest.setdefault(date.fromisoformat(event.day), _proposal_of(event, seq, moment))
-    done = set(DayClose.objects.filter(day__in=newest).values_list("day", flat=True))
-    return [newest[day] for day in sorted(newest, reverse=True) if day not in done]
+    closed = set(DayClose.objects.filter(day__in=newest).values_list("day", flat=True))
+    return [newest[day] for day in sorted(newest, reverse=True) if day not in closed]
 
 
 def _proposal_of(event: DayProposed, seq: int, moment: datetime) -> Proposal:
@@ -342,13 +342,13 @@ VAULT_COUNTED_EACH: Final = {"day": 1, "week": 7, "month": 31}
 
 def _vault_uncounted(day: date) -> list[str]:
     """That the vault's chips were counted once, and not for longer than the house's terms let them be."""
-    each = cash_terms.vault_chips_counted_each()
-    newest = cash.last_count(VAULT, timezone.now()) if each in VAULT_COUNTED_EACH else None
-    due = hours.span(day).end - VAULT_COUNTED_EACH.get(each, 0) * hours.DAY
+    period = cash_terms.vault_chips_counted_each()
+    newest = cash.last_count(VAULT, timezone.now()) if period in VAULT_COUNTED_EACH else None
+    due = hours.span(day).end - VAULT_COUNTED_EACH.get(period, 0) * hours.DAY
     if newest is None or newest.moment >= due:
         return []
-    says = f"The vault's chips were last counted {newest.moment:%Y-%m-%d %H:%M} UTC"
-    return [f"{says}, and are counted each {each}: two people count them."]
+    sentence = f"The vault's chips were last counted {newest.moment:%Y-%m-%d %H:%M} UTC"
+    return [f"{sentence}, and are counted each {period}: two people count them."]
 
 
 def problems(by_shift: Sequence[ShiftCash]) -> list[str]:
@@ -483,14 +483,14 @@ def _wrong_cash(seq: int, close: DayClosed) -> str | None:
     return _differs(whole, close.cash) or _differs(by_shift, close.cash_by_shift)
 
 
-def _differs(rows: Sequence[Mapping[str, Any]], kept: Sequence[Mapping[str, Any]] | None) -> str | None:
+def _differs(rows: Sequence[Mapping[str, Any]], signed_rows: Sequence[Mapping[str, Any]] | None) -> str | None:
     """The first figure of cash that was signed otherwise; None where none was signed."""
-    for row, signed_row in zip_longest(rows, kept) if kept is not None else ():
+    for row, signed_row in zip_longest(rows, signed_rows) if signed_rows is not None else ():
         if row is None or signed_row is None:
             return "a place of cash is missing, or one is told that there was not"
         if difference := next((name for name in row if row[name] != signed_row.get(name)), None):
-            says = f"its {difference} is {signed_row.get(difference)}, and the log has {row[difference]}"
-            return f"{row.get('shift', '')} {called(row['place'])}: {says}".strip()
+            sentence = f"its {difference} is {signed_row.get(difference)}, and the log has {row[difference]}"
+            return f"{row.get('shift', '')} {called(row['place'])}: {sentence}".strip()
     return None
 
 

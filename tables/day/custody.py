@@ -144,11 +144,13 @@ def look(moment: datetime) -> int:
     house = Book.objects.get(name=HOUSE)
     late_keys = [key for key in register(moment) if key.is_late]
     for key in late_keys:
-        says = f"Key {key.name} is not back: signed out by {' and '.join(key.holders)}, {key.since:%Y-%m-%d %H:%M} UTC"
-        raise_alert(house, "key_out", says, {"key": key.name, "slip": key.slip.name if key.slip else ""})
+        message = (
+            f"Key {key.name} is not back: signed out by {' and '.join(key.holders)}, {key.since:%Y-%m-%d %H:%M} UTC"
+        )
+        raise_alert(house, "key_out", message, {"key": key.name, "slip": key.slip.name if key.slip else ""})
     late_drops = [drop for drop in next_drops(moment) if drop.is_late]
     books = dict(Table.objects.values_list("name", "book_id"))
     for drop in late_drops:
-        says = f"The drop of {drop.table} is late ({drop.name}): it was due {drop.due:%Y-%m-%d %H:%M}, by {drop.who}"
-        raise_alert(Book.objects.get(pk=books[drop.table]), "drop_late", says, {"due": drop.due.isoformat()})
+        message = f"The drop of {drop.table} is late ({drop.name}): it was due {drop.due:%Y-%m-%d %H:%M}, by {drop.who}"
+        raise_alert(Book.objects.get(pk=books[drop.table]), "drop_late", message, {"due": drop.due.isoformat()})
     return len(late_keys) + len(late_drops)

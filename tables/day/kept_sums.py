@@ -51,13 +51,13 @@ def sums_of(runs: Runs, heads: Mapping[int, Head]) -> list[Sums]:
 
 def _bases(runs: Runs) -> list[Kept | None]:
     """What is kept of each run, where its book still has the entry that it was kept at."""
-    kept = [_kept_of(book, run) for book, run in runs]
-    heads = [base.head for base in kept if base]
+    bases = [_kept_of(book, run) for book, run in runs]
+    heads = [base.head for base in bases if base]
     with connection.cursor() as cursor:
         cursor.execute(_HOLDS, [[head.book_id for head in heads], [head.seq for head in heads],
                                 [head.hash for head in heads]])  # fmt: skip
         holding = {book for (book,) in cursor.fetchall()}
-    return [base if base and base.head.book_id in holding else None for base in kept]
+    return [base if base and base.head.book_id in holding else None for base in bases]
 
 
 def _kept_of(book: int, run: Run) -> Kept | None:

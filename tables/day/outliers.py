@@ -146,9 +146,9 @@ def _win(line: figures.Figures, worths: Worths, squares: Mapping[Pair, Staked], 
 def _of_audited(together: Covariances, squares: Mapping[Pair, Staked], exact: Worth) -> float:
     """Where a seat has one bet. The correlation of two seats, and not their covariance, is what hardly moves with the
     cards that are left."""
-    [both], [bets] = together.values(), squares.values()
-    single = float(exact.spread) + both.seat * max(0, bets.seat - exact.squares)
-    return single + both.seats * (max(0, bets.seats - exact.crossed) + float(exact.crossed_spread) / both.seat)
+    [joint], [bets] = together.values(), squares.values()
+    single = float(exact.spread) + joint.seat * max(0, bets.seat - exact.squares)
+    return single + joint.seats * (max(0, bets.seats - exact.crossed) + float(exact.crossed_spread) / joint.seat)
 
 
 def _hold(line: figures.Figures, habits: Mapping[str, Sequence[Fraction]]) -> Interval | None:

@@ -37,14 +37,14 @@ class Load(NamedTuple):
 
 def loads(amounts_cents: Iterable[int], chips: Sequence[int], cut: Callable[[int], Vector]) -> dict[int, Load]:
     """By worth, of all amounts that came to a rack (above zero) or left it. The smallest chip breaks into nothing."""
-    came: dict[int, float] = {}
-    went: dict[int, float] = {}
+    inflow: dict[int, float] = {}
+    outflow: dict[int, float] = {}
     for amount_cents, times in Counter(amounts_cents).items():
         whole = [value for value, count in cut(amount_cents).items() if count and value != chips[0]]
-        side = came if amount_cents > 0 else went
+        side = inflow if amount_cents > 0 else outflow
         for value in whole:
             side[value] = side.get(value, 0.0) + times / len(whole)
-    return {value: Load(came.get(value, 0.0), went.get(value, 0.0)) for value in {*came, *went}}
+    return {value: Load(inflow.get(value, 0.0), outflow.get(value, 0.0)) for value in {*inflow, *outflow}}
 
 
 def is_ladder(chips: Sequence[int]) -> bool:
@@ -52,47 +52,47 @@ def is_ladder(chips: Sequence[int]) -> bool:
     return len(chips) > 1 and all(large % small == 0 for small, large in pairwise(chips))
 
 
-def broken(left: Vector, chips: Sequence[int]) -> dict[int, int] | None:
+def broken(leftover: Vector, chips: Sequence[int]) -> dict[int, int] | None:
     """How many chips of each worth were broken into the next smaller one, net, so that just these are left over; None
     where that cannot be, since they are worth something."""
     net: dict[int, int] = {}
     carried = 0
     for small, value in reversed(list(pairwise(chips))):
-        net[value] = carried - left.get(value, 0)
+        net[value] = carried - leftover.get(value, 0)
         carried = net[value] * (value // small)
-    return net if left.get(chips[0], 0) == carried else None
+    return net if leftover.get(chips[0], 0) == carried else None
 
 
 def likelihood(
-    net: Mapping[int, int], at: Mapping[int, Load], parts: Mapping[float, float] = BROKEN, stray: float = STRAY
+    net: Mapping[int, int], by_worth: Mapping[int, Load], parts: Mapping[float, float] = BROKEN, stray: float = STRAY
 ) -> float:
     """How likely it is that just so many chips of each worth were broken, whichever part of the amounts was."""
-    return sum(weight * _given(net, at, part, stray) for part, weight in parts.items())
+    return sum(weight * _given(net, by_worth, part, stray) for part, weight in parts.items())
 
 
-def _given(net: Mapping[int, int], at: Mapping[int, Load], part: float, stray: float) -> float:
+def _given(net: Mapping[int, int], by_worth: Mapping[int, Load], part: float, stray: float) -> float:
     chance = 1.0
     for value, count in net.items():
-        load = at.get(value, Load(0.0, 0.0))
+        load = by_worth.get(value, Load(0.0, 0.0))
         usual = skellam(count, round(part * load.came, 6), round(part * load.went, 6))
         chance *= (1 - stray) * usual + stray * exp(-abs(count) / _STRAY_WIDTH) / (2 * _STRAY_WIDTH)
     return chance
 
 
 @lru_cache(maxsize=100_000)
-def skellam(count: int, came: float, went: float) -> float:
+def skellam(count: int, inflow: float, outflow: float) -> float:
     """How likely it is that a Poisson number with the one mean is so many more than one with the other."""
-    spread = came + went
+    spread = inflow + outflow
     if spread > _MANY:
-        return exp(-((count - came + went) ** 2) / (2 * spread)) / sqrt(2 * pi * spread)
+        return exp(-((count - inflow + outflow) ** 2) / (2 * spread)) / sqrt(2 * pi * spread)
     if count < 0:
-        return skellam(-count, went, came)
+        return skellam(-count, outflow, inflow)
     term = exp(-spread)
     for nth in range(1, count + 1):
-        term *= came / nth
+        term *= inflow / nth
     total, nth = 0.0, 0
     while term > 1e-15 * total and nth < 400:
         total += term
         nth += 1
-        term *= came * went / (nth * (count + nth))
+        term *= inflow * outflow / (nth * (count + nth))
     return total

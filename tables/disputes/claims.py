@@ -106,10 +106,10 @@ def _evidence(scene: Scene, entered: OpenDispute) -> tuple[Past | Stretch, str |
 
 def _alert(scene: Scene, dispute: Dispute) -> str | None:
     """What the pit is to hear: of large disputes, and of those that it did not open itself."""
-    what = f"{scene.table.name}, {dispute.about}: dispute {dispute.number}"
+    matter = f"{scene.table.name}, {dispute.about}: dispute {dispute.number}"
     if dispute.reportable:
-        return f"{what} over {money(dispute.claim_cents)} is reportable"
-    return None if scene.by.has_perm("tables.run_floor") else f"{what} was opened by {scene.by.name}"
+        return f"{matter} over {money(dispute.claim_cents)} is reportable"
+    return None if scene.by.has_perm("tables.run_floor") else f"{matter} was opened by {scene.by.name}"
 
 
 @enters(NoteDispute, permit=permit_word)
@@ -135,8 +135,8 @@ def rule(scene: Scene, entered: RuleDispute) -> Outcome:
         return _rule_without_round(scene, disputes, dispute, entered)
     round_ = _round(scene, dispute.round)
     if scene.signature in round_.entered_by:
-        says = f"{scene.by.name} entered round {dispute.round}: somebody else has to rule on it."
-        raise Refused("own_round", says, 403)
+        sentence = f"{scene.by.name} entered round {dispute.round}: somebody else has to rule on it."
+        raise Refused("own_round", sentence, 403)
     ends = entered.ruling == VOID and _is_open(scene, dispute.round)
     if entered.ruling in MONEY and not ends and not (entered.ruling == VOID and round_.round.voided):
         refuse_uncorrectable(round_)
@@ -157,8 +157,8 @@ def rule(scene: Scene, entered: RuleDispute) -> Outcome:
 def _rule_without_round(scene: Scene, disputes: Register, dispute: Dispute, entered: RuleDispute) -> Outcome:
     """Chips that change hands by it are counted with the rack: it takes no correction, and there is nothing to void."""
     if entered.ruling == VOID:
-        says = "No round is to be void here: rule for the player, for the house, or that the result stands."
-        raise Refused("unknown_ruling", says, 422)
+        sentence = "No round is to be void here: rule for the player, for the house, or that the result stands."
+        raise Refused("unknown_ruling", sentence, 422)
     reason = words(entered.reason, "why it is ruled so")
     ruled = structs.replace(dispute, state=RULED, ruling=entered.ruling, reason=reason, ruled_by=scene.signature)
     return Outcome([_step(scene, DisputeRuled, disputes, ruled)])
@@ -186,8 +186,8 @@ def close(scene: Scene, entered: CloseDispute) -> Outcome:
     settlement = words(entered.text, "how it was settled") if entered.text.strip() else ""
     is_void = bool(dispute.round) and bool(_round(scene, dispute.round).round.voided)
     if dispute.ruling in MONEY and not dispute.round and not settlement:
-        says = "Say how it was settled: what was paid or taken at the table, and by whom."
-        raise Refused("no_settlement", says, 422)
+        sentence = "Say how it was settled: what was paid or taken at the table, and by whom."
+        raise Refused("no_settlement", sentence, 422)
     if dispute.ruling in MONEY and not (slips or settlement or is_void):
         raise Refused("no_correction", "No correction was signed for this ruling: sign one, or say why there is none.")
     closed = structs.replace(dispute, state=CLOSED)
@@ -204,14 +204,14 @@ def corrections_of(book_id: int, number: int, through_seq: int) -> list[str]:
 def refuse_uncorrectable(round_: Past) -> None:
     """Raises Refused where the house has nothing to pay or take: in mid-round, and where players play each other."""
     if not round_.over:
-        says = f"Round {round_.round.number} is not over: take back what was entered wrongly, or rule it void."
-        raise Refused("round_open", says, 409)
+        sentence = f"Round {round_.round.number} is not over: take back what was entered wrongly, or rule it void."
+        raise Refused("round_open", sentence, 409)
     if round_.round.voided:
-        says = f"Round {round_.round.number} is void: every bet went back, and there is nothing to pay or take."
-        raise Refused("round_void", says, 409)
+        sentence = f"Round {round_.round.number} is void: every bet went back, and there is nothing to pay or take."
+        raise Refused("round_void", sentence, 409)
     if not round_.round.house_payouts:
-        says = f"{round_.round.game.title} is played for a pot: the house has no part in what seats pay each other."
-        raise Refused("not_banked", says, 422)
+        sentence = f"{round_.round.game.title} is played for a pot: the house has no part in what seats pay each other."
+        raise Refused("not_banked", sentence, 422)
 
 
 def _round(scene: Scene, number: int) -> Past:

@@ -81,8 +81,8 @@ def propose(scene: Scene, entered: ProposeCorrection, slip: str | None = None) -
     due = payout.net_cents if entered.due_cents is None else entered.due_cents
     if due != payout.net_cents and dispute is None:
         recorded = _with_sign(payout.net_cents)
-        says = f"The engine decided {recorded}: another amount is due only by a ruling; name its dispute."
-        raise Refused("no_ruling", says, 422)
+        sentence = f"The engine decided {recorded}: another amount is due only by a ruling; name its dispute."
+        raise Refused("no_ruling", sentence, 422)
     for cents in (due, entered.handed_cents):
         if not -payout.staked_cents <= cents <= MOST_CENTS:
             most = money(payout.staked_cents)
@@ -242,15 +242,15 @@ def _ledger_cents(scene: Scene, entered: ProposeCorrection) -> int:
         raise Refused(
             "waits_already", f"{rivals[0].slip} for this seat waits for a signature: sign or decline it.", 409
         )
-    last = signed_last(book_id, entered.round, entered.seat, seq)
-    if last is None:
+    newest = signed_last(book_id, entered.round, entered.seat, seq)
+    if newest is None:
         if entered.earlier:
             raise Refused("unknown_slip", f"{entered.earlier} is no correction of this round and seat.", 422)
         return _payout(scene, entered.round, entered.seat).net_cents
-    if entered.earlier != last.slip:
-        says = f"{last.slip} corrected this seat already: name it, and count what it paid as handed over."
-        raise Refused("corrected_already", says, 409)
-    return last.due_cents
+    if entered.earlier != newest.slip:
+        sentence = f"{newest.slip} corrected this seat already: name it, and count what it paid as handed over."
+        raise Refused("corrected_already", sentence, 409)
+    return newest.due_cents
 
 
 def due_by(dispute: Dispute, payout: Payout) -> int | None:
@@ -308,8 +308,8 @@ def _signing(by: Staff, correction: Correction, stage: str, begins_cents: int | 
 
 def _step(scene: Scene, event: type[AboutCorrection], correction: Correction, *, waits: bool, **adds: Any) -> Step:
     """An entry about a correction: it whole, and all that wait for a signature at the table."""
-    others = [other for other in waiting(scene.table.book_id, scene.standing.seq) if other.slip != correction.slip]
-    open_corrections = (*others, correction) if waits else tuple(others)
+    papers = [paper for paper in waiting(scene.table.book_id, scene.standing.seq) if paper.slip != correction.slip]
+    open_corrections = (*papers, correction) if waits else tuple(papers)
     return Step(event(**scene.author, correction=correction, open=open_corrections, **adds))
 
 

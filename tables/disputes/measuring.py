@@ -157,9 +157,9 @@ def _deal(game: BankedGame[Any, Any], number: int, chance: random.Random) -> Dea
 
 def _bets(prompts: Sequence[Any], players: set[int], chance: random.Random) -> Iterator[Bet]:
     """One main bet a player; side bets stay empty, since each adds mistakes of its own kind and none of another."""
-    asked = [ask for ask in prompts if isinstance(ask, AskBet) and ask.seat in players and not ask.needs]
+    prompts_due = [ask for ask in prompts if isinstance(ask, AskBet) and ask.seat in players and not ask.needs]
     seats: dict[int, list[AskBet]] = defaultdict(list)
-    for ask in asked:
+    for ask in prompts_due:
         seats[ask.seat].append(ask)
     for seat, asks in seats.items():
         ask = asks[0] if len(asks) == 1 or chance.random() < 0.7 else chance.choice(asks)

@@ -162,9 +162,9 @@ class Findings:
         if not self.suspects:
             return ""
         if self.named is not None:
-            where = f"round {self.named.round}" if self.named.round else f"entry {self.named.seq}"
-            where = "the count itself" if self.named.is_count else where
-            return f"Most likely {where}: {self.named.share:.0%}, beside everything else that would explain it."
+            place = f"round {self.named.round}" if self.named.round else f"entry {self.named.seq}"
+            place = "the count itself" if self.named.is_count else place
+            return f"Most likely {place}: {self.named.share:.0%}, beside everything else that would explain it."
         fits = f"{self.rounds_that_fit:,} of {self.rounds:,} rounds" if self.rounds else "no round"
         best = f"the likeliest has {self.suspects[0].share:.0%}"
         return f"This cannot be told: a single mistake in {fits} would explain it, and {best}. No round is named."
@@ -178,9 +178,9 @@ class Findings:
             return "There is nothing to explain: the rack is what the log expects."
         if not self.places:
             return f"No single mistake in {looked} explains this amount.{older}"
-        shown = f"; the {len(self.suspects)} most likely are listed" if self.places > len(self.suspects) else ""
+        suffix = f"; the {len(self.suspects)} most likely are listed" if self.places > len(self.suspects) else ""
         places = "1 place" if self.places == 1 else f"{self.places:,} places"
-        return f"A single mistake in {places} of {looked} would explain it exactly{shown}.{older}"
+        return f"A single mistake in {places} of {looked} would explain it exactly{suffix}.{older}"
 
 
 def suspects(
@@ -231,10 +231,10 @@ def weighed(places: Iterable[Suspect], rounds: Sequence[Dealt], priors: Priors) 
 
     def scaled(suspect: Suspect) -> Suspect:
         of_round = by_round.get(suspect.round or 0) if suspect.is_of_round else None
-        more = of_round.times if of_round else 1.0
+        factor = of_round.times if of_round else 1.0
         if suspect.is_of_round and suspect.round in troubled:
-            more *= priors.troubled / TROUBLED
-        by_house = (replace(slip, weight=slip.weight * more * times(slip, priors)) for slip in suspect.slips)
+            factor *= priors.troubled / TROUBLED
+        by_house = (replace(slip, weight=slip.weight * factor * times(slip, priors)) for slip in suspect.slips)
         likely = tuple(_by_weight(slip for slip in by_house if slip.weight > 0))
         return replace(suspect, slips=likely, reasons=of_round.reasons if of_round else ())
 
@@ -299,8 +299,8 @@ def by_chips(
 
     def borne_out(slip: Slip) -> float:
         explained = chips_of(slip, chips)
-        left = {value: off.get(value, 0) - explained.get(value, 0) for value in {*off, *explained}}
-        net = broken(left, chips)
+        leftover = {value: off.get(value, 0) - explained.get(value, 0) for value in {*off, *explained}}
+        net = broken(leftover, chips)
         return likelihood(net, counted.loads, parts, stray) if net is not None else 0.0
 
     weights = [[slip.weight * borne_out(slip) for slip in suspect.slips] for suspect in places]
@@ -328,19 +328,19 @@ def weighed_by_left_over(places: Sequence[Suspect], values: Sequence[int], off: 
     that another one leaves over makes that less likely by as much as a two-sided exponential of that width has it.
     """
     chips = tuple(sorted(set(values)))
-    left = {
+    leftovers = {
         (place, nth): _left_over(off, chips_of(slip, chips))
         for place, suspect in enumerate(places)
         for nth, slip in enumerate(suspect.slips)
     }
-    if not left:
+    if not leftovers:
         return list(places)
-    best = min(left.values())
+    best = min(leftovers.values())
     width = (best + 1) / max(len(chips) - 1, 1)
 
     def weighed(place: int, suspect: Suspect) -> Suspect:
         borne_out = (
-            replace(slip, weight=slip.weight * exp((best - left[place, nth]) / width))
+            replace(slip, weight=slip.weight * exp((best - leftovers[place, nth]) / width))
             for nth, slip in enumerate(suspect.slips)
         )
         return replace(suspect, slips=tuple(_by_weight(borne_out)))
@@ -380,14 +380,18 @@ def miscounts(variance_cents: int | None, values: Sequence[int], stacks: Mapping
     """How a count itself may be wrong: a stack counted twice or not at all, or with a chip too many or too few."""
     slips = []
     for value in sorted(set(values)):
-        many = stacks.get(value, 0)
-        for chips, what in ((STACK, f"a stack of {STACK} at {money(value)}"), (1, f"one {money(value)} chip")):
-            for sign, says in ((1, "counted twice"), (-1, "not counted")):
-                if many and _fits(sign * chips * value, variance_cents):
-                    cents, weight = sign * chips * value, RATES["miscount"] * many / 2
+        stack_count = stacks.get(value, 0)
+        for chips, pile in ((STACK, f"a stack of {STACK} at {money(value)}"), (1, f"one {money(value)} chip")):
+            for sign, manner in ((1, "counted twice"), (-1, "not counted")):
+                if stack_count and _fits(sign * chips * value, variance_cents):
+                    cents, weight = sign * chips * value, RATES["miscount"] * stack_count / 2
                     slips.append(
                         Slip(
-                            "miscount", cents, f"The count: {what} was {says}.", weight, chips=((value, sign * chips),)
+                            "miscount",
+                            cents,
+                            f"The count: {pile} was {manner}.",
+                            weight,
+                            chips=((value, sign * chips),),
                         )
                     )
     return _by_weight(slips)
@@ -486,17 +490,17 @@ def _wrong_payments(round_: Dealt, payout: Payout, variance_cents: int | None) -
             ("took_all", staked, f"Seat {seat} was to get its bet back, and it was taken."),
         ]
     chips = {"paid_twice": -1, "taken_twice": 1}
-    for kind, cents, says in candidates:
+    for kind, cents, sentence in candidates:
         if _fits(cents, variance_cents):
             # Handled twice is the same chips once more, and not the fewest chips of twice as much.
             once_more = 0 if kind in chips else net
-            yield Slip(kind, cents, says, RATES[kind], seat, due_cents=once_more)
-    for other in round_.payouts:
-        if _fits(net - other.net_cents, variance_cents) and net * other.net_cents > 0:
+            yield Slip(kind, cents, sentence, RATES[kind], seat, due_cents=once_more)
+    for neighbour in round_.payouts:
+        if _fits(net - neighbour.net_cents, variance_cents) and net * neighbour.net_cents > 0:
             verb = "paid" if net > 0 else "taken from"
-            says = f"Seat {seat} was {verb} as if it were seat {other.seat}."
-            weight = RATES["neighbour"] * _closeness(seat, other.seat)
-            yield Slip("neighbour", net - other.net_cents, says, weight, seat, due_cents=net)
+            sentence = f"Seat {seat} was {verb} as if it were seat {neighbour.seat}."
+            weight = RATES["neighbour"] * _closeness(seat, neighbour.seat)
+            yield Slip("neighbour", net - neighbour.net_cents, sentence, weight, seat, due_cents=net)
 
 
 def _other_ranks(payout: Payout, variance_cents: int | None, cards: Mapping[int, Sequence[int]]) -> Iterator[Slip]:
@@ -510,8 +514,8 @@ def _other_ranks(payout: Payout, variance_cents: int | None, cards: Mapping[int,
             continue
         lies_there = rank in cards.get(payout.seat, ()) or rank in cards.get(DEALER, ())
         weight = RATES["other_rank"] * (LIES_THERE if lies_there else STRANGE) * nearness(rank, deciding_rank)
-        says = f"Seat {payout.seat} was reckoned by {rank}, not by the {deciding_rank} that decided."
-        yield Slip("other_rank", cents, says, weight, payout.seat, due_cents=payout.net_cents)
+        sentence = f"Seat {payout.seat} was reckoned by {rank}, not by the {deciding_rank} that decided."
+        yield Slip("other_rank", cents, sentence, weight, payout.seat, due_cents=payout.net_cents)
 
 
 def odds_of(rounds: Iterable[Dealt]) -> frozenset[Fraction]:
@@ -530,8 +534,8 @@ def _other_odds(payout: Payout, variance_cents: int | None, odds: Collection[Fra
     for ratio in odds:
         handed = staked * ratio
         if handed.denominator == 1 and _fits(net - int(handed), variance_cents):
-            says = f"Seat {payout.seat} was paid {ratio.numerator} to {ratio.denominator}, not as it won."
-            yield Slip("other_odds", net - int(handed), says, RATES["other_odds"], payout.seat, due_cents=net)
+            sentence = f"Seat {payout.seat} was paid {ratio.numerator} to {ratio.denominator}, not as it won."
+            yield Slip("other_odds", net - int(handed), sentence, RATES["other_odds"], payout.seat, due_cents=net)
 
 
 def _other_bet(round_: Dealt, payout: Payout, variance_cents: int | None, chips: Sequence[int]) -> Iterator[Slip]:
@@ -542,8 +546,8 @@ def _other_bet(round_: Dealt, payout: Payout, variance_cents: int | None, chips:
     for extra in (sign * chip for chip in chips for sign in (1, -1)):
         cents, bet = Fraction(-extra * net, staked), staked + extra
         if cents.denominator == 1 and _fits(int(cents), variance_cents) and limits.min_cents <= bet <= limits.max_cents:
-            says = f"Seat {payout.seat} had a chip {'more' if extra > 0 else 'fewer'} in its bet than was entered."
-            yield Slip("other_bet", int(cents), says, RATES["other_bet"], payout.seat, due_cents=net)
+            sentence = f"Seat {payout.seat} had a chip {'more' if extra > 0 else 'fewer'} in its bet than was entered."
+            yield Slip("other_bet", int(cents), sentence, RATES["other_bet"], payout.seat, due_cents=net)
 
 
 # --- A chip in a payment ---
@@ -560,9 +564,9 @@ def _chip_slips(payout: Payout, variance_cents: int | None, chips: tuple[int, ..
         return
     for amount, sign, verb in stacks:
         for error in _chip_errors_of(amount, chips, None if variance_cents is None else sign * variance_cents):
-            says = f"Seat {payout.seat}, what was {verb}: {error.says}."
+            sentence = f"Seat {payout.seat}, what was {verb}: {error.says}."
             moved = tuple((value, sign * count) for value, count in error.chips)
-            yield Slip(error.kind, sign * error.cents, says, error.weight, payout.seat, chips=moved)
+            yield Slip(error.kind, sign * error.cents, sentence, error.weight, payout.seat, chips=moved)
 
 
 class ChipError(NamedTuple):
@@ -594,12 +598,12 @@ def _one_chip_off(stack: Chips, chips: tuple[int, ...]) -> Iterator[ChipError]:
         chance = RATES["chip_more"] * count / (2 if value == chips[-1] else 1)
         yield ChipError("chip_more", value, chance, f"one {money(value)} chip too many", ((value, 1),))
         yield ChipError("chip_more", -value, chance, f"one {money(value)} chip too few", ((value, -1),))
-        for other in chips:
-            if other != value:
-                closeness = _closeness(chips.index(value), chips.index(other))
-                says = f"a {money(other)} chip instead of a {money(value)}"
+        for replacement in chips:
+            if replacement != value:
+                closeness = _closeness(chips.index(value), chips.index(replacement))
+                phrase = f"a {money(replacement)} chip instead of a {money(value)}"
                 weight = RATES["chip_other"] * count * closeness
-                yield ChipError("chip_other", other - value, weight, says, ((other, 1), (value, -1)))
+                yield ChipError("chip_other", replacement - value, weight, phrase, ((replacement, 1), (value, -1)))
 
 
 # --- A card ---
@@ -608,11 +612,11 @@ def _one_chip_off(stack: Chips, chips: tuple[int, ...]) -> Iterator[ChipError]:
 def _other_card(round_: Dealt, variance_cents: int | None) -> Iterator[Slip]:
     """A card was named wrongly."""
     for nth, card, rank, cents in other_cards(round_, variance_cents):
-        whose = f"the {PLACE_NAMES[card.to]}" if card.to in PLACE_NAMES else f"seat {card.to}"
+        place = f"the {PLACE_NAMES[card.to]}" if card.to in PLACE_NAMES else f"seat {card.to}"
         pack = pack_of(round_.opening.dealt)
-        says = f"Card {nth} of {whose} was named {pack.spell(card.rank)} and may have been {pack.spell(rank)}."
+        sentence = f"Card {nth} of {place} was named {pack.spell(card.rank)} and may have been {pack.spell(rank)}."
         closeness = nearness(card.rank, rank) if pack is PAIRS else _closeness(RANK_OF[card.rank], RANK_OF[rank])
-        yield Slip("card", cents, says, RATES["card"] * closeness, max(card.to, DEALER), due_cents=cents)
+        yield Slip("card", cents, sentence, RATES["card"] * closeness, max(card.to, DEALER), due_cents=cents)
 
 
 # --- Chips that moved otherwise than by a round ------------------------------------------------------------------
@@ -621,31 +625,35 @@ def _other_card(round_: Dealt, variance_cents: int | None) -> Iterator[Slip]:
 def exchange_slips(exchange: Exchange, variance_cents: int, values: Sequence[int]) -> list[Slip]:
     """Every single mistake in an exchange that leaves the rack exactly so much off, the most likely first."""
     amount, seat = exchange.amount_cents, exchange.seat or DEALER
-    whose = f"Seat {exchange.seat}: the" if exchange.seat else "The"
+    prefix = f"Seat {exchange.seat}: the" if exchange.seat else "The"
     is_paid_out = exchange.kind == "buy_in"
     if exchange.kind == "brought":
-        says = f"{whose} chips were sold from the rack, and entered as brought along."
-        candidates = [("bought_as_brought", -amount, says)]
+        sentence = f"{prefix} chips were sold from the rack, and entered as brought along."
+        candidates = [("bought_as_brought", -amount, sentence)]
     elif is_paid_out:
         candidates = [
-            ("brought_as_bought", amount, f"{whose} chips were brought along, and entered as sold from the rack."),
-            ("given_twice", -amount, f"{whose} chips of the buy-in were handed out twice."),
-            ("not_given", amount, f"{whose} chips of the buy-in were not handed out."),
+            ("brought_as_bought", amount, f"{prefix} chips were brought along, and entered as sold from the rack."),
+            ("given_twice", -amount, f"{prefix} chips of the buy-in were handed out twice."),
+            ("not_given", amount, f"{prefix} chips of the buy-in were not handed out."),
         ]
     else:
         fee = exchange.kind.replace("_", " ")
         slip_kind = "rake_missed" if exchange.kind == "rake" else "charge_missed"
         candidates = [
-            (slip_kind, -amount, f"{whose} {fee} was entered and not taken."),
-            ("taken_twice", amount, f"{whose} {fee} was taken twice."),
+            (slip_kind, -amount, f"{prefix} {fee} was entered and not taken."),
+            ("taken_twice", amount, f"{prefix} {fee} was taken twice."),
         ]
-    likely = [Slip(kind, cents, says, RATES[kind], seat) for kind, cents, says in candidates if cents == variance_cents]
+    likely = [
+        Slip(kind, cents, sentence, RATES[kind], seat)
+        for kind, cents, sentence in candidates
+        if cents == variance_cents
+    ]
     if exchange.kind != "brought":
         sign = -1 if is_paid_out else 1
         errors = _chip_errors_of(amount, tuple(sorted(set(values))), sign * variance_cents)
         likely += [
             Slip(
-                error.kind, variance_cents, f"{whose} chips: {error.says}.", error.weight, seat,
+                error.kind, variance_cents, f"{prefix} chips: {error.says}.", error.weight, seat,
                 chips=tuple((value, sign * count) for value, count in error.chips),
             )
             for error in errors

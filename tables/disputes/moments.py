@@ -54,6 +54,6 @@ def happened(scene: Scene, typed: str) -> str:
         raise Refused("bad_moment", "Say when it happened: 2026-11-22 21:40, by the house's clock.", 422) from None
     local = moment if timezone.is_aware(moment) else timezone.make_aware(moment)
     if not scene.moment - LONG_AGO <= local <= scene.moment + timedelta(minutes=1):
-        says = f"It happened in the last {LONG_AGO.days} days, and not in time to come: check the day and the hour."
-        raise Refused("bad_moment", says, 422)
+        sentence = f"It happened in the last {LONG_AGO.days} days, and not in time to come: check the day and the hour."
+        raise Refused("bad_moment", sentence, 422)
     return local.isoformat(timespec="minutes")

@@ -47,9 +47,11 @@ def _candidates(round_: Dealt, card: Card, variance_cents: int | None) -> Iterat
     if pack is PAIRS and variance_cents is not None:
         yield from _candidate_ranks(round_.payouts, card, variance_cents)
         return
-    for other in range(1, len(pack.deck) + 1):  # one key was another: of a card, its rank or its suit
-        if other != card.rank and (SUIT_OF[other] == SUIT_OF[card.rank] or RANK_OF[other] == RANK_OF[card.rank]):
-            yield other
+    for candidate in range(1, len(pack.deck) + 1):  # one key was another: of a card, its rank or its suit
+        if candidate != card.rank and (
+            SUIT_OF[candidate] == SUIT_OF[card.rank] or RANK_OF[candidate] == RANK_OF[card.rank]
+        ):
+            yield candidate
 
 
 def _candidate_ranks(payouts: Sequence[Payout], card: Card, variance_cents: int) -> Iterator[int]:

@@ -99,22 +99,22 @@ def page(before: Number | None, count: int, state: str = "") -> tuple[list[Paper
     looked_at = LOOKED_AT if state else count
     rows = _numbers(before, looked_at + 1)
     matches = [row for row in rows[:looked_at] if state in ("", row[3])]
-    last = None
+    last_row = None
     if len(matches) > count:
-        last = matches[count - 1]
+        last_row = matches[count - 1]
     elif len(rows) > looked_at:
-        last = rows[looked_at - 1]
-    return _papers([row[2] for row in matches[:count]]), (last[0], last[1]) if last else None
+        last_row = rows[looked_at - 1]
+    return _papers([row[2] for row in matches[:count]]), (last_row[0], last_row[1]) if last_row else None
 
 
 def listed(count: int) -> tuple[list[Paper], int]:
     """Up to ``count`` corrections: those that wait for a signature, then the newest; and how many there ever were."""
     waiting, newest = page(None, count, "proposed")[0], page(None, count)[0]
-    others = [paper for paper in newest if paper.state != "proposed"]
+    settled = [paper for paper in newest if paper.state != "proposed"]
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM ledger_slip WHERE series = %s", [CORRECTION.name])
         every = int(cursor.fetchone()[0])
-    return (waiting + others)[:count], every
+    return (waiting + settled)[:count], every
 
 
 def of_slip(book_id: int, name: SlipName) -> Paper | None:

@@ -58,14 +58,14 @@ _MOVERS: Final = """
 
 def moved(book_id: int, since_seq: int, through_seq: int) -> Moved | None:
     """What moved but for rounds and counts. None where a slip was made void: what went back is not followed."""
-    asked: dict[str, Any] = {
+    params: dict[str, Any] = {
         "book": book_id,
         "since": since_seq,
         "through": through_seq,
         "not_these": [*_BY_ROUNDS, *_BY_COUNTS],
     }
     with connection.cursor() as cursor:
-        cursor.execute(_MOVERS, asked)
+        cursor.execute(_MOVERS, params)
         rows = cursor.fetchall()
     chips: Counter[int] = Counter()
     amounts = []

@@ -157,8 +157,8 @@ def marked(rounds: Sequence[Dealt], book_id: int, since_seq: int, with_bookmarks
     for body in opened.values_list("body", flat=True):
         marks.get(read_as(DisputeOpened, body).dispute.round, set()).add("disputed")
     if with_bookmarks:
-        seen = Bookmark.objects.filter(book_id=book_id, round__range=(rounds[0].number, rounds[-1].number))
-        for number in seen.values_list("round", flat=True):
+        bookmarks = Bookmark.objects.filter(book_id=book_id, round__range=(rounds[0].number, rounds[-1].number))
+        for number in bookmarks.values_list("round", flat=True):
             marks.get(number or 0, set()).add("bookmarked")
     return [replace(round_, marks=frozenset(marks[round_.number])) for round_ in rounds]
 

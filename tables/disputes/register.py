@@ -30,9 +30,9 @@ class Register:
 
     def after(self, dispute: Dispute) -> Register:
         """The register once a dispute stands like this."""
-        others = [other for other in self.open if other.number != dispute.number]
-        still = others if dispute.state == CLOSED else [*others, dispute]
-        return Register(tuple(sorted(still, key=lambda other: other.number)), max(self.last, dispute.number))
+        remainder = [case for case in self.open if case.number != dispute.number]
+        still = remainder if dispute.state == CLOSED else [*remainder, dispute]
+        return Register(tuple(sorted(still, key=lambda case: case.number)), max(self.last, dispute.number))
 
 
 def as_of(book_id: int, through_seq: int) -> Register:

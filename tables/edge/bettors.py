@@ -54,7 +54,7 @@ def deal(decks: int, seats: int, seed: int, cut: float = 0.2) -> Shoe:
     """A shoe, by the engine, from its shuffle to its cut card. Every seat plays the best play of a full shoe."""
     chance = random.Random(f"{decks} {seats} {cut} {seed}")  # noqa: S311 -- a simulation, by seed
     rules = Rules(decks=decks, reshuffle_at=cut)
-    order = [rank for rank, held in zip(RANKS, shoe(decks), strict=True) for _ in range(held)]
+    order = [rank for rank, copies in zip(RANKS, shoe(decks), strict=True) for _ in range(copies)]
     chance.shuffle(order)
     order = order[rules.burn :]
     dealt, edges, unseen, results = NOTHING, [], [], []
@@ -91,8 +91,10 @@ def _answer(prompt: object, state: State, rules: Rules, order: list[int], chance
         stack = state.stacks[state.seats.index(prompt.seat)]
         return Choose(prompt.seat, chart(rules.decks).choice(stack, state.dealer).best)
     assert isinstance(prompt, AskShuffle)  # noqa: S101 -- nothing else is asked once bets are closed
-    held = [*state.dealer, *(rank for index in state.order for rank in state.stacks[index])]
-    cards = [rank for rank, full in zip(RANKS, shoe(rules.decks), strict=True) for _ in range(full - held.count(rank))]
+    cards_out = [*state.dealer, *(rank for index in state.order for rank in state.stacks[index])]
+    cards = [
+        rank for rank, full in zip(RANKS, shoe(rules.decks), strict=True) for _ in range(full - cards_out.count(rank))
+    ]
     chance.shuffle(cards)
     order[:] = cards[rules.burn :]
     return Shuffle()
@@ -129,13 +131,13 @@ def deal_wagers(name: str, rules: Any, seed: int) -> Wagers:
     courses: dict[str, list[tuple[float, Composition]]] = {wager: [] for wager in wagers}
     nets: dict[str, list[int]] = {wager: [] for wager in wagers}
     while len(order) > game.at_cut(rules):
-        unseen = tuple(held - out for held, out in zip(full, gone, strict=True))
+        unseen = tuple(copies - out for copies, out in zip(full, gone, strict=True))
         for wager, edge_now in values.edges(rules, unseen).items():
             courses[wager].append((edge_now.house, unseen))
         ends = _ends(game, rules, gone, order)
         for wager in wagers:
             nets[wager].append(ends[wager])
-        gone = tuple(held - left for held, left in zip(full, pack.count(order), strict=True))
+        gone = tuple(copies - undealt for copies, undealt in zip(full, pack.count(order), strict=True))
     sticks = yardsticks(name, rules, pack, game.decks(rules))
     return Wagers(
         {wager: _course(course, sticks[wager]) for wager, course in courses.items()},
@@ -295,7 +297,9 @@ def check_wager(shoes: Sequence[Wagers], wager: str, *, permutations: int, seed:
         for sample in shoes:
             course, nets = sample.courses[wager], sample.nets[wager]
             bets = list(bettor(course.edges, nets, full, chance))
-            results = [10 * net + bet * other for net, bet, other in zip(sample.nets[main], bets, nets, strict=True)]
+            results = [
+                10 * net + bet * side_net for net, bet, side_net in zip(sample.nets[main], bets, nets, strict=True)
+            ]
             played = Played(tuple(results), tuple(10 + bet for bet in bets), nets)
             test = follow_wager(course, bets, played, seed=chance.getrandbits(32), permutations=permutations)
             tests += [(test.as_much, test.of)] if test else []

@@ -85,12 +85,12 @@ def of_tables(tables: Sequence[Table]) -> list[Worths]:
     return of([(table.game, rules_of(table)) for table in tables])
 
 
-def of(asked: Sequence[tuple[str, Any]]) -> list[Worths]:
+def of(games: Sequence[tuple[str, Any]]) -> list[Worths]:
     """Of games, each with its rules."""
-    keys = [key_of(game, rules) if game in KEPT else None for game, rules in asked]
+    keys = [key_of(game, rules) if game in KEPT else None for game, rules in games]
     rows = _rows({key for key in keys if key})
     return [
-        _worths(game, rules, rows.get(key) if key else None) for (game, rules), key in zip(asked, keys, strict=True)
+        _worths(game, rules, rows.get(key) if key else None) for (game, rules), key in zip(games, keys, strict=True)
     ]
 
 
@@ -105,11 +105,11 @@ def _that_matter(rules: Any) -> Any:
 
 def _rows(keys: Iterable[Key]) -> dict[Key, KeptSheet]:
     """Those that are kept by today's methods."""
-    asked = list(keys)
-    if not asked:
+    pairs = list(keys)
+    if not pairs:
         return {}
     rows = KeptSheet.objects.filter(
-        game__in=[game for game, _ in asked], options_digest__in=[digest for _, digest in asked]
+        game__in=[game for game, _ in pairs], options_digest__in=[digest for _, digest in pairs]
     )
     return {(row.game, row.options_digest): row for row in rows if row.method == KEPT.get(row.game)}
 
@@ -145,12 +145,12 @@ def value_games() -> int:
 
 def missing() -> list[tuple[str, Any]]:
     """Games with the rules that tables have, of which no row is kept."""
-    asked = {}
+    games = {}
     for table in Table.objects.filter(game__in=list(KEPT)).order_by("pk"):
         rules = rules_of(table)
-        asked[key_of(table.game, rules)] = (table.game, _that_matter(rules))
-    kept = _rows(asked)
-    return [game_and_rules for key, game_and_rules in asked.items() if key not in kept]
+        games[key_of(table.game, rules)] = (table.game, _that_matter(rules))
+    rows = _rows(games)
+    return [game_and_rules for key, game_and_rules in games.items() if key not in rows]
 
 
 def _value(game: str, rules: Any) -> None:
@@ -158,8 +158,8 @@ def _value(game: str, rules: Any) -> None:
     with runs.alone(f"value {game} {key_of(game, rules)[1]}") as first:
         if not first or key_of(game, rules) in _rows([key_of(game, rules)]):
             return
-        sheet, both = providers.full_shoe(game, rules), providers.covariances(game, rules)
-        if sheet is None or both is None:
+        sheet, covariances = providers.full_shoe(game, rules), providers.covariances(game, rules)
+        if sheet is None or covariances is None:
             return
         row = KeptSheet(
             game=game,
@@ -167,6 +167,6 @@ def _value(game: str, rules: Any) -> None:
             method=KEPT[game],
             options=msgspec.to_builtins(rules),
             wagers={wager: worth.facts() for wager, worth in sheet.wagers.items()},
-            covariances=together.rows(both),
+            covariances=together.rows(covariances),
         )
         KeptSheet.objects.bulk_create([row], ignore_conflicts=True)

@@ -149,18 +149,18 @@ def _side(settings: Settings, rounds: Sequence[Bets], pace: Fraction, worths: Wo
 def _held(bets: Bets, limits: Limits) -> Iterator[tuple[str, Fraction]]:
     """A round's bets as they would have been: none under its minimum or over its maximum, each seat within its own, and
     all together within the table's exposure."""
-    held = {
+    cents_by_bet = {
         place: Fraction(min(max(cents, limits.least(place[1], place[0])), limits.of(place[1])[1]))
         for place, cents in bets.items()
     }
-    for seat in {seat for seat, _ in held}:
-        total = sum(cents for place, cents in held.items() if place[0] == seat)
+    for seat in {seat for seat, _ in cents_by_bet}:
+        total = sum(cents for place, cents in cents_by_bet.items() if place[0] == seat)
         most = limits.room_of(0)
         if total > most:
-            held |= {place: cents * most / total for place, cents in held.items() if place[0] == seat}
-    total, cap = sum(held.values(), Fraction(0)), limits.cap_cents
+            cents_by_bet |= {place: cents * most / total for place, cents in cents_by_bet.items() if place[0] == seat}
+    total, cap = sum(cents_by_bet.values(), Fraction(0)), limits.cap_cents
     share = Fraction(cap) / total if cap is not None and total > cap else Fraction(1)
-    return ((wager, cents * share) for (_, wager), cents in held.items())
+    return ((wager, cents * share) for (_, wager), cents in cents_by_bet.items())
 
 
 def exposure(settings: Settings) -> int:

@@ -116,19 +116,19 @@ def _seat_of(action: object) -> int | None:
 
 def _rulings(round_: Past, dispute: Dispute, moment: Play, values: Arbiter) -> tuple[Ruling, ...]:
     """In the order in which they are thought of: as it stands, back, and those about money once the round is over."""
-    stands = values.midround(round_.round.state)
-    back, bets = values.midround(_state_before(round_, moment)), _bets(round_.round, stands)
+    worths = values.midround(round_.round.state)
+    back, bets = values.midround(_state_before(round_, moment)), _bets(round_.round, worths)
     rulings = [
-        _ruling("stands", RULINGS["stands"] if round_.over else "Play goes on", bets, stands, exact=round_.over),
+        _ruling("stands", RULINGS["stands"] if round_.over else "Play goes on", bets, worths, exact=round_.over),
         _ruling("back", f"Back to before entry {moment.seq}, and on from there", bets, back, exact=False),
     ]
     if not round_.over:
         return tuple(rulings)
     for name, sign in (("player", 1), ("house", -1)):
-        if dispute.seat in stands and dispute.claim_cents:
-            outcome = {**stands, dispute.seat: stands[dispute.seat] + sign * dispute.claim_cents}
+        if dispute.seat in worths and dispute.claim_cents:
+            outcome = {**worths, dispute.seat: worths[dispute.seat] + sign * dispute.claim_cents}
             rulings.append(_ruling(name, f"{RULINGS[name]}, by what is at stake", bets, outcome, exact=True))
-    rulings.append(_ruling("void", RULINGS["void"], bets, dict.fromkeys(stands, 0.0), exact=True))
+    rulings.append(_ruling("void", RULINGS["void"], bets, dict.fromkeys(worths, 0.0), exact=True))
     return tuple(rulings)
 
 
@@ -141,7 +141,7 @@ def _bets(current: Round, seats: Cents) -> dict[int, int]:
     placed: dict[tuple[int, str], int] = {}
     for entry in current.plays:
         placed |= {(bet.seat, bet.wager): bet.amount_cents for bet in entry.actions if isinstance(bet, Bet)}
-    return {seat: sum(cents for (other, _), cents in placed.items() if other == seat) for seat in seats}
+    return {seat: sum(cents for (bettor, _), cents in placed.items() if bettor == seat) for seat in seats}
 
 
 def _state_before(round_: Past, moment: Play) -> Any:

@@ -82,9 +82,9 @@ class Wanted:
     tables: frozenset[int] = field(default_factory=frozenset)
     """By the tables' numbers. What is about no table is then left out."""
 
-    def takes(self, told: Told, table: TableName | None) -> bool:
+    def takes(self, story: Told, table: TableName | None) -> bool:
         """Whether an event is among them."""
-        if self.types and told.type not in self.types:
+        if self.types and story.type not in self.types:
             return False
         return not self.tables or (table is not None and table.id in self.tables)
 
@@ -109,8 +109,10 @@ def place_of(cursor: str) -> int:
     except (ValueError, binascii.Error, UnicodeError):
         match = None
     if match is None:
-        says = "This is no cursor of the feed: send one as an earlier answer had it, or none to begin with the first."
-        raise Refused("bad_cursor", says, 400)
+        sentence = (
+            "This is no cursor of the feed: send one as an earlier answer had it, or none to begin with the first."
+        )
+        raise Refused("bad_cursor", sentence, 400)
     return int(match[1])
 
 
@@ -118,8 +120,8 @@ def types_of(names: str) -> frozenset[str]:
     """Types as an address names them, with commas between them. Raises Refused."""
     types = frozenset(name.strip() for name in names.split(",") if name.strip())
     if unknown := sorted(types - FORMS.keys()):
-        says = f"There is no event {', '.join(unknown)[:80]}. There are: {', '.join(sorted(FORMS))}."
-        raise Refused("unknown_kind", says, 400)
+        sentence = f"There is no event {', '.join(unknown)[:80]}. There are: {', '.join(sorted(FORMS))}."
+        raise Refused("unknown_kind", sentence, 400)
     return types
 
 
@@ -132,18 +134,18 @@ def as_json(events: Sequence[Envelope]) -> list[dict[str, Any]]:
 # --- Reading ---------------------------------------------------------------------------------------------------
 
 
-def read(after: int, *, limit: int = 100, wanted: Wanted | None = None) -> Feed:
+def read(after: int, *, limit: int = 100, filters: Wanted | None = None) -> Feed:
     """The events after a place. What was committed before this was asked for is among them, now or on a later page."""
     order.extend()
-    return told(after, limit=limit, wanted=wanted or Wanted())
+    return told(after, limit=limit, filters=filters or Wanted())
 
 
-def told(after: int, *, limit: int, wanted: Wanted, looked_at: int = LOOKED_AT) -> Feed:
+def told(after: int, *, limit: int, filters: Wanted, looked_at: int = LOOKED_AT) -> Feed:
     """The same of what stands in the feed already."""
     spots = order.spots(after, looked_at)
     tables = {table.name: table for table in _tables()}
-    other = _of_others(wanted, tables)
-    places = [(spot.book_id, spot.seq) for spot in spots if spot.book_id not in other]
+    other_books = _of_others(filters, tables)
+    places = [(spot.book_id, spot.seq) for spot in spots if spot.book_id not in other_books]
     entries = {(entry.book_id, entry.seq): entry for entry in log.picked(places)}
     stories = {place: event for place, entry in entries.items() if (event := _read(entry)) is not None}
     pasts = _pasts([(entries[place], event) for place, event in stories.items()])
@@ -154,7 +156,7 @@ def told(after: int, *, limit: int, wanted: Wanted, looked_at: int = LOOKED_AT) 
             break
         place = spot.through
         key = (spot.book_id, spot.seq)
-        if key in stories and (envelope := _envelope(spot, entries[key], stories[key], pasts, tables, wanted)):
+        if key in stories and (envelope := _envelope(spot, entries[key], stories[key], pasts, tables, filters)):
             events.append(envelope)
     return Feed(tuple(events), cursor_of(place), more=bool(spots) and place < order.end())
 
@@ -170,9 +172,9 @@ def _tables() -> list[_Table]:
     return [_Table(*row) for row in Table.objects.values_list("pk", "name", "book_id")]
 
 
-def _of_others(wanted: Wanted, tables: Mapping[str, _Table]) -> Collection[int]:
+def _of_others(filters: Wanted, tables: Mapping[str, _Table]) -> Collection[int]:
     """The books in which nothing wanted stands. The house's may tell of any table."""
-    return {table.book_id for table in tables.values() if wanted.tables and table.id not in wanted.tables}
+    return {table.book_id for table in tables.values() if filters.tables and table.id not in filters.tables}
 
 
 def _read(entry: Entry) -> Event | None:
@@ -195,7 +197,7 @@ def _envelope(
     event: Event,
     pasts: Mapping[tuple[int, int | None], Sequence[Entry]],
     tables: Mapping[str, _Table],
-    wanted: Wanted,
+    filters: Wanted,
 ) -> Envelope | None:
     past = [earlier for earlier in pasts.get((entry.book_id, entry.round), ()) if earlier.seq <= entry.seq]
     story = tell(entry, event, past)
@@ -203,7 +205,7 @@ def _envelope(
         return None
     about = tables.get(story.about or entry.book)
     table = TableName(about.id, about.name) if about is not None else None
-    if not wanted.takes(story, table):
+    if not filters.takes(story, table):
         return None
     return Envelope(
         id=f"{spot.book_id}-{spot.seq}",

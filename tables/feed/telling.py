@@ -61,9 +61,9 @@ def tells(*kinds: type[Event]) -> Callable[[T], T]:
     return listed
 
 
-def silent(why: str, *kinds: type[Event]) -> None:
+def silent(reason: str, *kinds: type[Event]) -> None:
     """Say of these kinds of entry why they have no event."""
-    SILENT.update(dict.fromkeys(kinds, why))
+    SILENT.update(dict.fromkeys(kinds, reason))
 
 
 def tell(entry: Entry, event: Event, past: Past) -> Told | None:

@@ -93,12 +93,12 @@ def dealt_part(game: Game[Any, Any], rules: Any) -> str:
 
 def behind_cut(game: Game[Any, Any], rules: Any, text: str) -> dict[str, float]:
     """The option by which so much of a shoe is dealt; nothing where that is as it was. Raises Spelling."""
-    held, typed = dealt_part(game, rules), text.strip().removesuffix("%").strip().replace(",", ".")
-    if typed == held:
+    present, typed = dealt_part(game, rules), text.strip().removesuffix("%").strip().replace(",", ".")
+    if typed == present:
         return {}
     if not hasattr(rules, CUT_PART):
-        right = f"{held} % by its rules" if held else "no cut card in it"
-        raise Spelling(f"{game.title} has {right}, and nothing to choose: leave {held or 'it empty'}.")
+        right = f"{present} % by its rules" if present else "no cut card in it"
+        raise Spelling(f"{game.title} has {right}, and nothing to choose: leave {present or 'it empty'}.")
     try:
         part = Decimal(typed)
     except InvalidOperation:
@@ -113,11 +113,11 @@ def behind_cut(game: Game[Any, Any], rules: Any, text: str) -> dict[str, float]:
 
 def options_in_words(game: str, options: Mapping[str, Any]) -> str:
     """A game's plain options: decks: 8; spread: tie, player pair."""
-    shown = (f"{_name(name)}: {_said(options[name])}" for name in _readers(game) if name in options)
-    return "; ".join(shown)
+    parts = (f"{_name(name)}: {_said(options[name])}" for name in _readers(game) if name in options)
+    return "; ".join(parts)
 
 
-def options(game: str, held: Mapping[str, Any], text: str) -> dict[str, Any]:
+def options(game: str, present: Mapping[str, Any], text: str) -> dict[str, Any]:
     """Those that are named, read; the others stay as they are. Raises Spelling."""
     readers, read = _readers(game), dict[str, Any]()
     for part in filter(None, (part.strip() for part in text.split(";"))):
@@ -125,7 +125,7 @@ def options(game: str, held: Mapping[str, Any], text: str) -> dict[str, Any]:
         name = title.strip().lower().replace(" ", "_")
         if not colon or name not in readers:
             names = ", ".join(map(_name, readers)) or "none"
-            example = options_in_words(game, held) or "nothing"
+            example = options_in_words(game, present) or "nothing"
             raise Spelling(
                 f"{part[:40]!r} is no option of {GAMES[game].title}. There is {names}; write them as {example}."
             )
@@ -135,7 +135,7 @@ def options(game: str, held: Mapping[str, Any], text: str) -> dict[str, Any]:
             read[name] = readers[name](value.strip())
         except ValueError as wrong:
             raise Spelling(f"{_name(name)}: {value.strip()[:40]!r} is none of it. {wrong}") from None
-    return {name: value for name, value in read.items() if value != held.get(name)}
+    return {name: value for name, value in read.items() if value != present.get(name)}
 
 
 def _name(option: str) -> str:

@@ -60,10 +60,10 @@ def faults(name: str, manufacturer: str, year: int, values: Sequence[int]) -> Fa
         sentences["name"] = f"There is a series {name} already."
     if not FIRST_YEAR <= year <= 9999:
         sentences["year"] = f"The year is one from {FIRST_YEAR} on, of four digits."
-    there = set(Denomination.objects.filter(retired_at=None).values_list("value_cents", flat=True))
+    kinds = set(Denomination.objects.filter(retired_at=None).values_list("value_cents", flat=True))
     if not values:
         sentences["values"] = "A series has one kind of chip at least."
-    elif missing := sorted(set(values) - there):
+    elif missing := sorted(set(values) - kinds):
         sentences["values"] = f"There is no chip worth {', '.join(map(money, missing))}: add the kind first."
     return sentences
 
@@ -86,13 +86,15 @@ def refuse_unless(series: ChipSeries, state: str, today: date) -> None:
     """Raises Refused unless a series is "in use", or "expired": its last day has passed."""
     last_day = last_day_of(series)
     if state == "in use" and last_day is not None:
-        says = f"The series {series} is retired: its chips are redeemed up to {last_day:%-d %B %Y}, and not given out."
-        raise Refused("series_retired", says, 409)
+        sentence = (
+            f"The series {series} is retired: its chips are redeemed up to {last_day:%-d %B %Y}, and not given out."
+        )
+        raise Refused("series_retired", sentence, 409)
     if state == "expired" and last_day is None:
         raise Refused("series_in_use", f"The series {series} is in use: retire it first.", 409)
     if state == "expired" and last_day is not None and today <= last_day:
-        says = f"Chips of the series {series} are redeemed up to {last_day:%-d %B %Y}: wait until that day is over."
-        raise Refused("series_in_use", says, 409)
+        sentence = f"Chips of the series {series} are redeemed up to {last_day:%-d %B %Y}: wait until that day is over."
+        raise Refused("series_in_use", sentence, 409)
 
 
 def refuse_expired(name: str, today: date) -> None:
@@ -100,9 +102,9 @@ def refuse_expired(name: str, today: date) -> None:
     series = named(name)
     last_day = last_day_of(series)
     if last_day is not None and today > last_day:
-        says = f"Chips of the series {series} were redeemed up to {last_day:%-d %B %Y}: they are not any more."
+        sentence = f"Chips of the series {series} were redeemed up to {last_day:%-d %B %Y}: they are not any more."
         then = "Hand them back, and show the announcement; a claim is for the cage manager."
-        raise Refused("series_expired", f"{says} {then}", 409)
+        raise Refused("series_expired", f"{sentence} {then}", 409)
 
 
 NO_SERIES: Final = "none"
@@ -174,8 +176,8 @@ def at_the_counter(
             raise Refused("unknown_chip_series", f"Chips of {money(value)} are of {names}, not of {name[:60]}.", 422)
         if not name and (len(kind.live) > 1 if is_sale else kind.are_asked_for):
             names = " or ".join(kind.live if is_sale else kind.names)
-            says = f"Chips of {money(value)} are of the series {names}: look at them, and say which."
-            raise Refused("series_needed", f"{says} Those of two series pass the counter one after the other.", 422)
+            sentence = f"Chips of {money(value)} are of the series {names}: look at them, and say which."
+            raise Refused("series_needed", f"{sentence} Those of two series pass the counter one after the other.", 422)
         if name:
             pairs.append((value, name))
     for name in dict.fromkeys(name for _, name in pairs):
@@ -189,7 +191,7 @@ def at_the_counter(
 def retired_values() -> dict[int, str]:
     """The kinds that come into play no more, by what they are worth, and why in a sentence: the kind is retired, or
     every series that has it."""
-    why = {
+    reasons = {
         chip.value_cents: f"Chips of {money(chip.value_cents)} are retired: they are taken in, and not given out."
         for chip in Denomination.objects.exclude(retired_at=None)
     }
@@ -200,8 +202,8 @@ def retired_values() -> dict[int, str]:
             in_use.update(series.values)
         else:
             retired |= dict.fromkeys(series.values, series.name)
-    for value in retired.keys() - in_use - why.keys():
-        why[value] = (
+    for value in retired.keys() - in_use - reasons.keys():
+        reasons[value] = (
             f"Chips of {money(value)} are of the retired series {retired[value]}: they are taken in, and not given out."
         )
-    return why
+    return reasons

@@ -79,9 +79,9 @@ def _looser(table: Table, values: Mapping[str, Value]) -> dict[str, str]:
         return {"values": "Fill in one limit at least."}
     sentences: dict[str, str] = {}
     for name, value in values.items():
-        held = present.get(name)
+        limit = present.get(name)
         if isinstance(value, tuple) and name in _wagers(table):
-            most = held[1] if isinstance(held, tuple) else table.max_cents
+            most = limit[1] if isinstance(limit, tuple) else table.max_cents
             if value[1] > most:
                 sentences[name] = (
                     f"The most on {called(name)} is {money(most)}: in an emergency it is lowered, and raised by a plan."
@@ -89,9 +89,9 @@ def _looser(table: Table, values: Mapping[str, Value]) -> dict[str, str]:
         elif name not in AMOUNTS or not isinstance(value, int):
             changed = ", ".join([*AMOUNTS.values(), *map(called, _wagers(table))])
             sentences[name] = f"In an emergency these are changed: {changed}."
-        elif name != "min_cents" and isinstance(held, int) and value > held:
+        elif name != "min_cents" and isinstance(limit, int) and value > limit:
             sentences[name] = (
-                f"The {called(name)} is {money(held)}: in an emergency it is lowered, and raised by a plan."
+                f"The {called(name)} is {money(limit)}: in an emergency it is lowered, and raised by a plan."
             )
     return sentences
 

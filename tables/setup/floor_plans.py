@@ -51,11 +51,11 @@ def _spot(place: Collection[int]) -> Spot:
     return left, top
 
 
-def _free(taken: Collection[Spot]) -> Iterator[Spot]:
-    taken = list(taken)
+def _free(spots: Collection[Spot]) -> Iterator[Spot]:
+    spots = list(spots)
     for top in count(0, TABLE_HIGH + 1):
         for left in range(0, WIDE - TABLE_WIDE + 1, TABLE_WIDE + 1):
-            if not any(_overlap((left, top), other) for other in taken):
+            if not any(_overlap((left, top), spot) for spot in spots):
                 yield left, top
 
 
@@ -69,21 +69,21 @@ def most_high(tables: int) -> int:
     return max(HIGH, tables * (TABLE_HIGH + 1))
 
 
-def _overlap(one: Spot, other: Spot) -> bool:
-    return abs(one[0] - other[0]) < TABLE_WIDE and abs(one[1] - other[1]) < TABLE_HIGH
+def _overlap(spot: Spot, neighbour: Spot) -> bool:
+    return abs(spot[0] - neighbour[0]) < TABLE_WIDE and abs(spot[1] - neighbour[1]) < TABLE_HIGH
 
 
-def draw(event: FloorPlanDrawn, *, seen: int, by: Staff) -> FloorPlan:
-    """Arrange the tables of a pit. ``seen``: the entry of the plan that whoever draws looked at, 0 for none. Raises
-    Refused."""
+def draw(event: FloorPlanDrawn, *, basis_seq: int, by: Staff) -> FloorPlan:
+    """Arrange the tables of a pit. ``basis_seq``: the entry of the plan that whoever draws looked at, 0 for none.
+    Raises Refused."""
     if not by.has_perm("tables.add_pitsection"):
         raise Refused("not_permitted", "Only an operator arranges the tables of a pit.", 403)
     with transaction.atomic():
         head = house.lock()
         standing = newest(event.pit)
-        if standing is not None and standing.seq != seen:
-            says = f"{standing.by} drew {event.pit} meanwhile. Yours is still here: save again to keep it."
-            raise Refused("changed_meanwhile", says, 409, seen=standing.seq)
+        if standing is not None and standing.seq != basis_seq:
+            sentence = f"{standing.by} drew {event.pit} meanwhile. Yours is still here: save again to keep it."
+            raise Refused("changed_meanwhile", sentence, 409, seen=standing.seq)
         if sentences := faults(event):
             raise Refused("bad_plan", " ".join(sentences.values()), 422, fields=sentences)
         entry = log.append(head, Draft.of(event, by.signature))
@@ -113,8 +113,8 @@ def _spot_faults(event: FloorPlanDrawn) -> Faults:
             return {"spots": f"{name} stands off the plan: 0 to {right} from the left, 0 to {bottom} from the top."}
     placed = list(event.spots.items())
     for number, (name, spot) in enumerate(placed):
-        if other := next((other for other, place in placed[:number] if _overlap(spot, place)), ""):
-            return {"spots": f"{name} stands upon {other}: move one of them."}
+        if neighbour := next((neighbour for neighbour, place in placed[:number] if _overlap(spot, place)), ""):
+            return {"spots": f"{name} stands upon {neighbour}: move one of them."}
     return {}
 
 

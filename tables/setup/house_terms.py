@@ -68,10 +68,10 @@ def went_by(name: str, entry: Chained, fits: Callable[[Any], bool]) -> bool:
     return _went_by(kept(), name, entry.at, fits) or _went_by(changes(), name, entry.at, fits)
 
 
-def _went_by(held: Sequence[Change], name: str, moment: datetime, fits: Callable[[Any], bool]) -> bool:
-    near = [change for change in held if name in change.values and abs(change.effective - moment) < SLACK]
+def _went_by(changes: Sequence[Change], name: str, moment: datetime, fits: Callable[[Any], bool]) -> bool:
+    near = [change for change in changes if name in change.values and abs(change.effective - moment) < SLACK]
     values = [house_terms.read(TERMS[name], change.values[name]) for change in near]
-    values += [house_terms.in_force(held, then)[name] for then in (moment - SLACK, moment)]
+    values += [house_terms.in_force(changes, then)[name] for then in (moment - SLACK, moment)]
     return any(fits(value) for value in values)
 
 

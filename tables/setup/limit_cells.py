@@ -75,13 +75,13 @@ class Row:
 
     def planned(self, column: str) -> str:
         """Why a limit is what it is, or is to be another, where a plan sets it; empty where the table's own holds."""
-        says = []
+        parts = []
         for name, layer in self.limits.outcome.layers.items():
             if _column_of(name) == column and layer.plan is not None:
                 wager = f"{name.removeprefix(WAGER)}: " if name.startswith(WAGER) else ""
                 waits = ", and does not hold yet" if name in self.limits.differs else ""
-                says.append(f"{wager}{_said_limit(layer.value)} by {layer.why}{waits}")
-        return "; ".join(says)
+                parts.append(f"{wager}{_said_limit(layer.value)} by {layer.why}{waits}")
+        return "; ".join(parts)
 
     def differs(self, column: str) -> bool:
         """Whether what the next round is opened under is not what the plans say."""
@@ -194,8 +194,8 @@ Typed = Mapping[str, Texts]
 """What was typed, by table and column."""
 
 
-def preview(typed: Typed, seen: Typed, holds: Holds = Holds()) -> Preview:
-    """What typed cells would change, and what is wrong with them. ``seen``: what stood there when somebody looked."""
+def preview(typed: Typed, basis: Typed, start: Holds = Holds()) -> Preview:
+    """What typed cells would change, and what is wrong with them. ``basis``: what stood there when somebody looked."""
     tables = list(Table.objects.filter(name__in=typed, retired_at=None).select_related("book"))
     lines = {row.name: row for row in rows(tables)}
     standings = standing.at_all([standing.head_of(table) for table in tables])
@@ -205,7 +205,7 @@ def preview(typed: Typed, seen: Typed, holds: Holds = Holds()) -> Preview:
         if name in lines:
             row = lines[name]
             state = standings[row.table.book_id]
-            of_table, wrong = _judged(row, typed[name], seen.get(name, {}), holds, state)
+            of_table, wrong = _judged(row, typed[name], basis.get(name, {}), start, state)
             changes += of_table
             faults |= wrong
         else:
@@ -213,17 +213,19 @@ def preview(typed: Typed, seen: Typed, holds: Holds = Holds()) -> Preview:
     return Preview(changes, faults)
 
 
-def _judged(row: Row, typed: Texts, seen: Texts, holds: Holds, state: Standing) -> tuple[list[Change], dict[Cell, str]]:
+def _judged(
+    row: Row, typed: Texts, basis: Texts, start: Holds, state: Standing
+) -> tuple[list[Change], dict[Cell, str]]:
     values, faults = _read_all(row, typed)
     changes: list[Change] = []
     for column, value in values.items():
-        if _same(row, column, value, row.texts[column]) or _same(row, column, value, seen.get(column)):
+        if _same(row, column, value, row.texts[column]) or _same(row, column, value, basis.get(column)):
             continue  # as it stands; or nothing that was typed, though somebody else changed it meanwhile
         cell = Cell(row.name, column)
-        if says := _meanwhile(row, column, seen) or _by_a_plan(row, column):
-            faults[cell] = says
+        if sentence := _meanwhile(row, column, basis) or _by_a_plan(row, column):
+            faults[cell] = sentence
         after = _text(row, column, value)
-        changes.append(Change(cell, row.texts[column], after, value, _holds(row, column, holds)))
+        changes.append(Change(cell, row.texts[column], after, value, _holds(row, column, start)))
     if changes and not faults:
         faults |= _settings_faults(row, changes, state)
     return changes if faults else [replace(change, takes_two=_takes_two(row, changes)) for change in changes], faults
@@ -251,23 +253,23 @@ def _same(row: Row, column: str, value: Any, text: str | None) -> bool:
         return False
 
 
-def _meanwhile(row: Row, column: str, seen: Texts) -> str:
-    if column not in seen or seen[column] == row.texts[column]:
+def _meanwhile(row: Row, column: str, basis: Texts) -> str:
+    if column not in basis or basis[column] == row.texts[column]:
         return ""
-    stands, was = row.texts[column] or "empty", seen[column] or "empty"
-    return f"Somebody changed it meanwhile, from {was} to {stands}. Keep theirs, or type yours again."
+    present, earlier = row.texts[column] or "empty", basis[column] or "empty"
+    return f"Somebody changed it meanwhile, from {earlier} to {present}. Keep theirs, or type yours again."
 
 
 def _by_a_plan(row: Row, column: str) -> str:
     """A plan would set it back: what a plan sets is changed in the plan."""
-    says = row.planned(column)
-    return f"It is {says}: change the plan, or set one for this table." if says else ""
+    cause = row.planned(column)
+    return f"It is {cause}: change the plan, or set one for this table." if cause else ""
 
 
-def _holds(row: Row, column: str, holds: Holds) -> Holds:
+def _holds(row: Row, column: str, start: Holds) -> Holds:
     """A shoe that is dealt from keeps what it began with; where no shoe is dealt there is none to wait for."""
     has_shoe = not kind_of(GAMES[row.table.game]).is_by_count
-    return replace(holds, takes="shoe") if column in OF_THE_SHOE and has_shoe else holds
+    return replace(start, takes="shoe") if column in OF_THE_SHOE and has_shoe else start
 
 
 def _parts(changes: Sequence[Change]) -> dict[Holds, list[Change]]:
@@ -287,30 +289,30 @@ def _settings(table: Table, changes: Sequence[Change]) -> dict[str, Any]:
 
 def _settings_faults(row: Row, changes: Sequence[Change], state: Standing) -> dict[Cell, str]:
     faults: dict[Cell, str] = {}
-    for holds, part in _parts(changes).items():
-        if holds.takes == "shoe" and kind_of(GAMES[row.table.game]).is_by_count:
-            says = f"No shoe is dealt at {row.name}: let it hold from the next round, or from a moment."
-            return {change.cell: says for change in part}
+    for start, part in _parts(changes).items():
+        if start.takes == "shoe" and kind_of(GAMES[row.table.game]).is_by_count:
+            sentence = f"No shoe is dealt at {row.name}: let it hold from the next round, or from a moment."
+            return {change.cell: sentence for change in part}
         sentences = table_settings.change_faults(
-            row.table, _settings(row.table, part), Standing() if holds.is_later else state
+            row.table, _settings(row.table, part), Standing() if start.is_later else state
         )
         columns = [change.cell.column for change in part]
-        for name, says in sentences.items():
-            faults[Cell(row.name, name if name in columns else columns[0])] = says
+        for name, sentence in sentences.items():
+            faults[Cell(row.name, name if name in columns else columns[0])] = sentence
     return faults
 
 
 def _takes_two(row: Row, changes: Sequence[Change]) -> bool:
-    drafts = [_draft(row.table, holds, _settings(row.table, part)) for holds, part in _parts(changes).items()]
+    drafts = [_draft(row.table, start, _settings(row.table, part)) for start, part in _parts(changes).items()]
     return any(draft is not None and proposals.takes_two(draft, timezone.now()) for draft in drafts)
 
 
-def _draft(table: Table, holds: Holds, settings: Mapping[str, Any]) -> Draft | None:
+def _draft(table: Table, start: Holds, settings: Mapping[str, Any]) -> Draft | None:
     """A part of a table's changes as it is proposed or decided; None for what one person does at once."""
-    if holds.takes == "shoe":
-        return replace(table_settings.draft_for_the_shoe(table, settings), effective=holds.effective)
-    if holds.effective:
-        return replace(table_settings.draft_for_later(table, settings), effective=holds.effective)
+    if start.takes == "shoe":
+        return replace(table_settings.draft_for_the_shoe(table, settings), effective=start.effective)
+    if start.effective:
+        return replace(table_settings.draft_for_later(table, settings), effective=start.effective)
     return table_settings.draft_of_change(table, settings)
 
 
@@ -338,42 +340,42 @@ class Saved(NamedTuple):
     """What waits: for a second person, for its moment, for a shoe."""
 
 
-def save(typed: Typed, seen: Typed, holds: Holds, *, digest: str, why: str, by: Staff) -> Saved:
+def save(typed: Typed, basis: Typed, start: Holds, *, digest: str, reason: str, by: Staff) -> Saved:
     """Do exactly what was shown, all or nothing. Raises Refused; with the faults of cells where something moved on."""
     if not by.has_perm("tables.change_table"):
         raise Refused("not_permitted", "Only an operator sets the limits of tables.", 403)
     with transaction.atomic():
         house.lock()  # every change of settings takes it first: nothing that was judged moves before it is written
-        shown = preview(typed, seen, holds)
-        if shown.faults:
+        edit = preview(typed, basis, start)
+        if edit.faults:
             raise Refused("cells_wrong", "Nothing was saved: look at the cells that are marked.", 409)
-        if shown.digest != digest:
+        if edit.digest != digest:
             raise Refused("not_as_shown", "Nothing was saved: what it would change is not what you were shown.", 409)
-        if not shown.changes:
+        if not edit.changes:
             raise Refused("nothing_changes", "Nothing would be changed by that.", 422)
-        saved = _written(shown, why, by)
+        saved = _written(edit, reason, by)
     for table in {proposal.about for proposal in saved.proposals if proposal.waits_for_shoe}:
         proposals.with_the_shoe(table)  # it may be over already
     return saved
 
 
-def _written(shown: Preview, why: str, by: Staff) -> Saved:
+def _written(edit: Preview, reason: str, by: Staff) -> Saved:
     by_table: dict[str, list[Change]] = {}
-    for change in shown.changes:
+    for change in edit.changes:
         by_table.setdefault(change.cell.table, []).append(change)
     tables = {table.name: table for table in Table.objects.filter(name__in=by_table).order_by("pk")}
     saved: set[str] = set()
     waiting: list[Proposal] = []
     for name, table in tables.items():  # by their keys, so two saves lock books in one order
-        for holds, part in _parts(by_table[name]).items():
+        for start, part in _parts(by_table[name]).items():
             settings = _settings(table, part)
             try:
-                draft = _draft(table, holds, settings)
+                draft = _draft(table, start, settings)
                 if draft is None:
                     table_settings.change_table(table, settings, by=by)
                     saved.add(name)
                 else:
-                    waiting.append(proposals.arrange(draft, why, by=by))
+                    waiting.append(proposals.arrange(draft, reason, by=by))
             except Refused as refused:
                 raise Refused(refused.code, f"Nothing was saved. {name}: {refused.sentence}", refused.status) from None
     return Saved(len(saved), waiting)

@@ -226,13 +226,13 @@ def refuse_changed(name: str, expected_version: int) -> None:
             )
         return
     if not expected_version:
-        says = f"There is a plan {name} already: change that one, or give yours another name."
-        raise Refused("changed_meanwhile", says, 409, version=version, fields={"name": says})
+        sentence = f"There is a plan {name} already: change that one, or give yours another name."
+        raise Refused("changed_meanwhile", sentence, 409, version=version, fields={"name": sentence})
     before = LimitPlan.objects.filter(name=name, version=expected_version).first()
     changed = "; ".join(differences(before, newest)) if before else ""
-    says = f"{newest.by} set version {version} of {name} meanwhile{f': {changed}' if changed else ''}."
-    says += " What you typed is still here: look at theirs, then save yours upon it, or leave it."
-    raise Refused("changed_meanwhile", says, 409, version=version)
+    sentence = f"{newest.by} set version {version} of {name} meanwhile{f': {changed}' if changed else ''}."
+    sentence += " What you typed is still here: look at theirs, then save yours upon it, or leave it."
+    raise Refused("changed_meanwhile", sentence, 409, version=version)
 
 
 def differences(before: LimitPlan, after: LimitPlan) -> list[str]:
@@ -315,13 +315,13 @@ def beneath(
         return {}
     if settings is None:
         settings = {table.name: settings_of_row(table) for table in Table.objects.filter(retired_at=None)}
-    rest = by_name(version for version in plans(moment, through_seq) if version.name != plan.name)
+    other_plans = by_name(version for version in plans(moment, through_seq) if version.name != plan.name)
     places, highest = pits.places(through_seq), dict.fromkeys(plan.values, 0)
     for table, set_to in settings.items():
         facts = facts_of(set_to, table, places.get(table, NOWHERE).pit)
         if not facts.concern(plan):
             continue
-        stack = stack_at(rest, facts, moment)
+        stack = stack_at(other_plans, facts, moment)
         for name in filter(facts.have, plan.values):
             layers = stack.get(name) or (stack["max_cents"] if name.startswith(WAGER) else ())
             most = (layer.value[1] if isinstance(layer.value, tuple) else layer.value for layer in layers)
@@ -373,8 +373,8 @@ handles(
 def faults(event: LimitPlanSet, moment: datetime) -> Faults:
     """What is wrong with a plan that is set at a moment: one sentence for each field that says what would be right."""
     wrong = _form_faults(event, moment)
-    if "of" not in wrong and (says := _of_fault(event)):
-        wrong["of"] = says
+    if "of" not in wrong and (sentence := _of_fault(event)):
+        wrong["of"] = sentence
     return wrong or _felt_faults(event)
 
 
@@ -393,8 +393,8 @@ def _form_faults(event: LimitPlanSet, moment: datetime) -> Faults:
         wrong["effective"] = "A plan holds from now on, or from a moment to come: what was is not changed."
     elif effective > moment + house_terms.FURTHEST:
         wrong["effective"] = f"A plan is dated no more than {house_terms.FURTHEST.days} days ahead."
-    if says := _schedule_fault(event.schedule, max(effective, moment)):
-        wrong["schedule"] = says
+    if sentence := _schedule_fault(event.schedule, max(effective, moment)):
+        wrong["schedule"] = sentence
     if event.retired and event.values:
         wrong["values"] = "A plan that is retired sets nothing: leave its limits empty."
     elif not event.retired:
@@ -494,8 +494,8 @@ def _felt_faults(event: LimitPlanSet) -> Faults:
             continue
         due = dict(facts.own) | {name: value for name, value in event.values.items() if facts.have(name)}
         sentences = table_settings.limit_faults(replace(settings, **in_settings(due)))
-        for name, says in sentences.items():
-            wrong.setdefault(name if name in event.values else "values", f"{table.name}: {says}")
+        for name, sentence in sentences.items():
+            wrong.setdefault(name if name in event.values else "values", f"{table.name}: {sentence}")
     return wrong
 
 

@@ -91,13 +91,13 @@ def bring_to(pk: int) -> bool:
         table.refresh_from_db()
         state, moment = standing.at(head), head.moment
         every, places = limit_plans.plans(moment, house_seq), pits.places(house_seq)
-        asked = due(table, state, every, places, own_to_come(), moment)
-        if not _asks(table, state, asked):
+        target = due(table, state, every, places, own_to_come(), moment)
+        if not _asks(table, state, target):
             return False
-        if sentences := table_settings.limit_faults(asked.settings):
+        if sentences := table_settings.limit_faults(target.settings):
             _alert(table, " ".join(sentences.values()))
             return False
-        return _set(table, head, asked, house_seq) | _announce(table, state, asked, house_seq)
+        return _set(table, head, target, house_seq) | _announce(table, state, target, house_seq)
 
 
 def with_the_shoe(pk: int) -> bool:
@@ -163,9 +163,9 @@ def settings_after(
     before: Settings, facts: Facts, layers: Layers, values: dict[str, Value], state: Standing
 ) -> Settings:
     """The settings with these limits: what of the table's own lies beneath plans, and who keeps the old minimum."""
-    kept = kept_minimums(before, values, layers, state)
+    minimums = kept_minimums(before, values, layers, state)
     own = msgspec.to_builtins(own_beneath(values, facts.own))
-    return replace(before, **in_settings(values), own_limits=own, kept_minimums=kept)
+    return replace(before, **in_settings(values), own_limits=own, kept_minimums=minimums)
 
 
 def kept_minimums(before: Settings, values: Values, layers: Layers, state: Standing) -> Mapping[str, Any]:
@@ -192,9 +192,9 @@ def _least(value: Value) -> int:
     return value if isinstance(value, int) else value[0]
 
 
-def _asks(table: Table, state: Standing, asked: Due) -> bool:
+def _asks(table: Table, state: Standing, target: Due) -> bool:
     """Whether a table is set, or has announced, something else than it should."""
-    return _differs(table, asked.settings) or _notice_differs(state, asked)
+    return _differs(table, target.settings) or _notice_differs(state, target)
 
 
 def _differs(table: Table, settings: Settings) -> bool:
@@ -210,25 +210,25 @@ LIMIT_SETTINGS: Final = (
 """The settings that plans change."""
 
 
-def _notice_differs(state: Standing, asked: Due) -> bool:
+def _notice_differs(state: Standing, target: Due) -> bool:
     present = state.announced
-    if present is None or asked.announced is None:
-        return (present is None) != (asked.announced is None)
-    return (dict(present.least), present.effective) != asked.announced
+    if present is None or target.announced is None:
+        return (present is None) != (target.announced is None)
+    return (dict(present.least), present.effective) != target.announced
 
 
-def _set(table: Table, head: Head, asked: Due, house_seq: int) -> bool:
-    if not _differs(table, asked.settings):
+def _set(table: Table, head: Head, target: Due, house_seq: int) -> bool:
+    if not _differs(table, target.settings):
         return False
-    set_to, after = limits_in(table), limits_in(asked.settings)
+    set_to, after = limits_in(table), limits_in(target.settings)
     changed = [name for name in {**set_to, **after} if set_to.get(name) != after.get(name)]
     plans = ByPlans(
         moment=house_terms.spelled(head.moment),
         house_seq=house_seq,
-        layers={name: layer_name(asked.layers, name) for name in sorted(changed)},
-        notice_minutes=asked.minutes,
+        layers={name: layer_name(target.layers, name) for name in sorted(changed)},
+        notice_minutes=target.minutes,
     )
-    limits = {name: getattr(asked.settings, name) for name in LIMIT_SETTINGS}
+    limits = {name: getattr(target.settings, name) for name in LIMIT_SETTINGS}
     key = _key(table, head, house_seq, msgspec.to_builtins(limits))
     table_settings.set_by_plans(table, head, limits, plans=plans, key=key)
     return True
@@ -240,17 +240,17 @@ def layer_name(layers: Layers, name: str) -> str:
     return str(plan) if plan else ""
 
 
-def _announce(table: Table, state: Standing, asked: Due, house_seq: int) -> bool:
-    if not _notice_differs(state, asked):
+def _announce(table: Table, state: Standing, target: Due, house_seq: int) -> bool:
+    if not _notice_differs(state, target):
         return False
     head = log.lock(table.book_id)
-    least, effective = asked.announced or ({}, head.moment)
+    least, effective = target.announced or ({}, head.moment)
     event = LimitsAnnounced(
         least=least,
         effective=house_terms.spelled(effective),
-        why=asked.why if least else "it is in force, or was changed",
-        notice_minutes=asked.minutes,
-        keeps_seated=asked.keeps_seated and bool(least),
+        why=target.why if least else "it is in force, or was changed",
+        notice_minutes=target.minutes,
+        keeps_seated=target.keeps_seated and bool(least),
     )
     log.append(head, Draft.of(event, BY_THE_CLOCK, key=_key(table, head, house_seq, event.content())))
     return True
@@ -262,6 +262,6 @@ def _key(table: Table, head: Head, house_seq: int, content: Any) -> UUID:
     return uuid5(_KEYS, f"{table.book_id} {house_seq} {head.moment:%Y-%m-%d %H:%M} {digest}")
 
 
-def _alert(table: Table, says: str) -> None:
-    message = f"{table.name}: its limit plans do not fit together, and it stays as it is set. {says}"
+def _alert(table: Table, sentence: str) -> None:
+    message = f"{table.name}: its limit plans do not fit together, and it stays as it is set. {sentence}"
     alerts.raise_alert(table.book, "limits_unfit", message, {"table": table.name})

@@ -132,8 +132,8 @@ def _whole(form: PayForm, wager: str, line: str, lines: Mapping[str, str]) -> Ma
 
 
 def _repeat_faults(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> Faults:
-    form, last = GAMES[game].pay_form, _last_version(game, name)
-    latest = PayTable.objects.filter(game=game, name=name, version=last).first()
+    form, version = GAMES[game].pay_form, _last_version(game, name)
+    latest = PayTable.objects.filter(game=game, name=name, version=version).first()
     if latest is not None and latest.sha256 == form.digest(form.lines(wagers)):
         return {"wagers": f"{latest} pays just so already."}
     return {}
@@ -149,8 +149,8 @@ def _last_version(game: str, name: str) -> int:
 def option_of(row: PayTable) -> dict[str, Any]:
     """A pay table as the option of a table that pays by it. Raises Refused where its row is not as it was made."""
     option = _spelled(row)
-    if says := option_fault(row.game, option):
-        raise Refused("bad_pay_table", says)
+    if sentence := option_fault(row.game, option):
+        raise Refused("bad_pay_table", sentence)
     return option
 
 

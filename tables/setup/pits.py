@@ -112,9 +112,9 @@ def _tables_fault(event: PitSectionSet, present: Iterable[PitSection]) -> str:
     if missing:
         return f"There is no table {min(missing)}."
     elsewhere = [row for row in present if (row.pit, row.section) != (event.pit, event.section)]
-    taken = {name: str(row) for row in elsewhere for name in row.tables}
-    if name := next((name for name in event.tables if name in taken), None):
-        return f"{name} stands in {taken[name]}: set that section without it first."
+    sections = {name: str(row) for row in elsewhere for name in row.tables}
+    if name := next((name for name in event.tables if name in sections), None):
+        return f"{name} stands in {sections[name]}: set that section without it first."
     if not event.tables and not any((row.pit, row.section) == (event.pit, event.section) for row in present):
         return "A section has at least one table. Without any it ends, and there is no such section to end."
     return ""

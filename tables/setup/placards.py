@@ -46,17 +46,17 @@ def pit_of(mark: str) -> str | None:
     return next((name for name in names if _is_mark(mark, f"pit {name}")), None)
 
 
-def _is_mark(mark: str, whose: str) -> bool:
+def _is_mark(mark: str, owner: str) -> bool:
     """By each key of the house: one that was replaced still opens the signs that were printed under it."""
     series = house_terms.number("placard_series")
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    return any(hmac.compare_digest(mark.encode(), _made(key, series, whose).encode()) for key in keys)
+    return any(hmac.compare_digest(mark.encode(), _made(key, series, owner).encode()) for key in keys)
 
 
-def _mark(whose: str) -> str:
-    return _made(settings.SECRET_KEY, house_terms.number("placard_series"), whose)
+def _mark(owner: str) -> str:
+    return _made(settings.SECRET_KEY, house_terms.number("placard_series"), owner)
 
 
-def _made(key: str, series: int, whose: str) -> str:
-    digest = hmac.new(key.encode(), f"placard {series} {whose}".encode(), sha256).digest()
+def _made(key: str, series: int, owner: str) -> str:
+    digest = hmac.new(key.encode(), f"placard {series} {owner}".encode(), sha256).digest()
     return b32encode(digest).decode().lower()[:_LETTERS]

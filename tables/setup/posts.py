@@ -86,22 +86,23 @@ def refuse(person: Staff, table: str, moment: datetime | None = None) -> None:
 
 def refuse_any(person: Staff, tables: Iterable[str], moment: datetime | None = None) -> None:
     """The same of several tables, in as many queries."""
-    if not person.has_perm(RUNS) or (held := duty_of(person, moment)).whole_floor:
+    if not person.has_perm(RUNS) or (duty := duty_of(person, moment)).whole_floor:
         return
     places = {name: row.pit for row in pits.sections(moment=moment) for name in row.tables}
     for table in sorted(tables, key=pits.natural):
         pit = places.get(table, "")
-        if not held.runs(pit):
-            raise Refused("not_your_pit", not_yours(person, table, pit, held), 403, pit=pit)
+        if not duty.runs(pit):
+            raise Refused("not_your_pit", not_yours(person, table, pit, duty), 403, pit=pit)
 
 
-def not_yours(person: Staff, table: str, pit: str, held: Duty) -> str:
+def not_yours(person: Staff, table: str, pit: str, duty: Duty) -> str:
     """Why somebody may not run the floor at a table, who may, and what to do."""
-    own = f"runs {_listed(held.pits)}" if held.pits else "has no post"
+    own = f"runs {_listed(duty.pits)}" if duty.pits else "has no post"
     present = runners_of(pit)
     verb = "runs" if len(present) == 1 else "run"
-    who = f"{_listed(present)} {verb} it" if present else "nobody has it as a post"
-    return f"{table} stands in {pit}: {person.name} {own}, and {who}. Take {pit} over on the floor's page to act there."
+    runners = f"{_listed(present)} {verb} it" if present else "nobody has it as a post"
+    sentence = f"{table} stands in {pit}: {person.name} {own}, and {runners}."
+    return f"{sentence} Take {pit} over on the floor's page to act there."
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -112,8 +113,8 @@ def _listed(names: Iterable[str]) -> str:
 def runners_of(pit: str) -> list[str]:
     """The names of those whose post or cover a pit is, who work here."""
     people = runners()
-    held = duties([person.username for person in people])
-    return [person.name for person in people if pit in held[person.username].pits]
+    all_duties = duties([person.username for person in people])
+    return [person.name for person in people if pit in all_duties[person.username].pits]
 
 
 def own(person: Staff) -> Duty | None:
@@ -123,16 +124,16 @@ def own(person: Staff) -> Duty | None:
 
 def in_words(person: Staff) -> str:
     """What somebody runs now; empty for those who do not work as one who runs the floor."""
-    held = own(person)
-    if held is None or held.whole_floor:
-        return "the whole floor" if held else ""
-    return _listed(held.pits) or "no pit"
+    duty = own(person)
+    if duty is None or duty.whole_floor:
+        return "the whole floor" if duty else ""
+    return _listed(duty.pits) or "no pit"
 
 
 def bounds(person: Staff) -> frozenset[str]:
     """The pits that screens begin with for somebody; empty where all of them are alike."""
-    held = own(person)
-    return frozenset() if held is None or held.whole_floor else held.pits
+    duty = own(person)
+    return frozenset() if duty is None or duty.whole_floor else duty.pits
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +153,14 @@ def everyone(moment: datetime | None = None) -> list[Runner]:
     """Everybody who works here and runs the floor, in the same queries however many there are."""
     moment, people = moment or timezone.now(), runners()
     usernames = [person.username for person in people]
-    held, rows = duties(usernames, moment), newest(usernames, moment)
+    all_duties, rows = duties(usernames, moment), newest(usernames, moment)
     lasting = {(row.username, row.pit): row for row in covers_near(moment).filter(username__in=usernames)}
     following = Post.objects.filter(username__in=usernames, effective__gt=moment).order_by("-effective", "-seq")
     to_come = {row.username: row for row in following}
     return [
         Runner(
             person,
-            held[person.username],
+            all_duties[person.username],
             rows.get(person.username),
             {
                 pit: (row.until, row.reason)
@@ -194,39 +195,39 @@ class Wanted:
 
 
 def set_post(
-    wanted: Wanted,
+    post: Wanted,
     *,
     by: Staff,
-    seen: int | None = None,
+    basis_seq: int | None = None,
     effective: datetime | None = None,
     proposal: int | None = None,
 ) -> Post | None:
     """Say which pits somebody runs, at once or from a moment on. None where they run them anyway. Raises Refused.
-    ``seen``: the entry of the person's newest post that the operator looked at, 0 for none."""
+    ``basis_seq``: the entry of the person's newest post that the operator looked at, 0 for none."""
     if not by.has_perm(SETS):
         raise Refused("not_permitted", "Only an operator says who runs which pit.", 403)
     with transaction.atomic():
         head = house.lock()
-        if sentences := faults(wanted, effective, head.moment):
+        if sentences := faults(post, effective, head.moment):
             raise Refused("bad_post", " ".join(sentences.values()), 422, fields=sentences)
-        if seen is not None:
-            _refuse_changed(wanted.username, seen)
-        standing = _facts(wanted.username, effective or head.moment)
-        if standing == wanted.facts() and not _to_come(wanted.username, head.moment):
+        if basis_seq is not None:
+            _refuse_changed(post.username, basis_seq)
+        standing = _facts(post.username, effective or head.moment)
+        if standing == post.facts() and not _to_come(post.username, head.moment):
             return None
-        matter = two_people.of_post(standing, wanted.facts())
+        matter = two_people.of_post(standing, post.facts())
         refuse_alone(matter, house_terms.as_entered(head.moment), proposal)
-        person = Staff.objects.get(username=wanted.username)
-        return _write(head, wanted, person, effective or head.moment, proposal=proposal, by=by)
+        person = Staff.objects.get(username=post.username)
+        return _write(head, post, person, effective or head.moment, proposal=proposal, by=by)
 
 
-def _write(head: Head, wanted: Wanted, person: Staff, effective: datetime, *, proposal: int | None, by: Staff) -> Post:
+def _write(head: Head, post: Wanted, person: Staff, effective: datetime, *, proposal: int | None, by: Staff) -> Post:
     event = PostSet(
         username=person.username,
         name=person.name,
         badge=person.badge,
-        pits=wanted.pits,
-        whole_floor=wanted.whole_floor,
+        pits=post.pits,
+        whole_floor=post.whole_floor,
         effective=house_terms.spelled(effective),
         floor=stands(),
         proposal=proposal,
@@ -235,8 +236,8 @@ def _write(head: Head, wanted: Wanted, person: Staff, effective: datetime, *, pr
     return Post.objects.create(
         seq=entry.seq,
         username=person.username,
-        pits=list(wanted.pits),
-        whole_floor=wanted.whole_floor,
+        pits=list(post.pits),
+        whole_floor=post.whole_floor,
         effective=effective,
         proposal=proposal,
         by=by.signature,
@@ -260,11 +261,11 @@ def stood(before_seq: int) -> tuple[Stand, ...]:
     return tuple(sorted(standing, key=lambda stand: (pits.natural(stand.pit), pits.natural(stand.section))))
 
 
-def _refuse_changed(username: str, seen: int) -> None:
+def _refuse_changed(username: str, basis_seq: int) -> None:
     row = Post.objects.filter(username=username).order_by("-seq").first()
-    if row is not None and row.seq != seen:
-        says = f"{row.by} set {username}'s post meanwhile: look at what stands now, then save again."
-        raise Refused("changed_meanwhile", says, 409, seen=row.seq)
+    if row is not None and row.seq != basis_seq:
+        sentence = f"{row.by} set {username}'s post meanwhile: look at what stands now, then save again."
+        raise Refused("changed_meanwhile", sentence, 409, seen=row.seq)
 
 
 def _facts(username: str, moment: datetime) -> dict[str, Any]:
@@ -282,19 +283,19 @@ def _to_come(username: str, moment: datetime) -> bool:
     return Post.objects.filter(username=username, effective__gt=moment).exists()
 
 
-def faults(wanted: Wanted, effective: datetime | None, moment: datetime) -> Faults:
+def faults(post: Wanted, effective: datetime | None, moment: datetime) -> Faults:
     """What is wrong with a post as it is to be set, by its field."""
     wrong: Faults = {}
-    person = Staff.objects.filter(username=wanted.username).first()
+    person = Staff.objects.filter(username=post.username).first()
     if person is None or Role.PIT_BOSS not in person.roles or not person.is_active:
-        wrong["username"] = f"{wanted.username or 'Nobody'} runs no floor here: name an active pit boss by user name."
+        wrong["username"] = f"{post.username or 'Nobody'} runs no floor here: name an active pit boss by user name."
     names = {row.pit for row in pits.sections()}
-    if strangers := sorted(set(wanted.pits) - names):
+    if strangers := sorted(set(post.pits) - names):
         present = f"there is {_listed(names)}" if names else "say first which tables stand in it"
         wrong["pits"] = f"There is no pit {strangers[0]}: {present}."
-    elif len(set(wanted.pits)) < len(wanted.pits):
+    elif len(set(post.pits)) < len(post.pits):
         wrong["pits"] = "Name a pit once."
-    elif wanted.pits and wanted.whole_floor:
+    elif post.pits and post.whole_floor:
         wrong["pits"] = "Choose either pits or the whole floor."
     if effective is not None and not moment <= effective <= moment + house_terms.FURTHEST:
         days = house_terms.FURTHEST.days
@@ -334,16 +335,16 @@ _NONE: Final[dict[str, Any]] = {"pits": [], "whole_floor": False}
 # --- By two people ---------------------------------------------------------------------------------------------
 
 
-def draft(wanted: Wanted, effective: datetime | None = None) -> Draft | None:
+def draft(post: Wanted, effective: datetime | None = None) -> Draft | None:
     """What is to be proposed, where it takes two people; None where one does it. Raises Refused."""
     moment = timezone.now()
-    if sentences := faults(wanted, effective, moment):
+    if sentences := faults(post, effective, moment):
         raise Refused("bad_post", " ".join(sentences.values()), 422, fields=sentences)
-    standing = _facts(wanted.username, effective or moment)
-    matter = two_people.of_post(standing, wanted.facts())
+    standing = _facts(post.username, effective or moment)
+    matter = two_people.of_post(standing, post.facts())
     if matter is None or not two_people.needed(matter, house_terms.as_entered(moment)):
         return None
-    return Draft(matter, wanted.username, standing, wanted.facts(), effective)
+    return Draft(matter, post.username, standing, post.facts(), effective)
 
 
 def _stands_now(proposal: Proposal) -> Mapping[str, Any]:
@@ -352,8 +353,8 @@ def _stands_now(proposal: Proposal) -> Mapping[str, Any]:
 
 def _apply(proposal: Proposal, by: Staff) -> None:
     effective = proposal.effective if proposal.effective and proposal.effective > house.lock().moment else None
-    wanted = Wanted(proposal.about, tuple(proposal.after["pits"]), bool(proposal.after["whole_floor"]))
-    set_post(wanted, by=by, effective=effective, proposal=proposal.number)
+    post = Wanted(proposal.about, tuple(proposal.after["pits"]), bool(proposal.after["whole_floor"]))
+    set_post(post, by=by, effective=effective, proposal=proposal.number)
 
 
 handles(two_people.POST, matter=Matter(_stands_now, _apply, SETS, dates_itself=True))
@@ -371,8 +372,8 @@ def take_over(pit: str, until: datetime, reason: str, *, by: Staff) -> PitCover:
         reason = " ".join(reason.split())
         if sentences := cover_faults(pit, until, reason, head.moment):
             raise Refused("bad_cover", " ".join(sentences.values()), 422, fields=sentences)
-        held = duty_of(by, head.moment)
-        if held.whole_floor or pit in held.pits - held.covered:
+        duty = duty_of(by, head.moment)
+        if duty.whole_floor or pit in duty.pits - duty.covered:
             raise Refused("own_pit", f"{by.name} runs {pit} anyway: there is nothing to take over.", 409)
         return _cover(head, pit, until, reason, by)
 
@@ -416,8 +417,8 @@ def cover_faults(pit: str, until: datetime, reason: str, moment: datetime) -> Fa
         wrong["pit"] = f"There is no pit {pit}: {f'there is {_listed(names)}' if names else 'the house has none'}."
     if not moment < until <= moment + LONGEST_COVER:
         hours = LONGEST_COVER // timedelta(hours=1)
-        says = f"A pit is taken over until a moment within {hours} hours; for longer, an operator sets a post."
-        wrong["until"] = says
+        sentence = f"A pit is taken over until a moment within {hours} hours; for longer, an operator sets a post."
+        wrong["until"] = sentence
     if not reason or len(reason) > LONGEST_REASON or not reason.isprintable():
         wrong["reason"] = f"Say in 1 to {LONGEST_REASON} plain characters why: the operators read it tomorrow."
     return wrong
@@ -457,8 +458,8 @@ def history(through_seq: int | None = None) -> Posts:
     newest_entry = entries.order_by("-seq").values_list("book_id", "seq", "hash").first()
     if newest_entry is None or not entries.filter(subject=PostSet.subject).exists():
         return Posts()
-    book_id, last, digest = newest_entry
-    return _folded(book_id, last, bytes(digest))
+    book_id, last_seq, digest = newest_entry
+    return _folded(book_id, last_seq, bytes(digest))
 
 
 def _telling() -> Any:
@@ -468,15 +469,15 @@ def _telling() -> Any:
 
 
 @lru_cache(maxsize=4)
-def _folded(book_id: int, last: int, digest: bytes) -> Posts:
+def _folded(book_id: int, last_seq: int, digest: bytes) -> Posts:
     """By the hash of the newest of these entries, which names all before it. One that the house would not have written
     counts for nothing: a proof of the house's book names it."""
     folded = Posts()
     first = LogEntry.objects.filter(book_id=book_id, subject=PostSet.subject).order_by("seq").values_list("seq").first()
-    entries = _telling().filter(book_id=book_id, seq__lte=last, seq__gte=first[0] if first else 0)
-    for seq, subject, kind, body, at in entries.order_by("seq").values_list("seq", "subject", "kind", "body", "at"):
+    entries = _telling().filter(book_id=book_id, seq__lte=last_seq, seq__gte=first[0] if first else 0)
+    for seq, subject, kind, body, moment in entries.order_by("seq").values_list("seq", "subject", "kind", "body", "at"):
         try:
-            folded.follow(read(subject, kind, body, house=True), seq, at)
+            folded.follow(read(subject, kind, body, house=True), seq, moment)
         except (Unreadable, ValueError):
             continue
     return folded

@@ -84,8 +84,8 @@ def _unsettled(waiting_for: Q) -> list[Proposal]:
     dated = [name for name, matter in MATTERS.items() if matter.dates_itself]
     approved = Proposal.objects.filter(waiting_for, end__outcome__in=STANDS).exclude(matter__in=dated)
     rows = list(approved.select_related("end").order_by("effective", "number"))
-    done = _settled(rows) if rows else {}
-    return [row for row in rows if row.number not in done]
+    settled = _settled(rows) if rows else {}
+    return [row for row in rows if row.number not in settled]
 
 
 def next_changes(about: str) -> list[Proposal]:
@@ -136,8 +136,8 @@ def propose(draft: Draft, comment: str, *, by: Staff) -> Proposal:
         raise Refused("nothing_changes", "Nothing would be changed by that.", 422)
     with transaction.atomic():
         head = house.lock()
-        if draft.effective and (says := effective_fault(draft.effective, head.moment)):
-            raise Refused("bad_moment", says, 422)
+        if draft.effective and (sentence := effective_fault(draft.effective, head.moment)):
+            raise Refused("bad_moment", sentence, 422)
         _refuse_second(draft)
         event = Proposed(
             number=Proposal.objects.count() + 1,
@@ -217,10 +217,10 @@ def row_of(event: Proposed, seq: int, by: str, moment: datetime) -> Proposal:
 
 def _refuse_second(draft: Draft) -> None:
     """Of the same thing one proposal waits at a time: the second would be stale once the first is approved."""
-    same = waiting().filter(matter=draft.matter, about=draft.about).first()
-    if same is not None:
-        says = f"{same} waits already, by {same.by}: decline or withdraw it first."
-        raise Refused("proposed_already", says, 409, proposal=same.number)
+    rival = waiting().filter(matter=draft.matter, about=draft.about).first()
+    if rival is not None:
+        sentence = f"{rival} waits already, by {rival.by}: decline or withdraw it first."
+        raise Refused("proposed_already", sentence, 409, proposal=rival.number)
 
 
 def words(text: str) -> str:
@@ -239,10 +239,10 @@ def approve(proposal: Proposal, *, by: Staff) -> ProposalEnd:
     with transaction.atomic():
         head = house.lock()
         _refuse_ended(proposal, head.moment)
-        if says := _approval_fault(proposal, by):
-            raise Refused("not_permitted", says, 403)
-        if says := stale(proposal):
-            raise Refused("stale", says, 409)
+        if sentence := _approval_fault(proposal, by):
+            raise Refused("not_permitted", sentence, 403)
+        if sentence := stale(proposal):
+            raise Refused("stale", sentence, 409)
         end = _end(head, proposal, ProposalApproved(number=proposal.number, **_person(by)), by)
         if not is_to_come(proposal, head.moment):
             MATTERS[proposal.matter].apply(proposal, by)
@@ -254,8 +254,8 @@ def decline(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
     with transaction.atomic():
         head = house.lock()
         _refuse_ended(proposal, head.moment)
-        if says := _approval_fault(proposal, by):
-            raise Refused("not_permitted", says, 403)
+        if sentence := _approval_fault(proposal, by):
+            raise Refused("not_permitted", sentence, 403)
         return _end(head, proposal, ProposalDeclined(number=proposal.number, **_person(by), text=_why(reason)), by)
 
 
@@ -387,8 +387,8 @@ def _settle(number: int) -> bool:
         proposal = Proposal.objects.select_related("end").get(number=number)
         if _settled([proposal]) or _is_early(proposal, head.moment):
             return False
-        says = stale(proposal) or _missing_person(proposal, head.moment)
-        if not says:
+        sentence = stale(proposal) or _missing_person(proposal, head.moment)
+        if not sentence:
             try:
                 with transaction.atomic():
                     _enter(house.lock(), ProposalInForce(number=number))
@@ -397,9 +397,9 @@ def _settle(number: int) -> bool:
             except Refused as refused:
                 if proposal.waits_for_shoe or head.moment < due_since(proposal) + lifetime(head.moment):
                     return False
-                says = refused.sentence
-        _enter(house.lock(), ProposalLapsed(number=number, text=says[:MOST_WORDS]))
-        message = f"{proposal}, {title_of_proposal(proposal)}, was approved and does not come into force: {says}"
+                sentence = refused.sentence
+        _enter(house.lock(), ProposalLapsed(number=number, text=sentence[:MOST_WORDS]))
+        message = f"{proposal}, {title_of_proposal(proposal)}, was approved and does not come into force: {sentence}"
         alerts.raise_alert(cage.open_house(), "proposal_lapsed", message, {"proposal": number})
     return True
 
@@ -450,8 +450,8 @@ def call_off(proposal: Proposal, reason: str, *, by: Staff) -> None:
 
 def _refuse_settled(proposal: Proposal) -> None:
     if proposal not in to_come():
-        says = f"{proposal} does not wait for its moment: it is in force, was called off, or was never approved."
-        raise Refused("not_to_come", says, 409)
+        sentence = f"{proposal} does not wait for its moment: it is in force, was called off, or was never approved."
+        raise Refused("not_to_come", sentence, 409)
 
 
 def _call_off(proposal: Any, by: Staff) -> None:
@@ -469,11 +469,11 @@ handles("call_off", matter=Matter(lambda _: {}, _call_off, "tables.add_houseterm
 
 def stale(proposal: Proposal) -> str:
     """What was changed meanwhile that it would change; empty if nothing was."""
-    stands = builtins(MATTERS[proposal.matter].stands(proposal))
-    changed = [name for name, value in proposal.before.items() if stands.get(name) != value]
+    present = builtins(MATTERS[proposal.matter].stands(proposal))
+    changed = [name for name, value in proposal.before.items() if present.get(name) != value]
     if not changed:
         return ""
-    parts = [f"{_label(name)} is {said(name, stands.get(name))} now" for name in changed]
+    parts = [f"{_label(name)} is {said(name, present.get(name))} now" for name in changed]
     return f"Meanwhile it was changed by somebody else: {', '.join(parts)}. Decline this, and propose it anew."
 
 
@@ -494,20 +494,20 @@ def status(proposal: Proposal) -> str:
     end = getattr(proposal, "end", None)
     if end is None:
         return f"Waits for a second person until {_clock(proposal.expires)}"
-    why = f": {end.text}" if end.text else ""
-    says = f"{end.outcome.capitalize()} by {end.by}, {_clock(end.at)}{why}"
+    remark = f": {end.text}" if end.text else ""
+    outcome = f"{end.outcome.capitalize()} by {end.by}, {_clock(end.at)}{remark}"
     if end.outcome not in STANDS or not is_to_come(proposal, end.at):
-        return says
+        return outcome
     settled = _settled([proposal]).get(proposal.number)
     if settled is not None:
         became = {"came_into_force": "in force since", "called_off": "called off", "lapsed": "lapsed"}[settled.kind]
         text = settled.content.get("text")
-        return f"{says}; {became} {_clock(settled.at)}{f': {text}' if text else ''}"
+        return f"{outcome}; {became} {_clock(settled.at)}{f': {text}' if text else ''}"
     if _is_early(proposal, timezone.now()):
-        return f"{says}; holds {holds_from(proposal)}"
+        return f"{outcome}; holds {holds_from(proposal)}"
     hindrance = MATTERS[proposal.matter].hindrance
     waits_for = (hindrance(proposal) if hindrance else "") or "The next minute brings it into force."
-    return f"{says}; due since {_clock(due_since(proposal))}. {waits_for}"
+    return f"{outcome}; due since {_clock(due_since(proposal))}. {waits_for}"
 
 
 def holds_from(proposal: Proposal) -> str:

@@ -50,10 +50,10 @@ def signers(series: Series, stage: Stage) -> frozenset[str]:
 
 def refuse_signer(slip: Slip, stage: Stage, by: Staff) -> None:
     """Raises Refused where the house struck somebody's role from those who sign a step."""
-    left = signers(slip.series, stage)
-    if by.role not in left:
-        says = f"{slip.label}: in this house this step is signed by {either(left)}, not by {by.name}."
-        raise Refused("wrong_role", says, 403)
+    roles = signers(slip.series, stage)
+    if by.role not in roles:
+        sentence = f"{slip.label}: in this house this step is signed by {either(roles)}, not by {by.name}."
+        raise Refused("wrong_role", sentence, 403)
 
 
 def check_signer(slip: Slip, role: str, entry: Entry) -> None:
@@ -73,9 +73,9 @@ def kept_apart(moment: datetime | None = None) -> tuple[str, ...]:
 
 def apart_fault(roles: Collection[str]) -> str:
     """What is wrong with giving these roles to one person, now or once a change that is entered holds."""
-    says = duties.fault(roles)
-    if says:
-        return says
+    sentence = duties.fault(roles)
+    if sentence:
+        return sentence
     moment = timezone.now()
     to_come = [change.values.get(APART_TERM, ()) for change in house_terms.changes() if change.effective > moment]
     words = [*kept_apart(), *(word for values in to_come for word in values)]
@@ -85,12 +85,12 @@ def apart_fault(roles: Collection[str]) -> str:
 def check_roles(roles: Collection[str], entry: Entry) -> None:
     """Raises Misconduct where an entry gives somebody roles that nobody has together."""
     before = entry.at - LATE_BY if entry.at else None
-    says = duties.fault(roles)
-    if not says and entry.at:
-        now, then = (role_choices.further_fault(roles, kept_apart(moment)) for moment in (entry.at, before))
-        says = now and then
-    if says:
-        raise Misconduct(f"it gives one person roles that are kept apart: {says}")
+    sentence = duties.fault(roles)
+    if not sentence and entry.at:
+        present, then = (role_choices.further_fault(roles, kept_apart(moment)) for moment in (entry.at, before))
+        sentence = present and then
+    if sentence:
+        raise Misconduct(f"it gives one person roles that are kept apart: {sentence}")
 
 
 # --- Changed ---------------------------------------------------------------------------------------------------
@@ -103,8 +103,8 @@ def faults(values: Values) -> dict[str, str]:
         people = [person for person in Staff.objects.filter(is_active=True) if pair and pair <= set(person.roles)]
         if people:
             first = people[0]
-            says = f"{first.name} has both: take one of the two roles from them first."
-            return {APART_TERM: f"{role_choices.CALLED[word].capitalize()}: {says}"}
+            sentence = f"{first.name} has both: take one of the two roles from them first."
+            return {APART_TERM: f"{role_choices.CALLED[word].capitalize()}: {sentence}"}
     return {}
 
 
@@ -168,8 +168,8 @@ class Line:
 def permission_grid(chosen: Collection[str]) -> list[Line]:
     """Every permission in words, and which role has it where these are chosen otherwise."""
     return [
-        Line(says, tuple(_permission_cell(role, permission, chosen) for role in Role.values))
-        for permission, says in WORDS.items()
+        Line(words, tuple(_permission_cell(role, permission, chosen) for role in Role.values))
+        for permission, words in WORDS.items()
     ]
 
 
@@ -177,8 +177,8 @@ def _permission_cell(role: str, permission: str, chosen: Collection[str]) -> Cel
     choice = role_choices.choice_of(role, permission)
     if choice:
         return Cell(role, CHOICE, role_choices.allows(choice, chosen), choice.word, choice.why)
-    has = permission in PERMISSIONS[Role(role)]
-    return Cell(role, ALWAYS if has else NEVER, has)
+    is_granted = permission in PERMISSIONS[Role(role)]
+    return Cell(role, ALWAYS if is_granted else NEVER, is_granted)
 
 
 def signer_grid(struck_words: Collection[str]) -> Iterator[Line]:

@@ -107,17 +107,17 @@ def _event(name: str, access: Access, proposal: int | None) -> ServiceAccountSet
     )
 
 
-def revoke(account: ServiceAccount, why: str, *, by: Staff) -> None:
+def revoke(account: ServiceAccount, reason: str, *, by: Staff) -> None:
     """A program may do nothing any more, at once and for good: it takes one operator. Raises Refused."""
     permit(by)
-    if not why.strip() or not why.isprintable() or len(why) > LONGEST_TEXT:
+    if not reason.strip() or not reason.isprintable() or len(reason) > LONGEST_TEXT:
         raise Refused("no_reason", f"Say why in 1 to {LONGEST_TEXT} characters.", 422)
     with transaction.atomic():
         head = house.lock()
         account.refresh_from_db()
         if account.ended_why:
             raise Refused("revoked_already", f"{account} was revoked already: {account.ended_why}.", 409)
-        _end(head, account, why.strip(), by.signature)
+        _end(head, account, reason.strip(), by.signature)
 
 
 def note_expired() -> int:
@@ -134,9 +134,9 @@ def note_expired() -> int:
     return len(rows)
 
 
-def _end(head: Head, account: ServiceAccount, why: str, by: str) -> None:
-    log.append(head, Entry.of(ServiceAccountEnded(name=account.name, why=why), by))
-    account.ended_at, account.ended_why = head.moment, why
+def _end(head: Head, account: ServiceAccount, reason: str, by: str) -> None:
+    log.append(head, Entry.of(ServiceAccountEnded(name=account.name, why=reason), by))
+    account.ended_at, account.ended_why = head.moment, reason
     account.save(update_fields=["ended_at", "ended_why"])
 
 
@@ -179,8 +179,8 @@ def faults(name: str, access: Access, moment: datetime) -> Faults:
     """What is wrong with what a program is to be allowed, by its field."""
     wrong: Faults = {}
     if not re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,38}[A-Za-z0-9])?", name):
-        says = "letters, digits, spaces, dots, dashes; the first and the last are a letter or a digit"
-        wrong["name"] = f"A name has 1 to {LONGEST_NAME} of these: {says}."
+        alphabet = "letters, digits, spaces, dots, dashes; the first and the last are a letter or a digit"
+        wrong["name"] = f"A name has 1 to {LONGEST_NAME} of these: {alphabet}."
     elif ServiceAccount.objects.filter(name=name).exclude(ended_why="").exists():
         wrong["name"] = f"{name} was revoked, for good: choose another name."
     if not access.purpose.strip() or not access.purpose.isprintable() or len(access.purpose) > LONGEST_TEXT:
@@ -191,7 +191,7 @@ def faults(name: str, access: Access, moment: datetime) -> Faults:
         "addresses": next(filter(None, map(_network_fault, access.addresses)), ""),
         "expires": _expires_fault(access.expires, moment),
     }
-    return wrong | {field: says for field, says in judged.items() if says}
+    return wrong | {field: sentence for field, sentence in judged.items() if sentence}
 
 
 def _scopes_fault(names: tuple[str, ...]) -> str:
@@ -222,9 +222,9 @@ def _other_reader(name: str, access: Access) -> str:
     """Two readers of one shoe would name each card twice."""
     if scopes.CARDS not in access.scopes:
         return ""
-    others = ServiceAccount.objects.filter(ended_at=None, expires_at__gt=timezone.now()).exclude(name=name)
-    other = next((row for row in others if scopes.CARDS in row.scopes and set(row.tables) & set(access.tables)), None)
-    return f"{other} is the card reader of {access.tables[0]}: revoke that one first." if other else ""
+    accounts = ServiceAccount.objects.filter(ended_at=None, expires_at__gt=timezone.now()).exclude(name=name)
+    rival = next((row for row in accounts if scopes.CARDS in row.scopes and set(row.tables) & set(access.tables)), None)
+    return f"{rival} is the card reader of {access.tables[0]}: revoke that one first." if rival else ""
 
 
 def _network_fault(text: str) -> str:
@@ -238,8 +238,8 @@ def _network_fault(text: str) -> str:
 def _expires_fault(expires: datetime, moment: datetime) -> str:
     days = house_terms.number("service_days")
     if not moment < expires <= moment + timedelta(days=days, minutes=1):
-        last = timezone.localtime(moment + timedelta(days=days))
-        return f"Good until a moment to come, {last:%Y-%m-%d} at the latest: the house's terms say {days} days."
+        latest = timezone.localtime(moment + timedelta(days=days))
+        return f"Good until a moment to come, {latest:%Y-%m-%d} at the latest: the house's terms say {days} days."
     return ""
 
 

@@ -221,8 +221,8 @@ def shoe_faults(table: Table, changes: Mapping[str, Any]) -> Faults:
     """What of a change cannot wait for a shoe, each by its name."""
     before = settings_of(table)
     after = replace(before, **changes)
-    says = "Only limits, the game's options and the shoe itself can hold with the next shoe; change this by itself."
-    return {name: says for name in changes if name not in WITH_THE_SHOE and _differs(name, before, after)}
+    sentence = "Only limits, the game's options and the shoe itself can hold with the next shoe; change this by itself."
+    return {name: sentence for name in changes if name not in WITH_THE_SHOE and _differs(name, before, after)}
 
 
 def refuse_options(table: Table, options: Mapping[str, Any]) -> None:
@@ -323,12 +323,12 @@ def change_faults(table: Table, changes: Mapping[str, Any], state: Standing) -> 
     changed = [name for name in WAITS if _differs(name, before, after)]
     sentences = faults(after) | retired_faults(set(after.denominations) - set(before.denominations))
     if state.is_open and by_count.is_so(before) is not by_count.is_so(after):
-        says = "Close the table first: its rack has to be counted before its win is known in another way."
-        return sentences | {"game": says}
+        sentence = "Close the table first: its rack has to be counted before its win is known in another way."
+        return sentences | {"game": sentence}
     sentences |= _held_faults(before, after, state)
     if state.round_open:
         return sentences | {name: round_is_open(table, state, f"{WAITS[name]} can change") for name in changed}
-    return sentences | {name: says for name in changed if (says := _chips_lie(name, state, after))}
+    return sentences | {name: sentence for name in changed if (sentence := _chips_lie(name, state, after))}
 
 
 def _held_faults(before: Settings, after: Settings, state: Standing) -> Faults:
@@ -369,10 +369,10 @@ def _chips_lie(name: str, state: Standing, after: Settings) -> str:
     return ""
 
 
-def round_is_open(table: Table, state: Standing, what: str) -> str:
+def round_is_open(table: Table, state: Standing, advice: str) -> str:
     """The sentence that says why something has to wait."""
     number = state.round.number if state.round else 0
-    return f"Round {number} is open at {table.name}: {what} when it is over."
+    return f"Round {number} is open at {table.name}: {advice} when it is over."
 
 
 def _differs(name: str, before: Settings, after: Settings) -> bool:
@@ -415,16 +415,16 @@ def _rules_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     if "unit" in settings.options:
         return {"options": "The unit is the table's chip unit: leave it out of the options."}
     pays = settings.options.get(PAYS)
-    if pays is not None and (says := pay_tables.option_fault(game.name, pays)):
-        return {PAYS: says}
+    if pays is not None and (fault := pay_tables.option_fault(game.name, pays)):
+        return {PAYS: fault}
     try:
-        says = game.faults(made_rules(game, settings.options, settings.unit_cents))
+        fault = game.faults(made_rules(game, settings.options, settings.unit_cents))
     except msgspec.ValidationError as error:
         text, _, path = str(error).replace("`", "").partition(" - at $.")
         if path == "unit":
             return {"unit_cents": f"{game.title} does not take so large a chip unit."}
         return {"options": sentence(f"{path}: {text[:1].lower()}{text[1:]}" if path else text)}
-    return {"options": says} if says else {}
+    return {"options": fault} if fault else {}
 
 
 def limit_faults(settings: Settings) -> Faults:
@@ -449,14 +449,14 @@ def _limit_faults(game: Game[Any, Any], settings: Settings) -> Faults:
             sentences[name] = f"The {word} is a multiple of {money(step)}, {units_are}: {nearest}."
     if not sentences and settings.min_cents > settings.max_cents:
         sentences["max_cents"] = f"The maximum is under the minimum of {money(settings.min_cents)}."
-    if not sentences and (says := _wager_limit_fault(game, settings, step)):
-        sentences["wager_limits"] = says
+    if not sentences and (sentence := _wager_limit_fault(game, settings, step)):
+        sentences["wager_limits"] = sentence
     seat = settings.seat_max_cents
-    if not sentences and seat is not None and (says := _seat_fault(game, settings, step)):
-        sentences["seat_max_cents"] = says
+    if not sentences and seat is not None and (sentence := _seat_fault(game, settings, step)):
+        sentences["seat_max_cents"] = sentence
     cap = settings.cap_cents
-    if cap is not None and (says := kind.cap_fault(game, cap, settings.min_cents)):
-        sentences["cap_cents"] = says
+    if cap is not None and (sentence := kind.cap_fault(game, cap, settings.min_cents)):
+        sentences["cap_cents"] = sentence
     return sentences
 
 
@@ -530,8 +530,10 @@ def _penetration_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     behind, cards = kind.at_cut(rules), kind.pack(rules).size * game.decks(rules)
     if settings.source in SHUFFLERS or not behind or 100 * (cards - behind) >= least * cards:
         return {}
-    says = f"{behind} of {cards} cards would lie behind the cut card: the house has at least {least} % of a shoe dealt."
-    return {"options": says}
+    sentence = (
+        f"{behind} of {cards} cards would lie behind the cut card: the house has at least {least} % of a shoe dealt."
+    )
+    return {"options": sentence}
 
 
 def _chip_faults(settings: Settings) -> Faults:

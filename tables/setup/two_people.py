@@ -76,5 +76,5 @@ def refuse_alone(matter: str | None, terms: Values, proposal: int | None) -> Non
     """Raises Refused where a change takes two people, and none were asked."""
     if matter is not None and proposal is None and two_people.needed(matter, terms):
         title = two_people.title_of(matter)
-        says = f"{title}: that takes two people. Propose it, and somebody else approves."
-        raise Refused("second_person", says, 409, matter=matter)
+        sentence = f"{title}: that takes two people. Propose it, and somebody else approves."
+        raise Refused("second_person", sentence, 409, matter=matter)

@@ -54,8 +54,8 @@ def enter(entered: BeginBackEntry | EndBackEntry | ComparePaper, *, by: Staff, k
         event = _event(entered, by, head)
         list(writer.write(head, Outcome([Step(event)]), request, by.signature))
         if isinstance(event, BackEntryBegun):
-            says = f"{CAGE}: {back_entry.begun_in_words(event)}"
-            alerts.raise_alert(cage.open_house(), event.kind, says, {"seq": head.seq + 1})
+            message = f"{CAGE}: {back_entry.begun_in_words(event)}"
+            alerts.raise_alert(cage.open_house(), event.kind, message, {"seq": head.seq + 1})
 
 
 def _event(entered: BeginBackEntry | EndBackEntry | ComparePaper, by: Staff, head: Head) -> AboutBackEntry:
@@ -131,9 +131,9 @@ class Line:
     compared: datetime | None = None
 
 
-def about(book_id: int, what: str, *, is_house: bool = False) -> list[Line]:
+def about(book_id: int, name: str, *, is_house: bool = False) -> list[Line]:
     """What was entered from paper about a slip."""
-    return _lines(book_id, lambda event: isinstance(event, EnteredFromPaper) and event.about == what, is_house)
+    return _lines(book_id, lambda event: isinstance(event, EnteredFromPaper) and event.about == name, is_house)
 
 
 def of_round(book_id: int, number: int) -> Line | None:
@@ -152,14 +152,14 @@ def in_record(record: Mapping[str, Any], line: Line | None) -> Mapping[str, Any]
     return {**record, "paper": paper}
 
 
-def _lines(book_id: int, wanted: Callable[[AboutBackEntry], bool], is_house: bool, since: int = 1) -> list[Line]:
+def _lines(book_id: int, condition: Callable[[AboutBackEntry], bool], is_house: bool, since: int = 1) -> list[Line]:
     rows = LogEntry.objects.filter(book_id=book_id, subject=SUBJECT, seq__gte=since).order_by("seq")
     lines: list[Line] = []
     for kind, body, by, moment in rows.values_list("kind", "body", "by", "at"):
         event = read(SUBJECT, kind, body, house=is_house)
         if isinstance(event, PaperCompared):
             lines = [_compared(line, event.number, by, moment) for line in lines]
-        elif isinstance(event, EnteredFromPaper | RoundFromPaper) and wanted(event):
+        elif isinstance(event, EnteredFromPaper | RoundFromPaper) and condition(event):
             of = event.of if isinstance(event, EnteredFromPaper) else 0
             lines.append(Line(of, event.number, rules.moment_of(event.happened), moment, by))
     return lines
@@ -181,6 +181,8 @@ def look(moment: datetime) -> int:
     for place in late:
         assert place.begun is not None and place.mode is not None  # noqa: S101, PT018 -- it has begun
         waits = f", and {len(place.mode.papers)} papers wait to be compared" if place.mode.papers else ""
-        says = f"{place.name} is in back-entry since {place.begun:%Y-%m-%d %H:%M} UTC, begun by {place.begun_by}{waits}"
-        alerts.raise_alert(place.book, "back_entry_stands", says, {"begun": place.mode.begun})
+        message = (
+            f"{place.name} is in back-entry since {place.begun:%Y-%m-%d %H:%M} UTC, begun by {place.begun_by}{waits}"
+        )
+        alerts.raise_alert(place.book, "back_entry_stands", message, {"begun": place.mode.begun})
     return len(late)

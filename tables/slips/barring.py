@@ -28,7 +28,7 @@ def check(slip: Slip, username: str, entry: Entry) -> None:
 def begun_at(slip: Slip) -> int:
     """The entry with which this paper was begun; where a complete slip is made void, that is asking for it."""
     if slip.is_to_be_void:
-        asked = slip.stages.index(VOID_ASKED)
-        if replace(slip, signed=slip.signed[:asked], reason="").due is None:
-            return slip.signed[asked].seq
+        void_index = slip.stages.index(VOID_ASKED)
+        if replace(slip, signed=slip.signed[:void_index], reason="").due is None:
+            return slip.signed[void_index].seq
     return slip.signed[0].seq

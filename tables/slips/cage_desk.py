@@ -137,8 +137,8 @@ def _exchange(
         of_series = _series_of(entered, series)
         # After the lock of this book, and up to the commit: a table may be taking chips from the cage just now.
         cage.hold_shared()
-        there = cage.balance(Account.objects.get(book_id=head.book_id, place=out_of))
-        if amount_cents > there:
+        balance_cents = cage.balance(Account.objects.get(book_id=head.book_id, place=out_of))
+        if amount_cents > balance_cents:
             raise Refused("bad_amount", f"The {called(out_of)} holds less than {money(amount_cents)}.", 422)
         if isinstance(entered, RedeemChips):
             _refuse_more_than_out(amount_cents)
@@ -172,10 +172,10 @@ def _series_of(entered: SellAtTheCage | RedeemChips, series: str) -> tuple[tuple
     is_sale = isinstance(entered, SellAtTheCage)
     values = [value for value, _ in entered.chips]
     if is_sale:
-        why = chip_series.retired_values()
+        reasons = chip_series.retired_values()
         for value in values:
-            if value in why:
-                raise Refused("chip_retired", why[value], 409)
+            if value in reasons:
+                raise Refused("chip_retired", reasons[value], 409)
     return chip_series.at_the_counter(values, dict(entered.of_series), today, is_sale=is_sale)
 
 
@@ -183,8 +183,8 @@ def _refuse_more_than_out(amount_cents: int) -> None:
     """Chips that no player has cannot come to the counter. What lies in a bet just now is not with them."""
     out = in_play.most_with_players_cents()
     if amount_cents > out:
-        says = f"Players hold chips for {money(max(out, 0))}: {money(amount_cents)} cannot be redeemed."
-        raise Refused("bad_amount", f"{says} Count again, and call the cage manager if there are more.", 422)
+        sentence = f"Players hold chips for {money(max(out, 0))}: {money(amount_cents)} cannot be redeemed."
+        raise Refused("bad_amount", f"{sentence} Count again, and call the cage manager if there are more.", 422)
 
 
 def _refuse_odd(amount_cents: int) -> None:
@@ -203,8 +203,8 @@ def _refuse_chips(entered: SellAtTheCage | RedeemChips) -> None:
         if not 0 <= count <= CageDesk.most_of_one:
             raise Refused("bad_count", f"Of {money(value)}, count 0 to {CageDesk.most_of_one:,}.", 422)
     if entered.chips and (worth := total(entered.chips)) != entered.amount_cents:
-        says = f"These chips are worth {money(worth)}, the amount is {money(entered.amount_cents)}."
-        raise Refused("bad_amount", says, 422)
+        sentence = f"These chips are worth {money(worth)}, the amount is {money(entered.amount_cents)}."
+        raise Refused("bad_amount", sentence, 422)
 
 
 # --- Slips of the house ----------------------------------------------------------------------------------------
@@ -258,8 +258,8 @@ class CageDesk(signing.Desk):
     def expected_cents(self, place: str) -> int:
         return _expected(self.head, self.read, place)
 
-    def among(self, what: str) -> Mapping[str, int]:
-        return kept_apart.among(what, self.in_progress)
+    def among(self, kind: str) -> Mapping[str, int]:
+        return kept_apart.among(kind, self.in_progress)
 
     def permit(self, slip: Slip) -> None:
         """The vault and the cage do not open or close; a note is accepted for no more than it was said to be worth."""
@@ -287,9 +287,9 @@ def in_progress(book_id: int | None = None, through: int | None = None) -> tuple
     return () if body is None else read_as(HouseSlipSigned, body).waiting
 
 
-def choices(what: str) -> Collection[str]:
+def choices(kind: str) -> Collection[str]:
     """What a fact may be one of now (``series.KEYS`` ...)."""
-    return kept_apart.among(what, in_progress()).keys()
+    return kept_apart.among(kind, in_progress()).keys()
 
 
 def unseen_by(viewer: Staff) -> frozenset[str]:
@@ -326,10 +326,10 @@ def sign(
         outcome = signing.ENTERED[type(entered)](CageDesk(head, by, _read_so_far()), entered)
         outcome = attesting.attest(outcome, attested, head, by.signature, key)
         outcome = back_entry.noted(outcome, paper, by, back_entry.in_house(head.book_id), head)
-        written = list(writer.write(head, outcome, request, by.signature))
-        event = written[0].event
+        entries = list(writer.write(head, outcome, request, by.signature))
+        event = entries[0].event
         assert isinstance(event, SlipSigned)  # noqa: S101 -- nothing else is written for these inputs
-        _brings_about(event.after, written[0].head)
+        _brings_about(event.after, entries[0].head)
         if outcome.alert:
             alerts.raise_alert(cage.open_house(), event.kind, outcome.alert, dict(outcome.evidence))
     return event.slip
@@ -356,10 +356,12 @@ def _brings_about(slip: Slip, head: Head) -> None:
         )
     if slip.due is None and not slip.is_as_noted:
         note, counted = money(slip.due_cents), money(slip.total_cents)
-        says = f"{slip.label}: the delivery note {slip.facts['note_number']} says {note}, two people counted {counted}"
+        message = (
+            f"{slip.label}: the delivery note {slip.facts['note_number']} says {note}, two people counted {counted}"
+        )
         if note == counted:
-            says = f"{says}, and other chips"
-        alerts.raise_alert(cage.open_house(), "delivery_differs", says, {"slip": slip.name})
+            message = f"{message}, and other chips"
+        alerts.raise_alert(cage.open_house(), "delivery_differs", message, {"slip": slip.name})
 
 
 def _name_in(event: Event) -> str:

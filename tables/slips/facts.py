@@ -51,8 +51,8 @@ def read(stage: Stage, typed: Mapping[str, str], among: Callable[[str], Collecti
 def _one_of(fact: Fact, text: str, names: Collection[str]) -> str:
     if text not in names:
         there_are = ", ".join(sorted(names)) or "none"
-        says = f"“{text[: fact.longest]}” is none of the {fact.kind} that there are now: {there_are}."
-        raise Refused("unknown_fact", says, 422)
+        sentence = f"“{text[: fact.longest]}” is none of the {fact.kind} that there are now: {there_are}."
+        raise Refused("unknown_fact", sentence, 422)
     return text
 
 
@@ -132,48 +132,54 @@ def refuse_again(slip: Slip) -> None:
         if not slip.series.begins_with_note:
             raise Refused("lapsed_already", f"{earlier.label} was about this series: it has lapsed.", 409)
         if earlier.facts.get("note_number") == slip.facts.get("note_number"):
-            says = f"The delivery note {slip.facts['note_number']} was taken in with {earlier.label.lower()} already."
-            raise Refused("note_again", says, 409)
+            sentence = (
+                f"The delivery note {slip.facts['note_number']} was taken in with {earlier.label.lower()} already."
+            )
+            raise Refused("note_again", sentence, 409)
 
 
 def _refuse_other_kinds(name: str, values: frozenset[int], chips: Chips) -> None:
     for value, _ in chips:
         if value not in values:
             kinds = ", ".join(money(kind) for kind in sorted(values))
-            says = f"The series {name} has chips of {kinds}: none is worth {money(value)}."
-            raise Refused("unknown_chip", says, 422)
+            sentence = f"The series {name} has chips of {kinds}: none is worth {money(value)}."
+            raise Refused("unknown_chip", sentence, 422)
 
 
 def _refuse_more_than_there_is(slip: Slip, name: str, chips: Chips) -> None:
     """More pieces of a series than ever came, less those that were destroyed, cannot be there."""
-    left = dict(stock.of(name).left)
+    pieces = dict(stock.of(name).left)
     for value, count in chips:
-        if count > left.get(value, 0):
-            says = f"Of {money(value)} there are {left.get(value, 0):,} chips of the series {name}, and not {count:,}."
-            raise Refused("bad_count", says, 422)
+        if count > pieces.get(value, 0):
+            sentence = (
+                f"Of {money(value)} there are {pieces.get(value, 0):,} chips of the series {name}, and not {count:,}."
+            )
+            raise Refused("bad_count", sentence, 422)
 
 
 def _refuse_more_than_it_took(slip: Slip, series: Series) -> None:
     """Of what was found with one slip, no more is given back than came in."""
     about = slip.facts.get("slip", "")
-    first = next((earlier for earlier in stock.finished(series.about) if earlier.name == about), None)
-    if first is None:
+    original = next((earlier for earlier in stock.finished(series.about) if earlier.name == about), None)
+    if original is None:
         title = SLIPS[series.about].title.lower()
         raise Refused("unknown_slip", f"There is no slip {about} of {title} that is complete.", 422)
-    left = Counter(dict(first.chips))
+    remainder = Counter(dict(original.chips))
     for earlier in stock.finished(series.name):
         if earlier.facts.get("slip") == about:
-            left.subtract(dict(earlier.chips))
+            remainder.subtract(dict(earlier.chips))
     for value, count in slip.chips:
-        if count > left[value]:
-            says = f"{first.label}: {left[value]:,} chips of {money(value)} are left of it, and not {count:,}."
-            raise Refused("bad_count", says, 422)
+        if count > remainder[value]:
+            sentence = (
+                f"{original.label}: {remainder[value]:,} chips of {money(value)} are left of it, and not {count:,}."
+            )
+            raise Refused("bad_count", sentence, 422)
 
 
 def left_of(series: Series) -> list[tuple[Slip, int]]:
     """The slips that a new one of a series may be about, with what is left of each, in cents."""
-    given: Counter[str] = Counter()
+    given_cents: Counter[str] = Counter()
     for slip in stock.finished(series.name):
-        given[slip.facts.get("slip", "")] += slip.total_cents
-    earlier = [(slip, total(slip.chips) - given[slip.name]) for slip in stock.finished(series.about)]
+        given_cents[slip.facts.get("slip", "")] += slip.total_cents
+    earlier = [(slip, total(slip.chips) - given_cents[slip.name]) for slip in stock.finished(series.about)]
     return [(slip, cents) for slip, cents in earlier if cents > 0]

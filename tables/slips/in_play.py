@@ -26,7 +26,7 @@ def uncounted_cents() -> int:
     """What lies in the racks of open tables without rounds, as the ledger has it: some of it may be gone."""
     tables = list(Table.objects.filter(game__in=_BY_COUNT, retired_at=None).select_related("book"))
     standings = standing.at_all([head_of(table) for table in tables])
-    books = [book for book, where in standings.items() if where.is_open]
+    books = [book for book, state in standings.items() if state.is_open]
     net = cage.net_effect(books)
     accounts = Account.objects.filter(book__in=books, place=RACK).values_list("pk", flat=True)
     return sum(max(net.get(account, 0), 0) for account in accounts)

@@ -122,17 +122,17 @@ def _put_apart() -> Iterator[Envelope]:
 # --- What a fact may be ----------------------------------------------------------------------------------------
 
 
-def among(what: str, in_progress: tuple[Slip, ...], through_seq: int | None = None) -> Mapping[str, int]:
+def among(kind: str, in_progress: tuple[Slip, ...], through_seq: int | None = None) -> Mapping[str, int]:
     """What a fact may be one of, with the cents that it stands for; without what another slip in progress names."""
-    if what == ENVELOPES:
+    if kind == ENVELOPES:
         choices = {name: envelope.note.claimed_cents for name, envelope in envelopes(through_seq).items()}
-    elif what == KEYS_OUT:
+    elif kind == KEYS_OUT:
         choices = dict.fromkeys(keys_out(through_seq), 0)
     else:
         out, lost = keys_out(through_seq), custody.lost(through_seq)
         register = {name: key for name, key in custody.keys(through_seq).items() if name not in lost}
-        choices = {name: 0 for name, key in register.items() if name not in out and key.dual is (what == DUAL_KEYS)}
-        if what == EVERY_KEY:
+        choices = {name: 0 for name, key in register.items() if name not in out and key.dual is (kind == DUAL_KEYS)}
+        if kind == EVERY_KEY:
             choices = dict.fromkeys([*register, *out], 0)
     named = {text for slip in in_progress for text in slip.facts.values()}
     return {name: cents for name, cents in choices.items() if name not in named}
@@ -157,8 +157,8 @@ def entry_fault(event: SlipSigned, entry: Entry) -> str:
     for fact in stage.asks if stage else ():
         if fact.kind not in KEPT_APART:
             continue
-        others = tuple(other for other in event.waiting if other.name != slip.name)
+        waiting = tuple(paper for paper in event.waiting if paper.name != slip.name)
         name = slip.facts.get(fact.name, "")
-        if name not in among(fact.kind, others, entry.seq - 1):
+        if name not in among(fact.kind, waiting, entry.seq - 1):
             return f"{name} is none of the {fact.kind} that there were then"
     return ""

@@ -27,9 +27,9 @@ _RUNNING: Final = HOUSE_PLACES | {OVER_SHORT, CASH_OVER_SHORT, PLAYERS}
 """Places that are never empty for good: what all books share, differences, and what players carry away."""
 
 
-def retire_table(table: Table, why: str, *, by: Staff) -> Table:
+def retire_table(table: Table, reason: str, *, by: Staff) -> Table:
     """A table is on the floor no more. Raises Refused while anything is left to do there."""
-    why = _judged(by, "tables.change_table", why)
+    reason = _judged(by, "tables.change_table", reason)
     with transaction.atomic():
         head = log.lock(table.book_id)
         table = Table.objects.select_for_update(no_key=True).get(pk=table.pk)
@@ -42,8 +42,8 @@ def retire_table(table: Table, why: str, *, by: Staff) -> Table:
         if waiting:
             raise Refused("slip_open", f"{waiting[0].label} of {table} is to be signed first.", 409)
         _refuse_left_over(table)
-        entry = log.append(head, Draft.of(TableRetired(why=why), by.signature))
-        table.retired_at, table.retired_by, table.retired_why = entry.at or head.moment, by.signature, why
+        entry = log.append(head, Draft.of(TableRetired(why=reason), by.signature))
+        table.retired_at, table.retired_by, table.retired_why = entry.at or head.moment, by.signature, reason
         table.save(update_fields=["retired_at", "retired_by", "retired_why"])
     return table
 
@@ -67,18 +67,18 @@ def _refuse_left_over(table: Table) -> None:
         raise Refused("not_empty", f"The {place} of {table} holds {money(cents)}: empty it first.", 409)
 
 
-def retire_denomination(chip: Denomination, why: str, *, by: Staff) -> Denomination:
+def retire_denomination(chip: Denomination, reason: str, *, by: Staff) -> Denomination:
     """A kind of chip is not given out any more. Raises Refused while a slip is to bring it into play."""
-    why = _judged(by, "tables.change_denomination", why)
+    reason = _judged(by, "tables.change_denomination", reason)
     with transaction.atomic():
         head = house.lock()
         chip = Denomination.objects.select_for_update(no_key=True).get(pk=chip.pk)
         if chip.retired_at:
             raise Refused("retired_already", f"{chip} is retired since {chip.retired_at:%-d %B %Y}.", 409)
         _refuse_given_out(chip)
-        event = DenominationRetired(value_cents=chip.value_cents, why=why)
+        event = DenominationRetired(value_cents=chip.value_cents, why=reason)
         entry = log.append(head, Draft.of(event, by.signature))
-        chip.retired_at, chip.retired_by, chip.retired_why = entry.at or head.moment, by.signature, why
+        chip.retired_at, chip.retired_by, chip.retired_why = entry.at or head.moment, by.signature, reason
         chip.save(update_fields=["retired_at", "retired_by", "retired_why"])
     return chip
 
@@ -98,10 +98,10 @@ def _refuse_given_out(chip: Denomination) -> None:
             raise Refused("slip_open", f"{slip.label} is to bring {chip} into play: it is to be signed first.", 409)
 
 
-def _judged(by: Staff, permission: str, why: str) -> str:
+def _judged(by: Staff, permission: str, reason: str) -> str:
     if not by.has_perm(permission):
         raise Refused("not_permitted", "Only an operator retires tables and kinds of chips.", 403)
-    why = why.strip()
-    if not why or len(why) > LONGEST_WHY or not why.isprintable():
+    reason = reason.strip()
+    if not reason or len(reason) > LONGEST_WHY or not reason.isprintable():
         raise Refused("bad_reason", f"Say in 1 to {LONGEST_WHY} plain characters why.", 422)
-    return why
+    return reason

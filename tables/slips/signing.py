@@ -95,7 +95,7 @@ class Desk(ABC):
     def expected_cents(self, place: str) -> int:
         """What the transfers say lies in a place."""
 
-    def among(self, what: str) -> Mapping[str, int]:
+    def among(self, kind: str) -> Mapping[str, int]:
         """What a fact may be one of here (``series.KEYS`` ...), each with the cents that it stands for."""
         return {}
 
@@ -127,10 +127,10 @@ def begin(desk: Desk, entered: BeginSlip) -> Outcome:
         raise Refused("unknown_slip", f"A slip of {desk.of} is one of {', '.join(names)}.", 422)
     chips = _sane(desk, series, entered.chips)
     box = entered.box if series.is_boxed else ""
-    says: dict[str, Any] = {"box": box} | _beside(desk, series.first, entered)
+    details: dict[str, Any] = {"box": box} | _beside(desk, series.first, entered)
     if series.begins_with_note:
-        says["noted"] = _sane(desk, series, entered.noted)
-    signature = _signature(desk, slips.next_name(series.name), series.first, chips=chips, **says)
+        details["noted"] = _sane(desk, series, entered.noted)
+    signature = _signature(desk, slips.next_name(series.name), series.first, chips=chips, **details)
     outcome = _signed(desk, signature, begins_cents=series.about_cents(chips))
     if series.is_boxed:
         _refuse_mark(box)
@@ -152,10 +152,10 @@ def sign(desk: Desk, entered: SignSlip) -> Outcome:
     # A step that there is not on such a slip is never due: paper.sign refuses it in its own words.
     stage = slip.series.stage(entered.stage) or Stage(entered.stage, frozenset(), "")
     chips = _sane(desk, slip.series, entered.chips) if stage.is_count else ()
-    says = _beside(desk, stage, entered)
+    details = _beside(desk, stage, entered)
     if slip.series.count and slip.series.count.note == IN_STOCK and stage == slip.series.stages[-1]:
-        says["noted"] = stock.of(slip.facts["series"]).left
-    return _signed(desk, _signature(desk, name, stage, chips=chips, **says))
+        details["noted"] = stock.of(slip.facts["series"]).left
+    return _signed(desk, _signature(desk, name, stage, chips=chips, **details))
 
 
 def void(desk: Desk, entered: VoidSlip) -> Outcome:
@@ -233,8 +233,8 @@ def entry(desk: Desk, signature: Signature) -> tuple[Step, Slip]:
 def _refuse_duties(by: Staff, stage: Stage, slip: Slip) -> None:
     """Papers that move chips or cash are kept apart from administration, also within a shift."""
     if by.role not in stage.by:
-        says = f"{slip.label}: this step is signed by {paper.either(stage.by)}, not by {by.name}."
-        raise Refused("wrong_role", says, 403)
+        sentence = f"{slip.label}: this step is signed by {paper.either(stage.by)}, not by {by.name}."
+        raise Refused("wrong_role", sentence, 403)
     role_choices.refuse_signer(slip, stage, by)
     permits.not_administering(by)
 
@@ -257,10 +257,10 @@ def _finished(desk: Desk, name: SlipName) -> Slip:
     signatures = SlipSignature.objects.filter(
         slip__series=name.series, slip__year=name.year, slip__number=name.number, book_id=desk.book_id
     )
-    last = signatures.order_by("-seq").values_list("seq", flat=True).first()
-    if last is None:
+    last_seq = signatures.order_by("-seq").values_list("seq", flat=True).first()
+    if last_seq is None:
         raise Refused("unknown_slip", f"There is no slip {name} at {desk.where}.", 404)
-    body = LogEntry.objects.values_list("body", flat=True).get(book_id=desk.book_id, seq=last)
+    body = LogEntry.objects.values_list("body", flat=True).get(book_id=desk.book_id, seq=last_seq)
     return read_as(HouseSlipSigned if desk.in_house else SlipSigned, body).after
 
 
@@ -319,8 +319,8 @@ def _sane(desk: Desk, series: Series, chips: Sequence[Sequence[int]]) -> Chips:
     known_values = series.cash or desk.chips()
     for value, count in chips:
         if value not in known_values:
-            says = "There is no note or coin of {}." if series.cash else desk.no_such_chip
-            raise Refused("unknown_chip", says.format(money(value)), 422)
+            sentence = "There is no note or coin of {}." if series.cash else desk.no_such_chip
+            raise Refused("unknown_chip", sentence.format(money(value)), 422)
         if not 0 <= count <= desk.most_of_one:
             raise Refused("bad_count", f"Of {money(value)}, count 0 to {desk.most_of_one:,}.", 422)
     return paper.as_chips(chips)
@@ -346,9 +346,9 @@ def _refuse_amount(slip: Slip, stage: Stage, desk: Desk) -> None:
         # Held up to the commit: another book may take from the same place. Who only asks takes nothing yet.
         cage.hold_shared()
     own = Account.objects.filter(place=place)
-    there = _there(own.get() if place in HOUSE_PLACES else own.get(book_id=desk.book_id))
-    if cents > there:
-        raise Refused("bad_amount", _lacks(desk, place, there, cents), 422)
+    balance_cents = _there(own.get() if place in HOUSE_PLACES else own.get(book_id=desk.book_id))
+    if cents > balance_cents:
+        raise Refused("bad_amount", _lacks(desk, place, balance_cents, cents), 422)
 
 
 def _no_amount(slip: Slip) -> Refused:
@@ -361,15 +361,17 @@ def _there(account: Account) -> int:
     return in_play.most_with_players_cents() if account.place == PLAYERS else cage.balance(account)
 
 
-def _lacks(desk: Desk, place: str, there: int, cents: int, when: str = "") -> str:
+def _lacks(desk: Desk, place: str, balance_cents: int, cents: int, suffix: str = "") -> str:
     """Why a place cannot give so much. What lies there is told to nobody: whoever asks may count it next."""
     if place == RACK and desk.is_by_count:
         return f"By its last count and what was sold since, the rack does not hold {money(cents)}: count it first."
     if place == RACK:
-        return f"The rack does not hold {money(cents)}{when}: ask for less."
+        return f"The rack does not hold {money(cents)}{suffix}: ask for less."
     if place == PLAYERS:
-        return f"Players have {money(there)} of the house's chips in all{when}: there cannot be {money(cents)}."
-    return f"The {called(place)} holds less than {money(cents)}{when}."
+        return (
+            f"Players have {money(balance_cents)} of the house's chips in all{suffix}: there cannot be {money(cents)}."
+        )
+    return f"The {called(place)} holds less than {money(cents)}{suffix}."
 
 
 def _refuse_gone(desk: Desk, moves: Sequence[Move]) -> None:
@@ -377,15 +379,15 @@ def _refuse_gone(desk: Desk, moves: Sequence[Move]) -> None:
     if any(move.source_place in HOUSE_PLACES for move in moves):
         # Two tables hold two books, and may empty the cage between them: the second one waits, and then counts anew.
         cage.hold_shared()
-    gone: dict[int, int] = {}
+    outflows: dict[int, int] = {}
     for move in moves:
-        gone[move.source_account_id] = gone.get(move.source_account_id, 0) + move.amount_cents
-        gone[move.target_account_id] = gone.get(move.target_account_id, 0) - move.amount_cents
-    sources = Account.objects.filter(pk__in=[pk for pk, cents in gone.items() if cents > 0])
+        outflows[move.source_account_id] = outflows.get(move.source_account_id, 0) + move.amount_cents
+        outflows[move.target_account_id] = outflows.get(move.target_account_id, 0) - move.amount_cents
+    sources = Account.objects.filter(pk__in=[pk for pk, cents in outflows.items() if cents > 0])
     for account in sources.exclude(place__in=MAY_BE_NEGATIVE - {PLAYERS}):
-        there, cents = _there(account), gone[account.pk]
-        if cents > there:
-            raise Refused("bad_amount", _lacks(desk, account.place, there, cents, " by now"), 409)
+        balance_cents, cents = _there(account), outflows[account.pk]
+        if cents > balance_cents:
+            raise Refused("bad_amount", _lacks(desk, account.place, balance_cents, cents, " by now"), 409)
 
 
 def _refuse_mark(box: str) -> None:
@@ -406,10 +408,10 @@ def _refuse_retired(series: Series, chips: Chips) -> None:
     for the slips that are numbered just then, and they see that it is retired if it was first."""
     if not series.gives_out:
         return
-    why = chip_series.retired_values()
+    reasons = chip_series.retired_values()
     for value, _ in chips:
-        if value in why:
-            raise Refused("chip_retired", why[value], 409)
+        if value in reasons:
+            raise Refused("chip_retired", reasons[value], 409)
 
 
 def _alarm(slip: Slip) -> str | None:

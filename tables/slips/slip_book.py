@@ -41,10 +41,12 @@ class Line:
         """What signed beside badge and PIN: "Cage 1 and a passkey"; read only for whoever asks."""
         if not self.body:
             return ""
-        given = read_as(HouseSlipSigned if self.in_house else SlipSigned, self.body).attested
-        if given is None:
+        attested = read_as(HouseSlipSigned if self.in_house else SlipSigned, self.body).attested
+        if attested is None:
             return ""
-        return " and ".join([given.terminal] * given.is_by_terminal + ["a passkey"] * (given.passkey is not None))
+        return " and ".join(
+            [attested.terminal] * attested.is_by_terminal + ["a passkey"] * (attested.passkey is not None)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +126,8 @@ class Sheet:
     @property
     def says(self) -> list[tuple[str, str]]:
         """What else is written on it, by what was asked."""
-        asked = [fact for stage in self.slip.series.stages for fact in stage.asks]
-        return [(fact.asks, _plain(fact, self.slip.facts[fact.name])) for fact in asked if fact.name in self.slip.facts]
+        facts = [fact for stage in self.slip.series.stages for fact in stage.asks]
+        return [(fact.asks, _plain(fact, self.slip.facts[fact.name])) for fact in facts if fact.name in self.slip.facts]
 
     @property
     def note_shown(self) -> bool:
@@ -154,14 +156,14 @@ def seen_by(role: str) -> list[str]:
     return sorted(name for name, series in SLIPS.items() if role in series.seen_by)
 
 
-def may_see(role: str, series: Series, table: Table | None, here: Table | None) -> bool:
+def may_see(role: str, series: Series, table: Table | None, own_table: Table | None) -> bool:
     """Whether a slip of this series at this table is any business of people of a role."""
     if (table is None) is not series.in_house or role not in series.seen_by:
         return False
-    return role != Role.DEALER or here == table
+    return role != Role.DEALER or own_table == table
 
 
-def in_progress(role: str, here: Table | None = None) -> list[Sheet]:
+def in_progress(role: str, own_table: Table | None = None) -> list[Sheet]:
     """The slips in progress on the whole floor that people of a role may see, those waiting longest first."""
     tables = list(Table.objects.select_related("book"))
     standings = standing.at_all([standing.head_of(table) for table in tables])
@@ -169,10 +171,10 @@ def in_progress(role: str, here: Table | None = None) -> list[Sheet]:
         (table, slip)
         for table in tables
         for slip in standings[table.book_id].slips
-        if may_see(role, slip.series, table, here)
+        if may_see(role, slip.series, table, own_table)
     ]
     ours = cage_desk.in_progress()
-    waiting += [(None, slip) for slip in ours if may_see(role, slip.series, None, here)]
+    waiting += [(None, slip) for slip in ours if may_see(role, slip.series, None, own_table)]
     return sorted(_sheets(waiting), key=lambda sheet: sheet.since.timestamp() if sheet.since else 0)
 
 
@@ -209,13 +211,13 @@ def _book(table: Table | None) -> int:
 
 def _latest(rows: Sequence[tuple[Table | None, models.Slip]]) -> list[Sheet]:
     """Slips as their last signatures left them."""
-    last: dict[int, SlipSignature] = {}
+    newest: dict[int, SlipSignature] = {}
     for signature in SlipSignature.objects.filter(slip__in=[row.pk for _, row in rows]).order_by("seq"):
-        last[signature.slip_id] = signature
-    entries = _entries((signature.book_id, signature.seq) for signature in last.values())
+        newest[signature.slip_id] = signature
+    entries = _entries((signature.book_id, signature.seq) for signature in newest.values())
     slips: list[tuple[Table | None, Slip]] = []
     for table, row in rows:
-        body = entries[row.book_id, last[row.pk].seq][1]
+        body = entries[row.book_id, newest[row.pk].seq][1]
         slips.append((table, read_as(SlipSigned if table else HouseSlipSigned, body).after))
     return _sheets(slips)
 
@@ -247,9 +249,9 @@ def _stages(slip: Slip) -> list[Stage]:
     return [*signed, *(ahead or ([slip.due] if slip.due else []))]
 
 
-def _entries(which: Iterable[tuple[int, int]]) -> dict[tuple[int, int], tuple[datetime, bytes, str]]:
+def _entries(keys: Iterable[tuple[int, int]]) -> dict[tuple[int, int], tuple[datetime, bytes, str]]:
     """When the entries of signatures were written, what they say, and their hashes."""
-    pairs = sorted(set(which))
+    pairs = sorted(set(keys))
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT w.book, w.seq, at, body, encode(hash, 'hex')"

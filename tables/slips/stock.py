@@ -25,10 +25,10 @@ class Stock:
     @property
     def left(self) -> Chips:
         """What there is of it, in the house or out."""
-        left = self.received.copy()
-        left.subtract(self.destroyed)
-        left.subtract(self.lapsed)
-        return tuple(sorted(((value, count) for value, count in left.items() if count > 0), reverse=True))
+        remainder = self.received.copy()
+        remainder.subtract(self.destroyed)
+        remainder.subtract(self.lapsed)
+        return tuple(sorted(((value, count) for value, count in remainder.items() if count > 0), reverse=True))
 
 
 def of_all(before_seq: int | None = None) -> dict[str, Stock]:
@@ -41,9 +41,9 @@ def of_all(before_seq: int | None = None) -> dict[str, Stock]:
         elif slip.series.begins_with_note:
             stock.received.update(dict(slip.agreed or ()))
         else:
-            left = Counter(dict(slip.noted))
-            left.subtract(dict(slip.agreed or ()))
-            stock.lapsed.update(left)
+            difference = Counter(dict(slip.noted))
+            difference.subtract(dict(slip.agreed or ()))
+            stock.lapsed.update(difference)
     return stocks
 
 

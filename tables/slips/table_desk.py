@@ -103,8 +103,8 @@ class TableDesk(signing.Desk):
         opened = doors_opened.values_list("seq", flat=True).first() or 0
         theirs = entries.filter(seq__gt=opened, by=self.by.signature)
         if theirs.exclude(subject="slip", kind__in=_ABOUT_BOXES).exists():
-            says = f"{self.by.name} worked at {self.scene.table.name} in this shift: another has to."
-            raise Refused("own_shift", says, 403)
+            sentence = f"{self.by.name} worked at {self.scene.table.name} in this shift: another has to."
+            raise Refused("own_shift", sentence, 403)
 
     def follows(self, slip: Slip) -> list[Step]:
         return doors.follows(self.scene, slip)

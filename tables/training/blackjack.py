@@ -100,8 +100,8 @@ class BlackjackPractice(SpreadPractice):
         number = ask.hand or 1
         spot = next(spot for spot in after.spots if spot.seat == action.to)
         hand = spot.hands[number - 1]
-        who = f"Seat {action.to}" + (f", hand {number}" if len(spot.hands) > 1 else "")
-        asks = f"{who} gets a card: {cards_of(after, hand.cards)}. What has happened?"
+        place = f"Seat {action.to}" + (f", hand {number}" if len(spot.hands) > 1 else "")
+        asks = f"{place} gets a card: {cards_of(after, hand.cards)}. What has happened?"
         right = "bust" if hand.state == "bust" else "on" if _decides(after, action.to, number) else "stands"
         yield Step("called", asks, right, self._rule_of(right, hand, is_split=len(spot.hands) > 1), _HIT, action.to)
 
@@ -133,27 +133,27 @@ class BlackjackPractice(SpreadPractice):
         """Who is next: a seat, all of them for insurance, the dealer who looks, or plays."""
         if _is_dealing(after):
             return
-        was, comes = "" if _is_dealing(before) else _next(before), _next(after)
+        earlier, next_turn = "" if _is_dealing(before) else _next(before), _next(after)
         if isinstance(action, Choose) and action.choice == "split":
-            if comes == str(action.seat):
+            if next_turn == str(action.seat):
                 yield Step("turn", f"What comes next for seat {action.seat}?", "first", _TURN_OF_HAND, _SPLIT)
             return
-        over_by_cards = comes == NOBODY.name and isinstance(action, Card) and action.to == DEALER
-        if comes == was or over_by_cards:
+        over_by_cards = next_turn == NOBODY.name and isinstance(action, Card) and action.to == DEALER
+        if next_turn == earlier or over_by_cards:
             return
         look = (_LOOK,) if after.rules.hole == "peek" else ()
         answers = seat_answers(betting(after), _INSURANCE, *look, THE_DEALER, NOBODY)
-        asks = "The first cards are dealt. What comes next?" if not was else "Who is next?"
-        yield Step("turn", asks, comes, self._why(comes, after), answers)
+        asks = "The first cards are dealt. What comes next?" if not earlier else "Who is next?"
+        yield Step("turn", asks, next_turn, self._why(next_turn, after), answers)
 
-    def _why(self, comes: str, state: State) -> str:
-        if comes == _INSURANCE.name:
+    def _why(self, next_turn: str, state: State) -> str:
+        if next_turn == _INSURANCE.name:
             return _OFFERED
-        if comes == _LOOK.name:
+        if next_turn == _LOOK.name:
             return self.game.words[NO_BLACKJACK].rule
-        if comes == THE_DEALER.name:
+        if next_turn == THE_DEALER.name:
             return self.game.cards["turn"] if state.rules.hole == "peek" else _NO_HOLE
-        return _NOBODY_WAITS if comes == NOBODY.name else _SEATS
+        return _NOBODY_WAITS if next_turn == NOBODY.name else _SEATS
 
 
 _ANOTHER: Final = AskCard(DEALER, (), 1)
@@ -204,4 +204,4 @@ def _has_soft_17(state: State) -> bool:
     cards = _dealers(state)
     waits = any(hand.state == "stands" for spot in state.spots for hand in spot.hands)
     ways = (cards[:count] for count in range(2, len(cards) + 1))
-    return waits and any(total(some) == STANDS and is_soft(some) for some in ways)
+    return waits and any(total(way) == STANDS and is_soft(way) for way in ways)

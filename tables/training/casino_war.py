@@ -79,9 +79,9 @@ class CasinoWarPractice(SpreadPractice):
 
     def turns(self, before: State, action: Action, after: State) -> Iterable[Step]:
         """Who decides, and how a war is dealt."""
-        due, was = (state.prompts[0] if state.prompts else None for state in (after, before))
-        first_deal = isinstance(was, AskCard) and was.to == DEALER and len(after.hands[0].cards) == 1
-        if not (first_deal or isinstance(was, AskChoice)):
+        due, earlier = (state.prompts[0] if state.prompts else None for state in (after, before))
+        first_deal = isinstance(earlier, AskCard) and earlier.to == DEALER and len(after.hands[0].cards) == 1
+        if not (first_deal or isinstance(earlier, AskChoice)):
             return
         if isinstance(due, AskCard):
             yield self._burn(after, due)
@@ -92,14 +92,14 @@ class CasinoWarPractice(SpreadPractice):
 
     def _burn(self, state: State, due: AskCard) -> Step:
         card = f"a war card for seat {due.to}"
-        others = [seat for seat in betting(state) if seat != due.to]
+        other_seats = [seat for seat in betting(state) if seat != due.to]
         ways = {
             "burn": f"Burn {BURNED} cards, then {card}",
             "burn_1": f"Burn one card, then {card}",
             "none": f"No burn: {card}",
         }
-        if others:
-            ways["other"] = f"Burn {BURNED} cards, then a war card for seat {others[0]}"
+        if other_seats:
+            ways["other"] = f"Burn {BURNED} cards, then a war card for seat {other_seats[0]}"
         return Step(
             "turn",
             "It goes to war. What comes next?",

@@ -124,8 +124,8 @@ def start(
         course = practised.course(secrets.token_hex(16), house_terms.number("certificate_rounds"), rules)
         _script(_key(course))  # what cannot be drawn is not kept
     except (Illegal, msgspec.ValidationError) as wrong:
-        says = wrong.sentence if isinstance(wrong, Illegal) else str(wrong)
-        raise Refused("bad_options", f"It cannot be dealt under these options: {says}.", 422) from None
+        sentence = wrong.sentence if isinstance(wrong, Illegal) else str(wrong)
+        raise Refused("bad_options", f"It cannot be dealt under these options: {sentence}.", 422) from None
     row: Practice = Practice.objects.create(dealer=dealer, course=msgspec.to_builtins(course))
     return row
 

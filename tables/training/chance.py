@@ -31,8 +31,8 @@ def shuffled(chance: Random, items: Sequence[Item]) -> list[Item]:
     """The things in another order."""
     order = [*items]
     for place in range(len(order) - 1, 0, -1):
-        other = below(chance, place + 1)
-        order[place], order[other] = order[other], order[place]
+        swap = below(chance, place + 1)
+        order[place], order[swap] = order[swap], order[place]
     return order
 
 
@@ -55,7 +55,7 @@ def weighted(chance: Random, items: Sequence[Item], weights: Sequence[float]) ->
 def next_card(chance: Random, prompt: AskCard, barred: tuple[int, ...] = ()) -> int:
     """A card of those that nobody has seen, by how many are left, but for some that it is known not to be."""
     whole = WHOLE[len(prompt.gone)][prompt.decks]
-    unseen = [held - out for held, out in zip(whole, prompt.gone, strict=True)]
+    unseen = [copies - out for copies, out in zip(whole, prompt.gone, strict=True)]
     for card in barred:
         unseen[card - 1] = 0
     place = below(chance, sum(unseen))

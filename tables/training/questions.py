@@ -137,9 +137,9 @@ def numbered(words: Mapping[str, str]) -> tuple[Answer, ...]:
     return tuple(Answer(name, label, str(place)) for place, (name, label) in enumerate(words.items(), 1))
 
 
-def seat_answers(seats: Iterable[int], *others: Answer) -> tuple[Answer, ...]:
+def seat_answers(seats: Iterable[int], *further: Answer) -> tuple[Answer, ...]:
     """Each seat, by its own number, and what else there is."""
-    return (*(Answer(str(seat), f"Seat {seat}", str(seat)) for seat in seats), *others)
+    return (*(Answer(str(seat), f"Seat {seat}", str(seat)) for seat in seats), *further)
 
 
 THE_DEALER: Final = Answer("0", "The dealer", "d")
@@ -150,5 +150,5 @@ def in_words(question: Question, answer: str) -> str:
     """An answer as a dealer would say it."""
     if question.pays:
         return payment(int(answer)).capitalize()
-    offered = {each.name: each.words for each in question.answers}
+    offered = {choice.name: choice.words for choice in question.answers}
     return offered.get(answer) or f"Seat {answer}"

@@ -172,7 +172,7 @@ class SpreadPractice(ABC):
 
 
 def _take(course: Round, action: Action) -> None:
-    course.take(next(meant for prompt in course.prompts if (meant := prompt.admits(action))))
+    course.take(next(admitted for prompt in course.prompts if (admitted := prompt.admits(action))))
 
 
 # --- What is asked in it ---------------------------------------------------------------------------------------
@@ -238,13 +238,13 @@ class _Walk:
                     yield self._payment(state, place, wager, f"Seat {spot.seat}{hand}")
                     self.paid |= {place}
 
-    def _payment(self, state: State, place: Wagered, wager: Settled, who: str) -> Question:
+    def _payment(self, state: State, place: Wagered, wager: Settled, payee: str) -> Question:
         title = self.titles.get(wager.bet, wager.bet.replace("_", " ").capitalize())
         beside = self.practised.paid_with.get(wager.bet, "")
         return Question(
             round=self.number,
             kind="pays",
-            asks=f"{who}, {title}: {money(wager.staked_cents)}. What is taken or paid{beside}?",
+            asks=f"{payee}, {title}: {money(wager.staked_cents)}. What is taken or paid{beside}?",
             right=str(wager.net_cents),
             rule=f"{wager.why[:1].upper()}{wager.why[1:]}: {payment(wager.net_cents)}.{self._rounding(wager)}",
             state=state,

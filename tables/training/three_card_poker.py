@@ -58,15 +58,15 @@ class ThreeCardPokerPractice(SpreadPractice):
         models = [spot.hands[0] for spot in state.spots if _plays(spot)]
         if not models or (ask.to == DEALER) != (way == _EQUAL):
             return ()
-        shown = [card for card in models[0].cards if card != UNKNOWN]
+        faceup = [card for card in models[0].cards if card != UNKNOWN]
         if way == _EQUAL:
-            model = shown[state.hands[0].cards.index(UNKNOWN)]
+            model = faceup[state.hands[0].cards.index(UNKNOWN)]
             return [card for card in ask.may_come if RANK_OF[card] == RANK_OF[model]]
-        if ask.to != models[0].seat or not shown:
+        if ask.to != models[0].seat or not faceup:
             return ()
         if way == _TRIPS:
-            return [card for card in ask.may_come if RANK_OF[card] == RANK_OF[shown[0]]]
-        return [card for card in ask.may_come if SUIT_OF[card] == SUIT_OF[shown[0]] and abs(card - shown[-1]) == 1]
+            return [card for card in ask.may_come if RANK_OF[card] == RANK_OF[faceup[0]]]
+        return [card for card in ask.may_come if SUIT_OF[card] == SUIT_OF[faceup[0]] and abs(card - faceup[-1]) == 1]
 
     def calls(self, before: State, action: Action, after: State) -> Iterable[Step]:
         """What a hand is, once it is turned; and whether the dealer's qualifies."""
@@ -117,6 +117,6 @@ def _paid_for(name: str) -> Ending:
 
     def is_so(state: State) -> bool:
         whys = (wager.why for spot in state.spots for wager in spot.wagers if wager.returned_cents)
-        return any(f"bonus for a {name}," in why or why.startswith(f"{name}, pays") for why in whys)
+        return any(f"bonus for a {name}," in reason or reason.startswith(f"{name}, pays") for reason in whys)
 
     return is_so

@@ -22,11 +22,11 @@ def placed(chance: Random, rules: HouseRules, seat: int, wagers: tuple[Wager, ..
     needed = {wager.needs for wager in wagers} | {wager.name for wager in wagers if wager.times > 1}
     own: list[Wager] = []
     for wager in wagers:
-        how = "needed" if wager.name in needed else "opposite" if wager.opposite else "other"
-        fits = wager.opposite not in {other.name for other in own} and (
-            not wager.needs or wager.needs in {other.name for other in own}
+        case = "needed" if wager.name in needed else "opposite" if wager.opposite else "other"
+        fits = wager.opposite not in {choice.name for choice in own} and (
+            not wager.needs or wager.needs in {choice.name for choice in own}
         )
-        if fits and chance.random() < _PLACED[how]:
+        if fits and chance.random() < _PLACED[case]:
             own.append(wager)
     alone = [wager for wager in wagers if not wager.needs]
     for wager in own or [one_of(chance, alone)]:

@@ -351,7 +351,9 @@ def _pits(house: House) -> None:
         pits.set_section(section, by=house.olga)
     _posts(house, PitSectionSet(pit="Pit 2", tables=("Rocket 3",)))
     pits.set_section(structs.replace(section_a, tables=("Rocket 1", "Rocket 2", "Rocket 3")), by=house.olga)
-    floor_plans.draw(FloorPlanDrawn(pit="Pit 1", spots={"Rocket 1": (2, 1), "Rocket 3": (6, 4)}), seen=0, by=house.olga)
+    floor_plans.draw(
+        FloorPlanDrawn(pit="Pit 1", spots={"Rocket 1": (2, 1), "Rocket 3": (6, 4)}), basis_seq=0, by=house.olga
+    )
 
 
 def _posts(house: House, section: PitSectionSet) -> None:

@@ -92,7 +92,7 @@ def ids(events: list[dict[str, Any]]) -> list[str]:
 
 
 def event_ids(place: int, **filters: Any) -> list[str]:
-    return [event.id for event in reading.read(place, limit=500, wanted=reading.Wanted(**filters)).events]
+    return [event.id for event in reading.read(place, limit=500, filters=reading.Wanted(**filters)).events]
 
 
 def position() -> FeedPosition:

@@ -81,7 +81,7 @@ def house(clock: Clock) -> Hand:
     pay_tables.make("casino_war", "Tie", {"tie": {"tie": "11:1"}}, by=olga)
     certificates.certify(finished(Staff.objects.get(username="tess")), by=boss.by)
     pits.set_section(PitSectionSet(pit="Pit 1", tables=(dealer.table.name,)), by=olga)
-    floor_plans.draw(FloorPlanDrawn(pit="Pit 1", spots={dealer.table.name: (3, 4)}), seen=0, by=olga)
+    floor_plans.draw(FloorPlanDrawn(pit="Pit 1", spots={dealer.table.name: (3, 4)}), basis_seq=0, by=olga)
     posts.set_post(Wanted("bella", ("Pit 1",)), by=olga)
     weekend = LimitPlanSet(
         name="Weekend",

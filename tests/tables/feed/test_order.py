@@ -164,9 +164,9 @@ def test_filters_leave_out_and_never_reorder(dealer: Hand) -> None:
     """Harm: a program that asks for one table's rounds is told of another's, or stops where nothing was for it."""
     dealer.bets(seat1=1_000)
     everything = reading.read(0, limit=500)
-    rounds = reading.read(0, limit=500, wanted=Wanted(types=frozenset({"round.opened"})))
+    rounds = reading.read(0, limit=500, filters=Wanted(types=frozenset({"round.opened"})))
     assert rounds.cursor == everything.cursor
     assert list(rounds.events) == [event for event in everything.events if event.type == "round.opened"]
-    table = reading.read(0, limit=500, wanted=Wanted(tables=frozenset({dealer.table.pk})))
+    table = reading.read(0, limit=500, filters=Wanted(tables=frozenset({dealer.table.pk})))
     assert {event.table.id for event in table.events if event.table} == {dealer.table.pk}
-    assert not reading.read(0, limit=500, wanted=Wanted(tables=frozenset({dealer.table.pk + 99}))).events
+    assert not reading.read(0, limit=500, filters=Wanted(tables=frozenset({dealer.table.pk + 99}))).events

@@ -46,7 +46,7 @@ def drawn(**spots: tuple[int, int]) -> FloorPlanDrawn:
 
 def test_a_plan_is_an_entry_and_its_row_says_the_same(olga: Staff) -> None:
     """Harm: a plan that is drawn by the book is found to be wrong; test_tampering_rows.py has those that are."""
-    floor_plans.draw(drawn(Rocket_1=(2, 1)), seen=0, by=olga)
+    floor_plans.draw(drawn(Rocket_1=(2, 1)), basis_seq=0, by=olga)
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
     assert [fault for fault in comparing.compare().faults if "plan of a pit" in fault] == []
 
@@ -63,7 +63,7 @@ def test_a_plan_is_an_entry_and_its_row_says_the_same(olga: Staff) -> None:
 def test_what_no_floor_can_be_is_refused(olga: Staff, spots: dict[str, tuple[int, int]], sentence: str) -> None:
     """Harm: two tables in one place, of which one is never seen again."""
     with pytest.raises(Refused, match=sentence):
-        floor_plans.draw(drawn(**spots), seen=0, by=olga)
+        floor_plans.draw(drawn(**spots), basis_seq=0, by=olga)
     assert not FloorPlan.objects.exists()
 
 

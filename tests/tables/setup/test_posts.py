@@ -224,9 +224,9 @@ def test_only_an_operator_sets_posts(felt: Hand) -> None:
 def test_of_two_operators_the_second_is_told(felt: Hand) -> None:
     """Harm: two operators make the roster at once, and one half is lost without a word."""
     row = Post.objects.get(username="bella")
-    posts.set_post(Wanted("bella", ("Pit 1",)), seen=row.seq, by=olga())
+    posts.set_post(Wanted("bella", ("Pit 1",)), basis_seq=row.seq, by=olga())
     omar = floor.staff(Role.OPERATOR, "omar", "302")
-    refused = refusal(lambda: posts.set_post(Wanted("bella", ("Pit 1", "Pit 2")), seen=row.seq, by=omar))
+    refused = refusal(lambda: posts.set_post(Wanted("bella", ("Pit 1", "Pit 2")), basis_seq=row.seq, by=omar))
     assert refused.code == "changed_meanwhile"
     assert "301 Olga set bella's post meanwhile" in refused.sentence
 
