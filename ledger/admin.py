@@ -202,14 +202,14 @@ class AlertAdmin(ReadOnly):
     def acknowledge_alerts(self, request: HttpRequest, alerts: QuerySet[Alert]) -> None:
         by = getattr(request.user, "signature", request.user.get_username())
         note = request.POST.get("note", "")[:500]
-        taken = 0
+        count = 0
         for alert in alerts.filter(acknowledgement=None):
             try:
                 acknowledge(alert, by, note)
             except AlreadyAcknowledged:
                 continue  # somebody else did, at this moment
-            taken += 1
-        self.message_user(request, f"{taken} acknowledged by {by}", messages.SUCCESS if taken else messages.WARNING)
+            count += 1
+        self.message_user(request, f"{count} acknowledged by {by}", messages.SUCCESS if count else messages.WARNING)
 
     @admin.display(description="evidence")
     def found(self, alert: Alert) -> SafeString:

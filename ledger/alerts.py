@@ -36,8 +36,8 @@ def raise_alert(book: Book | None, kind: str, message: str, evidence: Mapping[st
     with transaction.atomic():
         moment = _alone(kind, book)
         recent = Q(acknowledgement=None) | Q(acknowledgement__at__gt=moment - QUIET)
-        same = Alert.objects.filter(recent, book=book, kind=kind, message=message).order_by("pk").last()
-        return same if isinstance(same, Alert) else _opened(book, kind, message, evidence, moment)
+        earlier = Alert.objects.filter(recent, book=book, kind=kind, message=message).order_by("pk").last()
+        return earlier if isinstance(earlier, Alert) else _opened(book, kind, message, evidence, moment)
 
 
 def raise_for(
@@ -52,9 +52,9 @@ def raise_for(
     with transaction.atomic():
         moment = _alone(kind, book)
         alike = Alert.objects.filter(book=book, kind=kind, evidence__cause=evidence["cause"])
-        same = (alike if once else alike.filter(acknowledgement=None)).order_by("pk").last()
-        if isinstance(same, Alert):
-            return same, False
+        earlier = (alike if once else alike.filter(acknowledgement=None)).order_by("pk").last()
+        if isinstance(earlier, Alert):
+            return earlier, False
         return _opened(book, kind, message, evidence, moment), True
 
 
@@ -70,8 +70,8 @@ def escalate(alert: Alert, step: int, level: int, roles: Sequence[str]) -> Escal
     escalated it."""
     with transaction.atomic():
         moment = _alone(alert.kind, alert.book)
-        taken = Acknowledgement.objects.filter(alert=alert).exists()
-        if taken or Escalation.objects.filter(alert=alert, step=step).exists():
+        is_acknowledged = Acknowledgement.objects.filter(alert=alert).exists()
+        if is_acknowledged or Escalation.objects.filter(alert=alert, step=step).exists():
             return None
         escalation: Escalation = Escalation.objects.create(
             alert=alert, at=moment, step=step, level=level, roles=sorted(roles)
@@ -92,12 +92,12 @@ def acknowledge(alert: Alert, by: str, note: str = "") -> Acknowledgement:
         raise ValueError("an alert is acknowledged by name")
     try:
         with transaction.atomic():
-            taken = Acknowledgement.objects.create(alert=alert, by=by, at=clock.read().database, note=note)
-            journal.enter(journal.ACKNOWLEDGEMENTS, taken.pk, taken.at, by)
+            acknowledgement = Acknowledgement.objects.create(alert=alert, by=by, at=clock.read().database, note=note)
+            journal.enter(journal.ACKNOWLEDGEMENTS, acknowledgement.pk, acknowledgement.at, by)
             announce(alert)
     except IntegrityError as refused:
         raise AlreadyAcknowledged(f"{alert} was acknowledged before") from refused
-    return taken
+    return acknowledgement
 
 
 def _alone(kind: str, book: Book | None) -> datetime:

@@ -77,10 +77,12 @@ def open_(
     return draft
 
 
-def variance(book: Book, what: str, amount_cents: int, *, key: str, involved: Sequence[str], **evidence: Any) -> None:
+def variance(
+    book: Book, subject: str, amount_cents: int, *, key: str, involved: Sequence[str], **evidence: Any
+) -> None:
     """A count was not what the transfers say."""
     word = "over" if amount_cents > 0 else "short"
-    message = f"{book.name}: {what} is {word} by {money(abs(amount_cents))}"
+    message = f"{book.name}: {subject} is {word} by {money(abs(amount_cents))}"
     open_(book, "variance", amount_cents, message, key=key, involved=involved, evidence=evidence)
 
 

@@ -119,4 +119,4 @@ STANDING = """
 def standing(cursor: CursorWrapper, role: str) -> list[str]:
     """What the role is or owns that no list can take from it, each in one sentence."""
     cursor.execute(STANDING, {"role": role})
-    return [f"{role} {what}" for (what,) in cursor.fetchall()]
+    return [f"{role} {clause}" for (clause,) in cursor.fetchall()]

@@ -42,10 +42,10 @@ def report(subject: str, kind: str, by: str, content: dict[str, Any], moment: da
     notices.report(_book_id(), Draft(subject, kind, by, content), moment)
 
 
-def digest_of(kept: str) -> str:
+def digest_of(secret: str) -> str:
     """What an entry says of a secret: the SHA-256 of what the database keeps of it, which is a salted hash or the
     digest of a long token itself, so nobody learns the secret from it; empty where there is none."""
-    return sha256(kept.encode()).hexdigest() if kept else ""
+    return sha256(secret.encode()).hexdigest() if secret else ""
 
 
 def carry() -> int:

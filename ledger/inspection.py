@@ -86,9 +86,9 @@ def inspect_house() -> list[Alert]:
     alerts = [_less_than_nothing(house, place, cents) for place, cents in short]
     chips = sum(cents for place, cents in totals.items() if place not in CASH_PLACES)
     cash = sum(cents for place, cents in totals.items() if place in CASH_PLACES)
-    for what, astray in (("chips in all places and the chips issued", chips), ("cash in all places", cash)):
+    for subject, astray in (("chips in all places and the chips issued", chips), ("cash in all places", cash)):
         if astray:
-            message = f"The {what} do not add up to zero"
+            message = f"The {subject} do not add up to zero"
             alerts.append(raise_alert(house, "unbalanced", message, {"astray_cents": astray, "totals_cents": totals}))
     return alerts
 

@@ -61,8 +61,8 @@ def last_before(book_id: int, moment: datetime) -> int:
 
 def of(book_id: int, first: int = 1, last: int = LAST_SEQ) -> Sequence[Mend]:
     """The mends that touch any entry from the first to the last, in the order in which they were written."""
-    written = LogEntry.objects.filter(book_id=book_id, subject="clock", kind="mended").order_by("seq")
-    written_mends = (mend for seq in written.values_list("seq", flat=True) for mend in _mends_of(book_id, seq))
+    entries = LogEntry.objects.filter(book_id=book_id, subject="clock", kind="mended").order_by("seq")
+    written_mends = (mend for seq in entries.values_list("seq", flat=True) for mend in _mends_of(book_id, seq))
     return [mend for mend in written_mends if mend.first <= last and first <= mend.last]
 
 

@@ -113,6 +113,6 @@ def fault(book: Book, since: int = 0) -> Fault | None:
         return Fault(book.name, wrong[0], "is not what was left at the book's door, or nothing was left there")
     if late is not None:
         moment, subject, kind = late
-        what = f"{subject} {kind} of {timestamp(moment)} was never written in the book"
-        return Fault(book.name, book.head_seq + 1, what)
+        sentence = f"{subject} {kind} of {timestamp(moment)} was never written in the book"
+        return Fault(book.name, book.head_seq + 1, sentence)
     return None

@@ -100,14 +100,14 @@ def _begins_here() -> bool:
 
 def _prepare(cursor: CursorWrapper, statements: Iterable[Statement]) -> None:
     """Make statements known to this session, once; the session itself says which it knows when that is in doubt."""
-    wanted = {statement.name: statement for statement in statements}
-    if (names := _names.get(connection.connection)) is not None and wanted.keys() <= names:
+    by_name = {statement.name: statement for statement in statements}
+    if (names := _names.get(connection.connection)) is not None and by_name.keys() <= names:
         return
     cursor.execute("SELECT name FROM pg_prepared_statements")
     names = {name for (name,) in cursor.fetchall()}
-    if missing := [statement.prepare for name, statement in wanted.items() if name not in names]:
+    if missing := [statement.prepare for name, statement in by_name.items() if name not in names]:
         cursor.execute(";".join(missing))
-    _names[connection.connection] = names | wanted.keys()
+    _names[connection.connection] = names | by_name.keys()
 
 
 @contextmanager

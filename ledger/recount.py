@@ -120,8 +120,8 @@ def wrong_recount(book_id: int, *, since: int = 0) -> Fault | None:
         return None
     seq, account_id, recounted, summed = row
     account = Account.objects.select_related("book").get(pk=account_id)
-    what = f"the recount through it says {money(recounted)} in {account}, the transfers make {money(int(summed))}"
-    return Fault(read_head(book_id).name, seq, what)
+    sentence = f"the recount through it says {money(recounted)} in {account}, the transfers make {money(int(summed))}"
+    return Fault(read_head(book_id).name, seq, sentence)
 
 
 # --- Recounting -----------------------------------------------------------------------------------------------

@@ -51,8 +51,8 @@ def run(plan: Plan, deed: Callable[[], int], moment: datetime) -> bool:
     killed leaves it half done.
     """
     slot = plan.slot(moment)
-    with alone(f"run {plan.task}") as first:
-        if not first or RunEnd.objects.filter(run__task=plan.task, run__slot=slot).exists():
+    with alone(f"run {plan.task}") as is_alone:
+        if not is_alone or RunEnd.objects.filter(run__task=plan.task, run__slot=slot).exists():
             return False
         missed = _missed(plan, slot)
         Run.objects.bulk_create(
@@ -74,8 +74,8 @@ def _missed(plan: Plan, slot: datetime) -> int:
 
 def _report(plan: Plan, claimed: Run) -> None:
     times = "once" if claimed.missed == 1 else f"{claimed.missed} times"
-    says = f"{plan.says} did not run {times} before {claimed.slot:%Y-%m-%d %H:%M} UTC; one run made up"
-    raise_alert(None, "run_missed", says, {"task": plan.task, "missed": claimed.missed})
+    message = f"{plan.says} did not run {times} before {claimed.slot:%Y-%m-%d %H:%M} UTC; one run made up"
+    raise_alert(None, "run_missed", message, {"task": plan.task, "missed": claimed.missed})
 
 
 @contextmanager
@@ -83,11 +83,11 @@ def alone(deed: str) -> Iterator[bool]:
     """Whether no other worker is at it. The lock is the connection's, so it ends with its process."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [deed])
-        got = bool(cursor.fetchone()[0])
+        is_locked = bool(cursor.fetchone()[0])
     try:
-        yield got
+        yield is_locked
     finally:
-        if got:
+        if is_locked:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [deed])
 

@@ -57,8 +57,8 @@ class Note:
         """The note once another day is signed. Raises BadNote where another document has its number already."""
         noted = self.hash_of(number)
         if noted not in (None, digest):
-            says = f"{day} was signed as day {number} before, and was another then: history was written anew."
-            raise BadNote(f"{says} Nothing is signed; {HOW}.")
+            sentence = f"{day} was signed as day {number} before, and was another then: history was written anew."
+            raise BadNote(f"{sentence} Nothing is signed; {HOW}.")
         return self if noted else Note((*self.days, (number, day, digest)), books, self.left)
 
 
@@ -89,8 +89,8 @@ def write(path: Path, note: Note, key: Ed25519PrivateKey) -> None:
     try:
         _write(path, note, key)
     except OSError as error:
-        says = f"The note of what was sealed, {path}, cannot be written ({error.strerror})"
-        raise BadNote(f"{says}: the worker's user has to be able to write in the folder of the key.") from None
+        sentence = f"The note of what was sealed, {path}, cannot be written ({error.strerror})"
+        raise BadNote(f"{sentence}: the worker's user has to be able to write in the folder of the key.") from None
 
 
 def _write(path: Path, note: Note, key: Ed25519PrivateKey) -> None:

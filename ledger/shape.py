@@ -140,7 +140,7 @@ def faults() -> Iterator[str]:
             yield f"the {name} {_changed(whole[name], actual[name])}"
     with connection.cursor() as cursor:
         cursor.execute(_SWITCHED_OFF)
-        yield from [says for (says,) in cursor.fetchall()]
+        yield from [sentence for (sentence,) in cursor.fetchall()]
         if not _has_one_role():
             yield from standing(cursor, app_role())
 

@@ -127,8 +127,8 @@ def walk(
     noted = iter(anchors)
     anchor = next(noted, None)
     for entry in entries:
-        if what := _fault(entry, proven):
-            raise Broken(Fault(head.name, *what))
+        if reason := _fault(entry, proven):
+            raise Broken(Fault(head.name, *reason))
         if entry.seq > head.seq:
             raise Broken(Fault(head.name, entry.seq, "stands after the last entry that the book knows"))
         while anchor and anchor[0] == entry.seq:
@@ -166,8 +166,8 @@ def _fault(entry: Entry, before: Head) -> tuple[int, str] | None:
         return entry.seq, "its time is no moment"
     if sha256((before.hash or b"") + entry.line).digest() != entry.hash:
         return entry.seq, "its hash is not the hash of what it says and of the entry before it"
-    if what := _misshapen(entry) or _disagreement(entry, before.name):
-        return entry.seq, what
+    if reason := _misshapen(entry) or _disagreement(entry, before.name):
+        return entry.seq, reason
     if before.at and entry.at < before.at and not _mends(entry, before):
         return entry.seq, f"it is of {timestamp(entry.at)}, earlier than the entry before it"
     return None

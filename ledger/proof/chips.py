@@ -206,8 +206,8 @@ def fewest_touches(stack: Cut, owed_cents: int, denominations: tuple[Denominatio
         raise Uncuttable(owed_cents)
     (largest, most), *smaller = stack
     best: Taking | None = None
-    for few in _parts_of(smaller):
-        for way in _ways(few, largest, most, owed_cents, denominations):
+    for base in _parts_of(smaller):
+        for way in _ways(base, largest, most, owed_cents, denominations):
             if best is not None and count_of(way.take) >= best.touches:
                 break
             best = way if best is None else min(best, way, key=_rank)
@@ -227,12 +227,12 @@ def _parts_of(chips: Sequence[tuple[Denomination, int]]) -> Iterator[Cut]:
 
 
 def _ways(
-    few: Cut, largest: Denomination, most: int, owed_cents: int, denominations: tuple[Denomination, ...]
+    base: Cut, largest: Denomination, most: int, owed_cents: int, denominations: tuple[Denomination, ...]
 ) -> Iterator[Taking]:
     """The ways to take these few chips and enough of the largest, ever more of those."""
-    least = max(0, -(-(owed_cents - total(few)) // largest.value_cents))
+    least = max(0, -(-(owed_cents - total(base)) // largest.value_cents))
     for count in range(least, most + 1):
-        part = ((largest, count), *few) if count else few
+        part = ((largest, count), *base) if count else base
         change_cents = total(part) - owed_cents
         if can_cut(change_cents, denominations):
             yield Taking(part, cut(change_cents, denominations))
@@ -266,8 +266,8 @@ class _Cutter:
         self.best, self.last = _fewest(scaled[:start], min(bound, self.LARGEST_TABLE))
 
     def counts(self, amount_cents: int) -> dict[int, int] | None:
-        amount, rest = divmod(amount_cents, self.unit)
-        if rest:
+        amount, remainder = divmod(amount_cents, self.unit)
+        if remainder:
             return None
         if self.truncated and amount >= len(self.best):
             raise ValueError("these denominations have too little in common to cut so large an amount")

@@ -154,18 +154,18 @@ def check_inclusion(leaf: bytes, index: int, size: int, path: Sequence[bytes], e
     """Raise Unproved unless the path leads from the leaf to this root of a tree with so many leaves."""
     if not 0 <= index < size:
         raise Unproved(f"a tree of {size} leaves has none with the index {index}")
-    digest, here, last = leaf_hash(leaf), index, size - 1
-    for other in path:
-        if last == 0:
+    digest, node, last_node = leaf_hash(leaf), index, size - 1
+    for sibling in path:
+        if last_node == 0:
             raise Unproved("the path is longer than the tree is high")
-        if here & 1 or here == last:
-            digest = node_hash(other, digest)
-            while here and not here & 1:
-                here, last = here >> 1, last >> 1
+        if node & 1 or node == last_node:
+            digest = node_hash(sibling, digest)
+            while node and not node & 1:
+                node, last_node = node >> 1, last_node >> 1
         else:
-            digest = node_hash(digest, other)
-        here, last = here >> 1, last >> 1
-    if last:
+            digest = node_hash(digest, sibling)
+        node, last_node = node >> 1, last_node >> 1
+    if last_node:
         raise Unproved("the path ends below the root")
     if digest != expected:
         raise Unproved("the path leads to another root")
@@ -182,21 +182,21 @@ def check_consistency(old: int, new: int, old_root: bytes, new_root: bytes, path
     steps = [old_root, *path] if old & (old - 1) == 0 else list(path)
     if not steps:
         raise Unproved("the path is empty")
-    here, last = old - 1, new - 1
-    while here & 1:
-        here, last = here >> 1, last >> 1
+    node, last_node = old - 1, new - 1
+    while node & 1:
+        node, last_node = node >> 1, last_node >> 1
     before = after = steps[0]
-    for other in steps[1:]:
-        if last == 0:
+    for sibling in steps[1:]:
+        if last_node == 0:
             raise Unproved("the path is longer than the tree is high")
-        if here & 1 or here == last:
-            before, after = node_hash(other, before), node_hash(other, after)
-            while here and not here & 1:
-                here, last = here >> 1, last >> 1
+        if node & 1 or node == last_node:
+            before, after = node_hash(sibling, before), node_hash(sibling, after)
+            while node and not node & 1:
+                node, last_node = node >> 1, last_node >> 1
         else:
-            after = node_hash(after, other)
-        here, last = here >> 1, last >> 1
-    if last:
+            after = node_hash(after, sibling)
+        node, last_node = node >> 1, last_node >> 1
+    if last_node:
         raise Unproved("the path ends below the root")
     if before != old_root:
         raise Unproved("the path leads to another old root")

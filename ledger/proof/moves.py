@@ -90,8 +90,8 @@ def reconcile(chain: Iterable[Entry], posted: Iterable[Posted], book: str) -> It
         if seq == entry.seq:
             transfers = tuple(group)
             seq, group = next(groups, (None, iter(())))
-        if what := _difference(entry, transfers):
-            raise Broken(Fault(book, entry.seq, what))
+        if reason := _difference(entry, transfers):
+            raise Broken(Fault(book, entry.seq, reason))
         yield Proven(entry, transfers)
 
 

@@ -50,8 +50,8 @@ class VerifierKey:
     @classmethod
     def parse(cls, text: str) -> VerifierKey:
         """Raises BadNote."""
-        name, _, rest = text.strip().partition("+")
-        digits, _, material = rest.partition("+")
+        name, _, remainder = text.strip().partition("+")
+        digits, _, material = remainder.partition("+")
         raw = decoded(material)
         key = cls(name, raw[0] if raw else 0, raw[1:])
         if key.id.hex() != digits:

@@ -84,10 +84,14 @@ def answer_to(public: str, signature: str, authenticator: str, client: str, mess
     """
     try:
         client_bytes, authenticator_bytes = _bytes(client), _bytes(authenticator)
-        asked = json.loads(client_bytes)
-        if not isinstance(asked, dict) or asked.get("type") != "webauthn.get" or asked.get("crossOrigin"):
+        client_data = json.loads(client_bytes)
+        if (
+            not isinstance(client_data, dict)
+            or client_data.get("type") != "webauthn.get"
+            or client_data.get("crossOrigin")
+        ):
             return None
-        if _padded(str(asked.get("challenge"))) != sha256(message).digest():
+        if _padded(str(client_data.get("challenge"))) != sha256(message).digest():
             return None
         # The 32 bytes that name the site, a byte of flags, and a count in four.
         flags, uses = authenticator_bytes[32], int.from_bytes(authenticator_bytes[33:37])
@@ -95,7 +99,7 @@ def answer_to(public: str, signature: str, authenticator: str, client: str, mess
             return None
         whole = authenticator_bytes + sha256(client_bytes).digest()
         _read(public).verify(_bytes(signature), whole, ECDSA(SHA256()))
-        answer = Answer(str(asked.get("origin")), authenticator_bytes[:32], uses)
+        answer = Answer(str(client_data.get("origin")), authenticator_bytes[:32], uses)
         return answer if answer.is_of_its_site else None
     except (InvalidSignature, ValueError, IndexError, RecursionError):
         return None

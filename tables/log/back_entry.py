@@ -132,8 +132,8 @@ def refuse_pair(username: str, role: str, second: Person) -> None:
     if second.username == username:
         raise Wrong("signed_already", "Two people sign: the second is somebody else than the first.")
     if second.role == role or second.role not in STAND_BY:
-        says = "The second signature is of another role: pit boss, cage manager, cashier, security or operator."
-        raise Wrong("wrong_role", says)
+        sentence = "The second signature is of another role: pit boss, cage manager, cashier, security or operator."
+        raise Wrong("wrong_role", sentence)
 
 
 def begun(mode: Mode | None, seq: int, span: tuple[str, str], reason: str, moment: datetime | None) -> Mode:
@@ -184,15 +184,15 @@ def entered(mode: Mode | None, number: str, about: str, happened: str, by: str) 
     keyed = paper.keyed if by in paper.keyed else (*paper.keyed, by)
     latest = max(paper.happened, happened)
     grown = replace(paper, happened=latest, keyed=keyed, items=paper.items + 1)
-    return replace(mode, papers=tuple(grown if other is paper else other for other in mode.papers))
+    return replace(mode, papers=tuple(grown if candidate is paper else candidate for candidate in mode.papers))
 
 
 def announced(mode: Mode | None, number: str, round: int, happened: str, by: str) -> Mode:
     """The mode once a round was announced from a paper. Announced again, it was typed wrongly. Raises Wrong."""
     mode = _without(_standing(mode), round)
     if mode.rounds_until and happened < mode.rounds_until:
-        says = f"The round before it happened {shown(mode.rounds_until)}: rounds are entered in their order."
-        raise Wrong("out_of_order", says)
+        sentence = f"The round before it happened {shown(mode.rounds_until)}: rounds are entered in their order."
+        raise Wrong("out_of_order", sentence)
     after = entered(mode, number, ROUNDS, happened, by)
     return replace(after, due=Due(round, number, happened))
 
@@ -210,20 +210,23 @@ def _without(mode: Mode, round: int) -> Mode:
     paper = mode.paper(mode.due.number) if mode.due else None
     if paper is None:
         return replace(mode, due=None)
-    rest = tuple(other for other in mode.papers if other is not paper)
+    papers = tuple(candidate for candidate in mode.papers if candidate is not paper)
     if paper.items > 1:
-        rest = tuple(replace(other, items=other.items - 1) if other is paper else other for other in mode.papers)
-    return replace(mode, papers=rest, due=None)
+        papers = tuple(
+            replace(candidate, items=candidate.items - 1) if candidate is paper else candidate
+            for candidate in mode.papers
+        )
+    return replace(mode, papers=papers, due=None)
 
 
 def refuse_round(mode: Mode | None, number: int) -> None:
     """Raises Wrong where a round is opened in back-entry that nobody announced from paper."""
     if mode is not None and (mode.due is None or mode.due.round != number):
-        says = (
+        sentence = (
             "This table is in back-entry: type the number of the paper and the time of the round first. To deal live"
             " again, two people end back-entry."
         )
-        raise Wrong("paper_first", says)
+        raise Wrong("paper_first", sentence)
 
 
 def refuse_number(number: str) -> None:
@@ -234,8 +237,10 @@ def refuse_number(number: str) -> None:
 
 def _refuse_outside(mode: Mode, happened: str) -> None:
     if not moment_of(mode.since) <= moment_of(happened) <= moment_of(mode.until):
-        says = f"The outage lasted from {shown(mode.since)} to {shown(mode.until)}: {shown(happened)} is outside of it."
-        raise Wrong("outside_outage", says)
+        sentence = (
+            f"The outage lasted from {shown(mode.since)} to {shown(mode.until)}: {shown(happened)} is outside of it."
+        )
+        raise Wrong("outside_outage", sentence)
 
 
 def _refuse_other_matter(mode: Mode, number: str, about: str) -> None:
@@ -245,8 +250,8 @@ def _refuse_other_matter(mode: Mode, number: str, about: str) -> None:
         raise Wrong("other_paper", f"Paper no. {number} is about {paper.about}: another paper has another number.")
     for earlier in mode.compared:
         if earlier.number == number and (earlier.about != about or about in (ROUNDS, CASH)):
-            says = f"Paper no. {number} was entered and compared already: what stands on it is not entered twice."
-            raise Wrong("entered_already", says)
+            sentence = f"Paper no. {number} was entered and compared already: what stands on it is not entered twice."
+            raise Wrong("entered_already", sentence)
 
 
 def _refuse_earlier(mode: Mode, about: str, happened: str) -> None:
@@ -256,8 +261,8 @@ def _refuse_earlier(mode: Mode, about: str, happened: str) -> None:
     earlier = [paper.happened for paper in mode.papers if paper.about == about]
     earlier += [paper.happened for paper in mode.compared if paper.about == about]
     if earlier and happened < max(earlier):
-        says = f"The step before it happened {shown(max(earlier))}: the steps of a slip are entered in their order."
-        raise Wrong("out_of_order", says)
+        sentence = f"The step before it happened {shown(max(earlier))}: the steps of a slip are entered in their order."
+        raise Wrong("out_of_order", sentence)
 
 
 # --- Compared --------------------------------------------------------------------------------------------------
@@ -279,5 +284,5 @@ def compared(mode: Mode | None, number: str, by: Person, round_open: bool, next_
         is_pending = mode.due is not None and mode.due.number == number
         mode = dealt(mode, next_round)
         mode = replace(mode, due=None) if is_pending else mode
-    rest = tuple(other for other in mode.papers if other.number != number)
-    return replace(mode, papers=rest, compared=(*mode.compared, Compared(number, paper.about, paper.happened)))
+    papers = tuple(candidate for candidate in mode.papers if candidate.number != number)
+    return replace(mode, papers=papers, compared=(*mode.compared, Compared(number, paper.about, paper.happened)))

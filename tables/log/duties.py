@@ -28,10 +28,10 @@ class Apart(NamedTuple):
     """The public rule that says so, where we know of one."""
 
 
-def _apart(firsts: Collection[str], seconds: Collection[str], why: str, clause: str = "") -> Iterator[Apart]:
+def _apart(firsts: Collection[str], seconds: Collection[str], reason: str, clause: str = "") -> Iterator[Apart]:
     for first in firsts:
         for second in seconds:
-            yield Apart(first, second, why, clause)
+            yield Apart(first, second, reason, clause)
 
 
 _ACCESS: Final = "25 CFR 543.20"
@@ -110,8 +110,8 @@ def fault(roles: Collection[str]) -> str:
     pairs = conflicts(roles)
     if not pairs:
         return ""
-    first, second, why, _ = pairs[0]
-    return f"Nobody is {_words(first)} and {_words(second)} at once: {why}."
+    first, second, reason, _ = pairs[0]
+    return f"Nobody is {_words(first)} and {_words(second)} at once: {reason}."
 
 
 def _words(role: str) -> str:

@@ -495,7 +495,7 @@ def differing(before: Values, after: Values) -> dict[str, Value]:
 def faults(values: Values) -> dict[str, str]:
     """What is wrong with values: one sentence for each term."""
     sentences = {name: fault(TERMS[name], value) if name in TERMS else _unknown(name) for name, value in values.items()}
-    return {name: says for name, says in sentences.items() if says}
+    return {name: sentence for name, sentence in sentences.items() if sentence}
 
 
 def _unknown(name: str) -> str:
@@ -572,8 +572,8 @@ def parsed(term: Term, text: str) -> Value:
             value = text
         case _:
             value = _number(term, text)
-    if says := fault(term, value):
-        raise ValueError(says)
+    if sentence := fault(term, value):
+        raise ValueError(sentence)
     return value
 
 

@@ -144,11 +144,11 @@ def to_announce(
 # --- Who keeps the old minimum -----------------------------------------------------------------------------------
 
 
-def kept_after(standing: Standing, before: Values, kept: Mapping[str, Any]) -> dict[str, Any]:
+def kept_after(standing: Standing, before: Values, minimums: Mapping[str, Any]) -> dict[str, Any]:
     """What the settings say of the seats that keep the old minimum, where it is raised now: those that play, each with
     the lowest that it had."""
     least = _least(before, MINIMUM)
-    older = {keeper.seat: keeper.min_cents for keeper in kept_in(kept, standing)}
+    older = {keeper.seat: keeper.min_cents for keeper in kept_in(minimums, standing)}
     seats = {str(seat): min(least, older.get(seat, least)) for seat in seated(standing)}
     return {"from_round": first_round(standing), "seats": seats} if seats else {}
 
@@ -160,15 +160,15 @@ def first_round(standing: Standing) -> int:
     return standing.next_number
 
 
-def kept_in(kept: Mapping[str, Any], standing: Standing) -> tuple[KeptMinimum, ...]:
+def kept_in(minimums: Mapping[str, Any], standing: Standing) -> tuple[KeptMinimum, ...]:
     """The seats that keep an older minimum in the round that is opened next: those that the settings name, and in each
     further round those that have not left since."""
     before = standing.round
-    if not kept or before is None or before.first_seq < standing.opened_seq:
+    if not minimums or before is None or before.first_seq < standing.opened_seq:
         return ()
     number = first_round(standing)
-    if number <= kept["from_round"]:
-        return tuple(KeptMinimum(int(seat), cents) for seat, cents in sorted(kept["seats"].items()))
+    if number <= minimums["from_round"]:
+        return tuple(KeptMinimum(int(seat), cents) for seat, cents in sorted(minimums["seats"].items()))
     limits = before.bet_limits
     present = (limits.kept or ()) if limits else ()
     if before.voided or before.number == number:

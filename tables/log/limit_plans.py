@@ -330,10 +330,10 @@ def stack_at(versions: Versions, facts: Facts, moment: datetime) -> dict[str, tu
     stack: dict[str, list[Layer]] = {}
     concerned = [plan for plan in in_force(versions, moment) if facts.concern(plan)]
     for plan in sorted(concerned, key=lambda plan: plan.rank, reverse=True):
-        holds = plan.schedule.holds(moment)
+        is_in_force = plan.schedule.holds(moment)
         for name, value in plan.values.items():
             if facts.have(name):
-                stack.setdefault(name, []).append(Layer(value, plan, holds))
+                stack.setdefault(name, []).append(Layer(value, plan, is_in_force))
     for name, value in facts.own.items():
         stack.setdefault(name, []).append(Layer(value, None))
     return {name: tuple(stack[name]) for name in sorted(stack)}

@@ -310,8 +310,8 @@ def _begun(signature: Signature, records: Mapping[str, Series], *, by_count: boo
 
 def not_in_progress(name: SlipName) -> Wrong:
     """What is said to somebody who signs on a slip that nobody began, or that is complete."""
-    says = f"There is no {name.series} {name.number} of {name.year} in progress at this table."
-    return Wrong("unknown_slip", says)
+    sentence = f"There is no {name.series} {name.number} of {name.year} in progress at this table."
+    return Wrong("unknown_slip", sentence)
 
 
 def _refuse(slip: Slip, stage: Stage, signature: Signature, dealer: str | None) -> None:
@@ -320,27 +320,27 @@ def _refuse(slip: Slip, stage: Stage, signature: Signature, dealer: str | None) 
     if stage.name == VOID_ASKED and slip.series.once_done and slip.due is None:
         raise Wrong("not_voidable", f"{slip.label} is complete, and not made void. {slip.series.once_done}")
     if signature.role not in stage.by | stage.formerly:
-        says = f"{slip.label}: this step is signed by {either(stage.by)}, not by {signature.name}."
-        raise Wrong("wrong_role", says)
+        sentence = f"{slip.label}: this step is signed by {either(stage.by)}, not by {signature.name}."
+        raise Wrong("wrong_role", sentence)
     if signature.username in {signed.username for signed in slip.signed}:
-        says = f"{signature.name} signed on this slip already: another person has to. {slip.series.alone}"
-        raise Wrong("signed_already", says.strip())
+        sentence = f"{signature.name} signed on this slip already: another person has to. {slip.series.alone}"
+        raise Wrong("signed_already", sentence.strip())
     if stage.here and dealer is not None and signature.username != dealer:
-        says = f"{slip.label}: the dealer at the table signs this step, not {signature.name}."
-        raise Wrong("not_the_dealer", says)
+        sentence = f"{slip.label}: the dealer at the table signs this step, not {signature.name}."
+        raise Wrong("not_the_dealer", sentence)
     _refuse_facts(slip, stage, signature.facts)
     _refuse_apart(slip, stage, signature.apart)
-    why = slip.series.count.two_roles if slip.series.count else ""
-    if why and slip.signed and slip.signed[0].role == signature.role:
-        raise Wrong("wrong_role", why)
+    reason = slip.series.count.two_roles if slip.series.count else ""
+    if reason and slip.signed and slip.signed[0].role == signature.role:
+        raise Wrong("wrong_role", reason)
 
 
 def _refuse_facts(slip: Slip, stage: Stage, facts: Mapping[str, str]) -> None:
     """A step says what it is asked, all of it and nothing else."""
-    asked = {fact.name: fact for fact in stage.asks}
-    if strange := sorted(facts.keys() - asked.keys()):
+    expected = {fact.name: fact for fact in stage.asks}
+    if strange := sorted(facts.keys() - expected.keys()):
         raise Wrong("bad_fact", f"{slip.label}: this step does not ask for {strange[0].replace('_', ' ')}.")
-    for fact in asked.values():
+    for fact in expected.values():
         text = facts.get(fact.name, "")
         if not fact.is_optional and not text:
             raise Wrong("bad_fact", f"{slip.label}: fill in \u201c{fact.asks}\u201d.")
@@ -375,8 +375,8 @@ def entry_kind(slip: Slip) -> str:
 
 def in_progress(slips: Sequence[Slip], after: Slip) -> tuple[Slip, ...]:
     """The slips in progress after one of them was signed."""
-    others = [slip for slip in slips if slip.name != after.name]
-    return tuple(others if after.due is None else [*others, after])
+    remainder = [slip for slip in slips if slip.name != after.name]
+    return tuple(remainder if after.due is None else [*remainder, after])
 
 
 def moves(chart: Chart, slip: Slip, undone: Sequence[Move] = ()) -> list[Move]:

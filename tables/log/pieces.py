@@ -74,8 +74,8 @@ class Holding:
         kinds, estimated, odd = tuple(kinds), dict(self.estimated), self.odd_cents
         for amount in amounts:
             sign = 1 if amount.cents > 0 else -1
-            counts, rest = fewest(abs(amount.cents), kinds)
-            odd += sign * rest * amount.times
+            counts, remainder = fewest(abs(amount.cents), kinds)
+            odd += sign * remainder * amount.times
             estimated = _joined(estimated, {value: sign * count * amount.times for value, count in counts.items()})
         return replace(self, estimated=estimated, odd_cents=odd)
 
@@ -122,22 +122,22 @@ def fewest(amount_cents: int, kinds: tuple[Denomination, ...]) -> tuple[dict[int
         return {chip.value_cents: count for chip, count in cut(amount_cents, kinds)}, 0
     except Uncuttable:
         pass
-    counts, rest = {}, amount_cents
+    counts, remainder = {}, amount_cents
     for chip in sorted(kinds, reverse=True):
-        count, rest = divmod(rest, chip.value_cents)
+        count, remainder = divmod(remainder, chip.value_cents)
         if count:
             counts[chip.value_cents] = count
-    return counts, rest
+    return counts, remainder
 
 
 def handed_out(amount_cents: int, kinds: tuple[Denomination, ...], *, smaller: bool = False) -> Chips:
     """Which chips a screen tells the dealer to hand out for an amount: the fewest; ``smaller``: the fewest of the kinds
     below the largest of those. Nothing where no chips make it."""
-    counts, rest = fewest(amount_cents, kinds)
+    counts, remainder = fewest(amount_cents, kinds)
     if smaller and counts:
         below = tuple(chip for chip in kinds if chip.value_cents < max(counts))
-        counts, rest = fewest(amount_cents, below) if below else (counts, rest)
-    return () if rest else tuple(sorted(counts.items(), reverse=True))
+        counts, remainder = fewest(amount_cents, below) if below else (counts, remainder)
+    return () if remainder else tuple(sorted(counts.items(), reverse=True))
 
 
 def _joined(first: Counts, second: Counts) -> dict[int, int]:
@@ -149,23 +149,23 @@ def _joined(first: Counts, second: Counts) -> dict[int, int]:
 def _even_out(counts: dict[int, int]) -> None:
     """Make up what is below zero from other kinds, the nearest first, without changing the sum."""
     for value in sorted(counts):
-        for other in sorted((kind for kind in counts if kind != value), key=lambda kind: (abs(kind - value), kind)):
+        for donor in sorted((kind for kind in counts if kind != value), key=lambda kind: (abs(kind - value), kind)):
             if counts[value] >= 0:
                 break
-            _exchange(counts, value, other)
+            _exchange(counts, value, donor)
 
 
-def _exchange(counts: dict[int, int], short: int, other: int) -> None:
+def _exchange(counts: dict[int, int], short: int, donor: int) -> None:
     """Chips of another kind for those that are short, in the smallest whole exchanges."""
-    if other > short and other % short == 0:
-        ratio = other // short
-        pieces = min(counts[other], -(counts[short] // ratio))
+    if donor > short and donor % short == 0:
+        ratio = donor // short
+        pieces = min(counts[donor], -(counts[short] // ratio))
         if pieces > 0:
-            counts[other] -= pieces
+            counts[donor] -= pieces
             counts[short] += pieces * ratio
-    elif other < short and short % other == 0:
-        ratio = short // other
-        pieces = min(counts[other] // ratio, -counts[short])
+    elif donor < short and short % donor == 0:
+        ratio = short // donor
+        pieces = min(counts[donor] // ratio, -counts[short])
         if pieces > 0:
-            counts[other] -= pieces * ratio
+            counts[donor] -= pieces * ratio
             counts[short] += pieces

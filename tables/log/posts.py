@@ -96,34 +96,34 @@ class Posts:
     people: dict[str, tuple[str | None, str, tuple[int, ...]]] = field(default_factory=dict)
     """Badge, name, and the entries that say so, by user name."""
 
-    def follow(self, event: Event, seq: int, at: datetime | None) -> None:
+    def follow(self, event: Event, seq: int, moment: datetime | None) -> None:
         """One more entry of the house's book."""
-        if at is None:
+        if moment is None:
             return
         match event:
             case PostSet():
-                self._place(event.floor, seq, at)
+                self._place(event.floor, seq, moment)
                 self._name(event.username, event.badge, event.name, (seq,))
                 post = Post(datetime.fromisoformat(event.effective), seq, frozenset(event.pits), event.whole_floor)
                 insort(self.posts.setdefault(event.username, []), post)
             case CoverSet():
-                self._place(event.floor, seq, at)
+                self._place(event.floor, seq, moment)
                 self._name(event.username, event.badge, event.name, (seq,))
-                cover = Cover(at, seq, event.pit, datetime.fromisoformat(event.until))
+                cover = Cover(moment, seq, event.pit, datetime.fromisoformat(event.until))
                 self.covers.setdefault(event.username, []).append(cover)
             case PitSectionSet() if self.floors:
                 last = self.floors[-1]
                 sections = {**last.sections, (event.pit, event.section): event.tables}
-                self.floors.append(_Floor(at, seq, sections, (*last.seqs, seq)))
+                self.floors.append(_Floor(moment, seq, sections, (*last.seqs, seq)))
             case StaffChanged() if event.username in self.people:
                 badge, name, seqs = self.people[event.username]
                 after = event.after or {}
                 if after.keys() & {"badge", "name"}:
                     self._name(event.username, after.get("badge", badge), after.get("name", name), (*seqs, seq))
 
-    def _place(self, stands: Iterable[Stand], seq: int, at: datetime) -> None:
+    def _place(self, stands: Iterable[Stand], seq: int, moment: datetime) -> None:
         sections = {(stand.pit, stand.section): stand.tables for stand in stands}
-        self.floors.append(_Floor(at, seq, sections, (seq,)))
+        self.floors.append(_Floor(moment, seq, sections, (seq,)))
 
     def _name(self, username: str, badge: str | None, name: str, seqs: tuple[int, ...]) -> None:
         self.people[username] = badge, name, seqs

@@ -76,11 +76,11 @@ class Replay:
             self.posted[seq] = posted
 
 
-def _carry(held: dict[str, int], moves: Sequence[Move]) -> None:
+def _carry(balances: dict[str, int], moves: Sequence[Move]) -> None:
     """Move chips between the places without a seat."""
     for move in moves:
-        held[move.source_place] = held.get(move.source_place, 0) - move.amount_cents
-        held[move.target_place] = held.get(move.target_place, 0) + move.amount_cents
+        balances[move.source_place] = balances.get(move.source_place, 0) - move.amount_cents
+        balances[move.target_place] = balances.get(move.target_place, 0) + move.amount_cents
 
 
 def _refuse_kinds(event: Event, moves: Sequence[Move]) -> None:

@@ -143,7 +143,7 @@ def strike_fault(struck: Collection[str]) -> str:
 
 def _two_roles(series: Series, struck: Collection[str]) -> bool:
     first, second = (_signers(series.name, stage, struck) for stage in series.stages[:2])
-    return any(role != other for role in first for other in second)
+    return any(role != second_role for role in first for second_role in second)
 
 
 def _step_called(name: str, series: Series | None, stage: Stage) -> str:

@@ -22,14 +22,14 @@ def settlement(chart: Chart, payouts: Sequence[Payout]) -> list[Move]:
             moves += [move for wager in payout.wagers for move in _settled(chart, payout.seat, wager)]
             continue
         layout = (LAYOUT, payout.seat)
-        kept = min(payout.staked_cents, payout.returned_cents)
+        returned_cents = min(payout.staked_cents, payout.returned_cents)
         moves.append(chart.move("stake", PLAYERS, layout, payout.staked_cents))
         if payout.net_cents < 0:
             moves.append(chart.move("loss", layout, RACK, -payout.net_cents))
         if payout.net_cents > 0:
             moves.append(chart.move("win", RACK, PLAYERS, payout.net_cents))
-        if kept:
-            moves.append(chart.move("return", layout, PLAYERS, kept))
+        if returned_cents:
+            moves.append(chart.move("return", layout, PLAYERS, returned_cents))
     return moves
 
 
@@ -38,12 +38,12 @@ def _settled(chart: Chart, seat: int, wager: Settled) -> list[Move]:
     lost, won = max(-wager.net_cents, 0), max(wager.net_cents, 0)
     moves: list[tuple[str, str | Place, str | Place, int]] = []
     for name, cents in wager.put_up:
-        spot, taken = (LAYOUT, (seat, name)), min(lost, cents)
+        spot, loss_cents = (LAYOUT, (seat, name)), min(lost, cents)
         moves.append(("stake", PLAYERS, spot, cents))
-        moves.append(("loss", spot, RACK, taken))
+        moves.append(("loss", spot, RACK, loss_cents))
         moves.append(("win", RACK, spot, won))
-        moves.append(("return", spot, PLAYERS, cents - taken + won))
-        lost, won = lost - taken, 0
+        moves.append(("return", spot, PLAYERS, cents - loss_cents + won))
+        lost, won = lost - loss_cents, 0
     return [chart.move(kind, source, target, cents) for kind, source, target, cents in moves if cents > 0]
 
 

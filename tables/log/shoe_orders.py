@@ -46,10 +46,10 @@ class Order:
 class Unproven(Exception):
     """An entry that does not fit the order that was committed to."""
 
-    def __init__(self, seq: int, what: str) -> None:
-        super().__init__(what)
+    def __init__(self, seq: int, sentence: str) -> None:
+        super().__init__(sentence)
         self.seq = seq
-        self.what = what
+        self.what = sentence
 
 
 @dataclass(slots=True)
@@ -65,13 +65,13 @@ class Seals:
 
         Raises Unproven for an entry that does not fit what was committed to.
         """
-        done = None
+        order = None
         if event.opens is not None:
-            done, self.live = _opened(self.live, seq, event.opens), None
+            order, self.live = _opened(self.live, seq, event.opens), None
             self.before = bytes(event.opens.order)
         self.live = _committed(standing, seq, event, self.live) or self.live
         _dealt(standing, seq, event, self.live, self.before)
-        return done
+        return order
 
     def resume(self, standing: Standing, seq: int, event: Event) -> None:
         """Take up an order where an earlier proof left it: the entries since its commitment, held against nothing."""
@@ -107,7 +107,7 @@ def _committed(standing: Standing, seq: int, event: Event, live: Order | None) -
     if standing.round is None:
         raise Unproven(seq, "it shuffles discards, and there is no round")
     in_play = standing.round.game.gone(standing.round.state)
-    discards = tuple(all_of - kept for all_of, kept in zip(whole, in_play, strict=True))
+    discards = tuple(all_of - count for all_of, count in zip(whole, in_play, strict=True))
     current = standing.round
     return Order(shoe.number, commitment, discards, sum(discards) - current.game.cards_left(current.state), seq)
 
@@ -123,16 +123,20 @@ def _dealt(standing: Standing, seq: int, event: Event, live: Order | None, befor
     if live is not None:
         live.apart += [(seq, ranks[index], list(card.pool), card.moment) for index, card in apart.items()]
     lefts = standing.round.plays[-1].lefts if isinstance(event, Played) and standing.round else ()
-    in_order = [(rank, left) for (index, rank), left in zip(ranks.items(), lefts, strict=False) if index not in apart]
+    in_order = [
+        (rank, cards_left)
+        for (index, rank), cards_left in zip(ranks.items(), lefts, strict=False)
+        if index not in apart
+    ]
     if isinstance(event, TakenBack) and ranks.keys() - apart.keys():
         raise Unproven(seq, "it takes back a card that a house shoe dealt")
     if in_order and live is None:
         raise Unproven(seq, "it deals a card before any order was committed to")
-    for card, left in in_order:
-        if left < 0 and before and before[len(before) + left] != card:
+    for card, cards_left in in_order:
+        if cards_left < 0 and before and before[len(before) + cards_left] != card:
             raise Unproven(seq, f"it turns a {card}, which is not what was dealt facedown")
     if live is not None:
-        live.dealt += [(seq, card, left) for card, left in in_order if left > 0]
+        live.dealt += [(seq, card, cards_left) for card, cards_left in in_order if cards_left > 0]
 
 
 # --- what was opened -------------------------------------------------------------------------------------------
@@ -154,13 +158,13 @@ def check(live: Order, order: bytes, nonce: bytes, seq: int) -> None:
     if not all(1 <= card <= kinds for card in order) or pack_of(live.composition).count(order) != live.composition:
         raise Unproven(live.committed_seq, "the order that it committed to does not hold the cards of the shoe")
     # The card with most left was dealt first, even where it lay facedown and was turned after others.
-    dealt_seq, card, left = max(live.dealt, key=itemgetter(2), default=(0, 0, len(order)))
-    if left < len(order) - live.burn:
+    dealt_seq, card, cards_left = max(live.dealt, key=itemgetter(2), default=(0, 0, len(order)))
+    if cards_left < len(order) - live.burn:
         raise Unproven(dealt_seq, f"it deals a {card} first, the order has a {order[live.burn]} there")
-    for dealt_seq, card, left in live.dealt:
-        if not 0 < left <= len(order) - live.burn:
+    for dealt_seq, card, cards_left in live.dealt:
+        if not 0 < cards_left <= len(order) - live.burn:
             raise Unproven(dealt_seq, "it deals a card after the last one of its order")
-        due = order[len(order) - left]
+        due = order[len(order) - cards_left]
         if card != due:
             raise Unproven(dealt_seq, f"it deals a {card}, the order has a {due} there")
     for picked_seq, rank, pool, moment in live.apart:

@@ -195,13 +195,13 @@ class Trust:
             )
 
     def _demand_passkeys(self, event: PasskeysDemanded, through: Through, seq: int) -> None:
-        asked = (*event.roles, *event.papers)
+        subjects = (*event.roles, *event.papers)
         known_names = set(event.roles) <= set(BY_NAME) and set(event.papers) <= set(PAPERS)
-        if not asked or not known_names or len(set(asked)) < len(asked) or self.demands.keys() & set(asked):
+        if not subjects or not known_names or len(set(subjects)) < len(subjects) or self.demands.keys() & set(subjects):
             raise Misconduct("it demands passkeys of nobody, of who signs nothing by name, or where it did before")
         if not any(passkey.until is None for passkey in self.passkeys.values()):
             raise Misconduct("it demands passkeys, and nobody has one that signs slips")
-        self.demands |= dict.fromkeys(asked, Demand(through, seq))
+        self.demands |= dict.fromkeys(subjects, Demand(through, seq))
 
     def _make(self, event: TerminalKeyMade, through: Through, seq: int) -> None:
         try:
@@ -229,12 +229,12 @@ class Trust:
         statement = attestation.voucher(name, fingerprint, vouched.terminal)
         self._refuse_unsigned(vouched, statement, f"the key {fingerprint} of {name}")
 
-    def _refuse_unsigned(self, vouched: Vouch, statement: Statement, what: str) -> None:
+    def _refuse_unsigned(self, vouched: Vouch, statement: Statement, subject: str) -> None:
         signer = self.keys.get(vouched.key)
         if signer is None or not signer.is_trusted or signer.terminal != vouched.terminal:
-            raise Misconduct(f"{vouched.terminal} vouches for {what} by the key {vouched.key}, which is not trusted")
+            raise Misconduct(f"{vouched.terminal} vouches for {subject} by the key {vouched.key}, which is not trusted")
         if not p256.is_signed(signer.public, vouched.signature, canonical_of(statement)):
-            raise Misconduct(f"{vouched.terminal} did not vouch for {what}")
+            raise Misconduct(f"{vouched.terminal} did not vouch for {subject}")
 
     def _of(self, name: str, fingerprint: str) -> TerminalKey:
         key = self.keys.get(fingerprint)
@@ -301,11 +301,13 @@ class Trust:
             raise WrongPasskey(f"it is signed by a passkey of {event.name} for which no terminal vouched yet")
         if passkey.until is not None and seq > passkey.until.get(book, 0):
             raise WrongPasskey(f"it is signed by a passkey of {event.name} that was withdrawn before")
-        given = next((given for each in statements if (given := answer.answer_to(passkey.public, each))), None)
-        if given is None:
+        response = next(
+            (response for statement in statements if (response := answer.answer_to(passkey.public, statement))), None
+        )
+        if response is None:
             raise WrongPasskey(f"{event.name}'s passkey did not sign it: its signature is of something else")
-        if given.origin != passkey.origin:
-            raise WrongPasskey(f"{event.name}'s passkey was asked by {given.origin[:80]}, which is not the house")
+        if response.origin != passkey.origin:
+            raise WrongPasskey(f"{event.name}'s passkey was asked by {response.origin[:80]}, which is not the house")
 
     def _refuse_attested(self, attested: Attestation, statements: Sequence[Statement], book: str, seq: int) -> None:
         if not attested.is_by_terminal:
@@ -315,11 +317,11 @@ class Trust:
         key = self.keys.get(attested.key)
         if key is None or key.terminal != attested.terminal:
             raise Misconduct(f"it is signed by a key {attested.key}, which is not one of {attested.terminal}")
-        says = f"it is signed by the key {attested.key} of {attested.terminal}"
+        clause = f"it is signed by the key {attested.key} of {attested.terminal}"
         if key.since is None or seq <= key.since.get(book, 0):
-            raise Misconduct(f"{says}, which was not trusted then")
+            raise Misconduct(f"{clause}, which was not trusted then")
         if key.until is not None and seq > key.until.get(book, 0):
-            raise Misconduct(f"{says}, which had ended before")
+            raise Misconduct(f"{clause}, which had ended before")
         if not any(attested.holds(key.public, statement) for statement in statements):
             raise Misconduct(f"{attested.terminal} did not sign it: its signature is of something else")
 

@@ -41,14 +41,14 @@ def of_plan(
     for each maximum of the version before, the highest that lies beneath it; asked where one is left."""
     if not needed(PLAN, terms):
         return None
-    same = all(before.get(name) == after.get(name) for name in _PLACE)
+    is_same_place = all(before.get(name) == after.get(name) for name in _PLACE)
     earlier, later = (_highest_planned(values.get("values") or {}) for values in (before, after))
     limit = int(terms["two_people_limit_cents"])
-    if any(cents > limit and cents > (earlier.get(name, 0) if same else 0) for name, cents in later.items()):
+    if any(cents > limit and cents > (earlier.get(name, 0) if is_same_place else 0) for name, cents in later.items()):
         return PLAN
-    left = earlier.keys() - (later.keys() if _reaches(before, after) else set())
-    highest = beneath() if left else {}
-    return PLAN if any(highest.get(name, 0) > max(limit, earlier[name]) for name in left) else None
+    names_left = earlier.keys() - (later.keys() if _reaches(before, after) else set())
+    highest = beneath() if names_left else {}
+    return PLAN if any(highest.get(name, 0) > max(limit, earlier[name]) for name in names_left) else None
 
 
 _PLACE: Final = ("scope", "of", "schedule")
@@ -64,7 +64,9 @@ def _reaches(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
         return True
     if not earlier["when"] == later["when"] == "event":
         return False
-    starts, ends = ([datetime.fromisoformat(each[edge]) for each in (earlier, later)] for edge in ("starts", "ends"))
+    starts, ends = (
+        [datetime.fromisoformat(version[edge]) for version in (earlier, later)] for edge in ("starts", "ends")
+    )
     return starts[1] <= starts[0] and ends[1] >= ends[0]
 
 

@@ -70,11 +70,11 @@ class ChannelSet(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     def words(self) -> str:
         state = "is set" if self.is_on else "is switched off"
-        both = f", tells {self.tells}" if self.tells != "alerts" else ""
+        suffix = f", tells {self.tells}" if self.tells != "alerts" else ""
         if self.former_until:
             until = datetime.fromisoformat(self.former_until)
-            both += f"; its former secret signs as well until {until:%d %b %Y %H:%M} UTC"
-        return f"The channel {self.name} ({self.means}), version {self.version}, {state}{both}"
+            suffix += f"; its former secret signs as well until {until:%d %b %Y %H:%M} UTC"
+        return f"The channel {self.name} ({self.means}), version {self.version}, {state}{suffix}"
 
 
 class DeadLettersResent(Event, frozen=True, kw_only=True, omit_defaults=True):

@@ -63,9 +63,9 @@ class BackEntryBegun(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=Tr
         return back_entry.begun(context.before.back_entry, context.seq, span, self.reason, context.moment)
 
     def words(self) -> str:
-        why = back_entry.REASONS.get(self.reason, self.reason).lower()
+        reason = back_entry.REASONS.get(self.reason, self.reason).lower()
         span = f"{shown(self.since)} to {shown(self.until)}"
-        return f"back-entry begins ({why}, {span}): {self.note}; with {self.second.name}"
+        return f"back-entry begins ({reason}, {span}): {self.note}; with {self.second.name}"
 
 
 class BackEntryEnded(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=True):
@@ -150,11 +150,11 @@ def refuse_round(standing: Standing) -> None:
     if standing.round_open and standing.round is not None and standing.round.over:
         raise Wrong("pay_first", "The seats of the round before are paid first.")
     if standing.shoe is not None and standing.shoe.source == HOUSE_SHOE:
-        says = (
+        sentence = (
             "This table has a house shoe: cards that it would draw now are not those that were dealt by hand. Count the"
             " rack instead; what it is over or short is a discrepancy, and the papers belong to its file."
         )
-        raise Wrong("house_shoe", says)
+        raise Wrong("house_shoe", sentence)
 
 
 def round_after(standing: Standing, number: str, happened: str, by: str) -> Mode:

@@ -80,12 +80,12 @@ class AboutCorrection(Author, frozen=True, kw_only=True, omit_defaults=True):
             "reason": reason,
         }
 
-    def clause(self, what: str) -> str:
+    def clause(self, deed: str) -> str:
         """What is done with the correction, in words."""
         correction, cents = self.correction, self.correction.difference_cents
         seat = correction.seat
         chips = f"pay seat {seat} {money(cents)}" if cents > 0 else f"take {money(-cents)} from seat {seat}"
-        return f"{correction.slip}: {chips} for round {correction.round}, {what}"
+        return f"{correction.slip}: {chips} for round {correction.round}, {deed}"
 
 
 class CorrectionProposed(AboutCorrection, frozen=True, kw_only=True, omit_defaults=True):

@@ -33,8 +33,8 @@ class HouseKeySet(Event, frozen=True, kw_only=True, omit_defaults=True):
     in_use: bool
 
     def words(self) -> str:
-        held = "held by two" if self.dual else "held by one"
-        return f"Key {self.name} ({OPENS.get(self.lock, self.lock).lower()}): {held if self.in_use else 'retired'}"
+        holders = "held by two" if self.dual else "held by one"
+        return f"Key {self.name} ({OPENS.get(self.lock, self.lock).lower()}): {holders if self.in_use else 'retired'}"
 
 
 class DropScheduled(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -58,5 +58,5 @@ class DropScheduled(Event, frozen=True, kw_only=True, omit_defaults=True):
         if not self.weekdays:
             return f"Drops {self.name} end with {self.from_day}"
         days = " ".join(WEEKDAYS[number] for number in self.weekdays)
-        which = ", ".join(self.tables) or "all tables"
-        return f"Drops {self.name} from {self.from_day}: {which}, {days} {self.due_at}, by {self.who}"
+        tables = ", ".join(self.tables) or "all tables"
+        return f"Drops {self.name} from {self.from_day}: {tables}, {days} {self.due_at}, by {self.who}"

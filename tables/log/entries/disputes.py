@@ -66,8 +66,8 @@ class Dispute(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def about(self) -> str:
         """The round, or the moment, in words."""
-        where = f"what happened at {self.moment:%H:%M on %-d %b %Y}" if self.happened else f"round {self.round}"
-        return where + (f", seat {self.seat}" if self.seat else "")
+        place = f"what happened at {self.moment:%H:%M on %-d %b %Y}" if self.happened else f"round {self.round}"
+        return place + (f", seat {self.seat}" if self.seat else "")
 
     @property
     def ruled(self) -> str:

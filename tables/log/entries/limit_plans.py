@@ -59,8 +59,8 @@ class LimitPlanSet(Event, frozen=True, kw_only=True, omit_defaults=True):
         if self.retired:
             return f"{plan}: retired {since}"
         limits = ", ".join(f"{called(name)} {said(value)}" for name, value in self.values.items())
-        where = "the whole house" if self.scope == "house" else f"{self.scope} {self.of}".replace("_", " ")
-        return f"{plan}, {since}: {where}, {self.schedule.words()}: {limits}"
+        place = "the whole house" if self.scope == "house" else f"{self.scope} {self.of}".replace("_", " ")
+        return f"{plan}, {since}: {place}, {self.schedule.words()}: {limits}"
 
 
 def called(name: str) -> str:

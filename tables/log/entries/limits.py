@@ -37,5 +37,5 @@ class LimitsAnnounced(Event, frozen=True, kw_only=True, omit_defaults=True):
         if not self.least:
             return f"No minimum is announced any more: {self.why}"
         raised = ", ".join(f"{called(name)} {money(least)}" for name, least in self.least.items())
-        kept = "; seats that play keep the old one" if self.keeps_seated else ""
-        return f"Announced from {self.effective[:16].replace('T', ' ')} UTC: {raised} ({self.why}){kept}"
+        suffix = "; seats that play keep the old one" if self.keeps_seated else ""
+        return f"Announced from {self.effective[:16].replace('T', ' ')} UTC: {raised} ({self.why}){suffix}"

@@ -27,8 +27,8 @@ class MishapEntered(Author, frozen=True, kw_only=True, omit_defaults=True):
     def words(self) -> str:
         mishap, act = MISHAPS.get(self.which), next((title for name, title in ACTS.items() if name == self.act), "")
         clauses = [mishap.title if mishap else self.which, act.lower(), self.note]
-        came = f" ({self.called} came)" if self.called else ""
-        return "; ".join(clause for clause in clauses if clause) + came
+        suffix = f" ({self.called} came)" if self.called else ""
+        return "; ".join(clause for clause in clauses if clause) + suffix
 
 
 class TableAbandoned(Author, frozen=True, kw_only=True, omit_defaults=True):

@@ -69,6 +69,6 @@ class PasskeysDemanded(AboutPasskey, frozen=True, kw_only=True, omit_defaults=Tr
     """Series of slips."""
 
     def words(self) -> str:
-        whose = [f"whatever a {role.replace('_', ' ')} signs" for role in self.roles]
+        signatures = [f"whatever a {role.replace('_', ' ')} signs" for role in self.roles]
         papers = [f"each {SLIPS[name].word.lower() if name in SLIPS else name}" for name in self.papers]
-        return f"From now on a passkey signs {', '.join(whose + papers)}"
+        return f"From now on a passkey signs {', '.join(signatures + papers)}"

@@ -23,8 +23,8 @@ class PitSectionSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     """Those that stand first, in this order; the others follow by name."""
 
     def words(self) -> str:
-        where = f"{self.pit}, section {self.section}" if self.section else self.pit
-        return f"{where}: {', '.join(self.tables)}" if self.tables else f"{where} is no more"
+        place = f"{self.pit}, section {self.section}" if self.section else self.pit
+        return f"{place}: {', '.join(self.tables)}" if self.tables else f"{place} is no more"
 
 
 class FloorPlanDrawn(Event, frozen=True, kw_only=True, omit_defaults=True):

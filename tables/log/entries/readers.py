@@ -75,8 +75,8 @@ class ReaderSettled(AboutReader, frozen=True, kw_only=True, omit_defaults=True):
         return CardReader(self.name, self.session, is_live=self.right == "reader")
 
     def words(self) -> str:
-        says = "The reader is right" if self.right == "reader" else "The dealer is right, and keys the cards"
-        return f"{says}: the {self.role.replace('_', ' ')} looked" if self.role else says
+        verdict = "The reader is right" if self.right == "reader" else "The dealer is right, and keys the cards"
+        return f"{verdict}: the {self.role.replace('_', ' ')} looked" if self.role else verdict
 
 
 class ReaderTakenOver(AboutReader, frozen=True, kw_only=True, omit_defaults=True):

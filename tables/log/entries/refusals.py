@@ -28,6 +28,6 @@ class InputRefused(Event, frozen=True, kw_only=True, omit_defaults=True):
     """How often the same was refused since the entry before, in the same process, and not noted."""
 
     def words(self) -> str:
-        where = self.table or self.terminal
+        place = self.table or self.terminal
         again = f"; {self.more} more since the last that was noted" if self.more else ""
-        return f"Refused{f' at {where}' if where else ''}, {self.entered.replace('_', ' ')}: {self.says}{again}"
+        return f"Refused{f' at {place}' if place else ''}, {self.entered.replace('_', ' ')}: {self.says}{again}"

@@ -137,8 +137,8 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
             raise Misconduct("it opens a round before the card was burned that is due at a relief")
         decided = current.plays[-1].decided
         if self.decided != decided:
-            says = f"it says that {_spelled(self.decided)} was decided, the rules say {_spelled(decided)}"
-            raise Misconduct(says)
+            sentence = f"it says that {_spelled(self.decided)} was decided, the rules say {_spelled(decided)}"
+            raise Misconduct(sentence)
         basis = replace(current, plays=()) if self.opening is not None or before is None else before
         return basis.moves_to(context.chart, current.state)
 
@@ -325,8 +325,8 @@ def _played(current: Round, seq: int, actions: tuple[Action, ...]) -> Round:
     decided, moved = current.newly_decided(state), current.payments_since(state)
     latest = Play(seq, actions, decided, moved, tuple(lefts))
     latest_card = seq if latest.has_card else current.latest_card_seq
-    asked = current.asked_at(state, seq, actions)
-    return replace(current, plays=(*current.plays, latest), state=state, latest_card_seq=latest_card, asked=asked)
+    asked_seqs = current.asked_at(state, seq, actions)
+    return replace(current, plays=(*current.plays, latest), state=state, latest_card_seq=latest_card, asked=asked_seqs)
 
 
 def _left_for(game: Game[Any, Any], state: Any) -> int:
@@ -404,10 +404,10 @@ def _named(choice: SpelledAction) -> str:
 def _dealt(cards: Iterable[SpelledAction]) -> str:
     """Cards that were dealt: whose, and which; of facedown ones, how many."""
     cards = list(cards)
-    shown = [f"{whom(card['to'])}: {card['rank']}" for card in cards if "rank" in card]
-    if down := len(cards) - len(shown):
-        shown.append(f"{down} card{'' if down == 1 else 's'} facedown")
-    return ", ".join(shown)
+    parts = [f"{whom(card['to'])}: {card['rank']}" for card in cards if "rank" in card]
+    if down := len(cards) - len(parts):
+        parts.append(f"{down} card{'' if down == 1 else 's'} facedown")
+    return ", ".join(parts)
 
 
 def _spelled(structs_: tuple[msgspec.Struct, ...]) -> list[dict[str, Any]]:

@@ -86,8 +86,8 @@ class BoughtIn(AtTheSeats, frozen=True, kw_only=True, omit_defaults=True):
         return [*bought, chart.move("sit_down", PLAYERS, (SEAT, self.seat), self.amount_cents)]
 
     def words(self) -> str:
-        how = "buys in for" if self.cash else "brings"
-        return f"Seat {self.seat} {how} {money(self.amount_cents)}"
+        verb = "buys in for" if self.cash else "brings"
+        return f"Seat {self.seat} {verb} {money(self.amount_cents)}"
 
 
 class CashedOut(AtTheSeats, frozen=True, kw_only=True, omit_defaults=True):

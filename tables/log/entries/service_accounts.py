@@ -37,8 +37,8 @@ class ServiceAccountSet(AboutServiceAccount, frozen=True, kw_only=True, omit_def
     """The proposal that two people stand for, where it took two."""
 
     def words(self) -> str:
-        where = f" at {', '.join(self.tables)}" if self.tables else ""
-        return f"The program {self.name} may, until {self.expires}{where}: {scopes.titles(self.scopes)}"
+        place = f" at {', '.join(self.tables)}" if self.tables else ""
+        return f"The program {self.name} may, until {self.expires}{place}: {scopes.titles(self.scopes)}"
 
 
 class ServiceAccountEnded(AboutServiceAccount, frozen=True, kw_only=True, omit_defaults=True):

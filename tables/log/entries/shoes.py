@@ -157,9 +157,9 @@ class CardSetAside(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
         return self.words_in(self.shoe.pack)
 
     def words_in(self, pack: Pack) -> str:
-        which = "A card that nobody saw" if self.card == UNKNOWN else f"A {pack.spell(self.card)}"
+        subject = "A card that nobody saw" if self.card == UNKNOWN else f"A {pack.spell(self.card)}"
         went = "burned at the relief" if self.relief else "set aside"
-        return f"Shoe {self.shoe.number}: {which} is {went}"
+        return f"Shoe {self.shoe.number}: {subject} is {went}"
 
 
 class Doubted(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):

@@ -178,17 +178,17 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
     def words(self) -> str:
         """What was counted unseen is not told before two counts agree."""
         slip, stage = self.after, self.after.series.stage(self.stage)
-        says = stage.says.lower() if stage else self.stage
+        verb = stage.says.lower() if stage else self.stage
         amount = f", {money(slip.total_cents)}" if slip.total_cents else ""
-        more = [slip.reason] if slip.reason else []
-        more += self.facts.values()
+        remarks = [slip.reason] if slip.reason else []
+        remarks += self.facts.values()
         if slip.agreed is not None:
-            more += [
+            remarks += [
                 f"put apart: {money(note.claimed_cents)} {APART[note.kind]}, envelope {note.envelope}"
                 for note in slip.apart_agreed
             ]
-        beside = f" ({', '.join(more)})" if more else ""
-        return f"{slip.label}: {says} {self.name}{amount}{beside}"
+        beside = f" ({', '.join(remarks)})" if remarks else ""
+        return f"{slip.label}: {verb} {self.name}{amount}{beside}"
 
 
 class HouseSlipSigned(SlipSigned, frozen=True, kw_only=True, omit_defaults=True, dict=True):

@@ -71,8 +71,8 @@ class StaffSignedIn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     """The digest of the passkey's name, where one was used."""
 
     def words(self) -> str:
-        where = self.terminal or self.address
-        return f"{self.username} signs in to the house" + (f" at {where}" if where else "")
+        place = self.terminal or self.address
+        return f"{self.username} signs in to the house" + (f" at {place}" if place else "")
 
 
 class StaffSignedOut(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
@@ -210,8 +210,8 @@ class SecretMade(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     terminal: str | None = None
 
     def words(self) -> str:
-        where = f" at {self.terminal}" if self.terminal else ""
-        return f"{self.username} makes a {CALLED[self.secret]} of their own{where}"
+        place = f" at {self.terminal}" if self.terminal else ""
+        return f"{self.username} makes a {CALLED[self.secret]} of their own{place}"
 
 
 CALLED: Final = {"pin": "PIN", "password": "password"}  # pragma: allowlist secret

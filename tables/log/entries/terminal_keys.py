@@ -45,8 +45,10 @@ class TerminalKeyMade(AboutTerminalKey, frozen=True, kw_only=True, omit_defaults
     """The terminal's old key, where that one vouches for it."""
 
     def words(self) -> str:
-        how = ": a root, to be kept on paper" if self.root else "" if self.vouched else ", for which none vouches yet"
-        return f"{self.name} has a key to sign with{how}"
+        suffix = (
+            ": a root, to be kept on paper" if self.root else "" if self.vouched else ", for which none vouches yet"
+        )
+        return f"{self.name} has a key to sign with{suffix}"
 
 
 class TerminalKeyVouched(AboutTerminalKey, frozen=True, kw_only=True, omit_defaults=True):
