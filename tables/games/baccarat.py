@@ -107,8 +107,8 @@ class Baccarat(HouseScript[Rules]):
         """Some side bets go with one commission only."""
         for name in super().spread(rules):
             if _ONLY_WITH.get(name, rules.commission) != rules.commission:
-                says = f"{name} is spread with {_ONLY_WITH[name]} only, not with {rules.commission}"
-                raise Illegal("bad_spread", says, place="options.spread")
+                sentence = f"{name} is spread with {_ONLY_WITH[name]} only, not with {rules.commission}"
+                raise Illegal("bad_spread", sentence, place="options.spread")
         return rules.spread
 
     def wagers(self, rules: Rules) -> tuple[Wager, ...]:
@@ -193,7 +193,7 @@ def _settle(rules: Rules, layout: HouseLayout, player: Sequence[int], banker: Se
     """Every wager by the two hands."""
     points = total(player), total(banker)
     winner = "player" if points[0] > points[1] else "banker" if points[1] > points[0] else "tie"
-    why = f"{winner} {max(points)} to {min(points)}" if winner != "tie" else f"tie at {points[0]}"
+    reason = f"{winner} {max(points)} to {min(points)}" if winner != "tie" else f"tie at {points[0]}"
     pushes = winner == "banker" and rules.commission == "ez" and (points[1], len(banker)) == (7, 3)
     pays: dict[str, Odds] = {}
     if winner == "tie":
@@ -211,17 +211,17 @@ def _settle(rules: Rules, layout: HouseLayout, player: Sequence[int], banker: Se
     if RANK_OF[banker[0]] == RANK_OF[banker[1]]:
         pays["banker_pair"] = layout.odds("banker_pair")
     back = {"player", "banker"} if winner == "tie" else {"banker"} if pushes else set()
-    says = {name: f"{_pair_why(name) or why}, pays {odds}" for name, odds in pays.items()}
+    reasons = {name: f"{_pair_why(name) or reason}, pays {odds}" for name, odds in pays.items()}
     for spot in layout.spots:
         for stake in spot.stakes:
             if stake.bet in pays:
-                layout.pay(stake, pays[stake.bet], says[stake.bet])
+                layout.pay(stake, pays[stake.bet], reasons[stake.bet])
                 if pays[stake.bet] is _COMMISSION:
                     stake.commission_cents = 2 * stake.cents - stake.returned_cents
             elif stake.bet in back:
-                layout.push(stake, why if winner == "tie" else f"{why} with a three-card 7")
+                layout.push(stake, reason if winner == "tie" else f"{reason} with a three-card 7")
             else:
-                layout.lose(stake, "no pair" if stake.bet in _PAIR_BETS else why)
+                layout.lose(stake, "no pair" if stake.bet in _PAIR_BETS else reason)
 
 
 def _pair_why(name: str) -> str:

@@ -127,14 +127,14 @@ class Blackjack(HouseScript[Rules]):
                 self.words[NO_BLACKJACK].rule,
             )
         spot = next(spot for spot in state.spots if spot.seat == prompt.seat)
-        who = f"Seat {prompt.seat}" + (f", hand {prompt.hand}" if len(spot.hands) > 1 else "")
+        place = f"Seat {prompt.seat}" + (f", hand {prompt.hand}" if len(spot.hands) > 1 else "")
         cards = spot.hands[prompt.hand - 1].cards
         if prompt.choices[0].name == "insure" and has_blackjack(cards):
             rule = "Insured, a blackjack wins even money whatever the hole card is."
             cost = money(prompt.choices[0].cost_cents)
-            do = f"{who}, blackjack: insurance for {cost}, which is even money, or none."
+            do = f"{place}, blackjack: insurance for {cost}, which is even money, or none."
             return Phrase(do, f"Even money, for {cost}?", rule)
-        return say_choices(self.words, prompt, money, who=f"{who}, {self.worth(cards)}")
+        return say_choices(self.words, prompt, money, place=f"{place}, {self.worth(cards)}")
 
     def say_card(self, state: State, prompt: AskCard) -> Phrase:
         """Whose card it is; for the dealer, the rule that he follows."""
@@ -190,8 +190,8 @@ def _offer_insurance(rules: Rules, layout: HouseLayout) -> Script[None]:
 def _peek(layout: HouseLayout) -> Script[None]:
     """The dealer looks: a hole card that makes a blackjack is turned, of any other it is said that it makes none."""
     makes_one = ACE if _upcard(layout) == TEN else TEN
-    blackjacks, others = cards_by_value(len(layout.gone), makes_one)
-    action = yield (_LOOK, layout.turning(layout.dealer, 1, others))
+    blackjacks, other_cards = cards_by_value(len(layout.gone), makes_one)
+    action = yield (_LOOK, layout.turning(layout.dealer, 1, other_cards))
     if type(action) is Choose:
         layout.ruled_out = blackjacks
     else:

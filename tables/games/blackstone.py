@@ -117,5 +117,5 @@ def _share(layout: Layout) -> None:
     layout.share_pot(survivors)
     alone = len(survivors) == 1
     for survivor in survivors:
-        why = "the last one in takes the pot" if alone else f"one of {len(survivors)} survivors who share the pot"
-        survivor.ends("win" if alone else "split", why)
+        reason = "the last one in takes the pot" if alone else f"one of {len(survivors)} survivors who share the pot"
+        survivor.ends("win" if alone else "split", reason)

@@ -17,9 +17,9 @@ def most_of_each_rank(hands: Mapping[Who, Sequence[int]]) -> dict[Who, int]:
     """
     points = dict.fromkeys(hands, 0)
     for rank in RANKS:
-        held = {who: hand.count(rank) for who, hand in hands.items()}
-        most = max(held.values(), default=0)
-        for who, cards in held.items():
+        counts = {holder: hand.count(rank) for holder, hand in hands.items()}
+        most = max(counts.values(), default=0)
+        for holder, cards in counts.items():
             if cards == most > 0:
-                points[who] += rank
+                points[holder] += rank
     return points

@@ -40,7 +40,7 @@ class Pack:
     @cached_property
     def shoes(self) -> tuple[Composition, ...]:
         """The composition of so many full decks."""
-        return tuple(tuple(held * decks for held in self.deck) for decks in range(MOST_DECKS + 1))
+        return tuple(tuple(copies * decks for copies in self.deck) for decks in range(MOST_DECKS + 1))
 
     @cached_property
     def _numbers(self) -> dict[int | str, int]:
@@ -56,7 +56,7 @@ class Pack:
 
     def cards(self, composition: Composition) -> list[int]:
         """The cards of a composition, each as often as it is there, in ascending order."""
-        return [card for card, held in enumerate(composition, 1) for _ in range(held)]
+        return [card for card, copies in enumerate(composition, 1) for _ in range(copies)]
 
     def spell(self, card: int) -> int | str:
         """A card as a round record writes it."""
@@ -73,10 +73,10 @@ class Pack:
             return f"{len(whole)} counts, one a card, not {len(gone)}"
         if min(gone) >= 0 and all(map(le, gone, whole)):
             return ""
-        for card, (out, held) in enumerate(zip(gone, whole, strict=True), 1):
-            if not 0 <= out <= held:
-                what = "rank " if self is PAIRS else ""
-                return f"{out} cards of {what}{self.spell(card)} cannot be gone: the shoe holds {held}"
+        for card, (out, copies) in enumerate(zip(gone, whole, strict=True), 1):
+            if not 0 <= out <= copies:
+                noun = "rank " if self is PAIRS else ""
+                return f"{out} cards of {noun}{self.spell(card)} cannot be gone: the shoe holds {copies}"
         return ""
 
 

@@ -95,16 +95,16 @@ def _settle(layout: HouseLayout, dragon: int, tiger: int) -> None:
     high, low = RANK_SIGNS[max(ranks) - 1], RANK_SIGNS[min(ranks) - 1]
     winner = "dragon" if ranks[0] > ranks[1] else "tiger"
     is_tie = ranks[0] == ranks[1]
-    why = f"both have {high}" if is_tie else f"{winner} {high} beats {low}"
+    reason = f"both have {high}" if is_tie else f"{winner} {high} beats {low}"
     pays = {"tie": layout.odds("tie")} if is_tie else {winner: EVEN}
     if dragon == tiger:
         pays["suited_tie"] = layout.odds("suited_tie")
-    says = {name: f"{why}, pays {odds}" for name, odds in pays.items()}
+    reasons = {name: f"{reason}, pays {odds}" for name, odds in pays.items()}
     for spot in layout.spots:
         for stake in spot.stakes:
             if stake.bet in pays:
-                layout.pay(stake, pays[stake.bet], says[stake.bet])
+                layout.pay(stake, pays[stake.bet], reasons[stake.bet])
             elif is_tie and stake.bet in ("dragon", "tiger"):
-                layout.halve(stake, f"{why}, the house takes half", "half")
+                layout.halve(stake, f"{reason}, the house takes half", "half")
             else:
-                layout.lose(stake, why)
+                layout.lose(stake, reason)

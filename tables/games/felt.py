@@ -156,8 +156,8 @@ class AskBet(Struct, frozen=True, tag_field="kind", tag="bet"):
         if amount == 0 and self.placed_cents:
             return action
         if self.opposite:
-            says = f"seat {self.seat}: {self.wager} and {self.opposite} are opposite sides; it has one of them"
-            raise Illegal("opposite_sides", says, seat=self.seat)
+            sentence = f"seat {self.seat}: {self.wager} and {self.opposite} are opposite sides; it has one of them"
+            raise Illegal("opposite_sides", sentence, seat=self.seat)
         if self.needs:
             raise Illegal("bad_bet", f"seat {self.seat}: {self.wager} goes with {self.needs}; place that first")
         most = MOST_CENTS if action.approved else self.high_cents
@@ -232,9 +232,9 @@ class AskCard(Struct, frozen=True, tag_field="kind", tag="card", omit_defaults=T
         whole = WHOLE[len(self.gone)][self.decks]
         return tuple(
             card
-            for card, (held, out) in enumerate(zip(whole, self.gone, strict=True), 1)
+            for card, (copies, out) in enumerate(zip(whole, self.gone, strict=True), 1)
             if card not in self.barred
-            for _ in range(held - out)
+            for _ in range(copies - out)
         )
 
     def without(self, card: int) -> AskCard:
@@ -250,8 +250,8 @@ class AskCard(Struct, frozen=True, tag_field="kind", tag="card", omit_defaults=T
         if type(action) is not Card or action.to != self.to:
             return None
         card, gone = action.rank, self.gone
-        held = WHOLE[len(gone)][self.decks]
-        if 1 <= card <= len(gone) and gone[card - 1] < held[card - 1] and card not in self.barred:
+        whole = WHOLE[len(gone)][self.decks]
+        if 1 <= card <= len(gone) and gone[card - 1] < whole[card - 1] and card not in self.barred:
             return action
         raise self._objection(card)
 
@@ -260,14 +260,14 @@ class AskCard(Struct, frozen=True, tag_field="kind", tag="card", omit_defaults=T
         if not 1 <= card <= len(self.gone):
             ranks = "ranks are 1 to 10" if pack is PAIRS else f"cards are 1 to {len(self.gone)}"
             return Illegal("no_such_card", f"there is no card {card}: {ranks}")
-        name, held = pack.spell(card), WHOLE[len(self.gone)][self.decks][card - 1]
+        name, copies = pack.spell(card), WHOLE[len(self.gone)][self.decks][card - 1]
         if card in self.barred:
-            says = f"it cannot be {name}: the dealer looked at it, and that would have been said"
-            return Illegal("impossible_card", says, rank=card)
+            sentence = f"it cannot be {name}: the dealer looked at it, and that would have been said"
+            return Illegal("impossible_card", sentence, rank=card)
         if self.apart:
             return Illegal("impossible_card", f"no {name} is among the cards that were shuffled apart", rank=card)
-        has = "the only one is" if held == 1 else f"all {held} are"
-        return Illegal("impossible_card", f"no {name} can be left in this shoe: {has} out already", rank=card)
+        clause = "the only one is" if copies == 1 else f"all {copies} are"
+        return Illegal("impossible_card", f"no {name} can be left in this shoe: {clause} out already", rank=card)
 
 
 class Choice(Struct, frozen=True, omit_defaults=True):
@@ -328,11 +328,11 @@ class AskChoice(Struct, frozen=True, tag_field="kind", tag="choose", omit_defaul
             action.seat, choice.name, choice.card, cards=choice.cards, target=choice.target, count=choice.count
         )
 
-    def _meant(self, meant: list[Choice], action: Choose) -> Choice:
-        if len(meant) == 1:
-            return meant[0]
-        if meant:
-            raise Illegal("unclear_choice", f"seat {self.seat} may {action.choice} in {len(meant)} ways: say which")
+    def _meant(self, matches: list[Choice], action: Choose) -> Choice:
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            raise Illegal("unclear_choice", f"seat {self.seat} may {action.choice} in {len(matches)} ways: say which")
         raise Illegal("unknown_choice", f"seat {self.seat} may {self.names}, not {_spoken(action)}")
 
     @property
@@ -418,8 +418,8 @@ class Limits(Struct, frozen=True):
         """The least that may lie on a wager of a seat, in minor units."""
         least, _ = self.of(wager)
         own = any(limits.wager == wager for limits in self.wagers or ())
-        kept = [] if own else [older.min_cents for older in self.kept or () if older.seat == seat]
-        return min([least, *kept])
+        minimums = [] if own else [older.min_cents for older in self.kept or () if older.seat == seat]
+        return min([least, *minimums])
 
     @property
     def bind_bets(self) -> bool:

@@ -61,9 +61,9 @@ class FiveCards(Scripted[Rules]):
             yield from _round(layout, starts)
             starts = _score(layout, starts)
         for player in layout.players:
-            other = layout.left_of(player)
-            won = (player.score or 0) > (other.score or 0)
-            player.ends("win" if won else "lose", f"{player.score} points to {other.score}")
+            opponent = layout.left_of(player)
+            won = (player.score or 0) > (opponent.score or 0)
+            player.ends("win" if won else "lose", f"{player.score} points to {opponent.score}")
 
 
 def _won(layout: Layout) -> bool:

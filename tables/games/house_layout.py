@@ -241,17 +241,17 @@ class HouseLayout:
         Where one card alone is not accounted for, it is the one that lies facedown; it is no discard.
         """
         in_play = self._in_play()
-        left = self.pack.size * self.decks - len(in_play)
-        if left <= 0:
+        cards_left = self.pack.size * self.decks - len(in_play)
+        if cards_left <= 0:
             raise Illegal("no_card", "the shoe is out, and nothing is left to shuffle", place="cards")
-        yield (AskShuffle(left, 0),)
-        kept = [*self.pack.count(in_play)]
-        missing = [held - out for held, out in zip(self.pack.shoes[self.decks], self.gone, strict=True)]
+        yield (AskShuffle(cards_left, 0),)
+        in_play_counts = [*self.pack.count(in_play)]
+        missing = [copies - out for copies, out in zip(self.pack.shoes[self.decks], self.gone, strict=True)]
         if len(self.facedown) == sum(missing) == 1 and not self.certain:
             self.certain = missing.index(1) + 1
         if self.certain:
-            kept[self.certain - 1] += 1
-        self.gone, self.left, self.burned = kept, left, 0
+            in_play_counts[self.certain - 1] += 1
+        self.gone, self.left, self.burned = in_play_counts, cards_left, 0
         self.facedown = {place: -dealt_at for place, dealt_at in self.facedown.items()}
 
     # --- decisions ---
@@ -280,33 +280,33 @@ class HouseLayout:
         """What the pay table in force pays on a line of a wager; a table of one line calls it as the wager."""
         return self.pays[wager][line or wager]
 
-    def pay(self, stake: Stake, odds: Odds, why: str, outcome: str = "win") -> None:
+    def pay(self, stake: Stake, odds: Odds, reason: str, outcome: str = "win") -> None:
         """The stake goes back with its winnings."""
         winnings, broken = odds.of(stake.cents, self.rules.unit, self.rules.rounding)
-        stake.returned_cents, stake.outcome, stake.why = stake.cents + winnings, outcome, why
+        stake.returned_cents, stake.outcome, stake.why = stake.cents + winnings, outcome, reason
         if broken:
             stake.broken_cents = f"{broken}/{odds.to}"
 
-    def pay_on_top(self, stake: Stake, odds: Odds, why: str) -> None:
+    def pay_on_top(self, stake: Stake, odds: Odds, reason: str) -> None:
         """A bonus on a stake that is decided otherwise, and evenly: what rounding keeps is of the bonus alone."""
         winnings, broken = odds.of(stake.cents, self.rules.unit, self.rules.rounding)
         stake.returned_cents += winnings
-        stake.why = f"{stake.why}; {why}"
+        stake.why = f"{stake.why}; {reason}"
         if broken:
             stake.broken_cents = f"{broken}/{odds.to}"
 
-    def lose(self, stake: Stake, why: str, outcome: str = "lose") -> None:
+    def lose(self, stake: Stake, reason: str, outcome: str = "lose") -> None:
         """The house takes the stake."""
-        stake.outcome, stake.why = outcome, why
+        stake.outcome, stake.why = outcome, reason
 
-    def push(self, stake: Stake, why: str, outcome: str = "push") -> None:
+    def push(self, stake: Stake, reason: str, outcome: str = "push") -> None:
         """The stake goes back."""
-        stake.returned_cents, stake.outcome, stake.why = stake.cents, outcome, why
+        stake.returned_cents, stake.outcome, stake.why = stake.cents, outcome, reason
 
-    def halve(self, stake: Stake, why: str, outcome: str) -> None:
+    def halve(self, stake: Stake, reason: str, outcome: str) -> None:
         """The house takes half of the stake."""
         stake.returned_cents = stake.cents - half(stake.cents, self.rules.unit)
-        stake.outcome, stake.why = outcome, why
+        stake.outcome, stake.why = outcome, reason
 
     def stakes(self, bet: str) -> Iterator[tuple[Spot, Stake]]:
         """Every wager of a name that is not decided yet, clockwise."""

@@ -117,8 +117,8 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
         if terms.pack is STANDARD is not pack:
             raise Illegal("suits_needed", "suits are looked at here: name every card with its suit", place="cards")
         if terms.is_fresh and any(dealt):
-            says = f"{self.title} is shuffled before every round here: nothing can be gone"
-            raise Illegal("impossible_shoe", says, place="dealt")
+            sentence = f"{self.title} is shuffled before every round here: nothing can be gone"
+            raise Illegal("impossible_shoe", sentence, place="dealt")
         if wrong := pack.impossible(dealt, terms.decks):
             raise Illegal("impossible_shoe", wrong, place="dealt")
         layout = HouseLayout(opening, terms.decks, rules, terms.pays)
@@ -233,9 +233,9 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
         )
 
     def _hand_view(self, hand: HandSeen) -> HandView:
-        shown = tuple(card for card in hand.cards if card != UNKNOWN)
-        down = len(hand.cards) - len(shown)
-        return HandView(hand.number, shown, down, hand.name, self.worth(shown) if shown else "", hand.state)
+        faceup = tuple(card for card in hand.cards if card != UNKNOWN)
+        down = len(hand.cards) - len(faceup)
+        return HandView(hand.number, faceup, down, hand.name, self.worth(faceup) if faceup else "", hand.state)
 
     def worth(self, cards: Sequence[int]) -> str:
         """What some cards are worth in this game, in a word or two: "soft 17"."""

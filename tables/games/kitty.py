@@ -149,8 +149,8 @@ def _bid_of(player: Player) -> int:
 def _give(rules: Rules, layout: Layout, giver: Player) -> Script[Player]:
     """Whoever took a target with a 1 gives it away: to any other player, but not within the team."""
     team = _team(rules, layout, giver)
-    others = [player for player in layout.players if _team(rules, layout, player) != team]
-    choice = yield from layout.choose(giver, [Choice("give", target=other.seat) for other in others])
+    receivers = [player for player in layout.players if _team(rules, layout, player) != team]
+    choice = yield from layout.choose(giver, [Choice("give", target=receiver.seat) for receiver in receivers])
     return layout.player(choice.target or 0)
 
 

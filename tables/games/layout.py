@@ -68,14 +68,14 @@ class Player:
         """Whether so many coins are there: nothing is sold on credit."""
         return self.coins is None or self.coins >= coins
 
-    def out(self, outcome: str, why: str, card: int | None = None) -> None:
+    def out(self, outcome: str, reason: str, card: int | None = None) -> None:
         """This player is out; the cards in play are discards from now on."""
-        self.state, self.outcome, self.why, self.card = "out", outcome, why, card
+        self.state, self.outcome, self.why, self.card = "out", outcome, reason, card
         self.stack, self.hand = [], []
 
-    def ends(self, outcome: str, why: str, card: int | None = None) -> None:
+    def ends(self, outcome: str, reason: str, card: int | None = None) -> None:
         """What became of this player, said at the end of the game."""
-        self.outcome, self.why, self.card = outcome, why, card
+        self.outcome, self.why, self.card = outcome, reason, card
 
 
 @dataclass(slots=True)
@@ -117,8 +117,8 @@ class Layout:
 
     def left_of(self, player: Player, among: Collection[Player] | None = None) -> Player:
         """The first player to the left of ``player`` among those given (default: those still in); may be itself."""
-        wanted = self.still_in if among is None else among
-        return next(other for other in [*self.clockwise(player)[1:], player] if other in wanted)
+        candidates = self.still_in if among is None else among
+        return next(neighbour for neighbour in [*self.clockwise(player)[1:], player] if neighbour in candidates)
 
     def next_seat(self, previous: int) -> Player:
         """The first player to the left of a seat, which may be empty."""
@@ -130,9 +130,9 @@ class Layout:
         """A player pays into the pot, or puts all that is there into it when it is less; how much was paid."""
         return self._pay("pay_pot", player, None, coins)
 
-    def pays(self, player: Player, other: Player, coins: int) -> int:
+    def pays(self, player: Player, payee: Player, coins: int) -> int:
         """A player pays another one, all that is there when it is less; how much was paid."""
-        return self._pay("pay_seat", player, other, coins)
+        return self._pay("pay_seat", player, payee, coins)
 
     def share_pot(self, winners: Sequence[Player]) -> None:
         """The house takes its rake, the rest is split evenly; odd coins stay in the pot for the next game."""
@@ -145,15 +145,15 @@ class Layout:
             if share:
                 self.payments.append(Payment("win_pot", share, payee=winner.seat))
 
-    def _pay(self, kind: Literal["pay_pot", "pay_seat"], player: Player, other: Player | None, coins: int) -> int:
+    def _pay(self, kind: Literal["pay_pot", "pay_seat"], player: Player, payee: Player | None, coins: int) -> int:
         paid = coins if player.coins is None else min(coins, player.coins)
         player.paid += paid
-        if other is None:
+        if payee is None:
             self.pot += paid
         else:
-            other.won += paid
+            payee.won += paid
         if paid:
-            self.payments.append(Payment(kind, paid, player.seat, other.seat if other else 0))
+            self.payments.append(Payment(kind, paid, player.seat, payee.seat if payee else 0))
         return paid
 
     # --- cards ---
@@ -164,8 +164,8 @@ class Layout:
         return count(self._on_table())
 
     def _on_table(self) -> list[int]:
-        held = [rank for player in self.players for rank in (*player.stack, *player.hand, *player.kept)]
-        return [*held, *self.middle, *self.aside, *self.pool]
+        ranks = [rank for player in self.players for rank in (*player.stack, *player.hand, *player.kept)]
+        return [*ranks, *self.middle, *self.aside, *self.pool]
 
     @property
     def discards(self) -> int:
@@ -224,10 +224,10 @@ class Layout:
 
     def draw_from(self, pool: list[int], to: int) -> Script[int]:
         """The rank of the next card of a few that were shuffled apart from the deck, which it leaves."""
-        others = tuple(whole - held for whole, held in zip(DECK, count(pool), strict=True))
+        complement = tuple(whole - copies for whole, copies in zip(DECK, count(pool), strict=True))
         if UNKNOWN in pool:
-            others = self.gone
-        rank = yield from self._card(AskCard(to, others, 1, apart=True))
+            complement = self.gone
+        rank = yield from self._card(AskCard(to, complement, 1, apart=True))
         self._leaves(pool, rank)
         return rank
 
@@ -262,7 +262,7 @@ class Layout:
     def forget(self, player: Player) -> None:
         """Physical cards left this hand unseen, and others came: whatever was known of it may lie elsewhere now."""
         faces = count(player.hand)
-        self.gone = tuple(out - held for out, held in zip(self.gone, faces, strict=True))
+        self.gone = tuple(out - copies for out, copies in zip(self.gone, faces, strict=True))
         player.hand = [UNKNOWN] * len(player.hand)
 
     def open_hand(self, player: Player) -> Script[None]:
@@ -310,14 +310,14 @@ class Layout:
         answers = yield from self.choose_all({player.seat: tuple(choices)})
         return answers[player.seat]
 
-    def choose_all(self, asked: Mapping[int, Sequence[Choice]]) -> Script[dict[int, Choice]]:
+    def choose_all(self, options: Mapping[int, Sequence[Choice]]) -> Script[dict[int, Choice]]:
         """What several players choose at once, in secret until all have chosen, in whatever order they do."""
-        answers = {seat: choices[0] for seat, choices in asked.items() if len(choices) == 1}
-        while open_ := tuple(_ask(seat, asked[seat]) for seat in sorted(asked) if seat not in answers):
-            self.acting = open_[0].seat if len(asked) == 1 else None
+        answers = {seat: choices[0] for seat, choices in options.items() if len(choices) == 1}
+        while open_ := tuple(_ask(seat, options[seat]) for seat in sorted(options) if seat not in answers):
+            self.acting = open_[0].seat if len(options) == 1 else None
             action = yield open_
             assert isinstance(action, Choose)  # noqa: S101 -- nothing else answers these prompts
-            answers[action.seat] = next(choice for choice in asked[action.seat] if choice.means(action))
+            answers[action.seat] = next(choice for choice in options[action.seat] if choice.means(action))
         self.acting = None
         return answers
 
@@ -339,10 +339,10 @@ class Layout:
         A stack of ``enough`` cards ends it at once, and is the one returned.
         """
         tied = list(self.still_in if among is None else among)
-        shown = {player.seat: player.stack[-1] for player in tied}
+        faceup = {player.seat: player.stack[-1] for player in tied}
         while True:
-            lowest = min(low(shown[player.seat]) for player in tied)
-            tied = [player for player in tied if low(shown[player.seat]) == lowest]
+            lowest = min(low(faceup[player.seat]) for player in tied)
+            tied = [player for player in tied if low(faceup[player.seat]) == lowest]
             if len(tied) == 1:
                 return tied[0]
             for player in tied:
@@ -353,7 +353,7 @@ class Layout:
                 player.stack.append(rank)
                 if len(player.stack) == enough:
                     return player
-                shown[player.seat] = rank
+                faceup[player.seat] = rank
 
     def folds(self, player: Player) -> None:
         """A player pays the lowest card in play to the pot, and is out."""

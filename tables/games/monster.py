@@ -100,7 +100,7 @@ def _ways_to_discard(hand: list[int]) -> Iterator[Choice]:
         return
     for cards in range(MOST_DISCARDS + 1):
         for discards in sorted(set(combinations(sorted(hand), cards))):
-            if all(held == 1 for held in (Counter(hand) - Counter(discards)).values()):
+            if all(copies == 1 for copies in (Counter(hand) - Counter(discards)).values()):
                 yield Choice("discard", cards=discards)
 
 

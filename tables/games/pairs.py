@@ -173,22 +173,22 @@ def _keep(rules: Rules, layout: Layout, player: Player, rank: int) -> None:
     """A card is kept for score; everything in play is discarded, or in Continuous what that player has there."""
     player.kept.append(rank)
     player.score = points(player)
-    for other in [player] if rules.continuous else layout.players:
-        other.stack.clear()
+    for owner in [player] if rules.continuous else layout.players:
+        owner.stack.clear()
 
 
 # --- taking cards, as Port does it too -------------------------------------------------------------------------
 
 
-def hit_or(others: list[Choice], layout: Layout, player: Player, *, pieces_of_eight: bool) -> list[Choice]:
+def hit_or(alternatives: list[Choice], layout: Layout, player: Player, *, pieces_of_eight: bool) -> list[Choice]:
     """A hit, or something else, or perhaps an eight; only something else when no card can be had.
 
     Where one card can be had, an eight can have its two: it is a discard itself before they are drawn.
     """
     if not layout.can_draw:
-        return others
+        return alternatives
     eight = [Choice("eight")] if pieces_of_eight and EIGHT in player.stack else []
-    return [Choice("hit", draws=True), *others, *eight]
+    return [Choice("hit", draws=True), *alternatives, *eight]
 
 
 def take(layout: Layout, player: Player, choice: Choice) -> Script[tuple[list[int], bool]]:
@@ -213,39 +213,39 @@ def take(layout: Layout, player: Player, choice: Choice) -> Script[tuple[list[in
 
 def _settle(rules: Rules, layout: Layout, loser: Player) -> None:
     """The loser pays as the table settles. The winners are those who are paid, and in a forfeit all but the loser."""
-    others = layout.clockwise(loser)[1:]  # whoever is nearest to the loser's left is paid first
-    low = min(points(player) for player in others)
-    lowest = [player for player in others if points(player) == low]
+    opponents = layout.clockwise(loser)[1:]  # whoever is nearest to the loser's left is paid first
+    low = min(points(player) for player in opponents)
+    lowest = [player for player in opponents if points(player) == low]
     match rules.settlement:
         case "forfeit":
-            _win(others, f"seat {loser.seat} loses")
+            _win(opponents, f"seat {loser.seat} loses")
         case "downspear" | "seattle":
-            for other in others:
-                layout.pays(loser, other, 1)
-            _win(others, "the loser pays 1 coin to every player")
+            for opponent in opponents:
+                layout.pays(loser, opponent, 1)
+            _win(opponents, "the loser pays 1 coin to every player")
         case "norland":
-            for other in lowest:
-                layout.pays(loser, other, 1)
+            for opponent in lowest:
+                layout.pays(loser, opponent, 1)
             _win(lowest, "the loser pays 1 coin to each player with the lowest score")
         case "portland":
-            for other in others:
-                layout.pays(loser, other, points(loser) - points(other))
-            _win(others, "the loser pays every player the difference of their scores")
+            for opponent in opponents:
+                layout.pays(loser, opponent, points(loser) - points(opponent))
+            _win(opponents, "the loser pays every player the difference of their scores")
         case "tacoma":
             _share(layout, loser, rules.tacoma_coins, lowest)
         case "olympia":
             _share(layout, loser, points(loser) - low, lowest)
         case "cutchfeld":
             _share(layout, loser, points(loser), lowest)
-    for other in others:
-        if not other.outcome:
-            other.ends("out", f"{points(other)} points: neither the loser nor the lowest, who has {low}")
+    for opponent in opponents:
+        if not opponent.outcome:
+            opponent.ends("out", f"{points(opponent)} points: neither the loser nor the lowest, who has {low}")
     loser.ends("lose", f"{points(loser)} points: the first to reach {target(len(layout.players))}")
 
 
-def _win(winners: Iterable[Player], why: str) -> None:
+def _win(winners: Iterable[Player], reason: str) -> None:
     for winner in winners:
-        winner.ends("win", f"{points(winner)} points: {why}")
+        winner.ends("win", f"{points(winner)} points: {reason}")
 
 
 def _share(layout: Layout, loser: Player, coins: int, lowest: list[Player]) -> None:
@@ -253,14 +253,14 @@ def _share(layout: Layout, loser: Player, coins: int, lowest: list[Player]) -> N
     layout.to_pot(loser, coins)
     layout.share_pot(lowest)
     for winner in lowest:
-        why = f"{points(winner)} points, the lowest score, for which the loser pays {coins}"
-        winner.ends("win" if len(lowest) == 1 else "split", why)
+        reason = f"{points(winner)} points, the lowest score, for which the loser pays {coins}"
+        winner.ends("win" if len(lowest) == 1 else "split", reason)
 
 
 def _pay_catcher(layout: Layout, catcher: Player) -> None:
     """A Five Card Catch wins at once: every other player pays the own score."""
-    for other in layout.players:
-        if other is not catcher:
-            layout.pays(other, catcher, points(other))
-            other.ends("lose", f"pays {points(other)} for a Five Card Catch at seat {catcher.seat}")
+    for payer in layout.players:
+        if payer is not catcher:
+            layout.pays(payer, catcher, points(payer))
+            payer.ends("lose", f"pays {points(payer)} for a Five Card Catch at seat {catcher.seat}")
     catcher.ends("win", "a Five Card Catch")

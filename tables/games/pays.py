@@ -162,8 +162,8 @@ def _odds(form: PaidWager, line: Line, text: str) -> Odds:
     return odds
 
 
-def _illegal(says: str, *place: str) -> Illegal:
-    return Illegal("bad_pays", says, place=".".join((PLACE, *place)))
+def _illegal(sentence: str, *place: str) -> Illegal:
+    return Illegal("bad_pays", sentence, place=".".join((PLACE, *place)))
 
 
 def _listed(names: Iterable[Any]) -> str:

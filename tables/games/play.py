@@ -42,8 +42,8 @@ def admitted(game: Game[State, Rules], state: State, action: Action) -> Action:
     Raises Illegal, saying what would be right, when no open prompt admits it.
     """
     for prompt in state.prompts:
-        if meant := prompt.admits(action):
-            return meant
+        if full_action := prompt.admits(action):
+            return full_action
     if type(action) is SetAside:
         return _aside(game, state, action)
     raise out_of_turn(prompts_for(game, state, None), action)
@@ -55,8 +55,8 @@ def run(game: Game[State, Rules], state: State, answer: Callable[[tuple[Prompt, 
     take = course.take
     while (prompts := course.prompts) and (action := answer(prompts)):
         for prompt in prompts:
-            if meant := prompt.admits(action):
-                take(meant)
+            if full_action := prompt.admits(action):
+                take(full_action)
                 break
         else:
             if type(action) is not SetAside:
@@ -84,9 +84,9 @@ def _played(game: Game[State, Rules], course: Course, actions: Iterable[Action])
     """The actions as the prompts admit them, each played before the next is looked at."""
     for action in actions:
         for prompt in course.prompts:
-            if meant := prompt.admits(action):
-                course.take(meant)
-                yield meant
+            if full_action := prompt.admits(action):
+                course.take(full_action)
+                yield full_action
                 break
         else:
             if type(action) is SetAside:
@@ -105,7 +105,9 @@ def prompts_for(game: Game[Any, Any], state: Any, viewer: int | None) -> tuple[P
     """
     if not game.hides:
         return game.prompts(state)
-    hides = {seen.seat for seen in game.view(state, None).seats if seen.hand_size and seen.seat != viewer}
+    hides = {
+        seat_view.seat for seat_view in game.view(state, None).seats if seat_view.hand_size and seat_view.seat != viewer
+    }
     return tuple(_allowed(ask, hides) for ask in game.prompts(state))
 
 
@@ -120,10 +122,10 @@ def _aside(game: Game[State, Rules], state: State, action: SetAside) -> SetAside
     if not state.prompts or isinstance(state.prompts[0], AskShuffle):
         raise out_of_turn(prompts_for(game, state, None), action)
     if game.cards_left(state) <= 1:
-        says = (
+        sentence = (
             "it is the last card of the shoe, and another may be due: a pit boss voids the round, or the card is dealt"
         )
-        raise Illegal("last_card", says)
+        raise Illegal("last_card", sentence)
     if action.rank != UNKNOWN:
         AskCard(MIDDLE, game.gone(state), game.decks(state.rules)).admits(Card(action.rank, MIDDLE))  # type: ignore[attr-defined]
     return action
@@ -137,8 +139,8 @@ def out_of_turn(prompts: tuple[Prompt, ...], action: Action) -> Illegal:
     if isinstance(action, Bet) and isinstance(prompts[0], AskBet):
         wagers = [ask.wager for ask in prompts if isinstance(ask, AskBet) and ask.seat == action.seat]
         if wagers:
-            says = f"seat {action.seat} has no wager {action.wager!r} here: it has {', '.join(wagers)}"
-            return Illegal("unknown_wager", says)
+            sentence = f"seat {action.seat} has no wager {action.wager!r} here: it has {', '.join(wagers)}"
+            return Illegal("unknown_wager", sentence)
         return Illegal("unknown_seat", f"there is no seat {action.seat} at this table: {expected}")
     return Illegal("out_of_turn", f"out of turn: {expected}")
 

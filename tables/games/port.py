@@ -122,4 +122,4 @@ def _score(playing: list[Player]) -> None:
     totals = [sum(player.stack) for player in playing]
     for player, total in zip(playing, totals, strict=True):
         if player.state == LOCKED:
-            player.score = points(player) + sum(other <= total for other in totals)
+            player.score = points(player) + sum(rival <= total for rival in totals)

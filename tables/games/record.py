@@ -36,7 +36,7 @@ from tables.games.felt import (
 from tables.games.game import Game, PotGame
 from tables.games.play import complete, run
 from tables.games.record_document import FORMAT, Record, RecordAction, RecordError, invalid, parse
-from tables.games.record_forms import Form, Written, choice_of, form_of, names_in, spelled_decision
+from tables.games.record_forms import Form, Listing, choice_of, form_of, names_in, spelled_decision
 
 # --- judging ---------------------------------------------------------------------------------------------------
 
@@ -51,12 +51,12 @@ def judge(document: bytes | str) -> dict[str, Any]:
     if game is None:
         raise RecordError("game", f"{record.game!r} is not in the catalog, which has {', '.join(sorted(DEALT))}")
     form = form_of(game)
-    written, rules = form.written(record), _rules(record, game)
+    listing, rules = form.listing(record), _rules(record, game)
     answers: _Answers | None = None
     try:
-        pack = form.pack(written, rules)
-        opening = _opening(record, form, written, pack)
-        answers = _Answers(record, form, form.cards(written, pack), form.bets(record, rules))
+        pack = form.pack(listing, rules)
+        opening = _opening(record, form, listing, pack)
+        answers = _Answers(record, form, form.cards(listing, pack), form.bets(record, rules))
         answers.aside = _aside_in(record, pack)
         state = run(game, game.open(rules, opening), answers)
     except Illegal as illegal:
@@ -128,7 +128,7 @@ def _rules(record: Record, game: Game[Any, Any]) -> Any:
         raise invalid(error, "options") from None
 
 
-def _opening(record: Record, form: Form[Any], written: Written[Any], pack: Pack) -> Opening:
+def _opening(record: Record, form: Form[Any], listing: Listing[Any], pack: Pack) -> Opening:
     game = form.game
     for key in ("dealt", "button", "pot", "first", "rake", "blind"):
         if getattr(record, key) is not UNSET and key not in _uses(game):
@@ -144,7 +144,7 @@ def _opening(record: Record, form: Form[Any], written: Written[Any], pack: Pack)
     rake = None if isinstance(record.rake, UnsetType) else record.rake
     return Opening(
         seats,
-        dealt=form.dealt(written, pack),
+        dealt=form.dealt(listing, pack),
         button=button,
         pot=pot or 0,
         first=first,
@@ -163,15 +163,15 @@ def _uses(game: Game[Any, Any]) -> frozenset[str]:
 
 def _stacks(record: Record, game: Game[Any, Any]) -> tuple[int, ...]:
     """What the seats have on the table; all of them say so, or none."""
-    given = [seat.coins for seat in record.seats if not isinstance(seat.coins, UnsetType)]
-    if not given:
+    coins = [seat.coins for seat in record.seats if not isinstance(seat.coins, UnsetType)]
+    if not coins:
         return ()
     index = next((index for index, seat in enumerate(record.seats) if isinstance(seat.coins, UnsetType)), None)
     if "coins" not in _uses(game):
         raise RecordError(f"seats[{index or 0}].coins", "there are no coins in this game")
     if index is not None:
         raise RecordError(f"seats[{index}].coins", "either every seat says what it has on the table, or none does")
-    return tuple(given)
+    return tuple(coins)
 
 
 # --- running ---------------------------------------------------------------------------------------------------
@@ -226,15 +226,15 @@ class _Answers:
 
     def _refuse_gaps(self, prompts: tuple[Prompt, ...], answer: Choose) -> None:
         """Raise RecordError where the engine would know what is left out: who reads a record need not work it out."""
-        asked = [ask for ask in prompts if type(ask) is AskChoice and ask.names_things and ask.seat == answer.seat]
-        meant = [choice for ask in asked for choice in ask.choices if choice.means(answer)]
-        if len(meant) != 1:
+        asks = [ask for ask in prompts if type(ask) is AskChoice and ask.names_things and ask.seat == answer.seat]
+        matches = [choice for ask in asks for choice in ask.choices if choice.means(answer)]
+        if len(matches) != 1:
             return  # the engine itself refuses what is unclear, or not offered
-        due = [key for key, field in self.names.items() if getattr(meant[0], field) is not None]
+        due = [key for key, field in self.names.items() if getattr(matches[0], field) is not None]
         gaps = [repr(key) for key in due if getattr(answer, self.names[key]) is None]
         if gaps:
-            says = f"leaves out {' and '.join(gaps)}, which a record names even where only one is possible"
-            raise RecordError(self.place, f"seat {answer.seat}: {answer.choice!r} {says}")
+            fault = f"leaves out {' and '.join(gaps)}, which a record names even where only one is possible"
+            raise RecordError(self.place, f"seat {answer.seat}: {answer.choice!r} {fault}")
 
     def _bet(self) -> Action:
         if self.next_bet == len(self.bets):
@@ -249,10 +249,10 @@ class _Answers:
         due = "the round is over"
         if prompts:
             due = "a decision is due first" if isinstance(prompts[0], AskChoice) else "a card is due first"
-        if (rest := len(self.cards) - self.next_card) > 0:
-            raise RecordError(f"cards[{self.next_card}]", f"{rest} left over: {due}")
-        if (rest := len(self.actions) - self.next_action) > 0:
-            raise RecordError(f"actions[{self.next_action}]", f"{rest} left over: {due}")
+        if (surplus := len(self.cards) - self.next_card) > 0:
+            raise RecordError(f"cards[{self.next_card}]", f"{surplus} left over: {due}")
+        if (surplus := len(self.actions) - self.next_action) > 0:
+            raise RecordError(f"actions[{self.next_action}]", f"{surplus} left over: {due}")
         if self.aside:
             raise RecordError("aside", f"{len(self.aside)} left over: {due}")
 

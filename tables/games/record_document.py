@@ -51,8 +51,8 @@ class RecordAction(Struct, frozen=True, rename={"from_": "from"}):
 
     def named(self) -> dict[str, Any]:
         """What the decision names, by the record's own keys."""
-        given = {key: getattr(self, attribute) for key, attribute in _NAMED.items()}
-        return {key: value for key, value in given.items() if value is not UNSET}
+        values = {key: getattr(self, attribute) for key, attribute in _NAMED.items()}
+        return {key: value for key, value in values.items() if value is not UNSET}
 
 
 class RecordAside(Struct, frozen=True):
@@ -125,11 +125,11 @@ def invalid(error: msgspec.ValidationError, within: str = "") -> RecordError:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> None:
-    seen = set()
+    keys = set()
     for key, _ in pairs:
-        if key in seen:
+        if key in keys:
             raise RecordError(key or '""', "this key is given twice in one object")
-        seen.add(key)
+        keys.add(key)
 
 
 _decoder = msgspec.json.Decoder(Record)

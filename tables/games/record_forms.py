@@ -22,7 +22,7 @@ _HIGHEST_SEAT: Final = 99
 Spelling = TypeVar("Spelling", int, str)
 
 
-class Written(NamedTuple, Generic[Spelling]):
+class Listing(NamedTuple, Generic[Spelling]):
     """The cards of a record, as it writes them."""
 
     cards: tuple[Spelling, ...]
@@ -36,19 +36,19 @@ class Form(ABC, Generic[Spelling]):
         self.game = game
 
     @abstractmethod
-    def written(self, record: Record) -> Written[Spelling]:
+    def listing(self, record: Record) -> Listing[Spelling]:
         """Its cards, and what was gone, as far as their types go. Raises RecordError, as all others here do."""
 
     @abstractmethod
-    def pack(self, written: Written[Spelling], rules: Any) -> Pack:
+    def pack(self, listing: Listing[Spelling], rules: Any) -> Pack:
         """The pack that a record's cards are written in."""
 
     @abstractmethod
-    def cards(self, written: Written[Spelling], pack: Pack) -> Sequence[int]:
+    def cards(self, listing: Listing[Spelling], pack: Pack) -> Sequence[int]:
         """Its cards, by their numbers in the pack."""
 
     @abstractmethod
-    def dealt(self, written: Written[Spelling], pack: Pack) -> Composition:
+    def dealt(self, listing: Listing[Spelling], pack: Pack) -> Composition:
         """What was gone when its round began."""
 
     @abstractmethod
@@ -88,24 +88,24 @@ _counts = msgspec.json.Decoder(tuple[Annotated[int, Meta(ge=0)], ...])
 class FamilyForm(Form[int]):
     """A card is its rank, ``dealt`` counts each rank, and a seat has one bet."""
 
-    def written(self, record: Record) -> Written[int]:
+    def listing(self, record: Record) -> Listing[int]:
         if isinstance(record.actions, UnsetType):
             raise RecordError("record", "object missing required field `actions`")
         dealt = None if isinstance(record.dealt, UnsetType) else _read(_counts, "dealt", record.dealt)
-        return Written(_read(_ranks, "cards", record.cards), dealt)
+        return Listing(_read(_ranks, "cards", record.cards), dealt)
 
-    def pack(self, written: Written[int], rules: Any) -> Pack:
+    def pack(self, listing: Listing[int], rules: Any) -> Pack:
         return PAIRS
 
-    def cards(self, written: Written[int], pack: Pack) -> Sequence[int]:
-        return written.cards
+    def cards(self, listing: Listing[int], pack: Pack) -> Sequence[int]:
+        return listing.cards
 
-    def dealt(self, written: Written[int], pack: Pack) -> Composition:
-        if written.dealt is None:
+    def dealt(self, listing: Listing[int], pack: Pack) -> Composition:
+        if listing.dealt is None:
             return pack.nothing
-        if len(written.dealt) != len(pack.nothing):
-            raise RecordError("dealt", f"ten counts, one a rank, not {len(written.dealt)}")
-        return written.dealt
+        if len(listing.dealt) != len(pack.nothing):
+            raise RecordError("dealt", f"ten counts, one a rank, not {len(listing.dealt)}")
+        return listing.dealt
 
     def bets(self, record: Record, rules: Any) -> list[tuple[str, Bet]]:
         bets = []
@@ -187,21 +187,21 @@ class StandardForm(Form[str]):
 
     game: BankedGame[Any, Any]
 
-    def written(self, record: Record) -> Written[str]:
+    def listing(self, record: Record) -> Listing[str]:
         dealt = None if isinstance(record.dealt, UnsetType) else _read(_spellings, "dealt", record.dealt)
-        return Written(_read(_spellings, "cards", record.cards), dealt)
+        return Listing(_read(_spellings, "cards", record.cards), dealt)
 
-    def pack(self, written: Written[str], rules: Any) -> Pack:
-        first = next(iter((*written.cards[:1], *(written.dealt or ())[:1])), None)
+    def pack(self, listing: Listing[str], rules: Any) -> Pack:
+        first = next(iter((*listing.cards[:1], *(listing.dealt or ())[:1])), None)
         if first is None:
             return self.game.pack(rules)
         return BY_RANK if len(first) == 1 else STANDARD
 
-    def cards(self, written: Written[str], pack: Pack) -> Sequence[int]:
-        return self._numbers("cards", written.cards, pack)
+    def cards(self, listing: Listing[str], pack: Pack) -> Sequence[int]:
+        return self._numbers("cards", listing.cards, pack)
 
-    def dealt(self, written: Written[str], pack: Pack) -> Composition:
-        return pack.count(self._numbers("dealt", written.dealt or (), pack))
+    def dealt(self, listing: Listing[str], pack: Pack) -> Composition:
+        return pack.count(self._numbers("dealt", listing.dealt or (), pack))
 
     @staticmethod
     def _numbers(key: str, items: Sequence[str], pack: Pack) -> list[int]:
@@ -223,8 +223,8 @@ class StandardForm(Form[str]):
                 raise RecordError(f"seats[{index}].bets", f"a seat places at least one of {', '.join(spread)}")
             for name in seat.bets:
                 if name not in spread:
-                    says = f"this table spreads {', '.join(spread)}, not {name!r}"
-                    raise RecordError(f"seats[{index}].bets", says)
+                    sentence = f"this table spreads {', '.join(spread)}, not {name!r}"
+                    raise RecordError(f"seats[{index}].bets", sentence)
             for name in spread:
                 if name in seat.bets:
                     bets.append((f"seats[{index}].bets.{name}", Bet(seat.seat, seat.bets[name], name)))
@@ -292,9 +292,9 @@ def form_of(game: Game[Any, Any]) -> Form[Any]:
 def spelled_decision(game: Game[Any, Any], action: Choose) -> dict[str, Any]:
     """A decision with all that it names, by the record's keys."""
     named = {key: getattr(action, field) for key, field in (NAMED | dict(game.names)).items()}
-    taken = set(game.names.values())
+    fields = set(game.names.values())
     spelled = {
-        key: value for key, value in named.items() if value is not None and (key in game.names or key not in taken)
+        key: value for key, value in named.items() if value is not None and (key in game.names or key not in fields)
     }
     return {"seat": action.seat, "do": action.choice, **spelled}
 

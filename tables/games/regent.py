@@ -96,15 +96,15 @@ def _turn(layout: Layout, player: Player) -> Script[Player]:
 
 def _ways(layout: Layout, player: Player) -> Iterator[Choice]:
     """Draw, attack, gift, fold or see. A physical card that is drawn facedown is not named: nobody has seen it."""
-    others = [other for other in layout.still_in if other is not player]
+    rivals = [rival for rival in layout.still_in if rival is not player]
     if layout.can_draw:
         yield Choice("draw", draws=not layout.opening.blind)
-        yield from (Choice("attack", target=other.seat) for other in others)
-    for other in others:
-        gifts = (rank for rank in layout.may_show(player) if rank not in other.stack)
-        yield from (Choice("gift", card=rank, target=other.seat) for rank in gifts)
+        yield from (Choice("attack", target=rival.seat) for rival in rivals)
+    for rival in rivals:
+        gifts = (rank for rank in layout.may_show(player) if rank not in rival.stack)
+        yield from (Choice("gift", card=rank, target=rival.seat) for rank in gifts)
     yield Choice("fold", layout.lowest_in_play())
-    yield from (Choice("see", target=other.seat) for other in others if other.hand)
+    yield from (Choice("see", target=rival.seat) for rival in rivals if rival.hand)
 
 
 def _draw_or_fold(layout: Layout, player: Player, choice: Choice) -> Script[None]:
@@ -150,6 +150,6 @@ def _see(layout: Layout, player: Player, target: Player) -> Script[None]:
     player.out("lose", f"sees seat {target.seat}, highest card {high} and no pair: {paid}", high)
 
 
-def _pays(layout: Layout, player: Player, other: Player, coins: int) -> str:
-    paid = layout.pays(player, other, coins)
-    return f"pays {say_paid(paid, coins)} to seat {other.seat}"
+def _pays(layout: Layout, player: Player, payee: Player, coins: int) -> str:
+    paid = layout.pays(player, payee, coins)
+    return f"pays {say_paid(paid, coins)} to seat {payee.seat}"

@@ -123,13 +123,13 @@ class Rocket(BankedGame[State, Rules]):
     def open(self, rules: Rules, opening: Opening) -> State:
         """Bets are open. Raises Illegal for a shoe that cannot have lost the cards said to be gone."""
         _check(opening.dealt, rules.decks)
-        left = rules.decks * DECK_SIZE - rules.burn - sum(opening.dealt)
-        if left < 0:
+        cards_left = rules.decks * DECK_SIZE - rules.burn - sum(opening.dealt)
+        if cards_left < 0:
             raise Illegal("impossible_shoe", "more cards are gone than the shoe holds after the burn")
         no_bets = (0,) * len(opening.seats)
         asks = _ask_first_bets(opening.seats, opening.limits, rules.unit)
         return State(
-            asks, rules, opening, BETS, opening.seats, no_bets, (), (), (), opening.dealt, left, opening.button
+            asks, rules, opening, BETS, opening.seats, no_bets, (), (), (), opening.dealt, cards_left, opening.button
         )
 
     def course(self, state: State) -> Course:
@@ -369,10 +369,10 @@ class Course:
             self.waiting = self.waiting[1:]
             self._ask_turn()
 
-    def _leave(self, outcome: str, rank: int, why: str) -> None:
+    def _leave(self, outcome: str, rank: int, reason: str) -> None:
         """The seat loses so many tenths of its bet and is out; its cards are discards from now on."""
         index = self.waiting[0]
-        self._pay(index, outcome, rank, -rank, why)
+        self._pay(index, outcome, rank, -rank, reason)
         order = [*self.order]
         order.remove(index)
         self.order, self.waiting = tuple(order), self.waiting[1:]
@@ -390,15 +390,15 @@ class Course:
         else:
             self._ask_turn()
 
-    def _pay_all(self, outcome: str, card: int | None, tenths: int, why: str) -> None:
+    def _pay_all(self, outcome: str, card: int | None, tenths: int, reason: str) -> None:
         """Every seat still in is paid that many tenths of its bet, and the round is over."""
         for index in self.order:
-            self._pay(index, outcome, card, tenths, why)
+            self._pay(index, outcome, card, tenths, reason)
         self.stage, self.prompts = OVER, ()
 
-    def _pay(self, index: int, outcome: str, card: int | None, tenths: int, why: str) -> None:
+    def _pay(self, index: int, outcome: str, card: int | None, tenths: int, reason: str) -> None:
         bet = self.bets[index]
-        payout = Payout(self.seats[index], bet, bet + tenths * (bet // 10), outcome, card, why)
+        payout = Payout(self.seats[index], bet, bet + tenths * (bet // 10), outcome, card, reason)
         self.payouts = put(self.payouts, index, payout)
 
     # --- the shoe in mid-round ---

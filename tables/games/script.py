@@ -74,8 +74,8 @@ class Scripted(ToldGame[State, Rules], PotGame[State, Rules], Generic[Rules]):
     # --- as a state machine ---
 
     def _begin(self, rules: Rules, opening: Opening) -> Telling[Layout]:
-        left = DECK_SIZE - self.burn - sum(opening.dealt)
-        if left < 0 or any(not 0 <= out <= rank for rank, out in enumerate(opening.dealt, 1)):
+        cards_left = DECK_SIZE - self.burn - sum(opening.dealt)
+        if cards_left < 0 or any(not 0 <= out <= rank for rank, out in enumerate(opening.dealt, 1)):
             raise Illegal("impossible_shoe", "more cards are gone than the deck holds after the burn")
         layout = Layout(
             opening=opening,
@@ -83,7 +83,7 @@ class Scripted(ToldGame[State, Rules], PotGame[State, Rules], Generic[Rules]):
             players=_players(opening),
             pot=opening.pot,
             gone=opening.dealt,
-            left=left,
+            left=cards_left,
             button=opening.button,
         )
         return self.tell(rules, layout), layout
@@ -109,7 +109,7 @@ class Scripted(ToldGame[State, Rules], PotGame[State, Rules], Generic[Rules]):
 
     def settle(self, state: State) -> tuple[Payout, ...]:
         """What became of each seat, in seat order; before the end, of those whose outcome is known."""
-        return tuple(seen.payout for seen in state.players if seen.payout.outcome)
+        return tuple(player.payout for player in state.players if player.payout.outcome)
 
     def pot(self, state: State) -> int:
         """The coins in the pot; at the end, those that stay for the next game."""
@@ -118,7 +118,7 @@ class Scripted(ToldGame[State, Rules], PotGame[State, Rules], Generic[Rules]):
     def view(self, state: State, viewer: int | None) -> View:
         """Faceup cards and the pot for everyone; a hand for its owner alone."""
         return View(
-            seats=tuple(_seat_view(seen, mine=viewer == seen.seat) for seen in state.players),
+            seats=tuple(_seat_view(player, mine=viewer == player.seat) for player in state.players),
             dealer=(),
             button=state.button,
             cards_left=state.left,
@@ -164,15 +164,15 @@ class Scripted(ToldGame[State, Rules], PotGame[State, Rules], Generic[Rules]):
     def _say_card(self, prompt: AskCard) -> Phrase:
         middle, seat = prompt.to == MIDDLE, f"seat {prompt.to}"
         if prompt.shown:
-            where = "in the middle" if middle else f"of {seat}"
-            return Phrase(f"Turn a card {where} and name it.", "Show, please.", self._rule("turn"))
-        where, face = "in the middle" if middle else f"to {seat}", " facedown" if prompt.down else ""
+            place = "in the middle" if middle else f"of {seat}"
+            return Phrase(f"Turn a card {place} and name it.", "Show, please.", self._rule("turn"))
+        place, face = "in the middle" if middle else f"to {seat}", " facedown" if prompt.down else ""
         if prompt.apart:
-            do = f"Deal one of the {self.parts.get('facedown', 'shuffled cards')} {where}."
+            do = f"Deal one of the {self.parts.get('facedown', 'shuffled cards')} {place}."
             return Phrase(do, f"Card for {seat}.", self._rule("apart"))
         due: Due = "down" if prompt.down else "middle" if middle else "seat"
         call = f"Card for the {self.parts.get('middle', 'middle')}." if middle else f"Card for {seat}."
-        return Phrase(f"Deal a card{face} {where}.", call, self._rule(due))
+        return Phrase(f"Deal a card{face} {place}.", call, self._rule(due))
 
     def _rule(self, due: Due) -> str:
         return self.cards.get(due, _RULES[due])
@@ -216,18 +216,18 @@ def _seen(player: Player) -> Seen:
     )
 
 
-def _seat_view(seen: Seen, *, mine: bool) -> SeatView:
-    state: Literal["in", "out"] = "out" if seen.state == "out" else "in"
-    payout = seen.payout if seen.payout.outcome else None
+def _seat_view(player: Seen, *, mine: bool) -> SeatView:
+    state: Literal["in", "out"] = "out" if player.state == "out" else "in"
+    payout = player.payout if player.payout.outcome else None
     return SeatView(
-        seen.seat,
-        stack=seen.stack,
+        player.seat,
+        stack=player.stack,
         state=state,
         payout=payout,
-        hand=seen.hand if mine else (),
-        hand_size=len(seen.hand),
-        kept=seen.kept,
-        score=seen.payout.score,
-        coins=seen.coins,
-        columns=seen.columns,
+        hand=player.hand if mine else (),
+        hand_size=len(player.hand),
+        kept=player.kept,
+        score=player.payout.score,
+        coins=player.coins,
+        columns=player.columns,
     )

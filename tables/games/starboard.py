@@ -101,10 +101,10 @@ def _turn(layout: Layout, player: Player) -> Script[None]:
 def _lock(layout: Layout, player: Player) -> None:
     """Locks at the present count; whoever locked at a lower one is knocked out."""
     cards = len(layout.middle)
-    for other in layout.players:
-        if other.state == LOCKED and (other.score or 0) < cards:
-            other.out("out", f"was locked at {other.score} cards, seat {player.seat} locks at {cards}")
-            other.score = None
+    for rival in layout.players:
+        if rival.state == LOCKED and (rival.score or 0) < cards:
+            rival.out("out", f"was locked at {rival.score} cards, seat {player.seat} locks at {cards}")
+            rival.score = None
     player.state, player.score = LOCKED, cards
 
 

@@ -123,8 +123,8 @@ def _highest(layout: Layout) -> list[int]:
 def _take_turns(layout: Layout, players: list[Player], targets: list[int]) -> Script[Player | None]:
     """A lone card takes all its targets; tied ones take single cards in turn. Returns who took the last."""
     last = None
-    for taken in range(len(targets)):
-        player = last = players[taken % len(players)]
+    for turn in range(len(targets)):
+        player = last = players[turn % len(players)]
         if len(players) == 1:
             rank = targets[0]
         else:

@@ -120,7 +120,7 @@ def words_of(words: Mapping[str, Words], choice: str) -> Words:
     return words.get(choice) or Words(choice.replace("_", " ").capitalize(), "", "")
 
 
-def say_choices(words: Mapping[str, Words], prompt: AskChoice, money: Money, who: str = "") -> Phrase:
+def say_choices(words: Mapping[str, Words], prompt: AskChoice, money: Money, place: str = "") -> Phrase:
     """What a seat chooses between, in the dealer's words."""
     ways: dict[str, list[Choice]] = {}
     for choice in prompt.choices:
@@ -128,10 +128,10 @@ def say_choices(words: Mapping[str, Words], prompt: AskChoice, money: Money, who
     *most, last = [_say_way(words_of(words, name), choices, money) for name, choices in ways.items()]
     offer = f"{', '.join(most)} or {last}" if most else last
     # The rules of many ways at once would be read by nobody: the first one, and the game's page has them all.
-    shown = list(ways) if len(ways) <= _RULES_AT_ONCE else [next(iter(ways))]
-    rules = " ".join(words_of(words, name).rule for name in shown)
-    who = who or f"Seat {prompt.seat}"
-    return Phrase(f"{who}: {offer}.", f"{who}: {offer}?", rules)
+    shown_ways = list(ways) if len(ways) <= _RULES_AT_ONCE else [next(iter(ways))]
+    rules = " ".join(words_of(words, name).rule for name in shown_ways)
+    place = place or f"Seat {prompt.seat}"
+    return Phrase(f"{place}: {offer}.", f"{place}: {offer}?", rules)
 
 
 def _say_way(words: Words, choices: Sequence[Choice], money: Money) -> str:

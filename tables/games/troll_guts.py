@@ -106,7 +106,7 @@ def _turn(layout: Layout, player: Player) -> Script[None]:
 
 def _ways_to_take(layout: Layout, player: Player) -> Iterator[Choice]:
     """Draw, steal, or buy; whoever cannot pay may only have the own card when there is no other."""
-    steals = [Choice("steal", target=other.seat) for other in layout.still_in if other is not player and other.hand]
+    steals = [Choice("steal", target=rival.seat) for rival in layout.still_in if rival is not player and rival.hand]
     if layout.can_draw:
         yield Choice("draw", draws=True)
     yield from steals

@@ -82,16 +82,16 @@ class Venture(Scripted[Rules]):
 def _draft(layout: Layout) -> Script[None]:
     """Everyone keeps three cards and passes the others left, until all are kept. Nobody names physical ones."""
     passed = {player.seat: player.hand for player in layout.players}
-    kept: dict[int, list[int]] = {player.seat: [] for player in layout.players}
+    hands: dict[int, list[int]] = {player.seat: [] for player in layout.players}
     while any(passed.values()):
         choices = yield from layout.choose_all({seat: _keeps(cards) for seat, cards in passed.items()})
         for seat, cards in passed.items():
             for rank in choices[seat].cards or ():
                 cards.remove(rank)
-                kept[seat].append(rank)
+                hands[seat].append(rank)
         passed = {layout.left_of(layout.player(seat)).seat: cards for seat, cards in passed.items()}
         for player in layout.players:
-            player.hand = [*kept[player.seat], *passed[player.seat]]
+            player.hand = [*hands[player.seat], *passed[player.seat]]
 
 
 def _keeps(cards: list[int]) -> tuple[Choice, ...]:
@@ -117,20 +117,20 @@ def _fire(layout: Layout) -> None:
         player.stack.clear()
 
 
-def _capture(layout: Layout, taker: Player, wanted: Callable[[int], bool]) -> None:
+def _capture(layout: Layout, taker: Player, condition: Callable[[int], bool]) -> None:
     """The cards on the table that are wanted, bids among them, go to one player."""
     for lying in (layout.middle, *(player.stack for player in layout.players)):
-        taker.kept += [rank for rank in lying if wanted(rank)]
-        lying[:] = [rank for rank in lying if not wanted(rank)]
+        taker.kept += [rank for rank in lying if condition(rank)]
+        lying[:] = [rank for rank in lying if not condition(rank)]
 
 
 def points(layout: Layout, player: Player) -> int:
     """A point lost for each card, but a rank is won that is whole with what nobody took."""
     total = 0
     for rank in RANKS:
-        taken = player.kept.count(rank)
-        is_whole = taken and taken + layout.middle.count(rank) == rank
-        total += rank if is_whole else -taken
+        own_count = player.kept.count(rank)
+        is_whole = own_count and own_count + layout.middle.count(rank) == rank
+        total += rank if is_whole else -own_count
     return total
 
 

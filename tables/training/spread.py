@@ -172,7 +172,7 @@ class SpreadPractice(ABC):
 
 
 def _take(course: Round, action: Action) -> None:
-    course.take(next(admitted for prompt in course.prompts if (admitted := prompt.admits(action))))
+    course.take(next(full_action for prompt in course.prompts if (full_action := prompt.admits(action))))
 
 
 # --- What is asked in it ---------------------------------------------------------------------------------------
