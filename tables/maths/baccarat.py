@@ -83,14 +83,14 @@ class Courses:
         counts: dict[tuple[str, int, int], int] = {}
         for end, start, stop in zip(self.ends, self.starts, [*self.starts[1:], len(ways)], strict=True):
             for player, banker in product((_DIFFERENT, _SAME, _TENS), repeat=2):
-                there = (lie[0][start:stop] == player) & (lie[1][start:stop] == banker)
-                counts[end, player, banker] = int(ways[start:stop][there].sum())
+                mask = (lie[0][start:stop] == player) & (lie[1][start:stop] == banker)
+                counts[end, player, banker] = int(ways[start:stop][mask].sum())
         return counts
 
     def _ways(self, values: Whole) -> Whole:
         ways = self.orders
-        for card, seen in zip(self.cards, self.seen, strict=True):
-            ways = ways * (values[card] - seen)
+        for card, repeats in zip(self.cards, self.seen, strict=True):
+            ways = ways * (values[card] - repeats)
         return ways
 
     def _sides(self) -> tuple[tuple[Whole, Whole], tuple[Whole, Whole]]:
@@ -143,10 +143,10 @@ def _courses(cards: Whole, dealt: int) -> Courses:
     )
     order = np.argsort(end, kind="stable")
     ends, starts = np.unique(end[order], return_index=True)
-    held = np.stack((*cards[:4], *np.sort(cards[4:], axis=0)))[:dealt, order]
-    seen = np.stack([(held[:place] == card).sum(axis=0) for place, card in enumerate(held)])
-    orders = (2 - (held[0] == held[1])) * (2 - (held[2] == held[3]))
-    return Courses(held, seen, orders, tuple(ENDS[number] for number in ends), starts)
+    deal = np.stack((*cards[:4], *np.sort(cards[4:], axis=0)))[:dealt, order]
+    repeats = np.stack([(deal[:place] == card).sum(axis=0) for place, card in enumerate(deal)])
+    orders = (2 - (deal[0] == deal[1])) * (2 - (deal[2] == deal[3]))
+    return Courses(deal, repeats, orders, tuple(ENDS[number] for number in ends), starts)
 
 
 # --- A round that stands somewhere -----------------------------------------------------------------------------------
@@ -169,17 +169,17 @@ def _points(ranks: Sequence[int]) -> list[int]:
 def _deal_on(values: list[int], hands: list[list[int]], ways: int, ends: dict[str, int]) -> None:
     """Every card that may come next, until the round is over; each course as often as it goes on to six cards."""
     place, dealt = _due(*hands), len(hands[0]) + len(hands[1])
-    left = sum(values)
+    cards_left = sum(values)
     if place is None:
         for undealt in range(CARDS - dealt):
-            ways *= left - undealt
+            ways *= cards_left - undealt
         ends[_end(*hands)] += ways
         return
-    for value, held in enumerate(values):
-        if held:
+    for value, copies in enumerate(values):
+        if copies:
             values[value] -= 1
             hands[place].append(value)
-            _deal_on(values, hands, ways * held, ends)
+            _deal_on(values, hands, ways * copies, ends)
             hands[place].pop()
             values[value] += 1
 
@@ -188,24 +188,24 @@ def _due(player: list[int], banker: list[int]) -> int | None:
     """Whose card is next: 0 the player's, 1 the banker's."""
     if len(banker) < 2:
         return int(len(player) > len(banker))
-    points, other = sum(player[:2]) % 10, sum(banker[:2]) % 10
-    if max(points, other) >= 8 or len(banker) > 2:
+    player_points, banker_points = sum(player[:2]) % 10, sum(banker[:2]) % 10
+    if max(player_points, banker_points) >= 8 or len(banker) > 2:
         return None
-    if len(player) == 2 and points <= 5:
+    if len(player) == 2 and player_points <= 5:
         return 0
     third = player[2] if len(player) > 2 else _NONE
-    return 1 if banker_draws()[min(other, 7), third] else None
+    return 1 if banker_draws()[min(banker_points, 7), third] else None
 
 
 def _end(player: list[int], banker: list[int]) -> str:
-    points, other = sum(player) % 10, sum(banker) % 10
-    if points == other:
+    player_points, banker_points = sum(player) % 10, sum(banker) % 10
+    if player_points == banker_points:
         return "tie"
-    if points > other:
-        return "player_8" if (points, len(player)) == (8, 3) else "player"
-    if other == 6:
+    if player_points > banker_points:
+        return "player_8" if (player_points, len(player)) == (8, 3) else "player"
+    if banker_points == 6:
         return "banker_6"
-    return "banker_7" if (other, len(banker)) == (7, 3) else "banker"
+    return "banker_7" if (banker_points, len(banker)) == (7, 3) else "banker"
 
 
 def _pair_ways(ranks: Composition, hand: Sequence[int]) -> dict[str, int]:
@@ -215,7 +215,7 @@ def _pair_ways(ranks: Composition, hand: Sequence[int]) -> dict[str, int]:
         return {"win": won, "lose": 1 - won}
     if hand:
         return {"win": ranks[hand[0] - 1], "lose": sum(ranks) - ranks[hand[0] - 1]}
-    pairs = sum(held * (held - 1) for held in ranks)
+    pairs = sum(copies * (copies - 1) for copies in ranks)
     return {"win": pairs, "lose": sum(ranks) * (sum(ranks) - 1) - pairs}
 
 
@@ -246,7 +246,7 @@ def tally(ranks: Composition) -> Tally:
         undealt = {4: (size - 4) * (size - 5), 5: size - 5, 6: 1}[dealt]
         for end, ways in course.ways(values).items():
             ends[end] += ways * undealt
-    pairs = sum(held * (held - 1) for held in ranks)
+    pairs = sum(copies * (copies - 1) for copies in ranks)
     pair = {"win": pairs, "lose": size * (size - 1) - pairs}
     return {"round": ends, "player_pair": pair, "banker_pair": pair}
 
@@ -262,10 +262,10 @@ def joint(ranks: Composition) -> dict[tuple[str, bool, bool], int]:
     ways: dict[tuple[str, bool, bool], Fraction] = {}
     for dealt, course in zip((4, 5, 6), courses(), strict=True):
         undealt = {4: (size - 4) * (size - 5), 5: size - 5, 6: 1}[dealt]
-        for (end, player, banker), held in course.ways_by_pair(values).items():
+        for (end, player, banker), course_ways in course.ways_by_pair(values).items():
             for first, second, chance in _pairs(player, banker, tens):
                 key = (end, first, second)
-                ways[key] = ways.get(key, Fraction(0)) + held * undealt * chance
+                ways[key] = ways.get(key, Fraction(0)) + course_ways * undealt * chance
     return {key: int(count) for key, count in ways.items() if count}
 
 
@@ -273,24 +273,26 @@ def _pairs(player: int, banker: int, tens: Sequence[int]) -> Iterator[tuple[bool
     """Whether either side has a pair, and how likely, by how their first two cards lie."""
     chances = {_DIFFERENT: Fraction(0), _SAME: Fraction(1), _TENS: _same_rank(tens)}
     first, second = chances[player], chances[banker]
-    both = _two_pairs(tens) if (player, banker) == (_TENS, _TENS) else first * second
-    yield True, True, both
-    yield True, False, first - both
-    yield False, True, second - both
-    yield False, False, 1 - first - second + both
+    both_chance = _two_pairs(tens) if (player, banker) == (_TENS, _TENS) else first * second
+    yield True, True, both_chance
+    yield True, False, first - both_chance
+    yield False, True, second - both_chance
+    yield False, False, 1 - first - second + both_chance
 
 
 def _same_rank(tens: Sequence[int]) -> Fraction:
     """How likely two of these cards are of one rank."""
     size = sum(tens)
-    return Fraction(sum(held * (held - 1) for held in tens), max(size * (size - 1), 1))
+    return Fraction(sum(copies * (copies - 1) for copies in tens), max(size * (size - 1), 1))
 
 
 def _two_pairs(tens: Sequence[int]) -> Fraction:
     """How likely the first two of these cards are of one rank, and the next two as well."""
-    size, pairs = sum(tens), [held * (held - 1) for held in tens]
+    size, pairs = sum(tens), [copies * (copies - 1) for copies in tens]
     again = sum(
-        ways * (sum(pairs) - ways + (held - 2) * (held - 3)) for held, ways in zip(tens, pairs, strict=True) if ways
+        ways * (sum(pairs) - ways + (copies - 2) * (copies - 3))
+        for copies, ways in zip(tens, pairs, strict=True)
+        if ways
     )
     return Fraction(again, max(size * (size - 1) * (size - 2) * (size - 3), 1))
 
@@ -315,11 +317,11 @@ def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
     player, six, seven = ends["player"] + ends["player_8"], ends["banker_6"], ends["banker_7"]
     banker = ends["banker"] + six + seven
     odds = PAY_FORM.in_force(rules)
-    own, other = often["player_pair"], often["banker_pair"]
+    player_pair, banker_pair = often["player_pair"], often["banker_pair"]
     wins = {
         "tie": (ends["tie"], total - ends["tie"]),
-        "player_pair": (own["win"], own["lose"]),
-        "banker_pair": (other["win"], other["lose"]),
+        "player_pair": (player_pair["win"], player_pair["lose"]),
+        "banker_pair": (banker_pair["win"], banker_pair["lose"]),
         "dragon_7": (seven, total - seven),
         "panda_8": (ends["player_8"], total - ends["player_8"]),
         "super_6": (six, total - six),

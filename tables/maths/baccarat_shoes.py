@@ -89,31 +89,31 @@ def _walk(seed: np.uint64, cards: Bytes, draws: Bytes, last: int, before: Counts
     """Rounds in order: cards of each rank that nobody has seen, cards to deal, and whether a shoe begins."""
     dice, size = dice_of(seed), len(cards)
     burned = np.zeros(_RANKS, np.int64)
-    left, over = 0, True
+    cards_left, over = 0, True
     for number in range(len(before)):
         before[number, _RANKS + 1] = int(over)
         if over:
             burned[:] = 0
             worth = _card(cards, size, dice) >> 4
-            left = size - 1
+            cards_left = size - 1
             for _ in range(worth or 10):
-                burned[_card(cards, left, dice) & 15] += 1
-                left -= 1
-        over = left <= last
-        for place in range(left):
+                burned[_card(cards, cards_left, dice) & 15] += 1
+                cards_left -= 1
+        over = cards_left <= last
+        for place in range(cards_left):
             before[number, cards[place] & 15] += 1
         for rank in range(_RANKS):
             before[number, rank] += burned[rank]
-        before[number, _RANKS] = left
-        player_1, banker_1 = _card(cards, left, dice), _card(cards, left - 1, dice)
-        player_2, banker_2 = _card(cards, left - 2, dice), _card(cards, left - 3, dice)
-        left -= 4
+        before[number, _RANKS] = cards_left
+        player_1, banker_1 = _card(cards, cards_left, dice), _card(cards, cards_left - 1, dice)
+        player_2, banker_2 = _card(cards, cards_left - 2, dice), _card(cards, cards_left - 3, dice)
+        cards_left -= 4
         player, banker = ((player_1 >> 4) + (player_2 >> 4)) % 10, ((banker_1 >> 4) + (banker_2 >> 4)) % 10
         if player < 8 and banker < 8:
             third = np.int64(10)
             if player <= 5:
-                third = _card(cards, left, dice) >> 4
-                left -= 1
+                third = _card(cards, cards_left, dice) >> 4
+                cards_left -= 1
             if draws[11 * banker + third]:
-                _card(cards, left, dice)
-                left -= 1
+                _card(cards, cards_left, dice)
+                cards_left -= 1

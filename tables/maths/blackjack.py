@@ -139,11 +139,11 @@ def solve(rules: Rules, ranks: Composition) -> Solution:
     terms = terms_of(rules)
     squares, wins = _measured(terms, lambda net: net * net), _measured(terms, lambda net: float(net > 0))
     rows, sums = [], [0.0, 0.0, 0.0]
-    for upcard, held in enumerate(values_of(ranks)):
-        if not held:
+    for upcard, copies in enumerate(values_of(ranks)):
+        if not copies:
             rows.append(start(upcard))
             continue
-        table, chance = upcard_of(rules, ranks, upcard), held / sum(ranks)
+        table, chance = upcard_of(rules, ranks, upcard), copies / sum(ranks)
         rows.append(improved(table, upcard, rules))
         sums[0] += chance * with_splits(table, rows[-1], terms)
         sums[1] += chance * without_splits(table, rows[-1], squares)
@@ -175,25 +175,25 @@ def _tens_alike(ranks: Sequence[int]) -> Composition:
 
 def _openings(rules: Rules, ranks: Composition, chart: Chart) -> Iterator[Opening]:
     """How likely each pair is dealt against each upcard that is split; the dealer has shown no blackjack."""
-    held = ranks if rules.split_by == "rank" else _tens_alike(ranks)
-    size = sum(held)
-    for upcard, ups in enumerate(held):
-        for pair, count in enumerate(held):
-            same = count - (pair == upcard)
+    counts = ranks if rules.split_by == "rank" else _tens_alike(ranks)
+    size = sum(counts)
+    for upcard, ups in enumerate(counts):
+        for pair, count in enumerate(counts):
+            copies = count - (pair == upcard)
             splits = rules.splits > 0 and chart.rows[value_of(upcard + 1)].pairs[value_of(pair + 1)] == SPLIT
-            if not ups or same < 2 or not splits:
+            if not ups or copies < 2 or not splits:
                 continue
-            chance = ups * same * (same - 1) / (size * (size - 1) * (size - 2))
+            chance = ups * copies * (copies - 1) / (size * (size - 1) * (size - 2))
             out = (value_of(upcard + 1), value_of(pair + 1), value_of(pair + 1))
             yield Opening(chance * _unbeaten(rules, ranks, *out), upcard, pair)
 
 
-def _unbeaten(rules: Rules, ranks: Composition, upcard: int, *others: int) -> float:
+def _unbeaten(rules: Rules, ranks: Composition, upcard: int, *cards_out: int) -> float:
     """How likely the dealer does not show a blackjack under an upcard, where these are out too."""
     hole = natural(upcard)
     if rules.hole != "peek" or hole == OUT:
         return 1.0
-    return 1.0 - (values_of(ranks)[hole] - others.count(hole)) / (sum(ranks) - 1 - len(others))
+    return 1.0 - (values_of(ranks)[hole] - cards_out.count(hole)) / (sum(ranks) - 1 - len(cards_out))
 
 
 # --- One decision ------------------------------------------------------------------------------------------------
@@ -213,30 +213,30 @@ def decide(rules: Rules, unseen: Composition, hand: Sequence[int], upcard: int) 
     A dealer who looks has looked. ``double`` is told whether or not the options allow it.
     """
     values = [value_of(rank) for rank in hand]
-    where = place(tuple(values))
-    if where == OUT or len(hand) < 2:
+    index = place(tuple(values))
+    if index == OUT or len(hand) < 2:
         raise Unknowable("a hand that decides has two cards or more, and not more than 21")
-    held = np.array(values_of(unseen), np.float64)
+    counts = np.array(values_of(unseen), np.float64)
     for value in values:
-        held[value] += 1
+        counts[value] += 1
     dealer, pay, hands = tree(value_of(upcard), rules.soft17 == "hit"), pay_of(rules), lattice()
-    shoe = Shoe(held, float(held.sum()), dealer.natural)
-    ends = Ends(*first_ends(hands, dealer, held))
-    stands, twice = standing(ends, pay.first.single), standing(ends, pay.first.double)
-    safe = no_natural(hands, shoe, where) if rules.hole == "peek" else 1.0
+    shoe = Shoe(counts, float(counts.sum()), dealer.natural)
+    ends = Ends(*first_ends(hands, dealer, counts))
+    stand_worth, twice = standing(ends, pay.first.single), standing(ends, pay.first.double)
+    safe = no_natural(hands, shoe, index) if rules.hole == "peek" else 1.0
     return Decision(
-        stand=float(stands[where]) / safe,
-        hit=drawing(hands, shoe, pay.first.single, where, choosing(hands, shoe, pay.first.single, stands)) / safe,
-        double=drawing(hands, shoe, pay.first.double, where, twice) / safe,
+        stand=float(stand_worth[index]) / safe,
+        hit=drawing(hands, shoe, pay.first.single, index, choosing(hands, shoe, pay.first.single, stand_worth)) / safe,
+        double=drawing(hands, shoe, pay.first.double, index, twice) / safe,
     )
 
 
 def best_and_charted(rules: Rules, ranks: Composition, chart: Chart) -> tuple[float, float]:
     """What a seat wins of its bet on average by the best chart for these cards, and by another chart; exactly."""
     terms, best, charted = terms_of(rules), 0.0, 0.0
-    for upcard, held in enumerate(values_of(ranks)):
-        if held:
-            table, chance = upcard_of(rules, ranks, upcard), held / sum(ranks)
+    for upcard, copies in enumerate(values_of(ranks)):
+        if copies:
+            table, chance = upcard_of(rules, ranks, upcard), copies / sum(ranks)
             best += chance * with_splits(table, improved(table, upcard, rules), terms)
             charted += chance * with_splits(table, chart.rows[upcard], terms)
     return best, charted
@@ -249,7 +249,7 @@ def covariances(rules: Rules) -> Covariances:
     """From full decks, by chance with its errors: of each wager and itself, what is known exactly takes the place."""
     worths = sheet(rules).wagers
     dealt = blackjack_table.covariances(rules, solve(rules, by_rank(shoe(rules, None))).chart, TABLE_ROUNDS, seed=1)
-    halves = {pair: both for pair, both in dealt.items() if all(bet in worths for bet in pair)}
+    halves = {pair: estimate for pair, estimate in dealt.items() if all(bet in worths for bet in pair)}
     for bet, worth in worths.items():
         error = 2 * worth.standard_deviation * worth.standard_errors.get("standard_deviation", 0.0)
         halves[bet, bet] = replace(halves[bet, bet], seat=worth.standard_deviation**2, seat_error=error)
@@ -321,7 +321,7 @@ def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) 
     names = zip((*_SUITED, "insurance"), (PAIR_LINES, THREE_LINES, INSURANCE_LINES), counts, strict=True)
     return {
         "main": {str(place - MOST): int(count) for place, count in enumerate(ends)},
-        **{bet: dict(zip(lines_of, map(int, held), strict=False)) for bet, lines_of, held in names},
+        **{bet: dict(zip(lines_of, map(int, line_rounds), strict=False)) for bet, lines_of, line_rounds in names},
     }
 
 
@@ -329,9 +329,9 @@ def valued(rules: Rules, composition: Composition | None, often: Tally, worth: V
     """The sheet of a tally."""
     cards = shoe(rules, composition)
     pays = pays_of(rules)
-    ways = {"main": results((Fraction(int(tenths), 10), held) for tenths, held in often["main"].items() if held)}
+    ways = {"main": results((Fraction(int(tenths), 10), count) for tenths, count in often["main"].items() if count)}
     for bet in _beside(rules, cards):
-        ways[bet] = results((won(pays[bet], line), held) for line, held in often[bet].items() if held)
+        ways[bet] = results((won(pays[bet], line), count) for line, count in often[bet].items() if count)
     return _sheet(rules, cards, {bet: worth(ends, None) for bet, ends in ways.items()})
 
 
@@ -341,8 +341,8 @@ def _most_cards(rules: Rules, composition: Composition | None) -> int:
         return 0
     hands = rules.splits + 2
     points, cards = 20 * hands, 0
-    for value, held in zip(VALUES, values_of(by_rank(composition)), strict=True):
-        drawn = min(held, points // (value + 1))
+    for value, copies in zip(VALUES, values_of(by_rank(composition)), strict=True):
+        drawn = min(copies, points // (value + 1))
         points -= drawn * (value + 1)
         cards += drawn
     return cards + hands

@@ -70,36 +70,36 @@ def _without(ranks: Composition, value: int) -> Composition:
 def _without_splits(rules: Rules, ranks: Composition, chart: Chart) -> float:
     """What the rounds count for that do not come to a split, exactly."""
     terms, worth = terms_of(rules), 0.0
-    for upcard, held in enumerate(values_of(ranks)):
-        if held:
-            worth += held / sum(ranks) * without_splits(_upcard(rules, ranks, upcard), chart.rows[upcard], terms)
+    for upcard, copies in enumerate(values_of(ranks)):
+        if copies:
+            worth += copies / sum(ranks) * without_splits(_upcard(rules, ranks, upcard), chart.rows[upcard], terms)
     return worth
 
 
 def _upcard(rules: Rules, ranks: Composition, upcard: int) -> Upcard:
     """The cards left beside an upcard, without what only splits need."""
-    held = np.array(values_of(ranks), np.float64)
-    held[upcard] -= 1
+    counts = np.array(values_of(ranks), np.float64)
+    counts[upcard] -= 1
     dealer = tree(upcard, rules.soft17 == "hit")
     pairs, tens = pairs_of(rules, ranks, upcard)
-    shoe = Shoe(held, float(held.sum()), dealer.natural)
-    return Upcard(lattice(), shoe, first_ends(lattice(), dealer, held), _NO_SPLITS, pairs, tens)
+    shoe = Shoe(counts, float(counts.sum()), dealer.natural)
+    return Upcard(lattice(), shoe, first_ends(lattice(), dealer, counts), _NO_SPLITS, pairs, tens)
 
 
 def _splits(rules: Rules, ranks: Composition, chart: Chart) -> float:
     """What the rounds count for that come to a split, exactly."""
     terms, size = terms_of(rules), sum(ranks)
     return sum(
-        held / size * splits(upcard_of(rules, ranks, upcard), chart.rows[upcard], terms)
-        for upcard, held in enumerate(values_of(ranks))
-        if held
+        copies / size * splits(upcard_of(rules, ranks, upcard), chart.rows[upcard], terms)
+        for upcard, copies in enumerate(values_of(ranks))
+        if copies
     )
 
 
 def _splits_by_effects(rules: Rules, ranks: Composition, basis: FullShoe) -> float:
     """The same by the effects of removal: those of the cards that are gone, by the cards that are left."""
     full = values_of(BY_RANK.shoes[rules.decks])
-    gone = sum(
-        (whole - held) * effect for whole, held, effect in zip(full, values_of(ranks), basis.effects, strict=True)
+    effect_sum = sum(
+        (whole - copies) * effect for whole, copies, effect in zip(full, values_of(ranks), basis.effects, strict=True)
     )
-    return basis.splits + gone * (sum(full) - 1) / sum(ranks)
+    return basis.splits + effect_sum * (sum(full) - 1) / sum(ranks)

@@ -162,15 +162,15 @@ def values_of(ranks: tuple[int, ...]) -> tuple[int, ...]:
 
 def upcard_of(rules: Rules, ranks: tuple[int, ...], upcard: int) -> Upcard:
     """What can be said of an upcard of some value before a chart is; the shoe has so many cards of each rank."""
-    held = np.array(values_of(ranks), np.float64)
-    held[upcard] -= 1
+    counts = np.array(values_of(ranks), np.float64)
+    counts[upcard] -= 1
     dealer = tree(upcard, rules.soft17 == "hit")
     pairs, tens = pairs_of(rules, ranks, upcard)
     return Upcard(
         hands=lattice(),
-        shoe=Shoe(held, float(held.sum()), dealer.natural),
-        ends=first_ends(lattice(), dealer, held),
-        split_ends=all_split_ends(lattice(), dealer, held, play_of(rules)),
+        shoe=Shoe(counts, float(counts.sum()), dealer.natural),
+        ends=first_ends(lattice(), dealer, counts),
+        split_ends=all_split_ends(lattice(), dealer, counts, play_of(rules)),
         pairs=pairs,
         tens=tens,
     )
@@ -185,19 +185,19 @@ def pairs_of(rules: Rules, ranks: tuple[int, ...], upcard: int) -> tuple[Pairs, 
     ways: dict[tuple[int, int], float] = {}
     for value in VALUES:
         by_rank = rules.split_by == "rank" and value == TEN
-        for shown, shown_chance in _ups(ranks, upcard) if by_rank else ((-1, 1.0),):
+        for up_rank, up_chance in _ups(ranks, upcard) if by_rank else ((-1, 1.0),):
             groups = range(TEN, len(ranks)) if by_rank else (value,)
             for group in groups:
-                out = shown == group if by_rank else value == upcard
-                same = (ranks[group] if by_rank else values[value]) - out
-                chance = shown_chance * same * (same - 1) / ((size - 1) * (size - 2))
-                ways[value, same] = ways.get((value, same), 0.0) + chance
+                out = up_rank == group if by_rank else value == upcard
+                copies = (ranks[group] if by_rank else values[value]) - out
+                chance = up_chance * copies * (copies - 1) / ((size - 1) * (size - 2))
+                ways[value, copies] = ways.get((value, copies), 0.0) + chance
     tens = values[TEN] - (upcard == TEN)
     apart = tens * (tens - 1) / ((size - 1) * (size - 2)) - sum(ways[key] for key in ways if key[0] == TEN)
     pairs = Pairs(
         np.array([value for value, _ in ways], np.int64),
         np.array(list(ways.values())),
-        np.array([float(same) for _, same in ways]),
+        np.array([float(copies) for _, copies in ways]),
     )
     return pairs, max(apart, 0.0) if rules.split_by == "rank" else 0.0
 
@@ -254,12 +254,12 @@ def _letters(rules: Rules, total: int, *, soft: bool) -> tuple[int, ...]:
     """What can be sensible for a total: nobody stands on what one card more cannot spoil."""
     play = play_of(rules)
     may_double = play.soft == 1 if soft else play.least <= total <= play.most
-    stands = soft or total >= 12
-    codes: tuple[int, ...] = (HIT, STAND) if stands else (HIT,)
+    may_stand = soft or total >= 12
+    codes: tuple[int, ...] = (HIT, STAND) if may_stand else (HIT,)
     if may_double:
-        codes += (DOUBLE, DOUBLE_STAND) if stands else (DOUBLE,)
+        codes += (DOUBLE, DOUBLE_STAND) if may_stand else (DOUBLE,)
     if rules.surrender == "late":
-        codes += (SURRENDER, SURRENDER_STAND) if stands else (SURRENDER,)
+        codes += (SURRENDER, SURRENDER_STAND) if may_stand else (SURRENDER,)
     return codes
 
 

@@ -108,25 +108,25 @@ def _end(upcard: int, drawn: Drawn, hits_soft_17: bool) -> int | None:
 
 
 @jit
-def ends(tree: Tree, held: Floats, chance: Floats, ends: Floats) -> None:
+def ends(tree: Tree, counts: Floats, chance: Floats, ends: Floats) -> None:
     """How likely the dealer ends where, from several sets of cards left, side by side.
 
-    ``held`` has a row for each value and a column for each set, ``ends`` a row for each end; ``chance``, a row for each
+    ``counts`` has a row for each value, a column for each set, ``ends`` a row for each end; ``chance``, a row for each
     place of the tree, is room to work in. Columns are few and next to each other: a processor takes them at once.
     """
-    sets, longest = held.shape[1], tree.cards[-1]
+    sets, longest = counts.shape[1], tree.cards[-1]
     share = np.zeros((longest + 1, sets))
     for column in range(sets):
-        left = held[:, column].sum()
-        for drawn in range(1, min(longest, int(left)) + 1):
-            share[drawn, column] = 1.0 / (left - drawn + 1)
+        cards_left = counts[:, column].sum()
+        for drawn in range(1, min(longest, int(cards_left)) + 1):
+            share[drawn, column] = 1.0 / (cards_left - drawn + 1)
     ends[:] = 0.0
     chance[0] = 1.0
     for place in range(1, len(chance)):
         parent, value, cards = tree.parent[place], tree.value[place], tree.cards[place]
         already, end, orders = tree.already[place], tree.end[place], tree.orders[place]
         for column in range(sets):
-            free = max(held[value, column] - already, 0.0)
+            free = max(counts[value, column] - already, 0.0)
             likely = chance[parent, column] * free * share[cards, column]
             chance[place, column] = likely
             ends[end, column] += orders * likely

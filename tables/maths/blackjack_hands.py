@@ -91,7 +91,7 @@ def lattice() -> Lattice:
     longer: set[tuple[int, ...]] = {(0,) * len(VALUES)}
     while longer:
         hands += sorted(longer)
-        longer = {more for hand in longer for value in VALUES if _hard(more := _with(hand, value)) <= 21}
+        longer = {longer_hand for hand in longer for value in VALUES if _hard(longer_hand := _with(hand, value)) <= 21}
     hands.sort(key=_hard)
     places = {hand: place for place, hand in enumerate(hands)}
     counted = [best(_hard(hand), hand[ACE] > 0) for hand in hands]
@@ -114,31 +114,31 @@ def _hard(hand: tuple[int, ...]) -> int:
 
 def place(hand: tuple[int, ...]) -> int:
     """Where a hand of some values stands; -1 where it is too many."""
-    hands, where = lattice(), 0
+    hands, index = lattice(), 0
     for value in hand:
-        where = int(hands.onward[where, value]) if where != OUT else OUT
-    return where
+        index = int(hands.onward[index, value]) if index != OUT else OUT
+    return index
 
 
 # --- in machine code ---------------------------------------------------------------------------------------------
 
 
 @jit
-def stand_ends(hands: Lattice, tree: Tree, unseen: Floats, wanted: Places, result: Floats) -> None:
-    """How likely each of the wanted hands wins, loses, or meets a blackjack if it stands: rows of ``result``.
+def stand_ends(hands: Lattice, tree: Tree, unseen: Floats, places: Places, result: Floats) -> None:
+    """How likely each of these hands wins, loses, or meets a blackjack if it stands: rows of ``result``.
 
     ``unseen`` counts the hand's cards too; the upcard and whatever else is out are not in it.
     """
     chance = np.zeros((len(tree.parent), _SETS))
-    left, dealer = np.zeros((KINDS, _SETS)), np.zeros((BLACKJACK + 1, _SETS))
-    for start in range(0, len(wanted), _SETS):
-        count = min(_SETS, len(wanted) - start)
+    counts, dealer = np.zeros((KINDS, _SETS)), np.zeros((BLACKJACK + 1, _SETS))
+    for start in range(0, len(places), _SETS):
+        count = min(_SETS, len(places) - start)
         for column in range(count):
             for value in range(KINDS):
-                left[value, column] = max(unseen[value] - hands.held[wanted[start + column], value], 0.0)
-        ends(tree, left, chance, dealer)
+                counts[value, column] = max(unseen[value] - hands.held[places[start + column], value], 0.0)
+        ends(tree, counts, chance, dealer)
         for column in range(count):
-            hand = wanted[start + column]
+            hand = places[start + column]
             result[:, hand] = 0.0
             result[0, hand] = dealer[5, column]
             for end in range(5):
@@ -154,8 +154,8 @@ def no_natural(hands: Lattice, shoe: Shoe, hand: int) -> float:
     """How likely the dealer has no blackjack, to somebody who sees this hand."""
     if shoe.natural < 0:
         return 1.0
-    left = shoe.size - hands.cards[hand]
-    return 1.0 - (shoe.held[shoe.natural] - hands.held[hand, shoe.natural]) / left if left > 0.0 else 1.0
+    cards_left = shoe.size - hands.cards[hand]
+    return 1.0 - (shoe.held[shoe.natural] - hands.held[hand, shoe.natural]) / cards_left if cards_left > 0.0 else 1.0
 
 
 @jit
@@ -167,8 +167,8 @@ def standing(ends: Ends, stake: Stake) -> Floats:
 @jit
 def drawing(hands: Lattice, shoe: Shoe, stake: Stake, hand: int, onward: Floats) -> float:
     """What a hand counts for with one card more, if ``onward`` is what every longer hand counts for."""
-    left = shoe.size - hands.cards[hand]
-    if left < 1.0:
+    cards_left = shoe.size - hands.cards[hand]
+    if cards_left < 1.0:
         return 0.0
     mean = 0.0
     for value in range(KINDS):
@@ -180,12 +180,12 @@ def drawing(hands: Lattice, shoe: Shoe, stake: Stake, hand: int, onward: Floats)
             mean += free * onward[longer]
             continue
         natural = 0.0
-        if shoe.natural >= 0 and left > 1.0:
+        if shoe.natural >= 0 and cards_left > 1.0:
             natural = (shoe.held[shoe.natural] - hands.held[hand, shoe.natural] - (shoe.natural == value)) / (
-                left - 1.0
+                cards_left - 1.0
             )
         mean += free * (stake.lose * (1.0 - natural) + stake.bust_natural * natural)
-    return float(mean / left)
+    return float(mean / cards_left)
 
 
 @jit
@@ -195,10 +195,10 @@ def letter(hands: Lattice, row: Row, hand: int) -> int:
 
 
 @jit
-def playing(hands: Lattice, shoe: Shoe, row: Row, stake: Stake, stands: Floats) -> Floats:
+def playing(hands: Lattice, shoe: Shoe, row: Row, stake: Stake, stand_worth: Floats) -> Floats:
     """What every hand of two and more cards counts for that may only hit or stand, by the chart.
 
-    ``stands`` is what it counts for if it stands. Longer hands are solved first, as they have higher hard totals.
+    ``stand_worth`` is what it counts for if it stands. Longer hands are solved first, as they have higher hard totals.
     """
     values = np.zeros(len(hands.total))
     for hand in range(len(values) - 1, -1, -1):
@@ -206,18 +206,18 @@ def playing(hands: Lattice, shoe: Shoe, row: Row, stake: Stake, stands: Floats) 
             continue
         code = letter(hands, row, hand)
         if code in STANDS:
-            values[hand] = stands[hand]
+            values[hand] = stand_worth[hand]
         else:
             values[hand] = drawing(hands, shoe, stake, hand, values)
     return values
 
 
 @jit
-def choosing(hands: Lattice, shoe: Shoe, stake: Stake, stands: Floats) -> Floats:
+def choosing(hands: Lattice, shoe: Shoe, stake: Stake, stand_worth: Floats) -> Floats:
     """What every hand is worth that may only hit or stand, and does what is best from just these cards."""
     values = np.zeros(len(hands.total))
     for hand in range(len(values) - 1, -1, -1):
-        values[hand] = stands[hand]
+        values[hand] = stand_worth[hand]
         if hands.cards[hand] >= 1 and hands.total[hand] < 21:
             values[hand] = max(values[hand], drawing(hands, shoe, stake, hand, values))
     return values

@@ -64,51 +64,51 @@ class Solved:
 
 
 @lru_cache(maxsize=512)
-def solved(rules: Rules, upcard: int, held: Held, start: Held, later: bool = False) -> Solved:
-    """Every hand with at least the cards of ``start``. ``held`` are the cards that may come and the hand's own.
+def solved(rules: Rules, upcard: int, counts: Held, start: Held, later: bool = False) -> Solved:
+    """Every hand with at least the cards of ``start``. ``counts`` are the cards that may come and the hand's own.
 
     ``later``: whether it is a hand that a split added, of which a dealer's blackjack may take less.
     """
     hands, pay = lattice(), pay_of(rules)
     stakes = pay.later if later else pay.first
-    places = np.flatnonzero((hands.held >= start).all(axis=1) & (hands.held <= held).all(axis=1))
+    places = np.flatnonzero((hands.held >= start).all(axis=1) & (hands.held <= counts).all(axis=1))
     ends = np.zeros((BLACKJACK + 1, len(hands.total)))
-    ends[:, places] = dealers_ends(upcard, np.array(held)[:, None] - hands.held[places].T, rules.soft17 == "hit")
+    ends[:, places] = dealers_ends(upcard, np.array(counts)[:, None] - hands.held[places].T, rules.soft17 == "hit")
     stand, twice = (_standing(ends, hands.total, stake) for stake in stakes)
     play, hit = stand.copy(), np.zeros(len(stand))
     for total in range(int(_hard()[places].max()), -1, -1):
         layer = places[_hard()[places] == total]
         if not len(layer):
             continue
-        hit[layer] = _drawn(held, upcard, layer, play, stakes.single)
+        hit[layer] = _drawn(counts, upcard, layer, play, stakes.single)
         draws = (hands.total[layer] < 21) & (hands.cards[layer] >= 1)
         play[layer] = np.where(draws, np.maximum(stand[layer], hit[layer]), stand[layer])
     double = np.zeros(len(stand))
-    double[places] = _drawn(held, upcard, places, twice, stakes.double)
-    return Solved(held, _safe(held, upcard, rules), stand, play, hit, double)
+    double[places] = _drawn(counts, upcard, places, twice, stakes.double)
+    return Solved(counts, _safe(counts, upcard, rules), stand, play, hit, double)
 
 
-def _safe(held: Held, upcard: int, rules: Rules) -> Floats:
+def _safe(counts: Held, upcard: int, rules: Rules) -> Floats:
     """How likely the dealer has no blackjack, to who sees each hand."""
     hands, makes_one = lattice(), natural(upcard)
     if makes_one == OUT:
         return np.ones(len(hands.total))
-    left = np.maximum(sum(held) - hands.cards, 1)
-    return np.asarray(1 - np.maximum(held[makes_one] - hands.held[:, makes_one], 0) / left)
+    cards_left = np.maximum(sum(counts) - hands.cards, 1)
+    return np.asarray(1 - np.maximum(counts[makes_one] - hands.held[:, makes_one], 0) / cards_left)
 
 
-def dealers_ends(upcard: int, left: Places, hits_soft_17: bool) -> Floats:
+def dealers_ends(upcard: int, counts: Places, hits_soft_17: bool) -> Floats:
     """How likely the dealer ends where: a row for 17 to 21, a bust and a blackjack, a column for each set of cards."""
     sets = tree(upcard, hits_soft_17)
-    free, size = left.astype(np.float64), left.sum(axis=0)
-    chance, ends = np.ones((1, left.shape[1])), np.zeros((BLACKJACK + 1, left.shape[1]))
-    first = 0
+    free, size = counts.astype(np.float64), counts.sum(axis=0)
+    chance, ends = np.ones((1, counts.shape[1])), np.zeros((BLACKJACK + 1, counts.shape[1]))
+    layer_start = 0
     for drawn in range(1, int(sets.cards[-1]) + 1):
         places = np.flatnonzero(sets.cards == drawn)
         share = np.where(size >= drawn, 1 / np.maximum(size - drawn + 1, 1), 0)
-        more = np.maximum(free[sets.value[places]] - sets.already[places, None], 0)
-        chance = chance[sets.parent[places] - first] * more * share
-        first = int(places[0])
+        copies = np.maximum(free[sets.value[places]] - sets.already[places, None], 0)
+        chance = chance[sets.parent[places] - layer_start] * copies * share
+        layer_start = int(places[0])
         for end in range(BLACKJACK + 1):
             ending = sets.end[places] == end
             ends[end] += sets.orders[places][ending] @ chance[ending]
@@ -123,17 +123,17 @@ def _standing(ends: Floats, total: Places, stake: Stake) -> Floats:
     return np.asarray(stake.win * win + stake.lose * lose + stake.natural * ends[BLACKJACK])
 
 
-def _drawn(held: Held, upcard: int, places: Places, onward: Floats, stake: Stake) -> Floats:
+def _drawn(counts: Held, upcard: int, places: Places, onward: Floats, stake: Stake) -> Floats:
     """What each hand counts for with one card more."""
     hands, makes_one = lattice(), natural(upcard)
-    left = sum(held) - hands.cards[places]
-    free = np.maximum(np.array(held) - hands.held[places], 0)
+    cards_left = sum(counts) - hands.cards[places]
+    free = np.maximum(np.array(counts) - hands.held[places], 0)
     beaten = np.zeros(free.shape)
     if makes_one != OUT:
-        beaten = (free[:, [makes_one]] - (np.arange(KINDS) == makes_one)) / np.maximum(left - 1, 1)[:, None]
+        beaten = (free[:, [makes_one]] - (np.arange(KINDS) == makes_one)) / np.maximum(cards_left - 1, 1)[:, None]
     longer = hands.onward[places]
     worth = np.where(longer == OUT, stake.lose * (1 - beaten) + stake.bust_natural * beaten, onward[longer])
-    return np.asarray((free * worth).sum(axis=1) / np.maximum(left, 1))
+    return np.asarray((free * worth).sum(axis=1) / np.maximum(cards_left, 1))
 
 
 # --- A hand and its choices --------------------------------------------------------------------------------------
@@ -148,12 +148,12 @@ class Terms(NamedTuple):
 
 def first_worth(rules: Rules, terms: Terms, hand: tuple[int, ...], upcard: int, of: Solved) -> float:
     """What two first cards are worth for each unit of the bet before the dealer looks."""
-    where = place(hand)
-    safe, peeks = float(of.safe[where]), rules.hole == "peek"
+    index = place(hand)
+    safe, peeks = float(of.safe[index]), rules.hole == "peek"
     if sorted(hand) == [ACE, TEN]:
         return terms.blackjack * safe
     beaten = -(1 - safe) if peeks else 0.0
-    ways = [*_two_card_ways(rules, of, where, is_split=False)]
+    ways = [*_two_card_ways(rules, of, index, is_split=False)]
     if hand[0] == hand[1] and rules.splits:
         ways.append(_split(rules, upcard, of.held, hand[0]))
     if rules.surrender == "late":
@@ -161,38 +161,39 @@ def first_worth(rules: Rules, terms: Terms, hand: tuple[int, ...], upcard: int, 
     return max(ways) + beaten
 
 
-def _two_card_ways(rules: Rules, of: Solved, where: int, *, is_split: bool) -> list[float]:
+def _two_card_ways(rules: Rules, of: Solved, index: int, *, is_split: bool) -> list[float]:
     """Standing, hitting and doubling a hand of two cards; 21 stands by itself."""
     hands, play = lattice(), play_of(rules)
-    total, ways = hands.total[where], [float(of.stand[where])]
+    total, ways = hands.total[index], [float(of.stand[index])]
     if total < 21:
-        ways.append(float(of.hit[where]))
-        may = play.soft == 1 if hands.soft[where] else play.least <= total <= play.most
+        ways.append(float(of.hit[index]))
+        may = play.soft == 1 if hands.soft[index] else play.least <= total <= play.most
         if may and (rules.double_after_split or not is_split):
-            ways.append(float(of.double[where]))
+            ways.append(float(of.double[index]))
     return ways
 
 
-def _split(rules: Rules, upcard: int, held: Held, value: int) -> float:
+def _split(rules: Rules, upcard: int, counts: Held, value: int) -> float:
     """What both hands of a split are worth; each sees that a card of its value lies in the other."""
-    rest = _less(held, value)
-    return sum(one_card(rules, upcard, rest, value, later=later) for later in (False, True))
+    remainder = _minus(counts, value)
+    return sum(one_card(rules, upcard, remainder, value, later=later) for later in (False, True))
 
 
-def one_card(rules: Rules, upcard: int, held: Held, value: int, *, later: bool) -> float:
+def one_card(rules: Rules, upcard: int, counts: Held, value: int, *, later: bool) -> float:
     """What a hand of a split is worth that has its first card."""
     hands, start = lattice(), _count((value,))
-    of, first, mean = solved(rules, upcard, held, start, later and rules.hole == "none_original"), place((value,)), 0.0
-    rest = _less(held, value)
-    for second, free in enumerate(rest):
+    of = solved(rules, upcard, counts, start, later and rules.hole == "none_original")
+    first, mean = place((value,)), 0.0
+    remainder = _minus(counts, value)
+    for second, free in enumerate(remainder):
         if not free:
             continue
-        where = int(hands.onward[first, second])
+        index = int(hands.onward[first, second])
         if value == ACE and not rules.hit_split_aces:
-            worth = float(of.stand[where])
+            worth = float(of.stand[index])
         else:
-            worth = max(_two_card_ways(rules, of, where, is_split=True))
-        mean += free / sum(rest) * worth
+            worth = max(_two_card_ways(rules, of, index, is_split=True))
+        mean += free / sum(remainder) * worth
     return mean
 
 
@@ -200,12 +201,12 @@ def _count(values: Sequence[int]) -> Held:
     return tuple(values.count(value) for value in VALUES)
 
 
-def _less(held: Held, value: int) -> Held:
-    return (*held[:value], held[value] - 1, *held[value + 1 :])
+def _minus(counts: Held, value: int) -> Held:
+    return (*counts[:value], counts[value] - 1, *counts[value + 1 :])
 
 
-def _plus(held: Held, values: Sequence[int]) -> Held:
-    return tuple(count + values.count(value) for value, count in enumerate(held))
+def _plus(counts: Held, values: Sequence[int]) -> Held:
+    return tuple(copies + values.count(value) for value, copies in enumerate(counts))
 
 
 # --- The dealer, as far as he has cards --------------------------------------------------------------------------
@@ -226,7 +227,7 @@ def dealer_from(rules: Rules, unseen: Held, dealer: Sequence[int]) -> Floats:
     else:
         for value, free in enumerate(unseen):
             if free:
-                ends += free / sum(unseen) * dealer_from(rules, _less(unseen, value), (*dealer, value))
+                ends += free / sum(unseen) * dealer_from(rules, _minus(unseen, value), (*dealer, value))
     return ends
 
 
@@ -310,7 +311,7 @@ def _undealt(moment: Moment, terms: Terms, own: tuple[int, ...]) -> float:
     """Two first cards of which some are to come, and maybe the upcard."""
     if not moment.dealer:
         return sum(
-            free / sum(moment.unseen) * _dealt(moment.rules, terms, upcard, _less(moment.unseen, upcard), own)
+            free / sum(moment.unseen) * _dealt(moment.rules, terms, upcard, _minus(moment.unseen, upcard), own)
             for upcard, free in enumerate(moment.unseen)
             if free
         )
@@ -322,44 +323,46 @@ def _dealt(rules: Rules, terms: Terms, upcard: int, unseen: Held, own: tuple[int
     """Over all that may make two cards of them."""
     mean, size = 0.0, sum(unseen)
     of = solved(rules, upcard, _plus(unseen, own), _count(own))
-    for more in product(VALUES, repeat=2 - len(own)):
-        hand = (*own, *more)
-        ways, left = 1.0, unseen
-        for drawn, value in enumerate(more):
-            ways *= left[value] / (size - drawn)
-            left = _less(left, value)
-        if ways and list(more) == sorted(more):
-            often = 2 if len(set(more)) == 2 else 1
+    for draw in product(VALUES, repeat=2 - len(own)):
+        hand = (*own, *draw)
+        ways, counts_left = 1.0, unseen
+        for drawn, value in enumerate(draw):
+            ways *= counts_left[value] / (size - drawn)
+            counts_left = _minus(counts_left, value)
+        if ways and list(draw) == sorted(draw):
+            often = 2 if len(set(draw)) == 2 else 1
             mean += often * ways * first_worth(rules, terms, hand, upcard, of)
     return mean
 
 
-def _hand_worth(moment: Moment, terms: Terms, hand: HandSeen, values: tuple[int, ...], how: tuple[bool, bool]) -> float:
-    """A hand that has its first cards, for each unit of its first bet; ``how``: whether it was split, and doubled."""
-    rules, (is_split, doubled) = moment.rules, how
+def _hand_worth(
+    moment: Moment, terms: Terms, hand: HandSeen, values: tuple[int, ...], history: tuple[bool, bool]
+) -> float:
+    """A hand that has its first cards, for each unit of its first bet. ``history``: was it split, and doubled."""
+    rules, (is_split, doubled) = moment.rules, history
     later = is_split and hand.number > 1 and rules.hole == "none_original"
     if not is_split and len(values) == 2 and sorted(values) == [ACE, TEN]:
         return terms.blackjack * (1 - _beaten(moment))
     if hand.state == "stands" or len(moment.dealer) > 1:
         return _stood(moment, values, doubled=doubled, later=later)
-    held, upcard = _plus(moment.unseen, values), moment.dealer[0]
+    counts, upcard = _plus(moment.unseen, values), moment.dealer[0]
     if len(values) == 1:
-        worth, safe = one_card(rules, upcard, held, values[0], later=later), _safe_now(moment)
+        worth, safe = one_card(rules, upcard, counts, values[0], later=later), _safe_now(moment)
         return worth / safe
-    of, where = solved(rules, upcard, held, _count(values), later), place(values)
+    of, index = solved(rules, upcard, counts, _count(values), later), place(values)
     safe = _safe_now(moment)
     if _card_is_due(moment, hand):
-        return float(of.double[where] if doubled else of.hit[where]) / safe
+        return float(of.double[index] if doubled else of.hit[index]) / safe
     if len(values) > 2:
-        return float(of.play[where]) / safe
+        return float(of.play[index]) / safe
     if not is_split:
         worth = first_worth(rules, terms, values, upcard, of)
         return (worth + 1 - safe) / safe if moment.looked else worth
-    ways = _two_card_ways(rules, of, where, is_split=True)
+    ways = _two_card_ways(rules, of, index, is_split=True)
     if values[0] == ACE and not rules.hit_split_aces:
         ways = ways[:1]
     if _may_split(moment, hand):
-        ways.append(_split(rules, upcard, held, values[0]))
+        ways.append(_split(rules, upcard, counts, values[0]))
     return max(ways) / safe
 
 
@@ -373,16 +376,16 @@ def _safe_now(moment: Moment) -> float:
 
 def _card_is_due(moment: Moment, hand: HandSeen) -> bool:
     """Whether the hand was hit or doubled, and its card is to come."""
-    asked = moment.asked
-    return type(asked) is AskCard and asked.to == hand.seat and (asked.hand or 1) == hand.number
+    prompt = moment.asked
+    return type(prompt) is AskCard and prompt.to == hand.seat and (prompt.hand or 1) == hand.number
 
 
 def _may_split(moment: Moment, hand: HandSeen) -> bool:
     """Whether a split is offered now to a hand of a split."""
-    asked = moment.asked
-    if type(asked) is not AskChoice or asked.seat != hand.seat or asked.hand != hand.number:
+    prompt = moment.asked
+    if type(prompt) is not AskChoice or prompt.seat != hand.seat or prompt.hand != hand.number:
         return False
-    return any(choice.name == "split" for choice in asked.choices)
+    return any(choice.name == "split" for choice in prompt.choices)
 
 
 def _stood(moment: Moment, values: tuple[int, ...], *, doubled: bool, later: bool) -> float:
@@ -409,9 +412,9 @@ def _side(rules: Rules, bet: str, cards: Composition, spot: SpotSeen, dealer: Ha
         ways_of = perfect_pairs(cards, pays) if bet == "perfect_pairs" else twenty_one_plus_three(cards, pays)
         return float(sum(net * ways for net, ways in ways_of.items()) / sum(ways_of.values()))
     mean, total = 0.0, sum(cards)
-    for more in product(STANDARD.cards(STANDARD.deck), repeat=size - len(lying)):
+    for further_cards in product(STANDARD.cards(STANDARD.deck), repeat=size - len(lying)):
         ways = 1.0
-        for drawn, card in enumerate(more):
-            ways *= max(cards[card - 1] - more[:drawn].count(card), 0) / (total - drawn)
-        mean += ways * float(won(pays[bet], line_of((*lying, *more)))) if ways else 0.0
+        for drawn, card in enumerate(further_cards):
+            ways *= max(cards[card - 1] - further_cards[:drawn].count(card), 0) / (total - drawn)
+        mean += ways * float(won(pays[bet], line_of((*lying, *further_cards)))) if ways else 0.0
     return mean

@@ -102,28 +102,28 @@ class Upcard(NamedTuple):
 
 
 @jit
-def first_ends(hands: Lattice, tree: Tree, held: Floats) -> Floats:
+def first_ends(hands: Lattice, tree: Tree, counts: Floats) -> Floats:
     """How every hand ends that stands."""
     ends = np.zeros((3, len(hands.total)))
-    stand_ends(hands, tree, held, np.arange(len(hands.total)), ends)
+    stand_ends(hands, tree, counts, np.arange(len(hands.total)), ends)
     return ends
 
 
 @jit
-def all_split_ends(hands: Lattice, tree: Tree, held: Floats, play: Play) -> Floats:
+def all_split_ends(hands: Lattice, tree: Tree, counts: Floats, play: Play) -> Floats:
     """The same with one more, two more, ... of a value out, for the hands that hold that value."""
     ends = np.zeros((KINDS, OTHERS + 1, 3, len(hands.total)))
     most = np.array([play.hands] * KINDS)
     most[ACE] = play.ace_hands
     for value in range(KINDS):
         longest = 2 if value == ACE and not play.hit_aces else 99
-        wanted = np.nonzero((hands.held[:, value] > 0) & (hands.cards <= longest))[0]
-        unseen = held.copy()
+        places = np.nonzero((hands.held[:, value] > 0) & (hands.cards <= longest))[0]
+        unseen = counts.copy()
         for out in range(1, 2 * most[value] - 2):
             unseen[value] -= 1.0
             if unseen[value] < 1.0:
                 break
-            stand_ends(hands, tree, unseen, wanted, ends[value, out])
+            stand_ends(hands, tree, unseen, places, ends[value, out])
     return ends
 
 
@@ -150,9 +150,15 @@ class Solved(NamedTuple):
 @jit
 def solved(hands: Lattice, shoe: Shoe, ends: Floats, row: Row, stakes: Stakes) -> Solved:
     """Every hand from one shoe."""
-    each = Ends(ends[0], ends[1], ends[2])
-    stands = standing(each, stakes.single)
-    return Solved(shoe, stakes, stands, standing(each, stakes.double), playing(hands, shoe, row, stakes.single, stands))
+    results = Ends(ends[0], ends[1], ends[2])
+    stand_worth = standing(results, stakes.single)
+    return Solved(
+        shoe,
+        stakes,
+        stand_worth,
+        standing(results, stakes.double),
+        playing(hands, shoe, row, stakes.single, stand_worth),
+    )
 
 
 @jit
@@ -191,9 +197,9 @@ def second_cards(table: Upcard, value: int, row: Row, play: Play, stakes: Stakes
         shoe = Shoe(unseen, table.shoe.size - out, table.shoe.natural)
         if value == ACE and not play.hit_aces:
             ends = table.split_ends[value, out]
-            stands = standing(Ends(ends[0], ends[1], ends[2]), stakes.single)
+            stand_worth = standing(Ends(ends[0], ends[1], ends[2]), stakes.single)
             for second in range(KINDS):
-                counts[out, second] = stands[hands.onward[hands.onward[0, value], second]]
+                counts[out, second] = stand_worth[hands.onward[hands.onward[0, value], second]]
             continue
         of = solved(hands, shoe, table.split_ends[value, out], row, stakes)
         for second in range(KINDS):
@@ -204,42 +210,42 @@ def second_cards(table: Upcard, value: int, row: Row, play: Play, stakes: Stakes
 
 
 @jit
-def unseen_others(counts: Floats, value: int, same: float, held: Floats) -> tuple[Floats, Floats]:
+def unseen_others(counts: Floats, value: int, copies: float, shoe_counts: Floats) -> tuple[Floats, Floats]:
     """What a split hand counts for by k, other cards of its rank that are out, and j, other second cards that are not.
 
-    First if its own second card is not of the rank either, then with any second card. ``same`` counts the rank before
-    the pair was dealt, ``held`` every value.
+    First if its own second card is not of the rank either, then with any second card. ``copies`` counts the rank before
+    the pair was dealt, ``shoe_counts`` every value.
     """
-    other, pair = np.zeros((OTHERS + 1, MOST_HANDS)), np.zeros((OTHERS + 1, MOST_HANDS))
+    no_pair, pair = np.zeros((OTHERS + 1, MOST_HANDS)), np.zeros((OTHERS + 1, MOST_HANDS))
     free = np.zeros((OTHERS + 1, MOST_HANDS))
-    size = held.sum() - 1.0
+    size = shoe_counts.sum() - 1.0
     for k in range(1, OTHERS + 1):
-        alike, left = same - 1.0 - k, size - k
-        if alike < 0.0 or left <= alike:
+        alike, cards_left = copies - 1.0 - k, size - k
+        if alike < 0.0 or cards_left <= alike:
             break
         for second in range(KINDS):
-            cards = held[second] - same if second == value else held[second]
-            other[k, 0] += cards / (left - alike) * counts[k, second]
+            cards = shoe_counts[second] - copies if second == value else shoe_counts[second]
+            no_pair[k, 0] += cards / (cards_left - alike) * counts[k, second]
         pair[k, 0] = counts[k, value]
     for j in range(MOST_HANDS):
         for k in range(1, OTHERS + 1 - j):
-            alike, left = same - 1.0 - k, size - k - j
-            if alike < 0.0 or left - alike < 1.0:
+            alike, cards_left = copies - 1.0 - k, size - k - j
+            if alike < 0.0 or cards_left - alike < 1.0:
                 break
-            chance = alike / left
-            free[k, j] = chance * pair[k, j] + (1.0 - chance) * other[k, j]
-            if j == MOST_HANDS - 1 or k + j == OTHERS or left - alike < 2.0:
+            chance = alike / cards_left
+            free[k, j] = chance * pair[k, j] + (1.0 - chance) * no_pair[k, j]
+            if j == MOST_HANDS - 1 or k + j == OTHERS or cards_left - alike < 2.0:
                 continue
-            chance = alike / (left - 1.0)
-            other[k, j + 1] = (other[k, j] - chance * other[k + 1, j]) / (1.0 - chance)
-            chance = max(alike - 1.0, 0.0) / (left - 1.0)
+            chance = alike / (cards_left - 1.0)
+            no_pair[k, j + 1] = (no_pair[k, j] - chance * no_pair[k + 1, j]) / (1.0 - chance)
+            chance = max(alike - 1.0, 0.0) / (cards_left - 1.0)
             pair[k, j + 1] = (pair[k, j] - chance * pair[k + 1, j]) / (1.0 - chance)
-    return other, free
+    return no_pair, free
 
 
 @jit
 def split_tree(
-    first: tuple[Floats, Floats], later: tuple[Floats, Floats], same: float, size: float, most: int
+    first: tuple[Floats, Floats], later: tuple[Floats, Floats], copies: float, size: float, most: int
 ) -> float:
     """What all hands of a split count for together; ``first`` is for the first of them, ``later`` for those after it.
 
@@ -262,7 +268,7 @@ def split_tree(
             elif full == count:
                 total += chance * (first[0][count - 1, full - 1] + (full - 1) * later[0][count - 1, full - 1])
             else:
-                again = (same - count) / (size - count - full)
+                again = (copies - count) / (size - count - full)
                 chances[count + 1, full] += chance * again
                 chances[count, full + 1] += chance * (1.0 - again)
     return total
@@ -272,16 +278,16 @@ def split_tree(
 def split(table: Upcard, value: int, row: Row, terms: Terms) -> Floats:
     """What the split of each pair of a value counts for, in the order of the pairs; 0 for the other values."""
     totals, play, pay = np.zeros(len(table.pairs.value)), terms.play, terms.pay
-    held, most = table.shoe.held, play.ace_hands if value == ACE else play.hands
+    shoe_counts, most = table.shoe.held, play.ace_hands if value == ACE else play.hands
     later_counts = second_cards(table, value, row, play, pay.later)
     apart = pay.first.single.natural != pay.later.single.natural
     counts = second_cards(table, value, row, play, pay.first) if apart else later_counts
     for place in range(len(totals)):
-        same = table.pairs.same[place]
-        if table.pairs.value[place] == value and same >= 2.0:
-            later = unseen_others(later_counts, value, same, held)
-            first = unseen_others(counts, value, same, held) if apart else later
-            totals[place] = split_tree(first, later, same, table.shoe.size, most)
+        copies = table.pairs.same[place]
+        if table.pairs.value[place] == value and copies >= 2.0:
+            later = unseen_others(later_counts, value, copies, shoe_counts)
+            first = unseen_others(counts, value, copies, shoe_counts) if apart else later
+            totals[place] = split_tree(first, later, copies, table.shoe.size, most)
     return totals
 
 

@@ -65,15 +65,15 @@ def perfect_pairs(cards: Composition, pays: Pays = _SHIPPED) -> Results:
 
 def twenty_one_plus_three(cards: Composition, pays: Pays = _SHIPPED) -> Results:
     """The seat's first two cards and the upcard."""
-    held, same = np.array(cards, np.int64), np.eye(len(cards), dtype=np.int64)
-    ways = _pairs(cards)[:, :, None] * (held - same[:, None, :] - same[None, :, :])
+    counts, identity = np.array(cards, np.int64), np.eye(len(cards), dtype=np.int64)
+    ways = _pairs(cards)[:, :, None] * (counts - identity[:, None, :] - identity[None, :, :])
     return _results(pays["twenty_one_plus_three"], THREE_LINES, lines()[1], ways, orders=6)
 
 
 def _pairs(cards: Composition) -> Whole:
     """In how many ways a first and a second card come."""
-    held = np.array(cards, np.int64)
-    return np.asarray(held[:, None] * (held - np.eye(len(cards), dtype=np.int64)), np.int64)
+    counts = np.array(cards, np.int64)
+    return np.asarray(counts[:, None] * (counts - np.eye(len(cards), dtype=np.int64)), np.int64)
 
 
 def _results(odds: Mapping[str, Odds], names: tuple[str, ...], lines: Bytes, ways: Whole, *, orders: int) -> Results:

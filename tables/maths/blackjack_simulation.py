@@ -170,11 +170,11 @@ def simulate(
 def simulate_splits(rules: Rules, chart: Chart, dealt: Dealt, rounds: int, seed: int) -> Tally:
     """Deals so many rounds that begin with a rank's pair against an upcard's rank, and no dealer's blackjack seen."""
     tally = nothing()
-    held = [*dealt.ranks]
-    held[dealt.upcard] -= 1
-    held[dealt.pair] -= 2
+    counts = [*dealt.ranks]
+    counts[dealt.upcard] -= 1
+    counts[dealt.pair] -= 2
     start = (dealt.pair, dealt.pair, dealt.upcard)
-    _deal_pairs(deck_of(held, seed), rounds, (start, house_of(rules)), columns(chart), tally.ends)
+    _deal_pairs(deck_of(counts, seed), rounds, (start, house_of(rules)), columns(chart), tally.ends)
     return tally
 
 
@@ -191,9 +191,9 @@ def first_cards(
     return counts
 
 
-def deck_of(held: Sequence[int], seed: int) -> Deck:
+def deck_of(counts: Sequence[int], seed: int) -> Deck:
     """So many of each card, and the dice of a seed."""
-    cards = np.repeat(np.arange(len(held)), held).astype(np.uint8)
+    cards = np.repeat(np.arange(len(counts)), counts).astype(np.uint8)
     return Deck(cards, np.array([len(cards)]), dice_of(np.uint64(seed % 2**64)))
 
 
@@ -253,9 +253,9 @@ def _first_cards(deck: Deck, rounds: int, lines: tuple[Bytes, Bytes], counts: tu
 @inlined
 def _card(deck: Deck) -> int:
     """The next card's rank, 0 an ace, 12 a king."""
-    left = deck.left[0]
-    deck.left[0] = left - 1
-    return int(np.int64(draw(deck.cards, left, deck.dice)))
+    cards_left = deck.left[0]
+    deck.left[0] = cards_left - 1
+    return int(np.int64(draw(deck.cards, cards_left, deck.dice)))
 
 
 @inlined
@@ -290,7 +290,7 @@ def _play(
         if not house.looks and (up == ACE or up >= TEN) and _blackjack(up, _card(deck)):
             return 0, 0
         return house.blackjack, 0
-    net, hands, waiting, count, stands = 0, 1, 0, 0, 0
+    net, hands, waiting, count, live_bets = 0, 1, 0, 0, 0
     while True:
         code = _hand_letter(letters, first, second, house)
         if code == SPLIT and hands < (house.ace_hands if first == ACE and hands > 1 else house.hands):
@@ -311,13 +311,13 @@ def _play(
             bets = 0
         standing[count, 0] = points
         standing[count, 1] = bets
-        stands += bets
+        live_bets += bets
         count += 1
         if waiting == 0:
             break
         waiting -= 1
         second = _card(deck)
-    if stands:
+    if live_bets:
         net += _settle(deck, (up, hole), house, standing, count)
     return net, int(hands > 1)
 

@@ -180,7 +180,7 @@ def _round(deck: Deck, course: Course, table: tuple[House, Counts], room: Seats)
         for seat in range(seats):
             room.nets[seat] = 0 if _blackjack(room.cards[seat, 0], room.cards[seat, 1]) else -10
         return up, hole
-    stands, natural = 0, False
+    live_bets, natural = 0, False
     for seat in range(seats):
         first, second = room.cards[seat, 0], room.cards[seat, 1]
         room.waiting[seat, 1] = 0
@@ -193,11 +193,11 @@ def _round(deck: Deck, course: Course, table: tuple[House, Counts], room: Seats)
         room.nets[seat] = net
         room.waiting[seat, 0] = count
         room.waiting[seat, 1] = bets
-        stands += bets
-    if hole == NO_CARD and (stands or up == ACE or (natural and up >= TEN)):
+        live_bets += bets
+    if hole == NO_CARD and (live_bets or up == ACE or (natural and up >= TEN)):
         hole = _card(deck)
     beaten, total = hole != NO_CARD and _blackjack(up, hole), 0
-    if stands and not beaten:
+    if live_bets and not beaten:
         _renew(deck, course)
         total = _dealer(deck, up, hole, house.hits_soft_17)
     for seat in range(seats):
@@ -217,7 +217,7 @@ def _hands(deck: Deck, pair: tuple[int, int], house: House, letters: Counts, sta
     """A seat's hands to their ends: what is lost by then, in tenths of the bet, how many hands lie in ``standing``, and
     how many bets await the dealer. As in ``_play``, which would deal a fifth slower by a function of its own."""
     first, second = pair
-    net, hands, waiting, count, stands = 0, 1, 0, 0, 0
+    net, hands, waiting, count, live_bets = 0, 1, 0, 0, 0
     while True:
         code = _hand_letter(letters, first, second, house)
         if code == SPLIT and hands < (house.ace_hands if first == ACE and hands > 1 else house.hands):
@@ -239,13 +239,13 @@ def _hands(deck: Deck, pair: tuple[int, int], house: House, letters: Counts, sta
             bets = 0
         standing[count, 0] = points
         standing[count, 1] = bets
-        stands += bets
+        live_bets += bets
         count += 1
         if waiting == 0:
             break
         waiting -= 1
         second = _card(deck)
-    return net, count, stands
+    return net, count, live_bets
 
 
 @inlined
@@ -259,12 +259,12 @@ def _renew(deck: Deck, course: Course) -> None:
 @jit
 def _bring_back(deck: Deck, course: Course) -> None:
     """Undealt cards lie in front, then those of this round, then the discards, which change places with them."""
-    left, began = deck.left[0], course.began[0]
-    in_play, discards = deck.cards[left:began].copy(), deck.cards[began:].copy()
-    deck.cards[left : left + len(discards)] = discards
-    deck.cards[left + len(discards) :] = in_play
-    deck.left[0] = left + len(discards)
-    course.short[0] = left
+    cards_left, began = deck.left[0], course.began[0]
+    in_play, discards = deck.cards[cards_left:began].copy(), deck.cards[began:].copy()
+    deck.cards[cards_left : cards_left + len(discards)] = discards
+    deck.cards[cards_left + len(discards) :] = in_play
+    deck.left[0] = cards_left + len(discards)
+    course.short[0] = cards_left
     course.renewed[0] = deck.left[0]
 
 
@@ -333,10 +333,10 @@ _NOT_INSURED, _INSURED = (float(won(pays_of(Rules())["insurance"], line)) for li
 def _add(part: int, nets: Floats, sums: Sums) -> None:
     for wager in range(_KINDS):
         sums.nets[part, wager] += nets[0, wager] + nets[1, wager]
-        for other in range(_KINDS):
-            first, second = nets[0, wager] * nets[0, other], nets[1, wager] * nets[1, other]
-            sums.own[part, wager, other] += first + second
-            sums.own_squares[part, wager, other] += first * first + second * second
-            first, second = nets[0, wager] * nets[1, other], nets[1, wager] * nets[0, other]
-            sums.cross[part, wager, other] += first + second
-            sums.cross_squares[part, wager, other] += first * first + second * second
+        for column in range(_KINDS):
+            first, second = nets[0, wager] * nets[0, column], nets[1, wager] * nets[1, column]
+            sums.own[part, wager, column] += first + second
+            sums.own_squares[part, wager, column] += first * first + second * second
+            first, second = nets[0, wager] * nets[1, column], nets[1, wager] * nets[0, column]
+            sums.cross[part, wager, column] += first + second
+            sums.cross_squares[part, wager, column] += first * first + second * second

@@ -45,10 +45,12 @@ def tally(ranks: Composition) -> Tally:
     """
     size = sum(ranks)
     first, later = size * (size - 1), (size - 2) * (size - 3)
-    pairs = [held * (held - 1) for held in ranks]
+    pairs = [copies * (copies - 1) for copies in ranks]
     ties = sum(pairs) * later
     again = sum(
-        ways * (sum(pairs) - ways + (held - 2) * (held - 3)) for held, ways in zip(ranks, pairs, strict=True) if ways
+        ways * (sum(pairs) - ways + (copies - 2) * (copies - 3))
+        for copies, ways in zip(ranks, pairs, strict=True)
+        if ways
     )
     decided, higher = (first * later - ties) // 2, (ties - again) // 2
     return {"round": dict(zip(ENDS, (decided, decided, higher, higher, again), strict=True))}
@@ -83,7 +85,7 @@ def _tie_worth(rules: Rules, ranks: Composition, own: list[int]) -> float:
 
 def _tie_chance(ranks: Composition) -> float:
     """How likely two cards are of one rank."""
-    return sum(held * (held - 1) for held in ranks) / (sum(ranks) * (sum(ranks) - 1))
+    return sum(copies * (copies - 1) for copies in ranks) / (sum(ranks) * (sum(ranks) - 1))
 
 
 def _main_worth(rules: Rules, ranks: Composition, own: list[int], dealer: list[int]) -> float:
@@ -93,15 +95,15 @@ def _main_worth(rules: Rules, ranks: Composition, own: list[int], dealer: list[i
         return float(sum(net * ways for net, ways in result.items()) / sum(result.values()))
     if not dealer:
         return sum(
-            held / sum(ranks) * _first_worth(rules, _without(ranks, (rank,)), own[0], rank)
-            for rank, held in enumerate(ranks)
-            if held
+            copies / sum(ranks) * _first_worth(rules, _without(ranks, (rank,)), own[0], rank)
+            for rank, copies in enumerate(ranks)
+            if copies
         )
     if len(own) < 2:
         return _first_worth(rules, ranks, own[0], dealer[0])
     if len(dealer) > 1:
         return _war_end(rules, own[1], dealer[1])
-    return sum(held / sum(ranks) * _war_end(rules, own[1], rank) for rank, held in enumerate(ranks))
+    return sum(copies / sum(ranks) * _war_end(rules, own[1], rank) for rank, copies in enumerate(ranks))
 
 
 def _first_worth(rules: Rules, ranks: Composition, own: int, dealer: int) -> float:
@@ -155,16 +157,16 @@ def covariances(rules: Rules, composition: Composition | None = None) -> Covaria
             ends[tuple((_first(rules, ranks, dealt, seat), _tie(rules, seat, dealt[0])) for seat in dealt[1:])] += ways
             if dealt[0] == dealt[1]:
                 # Of a war the two above have the mean; what its square and the product of two have more is added here.
-                square, both = _spread(rules, _without(ranks, dealt))
+                square, crossed = _spread(rules, _without(ranks, dealt))
                 of_seat["main", "main"] += ways * square
-                of_seats["main", "main"] += ways * both if dealt[1] == dealt[2] else 0
+                of_seats["main", "main"] += ways * crossed if dealt[1] == dealt[2] else 0
     for nets, ways in ends.items():
-        seat, other = ({"main": main, "tie": tie} for main, tie in nets)
+        seat, neighbour = ({"main": main, "tie": tie} for main, tie in nets)
         for bet in means:
             means[bet] += ways * seat[bet]
         for first, second in of_seat:
             of_seat[first, second] += ways * seat[first] * seat[second]
-            of_seats[first, second] += ways * seat[first] * other[second]
+            of_seats[first, second] += ways * seat[first] * neighbour[second]
     total = perm(sum(ranks), 3)
     every = exact_covariances(
         {bet: sums / total for bet, sums in means.items()},
@@ -180,7 +182,7 @@ def _ways(ranks: Composition, dealt: tuple[int, ...]) -> int:
 
 
 def _without(ranks: Composition, dealt: tuple[int, ...]) -> Composition:
-    return tuple(held - dealt.count(rank) for rank, held in enumerate(ranks))
+    return tuple(copies - dealt.count(rank) for rank, copies in enumerate(ranks))
 
 
 def _high(rank: int) -> int:
@@ -204,26 +206,26 @@ def _second_tie(rules: Rules) -> int:
 
 
 @lru_cache(maxsize=1024)
-def _mean_of_war(rules: Rules, left: Composition) -> Fraction:
-    size = sum(left)
-    ties = Fraction(sum(held * (held - 1) for held in left), size * (size - 1))
+def _mean_of_war(rules: Rules, ranks: Composition) -> Fraction:
+    size = sum(ranks)
+    ties = Fraction(sum(copies * (copies - 1) for copies in ranks), size * (size - 1))
     return (1 - ties) / 2 * (1 - 2) + ties * _second_tie(rules)
 
 
 @lru_cache(maxsize=1024)
-def _spread(rules: Rules, left: Composition) -> tuple[Fraction, Fraction]:
+def _spread(rules: Rules, ranks: Composition) -> tuple[Fraction, Fraction]:
     """The variance of a war from these cards, and the covariance of two seats at war."""
     ends: Counter[tuple[int, int]] = Counter()
-    for dealt in product(range(len(left)), repeat=3):
+    for dealt in product(range(len(ranks)), repeat=3):
         dealer, *seats = dealt
         first, second = (
             _second_tie(rules) if seat == dealer else 1 if _high(seat) > _high(dealer) else -2 for seat in seats
         )
-        ends[first, second] += _ways(left, dealt)
-    total, apart = perm(sum(left), 3), _mean_of_war(rules, left) ** 2
+        ends[first, second] += _ways(ranks, dealt)
+    total, apart = perm(sum(ranks), 3), _mean_of_war(rules, ranks) ** 2
     square = Fraction(sum(first * first * ways for (first, _), ways in ends.items()), total)
-    both = Fraction(sum(first * second * ways for (first, second), ways in ends.items()), total)
-    return square - apart, both - apart
+    crossed = Fraction(sum(first * second * ways for (first, second), ways in ends.items()), total)
+    return square - apart, crossed - apart
 
 
 def _ties(often: Tally) -> int:
@@ -243,8 +245,8 @@ def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
 
 def valued(rules: Rules, composition: Composition | None, often: Tally, worth: Valued) -> Sheet:
     """The sheet of a tally, however it came about."""
-    others = beside(rules, often)
-    worths = {bet: worth(ends, others.get(bet)) for bet, ends in wagers(rules, often).items()}
+    side_ends = beside(rules, often)
+    worths = {bet: worth(ends, side_ends.get(bet)) for bet, ends in wagers(rules, often).items()}
     return Sheet("casino_war", msgspec.to_builtins(rules), worths, spelled(shoe(rules, composition)), CHART)
 
 

@@ -100,9 +100,9 @@ def rows(covariances: Covariances) -> list[dict[str, Any]]:
     return [{"wagers": list(pair), **asdict(together)} for pair, together in covariances.items()]
 
 
-def read(kept: Iterable[Mapping[str, Any]]) -> Covariances:
+def read(rows: Iterable[Mapping[str, Any]]) -> Covariances:
     """From what was kept."""
     return {
         (first, second): Together(**numbers)
-        for (first, second), numbers in ((row["wagers"], {k: row[k] for k in row if k != "wagers"}) for row in kept)
+        for (first, second), numbers in ((row["wagers"], {k: row[k] for k in row if k != "wagers"}) for row in rows)
     }

@@ -73,15 +73,15 @@ def _baccarat(seed: np.uint64, rounds: int, cards: Bytes, draws: Bytes, counts: 
         player, banker = player - 10 * (player > 9), banker - 10 * (banker > 9)
         player_drew, banker_drew = False, False
         if player < 8 and banker < 8:
-            left, third = size - 4, np.int64(10)
+            cards_left, third = size - 4, np.int64(10)
             if player <= 5:
-                third = _card(cards, left, dice) >> 4
-                left -= 1
+                third = _card(cards, cards_left, dice) >> 4
+                cards_left -= 1
                 player += third
                 player -= 10 * (player > 9)
                 player_drew = True
             if draws[11 * banker + third]:
-                banker += _card(cards, left, dice) >> 4
+                banker += _card(cards, cards_left, dice) >> 4
                 banker -= 10 * (banker > 9)
                 banker_drew = True
         if player > banker:

@@ -33,10 +33,10 @@ def tally(cards: Composition) -> Tally:
     every = _ordered_pairs(sum(ranks))
     ties = sum(map(_ordered_pairs, ranks))
     higher = (every - ties) // 2
-    same = sum(map(_ordered_pairs, cards))
+    suited = sum(map(_ordered_pairs, cards))
     return {
         "round": {"dragon": higher, "tiger": higher, "tie": ties},
-        "suited_tie": {"win": same, "lose": every - same},
+        "suited_tie": {"win": suited, "lose": every - suited},
     }
 
 
@@ -56,10 +56,10 @@ def tally_after(cards: Composition, dragon: int) -> Tally:
     """The same where the dragon's card lies there: in how many ways the tiger's card comes to each end."""
     ranks, rank = by_rank(cards), RANK_OF[dragon]
     lower, higher = sum(ranks[: rank - 1]), sum(ranks[rank:])
-    same = cards[dragon - 1]
+    suited = cards[dragon - 1]
     return {
         "round": {"dragon": lower, "tiger": higher, "tie": ranks[rank - 1]},
-        "suited_tie": {"win": same, "lose": sum(cards) - same},
+        "suited_tie": {"win": suited, "lose": sum(cards) - suited},
     }
 
 
@@ -80,13 +80,13 @@ def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
 def covariances(rules: Rules, composition: Composition | None = None) -> Covariances:
     """Exactly. All seats bet on the same two cards."""
     often = tally(shoe(rules, composition))
-    same = often["suited_tie"]["win"]
+    suited_ways = often["suited_tie"]["win"]
     ends = []
     for end, suited, ways in (
         ("dragon", False, often["round"]["dragon"]),
         ("tiger", False, often["round"]["tiger"]),
-        ("tie", False, often["round"]["tie"] - same),
-        ("tie", True, same),
+        ("tie", False, often["round"]["tie"] - suited_ways),
+        ("tie", True, suited_ways),
     ):
         once = {
             "round": dict.fromkeys(("dragon", "tiger", "tie"), 0) | {end: 1},
@@ -117,8 +117,8 @@ def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) 
     """Rounds by chance."""
     from tables.maths import dealt
 
-    dragon, tiger, tie, same = map(int, dealt.dragon_tiger(shoe(rules, composition), rounds, seed))
+    dragon, tiger, tie, suited = map(int, dealt.dragon_tiger(shoe(rules, composition), rounds, seed))
     return {
         "round": {"dragon": dragon, "tiger": tiger, "tie": tie},
-        "suited_tie": {"win": same, "lose": rounds - same},
+        "suited_tie": {"win": suited, "lose": rounds - suited},
     }

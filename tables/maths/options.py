@@ -62,8 +62,8 @@ def _right(kind: inspect.Type) -> str:
     if isinstance(kind, inspect.BoolType):
         return "true or false"
     if isinstance(kind, inspect.LiteralType):
-        *some, last = map(str, kind.values)
-        return f"{', '.join(some)} or {last}"
+        *choices, last = map(str, kind.values)
+        return f"{', '.join(choices)} or {last}"
     if isinstance(kind, inspect.IntType | inspect.FloatType):
         whole = "a whole number" if isinstance(kind, inspect.IntType) else "a number"
         return f"{whole} from {kind.ge:,} to {kind.le:,}"

@@ -76,10 +76,10 @@ def _not_there(decks: tuple[int, ...]) -> str:
     return f"was not measured: these were: {', '.join(map(str, decks))}"
 
 
-def _with_seats(asked: int, seats: tuple[int, ...]) -> str:
+def _with_seats(count: int, seats: tuple[int, ...]) -> str:
     if _join(seats):
-        return f"is not dealt to {asked} seats: it has {seats[0]} to {seats[-1]}"
-    return f"was not measured with {asked} seats: these were: {', '.join(map(str, seats))}"
+        return f"is not dealt to {count} seats: it has {seats[0]} to {seats[-1]}"
+    return f"was not measured with {count} seats: these were: {', '.join(map(str, seats))}"
 
 
 def _join(numbers: tuple[int, ...]) -> bool:
@@ -91,12 +91,12 @@ _BY_VALUE: Final = (*_BY_RANK[:9], "T-K")
 _STANDARD_CUTS: Final = CUTS[2:]
 
 
-def _baccarat(wager: str, says: str, signs: tuple[str, ...] = _BY_VALUE) -> Subject:
+def _baccarat(wager: str, words: str, signs: tuple[str, ...] = _BY_VALUE) -> Subject:
     return Subject(
         game="baccarat",
         wager=wager,
         title="Baccarat",
-        says=says,
+        says=words,
         decks=(6, 8),
         seats=(1,),
         cuts=(0.034, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),

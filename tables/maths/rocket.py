@@ -25,7 +25,7 @@ def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
     solution = _full(rules.decks) if composition is None else solve(Situation(rules.decks, composition, rules.burn))
     hits = sum(chance for tenths, chance in solution.distribution.items() if tenths > 0)
     bet = Worth(solution.house_edge, solution.standard_deviation, hits)
-    counts = {str(PAIRS.spell(rank)): held for rank, held in enumerate(solution.situation.unseen, 1)}
+    counts = {str(PAIRS.spell(rank)): copies for rank, copies in enumerate(solution.situation.unseen, 1)}
     return Sheet("rocket", msgspec.to_builtins(rules), {"bet": bet}, counts)
 
 

@@ -29,8 +29,8 @@ def by_rank(composition: Composition) -> Composition:
     if len(composition) == len(BY_RANK.deck):
         return composition
     counts = [0] * len(BY_RANK.deck)
-    for card, held in enumerate(composition, 1):
-        counts[RANK_OF[card] - 1] += held
+    for card, copies in enumerate(composition, 1):
+        counts[RANK_OF[card] - 1] += copies
     return tuple(counts)
 
 
@@ -47,7 +47,7 @@ def _check(composition: Composition, decks: int) -> None:
 def spelled(composition: Composition) -> dict[str, int]:
     """The counts by how each card is written."""
     pack = pack_of(composition)
-    return {str(pack.spell(card)): held for card, held in enumerate(composition, 1)}
+    return {str(pack.spell(card)): copies for card, copies in enumerate(composition, 1)}
 
 
 def composition_of(counts: Mapping[str, int]) -> Composition:

@@ -216,12 +216,12 @@ def _packet_worth(
     }
 
 
-def _with(cards: Composition, more: Iterable[int]) -> Composition:
+def _with(cards: Composition, additions: Iterable[int]) -> Composition:
     """These cards and some more, which are none of them yet."""
-    held = [*cards]
-    for card in more:
-        held[card] += 1
-    return tuple(held)
+    counts = [*cards]
+    for card in additions:
+        counts[card] += 1
+    return tuple(counts)
 
 
 def _antes(every: Against, places: Whole, dealer: tuple[int, ...], rules: Rules) -> NDArray[np.float64]:
@@ -236,10 +236,10 @@ def _antes(every: Against, places: Whole, dealer: tuple[int, ...], rules: Rules)
 def _ends_against(every: Against, place: int, dealer: tuple[int, ...]) -> Whole:
     """In how many ways a hand comes to each end, against a dealer of whom some cards are known."""
     own = every.cards[place]
-    rest = ~np.isin(every.cards, own).any(axis=1)
+    mask = ~np.isin(every.cards, own).any(axis=1)
     for card in dealer:
-        rest &= (every.cards == card).any(axis=1)
-    strength, mine = every.strength[rest], int(every.strength[place])
+        mask &= (every.cards == card).any(axis=1)
+    strength, mine = every.strength[mask], int(every.strength[place])
     counts = strength >= hands().qualifies
     ends = (~counts, counts & (strength < mine), counts & (strength == mine), counts & (strength > mine))
     return np.array([end.sum() for end in ends], np.int64)
@@ -328,7 +328,7 @@ def covariances(rules: Rules, composition: Composition | None = None) -> Covaria
     across = zip(named, ("both", "cross", "plus"), strict=True)
     of_seats = {pair: Fraction(round(totals[name]), parts**2 * two) for pair, name in across}
     together = exact_covariances(means, of_seat, of_seats)
-    return {pair: both for pair, both in together.items() if {*pair} <= {"ante", *rules.spread}}
+    return {pair: estimate for pair, estimate in together.items() if {*pair} <= {"ante", *rules.spread}}
 
 
 def _ante(rules: Rules, every: Against, dealer: int) -> Floats:
@@ -341,7 +341,7 @@ def _ante(rules: Rules, every: Against, dealer: int) -> Floats:
 
 def _dealers_hands(cards: Composition, rows: Whole) -> Iterator[tuple[int, int]]:
     """Hands that stand for all, and for how many each."""
-    if any(held != 1 for held in cards):
+    if any(copies != 1 for copies in cards):
         yield from ((place, 1) for place in range(len(rows)))
         return
     often: dict[tuple[tuple[int, int], ...], list[int]] = {}
@@ -367,10 +367,10 @@ class _Disjoint:
 
     def with_others(self, numbers: Floats) -> float:
         """The sum of the products of two hands' numbers, over hands that have no card in common."""
-        others = self.total - self.with_one[self.rows].sum(axis=1) - self.numbers
+        disjoint = self.total - self.with_one[self.rows].sum(axis=1) - self.numbers
         for first, second in _TWO:
-            others += self.with_two[self.rows[:, first] * _DECK + self.rows[:, second]]
-        return float(numbers @ others)
+            disjoint += self.with_two[self.rows[:, first] * _DECK + self.rows[:, second]]
+        return float(numbers @ disjoint)
 
 
 # --- The chart, and the sheet ----------------------------------------------------------------------------------------

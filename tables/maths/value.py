@@ -319,9 +319,9 @@ def _reach(solution: Solution) -> tuple[Floats, ...]:
     return tuple(layers)
 
 
-def _pairs(chance: Floats, holds: Floats, opposite: Floats, base: Composition) -> Floats:
+def _pairs(chance: Floats, own: Floats, opposite: Floats, base: Composition) -> Floats:
     """By rank: the chance of a pair on the side of the rows; ``opposite`` is what the side of the columns holds."""
-    rows = holds.T @ chance
+    rows = own.T @ chance
     pairs: Floats = rows.sum(axis=1) * (_array(base) - 1) - np.einsum("rd,dr->r", rows, opposite)
     return pairs
 

@@ -73,15 +73,15 @@ class Worth:
 
 def exact(often: Results, beside: Mapping[str, Results] | None = None) -> Worth:
     """The worth of a wager whose results come in so many ways."""
-    others = {name: exact(ways) for name, ways in (beside or {}).items()}
-    return Worth(*_moments(often), beside=others)
+    side_worths = {name: exact(ways) for name, ways in (beside or {}).items()}
+    return Worth(*_moments(often), beside=side_worths)
 
 
 def simulated(often: Results, beside: Mapping[str, Results] | None = None) -> Worth:
     """The worth of a wager whose results came in so many rounds."""
     edge, deviation, hits = _moments(often)
-    others = {name: simulated(rounds) for name, rounds in (beside or {}).items()}
-    return Worth(edge, deviation, hits, "simulated", deviation / sqrt(sum(often.values())), others)
+    side_worths = {name: simulated(rounds) for name, rounds in (beside or {}).items()}
+    return Worth(edge, deviation, hits, "simulated", deviation / sqrt(sum(often.values())), side_worths)
 
 
 Valued = Callable[..., Worth]

@@ -69,7 +69,7 @@ def yardsticks(game: str, rules: Any, pack: Pack, decks: int) -> Mapping[str, Ya
         samples.append(composition)
     rows = terms(np.array(samples, np.float64))
     return {
-        wager: Yardstick(np.linalg.lstsq(rows, np.array([each[wager].house for each in edges]), rcond=None)[0])
+        wager: Yardstick(np.linalg.lstsq(rows, np.array([edge[wager].house for edge in edges]), rcond=None)[0])
         for wager in edges[0]
     }
 
@@ -78,4 +78,4 @@ def _compositions(pack: Pack, decks: int) -> list[Composition]:
     """What may be left of a shuffled shoe, at any depth."""
     chance, cards = np.random.default_rng(_SEED), np.array(pack.cards(pack.shoes[decks]))
     lefts = chance.integers(_FEWEST, len(cards), size=SAMPLES, endpoint=True)
-    return [pack.count(chance.permutation(cards)[:left].tolist()) for left in lefts]
+    return [pack.count(chance.permutation(cards)[:size].tolist()) for size in lefts]
