@@ -155,8 +155,8 @@ def missing() -> list[tuple[str, Any]]:
 
 def _value(game: str, rules: Any) -> None:
     """Compute and keep one, unless another worker is at it. The database holds one row for each."""
-    with runs.alone(f"value {game} {key_of(game, rules)[1]}") as first:
-        if not first or key_of(game, rules) in _rows([key_of(game, rules)]):
+    with runs.alone(f"value {game} {key_of(game, rules)[1]}") as is_alone:
+        if not is_alone or key_of(game, rules) in _rows([key_of(game, rules)]):
             return
         sheet, covariances = providers.full_shoe(game, rules), providers.covariances(game, rules)
         if sheet is None or covariances is None:

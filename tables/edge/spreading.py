@@ -82,8 +82,8 @@ def turn(run: str, chunks: int) -> int:
     for number in _missing(run, chunks):
         if monotonic() > end:
             break
-        with runs.alone(f"simulation {run} {number}") as first:
-            if first and not SimulatedChunk.objects.filter(run=run, number=number).exists():
+        with runs.alone(f"simulation {run} {number}") as is_alone:
+            if is_alone and not SimulatedChunk.objects.filter(run=run, number=number).exists():
                 tally = deal_chunk(table, seed_of(description["seed"], number), folds=folds)
                 SimulatedChunk.objects.create(run=run, number=number, counts=tally.counts())
                 count += 1
