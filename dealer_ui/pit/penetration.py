@@ -20,7 +20,18 @@ from dealer_ui.charts import plot
 from dealer_ui.charts.axis import NUMBER, PER_CENT, Unit
 from dealer_ui.charts.plot import Plot, Step
 from dealer_ui.replica_pages import reads_replica
-from tables.maths.penetration import SUBJECTS, Cell, Pace, Results, Subject, cards_behind, even, results, subject, told
+from tables.maths.penetration import (
+    SUBJECTS,
+    Cell,
+    Pace,
+    Results,
+    Subject,
+    cards_behind,
+    even,
+    results,
+    subject,
+    tags_in_words,
+)
 from tables.maths.situation import Unknowable
 
 Number = TypeVar("Number", int, float)
@@ -136,7 +147,7 @@ def penetration(request: HttpRequest) -> HttpResponse:
         "time": _plot(asked, PER_CENT, lambda cell: 100 * cell.shuffling(asked.pace)),
         "correlation": f"{usual.correlation:.3f}",
         "counts": any(measured.count.tags),
-        "count": told(measured).replace(": -", ": −"),
+        "count": tags_in_words(measured).replace(": -", ": −"),
         "threshold": measured.count.threshold(asked.decks),
         "measured": f"{measured.rounds:,}",
         "burn": measured.burn,

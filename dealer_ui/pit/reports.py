@@ -226,7 +226,7 @@ def _looked(on: date, unseen: Sequence[str], whole: Report) -> list[Looked]:
 
 def _back(on: date, tables: Sequence[Table] | None) -> list[tuple[date, int, int]]:
     """The win and drop of the days before, and of this one."""
-    days = to_date.each(on - timedelta(days=DAYS_BACK - 1), on, tables)
+    days = to_date.daily(on - timedelta(days=DAYS_BACK - 1), on, tables)
     return [(day, pit.win_cents, pit.drop_cents) for day, pit in days]
 
 

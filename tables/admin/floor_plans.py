@@ -52,7 +52,7 @@ def plan(request: HttpRequest) -> HttpResponse:
     spots = floor_plans.spots_of(drawn.spots if drawn else {}, list(keys))
     basis_seq, status = drawn.seq if drawn else 0, 200
     if request.method == "POST" and pit:
-        spots |= _sent(request.POST, keys)
+        spots |= _spots_of(request.POST, keys)
         try:
             event = FloorPlanDrawn(pit=pit, spots=spots)
             floor_plans.draw(event, basis_seq=_number(request.POST.get("seen", "")), by=viewer)
@@ -86,7 +86,7 @@ def _keys(pit: str) -> dict[str, int]:
     return {name: keys[name] for name in sorted(keys, key=lambda name: places[name].order(name))}
 
 
-def _sent(form: Mapping[str, str], keys: Mapping[str, int]) -> Spots:
+def _spots_of(form: Mapping[str, str], keys: Mapping[str, int]) -> Spots:
     """Where each table was put; what is no place leaves it where it stood."""
     spots: Spots = {}
     for name, key in keys.items():

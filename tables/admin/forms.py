@@ -658,12 +658,12 @@ class ChipSeriesForm(Judged):
 
     def faults(self) -> Faults:
         """All of it is judged at once: nothing is changed later."""
-        return chip_series.faults(**self._given())
+        return chip_series.faults(**self._entered())
 
     def write(self, by: Staff) -> ChipSeries:
-        return chip_series.add(**self._given(), by=by)
+        return chip_series.add(**self._entered(), by=by)
 
-    def _given(self) -> dict[str, Any]:
+    def _entered(self) -> dict[str, Any]:
         values = {name: self.cleaned_data[name] for name in ("name", "manufacturer", "year")}
         return values | {"values": [chip.value_cents for chip in self.cleaned_data["kinds"]]}
 
@@ -734,9 +734,9 @@ class AlertChannelForm(Judged):
             "address": "One e-mail address, or an address that begins with https://.",
         }
 
-    def asked(self) -> channels.Asked:
+    def channel(self) -> channels.ChannelDraft:
         typed = self.cleaned_data
-        return channels.Asked(
+        return channels.ChannelDraft(
             name=typed["name"],
             means=typed["means"],
             address=typed["address"],
@@ -752,11 +752,11 @@ class AlertChannelForm(Judged):
 
     def faults(self) -> Faults:
         """By the version before, if there is one."""
-        draft = self.asked()
+        draft = self.channel()
         return channels.faults(draft, AlertChannel.objects.filter(name=draft.name).order_by("-version").first())
 
     def write(self, by: Staff) -> AlertChannel:
-        return channels.set_channel(self.asked(), by=by)
+        return channels.set_channel(self.channel(), by=by)
 
 
 class EnrolForm(forms.Form):

@@ -21,7 +21,7 @@ from tables.setup.two_people import Draft
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class TermLine:
     """A term as its page shows it: what holds now, since whose change, and what comes next."""
 
     term: Term
@@ -35,21 +35,21 @@ class Shown:
         return self.value == self.default
 
 
-def shown() -> list[tuple[str, list[Shown]]]:
+def lines_by_group() -> list[tuple[str, list[TermLine]]]:
     """Every term by its group."""
     moment, rows = timezone.now(), list(HouseTerms.objects.order_by("effective", "seq"))
     values = house_terms.as_entered(moment)
     return [
-        (group, [_shown(term, values[term.name], rows, moment) for term in terms])
+        (group, [_term_line(term, values[term.name], rows, moment) for term in terms])
         for group, terms in catalogue.groups().items()
     ]
 
 
-def _shown(term: Term, value: Any, rows: Sequence[HouseTerms], moment: datetime) -> Shown:
+def _term_line(term: Term, value: Any, rows: Sequence[HouseTerms], moment: datetime) -> TermLine:
     own = [row for row in rows if term.name in row.values]
     past = [row for row in own if row.effective <= moment]
     to_come = [(row.effective, said(term, row.values[term.name])) for row in own if row.effective > moment]
-    return Shown(term, said(term, value), said(term, term.default), past[-1] if past else None, to_come)
+    return TermLine(term, said(term, value), said(term, term.default), past[-1] if past else None, to_come)
 
 
 def changes(row: HouseTerms) -> list[tuple[str, str, str]]:

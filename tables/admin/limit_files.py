@@ -25,7 +25,7 @@ MOST_ROWS: Final = 1_000
 LONGEST: Final = 400
 
 
-def written(rows: Sequence[Row]) -> bytes:
+def file_of(rows: Sequence[Row]) -> bytes:
     """The file: UTF-8 with its mark, so that Excel reads names as they are."""
     lines = ((row.name, row.place.pit, row.game, *(row.texts[name] for name in COLUMNS)) for row in rows)
     return (BYTE_ORDER_MARK + spell(chain([HEADER], lines))).encode()

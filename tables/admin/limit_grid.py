@@ -112,8 +112,8 @@ def grid(request: HttpRequest) -> HttpResponse:
         _viewer(request, "tables.view_table")
         return _grid(request)
     by = _viewer(request, "tables.change_table")
-    typed, basis = _sent(request.POST)
-    start, moment_fault = _holds(request.POST)
+    typed, basis = _cells_of(request.POST)
+    start, moment_fault = _start_of(request.POST)
     match request.POST.get("do"):
         case "fill":
             filled, faults = _filled(request.POST, typed)
@@ -134,7 +134,7 @@ def grid(request: HttpRequest) -> HttpResponse:
     return _grid(request, typed, basis)
 
 
-def _holds(form: QueryDict) -> tuple[Holds, str]:
+def _start_of(form: QueryDict) -> tuple[Holds, str]:
     """From when the edit holds, and what is wrong with it."""
     typed = form.get("effective", "").strip()
     takes: Takes = "shoe" if form.get("takes") == "shoe" else "round"
@@ -170,7 +170,7 @@ def _grid(
     rows = [row for row in every if pit in ("", row.place.pit or NO_PIT) and game in ("", row.table.game)]
     faults = preview.faults if preview else {}
     context = {
-        "rows": [_shown(row, typed or {}, basis or {}, faults, chosen) for row in rows],
+        "rows": [_shown_row(row, typed or {}, basis or {}, faults, chosen) for row in rows],
         "columns": [title for name, title in COLUMNS.items() if name not in FOLDED],
         "wrong_moment": wrong_moment,
         "amounts": AMOUNTS,
@@ -193,7 +193,7 @@ def _typed_holds(request: HttpRequest) -> dict[str, Any]:
     return {"takes": TAKES, "holds": {name: request.POST.get(name, "") for name in ("takes", "effective")}}
 
 
-def _shown(row: Row, typed: Typed, basis: Typed, faults: Mapping[Cell, str], chosen: set[str]) -> ShownRow:
+def _shown_row(row: Row, typed: Typed, basis: Typed, faults: Mapping[Cell, str], chosen: set[str]) -> ShownRow:
     texts, stood = typed.get(row.name, {}), basis.get(row.name)
     cells = [
         ShownCell(
@@ -244,7 +244,7 @@ def _address(request: HttpRequest) -> str:
 LONGEST: Final = 400
 
 
-def _sent(form: QueryDict) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, str]]]:
+def _cells_of(form: QueryDict) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, str]]]:
     """What was typed, and what had stood there, by tables' names."""
     names = {str(pk): name for pk, name in Table.objects.values_list("pk", "name")}
     typed: dict[str, dict[str, str]] = {}
@@ -309,7 +309,7 @@ def grid_csv(request: HttpRequest) -> HttpResponse:
     _viewer(request, "tables.view_table")
     _viewer(request, "tables.export_lists")
     rows = limit_cells.rows(list(Table.objects.filter(retired_at=None)))
-    answer = HttpResponse(limit_files.written(rows), content_type="text/csv; charset=utf-8")
+    answer = HttpResponse(limit_files.file_of(rows), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = 'attachment; filename="limits.csv"'
     return answer
 
@@ -321,7 +321,7 @@ def take_in(request: HttpRequest) -> HttpResponse:
     context = {"header": limit_files.HEADER, **_typed_holds(request)}
     if request.method == "GET":
         return _page(request, "grid_import", "Limits from a file", **context)
-    upload, (start, moment_fault) = request.FILES.get("file"), _holds(request.POST)
+    upload, (start, moment_fault) = request.FILES.get("file"), _start_of(request.POST)
     if upload is None or moment_fault:
         messages.error(request, moment_fault or "Choose a file: the grid as it was exported, with other amounts.")
         return _page(request, "grid_import", "Limits from a file", status=422, **context)

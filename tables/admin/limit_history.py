@@ -84,12 +84,12 @@ def _entries(table: str, before: Place | None) -> list[LogEntry]:
     return list(rows[:PAGE])
 
 
-def _told(entries: list[LogEntry]) -> Iterator[Past]:
+def _changes(entries: list[LogEntry]) -> Iterator[Past]:
     for entry in entries:
         event = read_as(TableSet, entry.body)
         for name in LIMITS:
             if name in event.after and event.before.get(name) != event.after[name]:
-                before, after = (proposals.said(name, of.get(name)) for of in (event.before, event.after))
+                before, after = (proposals.spelled(name, of.get(name)) for of in (event.before, event.after))
                 yield Past(entry.at, entry.book.name, LIMITS[name], before, after, entry.by, event.proposal)
 
 
@@ -102,7 +102,7 @@ def history(request: HttpRequest) -> HttpResponse:
     context = {
         **admin.site.each_context(request),
         "title": "History of limits",
-        "past": list(_told(entries)),
+        "past": list(_changes(entries)),
         "older": _place(entries[-1]) if len(entries) == PAGE else None,
         "tables": sorted(Table.objects.values_list("name", flat=True)),
         "table": table,
@@ -128,7 +128,7 @@ def _lines(table: str) -> Iterator[str]:
     yield BYTE_ORDER_MARK + spell([("When", "Table", "Limit", "From", "To", "By", "Proposal")])
     before = None
     while entries := _entries(table, before):
-        yield spell(map(_cells, _told(entries)))
+        yield spell(map(_cells, _changes(entries)))
         before = _read(_place(entries[-1]))
 
 

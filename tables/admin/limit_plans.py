@@ -447,7 +447,7 @@ class LimitPlanAdmin(SetUp):
     def _form(self, request: HttpRequest, form: PlanForm, title: str, **context: Any) -> HttpResponse:
         if form.is_valid():
             try:
-                return self._done(request, form)
+                return self._set_or_propose(request, form)
             except Refused as refused:
                 if refused.code == "changed_meanwhile":
                     # What was typed stays; saved again, it is saved upon what the other one set.
@@ -458,7 +458,7 @@ class LimitPlanAdmin(SetUp):
         needed = two_people.needed(two_people.PLAN, house_terms.as_entered(timezone.now()))
         return self._page(request, "limit_plan", title, form=form, takes_two=needed, **context)
 
-    def _done(self, request: HttpRequest, form: PlanForm) -> HttpResponse:
+    def _set_or_propose(self, request: HttpRequest, form: PlanForm) -> HttpResponse:
         """Set, or proposed where it takes two people. Raises Refused."""
         event, version, by = form.event(), form.cleaned_data["version"], operator(request)
         draft = form.draft()

@@ -48,7 +48,7 @@ from tables.admin.forms import (
     option_fields,
 )
 from tables.admin.house_profiles import ProfileForm, clauses_of, would_change
-from tables.admin.house_terms import FromThenOn, ReasonForm, TermsForm, changes, shown
+from tables.admin.house_terms import FromThenOn, ReasonForm, TermsForm, changes, lines_by_group
 from tables.admin.pay_tables import PayTableForm, previews
 from tables.admin.roles import RolesForm
 from tables.alerting import channels
@@ -317,7 +317,7 @@ class TableAdmin(Retiring):
                 "Felt",
                 {
                     "fields": ("seats", *(("source",) if is_dealt else ()), "unit", "denominations", "cameras"),
-                    "description": self._when(obj),
+                    "description": self._timing(obj),
                 },
             ),
             *((_TAKES,) if is_dealt else ()),
@@ -360,7 +360,7 @@ class TableAdmin(Retiring):
         by = format_html("<p><strong>{}</strong></p>", paid.name) if paid.name else ""
         return format_html("{}{}", by, format_html_join("", "<p>{}</p>", lines))
 
-    def _when(self, table: Table | None) -> str:
+    def _timing(self, table: Table | None) -> str:
         """When what a round rests on may change."""
         state = standing.of(table) if table else Standing()
         if table and state.round_open:
@@ -581,7 +581,7 @@ class HouseTermsAdmin(SetUp):
         self._permit(request)
         return self._page(
             request, "house_terms", "House terms",
-            groups=shown(), history=[(row, changes(row)) for row in HouseTerms.objects.order_by("-seq")],
+            groups=lines_by_group(), history=[(row, changes(row)) for row in HouseTerms.objects.order_by("-seq")],
             in_vain=settings.SET_IN_VAIN, may_change=self.has_add_permission(request),
             change_url=reverse("admin:tables_houseterms_add"), profiles_url=reverse("admin:house-profiles"),
             roles_url=reverse("admin:house-roles"),
@@ -818,9 +818,9 @@ class PayTableAdmin(SetUp):
         form = PayTableForm.for_game(game)(request.POST or None, initial=initial)
         if not form.is_valid():
             return self._page(request, form=form)
-        return self._shown(request, form)
+        return self._trial_page(request, form)
 
-    def _shown(self, request: HttpRequest, form: PayTableForm) -> HttpResponse:
+    def _trial_page(self, request: HttpRequest, form: PayTableForm) -> HttpResponse:
         """What the lines are worth; or, where that was shown before and the button pressed, they are saved."""
         table = form.table()
         worths = previews(form.GAME, table)

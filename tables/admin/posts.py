@@ -104,10 +104,10 @@ def _row(runner: Runner, names: Collection[str], form: QueryDict | None, basis_s
         return Row(runner, present, present, basis_seq)
     boxes = {WHOLE_FLOOR, *names}
     ticked = frozenset(form.getlist(f"post-{key}")) & boxes
-    return Row(runner, ticked, _sent(str(form[f"was-{key}"])), _number(form.get(f"seen-{key}", "")))
+    return Row(runner, ticked, _pits_of(str(form[f"was-{key}"])), _number(form.get(f"seen-{key}", "")))
 
 
-def _sent(text: str) -> frozenset[str]:
+def _pits_of(text: str) -> frozenset[str]:
     try:
         return frozenset(name for name in json.loads(text) if isinstance(name, str))
     except (ValueError, TypeError):

@@ -151,7 +151,7 @@ class ServiceAccountAdmin(SetUp):
     @admin.display(description="tokens", empty_value="none")
     def tokens(self, account: ServiceAccount) -> str | None:
         """Those that are good, by what they are told by."""
-        return "; ".join(map(_told, _live(account))) or None
+        return "; ".join(map(_token_line, _live(account))) or None
 
     @action(description="New token", url_path="token", permissions=["change"])
     def new_token(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -213,13 +213,15 @@ def _live(account: ServiceAccount) -> Sequence[ServiceToken]:
     return [token for token in account.tokens.all() if token.until > moment]
 
 
-def _told(token: ServiceToken) -> str:
+def _token_line(token: ServiceToken) -> str:
     used = f"used {timezone.localtime(token.used_at):%Y-%m-%d %H:%M}" if token.used_at else "never used"
     return f"{token.ident}, good until {timezone.localtime(token.until):%Y-%m-%d %H:%M}, {used}"
 
 
 def _token_form(live: Sequence[ServiceToken]) -> type[forms.Form]:
     field = forms.ChoiceField(
-        label="Which", choices=[(token.ident, _told(token)) for token in live], widget=widgets.UnfoldAdminSelectWidget
+        label="Which",
+        choices=[(token.ident, _token_line(token)) for token in live],
+        widget=widgets.UnfoldAdminSelectWidget,
     )
     return type("TokenForm", (forms.Form,), {"token": field})

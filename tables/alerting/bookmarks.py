@@ -62,7 +62,7 @@ def listed(viewer: Staff, before: int | None = None) -> QuerySet[Bookmark]:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class NearestEntry:
     """The entry nearest to a moment."""
 
     seq: int
@@ -70,10 +70,10 @@ class Found:
     at: datetime
 
 
-def nearest(book_id: int, moment: datetime) -> Found | None:
+def nearest(book_id: int, moment: datetime) -> NearestEntry | None:
     """The entry of a book that is nearest to a moment; of two as near, the earlier."""
     of_book = LogEntry.objects.filter(book_id=book_id).values_list("seq", "round", "at")
     earlier = of_book.filter(at__lte=moment).order_by("-at", "-seq").first()
     later = of_book.filter(at__gt=moment).order_by("at", "seq").first()
-    neighbours = [Found(*row) for row in (earlier, later) if row is not None]
+    neighbours = [NearestEntry(*row) for row in (earlier, later) if row is not None]
     return min(neighbours, key=lambda entry: abs(entry.at - moment), default=None)

@@ -42,7 +42,7 @@ _KEPT: Final = "webhook "
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ChannelDraft:
     """A channel as an operator typed it."""
 
     name: str
@@ -72,7 +72,7 @@ def newest(name: str) -> AlertChannel:
     return AlertChannel.objects.filter(name=name).order_by("-version")[0]
 
 
-def set_channel(draft: Asked, *, by: Staff) -> AlertChannel:
+def set_channel(draft: ChannelDraft, *, by: Staff) -> AlertChannel:
     """Another channel; of a name that there is, its next version. Raises Refused."""
     if not by.has_perm("tables.add_alertchannel"):
         raise Refused("not_permitted", "Only an operator sets the channels of alerts.", 403)
@@ -131,7 +131,7 @@ def _former_signs(channel: AlertChannel, moment: datetime) -> bool:
     return bool(channel.former_secret) and channel.former_until is not None and moment < channel.former_until
 
 
-def _former(draft: Asked, earlier: AlertChannel | None, head: Head) -> tuple[str, datetime | None]:
+def _former(draft: ChannelDraft, earlier: AlertChannel | None, head: Head) -> tuple[str, datetime | None]:
     """The secret that signs beside the new one, sealed, and until when."""
     if earlier is None or draft.means != Means.WEBHOOK:
         return "", None
@@ -155,7 +155,7 @@ def _readable(sealed: str, name: str) -> str:
         return ""
 
 
-def _sealed(draft: Asked, earlier: AlertChannel | None) -> str:
+def _sealed(draft: ChannelDraft, earlier: AlertChannel | None) -> str:
     if draft.means != Means.WEBHOOK:
         return ""
     if draft.secret or earlier is None:
@@ -181,18 +181,18 @@ def whither(channel: AlertChannel) -> str:
 def behind() -> list[AlertChannel]:
     """The channels whose secrets are not sealed with the current key. Versions of before are used no more."""
     moment = clock.read().database
-    return [row for row in in_force() if not all(pepper.is_current(sealed) for sealed in _kept(row, moment))]
+    return [row for row in in_force() if not all(pepper.is_current(sealed) for sealed in _sealed_secrets(row, moment))]
 
 
 def refuse_unreadable() -> None:
     """Raises pepper.NoSuchKey where a secret was sealed with a key that is not there."""
     moment = clock.read().database
     for row in in_force():
-        for sealed in _kept(row, moment):
+        for sealed in _sealed_secrets(row, moment):
             pepper.unseal(sealed, _owner(row.name))
 
 
-def _kept(row: AlertChannel, moment: datetime) -> list[str]:
+def _sealed_secrets(row: AlertChannel, moment: datetime) -> list[str]:
     return [row.secret, *([row.former_secret] if _former_signs(row, moment) else [])]
 
 
@@ -215,7 +215,7 @@ def carry_over(by: str) -> int:
 # --- What is wrong with one ------------------------------------------------------------------------------------
 
 
-def faults(draft: Asked, earlier: AlertChannel | None = None) -> dict[str, str]:
+def faults(draft: ChannelDraft, earlier: AlertChannel | None = None) -> dict[str, str]:
     """What is wrong with a channel as it was typed, by its field."""
     wrong: dict[str, str] = {}
     if (
@@ -239,7 +239,7 @@ def faults(draft: Asked, earlier: AlertChannel | None = None) -> dict[str, str]:
     return wrong | {"means": "A channel sends by e-mail or by webhook."}
 
 
-def _feed_faults(draft: Asked, earlier: AlertChannel | None) -> dict[str, str]:
+def _feed_faults(draft: ChannelDraft, earlier: AlertChannel | None) -> dict[str, str]:
     wrong: dict[str, str] = {}
     if draft.tells not in Tells.values:
         wrong["tells"] = "A channel tells alerts, events of the feed, or sealed days."
@@ -256,7 +256,7 @@ def _feed_faults(draft: Asked, earlier: AlertChannel | None) -> dict[str, str]:
     return wrong
 
 
-def _mail_faults(draft: Asked) -> dict[str, str]:
+def _mail_faults(draft: ChannelDraft) -> dict[str, str]:
     if draft.secret:
         return {"secret": "E-mail has no secret of its own: leave it empty."}  # pragma: allowlist secret
     try:
@@ -266,7 +266,7 @@ def _mail_faults(draft: Asked) -> dict[str, str]:
     return {}
 
 
-def _webhook_faults(draft: Asked, earlier: AlertChannel | None) -> dict[str, str]:
+def _webhook_faults(draft: ChannelDraft, earlier: AlertChannel | None) -> dict[str, str]:
     wrong = {"address": sentence} if (sentence := url_fault(draft.address)) else {}
     keeps = earlier is not None and bool(earlier.secret)
     if not draft.secret and keeps:

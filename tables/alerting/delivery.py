@@ -98,11 +98,11 @@ def put_out(rules: Mapping[str, Rule]) -> int:
     for alert in with_steps(Alert.objects.filter(late).distinct().select_related("book", "acknowledgement")):
         for step in range(alert.escalations.count() + 1):
             steps = sorted(alert.escalations.all(), key=lambda escalation: escalation.step)[:step]
-            count += _put(alert, step, heard(alert, rules, steps), wanting)
+            count += _put_step(alert, step, heard(alert, rules, steps), wanting)
     return count
 
 
-def _put(alert: Alert, step: int, state: Heard, wanting: list[AlertChannel]) -> int:
+def _put_step(alert: Alert, step: int, state: Heard, wanting: list[AlertChannel]) -> int:
     moment, count = state.steps[-1] if step else alert.at, 0
     for channel in wanting:
         since = AlertChannel.objects.filter(name=channel.name).order_by("version").values_list("at", flat=True).first()

@@ -145,7 +145,7 @@ def _wins(table: Table, entry: Entry, net: Mapping[int, int]) -> Iterator[Fact]:
     from_whom = "" if _is_banked(table) else " from the others"
     for seat, cents in sorted(net.items()):
         if cents:
-            sum_cents, shift = _kept(table, entry, seat, cents)
+            sum_cents, shift = _shift_sum(table, entry, seat, cents)
         if cents > 0:
             won = f"seat {seat} won {money(cents)}{from_whom} in round {entry.round}"
             yield _of(
@@ -182,10 +182,10 @@ def _take_off(table: Table, entry: Entry, seq: int) -> None:
     if row is None or row[0] != Played.kinds[0]:
         return
     for seat, cents in _decided(table, entry.round, seq, read_as(Played, row[1])).items():
-        _kept(table, entry, seat, -cents)
+        _shift_sum(table, entry, seat, -cents)
 
 
-def _kept(table: Table, entry: Entry, seat: int, cents: int) -> tuple[int, datetime]:
+def _shift_sum(table: Table, entry: Entry, seat: int, cents: int) -> tuple[int, datetime]:
     """A seat's sum over the shift, with what came to it; and when the shift began."""
     shift = hours.shift_of(_moment(entry)).start
     row, _ = ShiftWin.objects.get_or_create(book_id=table.book_id, shift=shift, seat=seat)

@@ -187,10 +187,10 @@ def usual_notes(kinds: Collection[str]) -> dict[str, list[str]]:
     notes: dict[str, list[str]] = {kind: [] for kind in kinds}
     for row in counted:
         notes[row["alert__kind"]].append(row["note"])
-    return {kind: _first([*own, *sort_of(kind).notes]) for kind, own in notes.items()}
+    return {kind: _distinct([*own, *sort_of(kind).notes]) for kind, own in notes.items()}
 
 
-def _first(notes: Sequence[str]) -> list[str]:
+def _distinct(notes: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(notes))[:MOST_NOTES]
 
 

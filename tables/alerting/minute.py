@@ -12,7 +12,7 @@ from ledger.models import Alert, LogEntry
 from ledger.runs import Plan
 from tables import standing
 from tables.alerting import delivery, rule_book, subscriptions
-from tables.alerting.raising import escalate_due, told
+from tables.alerting.raising import alert_of, escalate_due
 from tables.alerting.rules import Fact, Rule
 from tables.log.fold import Standing
 from tables.models import Table
@@ -38,7 +38,7 @@ def _of_tables(rules: Mapping[str, Rule], moment: datetime) -> Iterator[tuple[Al
     states = standing.at_all([standing.head_of(table) for table in tables])
     for table in tables:
         for fact in time_facts(table, states[table.book_id], _moments(table, states[table.book_id]), moment):
-            yield told(fact, rules, table.book, {"entry": table.book.head_seq, "in": table.book.name})
+            yield alert_of(fact, rules, table.book, {"entry": table.book.head_seq, "in": table.book.name})
 
 
 def _moments(table: Table, state: Standing) -> Mapping[int, datetime]:
@@ -79,7 +79,7 @@ def of_clock(owner: str, drift: timedelta, rules: Mapping[str, Rule]) -> Alert |
     seconds, way = int(abs(drift).total_seconds()), "ahead of" if drift > clock.NONE else "behind"
     sentence = f"The clock of {owner} is {way} the database's by {clock.spelled(drift)}: set it (NTP)"
     fact = Fact("clock_drift", owner, sentence, seconds)
-    alert, is_new = told(fact, rules, None, {"drift_seconds": drift.total_seconds()})
+    alert, is_new = alert_of(fact, rules, None, {"drift_seconds": drift.total_seconds()})
     return alert if is_new else None
 
 

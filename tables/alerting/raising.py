@@ -21,13 +21,13 @@ MOST_SAID = 300
 
 def notice(noticed: Noticed, rules: Mapping[str, Rule], book: Book | None) -> Alert | None:
     """Raise the alert that a rule makes of what an entry tells, or put it with the one that is open for its cause."""
-    alert, is_new = told(noticed.fact, rules, book, evidence_of(noticed))
+    alert, is_new = alert_of(noticed.fact, rules, book, evidence_of(noticed))
     if alert is not None and not is_new and not noticed.fact.once:
         _repeat(alert, noticed)
     return alert
 
 
-def told(
+def alert_of(
     fact: Fact, rules: Mapping[str, Rule], book: Book | None, evidence: Mapping[str, Any]
 ) -> tuple[Alert | None, bool]:
     """The alert that a rule makes of a fact, if any; and whether it is new."""

@@ -122,14 +122,14 @@ def _next(name: str) -> bool:
 def _message(channel: AlertChannel, place: int, through: int | None) -> tuple[tuple[Envelope, ...], int]:
     """The events that come next, and the place after them; those of the message that is under way, if one is."""
     if through is None:
-        feed = reading.read(place, limit=A_MESSAGE, filters=_wanted(channel))
+        feed = reading.read(place, limit=A_MESSAGE, filters=_filters(channel))
     else:
         looked_at = through - place
-        feed = reading.told(place, limit=looked_at, filters=_wanted(channel), looked_at=looked_at)
+        feed = reading.page(place, limit=looked_at, filters=_filters(channel), looked_at=looked_at)
     return feed.events, reading.place_of(feed.cursor)
 
 
-def _wanted(channel: AlertChannel) -> Wanted:
+def _filters(channel: AlertChannel) -> Wanted:
     tables = Table.objects.filter(name__in=channel.tables).values_list("pk", flat=True) if channel.tables else ()
     return Wanted(frozenset(channel.types), frozenset(tables))
 

@@ -172,8 +172,8 @@ def _telling(counts: Sequence[Count], last_moved: datetime | None) -> Count | No
 def _counts(place: str, house: int, through: int, end: datetime) -> list[Count]:
     """The counts of a place that were agreed upon, up to an entry: the newest before the end, and the first after."""
     rows = _count_rows(place, house, through)
-    newest = _first(rows.filter(at__lt=end).order_by("-seq").values_list("seq", "body"), house, end)
-    first = _first(rows.filter(at__gte=end).order_by("seq").values_list("seq", "body"), house, end)
+    newest = _first_agreed(rows.filter(at__lt=end).order_by("-seq").values_list("seq", "body"), house, end)
+    first = _first_agreed(rows.filter(at__gte=end).order_by("seq").values_list("seq", "body"), house, end)
     return [count for count in (newest, first) if count is not None]
 
 
@@ -182,14 +182,14 @@ def first_count(place: str, since: datetime | None = None, through: int | None =
     house = Book.objects.get(name=HOUSE)
     rows = _count_rows(place, house.pk, house.head_seq if through is None else through)
     rows = rows if since is None else rows.filter(at__gte=since)
-    return _first(rows.order_by("seq").values_list("seq", "body"), house.pk, since)
+    return _first_agreed(rows.order_by("seq").values_list("seq", "body"), house.pk, since)
 
 
 def last_count(place: str, before: datetime) -> Count | None:
     """The newest count of a place of the house, be it of cash or of chips, that was agreed upon before a moment."""
     house = Book.objects.get(name=HOUSE)
     rows = _count_rows(place, house.pk, house.head_seq).filter(at__lt=before)
-    return _first(rows.order_by("-seq").values_list("seq", "body"), house.pk, before)
+    return _first_agreed(rows.order_by("-seq").values_list("seq", "body"), house.pk, before)
 
 
 def _count_rows(place: str, house: int, through: int) -> QuerySet[LogEntry]:
@@ -198,7 +198,7 @@ def _count_rows(place: str, house: int, through: int) -> QuerySet[LogEntry]:
     return LogEntry.objects.filter(book_id=house, subject=HouseSlipSigned.subject, kind__in=kinds, seq__lte=through)
 
 
-def _first(rows: Iterable[tuple[int, bytes | memoryview]], house: int, end: datetime | None) -> Count | None:
+def _first_agreed(rows: Iterable[tuple[int, bytes | memoryview]], house: int, end: datetime | None) -> Count | None:
     """The first of these entries with which two counts agreed. ``end``: of the span that it may come after."""
     for seq, body in rows:
         slip = read_as(HouseSlipSigned, bytes(body)).after

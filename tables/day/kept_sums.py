@@ -23,7 +23,7 @@ _HOLDS: Final = """
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Base:
     """The sums of a run's entries after the first number, through the head."""
 
     first: int
@@ -31,7 +31,7 @@ class Kept:
     sums: Sums
 
 
-_kept: dict[int, Kept] = {}
+_bases_by_book: dict[int, Base] = {}
 """The newest of each book."""
 
 
@@ -45,11 +45,11 @@ def sums_of(runs: Runs, heads: Mapping[int, Head]) -> list[Sums]:
     sums = [_joined(base.sums, later) if base else later for base, later in zip(bases, news, strict=True)]
     for (book, run), total in zip(runs, sums, strict=True):
         if run.last == heads[book].seq:
-            _kept[book] = Kept(run.first, heads[book], total)
+            _bases_by_book[book] = Base(run.first, heads[book], total)
     return sums
 
 
-def _bases(runs: Runs) -> list[Kept | None]:
+def _bases(runs: Runs) -> list[Base | None]:
     """What is kept of each run, where its book still has the entry that it was kept at."""
     bases = [_kept_of(book, run) for book, run in runs]
     heads = [base.head for base in bases if base]
@@ -60,8 +60,8 @@ def _bases(runs: Runs) -> list[Kept | None]:
     return [base if base and base.head.book_id in holding else None for base in bases]
 
 
-def _kept_of(book: int, run: Run) -> Kept | None:
-    base = _kept.get(book)
+def _kept_of(book: int, run: Run) -> Base | None:
+    base = _bases_by_book.get(book)
     return base if base and base.first == run.first and base.head.seq <= run.last else None
 
 

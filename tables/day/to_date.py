@@ -39,7 +39,7 @@ def whole(first: date, last: date, tables: Sequence[Table] | None = None) -> Rep
     return Report(calendar.span(first).start, calendar.span(last).end, lines)
 
 
-def each(first: date, last: date, tables: Sequence[Table] | None = None) -> list[tuple[date, Figures]]:
+def daily(first: date, last: date, tables: Sequence[Table] | None = None) -> list[tuple[date, Figures]]:
     """The tables together, on each gaming day from one through another."""
     calendar = hours.calendar()
     reports = _reports(first, last, _tables(tables), calendar, by_day=True)

@@ -67,10 +67,10 @@ def likelihood(
     net: Mapping[int, int], by_worth: Mapping[int, Load], parts: Mapping[float, float] = BROKEN, stray: float = STRAY
 ) -> float:
     """How likely it is that just so many chips of each worth were broken, whichever part of the amounts was."""
-    return sum(weight * _given(net, by_worth, part, stray) for part, weight in parts.items())
+    return sum(weight * _likelihood_of_part(net, by_worth, part, stray) for part, weight in parts.items())
 
 
-def _given(net: Mapping[int, int], by_worth: Mapping[int, Load], part: float, stray: float) -> float:
+def _likelihood_of_part(net: Mapping[int, int], by_worth: Mapping[int, Load], part: float, stray: float) -> float:
     chance = 1.0
     for value, count in net.items():
         load = by_worth.get(value, Load(0.0, 0.0))

@@ -132,7 +132,7 @@ def _side(settings: Settings, rounds: Sequence[Bets], pace: Fraction, worths: Wo
     limits = limits_of(settings)
     handle, won, is_known = Fraction(0), Fraction(0), True
     for bets in rounds:
-        for wager, cents in _held(bets, limits):
+        for wager, cents in _bets_within(bets, limits):
             edge = worths.edges.get(wager, worths.edge())
             handle, is_known = handle + cents, is_known and edge is not None
             won += cents * Fraction(edge or 0)
@@ -146,7 +146,7 @@ def _side(settings: Settings, rounds: Sequence[Bets], pace: Fraction, worths: Wo
     )
 
 
-def _held(bets: Bets, limits: Limits) -> Iterator[tuple[str, Fraction]]:
+def _bets_within(bets: Bets, limits: Limits) -> Iterator[tuple[str, Fraction]]:
     """A round's bets as they would have been: none under its minimum or over its maximum, each seat within its own, and
     all together within the table's exposure."""
     cents_by_bet = {

@@ -137,10 +137,10 @@ def as_json(events: Sequence[Envelope]) -> list[dict[str, Any]]:
 def read(after: int, *, limit: int = 100, filters: Wanted | None = None) -> Feed:
     """The events after a place. What was committed before this was asked for is among them, now or on a later page."""
     order.extend()
-    return told(after, limit=limit, filters=filters or Wanted())
+    return page(after, limit=limit, filters=filters or Wanted())
 
 
-def told(after: int, *, limit: int, filters: Wanted, looked_at: int = LOOKED_AT) -> Feed:
+def page(after: int, *, limit: int, filters: Wanted, looked_at: int = LOOKED_AT) -> Feed:
     """The same of what stands in the feed already."""
     spots = order.spots(after, looked_at)
     tables = {table.name: table for table in _tables()}

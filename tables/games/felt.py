@@ -323,12 +323,12 @@ class AskChoice(Struct, frozen=True, tag_field="kind", tag="choose", omit_defaul
             for choice in self.choices:
                 if choice.name == action.choice:
                     return action
-        choice = self._meant([choice for choice in self.choices if choice.means(action)], action)
+        choice = self._match([choice for choice in self.choices if choice.means(action)], action)
         return Choose(
             action.seat, choice.name, choice.card, cards=choice.cards, target=choice.target, count=choice.count
         )
 
-    def _meant(self, matches: list[Choice], action: Choose) -> Choice:
+    def _match(self, matches: list[Choice], action: Choose) -> Choice:
         if len(matches) == 1:
             return matches[0]
         if matches:

@@ -95,7 +95,7 @@ class Scripted(ToldGame[State, Rules], PotGame[State, Rules], Generic[Rules]):
             rules,
             layout.opening,
             actions,
-            tuple(_seen(player) for player in layout.players),
+            tuple(_player_seen(player) for player in layout.players),
             tuple(layout.middle),
             len(layout.pool),
             layout.pot,
@@ -193,7 +193,7 @@ def _players(opening: Opening) -> list[Player]:
     return [Player(seat, stack_coins=coins) for seat, coins in zip(opening.seats, stacks, strict=True)]
 
 
-def _seen(player: Player) -> Seen:
+def _player_seen(player: Player) -> Seen:
     payout = Payout(
         player.seat,
         staked_cents=player.paid,

@@ -87,12 +87,12 @@ def due_now(
     due, values = values_of(layers), dict(set_to)
     for name in {**set_to, **due}:
         if name not in layers or takes(layers[name]) == "round" or between_shoes(standing):
-            _put(values, name, due)
+            _copy_limit(values, name, due)
     raises = raised(set_to, values)
     if not fault(standing, set_to, values, moment=moment, minutes=minutes, by_count=by_count):
         return values, {}
     for name in raises:
-        _put(values, name, set_to)
+        _copy_limit(values, name, set_to)
     return values, raises
 
 
@@ -107,7 +107,7 @@ def takes(layer: Layer) -> Takes:
     return layer.plan.takes if layer.plan else "round"
 
 
-def _put(values: dict[str, Value], name: str, source: Values) -> None:
+def _copy_limit(values: dict[str, Value], name: str, source: Values) -> None:
     if name in source:
         values[name] = source[name]
     else:

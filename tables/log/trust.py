@@ -155,12 +155,12 @@ class Trust:
                 if not key.waits:
                     raise Misconduct(f"the key {event.key} of {event.name} does not wait for anybody to vouch for it")
                 self._refuse_vouch(event.vouched, event.name, event.key)
-                self._put(replace(key, since=through, vouched_by=event.vouched.terminal))
+                self._set_key(replace(key, since=through, vouched_by=event.vouched.terminal))
             case TerminalKeyEnded():
                 key = self._of(event.name, event.key)
                 if key.until is not None:
                     raise Misconduct(f"the key {event.key} of {event.name} had ended before")
-                self._put(replace(key, until=through))
+                self._set_key(replace(key, until=through))
             case SignaturesDemanded():
                 if self.demanded is not None or not self.has_signers:
                     raise Misconduct("signatures by terminals were demanded before, or no terminal could give one")
@@ -219,11 +219,11 @@ class Trust:
             self._refuse_vouch(event.vouched, event.name, fingerprint)
         old = self.of(event.name)
         if old is not None:
-            self._put(replace(old, until=through))
+            self._set_key(replace(old, until=through))
         key = TerminalKey(event.name, event.key, fingerprint, seq, is_root=event.root)
         if event.root or event.vouched:
             key = replace(key, since=through, vouched_by=event.vouched.terminal if event.vouched else "")
-        self._put(key)
+        self._set_key(key)
 
     def _refuse_vouch(self, vouched: Vouch, name: str, fingerprint: str) -> None:
         statement = attestation.voucher(name, fingerprint, vouched.terminal)
@@ -242,7 +242,7 @@ class Trust:
             raise Misconduct(f"{name} has no key {fingerprint}")
         return key
 
-    def _put(self, key: TerminalKey) -> None:
+    def _set_key(self, key: TerminalKey) -> None:
         self.keys[key.fingerprint] = key
 
     # --- signatures

@@ -154,7 +154,9 @@ def covariances(rules: Rules, composition: Composition | None = None) -> Covaria
     ends: Counter[tuple[tuple[Fraction, Fraction], ...]] = Counter()
     for dealt, ways in deals:
         if ways:
-            ends[tuple((_first(rules, ranks, dealt, seat), _tie(rules, seat, dealt[0])) for seat in dealt[1:])] += ways
+            ends[tuple((_first_bet(rules, ranks, dealt, seat), _tie(rules, seat, dealt[0])) for seat in dealt[1:])] += (
+                ways
+            )
             if dealt[0] == dealt[1]:
                 # Of a war the two above have the mean; what its square and the product of two have more is added here.
                 square, crossed = _spread(rules, _without(ranks, dealt))
@@ -194,7 +196,7 @@ def _tie(rules: Rules, seat: int, dealer: int) -> Fraction:
     return net(PAY_FORM.in_force(rules)["tie"]["tie"]) if seat == dealer else Fraction(-1)
 
 
-def _first(rules: Rules, ranks: Composition, dealt: tuple[int, ...], seat: int) -> Fraction:
+def _first_bet(rules: Rules, ranks: Composition, dealt: tuple[int, ...], seat: int) -> Fraction:
     """What the first bet wins with this card; at a tie, on average of the war."""
     if seat != dealt[0]:
         return Fraction(1 if _high(seat) > _high(dealt[0]) else -1)

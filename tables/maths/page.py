@@ -13,7 +13,7 @@ from tables.games.rocket import Rules
 from tables.maths import par
 from tables.maths.exact import Exact
 from tables.maths.par import Sheet, percent
-from tables.maths.penetration import CUTS, Cell, Pace, even, results, told
+from tables.maths.penetration import CUTS, Cell, Pace, even, results, tags_in_words
 from tables.maths.situation import DECKS, NEVER_FOLD, OPTIMAL, Strategy, fresh
 from tables.maths.value import solve
 
@@ -189,7 +189,7 @@ def _cut_card() -> Iterator[str]:
             ]
         )
     yield ""
-    yield f"The count: {told(study)}."
+    yield f"The count: {tags_in_words(study)}."
 
 
 def _depths() -> Iterator[str]:

@@ -377,7 +377,7 @@ def lines(cells: list[Cell], results: Results, spread: int, pace: Pace) -> Itera
     else:
         yield f"perfect, count: units won in 100 rounds with bets of {spread} where that pays, ± one standard error."
     yield "even at: from this spread on the counter wins."
-    yield f"The count: {told(results)}."
+    yield f"The count: {tags_in_words(results)}."
 
 
 def _with_error(wins: float, error: float) -> str:
@@ -394,7 +394,7 @@ def even(spread: float | None, cell: Cell) -> str:
     return f"1:{spread:.1f}"
 
 
-def told(results: Results) -> str:
+def tags_in_words(results: Results) -> str:
     """The tags as ``rank: tag``, without those of 0."""
     tags = zip(results.subject.signs, results.count.tags, strict=True)
     return ", ".join(f"{sign}: {tag:+d}" for sign, tag in tags if tag) or "none of one number tells anything"

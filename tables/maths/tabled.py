@@ -13,7 +13,7 @@ _WORDS: Final = {"standard_deviation": "deviation", "hit_frequency": "wins"}
 def lines(sheet: Sheet) -> Iterator[str]:
     """The sheet, part by part."""
     yield f"{sheet.game.replace('_', ' ').title()}: what each wager is worth to the house, per unit of it"
-    yield "Options: " + ", ".join(f"{name} {_said(value)}" for name, value in sheet.options.items())
+    yield "Options: " + ", ".join(f"{name} {_spelled(value)}" for name, value in sheet.options.items())
     yield f"Cards: {_cards(sheet.composition)}"
     yield ""
     rows = list(_rows(sheet.wagers))
@@ -54,7 +54,7 @@ def _chart(chart: Mapping[str, Any]) -> Iterator[str]:
     """How the seat is taken to play: single decisions, or tables of them with a row for each hand."""
     for name, value in chart.items():
         if not isinstance(value, Mapping):
-            yield f"{name.replace('_', ' ').capitalize()}: {_said(value)}"
+            yield f"{name.replace('_', ' ').capitalize()}: {_spelled(value)}"
             continue
         yield f"{name.replace('_', ' ').capitalize()}:"
         for row, cells in value.items():
@@ -67,7 +67,7 @@ def _cells(cells: Any) -> str:
     return cells if isinstance(cells, str) else " ".join(f"{cell:<3}" for cell in cells)
 
 
-def _said(value: Any) -> str:
+def _spelled(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | tuple):

@@ -175,12 +175,12 @@ def _below(rows: Whole, strength: Whole, strengths: int) -> Callable[[Whole], Wh
 def midround(state: State) -> dict[int, float]:
     """What each seat that bet can expect, in cents, exactly under what is assumed. Raises Unknowable."""
     unseen = cents.unseen(state, 1, 0)
-    dealer = _known(state.hands[0].cards)
+    dealer = _seen_cards(state.hands[0].cards)
 
     def spot_cents(spot: SpotSeen, wager: Settled) -> float:
         if wager.bet == "play":
             return 0.0  # what it comes to is part of what the ante is worth
-        own = _known(card for hand in spot.hands for card in hand.cards)
+        own = _seen_cards(card for hand in spot.hands for card in hand.cards)
         stakes = {stake.bet for stake in spot.wagers}
         plays = None if "ante" not in stakes else "play" in stakes
         return _packet_worth(state.rules, unseen, own, dealer, plays)[wager.bet] * wager.staked_cents
@@ -188,7 +188,7 @@ def midround(state: State) -> dict[int, float]:
     return cents.expected(state, spot_cents)
 
 
-def _known(cards: Iterable[int]) -> tuple[int, ...]:
+def _seen_cards(cards: Iterable[int]) -> tuple[int, ...]:
     """The cards of a packet that were shown, counted from 0."""
     return tuple(sorted(card - 1 for card in cards if card != UNKNOWN))
 

@@ -113,7 +113,7 @@ def behind_cut(game: Game[Any, Any], rules: Any, text: str) -> dict[str, float]:
 
 def options_in_words(game: str, options: Mapping[str, Any]) -> str:
     """A game's plain options: decks: 8; spread: tie, player pair."""
-    parts = (f"{_name(name)}: {_said(options[name])}" for name in _readers(game) if name in options)
+    parts = (f"{_name(name)}: {_spelled(options[name])}" for name in _readers(game) if name in options)
     return "; ".join(parts)
 
 
@@ -142,7 +142,7 @@ def _name(option: str) -> str:
     return option.replace("_", " ")
 
 
-def _said(value: Any) -> str:
+def _spelled(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):

@@ -70,7 +70,7 @@ def draft(chip: Denomination | None, value_cents: int, looks: Mapping[str, Any])
     return Draft("chips", str(chip.value_cents), *changed) if changed.after else None
 
 
-def _stands(proposal: Proposal) -> dict[str, Any]:
+def _present_values(proposal: Proposal) -> dict[str, Any]:
     chip = Denomination.objects.filter(value_cents=int(proposal.about)).first()
     return {name: getattr(chip, name) for name in proposal.before} if chip else {}
 
@@ -83,7 +83,7 @@ def _apply(proposal: Proposal, by: Staff) -> None:
     change_denomination(chip, proposal.after, by=by, proposal=proposal.number)
 
 
-handles("chips", matter=Matter(_stands, _apply, "tables.change_denomination"))
+handles("chips", matter=Matter(_present_values, _apply, "tables.change_denomination"))
 
 
 def _refuse_alone(proposal: int | None) -> None:

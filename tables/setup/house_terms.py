@@ -65,7 +65,7 @@ def went_by(name: str, entry: Chained, fits: Callable[[Any], bool]) -> bool:
     mended nobody can say."""
     if entry.at is None or mends.of(entry.book_id, entry.seq, entry.seq):
         return True
-    return _went_by(kept(), name, entry.at, fits) or _went_by(changes(), name, entry.at, fits)
+    return _went_by(every_change(), name, entry.at, fits) or _went_by(changes(), name, entry.at, fits)
 
 
 def _went_by(changes: Sequence[Change], name: str, moment: datetime, fits: Callable[[Any], bool]) -> bool:
@@ -87,10 +87,10 @@ def words(name: str, moment: datetime | None = None) -> tuple[str, ...]:
 
 def all_in_force(moment: datetime | None = None) -> dict[str, Value]:
     """The value of every term now, or at a moment."""
-    return house_terms.in_force(kept(), moment or timezone.now())
+    return house_terms.in_force(every_change(), moment or timezone.now())
 
 
-def kept() -> tuple[Change, ...]:
+def every_change() -> tuple[Change, ...]:
     """Every change that was ever entered, as this process last read them."""
     global _read
     if replica.as_of() is not None:
@@ -185,7 +185,7 @@ def draft(
     return Draft(matter, profile or about, event.before, event.after, effective)
 
 
-def _stands(proposal: Proposal) -> dict[str, Any]:
+def _present_values(proposal: Proposal) -> dict[str, Any]:
     values = as_entered(proposal.effective or timezone.now())
     return _builtins({name: values[name] for name in proposal.before if name in values})
 
@@ -196,7 +196,7 @@ def _apply(proposal: Proposal, by: Staff) -> None:
     change(proposal.after, effective, by=by, profile=profile, proposal=proposal.number)
 
 
-handles("terms", "profile", matter=Matter(_stands, _apply, "tables.add_houseterms", dates_itself=True))
+handles("terms", "profile", matter=Matter(_present_values, _apply, "tables.add_houseterms", dates_itself=True))
 
 
 def event_of(effective: datetime, before: Values, after: Values) -> TermsChanged:

@@ -219,13 +219,13 @@ def _judged(
     values, faults = _read_all(row, typed)
     changes: list[Change] = []
     for column, value in values.items():
-        if _same(row, column, value, row.texts[column]) or _same(row, column, value, basis.get(column)):
+        if _is_same(row, column, value, row.texts[column]) or _is_same(row, column, value, basis.get(column)):
             continue  # as it stands; or nothing that was typed, though somebody else changed it meanwhile
         cell = Cell(row.name, column)
         if sentence := _meanwhile(row, column, basis) or _by_a_plan(row, column):
             faults[cell] = sentence
         after = _text(row, column, value)
-        changes.append(Change(cell, row.texts[column], after, value, _holds(row, column, start)))
+        changes.append(Change(cell, row.texts[column], after, value, _start_of(row, column, start)))
     if changes and not faults:
         faults |= _settings_faults(row, changes, state)
     return changes if faults else [replace(change, takes_two=_takes_two(row, changes)) for change in changes], faults
@@ -243,7 +243,7 @@ def _read_all(row: Row, typed: Texts) -> tuple[dict[str, Any], dict[Cell, str]]:
     return values, faults
 
 
-def _same(row: Row, column: str, value: Any, text: str | None) -> bool:
+def _is_same(row: Row, column: str, value: Any, text: str | None) -> bool:
     """Whether a value is what a cell with some text says."""
     if text is None:
         return False
@@ -266,7 +266,7 @@ def _by_a_plan(row: Row, column: str) -> str:
     return f"It is {cause}: change the plan, or set one for this table." if cause else ""
 
 
-def _holds(row: Row, column: str, start: Holds) -> Holds:
+def _start_of(row: Row, column: str, start: Holds) -> Holds:
     """A shoe that is dealt from keeps what it began with; where no shoe is dealt there is none to wait for."""
     has_shoe = not kind_of(GAMES[row.table.game]).is_by_count
     return replace(start, takes="shoe") if column in OF_THE_SHOE and has_shoe else start
@@ -353,13 +353,13 @@ def save(typed: Typed, basis: Typed, start: Holds, *, digest: str, reason: str, 
             raise Refused("not_as_shown", "Nothing was saved: what it would change is not what you were shown.", 409)
         if not edit.changes:
             raise Refused("nothing_changes", "Nothing would be changed by that.", 422)
-        saved = _written(edit, reason, by)
+        saved = _write(edit, reason, by)
     for table in {proposal.about for proposal in saved.proposals if proposal.waits_for_shoe}:
         proposals.with_the_shoe(table)  # it may be over already
     return saved
 
 
-def _written(edit: Preview, reason: str, by: Staff) -> Saved:
+def _write(edit: Preview, reason: str, by: Staff) -> Saved:
     by_table: dict[str, list[Change]] = {}
     for change in edit.changes:
         by_table.setdefault(change.cell.table, []).append(change)

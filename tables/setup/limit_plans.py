@@ -350,7 +350,7 @@ def content(event: LimitPlanSet) -> dict[str, Any]:
     return plain | {"schedule": msgspec.to_builtins(event.schedule), "values": msgspec.to_builtins(event.values)}
 
 
-def _stands(proposal: Proposal) -> dict[str, Any]:
+def _present_values(proposal: Proposal) -> dict[str, Any]:
     return content_of(latest(proposal.about)) or {"version": 0}
 
 
@@ -363,7 +363,9 @@ def _apply(proposal: Proposal, by: Staff) -> None:
 
 handles(
     two_people.PLAN,
-    matter=Matter(_stands, _apply, "tables.add_limitplan", may_propose=("tables.propose_limits",), dates_itself=True),
+    matter=Matter(
+        _present_values, _apply, "tables.add_limitplan", may_propose=("tables.propose_limits",), dates_itself=True
+    ),
 )
 
 

@@ -80,7 +80,7 @@ def draft(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> ToPr
     return ToPropose("pay_table", f"{name} of {game}", before, after)
 
 
-def _stands(proposal: Proposal) -> dict[str, Any]:
+def _present_values(proposal: Proposal) -> dict[str, Any]:
     return {"version": _last_version(proposal.after["game"], proposal.after["name"])}
 
 
@@ -89,7 +89,7 @@ def _apply(proposal: Proposal, by: Staff) -> None:
     make(lines["game"], lines["name"], lines["wagers"], by=by, proposal=proposal.number)
 
 
-handles("pay_table", matter=Matter(_stands, _apply, "tables.add_paytable"))
+handles("pay_table", matter=Matter(_present_values, _apply, "tables.add_paytable"))
 
 
 def faults(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> Faults:

@@ -50,13 +50,13 @@ def _is_mark(mark: str, owner: str) -> bool:
     """By each key of the house: one that was replaced still opens the signs that were printed under it."""
     series = house_terms.number("placard_series")
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    return any(hmac.compare_digest(mark.encode(), _made(key, series, owner).encode()) for key in keys)
+    return any(hmac.compare_digest(mark.encode(), _digest(key, series, owner).encode()) for key in keys)
 
 
 def _mark(owner: str) -> str:
-    return _made(settings.SECRET_KEY, house_terms.number("placard_series"), owner)
+    return _digest(settings.SECRET_KEY, house_terms.number("placard_series"), owner)
 
 
-def _made(key: str, series: int, owner: str) -> str:
+def _digest(key: str, series: int, owner: str) -> str:
     digest = hmac.new(key.encode(), f"placard {series} {owner}".encode(), sha256).digest()
     return b32encode(digest).decode().lower()[:_LETTERS]

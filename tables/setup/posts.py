@@ -59,10 +59,10 @@ def duties(usernames: Collection[str], moment: datetime | None = None) -> dict[s
     covers: dict[str, list[Cover]] = {}
     for cover in covers_near(moment).filter(username__in=usernames):
         covers.setdefault(cover.username, []).append(Cover(cover.at, cover.seq, cover.pit, cover.until))
-    return {name: duty(_held(rows.get(name)), covers.get(name, ()), moment, required=required) for name in usernames}
+    return {name: duty(_post_of(rows.get(name)), covers.get(name, ()), moment, required=required) for name in usernames}
 
 
-def _held(row: Post | None) -> Held | None:
+def _post_of(row: Post | None) -> Held | None:
     return Held(row.effective, row.seq, frozenset(row.pits), row.whole_floor) if row else None
 
 

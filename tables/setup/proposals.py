@@ -256,7 +256,7 @@ def decline(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
         _refuse_ended(proposal, head.moment)
         if sentence := _approval_fault(proposal, by):
             raise Refused("not_permitted", sentence, 403)
-        return _end(head, proposal, ProposalDeclined(number=proposal.number, **_person(by), text=_why(reason)), by)
+        return _end(head, proposal, ProposalDeclined(number=proposal.number, **_person(by), text=_reason(reason)), by)
 
 
 def withdraw(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
@@ -266,7 +266,7 @@ def withdraw(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
         _refuse_ended(proposal, head.moment)
         if proposal.proposed_by != by.username:
             raise Refused("not_permitted", f"Only {proposal.by} withdraws it: decline it.", 403)
-        return _end(head, proposal, ProposalWithdrawn(number=proposal.number, **_person(by), text=_why(reason)), by)
+        return _end(head, proposal, ProposalWithdrawn(number=proposal.number, **_person(by), text=_reason(reason)), by)
 
 
 def comment(proposal: Proposal, text: str, *, by: Staff) -> None:
@@ -339,7 +339,7 @@ def _person(by: Staff) -> dict[str, Any]:
     return {"username": by.username, "name": by.name, "role": str(by.role)}
 
 
-def _why(reason: str) -> str:
+def _reason(reason: str) -> str:
     if not (text := words(reason)):
         raise Refused("no_reason", "Say why in a few words.", 422)
     return text
@@ -445,7 +445,7 @@ def call_off(proposal: Proposal, reason: str, *, by: Staff) -> None:
         _refuse_settled(proposal)
         if proposal.end.outcome != "decided":
             raise Refused("second_person", "Two people approved it: propose to call it off.", 409)
-        _enter(head, ProposalCalledOff(number=proposal.number, text=_why(reason)), by.signature)
+        _enter(head, ProposalCalledOff(number=proposal.number, text=_reason(reason)), by.signature)
 
 
 def _refuse_settled(proposal: Proposal) -> None:
@@ -473,7 +473,7 @@ def stale(proposal: Proposal) -> str:
     changed = [name for name, value in proposal.before.items() if present.get(name) != value]
     if not changed:
         return ""
-    parts = [f"{_label(name)} is {said(name, present.get(name))} now" for name in changed]
+    parts = [f"{_label(name)} is {spelled(name, present.get(name))} now" for name in changed]
     return f"Meanwhile it was changed by somebody else: {', '.join(parts)}. Decline this, and propose it anew."
 
 
@@ -525,14 +525,14 @@ def about_of(proposal: Proposal) -> str:
     """Which table, chip, person or profile."""
     if proposal.matter == "call_off":
         return f"proposal {proposal.about}"
-    return said("value_cents", int(proposal.about)) if proposal.matter == "chips" else proposal.about
+    return spelled("value_cents", int(proposal.about)) if proposal.matter == "chips" else proposal.about
 
 
 def changes(proposal: Proposal) -> list[tuple[str, str, str]]:
     """What is changed, before and after, in words; of a game's options, those that are others."""
     before, after = _flat(proposal.before), _flat(proposal.after)
     changed = {name: value for name, value in after.items() if before.get(name) != value}
-    return [(_label(name), said(name, before.get(name)), said(name, value)) for name, value in changed.items()]
+    return [(_label(name), spelled(name, before.get(name)), spelled(name, value)) for name, value in changed.items()]
 
 
 _NAMES: Final = {
@@ -556,7 +556,7 @@ def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def said(name: str, value: Any) -> str:
+def spelled(name: str, value: Any) -> str:
     """A value of any setting in words."""
     if value is None or value in ("", [], {}):
         return "none"
@@ -569,7 +569,7 @@ def said(name: str, value: Any) -> str:
     if name.startswith(WAGER) and isinstance(value, list):
         return " to ".join(map(money, value))
     if isinstance(value, dict):
-        return "; ".join(f"{key.replace('_', ' ')} {said(key, part)}" for key, part in value.items())
+        return "; ".join(f"{key.replace('_', ' ')} {spelled(key, part)}" for key, part in value.items())
     if name == "denominations" or (name.endswith("_cents") and isinstance(value, int)):
         return ", ".join(map(money, value)) if isinstance(value, list) else money(value)
     return said_of(name, value).replace("_", " ")

@@ -159,7 +159,7 @@ def draft(name: str, access: Access) -> Draft | None:
     return Draft(matter, name, before, after)
 
 
-def _stands(proposal: Proposal) -> dict[str, Any]:
+def _present_values(proposal: Proposal) -> dict[str, Any]:
     row = ServiceAccount.objects.filter(name=proposal.about).first()
     facts = access_of(row).facts() if row else {}
     return {name: facts.get(name) for name in proposal.before}
@@ -169,7 +169,7 @@ def _apply(proposal: Proposal, by: Staff) -> None:
     set_account(proposal.about, Access.of(proposal.after), by=by, proposal=proposal.number)
 
 
-handles(two_people.SERVICE_ACCOUNT, matter=Matter(_stands, _apply, "tables.change_serviceaccount"))
+handles(two_people.SERVICE_ACCOUNT, matter=Matter(_present_values, _apply, "tables.change_serviceaccount"))
 
 
 # --- Judging ---------------------------------------------------------------------------------------------------

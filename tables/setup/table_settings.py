@@ -241,7 +241,7 @@ def _refuse_alone(changed: Difference, proposal: int | None) -> None:
     refuse_alone(two_people.of_table(*changed, terms), terms, proposal)
 
 
-def _stands(proposal: Proposal) -> dict[str, Any]:
+def _present_values(proposal: Proposal) -> dict[str, Any]:
     table = Table.objects.filter(name=proposal.about).first()
     settings = builtins(asdict(settings_of(table))) if table else {}
     return {name: settings.get(name) for name in proposal.before}
@@ -294,7 +294,7 @@ handles(
     "take",
     "pays",
     matter=Matter(
-        _stands,
+        _present_values,
         _apply,
         "tables.change_table",
         may_propose=("tables.propose_limits",),

@@ -346,7 +346,7 @@ def _refuse_amount(slip: Slip, stage: Stage, desk: Desk) -> None:
         # Held up to the commit: another book may take from the same place. Who only asks takes nothing yet.
         cage.hold_shared()
     own = Account.objects.filter(place=place)
-    balance_cents = _there(own.get() if place in HOUSE_PLACES else own.get(book_id=desk.book_id))
+    balance_cents = _balance_cents(own.get() if place in HOUSE_PLACES else own.get(book_id=desk.book_id))
     if cents > balance_cents:
         raise Refused("bad_amount", _lacks(desk, place, balance_cents, cents), 422)
 
@@ -356,7 +356,7 @@ def _no_amount(slip: Slip) -> Refused:
     return Refused("bad_amount", f"Say how many {kinds} of each kind the {slip.series.label.lower()} is for.", 422)
 
 
-def _there(account: Account) -> int:
+def _balance_cents(account: Account) -> int:
     """What lies in a place. Players carry chips from table to table: only what they hold of all of them counts."""
     return in_play.most_with_players_cents() if account.place == PLAYERS else cage.balance(account)
 
@@ -385,7 +385,7 @@ def _refuse_gone(desk: Desk, moves: Sequence[Move]) -> None:
         outflows[move.target_account_id] = outflows.get(move.target_account_id, 0) - move.amount_cents
     sources = Account.objects.filter(pk__in=[pk for pk, cents in outflows.items() if cents > 0])
     for account in sources.exclude(place__in=MAY_BE_NEGATIVE - {PLAYERS}):
-        balance_cents, cents = _there(account), outflows[account.pk]
+        balance_cents, cents = _balance_cents(account), outflows[account.pk]
         if cents > balance_cents:
             raise Refused("bad_amount", _lacks(desk, account.place, balance_cents, cents, " by now"), 409)
 

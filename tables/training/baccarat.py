@@ -9,7 +9,7 @@ from tables.games.baccarat import Baccarat, Rules, total
 from tables.games.felt import BANKER_HAND, PLAYER_HAND, Action, AskCard, Card
 from tables.games.house_script import State, hand_named
 from tables.training.questions import numbered
-from tables.training.spread import Ending, SpreadPractice, Step, has
+from tables.training.spread import Ending, SpreadPractice, Step, ending
 
 _PLAYER: Final = numbered(
     {
@@ -54,17 +54,17 @@ class BaccaratPractice(SpreadPractice):
             "only the player draws": lambda state: _cards(state) == (3, 2),
             "only the banker draws": lambda state: _cards(state) == (2, 3),
             "both draw": lambda state: _cards(state) == (3, 3),
-            "player wins": has("player", "win"),
-            "banker wins": has("banker", "win"),
+            "player wins": ending("player", "win"),
+            "banker wins": ending("banker", "win"),
             "sides go back": lambda state: _winner(state) == "tie",
         }
         if rules.commission == "six_pays_half":
-            drawn["banker wins with a 6"] = lambda state: _called(state) == "six" and has("banker", "win")(state)
+            drawn["banker wins with a 6"] = lambda state: _called(state) == "six" and ending("banker", "win")(state)
         if rules.commission == "ez":
             drawn["banker pushes with a three-card 7"] = lambda state: (
-                _called(state) == "seven" and has("banker", "push")(state)
+                _called(state) == "seven" and ending("banker", "push")(state)
             )
-        return {**drawn, **{f"{name.replace('_', ' ')} wins": has(name, "win") for name in rules.spread}}
+        return {**drawn, **{f"{name.replace('_', ' ')} wins": ending(name, "win") for name in rules.spread}}
 
     def calls(self, before: State, action: Action, after: State) -> Iterable[Step]:
         """Who draws, once both hands have two cards, and after the player's third; and who has won."""

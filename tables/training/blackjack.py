@@ -11,7 +11,7 @@ from tables.games.felt import DEALER, MAIN, Action, AskCard, AskChoice, Card, Ch
 from tables.games.house_script import HandSeen, State
 from tables.games.twenty_one import MOST, has_blackjack, is_soft, total
 from tables.training.questions import NOBODY, THE_DEALER, Answer, numbered, seat_answers
-from tables.training.spread import Ending, SpreadPractice, Step, betting, cards_of, has
+from tables.training.spread import Ending, SpreadPractice, Step, betting, cards_of, ending
 
 _HIT: Final = numbered(
     {
@@ -60,10 +60,10 @@ class BlackjackPractice(SpreadPractice):
     def ways(self, rules: Rules) -> Mapping[str, Ending]:
         """What a bet may come to, doubled and split ones, the dealer's hand, insurance and side bets."""
         ways: dict[str, Ending] = {
-            "blackjack": has(MAIN, "blackjack"),
-            "win": has(MAIN, "win"),
-            "push": has(MAIN, "push"),
-            "bust": has(MAIN, "bust"),
+            "blackjack": ending(MAIN, "blackjack"),
+            "win": ending(MAIN, "win"),
+            "push": ending(MAIN, "push"),
+            "bust": ending(MAIN, "bust"),
             "double": lambda state: any(part == "double" for part in _parts(state)),
             "the dealer busts": lambda state: total(_dealers(state)) > MOST,
             "the dealer's blackjack": lambda state: has_blackjack(_dealers(state)),
@@ -72,10 +72,10 @@ class BlackjackPractice(SpreadPractice):
         if rules.splits:
             ways["split"] = lambda state: any(len(spot.hands) > 1 for spot in state.spots)
         if rules.surrender == "late":
-            ways["surrender"] = has(MAIN, "surrender")
+            ways["surrender"] = ending(MAIN, "surrender")
         if rules.insurance:
-            ways |= {"insurance wins": has("insurance", "win"), "insurance loses": has("insurance", "lose")}
-        return {**ways, **{f"{name.replace('_', ' ')} wins": has(name, "win") for name in rules.spread}}
+            ways |= {"insurance wins": ending("insurance", "win"), "insurance loses": ending("insurance", "lose")}
+        return {**ways, **{f"{name.replace('_', ' ')} wins": ending(name, "win") for name in rules.spread}}
 
     def likes(self, state: State, ask: AskChoice, choice: Choice) -> float:
         """As players do, more or less: they hit what is low, and split and double gladly."""
@@ -144,9 +144,9 @@ class BlackjackPractice(SpreadPractice):
         look = (_LOOK,) if after.rules.hole == "peek" else ()
         answers = seat_answers(betting(after), _INSURANCE, *look, THE_DEALER, NOBODY)
         asks = "The first cards are dealt. What comes next?" if not earlier else "Who is next?"
-        yield Step("turn", asks, next_turn, self._why(next_turn, after), answers)
+        yield Step("turn", asks, next_turn, self._reason(next_turn, after), answers)
 
-    def _why(self, next_turn: str, state: State) -> str:
+    def _reason(self, next_turn: str, state: State) -> str:
         if next_turn == _INSURANCE.name:
             return _OFFERED
         if next_turn == _LOOK.name:

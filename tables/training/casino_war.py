@@ -10,7 +10,7 @@ from tables.games.casino_war import BURNED, CasinoWar, Rules
 from tables.games.felt import DEALER, MAIN, Action, AskCard, AskChoice, Card, Choice
 from tables.games.house_script import SpotSeen, State
 from tables.training.questions import NOBODY, numbered, seat_answers
-from tables.training.spread import Ending, SpreadPractice, Step, betting, cards_of, has
+from tables.training.spread import Ending, SpreadPractice, Step, betting, cards_of, ending
 
 _FIRST: Final = numbered(
     {
@@ -46,17 +46,17 @@ class CasinoWarPractice(SpreadPractice):
     def ways(self, rules: Rules) -> Mapping[str, Ending]:
         """Wins and losses without a war and in one, the second tie, surrender where there is one, and the tie bet."""
         ways: dict[str, Ending] = {
-            "higher": has(MAIN, "win"),
-            "lower": has(MAIN, "lose"),
+            "higher": ending(MAIN, "win"),
+            "lower": ending(MAIN, "lose"),
             "a war won": lambda state: any(
                 _second(spot) != "lose" and not _is_tie(state, spot) for spot in _at_war(state)
             ),
-            "a war lost": has(_RAISED, "lose"),
+            "a war lost": ending(_RAISED, "lose"),
             "a second tie": lambda state: any(_is_tie(state, spot) for spot in _at_war(state)),
         }
         if rules.surrender:
-            ways["surrender"] = has(MAIN, "surrender")
-        return {**ways, **{f"{name} wins": has(name, "win") for name in rules.spread}}
+            ways["surrender"] = ending(MAIN, "surrender")
+        return {**ways, **{f"{name} wins": ending(name, "win") for name in rules.spread}}
 
     def likes(self, state: State, ask: AskChoice, choice: Choice) -> float:
         """War, mostly."""
@@ -72,7 +72,7 @@ class CasinoWarPractice(SpreadPractice):
             own = spot.hands[0].cards
             against = f"Seat {spot.seat}{', war' if in_war else ''}: {cards_of(after, own[-1:])} against"
             asks = f"{against} {cards_of(after, dealer[-1:])}. What has happened?"
-            right = _second(spot) if in_war else _first(spot)
+            right = _second(spot) if in_war else _first_deal(spot)
             tied = _AGAIN[after.rules.second_tie] if in_war else _TIED
             rule = tied if _is_tie(after, spot) else self.game.words["war"].rule if in_war else _HIGHER
             yield Step("called", asks, right, rule, _WAR if in_war else _FIRST, spot.seat)
@@ -124,7 +124,7 @@ def _is_tie(state: State, spot: SpotSeen) -> bool:
     return RANK_OF[spot.hands[0].cards[-1]] == RANK_OF[state.hands[0].cards[-1]]
 
 
-def _first(spot: SpotSeen) -> str:
+def _first_deal(spot: SpotSeen) -> str:
     """What the first cards have come to, by what became of the bet."""
     return _outcome(spot, MAIN) or "tie"
 

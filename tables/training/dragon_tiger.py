@@ -10,7 +10,7 @@ from tables.games.dragon_tiger import DragonTiger, Rules
 from tables.games.felt import PLACE_NAMES, Action, AskCard, CloseBets
 from tables.games.house_script import State, hand_named
 from tables.training.questions import Answer, numbered
-from tables.training.spread import Ending, SpreadPractice, Step, cards_of, has
+from tables.training.spread import Ending, SpreadPractice, Step, cards_of, ending
 
 _WON: Final = {
     "dragon": "The dragon wins",
@@ -35,15 +35,15 @@ class DragonTigerPractice(SpreadPractice):
 
     def ways(self, rules: Rules) -> Mapping[str, Ending]:
         """Either side's win, a tie with half taken, and each side bet that is spread."""
-        dragon, tiger = has("dragon", "half"), has("tiger", "half")
+        dragon, tiger = ending("dragon", "half"), ending("tiger", "half")
         sides = {
-            "dragon wins": has("dragon", "win"),
-            "tiger wins": has("tiger", "win"),
+            "dragon wins": ending("dragon", "win"),
+            "tiger wins": ending("tiger", "win"),
             "half of a side": lambda state: dragon(state) or tiger(state),
         }
         # One deck has no card twice.
         paid = [name for name in rules.spread if name != "suited_tie" or rules.decks > 1]
-        return {**sides, **{f"{name.replace('_', ' ')} wins": has(name, "win") for name in paid}}
+        return {**sides, **{f"{name.replace('_', ' ')} wins": ending(name, "win") for name in paid}}
 
     def calls(self, before: State, action: Action, after: State) -> Iterable[Step]:
         """Which side has won."""

@@ -198,10 +198,10 @@ class _Walk:
             if isinstance(action, Choose):
                 self.decisions.append(self._decision(before, action))
             for step in practised.calls(before, action, state):
-                yield self._asked(step, state)
+                yield self._question(step, state)
             yield from self._payments(state)
             for step in practised.turns(before, action, state):
-                yield self._asked(step, state)
+                yield self._question(step, state)
 
     def _decision(self, before: State, action: Choose) -> str:
         label = words_of(self.practised.game.words, action.choice).label
@@ -214,7 +214,7 @@ class _Walk:
         spoken, self.decisions = " ".join(self.decisions), []
         return spoken
 
-    def _asked(self, step: Step, state: State) -> Question:
+    def _question(self, step: Step, state: State) -> Question:
         return Question(
             round=self.number,
             kind=step.kind,
@@ -267,7 +267,7 @@ class _Walk:
 # --- What games ask about ----------------------------------------------------------------------------------------
 
 
-def has(bet: str, *outcomes: str) -> Ending:
+def ending(bet: str, *outcomes: str) -> Ending:
     """Whether a wager of some seat ended so."""
 
     def is_so(state: State) -> bool:
@@ -281,7 +281,7 @@ def betting(state: State) -> list[int]:
     return [spot.seat for spot in state.spots]
 
 
-def written(pack: Pack, card: int) -> str:
+def face(pack: Pack, card: int) -> str:
     """A card as a dealer reads it."""
     name = str(pack.spell(card))
     return name.replace("T", "10") if len(name) == 1 else f"{name[0].replace('T', '10')}{_SUITS[name[1]]}"
@@ -290,7 +290,7 @@ def written(pack: Pack, card: int) -> str:
 def cards_of(state: State, cards: Iterable[int]) -> str:
     """Cards as a dealer reads them, one after the other."""
     pack = pack_of(state.gone)
-    return ", ".join(written(pack, card) for card in cards)
+    return ", ".join(face(pack, card) for card in cards)
 
 
 _SUITS: Final = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}

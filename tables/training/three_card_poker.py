@@ -11,7 +11,7 @@ from tables.games.house_script import HandSeen, SpotSeen, State
 from tables.games.three_card_poker import Rules, ThreeCardPoker, qualifies
 from tables.games.three_cards import NAMES, PAIR, STRAIGHT, value_of
 from tables.training.questions import NOBODY, THE_DEALER, numbered, seat_answers
-from tables.training.spread import Ending, SpreadPractice, Step, betting, cards_of, has
+from tables.training.spread import Ending, SpreadPractice, Step, betting, cards_of, ending
 
 _HANDS: Final = numbered({name.replace(" ", "_"): name.capitalize() for name in NAMES})
 _QUALIFIES: Final = numbered(
@@ -40,11 +40,11 @@ class ThreeCardPokerPractice(SpreadPractice):
     def ways(self, rules: Rules) -> Mapping[str, Ending]:
         """A fold, the dealer's hand, what play comes to, and each hand that pays something."""
         ways: dict[str, Ending] = {
-            "fold": has("ante", "fold"),
-            "the dealer does not qualify": lambda state: has("play", "push")(state) and not _dealer_qualifies(state),
-            "ante and play win": has("play", "win"),
-            "ante and play lose": has("play", "lose"),
-            _EQUAL: lambda state: has("play", "push")(state) and _dealer_qualifies(state),
+            "fold": ending("ante", "fold"),
+            "the dealer does not qualify": lambda state: ending("play", "push")(state) and not _dealer_qualifies(state),
+            "ante and play win": ending("play", "win"),
+            "ante and play lose": ending("play", "lose"),
+            _EQUAL: lambda state: ending("play", "push")(state) and _dealer_qualifies(state),
         }
         least = PAIR if rules.spread else STRAIGHT
         return {**ways, **{f"a {name}": _paid_for(name) for name in NAMES[least:]}}

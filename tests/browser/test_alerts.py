@@ -12,7 +12,7 @@ from django.utils import timezone
 from ledger import alerts
 from ledger.models import Acknowledgement, Bookmark, Escalation
 from tables.alerting import channels, following, minute, rule_book
-from tables.alerting.channels import Asked
+from tables.alerting.channels import ChannelDraft
 from tables.alerting.raising import escalate_due
 from tables.alerting.rows import Delivery, DeliveryAttempt, Outcome, Resending
 from tables.roles import Role
@@ -140,7 +140,7 @@ def test_a_dead_letter_is_looked_at_and_sent_again(looking: Looking, broker: Any
     """Harm: the night desk never heard of it, and nobody can do anything about that but ring."""
     _, boss = dealt()
     olga = floor.staff(Role.OPERATOR, "olga", "301")
-    desk = channels.set_channel(Asked("Desk", "webhook", "https://alerts.example.com/casino", "s" * 32), by=olga)
+    desk = channels.set_channel(ChannelDraft("Desk", "webhook", "https://alerts.example.com/casino", "s" * 32), by=olga)
     for number in (1, 2):
         letter = Delivery.objects.create(
             channel=desk, name=desk.name, key=uuid4(), at=desk.at,

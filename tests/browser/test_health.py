@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tables.alerting import channels
-from tables.alerting.channels import Asked
+from tables.alerting.channels import ChannelDraft
 from tables.alerting.rows import Tells
 from tables.feed import order
 from tables.roles import Role
@@ -32,7 +32,7 @@ def test_what_is_wrong_stands_first_in_words(looking: Looking, viewport: dict[st
 def test_how_far_a_channel_has_told_the_feed_stands_on_its_page(looking: Looking) -> None:
     """Harm: a receiver has taken nothing for a day, and nobody sees it."""
     olga = floor.staff(Role.OPERATOR, "olga")
-    asked = Asked("Players", "webhook", "https://players.example/hook", "f" * 32, tells=Tells.EVENTS)
+    asked = ChannelDraft("Players", "webhook", "https://players.example/hook", "f" * 32, tells=Tells.EVENTS)
     channels.set_channel(asked, by=olga)
     floor.dealt()
     order.extend()

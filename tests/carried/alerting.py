@@ -9,7 +9,7 @@ from uuid import UUID
 
 from ledger import alerts
 from tables.alerting import bookmarks, channels, delivery, following, rule_book
-from tables.alerting.channels import Asked
+from tables.alerting.channels import ChannelDraft
 from tables.alerting.rows import Delivery, DeliveryAttempt, Outcome
 from tables.alerting.rules import DEFAULTS
 from tables.models import Staff, Table
@@ -19,7 +19,7 @@ def happens(house: Any, table: Table) -> None:
     """All of it at one table; nothing leaves the house."""
     watcher = house.vera
     rule_book.set_rule(replace(DEFAULTS["large_bet"], threshold=1_000, tables=(table.name,)), by=house.boss)
-    channels.set_channel(Asked("Night desk", "mail", "night.desk@example.com", is_on=False), by=house.olga)
+    channels.set_channel(ChannelDraft("Night desk", "mail", "night.desk@example.com", is_on=False), by=house.olga)
     following.follow()
     dead_letter(house.olga, house.boss)
     raised = alerts.raise_alert(table.book, "test", "Somebody leans over the layout")
@@ -30,17 +30,19 @@ def happens(house: Any, table: Table) -> None:
 
 def dead_letter(olga: Staff, boss: Staff) -> None:
     """A test failed for good; the channel's secret is made another, and the test is sent again. No worker is asked."""
-    channel = channels.set_channel(Asked("Desk", "webhook", "https://alerts.example.com/casino", "s" * 32), by=olga)
+    channel = channels.set_channel(
+        ChannelDraft("Desk", "webhook", "https://alerts.example.com/casino", "s" * 32), by=olga
+    )
     letter = Delivery.objects.create(
         channel=channel, name=channel.name, key=UUID(int=7), body={"event": "test", "message": "A test"}, at=channel.at
     )
     DeliveryAttempt.objects.create(
         delivery=letter, number=1, outcome=Outcome.DEAD, says="the receiver answered 410", at=channel.at
     )
-    channels.set_channel(Asked("Desk", "webhook", "https://alerts.example.com/casino", "t" * 32), by=olga)
+    channels.set_channel(ChannelDraft("Desk", "webhook", "https://alerts.example.com/casino", "t" * 32), by=olga)
     with patch.object(delivery, "_ask"):
         delivery.send_again([letter], by=boss)
     DeliveryAttempt.objects.create(
         delivery=letter, number=2, outcome=Outcome.SENT, says="The receiver answered 200", at=channel.at
     )
-    channels.set_channel(Asked("Desk", "webhook", "https://alerts.example.com/casino", is_on=False), by=olga)
+    channels.set_channel(ChannelDraft("Desk", "webhook", "https://alerts.example.com/casino", is_on=False), by=olga)

@@ -9,7 +9,7 @@ from unittest.mock import patch
 from django.utils import timezone
 
 from tables.alerting import channels, subscriptions
-from tables.alerting.channels import Asked
+from tables.alerting.channels import ChannelDraft
 from tables.models import Staff, Table
 from tables.setup import proposals, service_accounts
 from tables.setup.service_accounts import Access
@@ -40,15 +40,15 @@ def by_two(operator: Staff, second: Staff) -> None:
 def feed(operator: Staff, table: Table) -> None:
     """A channel tells what happens at one table; a worker is asked, and nothing leaves the house."""
     address = "https://players.example.com/casino"
-    tracking = Asked("Tracking", "webhook", address, "u" * 32, tells="events", types=("slip.signed",))
+    tracking = ChannelDraft("Tracking", "webhook", address, "u" * 32, tells="events", types=("slip.signed",))
     channels.set_channel(tracking, by=operator)
     with patch.object(subscriptions, "_ask") as ask:
         channels.set_channel(
-            Asked("Tracking", "webhook", address, "v" * 32, tells="events", tables=(table.name,)), by=operator
+            ChannelDraft("Tracking", "webhook", address, "v" * 32, tells="events", tables=(table.name,)), by=operator
         )
         assert subscriptions.ask_due() == 1
         ask.assert_called_once_with("Tracking")
-    channels.set_channel(Asked("Tracking", "webhook", address, tells="events", is_on=False), by=operator)
+    channels.set_channel(ChannelDraft("Tracking", "webhook", address, tells="events", is_on=False), by=operator)
 
 
 def _access(**changes: Any) -> Access:

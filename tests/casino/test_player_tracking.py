@@ -22,7 +22,7 @@ from django.utils import timezone
 from casino.embedded import BASE_DIR
 from tables import dealing
 from tables.alerting import channels, delivery, subscriptions
-from tables.alerting.channels import Asked
+from tables.alerting.channels import ChannelDraft
 from tables.alerting.rows import Tells
 from tables.inputs import VoidRound
 from tables.models import Staff
@@ -155,7 +155,7 @@ def test_by_webhook_told_twice_and_while_it_was_away_it_has_what_the_house_has(
     monkeypatch.setattr(subscriptions, "wait_after", lambda attempts: timedelta(0))
     served, port = receiver
     url = f"http://127.0.0.1:{port}/hook"
-    channels.set_channel(Asked("players", "webhook", url, SECRET, tells=Tells.EVENTS), by=olga)
+    channels.set_channel(ChannelDraft("players", "webhook", url, SECRET, tells=Tells.EVENTS), by=olga)
     house, move_on = House(), subscriptions.move_on
     for number in range(9):
         house.deal()

@@ -95,7 +95,7 @@ def test_a_count_wins_at_blackjack_what_was_measured(decks: int, seats: int, cut
 def test_hi_lo_is_the_count_that_players_know() -> None:
     """Harm: surveillance that looks for another count than the one that is kept."""
     count = penetration.results("blackjack").count
-    words = penetration.told(penetration.results("blackjack"))
+    words = penetration.tags_in_words(penetration.results("blackjack"))
     assert words == "A: -1, 2: +1, 3: +1, 4: +1, 5: +1, 6: +1, T-K: -1"
     assert all(0 <= count.threshold(decks) <= 4 for decks in (2, 6, 8))
 

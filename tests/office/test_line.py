@@ -13,7 +13,7 @@ from office import houses, receiving
 from office.houses import Registration
 from office.models import Arrival, Day, House
 from tables.alerting import channels, delivery, signing
-from tables.alerting.channels import Asked
+from tables.alerting.channels import ChannelDraft
 from tables.alerting.delivery import Answer, NotSent
 from tables.alerting.rows import AlertChannel, FeedPosition, Tells
 from tables.audit import handing_over
@@ -35,7 +35,7 @@ def evidence(
         evidence = two_days(tmp_path_factory.mktemp("evidence"))
         row = AlertChannel(
             seq=10**9, name=NAME, version=1, means="webhook", address="https://office.example/office/arrivals/north/",
-            secret=channels._sealed(Asked(NAME, "webhook", "", SECRET), None), least_level=1, by="x", tells=Tells.DAYS,
+            secret=channels._sealed(ChannelDraft(NAME, "webhook", "", SECRET), None), least_level=1, by="x", tells=Tells.DAYS,
             at="2026-01-01T00:00:00Z",
         )  # fmt: skip
         row.save()

@@ -620,7 +620,7 @@ def house(db: None) -> Iterator[House]:
         ).pk,
         "paytable": pay_tables.make("casino_war", "Tie", {"tie": {"tie": "11:1"}}, by=staff[Role.OPERATOR]).pk,
         "alertchannel": channels.set_channel(
-            channels.Asked("Night desk", "mail", "night.desk@example.com"), by=staff[Role.OPERATOR]
+            channels.ChannelDraft("Night desk", "mail", "night.desk@example.com"), by=staff[Role.OPERATOR]
         ).pk,
         "serviceaccount": program.pk,
         "terminal": terminals.add("Tablet", None, by=staff[Role.OPERATOR]).pk,

@@ -21,7 +21,7 @@ from ledger import alerts, cage
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from tables import pepper, tasks
 from tables.alerting import channels, delivery, following, listening, rule_book, signing
-from tables.alerting.channels import Asked
+from tables.alerting.channels import ChannelDraft
 from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, OutboxMark, Resending
 from tables.audit import proofs
 from tables.audit.rows import comparing
@@ -147,7 +147,7 @@ def olga(settings: Any) -> Staff:
 
 
 def webhook(receiver: Receiver, by: Staff, **changes: Any) -> AlertChannel:
-    return channels.set_channel(Asked("Desk", "webhook", receiver.url, SECRET, **changes), by=by)
+    return channels.set_channel(ChannelDraft("Desk", "webhook", receiver.url, SECRET, **changes), by=by)
 
 
 def alert(message: str = "entry 5 is missing", **evidence: Any) -> Alert:
@@ -220,7 +220,7 @@ def test_a_redirect_is_not_followed(olga: Staff, receiver: Receiver, calls: list
 def test_an_address_that_is_not_encrypted_or_not_whole_is_refused(olga: Staff, address: str) -> None:
     """Harm: alerts, and the signature that proves them ours, are read on the way."""
     with pytest.raises(Refused) as refused:
-        channels.set_channel(Asked("Desk", "webhook", address, SECRET), by=olga)
+        channels.set_channel(ChannelDraft("Desk", "webhook", address, SECRET), by=olga)
     assert list(refused.value.facts["fields"]) == ["address"]
 
 
@@ -241,7 +241,7 @@ def test_a_secret_goes_in_sealed_and_never_comes_out(olga: Staff, receiver: Rece
     assert SECRET not in str(AlertChannel.objects.values().get())
     assert pepper.is_sealed(channel.secret)
     assert channels.secret_of(channel) == SECRET
-    second = channels.set_channel(Asked("Desk", "webhook", receiver.url, least_level=2), by=olga)
+    second = channels.set_channel(ChannelDraft("Desk", "webhook", receiver.url, least_level=2), by=olga)
     assert (second.version, channels.secret_of(second)) == (2, SECRET)
     client = floor.client(olga)
     for path in (
@@ -251,7 +251,7 @@ def test_a_secret_goes_in_sealed_and_never_comes_out(olga: Staff, receiver: Rece
     ):
         assert SECRET not in client.get(path).content.decode()
     with pytest.raises(Refused, match="24 to 120 characters"):
-        channels.set_channel(Asked("Other", "webhook", receiver.url, "short"), by=olga)
+        channels.set_channel(ChannelDraft("Other", "webhook", receiver.url, "short"), by=olga)
 
 
 def test_a_channel_gets_what_it_wants_and_nothing_from_before(
@@ -267,15 +267,15 @@ def test_a_channel_gets_what_it_wants_and_nothing_from_before(
         delivery.put_out(rule_book.in_force())
     [row] = Delivery.objects.all()
     assert (row.alert, row.step, row.body["event"]) == (lesser, 1, "alert.escalated")
-    channels.set_channel(Asked("Desk", "webhook", receiver.url, about=("large_bet",)), by=olga)
+    channels.set_channel(ChannelDraft("Desk", "webhook", receiver.url, about=("large_bet",)), by=olga)
     alert("entry 7 is missing", level=3)
     assert Delivery.objects.count() == 1
 
 
 def test_an_alert_comes_by_mail(olga: Staff, mail_server: MailServer, calls: list[tuple[int, timedelta]]) -> None:
     """Harm: a message that no mail server takes, or without a word of what happened."""
-    channels.set_channel(Asked("Night desk", "mail", "night.desk@example.com"), by=olga)
-    channels.set_channel(Asked("Gone", "mail", "nobody@example.com"), by=olga)
+    channels.set_channel(ChannelDraft("Night desk", "mail", "night.desk@example.com"), by=olga)
+    channels.set_channel(ChannelDraft("Gone", "mail", "nobody@example.com"), by=olga)
     raised = alert()
     outcomes = {row.name: delivery.deliver(row.pk) for row in Delivery.objects.all()}
     assert outcomes == {"Night desk": "sent", "Gone": "dead"}
@@ -288,7 +288,7 @@ def test_an_alert_comes_by_mail(olga: Staff, mail_server: MailServer, calls: lis
 
 def test_an_operator_sends_a_test(olga: Staff, mail_server: MailServer, calls: list[tuple[int, timedelta]]) -> None:
     """Harm: whether a channel works shows on the night when it has to."""
-    row = channels.set_channel(Asked("Night desk", "mail", "night.desk@example.com"), by=olga)
+    row = channels.set_channel(ChannelDraft("Night desk", "mail", "night.desk@example.com"), by=olga)
     assert floor.client(olga).post(f"/pit/alerts/delivery/{row.pk}/test").status_code == 302
     delivery.deliver(Delivery.objects.get().pk)
     assert "A test of Night desk" in mail_server.got[0]
@@ -367,7 +367,7 @@ def test_all_of_a_channel_are_sent_again_and_none_of_another(
         alert(f"entry {number} is missing")
     for row in Delivery.objects.all():
         delivery.deliver(row.pk)
-    channels.set_channel(Asked("Gone", "mail", "nobody@example.com"), by=olga)
+    channels.set_channel(ChannelDraft("Gone", "mail", "nobody@example.com"), by=olga)
     delivery.send_test(channels.newest("Gone"), by=olga)
     letter = Delivery.objects.get(name="Gone")
     assert delivery.deliver(letter.pk) == "dead", "there is no mail server"
@@ -390,16 +390,16 @@ def test_what_would_only_fail_again_is_refused_with_what_is_to_be_done(
     delivery.deliver(letter.pk)
     with pytest.raises(Refused, match="A pit boss or an operator sends"):
         delivery.send_again([letter], by=floor.staff(Role.SURVEILLANCE, "vera", "801"))
-    channels.set_channel(Asked("Desk", "webhook", receiver.url, is_on=False), by=olga)
+    channels.set_channel(ChannelDraft("Desk", "webhook", receiver.url, is_on=False), by=olga)
     with pytest.raises(Refused, match=r"Desk is switched off\. An operator switches it on first"):
         delivery.send_again([letter], by=olga)
-    channels.set_channel(Asked("Desk", "webhook", receiver.url), by=olga)
+    channels.set_channel(ChannelDraft("Desk", "webhook", receiver.url), by=olga)
     settings.PEPPER_FILE = str(tmp_path / "pepper")
     pepper.add_key()
     with pytest.raises(Refused, match="sets the secret of Desk anew first"):
         delivery.send_again([letter], by=olga)
     settings.EMAIL_HOST = ""
-    channels.set_channel(Asked("Gone", "mail", "nobody@example.com"), by=olga)
+    channels.set_channel(ChannelDraft("Gone", "mail", "nobody@example.com"), by=olga)
     delivery.send_test(channels.newest("Gone"), by=olga)
     dead_letter = Delivery.objects.get(name="Gone")
     delivery.deliver(dead_letter.pk)
@@ -418,7 +418,7 @@ def test_while_a_secret_is_changed_a_receiver_with_either_takes_every_message(
 ) -> None:
     """Harm: between the house's change and the receiver's every alert is refused as forged."""
     webhook(receiver, olga)
-    row = channels.set_channel(Asked("Desk", "webhook", receiver.url, ANOTHER), by=olga)
+    row = channels.set_channel(ChannelDraft("Desk", "webhook", receiver.url, ANOTHER), by=olga)
 
     def taken_by() -> set[str]:
         alert(f"entry {len(receiver.got)} is missing")
@@ -428,7 +428,7 @@ def test_while_a_secret_is_changed_a_receiver_with_either_takes_every_message(
 
     assert taken_by() == {SECRET, ANOTHER}
     assert not signing.is_ours("another" * 5, *receiver.got[-1][:2], time.time())
-    channels.set_channel(Asked("Desk", "webhook", receiver.url, least_level=0), by=olga)
+    channels.set_channel(ChannelDraft("Desk", "webhook", receiver.url, least_level=0), by=olga)
     assert taken_by() == {SECRET, ANOTHER}, "another level has nothing to do with it"
     assert row.former_until is not None
     clock.pass_until(row.former_until)
@@ -441,16 +441,16 @@ def test_a_secret_that_leaked_signs_nothing_from_now_on(
 ) -> None:
     """Harm: whoever has the leaked secret is believed for another day."""
     webhook(receiver, olga)
-    row = channels.set_channel(Asked("Desk", "webhook", receiver.url, ANOTHER, both_hours=0), by=olga)
+    row = channels.set_channel(ChannelDraft("Desk", "webhook", receiver.url, ANOTHER, both_hours=0), by=olga)
     assert (row.former_secret, row.former_until) == ("", None)
     moment = timezone.now()
     assert channels.secrets_of(row, moment) == [ANOTHER]
-    row = channels.set_channel(Asked("Desk", "webhook", receiver.url, SECRET, both_hours=48), by=olga)
+    row = channels.set_channel(ChannelDraft("Desk", "webhook", receiver.url, SECRET, both_hours=48), by=olga)
     assert channels.secrets_of(row, moment) == [SECRET, ANOTHER]
-    row = channels.set_channel(Asked("Desk", "webhook", receiver.url, both_hours=0), by=olga)
+    row = channels.set_channel(ChannelDraft("Desk", "webhook", receiver.url, both_hours=0), by=olga)
     assert channels.secrets_of(row, moment) == [SECRET]
     with pytest.raises(Refused, match="to 720"):
-        channels.set_channel(Asked("Desk", "webhook", receiver.url, both_hours=721), by=olga)
+        channels.set_channel(ChannelDraft("Desk", "webhook", receiver.url, both_hours=721), by=olga)
 
 
 def test_an_operator_says_how_long_both_secrets_sign(olga: Staff, receiver: Receiver) -> None:
@@ -487,7 +487,7 @@ def test_another_pepper_keeps_the_secrets_of_channels(
     olga.set_password(floor.PASSWORD)
     olga.save()
     webhook(receiver, olga)
-    channels.set_channel(Asked("Desk", "webhook", receiver.url, ANOTHER), by=olga)
+    channels.set_channel(ChannelDraft("Desk", "webhook", receiver.url, ANOTHER), by=olga)
     Path(settings.PEPPER_FILE).rename(tmp_path / "away")
     with pytest.raises(CommandError, match="PEPPER_FILE is not there"):
         call_command("pepper", "--rotate", stdout=io.StringIO())

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from ledger.models import HOUSE, Alert, Book
 from tables.alerting import channels, delivery, signing, subscriptions
-from tables.alerting.channels import Asked
+from tables.alerting.channels import ChannelDraft
 from tables.alerting.rows import Delivery, FeedPosition, Tells
 from tables.audit import proofs
 from tables.audit.rows import comparing
@@ -61,9 +61,9 @@ def hand() -> Hand:
     return dealt(options={"decks": 6})[0]
 
 
-def subscribe(receiver: Receiver, olga: Staff, **facts: Any) -> Asked:
+def subscribe(receiver: Receiver, olga: Staff, **facts: Any) -> ChannelDraft:
     order.extend()
-    channel = replace(Asked("tracking", "webhook", receiver.url, SECRET, tells=Tells.EVENTS), **facts)
+    channel = replace(ChannelDraft("tracking", "webhook", receiver.url, SECRET, tells=Tells.EVENTS), **facts)
     channels.set_channel(channel, by=olga)
     return channel
 

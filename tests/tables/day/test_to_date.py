@@ -102,7 +102,7 @@ def test_to_date_is_the_long_span_whatever_arrives_later(clock: Clock) -> None:
         span = house.first, house.first + number * DAY
         short, long = two_ways(*span)
         assert short == long
-    wins = [pit.win_cents for _, pit in to_date.each(house.first, last_day)]
+    wins = [pit.win_cents for _, pit in to_date.daily(house.first, last_day)]
     assert sum(wins) == to_date.whole(house.first, last_day).pit.win_cents
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 

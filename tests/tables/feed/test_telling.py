@@ -135,7 +135,7 @@ def again(place: int) -> list[Envelope]:
     """The same once more, in pages of a few."""
     events: list[Envelope] = []
     while True:
-        page = reading.told(place, limit=7, filters=Wanted(), looked_at=Random(place).randint(8, 40))
+        page = reading.page(place, limit=7, filters=Wanted(), looked_at=Random(place).randint(8, 40))
         events += page.events
         place = reading.place_of(page.cursor)
         if not page.more:
