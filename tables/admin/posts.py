@@ -36,9 +36,9 @@ class Row:
 
     runner: Runner
     ticked: frozenset[str]
-    stands: frozenset[str]
+    basis: frozenset[str]
     """The boxes as they stood when the editor looked."""
-    seen: int
+    basis_seq: int
     """The entry of their newest post then; 0 for none."""
 
     @property
@@ -46,15 +46,15 @@ class Row:
         return self.runner.person.pk
 
     @property
-    def was(self) -> str:
-        return json.dumps(sorted(self.stands))
+    def basis_text(self) -> str:
+        return json.dumps(sorted(self.basis))
 
     @property
     def is_changed(self) -> bool:
-        return self.ticked != self.stands
+        return self.ticked != self.basis
 
     @property
-    def wanted(self) -> Wanted:
+    def post(self) -> Wanted:
         whole_floor = WHOLE_FLOOR in self.ticked
         names = () if whole_floor else tuple(sorted(self.ticked, key=pits.natural))
         return Wanted(self.runner.person.username, names, whole_floor)
@@ -120,7 +120,7 @@ def _number(text: str) -> int:
 
 def _beside(pit: str, rows: Collection[Row]) -> list[str]:
     """Who runs a pit, the other way round: by name, with those who cover it now."""
-    own = [row.runner.person.name for row in rows if pit in row.stands]
+    own = [row.runner.person.name for row in rows if pit in row.basis]
     return own + [f"{row.runner.person.name} (covers it)" for row in rows if pit in row.runner.covers]
 
 
@@ -143,10 +143,10 @@ def _save(rows: list[Row], form: QueryDict, by: Staff) -> str:
 
 
 def _set(row: Row, effective: datetime | None, comment: str, by: Staff) -> list[Proposal]:
-    draft = posts.draft(row.wanted, effective)
+    draft = posts.draft(row.post, effective)
     if draft is not None:
         return [proposals.propose(draft, comment, by=by)]
-    posts.set_post(row.wanted, by=by, basis_seq=row.seen, effective=effective)
+    posts.set_post(row.post, by=by, basis_seq=row.basis_seq, effective=effective)
     return []
 
 

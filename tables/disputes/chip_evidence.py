@@ -31,8 +31,8 @@ _MANY: Final = 40.0
 class Load(NamedTuple):
     """How many amounts there were in which a chip of some worth would lie, each by its part in that amount's kinds."""
 
-    came: float
-    went: float
+    inflow: float
+    outflow: float
 
 
 def loads(amounts_cents: Iterable[int], chips: Sequence[int], cut: Callable[[int], Vector]) -> dict[int, Load]:
@@ -74,7 +74,7 @@ def _likelihood_of_part(net: Mapping[int, int], by_worth: Mapping[int, Load], pa
     chance = 1.0
     for value, count in net.items():
         load = by_worth.get(value, Load(0.0, 0.0))
-        usual = skellam(count, round(part * load.came, 6), round(part * load.went, 6))
+        usual = skellam(count, round(part * load.inflow, 6), round(part * load.outflow, 6))
         chance *= (1 - stray) * usual + stray * exp(-abs(count) / _STRAY_WIDTH) / (2 * _STRAY_WIDTH)
     return chance
 

@@ -62,7 +62,7 @@ class Courses:
 
     cards: Whole
     """A row for each card dealt: its value."""
-    seen: Whole
+    repeats: Whole
     """How many of the cards before it have that value."""
     orders: Whole
     """In how many orders the first two cards of both sides may come."""
@@ -89,7 +89,7 @@ class Courses:
 
     def _ways(self, values: Whole) -> Whole:
         ways = self.orders
-        for card, repeats in zip(self.cards, self.seen, strict=True):
+        for card, repeats in zip(self.cards, self.repeats, strict=True):
             ways = ways * (values[card] - repeats)
         return ways
 

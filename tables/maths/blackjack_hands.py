@@ -33,7 +33,7 @@ _SETS: Final = 8
 class Lattice(NamedTuple):
     """All hands that are not too many, by rising hard total; the empty one is the first."""
 
-    held: Places
+    counts: Places
     cards: Places
     total: Places
     soft: Places
@@ -78,7 +78,7 @@ class Stakes(NamedTuple):
 class Shoe(NamedTuple):
     """So many cards of each value, the hand's own among them, before any is drawn to it."""
 
-    held: Floats
+    counts: Floats
     size: float
     natural: int
     """The value that makes the dealer's blackjack; -1 where none does."""
@@ -96,7 +96,7 @@ def lattice() -> Lattice:
     places = {hand: place for place, hand in enumerate(hands)}
     counted = [best(_hard(hand), hand[ACE] > 0) for hand in hands]
     return Lattice(
-        held=np.array(hands, np.int64),
+        counts=np.array(hands, np.int64),
         cards=np.array([sum(hand) for hand in hands], np.int64),
         total=np.array([total for total, _ in counted], np.int64),
         soft=np.array([soft for _, soft in counted], np.int64),
@@ -135,7 +135,7 @@ def stand_ends(hands: Lattice, tree: Tree, unseen: Floats, places: Places, resul
         count = min(_SETS, len(places) - start)
         for column in range(count):
             for value in range(KINDS):
-                counts[value, column] = max(unseen[value] - hands.held[places[start + column], value], 0.0)
+                counts[value, column] = max(unseen[value] - hands.counts[places[start + column], value], 0.0)
         ends(tree, counts, chance, dealer)
         for column in range(count):
             hand = places[start + column]
@@ -155,7 +155,9 @@ def no_natural(hands: Lattice, shoe: Shoe, hand: int) -> float:
     if shoe.natural < 0:
         return 1.0
     cards_left = shoe.size - hands.cards[hand]
-    return 1.0 - (shoe.held[shoe.natural] - hands.held[hand, shoe.natural]) / cards_left if cards_left > 0.0 else 1.0
+    return (
+        1.0 - (shoe.counts[shoe.natural] - hands.counts[hand, shoe.natural]) / cards_left if cards_left > 0.0 else 1.0
+    )
 
 
 @jit
@@ -172,7 +174,7 @@ def drawing(hands: Lattice, shoe: Shoe, stake: Stake, hand: int, onward: Floats)
         return 0.0
     mean = 0.0
     for value in range(KINDS):
-        free = shoe.held[value] - hands.held[hand, value]
+        free = shoe.counts[value] - hands.counts[hand, value]
         if free <= 0.0:
             continue
         longer = hands.onward[hand, value]
@@ -181,7 +183,7 @@ def drawing(hands: Lattice, shoe: Shoe, stake: Stake, hand: int, onward: Floats)
             continue
         natural = 0.0
         if shoe.natural >= 0 and cards_left > 1.0:
-            natural = (shoe.held[shoe.natural] - hands.held[hand, shoe.natural] - (shoe.natural == value)) / (
+            natural = (shoe.counts[shoe.natural] - hands.counts[hand, shoe.natural] - (shoe.natural == value)) / (
                 cards_left - 1.0
             )
         mean += free * (stake.lose * (1.0 - natural) + stake.bust_natural * natural)

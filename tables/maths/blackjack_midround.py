@@ -35,7 +35,7 @@ _EACH: Final = 3
 """So many more cards are left for each hand, and for the dealer; with fewer the shoe might run out."""
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
-Held = tuple[int, ...]
+ByValue = tuple[int, ...]
 """So many cards of each value, an ace first."""
 
 
@@ -45,14 +45,14 @@ Held = tuple[int, ...]
 @cache
 def _hard() -> Places:
     """The hard total of every hand."""
-    return np.asarray(lattice().held @ np.arange(1, KINDS + 1), np.int64)
+    return np.asarray(lattice().counts @ np.arange(1, KINDS + 1), np.int64)
 
 
 @dataclass(frozen=True)
 class Solved:
     """What every hand is worth against an upcard that holds some cards, for each unit of its bet."""
 
-    held: Held
+    counts: ByValue
     """The cards that may come and the hand's own."""
     safe: Floats
     """How likely the dealer has no blackjack, to who sees the hand."""
@@ -64,16 +64,16 @@ class Solved:
 
 
 @lru_cache(maxsize=512)
-def solved(rules: Rules, upcard: int, counts: Held, start: Held, later: bool = False) -> Solved:
+def solved(rules: Rules, upcard: int, counts: ByValue, start: ByValue, later: bool = False) -> Solved:
     """Every hand with at least the cards of ``start``. ``counts`` are the cards that may come and the hand's own.
 
     ``later``: whether it is a hand that a split added, of which a dealer's blackjack may take less.
     """
     hands, pay = lattice(), pay_of(rules)
     stakes = pay.later if later else pay.first
-    places = np.flatnonzero((hands.held >= start).all(axis=1) & (hands.held <= counts).all(axis=1))
+    places = np.flatnonzero((hands.counts >= start).all(axis=1) & (hands.counts <= counts).all(axis=1))
     ends = np.zeros((BLACKJACK + 1, len(hands.total)))
-    ends[:, places] = dealers_ends(upcard, np.array(counts)[:, None] - hands.held[places].T, rules.soft17 == "hit")
+    ends[:, places] = dealers_ends(upcard, np.array(counts)[:, None] - hands.counts[places].T, rules.soft17 == "hit")
     stand, twice = (_standing(ends, hands.total, stake) for stake in stakes)
     play, hit = stand.copy(), np.zeros(len(stand))
     for total in range(int(_hard()[places].max()), -1, -1):
@@ -88,13 +88,13 @@ def solved(rules: Rules, upcard: int, counts: Held, start: Held, later: bool = F
     return Solved(counts, _safe(counts, upcard, rules), stand, play, hit, double)
 
 
-def _safe(counts: Held, upcard: int, rules: Rules) -> Floats:
+def _safe(counts: ByValue, upcard: int, rules: Rules) -> Floats:
     """How likely the dealer has no blackjack, to who sees each hand."""
     hands, makes_one = lattice(), natural(upcard)
     if makes_one == OUT:
         return np.ones(len(hands.total))
     cards_left = np.maximum(sum(counts) - hands.cards, 1)
-    return np.asarray(1 - np.maximum(counts[makes_one] - hands.held[:, makes_one], 0) / cards_left)
+    return np.asarray(1 - np.maximum(counts[makes_one] - hands.counts[:, makes_one], 0) / cards_left)
 
 
 def dealers_ends(upcard: int, counts: Places, hits_soft_17: bool) -> Floats:
@@ -123,11 +123,11 @@ def _standing(ends: Floats, total: Places, stake: Stake) -> Floats:
     return np.asarray(stake.win * win + stake.lose * lose + stake.natural * ends[BLACKJACK])
 
 
-def _drawn(counts: Held, upcard: int, places: Places, onward: Floats, stake: Stake) -> Floats:
+def _drawn(counts: ByValue, upcard: int, places: Places, onward: Floats, stake: Stake) -> Floats:
     """What each hand counts for with one card more."""
     hands, makes_one = lattice(), natural(upcard)
     cards_left = sum(counts) - hands.cards[places]
-    free = np.maximum(np.array(counts) - hands.held[places], 0)
+    free = np.maximum(np.array(counts) - hands.counts[places], 0)
     beaten = np.zeros(free.shape)
     if makes_one != OUT:
         beaten = (free[:, [makes_one]] - (np.arange(KINDS) == makes_one)) / np.maximum(cards_left - 1, 1)[:, None]
@@ -155,7 +155,7 @@ def first_worth(rules: Rules, terms: Terms, hand: tuple[int, ...], upcard: int, 
     beaten = -(1 - safe) if peeks else 0.0
     ways = [*_two_card_ways(rules, of, index, is_split=False)]
     if hand[0] == hand[1] and rules.splits:
-        ways.append(_split(rules, upcard, of.held, hand[0]))
+        ways.append(_split(rules, upcard, of.counts, hand[0]))
     if rules.surrender == "late":
         ways.append(terms.surrender * (safe if peeks else 1.0))
     return max(ways) + beaten
@@ -173,13 +173,13 @@ def _two_card_ways(rules: Rules, of: Solved, index: int, *, is_split: bool) -> l
     return ways
 
 
-def _split(rules: Rules, upcard: int, counts: Held, value: int) -> float:
+def _split(rules: Rules, upcard: int, counts: ByValue, value: int) -> float:
     """What both hands of a split are worth; each sees that a card of its value lies in the other."""
     remainder = _minus(counts, value)
     return sum(one_card(rules, upcard, remainder, value, later=later) for later in (False, True))
 
 
-def one_card(rules: Rules, upcard: int, counts: Held, value: int, *, later: bool) -> float:
+def one_card(rules: Rules, upcard: int, counts: ByValue, value: int, *, later: bool) -> float:
     """What a hand of a split is worth that has its first card."""
     hands, start = lattice(), _count((value,))
     of = solved(rules, upcard, counts, start, later and rules.hole == "none_original")
@@ -197,22 +197,22 @@ def one_card(rules: Rules, upcard: int, counts: Held, value: int, *, later: bool
     return mean
 
 
-def _count(values: Sequence[int]) -> Held:
+def _count(values: Sequence[int]) -> ByValue:
     return tuple(values.count(value) for value in VALUES)
 
 
-def _minus(counts: Held, value: int) -> Held:
+def _minus(counts: ByValue, value: int) -> ByValue:
     return (*counts[:value], counts[value] - 1, *counts[value + 1 :])
 
 
-def _plus(counts: Held, values: Sequence[int]) -> Held:
+def _plus(counts: ByValue, values: Sequence[int]) -> ByValue:
     return tuple(copies + values.count(value) for value, copies in enumerate(counts))
 
 
 # --- The dealer, as far as he has cards --------------------------------------------------------------------------
 
 
-def dealer_from(rules: Rules, unseen: Held, dealer: Sequence[int]) -> Floats:
+def dealer_from(rules: Rules, unseen: ByValue, dealer: Sequence[int]) -> Floats:
     """How likely he ends with 17 to 21, a bust or a blackjack, from the cards that he has."""
     if len(dealer) == 1:
         return dealers_ends(dealer[0], np.array(unseen)[:, None], rules.soft17 == "hit")[:, 0]
@@ -239,7 +239,7 @@ class Moment:
     """A round that stands somewhere, as far as the hands feel it."""
 
     rules: Rules
-    unseen: Held
+    unseen: ByValue
     dealer: tuple[int, ...]
     """The values of his faceup cards."""
     looked: bool
@@ -319,7 +319,7 @@ def _undealt(moment: Moment, terms: Terms, own: tuple[int, ...]) -> float:
 
 
 @lru_cache(maxsize=256)
-def _dealt(rules: Rules, terms: Terms, upcard: int, unseen: Held, own: tuple[int, ...]) -> float:
+def _dealt(rules: Rules, terms: Terms, upcard: int, unseen: ByValue, own: tuple[int, ...]) -> float:
     """Over all that may make two cards of them."""
     mean, size = 0.0, sum(unseen)
     of = solved(rules, upcard, _plus(unseen, own), _count(own))

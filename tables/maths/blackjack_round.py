@@ -85,7 +85,7 @@ class Pairs(NamedTuple):
 
     value: Places
     chance: Floats
-    same: Floats
+    copies: Floats
 
 
 class Upcard(NamedTuple):
@@ -117,7 +117,7 @@ def all_split_ends(hands: Lattice, tree: Tree, counts: Floats, play: Play) -> Fl
     most[ACE] = play.ace_hands
     for value in range(KINDS):
         longest = 2 if value == ACE and not play.hit_aces else 99
-        places = np.nonzero((hands.held[:, value] > 0) & (hands.cards <= longest))[0]
+        places = np.nonzero((hands.counts[:, value] > 0) & (hands.cards <= longest))[0]
         unseen = counts.copy()
         for out in range(1, 2 * most[value] - 2):
             unseen[value] -= 1.0
@@ -140,7 +140,7 @@ class Solved(NamedTuple):
 
     shoe: Shoe
     stakes: Stakes
-    stands: Floats
+    stand_worth: Floats
     twice: Floats
     """If it stands on a doubled stake."""
     plays: Floats
@@ -167,7 +167,7 @@ def two_cards(hands: Lattice, hand: int, code: int, may_double: bool, of: Solved
     if may_double and code in DOUBLES:
         return drawing(hands, of.shoe, of.stakes.double, hand, of.twice)
     if code in STANDS:
-        return float(of.stands[hand])
+        return float(of.stand_worth[hand])
     return drawing(hands, of.shoe, of.stakes.single, hand, of.plays)
 
 
@@ -188,7 +188,7 @@ def second_cards(table: Upcard, value: int, row: Row, play: Play, stakes: Stakes
     """What a split hand counts for, by how many others of its value are out, and its second card."""
     hands = table.hands
     counts = np.zeros((OTHERS + 1, KINDS))
-    unseen = table.shoe.held.copy()
+    unseen = table.shoe.counts.copy()
     most = play.ace_hands if value == ACE else play.hands
     for out in range(1, 2 * most - 2):
         unseen[value] -= 1.0
@@ -278,12 +278,12 @@ def split_tree(
 def split(table: Upcard, value: int, row: Row, terms: Terms) -> Floats:
     """What the split of each pair of a value counts for, in the order of the pairs; 0 for the other values."""
     totals, play, pay = np.zeros(len(table.pairs.value)), terms.play, terms.pay
-    shoe_counts, most = table.shoe.held, play.ace_hands if value == ACE else play.hands
+    shoe_counts, most = table.shoe.counts, play.ace_hands if value == ACE else play.hands
     later_counts = second_cards(table, value, row, play, pay.later)
     apart = pay.first.single.natural != pay.later.single.natural
     counts = second_cards(table, value, row, play, pay.first) if apart else later_counts
     for place in range(len(totals)):
-        copies = table.pairs.same[place]
+        copies = table.pairs.copies[place]
         if table.pairs.value[place] == value and copies >= 2.0:
             later = unseen_others(later_counts, value, copies, shoe_counts)
             first = unseen_others(counts, value, copies, shoe_counts) if apart else later
@@ -310,7 +310,7 @@ def without_splits(table: Upcard, row: Row, terms: Terms) -> float:
     for low in range(KINDS):
         for high in range(low + 1, KINDS):
             hand = hands.onward[hands.onward[0, low], high]
-            chance = 2.0 * shoe.held[low] * shoe.held[high] / draws
+            chance = 2.0 * shoe.counts[low] * shoe.counts[high] / draws
             if low == ACE and high == TEN:
                 total += chance * terms.pay.blackjack * no_natural(hands, shoe, hand)
             elif chance > 0.0:
