@@ -35,8 +35,8 @@ def evidence(
         evidence = two_days(tmp_path_factory.mktemp("evidence"))
         row = AlertChannel(
             seq=10**9, name=NAME, version=1, means="webhook", address="https://office.example/office/arrivals/north/",
-            secret=channels._sealed(ChannelDraft(NAME, "webhook", "", SECRET), None), least_level=1, by="x", tells=Tells.DAYS,
-            at="2026-01-01T00:00:00Z",
+            secret=channels._sealed(ChannelDraft(NAME, "webhook", "", SECRET), None), least_level=1, by="x",
+            tells=Tells.DAYS, at="2026-01-01T00:00:00Z",
         )  # fmt: skip
         row.save()
         FeedPosition.objects.create(name=NAME, place=0)
