@@ -13,6 +13,15 @@ NAMES = {
     "host": "HOST",
     "port": "PORT",
 }
+PATIENCE = {
+    "connect_timeout": "3",
+    "tcp_user_timeout": "5000",
+    "keepalives_idle": "5",
+    "keepalives_interval": "2",
+    "keepalives_count": "3",
+}
+"""With a host that is gone without a word, in seconds, and milliseconds for what was sent and is not taken. An address
+may say otherwise."""
 
 
 READ_ONLY = "-c default_transaction_read_only=on"
@@ -29,4 +38,4 @@ def settings_of(name: str, url: str, *, is_read_only: bool = False) -> dict[str,
     address = {setting: str(parts.pop(part, "")) for part, setting in NAMES.items()}
     if is_read_only:
         parts["options"] = f"{parts.get('options', '')} {READ_ONLY}".strip()
-    return address | {"ENGINE": "casino.database", "CONN_HEALTH_CHECKS": True, "OPTIONS": parts}
+    return address | {"ENGINE": "casino.database", "CONN_HEALTH_CHECKS": True, "OPTIONS": PATIENCE | parts}

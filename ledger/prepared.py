@@ -18,6 +18,8 @@ from django.db.utils import DatabaseError
 from psycopg.errors import InvalidSqlStatementName
 from psycopg.pq import TransactionStatus
 
+from ledger import confirmed
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -68,6 +70,7 @@ def executed(calls: Sequence[Call], *, begin: bool = False, commit: bool = False
             texts.append("COMMIT")
         with _forgotten_if_unknown():
             cursor.execute(";".join(texts), [value for _, values in calls for value in values])
+        confirmed.check(connection.connection)
         for _ in BEGIN if begins else ():
             cursor.nextset()
         yield cursor

@@ -6,7 +6,7 @@ The time-outs are given as a connection is made: they are the session's own, and
 from __future__ import annotations
 
 import select
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from django.conf import settings
 from django.db.backends.base.base import NO_DB_ALIAS
@@ -15,7 +15,12 @@ from psycopg import Connection
 from psycopg_pool import ConnectionPool
 
 from casino.widths import Width
+from ledger import confirmed
 from ledger.lanes import Lane, lane
+
+RECONNECT_SECONDS: Final = 0.5
+"""A pool gives an attempt up so soon, and begins anew with the next request. Else it would wait ever longer between
+two, and for as long as a failover took once more."""
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -37,13 +42,23 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return ConnectionPool(
             kwargs=self.get_connection_params() | {"autocommit": True},
             open=False,
-            configure=self._configure_connection,  # type: ignore[attr-defined]
+            configure=self._configure_connection,  # type: ignore[arg-type]
             check=check,
             min_size=1 if width.connections > 1 else 0,
             max_size=width.connections,
             max_waiting=width.queue,
             timeout=width.wait_ms / 1000,
+            reconnect_timeout=RECONNECT_SECONDS,
         )
+
+    def _configure_connection(self, connection: Any) -> bool:
+        """Each new connection of the driver, pooled or not, comes by here."""
+        confirmed.watch(connection)
+        return bool(super()._configure_connection(connection))  # type: ignore[misc]
+
+    def _commit(self) -> None:
+        super()._commit()  # type: ignore[misc]
+        confirmed.check(self.connection)
 
     def close_pool(self) -> None:
         """Django asks for it when its own settings change."""

@@ -6,7 +6,7 @@ import { labelOf, part } from "./board.js";
 import { state } from "./state.js";
 
 const PAUSE_MS = 500; // before the first retry; each further one comes after twice the time
-const LONGEST_PAUSE_MS = 15000;
+const LONGEST_PAUSE_MS = 2000; // a failover takes less than ten seconds, and waiting is no part of it
 
 export function lineLost(sentence) {
   state.lost += 1;
