@@ -196,6 +196,7 @@ CELERY_TASK_DEFAULT_QUEUE = "celery"
 CELERY_TASK_ROUTES = {
     f"tables.tasks.{task}": {"queue": "alerts"} for task in ("follow_books", "look_after_alerts", "deliver")
 } | {f"tables.tasks.{task}": {"queue": "events"} for task in ("tell_events", "have_witnessed", "hand_over_days")}
+CELERY_BEAT_SCHEDULER = "casino.beat:Scheduler"
 # A run that found its slot done already does nothing, so beat asks more often than tables/audit/watch.py plans.
 CELERY_BEAT_SCHEDULE = {
     "watch the floor": {"task": "tables.tasks.watch", "schedule": timedelta(minutes=1)},

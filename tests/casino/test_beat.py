@@ -1,0 +1,61 @@
+"""Two beats, of which one tells what is due."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from casino.embedded import House
+from tests.processes import Served
+
+SENDS = "Sending due task"
+TURN = "this one tells what is due"
+
+
+@pytest.fixture
+def beats(process_environment: dict[str, str], broker: House, tmp_path: Path) -> Iterator[list[Served]]:
+    command = [sys.executable, "-m", "celery", "--app", "casino", "beat", "--pidfile", "", "--loglevel", "INFO"]
+    both = [
+        Served(
+            [*command, "--schedule", str(tmp_path / name)], process_environment, tmp_path / f"{name}.log",
+            lambda beat: "beat: Starting" in beat.output(),
+        )
+        for name in ("first", "second")
+    ]  # fmt: skip
+    yield both
+    for beat in both:
+        if beat.process is not None:
+            beat.process.send_signal(signal.SIGCONT)
+        beat.kill()
+
+
+def wait_for(holds: Callable[[], bool]) -> bool:
+    pause = threading.Event()
+    return any(holds() or pause.wait(0.1) for _ in range(600))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP])
+def test_another_beat_takes_over_from_one_that_died_or_hangs(beats: list[Served], end: signal.Signals) -> None:
+    """Harm: every task is asked for twice, or by nobody once the host with the beat is gone."""
+    first, second = beats
+    first.start()
+    assert wait_for(lambda: first.output().count(SENDS) > 2)
+    second.start()
+    count = first.output().count(SENDS)
+    assert wait_for(lambda: first.output().count(SENDS) > count + 2)
+    assert SENDS not in second.output(), "two beats tell the same"
+    assert first.process is not None
+    first.process.send_signal(end)
+    assert wait_for(lambda: SENDS in second.output()), second.output()
+    assert TURN in second.output()
+    if end == signal.SIGSTOP:
+        first.process.send_signal(signal.SIGCONT)
+        assert wait_for(lambda: "asks for its turn again" in first.output())
+        count = first.output().count(TURN)
+        assert count == 1, "it has no turn any more"
