@@ -15,6 +15,6 @@ fix:
 
 requirements:
 	./run install
-	for name in uv app dev; do .venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
+	for name in uv app dev patroni; do .venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
 	    --no-emit-index-url --no-annotate --no-header --quiet \
 	    requirements/$$name.in --output-file requirements/$$name.txt || exit 1; done

@@ -37,8 +37,8 @@ from tests.bench.open_house import (  # noqa: E402
     line,
     sign_in_boss,
     sign_in_dealer,
-    worked,
 )
+from tests.bench.processor import worked  # noqa: E402
 from tests.floor import Role  # noqa: E402
 from tests.processes import Web, web_process  # noqa: E402
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from casino import embedded
-from tests.bench.open_house import TICKS, family, stat
+from tests.bench.processor import TICKS, family, stat
 from tests.processes import Served, Web, answers, free_port
 
 DEPLOY: Final = embedded.BASE_DIR / "deploy"

@@ -1,21 +1,18 @@
 """A house that is open, for benchmarks of its screens: tables laid by the floor's own functions, people who sign in as
-they do it, processes of screens (screens.py), and what every process works.
+they do it, processes of screens (screens.py).
 """
 
 from __future__ import annotations
 
-import contextlib
 import http.cookiejar
 import json
-import os
 import re
 import subprocess
 import sys
 import urllib.parse
 import urllib.request
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from tables import dealing, inputs
@@ -26,7 +23,6 @@ from tests.bench.keyed_rounds import plan
 from tests.floor import Hand, Role
 
 ROUNDS: Final = 60
-TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
 # --- The house -------------------------------------------------------------------------------------------------
@@ -108,30 +104,6 @@ def sign_in_boss(url: str, number: int) -> str:
     boss, browser = floor.staff(Role.PIT_BOSS, f"boss{number}"), Browser(url)
     browser.post("/sign-in/", browser.get("/sign-in/"), username=boss.username, password=floor.PASSWORD)
     return browser.cookies
-
-
-# --- Processor time --------------------------------------------------------------------------------------------
-
-
-def worked(pids: Sequence[int]) -> float:
-    """Seconds that these processes and their children have worked, those that have ended among them."""
-    return sum(sum(map(int, times[11:15])) for times in family(pids).values()) / TICKS
-
-
-def family(pids: Sequence[int]) -> dict[int, list[str]]:
-    """These processes and what they have begun, by their numbers, with what `stat` says of each."""
-    about = {int(entry.name): stat(entry) for entry in Path("/proc").iterdir() if entry.name.isdigit()}
-    members = set(pids)
-    while more := {pid for pid, times in about.items() if times and int(times[1]) in members} - members:
-        members |= more
-    return {pid: about[pid] for pid in members if about.get(pid)}
-
-
-def stat(process: Path) -> list[str]:
-    """From its state on: the parent is the second, the times are those from the twelfth on."""
-    with contextlib.suppress(OSError):
-        return (process / "stat").read_text().rsplit(")", 1)[1].split()
-    return []
 
 
 # --- Processes of screens ----------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import urlencode
 
+LOOPBACK = "127.0.0.1"
 CALM_SECONDS = 1.0
 CONNECTIONS = 5
 """A browser opens six connections to a house without HTTP/2, of which the stream holds one."""
@@ -40,8 +41,8 @@ class Answer:
 class Connection:
     """One connection that is kept alive, as a browser does; opened again when the house has closed it."""
 
-    def __init__(self, port: int, cookies: str, address: str = "") -> None:
-        self.port, self.cookies = port, cookies
+    def __init__(self, port: int, cookies: str, address: str = "", house: str = LOOPBACK) -> None:
+        self.port, self.cookies, self.house = port, cookies, house
         self.local = (address, 0) if address else None
         self.streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
@@ -69,14 +70,13 @@ class Connection:
         return answer
 
     async def _opened(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        return await asyncio.open_connection("127.0.0.1", self.port, limit=2**20, local_addr=self.local)
+        return await asyncio.open_connection(self.house, self.port, limit=2**20, local_addr=self.local)
 
     def _head(self, method: str, path: str, headers: dict[str, str], body: bytes, posts: bool) -> bytes:
-        house = f"http://127.0.0.1:{self.port}"
-        sent = {"Host": f"127.0.0.1:{self.port}", "Cookie": self.cookies, "User-Agent": "bench"} | headers
+        sent = {"Host": f"{self.house}:{self.port}", "Cookie": self.cookies, "User-Agent": "bench"} | headers
         if posts:
             sent |= {"Content-Type": "application/x-www-form-urlencoded", "Content-Length": str(len(body))}
-            sent |= {"Origin": house}
+            sent |= {"Origin": f"http://{self.house}:{self.port}"}
         lines = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
         return f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode()
 

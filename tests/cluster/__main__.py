@@ -1,0 +1,220 @@
+"""`./run cluster [--faults primary,web] [--rounds 2] [--tables 50]`: a house on three database hosts and two
+application hosts, all on this machine, dealt on while its parts die.
+
+What each fault is: faults.py. What runs where, and what was measured: docs/high-availability.md. The last line is one
+of JSON; the exit code is 1 if an input that was acknowledged is nowhere, the log does not verify, or the cluster did
+not become whole again, and 3 where this machine has not what it takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from casino.embedded import LOCAL
+from casino.keeper import die_with_parent
+from tests.cluster import hosts, packages, report
+from tests.cluster.cluster import APPLICATION_HOSTS, FRONT_PORT, Broken, Cluster
+from tests.cluster.faults import FAULTS
+from tests.cluster.report import Record, Round
+
+FOLDER: Final = LOCAL / "cluster" / "house"
+PACE_SECONDS: Final = 3.0
+"""Between two inputs at a table of a floor at work."""
+HELD_SECONDS: Final = 10.0
+"""A fault lasts so long at least, and until every table deals again."""
+PATIENCE_SECONDS: Final = 60.0
+ROUND_SECONDS: Final = 60.0
+"""A round takes less; so many inputs are planned for it."""
+INPUTS_A_ROUND: Final = 20
+"""At least so many a round of six seats has."""
+
+
+def arguments(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="./run cluster", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--faults", type=named, default=list(FAULTS), help=f"of {','.join(FAULTS)}; by default all")
+    parser.add_argument("--rounds", type=int, default=20, help="of each fault")
+    parser.add_argument("--tables", type=int, default=50)
+    return parser.parse_args(words)
+
+
+def named(words: str) -> list[str]:
+    faults = words.split(",")
+    if strange := [name for name in faults if name not in FAULTS]:
+        raise argparse.ArgumentTypeError(f"there is no fault {strange[0]}: they are {', '.join(FAULTS)}")
+    return faults
+
+
+class Trial:
+    """A floor at work in a cluster."""
+
+    def __init__(self, cluster: Cluster, tables: int, seconds: float) -> None:
+        self.cluster = cluster
+        self.record = Record(cluster.folder / "record.jsonl")
+        rounds = 2 + math.ceil(seconds / PACE_SECONDS / INPUTS_A_ROUND)
+        self.places = lay(cluster, tables, rounds)
+        self.tables = [place["table"] for place in self.places]
+
+    def begin(self) -> None:
+        folder = self.cluster.folder
+        self.record.path.touch()
+        plan = {
+            "places": self.places,
+            "houses": list(APPLICATION_HOSTS.values()),
+            "port": FRONT_PORT,
+            "seconds_apart": PACE_SECONDS,
+            "record": str(self.record.path),
+            "over": str(folder / "over"),
+        }
+        (folder / "plan.json").write_text(json.dumps(plan))
+        with (folder / "dealing.log").open("wb") as log:
+            self.dealing = subprocess.Popen(
+                [sys.executable, "-m", "tests.cluster.dealing", str(folder / "plan.json")],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=die_with_parent,
+            )  # fmt: skip
+        self.deal_on(time.monotonic())
+
+    def end(self) -> None:
+        (self.cluster.folder / "over").touch()
+        self.dealing.wait(timeout=60)
+        self.record.read()
+
+    def deal_on(self, since: float) -> None:
+        """Wait until every table deals. Raises Broken."""
+        while waiting := self.waiting(since):
+            if self.dealing.poll() is not None:
+                raise Broken(f"The screens ended: {(self.cluster.folder / 'dealing.log').read_text()[-2000:]}")
+            if time.monotonic() > since + PATIENCE_SECONDS:
+                raise Broken(f"{len(waiting)} tables have not dealt on for {PATIENCE_SECONDS:.0f} s.")
+            time.sleep(0.1)
+
+    def waiting(self, since: float) -> set[int]:
+        """The tables that had no answer since then, or none within the time that two inputs take."""
+        latest = max(since, time.monotonic() - 2 * PACE_SECONDS)
+        return set(self.tables) - {
+            note["table"] for note in self.record.read() if report.is_answer(note) and note["t"] > latest
+        }
+
+    def stage(self, fault: str, turn: int) -> Round:
+        """Raises Broken."""
+        self.cluster.become_whole()
+        began = time.monotonic()
+        held = ""
+        with FAULTS[fault](self.cluster, turn) as way:
+            time.sleep(max(0.0, began + HELD_SECONDS - time.monotonic()))
+            try:
+                self.deal_on(began)
+            except Broken as broken:  # some come right only when they are mended
+                held = str(broken)
+        mended = time.monotonic()
+        self.deal_on(mended)
+        self.cluster.become_whole()
+        ended = time.monotonic()
+        staged = Round(fault, way, began, ended, round(ended - mended, 1))
+        self.tell(staged, held)
+        return staged
+
+    def tell(self, staged: Round, held: str) -> None:
+        notes = self.record.read()
+        lost = report.sentences([staged], notes)
+        print(
+            f"  {staged.way:40} held up {max(staged.held_up(notes, self.tables)):5.1f} s,"
+            f" nothing recorded for {staged.standstill_s(notes):5.1f} s, whole {staged.whole_s:5.1f} s after;"
+            f" {sum(lost.values())} answers were none{'; until it was mended: ' + held if held else ''}",
+            flush=True,
+        )
+
+    def missing(self) -> list[str]:
+        """What was acknowledged and is nowhere in the log of the primary."""
+        keys = self.record.acknowledged()
+        with self.cluster.connection() as connection:
+            kept = connection.execute("SELECT key::text FROM ledger_logentry WHERE key = ANY(%s::uuid[])", [keys])
+            return sorted(set(keys) - {key for (key,) in kept.fetchall()})
+
+
+def lay(cluster: Cluster, tables: int, rounds: int) -> list[dict[str, object]]:
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.cluster.floor", str(tables), str(rounds)],
+        env=cluster.environment("app1"), stdout=subprocess.PIPE, text=True, check=True,
+    )  # fmt: skip
+    print(f"{tables} tables laid in {time.monotonic() - began:.0f} s", flush=True)
+    places: list[dict[str, object]] = json.loads(done.stdout.splitlines()[-1])
+    return places
+
+
+def run(cluster: Cluster, asked: argparse.Namespace) -> int:
+    cluster.start()
+    trial = Trial(cluster, asked.tables, ROUND_SECONDS * asked.rounds * len(asked.faults))
+    cluster.start_house()
+    trial.begin()
+    print(f"{asked.tables} tables deal; each fault {asked.rounds} times; load {os.getloadavg()[0]:.1f}", flush=True)
+    rounds: list[Round] = []
+    broken = ""
+    try:
+        for fault in asked.faults:
+            print(fault, flush=True)
+            rounds += [trial.stage(fault, turn) for turn in range(asked.rounds)]
+    except Broken as error:
+        broken = str(error)
+    trial.end()
+    return conclude(trial, rounds, broken)
+
+
+def conclude(trial: Trial, rounds: list[Round], broken: str) -> int:
+    missing, notes = trial.missing(), trial.record.notes
+    try:
+        trial.cluster.manage("verify", "--verbosity", "0")
+        verified = True
+    except Broken as error:
+        verified, broken = False, broken or str(error)
+    faults = {}
+    for fault in dict.fromkeys(staged.fault for staged in rounds):
+        of_fault = [staged for staged in rounds if staged.fault == fault]
+        faults[fault] = report.figures(of_fault, notes, trial.tables)
+        print(f"{fault}: what screens got instead of an answer")
+        for sentence, count in report.sentences(of_fault, notes).most_common():
+            print(f"  {count:6} {sentence}")
+    for key in missing[:10]:
+        print(f"lost: {key}", file=sys.stderr)
+    if broken:
+        print(broken, file=sys.stderr)
+    acknowledged = len(trial.record.acknowledged())
+    more = {"refused": dict(trial.record.refused()), "verified": verified, "load": round(os.getloadavg()[0], 1)}
+    print(report.line(acknowledged, len(missing), faults, **more), flush=True)
+    return 1 if missing or broken else 0
+
+
+def main() -> int:
+    words = [word for word in sys.argv[1:] if word != hosts.INSIDE]
+    asked = arguments(words)
+    try:
+        programs = packages.programs()
+        if hosts.INSIDE not in sys.argv:
+            hosts.enter("tests.cluster", words)
+    except (packages.NoPackages, hosts.NoNamespaces) as reason:
+        print(reason, file=sys.stderr)
+        return hosts.CANNOT
+    hosts.reap()
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True, mode=0o700)
+    cluster = Cluster(FOLDER, programs, with_clocks="clock" in asked.faults, with_small_disks="disk" in asked.faults)
+    try:
+        return run(cluster, asked)
+    except Broken as broken:
+        print(broken, file=sys.stderr)
+        return 1
+    finally:
+        cluster.units.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

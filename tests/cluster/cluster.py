@@ -1,0 +1,400 @@
+"""Everything that runs: three database hosts (etcd, Patroni, PostgreSQL), two application hosts (HAProxy, a web
+process), and the broker, workers and beats; each by the configuration or the unit that deploy/ ships.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import secrets
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from string import Template
+from typing import Any, Final, TypeVar
+
+import psycopg
+
+from casino.embedded import APPLICATION, BASE_DIR, DATABASE, OWNER, SUPERUSER
+from casino.keeper import ROLES, give, unprivileged
+from tests.bench import deployed
+from tests.bench.processor import family
+from tests.cluster import hosts
+from tests.cluster.hosts import Host
+from tests.cluster.packages import Programs
+from tests.cluster.units import Unit, Units
+
+DEPLOY: Final = BASE_DIR / "deploy"
+DATABASE_HOSTS: Final = {"db1": "10.77.0.11", "db2": "10.77.0.12", "db3": "10.77.0.13"}
+APPLICATION_HOSTS: Final = {"app1": "10.77.0.1", "app2": "10.77.0.2"}
+BROKER_PORT: Final = 6379
+WEB_PORT: Final = 8000
+FRONT_PORT: Final = 8100
+PRIMARY_PORT: Final = 5000
+ASK_SECONDS: Final = 1.0
+STEADY_SECONDS: Final = 120.0
+BACK_AT_ONCE: Final = 0.5
+"""Debian's units of etcd and HAProxy start again at once; of Patroni within seconds."""
+DISK: Final = "512m"
+Thing = TypeVar("Thing")
+
+
+class Broken(RuntimeError):
+    """The cluster does not come to a state that it has to come to; the message says which."""
+
+
+def filled(template: str, **values: str) -> str:
+    """A configuration of deploy/, as envsubst fills it."""
+    return Template((DEPLOY / template).read_text()).substitute(values)
+
+
+def web_server(name: str, address: str) -> str:
+    return f"    server {name} {address}:{WEB_PORT} check"
+
+
+def database_server(name: str, address: str) -> str:
+    return f"    server {name} {address}:5432 check port 8008"
+
+
+def haproxy(address: str) -> str:
+    return filled(
+        "haproxy/haproxy.cfg",
+        ADDRESS=address,
+        HOST="casino.cluster.test",
+        DATABASE_SERVERS="\n".join(database_server(*host) for host in DATABASE_HOSTS.items()),
+        WEB_SERVERS="\n".join(web_server(*host) for host in APPLICATION_HOSTS.items()),
+    )
+
+
+def etcd(name: str, folder: Path) -> dict[str, str]:
+    text = filled(
+        "etcd/etcd.env",
+        NAME=name,
+        ADDRESS=DATABASE_HOSTS[name],
+        FOLDER=str(folder),
+        MEMBERS=",".join(f"{host}=http://{address}:2380" for host, address in DATABASE_HOSTS.items()),
+    )
+    lines = (line.partition("=") for line in text.splitlines() if line and not line.startswith("#"))
+    return {key: value for key, _, value in lines}
+
+
+@dataclass(frozen=True)
+class Passwords:
+    """Made for one run."""
+
+    superuser: str = field(default_factory=lambda: secrets.token_hex(16))
+    replication: str = field(default_factory=lambda: secrets.token_hex(16))
+    rewind: str = field(default_factory=lambda: secrets.token_hex(16))
+    api: str = field(default_factory=lambda: secrets.token_hex(16))
+    role: str = field(default_factory=lambda: secrets.token_hex(16))
+
+
+def patroni(name: str, folder: Path, programs: Path, passwords: Passwords) -> str:
+    return filled(
+        "patroni/patroni.yml",
+        NAME=name,
+        ADDRESS=DATABASE_HOSTS[name],
+        ETCD=",".join(f"{address}:2379" for address in DATABASE_HOSTS.values()),
+        NETWORK=hosts.NETWORK,
+        DATA=str(folder / "data"),
+        SOCKETS=str(folder),
+        PROGRAMS=str(programs),
+        SUPERUSER_PASSWORD=passwords.superuser,
+        REPLICATION_PASSWORD=passwords.replication,
+        REWIND_PASSWORD=passwords.rewind,
+        API_PASSWORD=passwords.api,
+    )
+
+
+@dataclass
+class Node:
+    """A database host."""
+
+    host: Host
+    folder: Path
+    etcd: Unit
+    patroni: Unit
+    clock: Path
+
+    @property
+    def name(self) -> str:
+        return self.host.name
+
+    def postgres(self) -> list[int]:
+        """The processes of PostgreSQL, which outlive Patroni."""
+        with suppress(OSError, ValueError, IndexError):
+            postmaster = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+            return list(family([postmaster]))
+        return []
+
+    def everything(self) -> list[int]:
+        alive = [unit.pid for unit in (self.etcd, self.patroni) if unit.is_alive]
+        return [*family(alive), *self.postgres()]
+
+    def answers(self, path: str) -> bool:
+        """Whether Patroni says so of this host."""
+        request = urllib.request.Request(f"http://{self.host.address}:8008{path}", method="OPTIONS")
+        with suppress(OSError), urllib.request.urlopen(request, timeout=ASK_SECONDS) as answer:
+            return bool(answer.status == 200)
+        return False
+
+    def cluster(self) -> list[dict[str, Any]]:
+        """The members as this host knows them."""
+        try:
+            with urllib.request.urlopen(f"http://{self.host.address}:8008/cluster", timeout=ASK_SECONDS) as answer:
+                members: list[dict[str, Any]] = json.load(answer)["members"]
+                return members
+        except (OSError, ValueError):
+            return []
+
+
+@dataclass
+class Cluster:
+    """The whole house, with its hosts."""
+
+    folder: Path
+    programs: Programs
+    with_clocks: bool = False
+    with_small_disks: bool = False
+    passwords: Passwords = field(default_factory=Passwords)
+    units: Units = field(default_factory=Units)
+    nodes: dict[str, Node] = field(default_factory=dict)
+
+    # --- Where things are ---
+
+    def primary(self) -> Node:
+        """The host that takes writes. Raises Broken."""
+        return self.until(self._primary, "primary")
+
+    def _primary(self) -> Node | None:
+        return next((node for node in self.nodes.values() if node.answers("/primary")), None)
+
+    def replicas(self) -> list[Node]:
+        """The others; the one that acknowledges commits first."""
+        others = [node for node in self.nodes.values() if not node.answers("/primary")]
+        return sorted(others, key=lambda node: not node.answers("/sync"))
+
+    def fault(self) -> str:
+        """Why the cluster is not whole; empty if it is."""
+        leader = self._primary()
+        if leader is None:
+            return "there is no primary"
+        roles = {member["name"]: (member["role"], member["state"]) for member in leader.cluster()}
+        well = [name for name, (role, state) in roles.items() if state in {"running", "streaming"}]
+        if len(well) < len(self.nodes):
+            return f"of the database hosts, {roles}"
+        if not any(role == "sync_standby" for role, _ in roles.values()):
+            return "no replica acknowledges commits"
+        for name in APPLICATION_HOSTS:
+            if not self.health(name).get("watch"):
+                return f"{name} says {self.health(name)}"
+        return next((f"{unit.name} is dead" for unit in self.units.values() if not unit.is_alive), "")
+
+    def health(self, name: str) -> dict[str, Any]:
+        """What a web process says of the house."""
+        url = f"http://{APPLICATION_HOSTS[name]}:{WEB_PORT}/healthz"
+        try:
+            with urllib.request.urlopen(url, timeout=3) as answer:
+                health: dict[str, Any] = json.load(answer)
+                return health
+        except (OSError, ValueError) as error:
+            return {"error": str(error)}
+
+    def become_whole(self, seconds: float = STEADY_SECONDS) -> None:
+        """Wait for it. Raises Broken."""
+        deadline = time.monotonic() + seconds
+        while fault := self.fault():
+            if time.monotonic() > deadline:
+                raise Broken(f"The cluster is not whole after {seconds:.0f} s: {fault}")
+            time.sleep(0.2)
+
+    def until(self, look: Callable[[], Thing | None], name: str, seconds: float = STEADY_SECONDS) -> Thing:
+        deadline = time.monotonic() + seconds
+        while not (thing := look()):
+            if time.monotonic() > deadline:
+                raise Broken(f"There is no {name} after {seconds:.0f} s: see {self.folder}")
+            time.sleep(0.2)
+        return thing
+
+    def url(self, role: str, database: str = DATABASE, at: str = "app1") -> str:
+        password = self.passwords.superuser if role == SUPERUSER else self.passwords.role
+        return f"postgresql://{role}:{password}@{APPLICATION_HOSTS[at]}:{PRIMARY_PORT}/{database}"
+
+    @contextmanager
+    def connection(self, database: str = DATABASE) -> Iterator[psycopg.Connection]:
+        """To the primary, as its superuser, past HAProxy."""
+        primary = self.primary().host.address
+        url = f"postgresql://{SUPERUSER}@{primary}:5432/{database}"
+        with psycopg.connect(url, password=self.passwords.superuser, autocommit=True, connect_timeout=3) as connection:
+            yield connection
+
+    def environment(self, name: str) -> dict[str, str]:
+        """Of the house's processes on an application host, as deploy/install writes it."""
+        return {
+            **{key: value for key, value in os.environ.items() if not key.startswith(("CASINO_", "PG"))},
+            "DJANGO_SETTINGS_MODULE": "casino.settings",
+            "DATABASE_URL": self.url(APPLICATION, at=name),
+            "DATABASE_OWNER_URL": self.url(OWNER, at=name),
+            "REDIS_URL": f"redis://127.0.0.1:{BROKER_PORT}/0",
+            "SECRET_KEY": self._kept("secret-key", secrets.token_urlsafe(48)).read_text(),
+            "PEPPER_FILE": str(self._kept("pepper", base64.b64encode(secrets.token_bytes(32)).decode())),
+            "AUDIT_KEY_FILE": str(self.folder / "audit-key.pem"),
+            "STATIC_ROOT": str(self.folder / "static"),
+            "ACCESS_LOG": str(self.folder / f"access-{name}.log"),
+            "ALLOWED_HOSTS": ",".join(("casino.cluster.test", *APPLICATION_HOSTS.values(), "127.0.0.1")),
+            "CASINO_ENV": "production",
+            "TLS": "no",
+            "WEB_PROCESSES": "1",
+            "DATABASE_CONNECTIONS": "24",
+            "FORWARDED_ALLOW_IPS": ",".join(APPLICATION_HOSTS.values()),
+        }
+
+    def _kept(self, name: str, fresh: str) -> Path:
+        path = self.folder / name
+        if not path.exists():
+            path.write_text(fresh)
+            path.chmod(0o600)
+        return path
+
+    # --- Starting ---
+
+    def start(self) -> None:
+        """All of it, one after the other. Raises Broken."""
+        self.units.keeper.start()
+        hosts.lay_bridge(*APPLICATION_HOSTS.values())
+        for name, address in DATABASE_HOSTS.items():
+            self.nodes[name] = self._node(hosts.add_host(name, address))
+        self._start(*(node.etcd for node in self.nodes.values()))
+        for node in self.nodes.values():  # the first makes the database, the others copy it
+            self._start(node.patroni)
+            if node.name == "db1":
+                self.primary()
+        for name, address in APPLICATION_HOSTS.items():
+            configuration = self.folder / f"haproxy-{name}.cfg"
+            configuration.write_text(haproxy(address))
+            command = [str(self.programs.haproxy), "-db", "-f", str(configuration)]
+            self._start(self._unit(f"haproxy-{name}", command, self.programs.environment(), BACK_AT_ONCE))
+        self._start(self._broker())
+        self._make_database()
+        self.until(self._all_replicas, "replica")
+
+    def start_house(self) -> None:
+        """The house's own processes, by their units."""
+        commands = deployed.commands()
+        for name in APPLICATION_HOSTS:
+            self._house_unit(f"web-{name}", commands["web@8000"], name)
+        for unit in ("worker", "alerts", "events"):
+            self._house_unit(unit, commands[unit], "app1")
+        for name in APPLICATION_HOSTS:
+            self._house_unit(f"beat-{name}", commands["beat"], name)
+        self.become_whole(300)
+
+    def _all_replicas(self) -> bool:
+        return all(node.answers("/replica") or node.answers("/primary") for node in self.nodes.values())
+
+    def _start(self, *units: Unit) -> None:
+        for unit in units:
+            unit.start()
+
+    def _unit(self, name: str, command: list[str], environment: dict[str, str], restart: float) -> Unit:
+        return self.units.add(Unit(name, command, environment, self.folder / f"{name}.log", restart))
+
+    def _node(self, host: Host) -> Node:
+        folder, clock = self.folder / host.name, self.folder / f"clock-{host.name}"
+        folder.mkdir()
+        clock.write_text("+0\n")
+        if self.with_small_disks:
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=0700", host.name, str(folder)], check=True)
+        prefix, owner = unprivileged()
+        etcd_folder = self.folder / f"etcd-{host.name}"
+        etcd_unit = self._unit(
+            f"etcd-{host.name}",
+            host.command([str(self.programs.etcd)]),
+            self.programs.environment() | etcd(host.name, etcd_folder),
+            BACK_AT_ONCE,
+        )
+        configuration = folder / "patroni.yml"
+        configuration.write_text(patroni(host.name, folder, self._postgres(host.name, clock), self.passwords))
+        configuration.chmod(0o600)
+        give(folder, owner)
+        patroni_unit = self._unit(
+            f"patroni-{host.name}",
+            host.command([*prefix, *self.programs.patroni, str(configuration)]),
+            self.programs.environment(),
+            1.0,
+        )
+        return Node(host, folder, etcd_unit, patroni_unit, clock)
+
+    def _postgres(self, name: str, clock: Path) -> Path:
+        """PostgreSQL's programs; where clocks are set wrong, with a server that asks this file for the time. Patroni
+        and the house's processes cannot be told another time: libfaketime breaks the sleep of Python."""
+        if not self.with_clocks:
+            return self.programs.postgres
+        folder = self.folder / f"programs-{name}"
+        folder.mkdir()
+        for program in self.programs.postgres.iterdir():
+            (folder / program.name).symlink_to(program)
+        server = folder / "postgres"
+        server.unlink()
+        server.write_text(
+            f"#!/bin/sh\nexport LD_PRELOAD={self.programs.faketime} FAKETIME_TIMESTAMP_FILE={clock}"
+            " FAKETIME_CACHE_DURATION=1 FAKETIME_DONT_FAKE_MONOTONIC=1\n"
+            f'exec {self.programs.postgres / "postgres"} "$@"\n'
+        )
+        server.chmod(0o755)
+        return folder
+
+    def _broker(self) -> Unit:
+        """Nothing of it is kept: what matters is in the database."""
+        command = [self.programs.valkey, "--bind", "127.0.0.1", "--port", str(BROKER_PORT), "--save", ""]
+        return self._unit("valkey", [*command, "--appendonly", "no"], self.programs.environment(), BACK_AT_ONCE)
+
+    def _house_unit(self, unit: str, command: list[str], name: str) -> None:
+        command = list(command)
+        if "--port" in command:
+            command[command.index("--port") + 1] = str(WEB_PORT)
+            command[command.index("--host") + 1] = APPLICATION_HOSTS[name]
+        if "--schedule" in command:
+            command[command.index("--schedule") + 1] = str(self.folder / unit)
+        self._start(self._unit(unit, command, self.environment(name), 2.0))
+
+    # --- The database ---
+
+    def _make_database(self) -> None:
+        passwords = "".join(f"ALTER ROLE {role} PASSWORD '{self.passwords.role}';" for role in (OWNER, APPLICATION))
+        with self.connection("postgres") as connection:
+            for statement in re.split(r"(?<=END \$\$;)", ROLES)[:1]:
+                connection.execute(statement)  # type: ignore[arg-type]
+            connection.execute(passwords)  # type: ignore[arg-type]
+            connection.execute(f"CREATE DATABASE {DATABASE} OWNER {OWNER}")  # type: ignore[arg-type]
+        self.until(self._is_reached, "way to the primary")
+        self.manage("collectstatic", "--noinput", "--verbosity", "0")
+        self.manage("migrate", "--verbosity", "0", owner=True)
+        self.manage("grants", owner=True)
+        self.manage("pepper")
+        self.manage("audit", "key")
+
+    def _is_reached(self) -> bool:
+        """Whether HAProxy knows the primary by now."""
+        with suppress(psycopg.Error), psycopg.connect(self.url(SUPERUSER), connect_timeout=2):
+            return True
+        return False
+
+    def manage(self, *command: str, owner: bool = False) -> str:
+        """A command of the house. Raises Broken."""
+        environment = self.environment("app1") | ({"CASINO_DB_ROLE": "owner"} if owner else {})
+        done = subprocess.run(
+            [sys.executable, "manage.py", *command],
+            cwd=BASE_DIR, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode != 0:
+            raise Broken(f"manage.py {' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+        return done.stdout

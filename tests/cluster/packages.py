@@ -1,0 +1,144 @@
+"""The servers that only the cluster needs: Debian's, as they are installed or unpacked into .local/cluster/packages,
+where they start no service and need no root; and Patroni as requirements/patroni.txt pins it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from casino.embedded import BASE_DIR, LOCAL
+from casino.keeper import valkey_program
+
+FOLDER: Final = LOCAL / "cluster" / "packages"
+WANTED: Final = ("etcd-server", "haproxy", "libfaketime", "postgresql")
+PATRONI: Final = LOCAL / "cluster" / "patroni"
+PINNED: Final = BASE_DIR / "requirements" / "patroni.txt"
+
+
+class NoPackages(RuntimeError):
+    """A server is missing and cannot be unpacked; the message says why."""
+
+
+@dataclass(frozen=True)
+class Programs:
+    """Where every program of the cluster is."""
+
+    root: Path
+    """Where packages were unpacked; the system's own come first."""
+
+    def path(self, *places: str) -> Path:
+        """The first of these files that there is, with `*` for what differs by version or machine."""
+        for place in places:
+            for root in (Path("/"), self.root):
+                if paths := sorted(root.glob(place), reverse=True):
+                    return paths[0]
+        raise NoPackages(f"There is no {places[0]}.")
+
+    @cached_property
+    def etcd(self) -> Path:
+        return self.path("usr/bin/etcd")
+
+    @cached_property
+    def haproxy(self) -> Path:
+        return self.path("usr/sbin/haproxy")
+
+    @cached_property
+    def postgres(self) -> Path:
+        """The folder of PostgreSQL's programs."""
+        return self.path("usr/lib/postgresql/*/bin/pg_rewind").parent
+
+    @cached_property
+    def faketime(self) -> Path:
+        return self.path("usr/lib/*/faketime/libfaketimeMT.so.1")
+
+    @cached_property
+    def patroni(self) -> list[str]:
+        return [str(PATRONI / "bin" / "python"), "-m", "patroni"]
+
+    @property
+    def valkey(self) -> str:
+        return valkey_program()
+
+    def environment(self) -> dict[str, str]:
+        """What lets unpacked programs find their libraries."""
+        kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG", "TZ") if key in os.environ}
+        libraries = [str(path) for path in self.root.glob("usr/lib/*-linux-*") if path.is_dir()]
+        return kept | {
+            "LD_LIBRARY_PATH": os.pathsep.join(libraries),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+
+    def check(self) -> None:
+        """Raises NoPackages."""
+        for program in (self.etcd, self.haproxy, self.postgres, self.faketime):
+            assert program.exists()
+
+
+def programs() -> Programs:
+    """What is there, else after unpacking it. Raises NoPackages."""
+    found = Programs(FOLDER)
+    try:
+        found.check()
+    except NoPackages:
+        _unpack()
+        found = Programs(FOLDER)
+        found.check()
+    _install_patroni()
+    return found
+
+
+def _install_patroni() -> None:
+    """As on a database host, into an environment of its own."""
+    pinned, stamp = PINNED.read_bytes(), PATRONI / "installed"
+    if stamp.exists() and stamp.read_bytes() == pinned:
+        return
+    print("Installing what requirements/patroni.txt pins", file=sys.stderr, flush=True)
+    uv = [sys.executable, "-m", "uv", "--no-config"]
+    indexes = {"UV_DEFAULT_INDEX": "PIP_INDEX_URL", "SSL_CERT_FILE": "PIP_CERT"}
+    chosen = {ours: os.environ[theirs] for ours, theirs in indexes.items() if theirs in os.environ}
+    environment = {**chosen, "UV_PYTHON_DOWNLOADS": "never", **os.environ}
+    for command in (
+        ["venv", "--quiet", "--clear", "--python", sys.executable, str(PATRONI)],
+        ["pip", "install", "--quiet", "--python", str(PATRONI), "--require-hashes", "--requirement", str(PINNED)],
+    ):
+        done = subprocess.run([*uv, *command], env=environment, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise NoPackages(f"Patroni could not be installed: {done.stderr.strip()}")
+    stamp.write_bytes(pinned)
+
+
+def _unpack() -> None:
+    if not (shutil.which("apt-get") and shutil.which("dpkg")):
+        raise NoPackages("Here is no apt-get to fetch Debian's packages with: the cluster runs on Debian and Ubuntu.")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    if os.geteuid() == 0:
+        _run("apt-get", "--quiet", "update")
+    plan = _run("apt-get", "install", "--simulate", "--no-install-recommends", *WANTED)
+    missing = [line.split()[1] for line in plan.splitlines() if line.startswith("Inst ")]
+    _run("apt-get", "--quiet", "download", *missing)
+    for package in FOLDER.glob("*.deb"):
+        _run("dpkg", "--extract", package.name, ".")
+        package.unlink()
+
+
+def _run(*command: str) -> str:
+    print(f"Unpacking Debian's packages: {' '.join(command)[:120]}", file=sys.stderr, flush=True)
+    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
+        raise NoPackages(f"The cluster's servers could not be unpacked: {command[0]} says {lines[-1]}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    try:
+        print(programs())
+    except NoPackages as reason:
+        sys.exit(str(reason))

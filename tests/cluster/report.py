@@ -1,0 +1,100 @@
+"""What the screens wrote down, as figures: what was acknowledged and is nowhere, how long dealers were held up by each
+fault, and what they read meanwhile."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+Note = dict[str, Any]
+"""A line of the record: an answer (`key`, `due`, `tries`, perhaps `refused`) or why there was none (`lost`)."""
+
+
+@dataclass
+class Record:
+    """The notes so far; read on from where the last look ended."""
+
+    path: Path
+    notes: list[Note] = field(default_factory=list)
+    position: int = 0
+
+    def read(self) -> list[Note]:
+        with self.path.open() as file:
+            file.seek(self.position)
+            while (line := file.readline()).endswith("\n"):
+                self.notes.append(json.loads(line))
+                self.position = file.tell()
+        return self.notes
+
+    def acknowledged(self) -> list[str]:
+        """The keys of the inputs that a screen was told are recorded."""
+        return [note["key"] for note in self.notes if is_answer(note) and "refused" not in note]
+
+    def refused(self) -> Counter[str]:
+        return Counter(note["refused"] for note in self.notes if "refused" in note)
+
+
+def is_answer(note: Note) -> bool:
+    return "lost" not in note
+
+
+@dataclass(frozen=True)
+class Round:
+    """A fault that was staged once, from the moment that it struck until the cluster was whole again."""
+
+    fault: str
+    way: str
+    began: float
+    ended: float
+    whole_s: float
+    """Until everything that was struck had come back."""
+
+    def within(self, notes: Iterable[Note]) -> list[Note]:
+        return [note for note in notes if self.began <= note["t"] <= self.ended]
+
+    def held_up(self, notes: Iterable[Note], tables: Sequence[int]) -> list[float]:
+        """The longest that each table waited for an answer, in seconds, from the fault or from when an input was due. A
+        table that got none waited to the end."""
+        waits: dict[int, list[float]] = {table: [] for table in tables}
+        for note in self.within(notes):
+            if is_answer(note):
+                waits[note["table"]].append(note["t"] - max(note["due"], self.began))
+        return [max(waited, default=self.ended - self.began) for waited in waits.values()]
+
+    def standstill_s(self, notes: Iterable[Note]) -> float:
+        """The longest in which nothing at all was recorded on the floor."""
+        answered = sorted(note["t"] for note in self.within(notes) if is_answer(note))
+        times = [self.began, *answered, self.ended]
+        return max(later - earlier for earlier, later in pairwise(times))
+
+
+def percentile(values: Sequence[float], part: int) -> float:
+    ordered = sorted(values)
+    return ordered[min(math.ceil(len(ordered) * part / 100), len(ordered)) - 1] if ordered else 0.0
+
+
+def figures(rounds: Sequence[Round], notes: Sequence[Note], tables: Sequence[int]) -> dict[str, Any]:
+    """Of one fault. `p99_s` and `worst_s` are over every table in every round."""
+    held = [seconds for each in rounds for seconds in each.held_up(notes, tables)]
+    return {
+        "rounds": len(rounds),
+        "worst_s": round(max(held), 1),
+        "p99_s": round(percentile(held, 99), 1),
+        "standstill_s": round(max(each.standstill_s(notes) for each in rounds), 1),
+        "whole_s": round(max(each.whole_s for each in rounds), 1),
+    }
+
+
+def sentences(rounds: Sequence[Round], notes: Sequence[Note]) -> Counter[str]:
+    """What screens got instead of an answer."""
+    return Counter(note["lost"] for each in rounds for note in each.within(notes) if "lost" in note)
+
+
+def line(acknowledged: int, lost: int, faults: dict[str, dict[str, Any]], **more: Any) -> str:
+    return json.dumps({"acknowledged": acknowledged, "lost": lost, "faults": faults} | more)
