@@ -354,6 +354,14 @@ def _present_values(proposal: Proposal) -> dict[str, Any]:
     return content_of(latest(proposal.about)) or {"version": 0}
 
 
+def _of_tables(proposal: Proposal) -> list[str]:
+    """The tables of a plan for one pit or one table: before, too, where it is taken from them."""
+    pits_of = {(side.get("scope"), side.get("of")) for side in (proposal.before, proposal.after)}
+    of_pits = {of for scope, of in pits_of if scope == "pit"}
+    tables = [table for row in pits.sections() if row.pit in of_pits for table in row.tables]
+    return tables + [of for scope, of in pits_of if scope == "table"]
+
+
 def _apply(proposal: Proposal, by: Staff) -> None:
     moment = proposal.effective if proposal.effective and proposal.effective > house.lock().moment else None
     facts = proposal.after | {"name": proposal.about, "effective": house_terms.spelled(moment) if moment else ""}
@@ -364,7 +372,12 @@ def _apply(proposal: Proposal, by: Staff) -> None:
 handles(
     two_people.PLAN,
     matter=Matter(
-        _present_values, _apply, "tables.add_limitplan", may_propose=("tables.propose_limits",), dates_itself=True
+        _present_values,
+        _apply,
+        "tables.add_limitplan",
+        may_propose=("tables.propose_limits",),
+        dates_itself=True,
+        of_tables=_of_tables,
     ),
 )
 

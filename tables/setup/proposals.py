@@ -50,7 +50,7 @@ from tables.log.house_terms import said_of, title_of
 from tables.log.limit_plans import WAGER, Schedule
 from tables.models import STANDS, Proposal, ProposalEnd, Staff
 from tables.refusals import Refused
-from tables.setup import house_terms
+from tables.setup import house_terms, posts
 from tables.setup.two_people import BY_THE_CLOCK, MATTERS, Draft, Matter, handles
 
 MOST_WORDS: Final = 500
@@ -136,6 +136,7 @@ def propose(draft: Draft, comment: str, *, by: Staff) -> Proposal:
         raise Refused("nothing_changes", "Nothing would be changed by that.", 422)
     with transaction.atomic():
         head = house.lock()
+        _refuse_other_pits(draft, by)
         if draft.effective and (sentence := effective_fault(draft.effective, head.moment)):
             raise Refused("bad_moment", sentence, 422)
         _refuse_second(draft)
@@ -179,6 +180,10 @@ def arrange(draft: Draft, comment: str, *, by: Staff) -> Proposal:
     with transaction.atomic():
         enters = propose if takes_two(draft, house.lock().moment) else decide
         return enters(draft, comment, by=by)
+
+
+def _refuse_other_pits(proposal: Proposal | Draft, by: Staff) -> None:
+    posts.refuse_any(by, MATTERS[proposal.matter].of_tables(proposal))
 
 
 def takes_two(proposal: Proposal | Draft, moment: datetime) -> bool:
@@ -241,6 +246,7 @@ def approve(proposal: Proposal, *, by: Staff) -> ProposalEnd:
         _refuse_ended(proposal, head.moment)
         if sentence := _approval_fault(proposal, by):
             raise Refused("not_permitted", sentence, 403)
+        _refuse_other_pits(proposal, by)
         if sentence := stale(proposal):
             raise Refused("stale", sentence, 409)
         end = _end(head, proposal, ProposalApproved(number=proposal.number, **_person(by)), by)
@@ -256,6 +262,7 @@ def decline(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
         _refuse_ended(proposal, head.moment)
         if sentence := _approval_fault(proposal, by):
             raise Refused("not_permitted", sentence, 403)
+        _refuse_other_pits(proposal, by)
         return _end(head, proposal, ProposalDeclined(number=proposal.number, **_person(by), text=_reason(reason)), by)
 
 

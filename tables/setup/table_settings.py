@@ -299,6 +299,7 @@ handles(
         "tables.change_table",
         may_propose=("tables.propose_limits",),
         takes_two=_takes_two,
+        of_tables=lambda proposal: [proposal.about],
         hindrance=_hindrance,
     ),
 )

@@ -6,7 +6,7 @@ and the function that changes them, which judges anew. ``proposals`` calls nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -57,6 +57,8 @@ class Matter:
     """Whether what it applies is itself dated: then nothing is left to be done when its moment comes."""
     takes_two: Callable[[Any, Values], bool] | None = None
     """Whether a proposal takes two people under some terms of the house; None where every one does."""
+    of_tables: Callable[[Any], Iterable[str]] = lambda _: ()
+    """The tables that it is about: whoever works as one who runs the floor has to run their pits."""
     hindrance: Callable[[Any], str] | None = None
     """Why it could not be done now, as far as that can be told by looking; empty if nothing is in the way."""
 

@@ -21,14 +21,16 @@ from tables.audit import exceptions, proofs
 from tables.audit.rows import comparing
 from tables.day import hours
 from tables.handlers import HANDLINGS
+from tables.log import two_people
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.posts import CoverSet, PostSet
 from tables.log.exceptions import POSTS
-from tables.models import PitCover, Post, Staff
+from tables.models import PitCover, Post, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import emergency_limits, house_terms, pits, posts, proposals
+from tables.setup import emergency_limits, house_terms, pits, posts, proposals, table_settings
 from tables.setup.posts import Wanted
+from tables.setup.two_people import Draft
 from tests import floor, terms
 from tests.clock import Clock
 from tests.floor import Hand
@@ -154,6 +156,30 @@ def test_limits_are_tightened_and_alerts_acknowledged_in_ones_own_pit(felt: Hand
     assert Alert.objects.filter(acknowledgement=None).count() == 1
     own = alerts.raise_alert(Book.objects.get(name="Rocket 2"), "negative", "The rack holds less than nothing", {})
     assert inbox.acknowledge([own.pk], "Counted", by=bella()).alerts == [own]
+    assert fault() == ""
+
+
+def test_other_limits_are_proposed_and_decided_for_tables_of_ones_own_pit(felt: Hand) -> None:
+    """Harm: a pit boss who may act at no table of another pit has its limits changed all the same, by a proposal."""
+
+    def limits(table: Table) -> Draft:
+        return table_settings.draft_for_later(table, {"max_cents": 20_000})
+
+    def plan(scope: str, of: str) -> Draft:
+        facts = {"version": 1, "scope": scope, "of": of, "values": {"max_cents": 20_000}}
+        return Draft(two_people.PLAN, f"Busy {of}", {"version": 0}, facts)
+
+    other, own = felt.table, Table.objects.get(name="Rocket 2")
+    for draft in (limits(other), plan("table", other.name), plan("pit", "Pit 1")):
+        assert refusal(lambda draft=draft: proposals.propose(draft, "", by=bella())).code == "not_your_pit"
+    for draft in (limits(own), plan("pit", "Pit 2"), plan("house", "")):
+        proposals.propose(draft, "", by=bella())
+    proposal = proposals.propose(limits(other), "", by=olga())
+    bounded = bella()
+    bounded.has_perm = lambda _: True  # type: ignore[method-assign, assignment]  # a house that lets pit bosses decide
+    for end in (proposals.approve, lambda row, by: proposals.decline(row, "no", by=by)):
+        assert refusal(lambda end=end: end(proposal, by=bounded)).code == "not_your_pit"
+    assert proposals.waiting().filter(pk=proposal.pk).exists()
     assert fault() == ""
 
 
