@@ -46,3 +46,26 @@ def test_its_tables_write_times_as_the_floor_does(looking: Looking) -> None:
         page.evaluate("getComputedStyle(document.querySelector('#result_list tbody [data-label]'), '::before').display")
         == "none"
     )
+
+
+TABLET, UPRIGHT = {"width": 1024, "height": 768}, {"width": 800, "height": 1280}
+SMALL = """() => [...document.querySelectorAll(
+    'main :is(input, select, button, a[class*="rounded"][class*="border"]), #header-inner a, a.addlink')]
+    .filter(field => !['hidden', 'checkbox', 'radio', 'file'].includes(field.type) && field.offsetParent)
+    .map(field => [field.getBoundingClientRect(), field])
+    .filter(([box]) => box.width > 1 && box.height > 1 && box.height < 48)
+    .map(([box, field]) => `${Math.round(box.width)}x${Math.round(box.height)} ${field.outerHTML.slice(0, 160)}`)"""
+
+
+@pytest.mark.parametrize("viewport", [TABLET, UPRIGHT], ids=["tablet", "upright"])
+def test_what_is_pressed_with_a_finger_is_as_high_as_one(looking: Looking, viewport: dict[str, int]) -> None:
+    """Harm: an operator on a tablet presses the field beside the one that was meant, and sets another limit."""
+    dealer, _ = dealt()
+    olga = floor.staff(Role.OPERATOR, "olga")
+    pk = dealer.table.pk
+    small = {}
+    for address in ("table/", f"table/{pk}/change/", "table/grid/", "staff/add/", "houseterms/"):
+        page = looking(olga, f"/admin/tables/{address}", viewport, has_touch=True, is_mobile=True)
+        if fields := page.evaluate(SMALL):
+            small[address] = fields
+    assert small == {}, "\n".join(f"{where} {field}" for where, fields in small.items() for field in fields)
