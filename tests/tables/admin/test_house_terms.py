@@ -37,7 +37,7 @@ def omar(db: None) -> Staff:
 
 
 @pytest.fixture
-def browser(olga: Staff) -> Client:
+def desk(olga: Staff) -> Client:
     return floor.client(olga)
 
 
@@ -65,11 +65,11 @@ def form(**values: Any) -> dict[str, Any]:
     return form_values | values
 
 
-def test_one_page_shows_what_holds_what_comes_and_who_changed_it(browser: Client, olga: Staff) -> None:
+def test_one_page_shows_what_holds_what_comes_and_who_changed_it(desk: Client, olga: Staff) -> None:
     """Harm: nobody can say by which threshold the house goes, or since when."""
     house_terms.change({"dispute_reportable_cents": 70_000}, by=olga)
     house_terms.change({"pin_digits_min": 8}, timezone.now() + timedelta(days=3), by=olga)
-    page = unescape(browser.get(TERMS_PAGE).content.decode())
+    page = unescape(desk.get(TERMS_PAGE).content.decode())
     for part in (
         "700",
         "default: 500",
@@ -82,9 +82,9 @@ def test_one_page_shows_what_holds_what_comes_and_who_changed_it(browser: Client
         assert part in page, part
 
 
-def test_terms_are_typed_and_entered_as_one_change(browser: Client) -> None:
+def test_terms_are_typed_and_entered_as_one_change(desk: Client) -> None:
     """Harm: a form of thirty fields enters thirty changes, or those that nobody touched."""
-    answer = browser.post(f"{TERMS_PAGE}add/", form(pin_digits_min="7", discrepancy_levels_cents="20 100 300"))
+    answer = desk.post(f"{TERMS_PAGE}add/", form(pin_digits_min="7", discrepancy_levels_cents="20 100 300"))
     assert answer.status_code == 302
     assert HouseTerms.objects.get().values == {"pin_digits_min": 7, "discrepancy_levels_cents": [2_000, 10_000, 30_000]}
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
@@ -101,15 +101,15 @@ def test_terms_are_typed_and_entered_as_one_change(browser: Client) -> None:
         ({}, "Change a term at least"),
     ],
 )
-def test_what_cannot_be_is_said_at_its_field(browser: Client, typed_in: dict[str, str], sentence: str) -> None:
+def test_what_cannot_be_is_said_at_its_field(desk: Client, typed_in: dict[str, str], sentence: str) -> None:
     """Harm: a change is refused, and nobody can tell which of thirty fields is wrong."""
-    assert sentence in browser.post(f"{TERMS_PAGE}add/", form(**typed_in)).content.decode()
+    assert sentence in desk.post(f"{TERMS_PAGE}add/", form(**typed_in)).content.decode()
     assert not HouseTerms.objects.exists()
 
 
-def test_two_operators_change_a_term(opened: None, browser: Client, second: Client) -> None:
+def test_two_operators_change_a_term(opened: None, desk: Client, second: Client) -> None:
     """Harm: one operator changes a threshold of an open house; or the second never hears of it."""
-    answer = browser.post(f"{TERMS_PAGE}add/", form(pin_digits_min="8", comment="As our licence asks"), follow=True)
+    answer = desk.post(f"{TERMS_PAGE}add/", form(pin_digits_min="8", comment="As our licence asks"), follow=True)
     page = answer.content.decode()
     assert "waits for a second operator" in page
     assert 'name="approve"' not in page, "who proposed it approves it"
@@ -118,7 +118,7 @@ def test_two_operators_change_a_term(opened: None, browser: Client, second: Clie
     front = second.get("/admin/").content.decode()
     assert "Waits for you" in front
     assert f"Proposal {proposal.number}: House terms" in front
-    assert "Waits for you" not in browser.get("/admin/").content.decode()
+    assert "Waits for you" not in desk.get("/admin/").content.decode()
     address = reverse("admin:tables_proposal_change", args=[proposal.pk])
     text = second.get(address).content.decode()
     for part in ("As our licence asks", "Digits of a new pin", ">6<", ">8<"):
@@ -130,13 +130,13 @@ def test_two_operators_change_a_term(opened: None, browser: Client, second: Clie
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
-def test_the_forms_of_settings_propose(opened: None, browser: Client, second: Client, omar: Staff) -> None:
+def test_the_forms_of_settings_propose(opened: None, desk: Client, second: Client, omar: Staff) -> None:
     """Harm: the admin's own forms go on to write what takes two people, or break."""
-    assert 'name="comment"' in browser.get("/admin/tables/denomination/add/").content.decode()
+    assert 'name="comment"' in desk.get("/admin/tables/denomination/add/").content.decode()
     chip = {"value": "2.50", "colour": "pink", "face": "#ff88aa", "comment": "For the new tables"}
     new = {"username": "dan", "name": "Dan", "role": "dealer", "badge": "102", "new_password": "", "new_pin": ""}
     for model, typed_in in (("denomination", chip), ("staff", new)):
-        answer = browser.post(f"/admin/tables/{model}/add/", typed_in, follow=True)
+        answer = desk.post(f"/admin/tables/{model}/add/", typed_in, follow=True)
         assert "waits for a second operator" in answer.content.decode(), model
     assert not Denomination.objects.filter(value_cents=250).exists()
     assert Proposal.objects.get(matter="chips").comment == "For the new tables"
@@ -157,14 +157,14 @@ def as_shown(client: Client, address: str) -> dict[str, Any]:
     return {name: value for name, value in typed_in.items() if value not in (None, False, "")}
 
 
-def test_options_are_set_for_the_next_shoe(opened: None, browser: Client, second: Client) -> None:
+def test_options_are_set_for_the_next_shoe(opened: None, desk: Client, second: Client) -> None:
     """Harm: the form has no way to leave a shoe its rules; or nobody is told that others wait."""
     table = floor.dealt(options={"decks": 6})[0].table
     address = f"/admin/tables/table/{table.pk}/change/"
-    typed_in = as_shown(browser, address) | {"option_decks": "8", "takes": "shoe"}
-    text = browser.post(address, typed_in | {"seats": "5"}).content.decode()
+    typed_in = as_shown(desk, address) | {"option_decks": "8", "takes": "shoe"}
+    text = desk.post(address, typed_in | {"seats": "5"}).content.decode()
     assert "hold with the next shoe; change this by itself" in text
-    answer = browser.post(address, typed_in, follow=True)
+    answer = desk.post(address, typed_in, follow=True)
     assert "Proposal 1 waits for a second operator" in answer.content.decode()
     proposal = Proposal.objects.get()
     page = reverse("admin:tables_proposal_change", args=[proposal.pk])
@@ -178,12 +178,12 @@ def test_options_are_set_for_the_next_shoe(opened: None, browser: Client, second
     assert "Holds from the next shoe." in boss.get(f"/pit/tables/{table.pk}/").content.decode()
 
 
-def test_a_tables_limits_are_proposed(opened: None, browser: Client, omar: Staff) -> None:
+def test_a_tables_limits_are_proposed(opened: None, desk: Client, omar: Staff) -> None:
     """Harm: the largest bet of a table is raised by one person."""
     table = floor.table()
     address = f"/admin/tables/table/{table.pk}/change/"
-    typed_in = as_shown(browser, address) | {"maximum": "5000"}
-    assert "waits for a second operator" in browser.post(address, typed_in, follow=True).content.decode()
+    typed_in = as_shown(desk, address) | {"maximum": "5000"}
+    assert "waits for a second operator" in desk.post(address, typed_in, follow=True).content.decode()
     table.refresh_from_db()
     assert table.max_cents == 10_000
     proposals.approve(Proposal.objects.get(), by=omar)
@@ -191,12 +191,12 @@ def test_a_tables_limits_are_proposed(opened: None, browser: Client, omar: Staff
     assert table.max_cents == 500_000
 
 
-def test_a_pay_table_is_proposed(opened: None, browser: Client, omar: Staff) -> None:
+def test_a_pay_table_is_proposed(opened: None, desk: Client, omar: Staff) -> None:
     """Harm: one operator makes the tie pay what they like."""
     address = "/admin/tables/paytable/add/?game=baccarat"
     lines = {"name": "Nine to one", "tie.tie": "9:1"}
-    digest = browser.post(address, lines | {"preview": ""}).context["digest"]
-    answer = browser.post(address, lines | {"seen": digest, "save": "", "confirmed": "on"}, follow=True)
+    digest = desk.post(address, lines | {"preview": ""}).context["digest"]
+    answer = desk.post(address, lines | {"seen": digest, "save": "", "confirmed": "on"}, follow=True)
     assert "waits for a second operator" in answer.content.decode()
     assert not PayTable.objects.exists()
     proposals.approve(Proposal.objects.get(), by=omar)
@@ -204,24 +204,24 @@ def test_a_pay_table_is_proposed(opened: None, browser: Client, omar: Staff) -> 
 
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=list(PROFILES))
-def test_each_profile_has_its_page_and_is_adopted(profile: Any, browser: Client) -> None:
+def test_each_profile_has_its_page_and_is_adopted(profile: Any, desk: Client) -> None:
     """Harm: a clause without its term or its test on the page; or the page shows what adopting it does not do."""
     address = f"{TERMS_PAGE}profiles/{profile.name}/"
-    assert profile.title in browser.get(f"{TERMS_PAGE}profiles/").content.decode()
-    page = browser.get(address).content.decode()
+    assert profile.title in desk.get(f"{TERMS_PAGE}profiles/").content.decode()
+    page = desk.get(address).content.decode()
     for clause in profile.clauses:
         for part in (clause.source, *(catalogue.title_of(name) for name in clause.terms), *clause.tests):
             assert part in page, part
-    browser.post(address, {"effective": "", "comment": "", "adopt": ""})
+    desk.post(address, {"effective": "", "comment": "", "adopt": ""})
     left_alone = {name: catalogue.TERMS[name].default for name in OF_THE_HOUSE}
     assert house_terms.as_entered(timezone.now()) == left_alone | profile.terms
     book = Book.objects.filter(name=HOUSE).first()
     assert book is None or proofs.verify(book).fault is None
 
 
-def test_an_open_house_adopts_a_profile_by_two(opened: None, browser: Client, second: Client) -> None:
+def test_an_open_house_adopts_a_profile_by_two(opened: None, desk: Client, second: Client) -> None:
     """Harm: by a profile one person loosens everything at once."""
-    browser.post(f"{TERMS_PAGE}profiles/new_jersey/", {"effective": "", "comment": "", "adopt": ""})
+    desk.post(f"{TERMS_PAGE}profiles/new_jersey/", {"effective": "", "comment": "", "adopt": ""})
     proposal = Proposal.objects.get()
     assert proposal.matter == "profile"
     second.post(reverse("admin:tables_proposal_change", args=[proposal.pk]), {"approve": ""})

@@ -27,7 +27,7 @@ def olga() -> Staff:
 
 
 @pytest.fixture
-def browser(olga: Staff) -> Client:
+def desk(olga: Staff) -> Client:
     return floor.client(olga)
 
 
@@ -36,16 +36,16 @@ def typed(**facts: Any) -> dict[str, Any]:
     return {**plan, **facts}
 
 
-def test_a_plan_is_set_as_it_is_typed_and_its_layers_are_drawn(browser: Client) -> None:
+def test_a_plan_is_set_as_it_is_typed_and_its_layers_are_drawn(desk: Client) -> None:
     """Harm: what is typed is set otherwise; or nobody can tell which of two plans holds at a table."""
-    assert browser.post(LIST + "add/", typed()).status_code == 302
+    assert desk.post(LIST + "add/", typed()).status_code == 302
     night = typed(
         name="Night", target="table:Rocket 1", when="hours", weekdays=["0", "1", "2", "3", "4", "5", "6"],
         starts="00:00", ends="00:00", min_cents="50", seat_max_cents="80", note="Late",
     )  # fmt: skip
-    assert browser.post(LIST + "add/", night).status_code == 302
+    assert desk.post(LIST + "add/", night).status_code == 302
     limits.bring_into_force()
-    page = browser.get(LIST, {"table": "Rocket 1"})
+    page = desk.get(LIST, {"table": "Rocket 1"})
     (name, stack, waits), *_ = [shelf for shelf in page.context["shelves"] if shelf[0] == "minimum"]
     assert (name, waits) == ("minimum", "")
     assert [(shelf.value, shelf.state) for shelf in stack] == [("50", "wins"), ("20", "covered"), ("10", "covered")]
@@ -55,21 +55,21 @@ def test_a_plan_is_set_as_it_is_typed_and_its_layers_are_drawn(browser: Client) 
     assert [line.plan.name for line in page.context["lines"]] == ["Floor", "Night"]
 
 
-def test_the_second_of_two_is_told_and_keeps_what_was_typed(browser: Client, olga: Staff) -> None:
+def test_the_second_of_two_is_told_and_keeps_what_was_typed(desk: Client, olga: Staff) -> None:
     """Harm: of two operators who edit the same plan one loses what they typed, or undoes what the other did."""
-    browser.post(LIST + "add/", typed())
+    desk.post(LIST + "add/", typed())
     row = limit_plans.latest("Floor")
     assert row is not None
     change = reverse("admin:tables_limitplan_change", args=[row.pk])
-    answer = browser.get(change).context["form"].initial
+    answer = desk.get(change).context["form"].initial
     assert (answer["version"], answer["min_cents"]) == (1, 2_000)
-    browser.post(change, typed(version="1", min_cents="30"))
-    late = browser.post(change, typed(version="1", min_cents="40", note="Mine"))
+    desk.post(change, typed(version="1", min_cents="30"))
+    late = desk.post(change, typed(version="1", min_cents="40", note="Mine"))
     assert late.status_code == 200
     form = late.context["form"]
     assert "301 Olga set version 2 of Floor meanwhile: limits minimum 20 → minimum 30" in str(form.errors)
     assert (form["min_cents"].value(), form["note"].value(), form["version"].value()) == ("40", "Mine", "2")
-    assert browser.post(change, typed(version="2", min_cents="40")).status_code == 302
+    assert desk.post(change, typed(version="2", min_cents="40")).status_code == 302
     assert [version.version for version in limit_plans.history("Floor")] == [3, 2, 1]
 
 
@@ -85,26 +85,26 @@ def test_the_second_of_two_is_told_and_keeps_what_was_typed(browser: Client, olg
     ],
 )
 def test_each_fields_refusal_says_what_would_be_right(
-    browser: Client, facts: dict[str, Any], field: str | None, sentence: str
+    desk: Client, facts: dict[str, Any], field: str | None, sentence: str
 ) -> None:
     """Harm: an operator is told that something is wrong, and neither what nor how it would be right."""
-    page = browser.post(LIST + "add/", typed(**facts))
+    page = desk.post(LIST + "add/", typed(**facts))
     assert sentence in " ".join(page.context["form"].errors[field or "__all__"])
     assert not LimitPlan.objects.exists()
 
 
-def test_what_takes_two_people_is_proposed_and_approved_by_another(browser: Client, olga: Staff) -> None:
+def test_what_takes_two_people_is_proposed_and_approved_by_another(desk: Client, olga: Staff) -> None:
     """Harm: one operator raises what the house may lose by a plan, where its terms ask for two."""
     omar = floor.staff(Role.OPERATOR, "omar", "302")
     house_terms.change({"two_people": True}, by=olga)
-    browser.post(LIST + "add/", typed(max_cents="5000", comment="High season"))
+    desk.post(LIST + "add/", typed(max_cents="5000", comment="High season"))
     assert not LimitPlan.objects.exists()
     proposal = Proposal.objects.get()
-    page = browser.get(reverse("admin:tables_proposal_change", args=[proposal.pk])).content.decode()
+    page = desk.get(reverse("admin:tables_proposal_change", args=[proposal.pk])).content.decode()
     assert "Maximum" in page
     assert "5,000" in page
     assert "Most bets of a round" in page
-    browser.post(reverse("admin:tables_proposal_change", args=[proposal.pk]), {"reason": "Too high?", "comment": ""})
+    desk.post(reverse("admin:tables_proposal_change", args=[proposal.pk]), {"reason": "Too high?", "comment": ""})
     proposals.comment(proposal, "For the derby alone", by=omar)
     assert [(comment.by, comment.text) for comment in proposals.comments(proposal)] == [
         ("301 Olga", "Too high?"),
@@ -112,21 +112,21 @@ def test_what_takes_two_people_is_proposed_and_approved_by_another(browser: Clie
     ]
     proposals.approve(proposal, by=omar)
     assert LimitPlan.objects.get().proposal == proposal.number
-    assert browser.post(LIST + "add/", typed(name="Low", max_cents="500")).status_code == 302
+    assert desk.post(LIST + "add/", typed(name="Low", max_cents="500")).status_code == 302
     assert LimitPlan.objects.filter(name="Low").exists()
     with pytest.raises(Refused):
         proposals.comment(proposal, "Too late", by=omar)
     assert fault() == ""
 
 
-def test_a_plan_is_retired(browser: Client) -> None:
+def test_a_plan_is_retired(desk: Client) -> None:
     """Harm: a plan cannot be ended, or is ended over what somebody set meanwhile."""
-    browser.post(LIST + "add/", typed())
+    desk.post(LIST + "add/", typed())
     row = LimitPlan.objects.get()
     change = reverse("admin:tables_limitplan_change", args=[row.pk])
-    browser.post(change, typed(version="0", retire=""))
+    desk.post(change, typed(version="0", retire=""))
     assert LimitPlan.objects.count() == 1
-    browser.post(change, typed(version="1", retire=""))
+    desk.post(change, typed(version="1", retire=""))
     newest = limit_plans.latest("Floor")
     assert newest is not None
     assert newest.retired

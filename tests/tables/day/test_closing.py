@@ -210,12 +210,12 @@ def correct(dealer: Hand, boss: Staff) -> None:
 # --- What a forger may try ------------------------------------------------------------------------------------
 
 
-def forged(on: date, proposal: closing.Proposal, **changed: Any) -> None:
+def forged(on: date, basis: closing.Proposal, **changed: Any) -> None:
     """A close as the ledger would write it, with its row, but for some of what it says."""
     content = {
-        "day": on.isoformat(), "figures": list(proposal.rows), "digest": proposal.digest,
-        "through": {row["name"]: 1 for row in proposal.rows}, "username": "olga",
-        "name": "Olga", "role": "operator", "proposal": proposal.seq, "proposed_by": proposal.username,
+        "day": on.isoformat(), "figures": list(basis.rows), "digest": basis.digest,
+        "through": {row["name"]: 1 for row in basis.rows}, "username": "olga",
+        "name": "Olga", "role": "operator", "proposal": basis.seq, "proposed_by": basis.username,
     } | changed  # fmt: skip
     with transaction.atomic():
         seq = log.append(house.lock(), Draft("day", "closed", "olga Olga", content)).seq
