@@ -8,8 +8,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -135,16 +137,21 @@ def _environment(folder: Path, database: str, *, office: bool) -> dict[str, str]
 def open_houses(staged: Company) -> None:
     """Two days in each house, sealed; each registered at the head office with the key that it told."""
     staged.asked(OFFICE, OPEN_OFFICE)
+    with ThreadPoolExecutor() as threads:
+        staged.evidence = dict(zip(HOUSES, threads.map(partial(_deal, staged), HOUSES), strict=True))
     for name, currency in HOUSES.items():
-        secret = f"the line of {name}, " + name * 5
-        folder = staged.folder / name
-        (folder / "secret").write_text(secret)
-        facts = staged.asked(name, DEAL, name, staged.addresses[name], secret, str(folder))
-        staged.evidence[name] = facts
         staged.manage(
-            OFFICE, "office", "register", name, "--name", name.title(), "--currency", currency, "--key", facts["key"],
-            "--secret-file", str(folder / "secret"), "--by", "otto",
+            OFFICE, "office", "register", name, "--name", name.title(), "--currency", currency,
+            "--key", staged.evidence[name]["key"], "--secret-file", str(staged.folder / name / "secret"),
+            "--by", "otto",
         )  # fmt: skip
+
+
+def _deal(staged: Company, name: str) -> dict[str, str]:
+    secret, folder = f"the line of {name}, " + name * 5, staged.folder / name
+    (folder / "secret").write_text(secret)
+    facts: dict[str, str] = staged.asked(name, DEAL, name, staged.addresses[name], secret, str(folder))
+    return facts
 
 
 @dataclass(frozen=True)
