@@ -22,7 +22,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
 from ledger import shape
-from ledger.models import Run, RunEnd
+from ledger.models import Run
 from tables.alerting import minute
 from tables.audit import condition, drill
 from tables.audit.condition import QUEUES, Part, State
@@ -37,7 +37,6 @@ HOUSE_ANSWERS_SECONDS: Final = 5.0
 BEAT_SILENT: Final = timedelta(minutes=5)
 BACKUP_AGE: Final = timedelta(hours=26)
 """A backup a day, and two hours for it to be made in."""
-DRILL_GRACE: Final = timedelta(days=1)
 ARCHIVE_AGE: Final = timedelta(hours=1)
 """The watch writes every few minutes, so there is always something to archive."""
 WITHOUT_DATABASE: Final = {"Broker", "Keys", "Static files", "Disk"}
@@ -194,20 +193,9 @@ def _backups() -> Part:
     if says:
         state = State.WATCH if settings.DEMO else State.WRONG
         return Part("Backups", state, says, do)
-    if says := _drill_fault():
+    if says := drill.overdue():
         return Part("Backups", State.WATCH, says, "systemctl start backup-drill, and journalctl -u backup-drill.")
     return Part("Backups", State.WELL, "All is archived, the last backup is of today, and one was had back this week.")
-
-
-def _drill_fault() -> str:
-    last = RunEnd.objects.filter(run__task=drill.PLAN.task).order_by("-at").first()
-    if last is None:
-        return "No backup was ever had back: nobody knows whether one can be."
-    if last.found:
-        return f"The backup that was had back on {last.at:%Y-%m-%d} does not hold."
-    if datetime.now(UTC) - last.at > drill.PLAN.every + DRILL_GRACE:
-        return f"The last backup that was had back was that of {last.at:%Y-%m-%d}."
-    return ""
 
 
 def _archive_fault() -> str:

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,9 +25,11 @@ from psycopg.conninfo import make_conninfo
 
 from ledger import clock, runs
 from ledger.alerts import raise_alert
+from ledger.models import RunEnd
 from ledger.runs import Plan
 from tables.refusals import sentence
 
+GRACE: Final = timedelta(days=1)
 PLAN: Final = Plan("drill", "Restoring the last backup", timedelta(days=7))
 START_SECONDS: Final = 3600.0
 """What was archived since the backup is played back before the server answers."""
@@ -80,6 +82,27 @@ class Report:
     def says(self) -> str:
         what = f"{self.books} books with {self.entries:,} entries and {self.seals} sealed days were had back in"
         return f"{what} {self.seconds:.0f} s; the house is {self.behind:,} entries ahead."
+
+
+def overdue() -> str:
+    """Why nobody knows whether the backups can be had back; empty where one was, this week."""
+    last = RunEnd.objects.filter(run__task=PLAN.task).order_by("-at").first()
+    if last is None:
+        return "No backup was ever had back: nobody knows whether one can be."
+    if last.found:
+        return f"The backup that was had back on {last.at:%Y-%m-%d} does not hold."
+    if datetime.now(UTC) - last.at > PLAN.every + GRACE:
+        return f"The last backup that was had back was that of {last.at:%Y-%m-%d}."
+    return ""
+
+
+def look_after() -> int:
+    """An alert where none was had back in time, whatever became of the timer that asks for it. A house that says
+    nowhere what was backed up has no backups of its own to have back: doctor says so."""
+    if not settings.BACKUP_STATUS_FILE or not (says := overdue()):
+        return 0
+    raise_alert(None, "drill_overdue", f"{says} On the database's host: systemctl start backup-drill.", {})
+    return 1
 
 
 def drill(backup: Backup) -> Report:

@@ -25,7 +25,7 @@ from ledger.models import HOUSE, Account, Book
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
 from ledger.runs import Plan
 from tables.alerting import minute
-from tables.audit import commitments, proofs, sealing, witness
+from tables.audit import commitments, drill, proofs, sealing, tree_proof, witness
 from tables.audit.rows import noted
 from tables.day import cash_shifts, custody
 from tables.edge import kept_sheets, shoe_audit
@@ -46,6 +46,8 @@ PLANS: Final = (
     Plan("note_rows", "Noting what the watch has done", timedelta(hours=1)),
     Plan("prove_rows", "Holding every row against the log", timedelta(days=1), timedelta(hours=4.75)),
     Plan("prove_all", "Proving every log from its first entry", timedelta(days=1), timedelta(hours=4.5)),
+    Plan("prove_tree", "Holding the tree of the books' heads against the log", timedelta(days=1), timedelta(hours=5)),
+    Plan("look_after_drills", "Looking whether a backup was had back this week", timedelta(days=1)),
     minute.PLAN,
 )
 
@@ -150,6 +152,14 @@ def prove_all() -> int:
     return sum(proofs.alert(proofs.verify(book), book) is not None for book in proofs.books())
 
 
+def prove_tree() -> int:
+    """Every leaf that witnesses outside were ever shown, against the log as it is now."""
+    faults = [report.fault for report in tree_proof.prove_all() if report.fault]
+    for fault in faults:
+        raise_alert(Book.objects.get(name=HOUSE), "log_broken", f"The log does not hold: {fault}", {"what": fault})
+    return len(faults)
+
+
 def note_rows() -> int:
     """What was run, recounted and proved since the last time, in one entry: none of it can be taken away later."""
     if not witness.unexplained(clock.agreed()):
@@ -237,5 +247,7 @@ DEEDS: Final[Mapping[str, Callable[[], int]]] = {
     "note_rows": note_rows,
     "prove_rows": prove_rows,
     "prove_all": prove_all,
+    "prove_tree": prove_tree,
+    "look_after_drills": drill.look_after,
     minute.PLAN.task: minute.look,
 }

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 from django.core.management import CommandError, call_command
 
+from ledger import clock, runs
 from ledger.models import Alert, Book, DayRoot, RunEnd
 from tables.audit import drill
 from tests.database import database_url
@@ -83,3 +85,14 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="is not empty"):
         call_command("drill", folder=tmp_path, programs=tmp_path)
     assert (tmp_path / "PG_VERSION").exists()
+
+
+def test_a_house_with_backups_that_are_never_had_back_is_told(settings: Any) -> None:
+    """Harm: the timer of the drill dies with its host, and nobody notices until a backup is needed."""
+    assert drill.look_after() == 0
+    settings.BACKUP_STATUS_FILE = "/var/lib/casino-backup/info.json"
+    assert drill.look_after() == drill.look_after() == 1
+    assert "No backup was ever had back" in Alert.objects.get(kind="drill_overdue").message
+    runs.run(drill.PLAN, lambda: 0, clock.agreed())
+    assert drill.look_after() == 0
+    settings.BACKUP_STATUS_FILE = ""
