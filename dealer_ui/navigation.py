@@ -65,6 +65,7 @@ MENU: Final = (
             ("pit:dispute", "pit:open-dispute", "pit:correct", "pit:correction", "pit:mispays"), "claims corrections"),
         Way("Exceptions", "pit:exceptions", FLOOR, about="unusual dealers day"),
         Way("Log", "pit:search", FLOOR, about="search entries"),
+        Way("After a restore", "pit:restored", FLOOR, about="backup put back confirm tables"),
         Way("Bookmarks", "pit:bookmarks", "tables.watch_bookmarks", about="cameras surveillance"),
         Way("Shoes", "pit:shoes", "tables.watch_shoes", ("pit:shoe",), "audit counting"),
     )),

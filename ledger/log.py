@@ -210,6 +210,14 @@ def read_head(book_id: int) -> Head:
     return Head(*row)
 
 
+def hash_at(book_id: int, seq: int) -> bytes | None:
+    """The hash of an entry; None where there is none of this number."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT hash FROM ledger_logentry WHERE book_id = %s AND seq = %s", [book_id, seq])
+        row = cursor.fetchone()
+    return bytes(row[0]) if row else None
+
+
 def read_heads(book_ids: Collection[int]) -> list[Head]:
     """The same of several books, in one statement."""
     with connection.cursor() as cursor:

@@ -33,6 +33,7 @@ class TablesConfig(AppConfig):
             mishaps,
             pots,
             readers,
+            restored,
             rounds,
             seat_pages,
             shoes,

@@ -18,17 +18,28 @@ from ledger.models import LogEntry
 from ledger.prepared import Statement
 from ledger.proof.chain import Head
 from ledger.raw_rows import RawRows
-from tables import attesting, permits, refused_inputs, writer
+from tables import acknowledged, attesting, permits, refused_inputs, writer
 from tables import standing as standings
+from tables.acknowledged import Acknowledged
 from tables.games.catalog import GAMES
 from tables.handlers import HANDLINGS, SLIPS_AND_WORDS
-from tables.inputs import Burn, Input, IssueSeatPage, LoadShoe, RetireShoe, ShuffleShoe, SignIn, SignOut
+from tables.inputs import (
+    Burn,
+    Input,
+    IssueSeatPage,
+    LoadShoe,
+    RetireShoe,
+    ShowAcknowledged,
+    ShuffleShoe,
+    SignIn,
+    SignOut,
+)
 from tables.log.attestation import Attestation
 from tables.log.catalog import fold
 from tables.log.fold import Standing
 from tables.log.terms import limits_of, rules_of
 from tables.models import Denomination, ServiceAccount, Staff, Table
-from tables.play import back_entry, readers, seat_pages
+from tables.play import back_entry, readers, restored, seat_pages
 from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
 from tables.scene import AtSeat, Outcome, Scene
@@ -67,6 +78,7 @@ def record(
     expected_seq: int | None,
     attested: Attestation | None = None,
     paper: FromPaper | None = None,
+    told: Acknowledged | None = None,
 ) -> Answer:
     """Make an input durable and acknowledge it, or raise Refused with nothing done. What is refused may be noted, apart
     from the table's book (``refused_inputs``).
@@ -74,13 +86,17 @@ def record(
     ``expected_seq`` is the table's sequence number that the input was entered on; ``None`` only for what does not
     depend on the state (tapping in and out). The same ``key`` with the same input is answered as the first time.
     ``attested`` is the signature of the terminal on which somebody signed by badge and PIN; ``paper`` is what it was
-    written on during an outage.
+    written on during an outage; ``told`` what the screen was acknowledged last, which shows whether the house was put
+    back to an earlier moment since.
     """
+    beside = _Beside(key, expected_seq, attested, paper, told)
     try:
         with meters.RECORD_SECONDS.time():
-            answer = _recorded(
-                table, entered, by=by, key=key, expected_seq=expected_seq, attested=attested, paper=paper
-            )
+            answer = _recorded(table, entered, by, beside)
+    except _Behind as behind:
+        refused = _show(table, behind.told, by)
+        meters.REFUSALS.labels(refused.code).inc()
+        raise refused from None
     except Refused as refused:
         meters.REFUSALS.labels(refused.code).inc()
         refused_inputs.note(entered, refused, by.signature, table=table.name)
@@ -91,19 +107,32 @@ def record(
     return replace(answer, seq=log.read_head(table.book_id).seq, after=None) if is_set else answer
 
 
-def _recorded(
-    table: Table,
-    entered: Input,
-    *,
-    by: Staff | AtSeat | ServiceAccount,
-    key: UUID,
-    expected_seq: int | None,
-    attested: Attestation | None,
-    paper: FromPaper | None,
-) -> Answer:
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """What comes with an input."""
+
+    key: UUID
+    expected_seq: int | None
+    attested: Attestation | None
+    paper: FromPaper | None
+    told: Acknowledged | None
+
+
+class _Behind(Exception):
+    """The book lacks what a screen was acknowledged, and nobody gave it up."""
+
+    def __init__(self, told: Acknowledged) -> None:
+        self.told = told
+
+
+def _recorded(table: Table, entered: Input, by: Staff | AtSeat | ServiceAccount, beside: _Beside) -> Answer:
+    key, told = beside.key, beside.told
     request = Request.of(entered, by.username, key)
     with turn_at(table.book_id).turn(), transaction.atomic():
-        head, table, is_known = _under_the_lock(table, key)
+        shows = entered if isinstance(entered, ShowAcknowledged) else told
+        head, table, is_known, digest = _under_the_lock(table, key, shows.seq if shows else 0)
+        if told and acknowledged.is_missing(told, digest) and restored.is_news(standings.at(head), told):
+            raise _Behind(told)
         if is_known and (before := writer.recorded(head, request)):
             return Answer(before[0], head.seq, again=True)
         rules, limits = rules_of(table), limits_of(table)
@@ -115,12 +144,16 @@ def _recorded(
             readers.permit(scene, by, entered)
         else:
             handling.permit(scene, by)
-            permits.in_their_pit(scene, by)
-        if expected_seq is not None and _has_moved_on(scene, expected_seq):
+            if not isinstance(entered, restored.SHOWN):
+                permits.in_their_pit(scene, by)
+        if beside.expected_seq is not None and _has_moved_on(scene, beside.expected_seq):
             raise _stale(head)
+        if isinstance(entered, ShowAcknowledged) and not acknowledged.is_missing(entered, digest):
+            raise Refused("not_missing", f"{table.name} has entry {entered.seq}: nothing is missing there.", 409)
         outcome = handling.enter(scene, entered)
-        outcome = attesting.attest(outcome, attested, head, scene.signature, key)
-        outcome = back_entry.noted(outcome, paper, by, scene.standing.back_entry, head)
+        restored.refuse_waiting(scene, outcome)
+        outcome = attesting.attest(outcome, beside.attested, head, scene.signature, key)
+        outcome = back_entry.noted(outcome, beside.paper, by, scene.standing.back_entry, head)
         standing = _write(head, scene, outcome, request)
     if scene.standing.round_open and not standing.round_open:
         meters.ROUNDS.labels(table.game).inc()
@@ -129,6 +162,33 @@ def _recorded(
         raise outcome.refusal
     ends_shoe = standing.shoe_is_over and not scene.standing.shoe_is_over
     return Answer(head.seq + 1, standing.seq, after=After(table, standing, ends_shoe))
+
+
+def show(table: Table, head: Head, told: Acknowledged | None, by: Staff | ServiceAccount) -> bool:
+    """A screen that only looks shows what it was acknowledged: whether that made the table wait to be confirmed. One
+    of somebody who may enter nothing there goes on showing it, to the next who looks."""
+    if told is None or (told.seq == head.seq and not acknowledged.is_missing(told, head.hash)):
+        return False
+    if not lacks(head.book_id, told) or not restored.is_news(standings.at(head), told):
+        return False
+    try:
+        _show(table, told, by)
+    except Refused:
+        return False
+    return True
+
+
+def lacks(book_id: int, told: Acknowledged) -> bool:
+    """Whether a book has not got an entry that was acknowledged."""
+    return bool(told.seq) and acknowledged.is_missing(told, log.hash_at(book_id, told.seq))
+
+
+def _show(table: Table, told: Acknowledged, by: Staff | AtSeat | ServiceAccount) -> Refused:
+    """The table waits from here on, and everybody hears of it; why nothing is entered there."""
+    entered, key = restored.shown(told, by.signature)
+    record(table, entered, by=by, key=key, expected_seq=None)
+    table = Table.objects.select_related("book").get(book_id=table.book_id)
+    return restored.waits(table.name, standings.at(standings.head_of(table)))
 
 
 AT_THE_SHOE: Final = (LoadShoe, ShuffleShoe, Burn, RetireShoe)
@@ -169,8 +229,9 @@ _TABLES: Final = RawRows(Table)
 _CHIPS: Final = RawRows(Denomination)
 _READ: Final = Statement(
     "tables_under_the_lock",
-    "bigint, uuid",
-    f"""SELECT EXISTS (SELECT FROM ledger_logentry WHERE book_id = $1 AND key = $2), {_TABLES.columns("felt")}
+    "bigint, uuid, bigint",
+    f"""SELECT EXISTS (SELECT FROM ledger_logentry WHERE book_id = $1 AND key = $2),
+        (SELECT hash FROM ledger_logentry WHERE book_id = $1 AND seq = $3), {_TABLES.columns("felt")}
         FROM tables_table AS felt WHERE book_id = $1""",  # noqa: S608
 )
 _READ_CHIPS: Final = Statement(
@@ -183,19 +244,19 @@ _READ_CHIPS: Final = Statement(
 )
 
 
-def _under_the_lock(table: Table, key: UUID) -> tuple[Head, Table, bool]:
-    """Where the table's log ends, the table as it is set now, with its chips, and whether the key was used before: one
-    round trip."""
+def _under_the_lock(table: Table, key: UUID, told_seq: int) -> tuple[Head, Table, bool, bytes | None]:
+    """Where the table's log ends, the table as it is set now, with its chips, whether the key was used before, and the
+    hash of the entry that a screen was told of: one round trip."""
     book = table.book_id
-    head, (rows, chips) = log.lock_and_read(book, (_READ, [book, key]), (_READ_CHIPS, [book]))
+    head, (rows, chips) = log.lock_and_read(book, (_READ, [book, key, told_seq]), (_READ_CHIPS, [book]))
     if not rows:
         raise Table.DoesNotExist(f"{table} is not there any more")
-    is_known, *values = rows[0]
+    is_known, digest, *values = rows[0]
     locked = _TABLES.row(values)
     kinds = Denomination.objects.all()
     kinds._result_cache = [_CHIPS.row(chip) for chip in chips]
     locked._prefetched_objects_cache = {"denominations": kinds}  # type: ignore[attr-defined]
-    return head, locked, is_known
+    return head, locked, is_known, digest
 
 
 def _has_moved_on(scene: Scene, expected_seq: int) -> bool:

@@ -417,6 +417,28 @@ class ComparePaper(Struct, frozen=True, tag_field="do", tag="compare_paper"):
     number: str
 
 
+class ShowAcknowledged(Struct, frozen=True, tag_field="do", tag="show_acknowledged", omit_defaults=True):
+    """A screen, a reader or a witness was acknowledged an entry that the book has not."""
+
+    seq: int
+    hash: str
+    words: tuple[str, ...] = ()
+    by: str = ""
+    """Who says so, where it is not whoever enters it: a witness."""
+
+
+class DeclareRestored(Struct, frozen=True, tag_field="do", tag="declare_restored"):
+    """Whoever put an older database back says so: the table waits to be confirmed."""
+
+    reason: str
+
+
+class ConfirmRestored(Struct, frozen=True, tag_field="do", tag="confirm_restored"):
+    """A pit boss looked at a table after a restore, and lets it deal on."""
+
+    note: str
+
+
 GameInput = Bet | PlaceBets | CloseBets | Choose | Shuffle | KeyCard | KeyStandardCard | Deal | StartGame
 SeatInput = BuyIn | CashOut | TimeCharge | CollectCommission | ForgiveCommission | SellChips | UndoSale | ChangeChips
 ShoeInput = LoadShoe | CheckDecks | ReadDecks | ShuffleShoe | PlaceCutCard | Burn | CutCardOut | RetireShoe
@@ -432,6 +454,8 @@ FloorInput = VoidRound | AbandonTable | AcceptBet | LockRack | UnlockRack
 """What a pit boss signs for."""
 BackEntryInput = BeginBackEntry | EndBackEntry | AnnounceRound | ComparePaper
 """What is entered about papers of an outage."""
+RestoreInput = ShowAcknowledged | DeclareRestored | ConfirmRestored
+"""What is entered after an older database was put back; none is sent: each is signed, or shown by the house itself."""
 Sent = GameInput | SeatInput | Paid | PaidAll | TakeBack | ShoeInput | TableInput | EnterMishap | ReaderInput
 """What can be sent from a screen or to the API."""
 Input = (
@@ -444,6 +468,7 @@ Input = (
     | SignIn
     | IssueSeatPage
     | BackEntryInput
+    | RestoreInput
 )
 
 _sent = msgspec.json.Decoder(Sent)

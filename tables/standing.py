@@ -103,6 +103,9 @@ _LATEST: Final = """
             AND subject = 'reader' ORDER BY seq DESC LIMIT 1)
         UNION ALL
         (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
+            AND subject = 'restored' ORDER BY seq DESC LIMIT 1)
+        UNION ALL
+        (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
             AND subject = 'round'
             AND round = (SELECT round FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
                 AND subject = 'round' ORDER BY seq DESC LIMIT 1))

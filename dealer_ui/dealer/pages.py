@@ -14,6 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from dealer_ui import acknowledging
 from dealer_ui.dealer.forms import key_of, seq_of
 from dealer_ui.dealer.screen import Screen, reader_line
 from dealer_ui.guards import by_script, dealers, gone
@@ -72,7 +73,8 @@ def enter(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
         key, seq = key_of(request.POST), seq_of(request.POST)
         table, entered = _table(pk), _entered(request.POST)
         terminals.for_dealing(request, table)
-        after = dealing.record(table, entered, by=viewer, key=key, expected_seq=seq).after
+        told = acknowledging.shown(request, table.book_id)
+        after = dealing.record(table, entered, by=viewer, key=key, expected_seq=seq, told=told).after
     except Refused as refusal:
         refused = refusal
     if refused is None and not by_script(request):
@@ -132,7 +134,7 @@ def draw(
     """The board as an input just left it, or else as it stands. Should another screen have entered something since,
     the live stream tells this one."""
     if after is None:
-        table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
+        table = acknowledging.heed(request, get_object_or_404(Table.objects.select_related("book"), pk=pk), viewer)
         standing = standings.at(standings.head_of(table))
     else:
         table, standing = after.table, after.standing
@@ -153,7 +155,9 @@ def draw(
         "called": _called(request, pk, standing),
     }
     name = "dealer_ui/dealer/table.html" if whole else "dealer_ui/dealer/_board.html"
-    return render(request, name, context, status=refused.status if refused else 200)
+    response = render(request, name, context, status=refused.status if refused else 200)
+    acknowledging.keep(request, response, table, standing, done)
+    return response
 
 
 def _hand_out(table: Table, done: Input | None) -> str:

@@ -20,6 +20,8 @@ def address(alert: Alert, *, reads_house: bool) -> str:
         return f"{reverse('pit:discrepancies')}#case-{evidence['discrepancy']}"
     if "delivery" in evidence:
         return reverse("pit:alert-channels")
+    if "restored" in evidence:
+        return reverse("pit:restored")
     table = table_of(alert)
     if name := _slip(evidence.get("slip")):
         return reverse("slips:slip", args=[table.pk if table else 0, name.series, name.year, name.number])

@@ -161,6 +161,7 @@ class Seen:
 
 
 STATES: Final = {
+    "restored": "To be confirmed after a restore",
     "closed": "Closed",
     "count": "Rack is counted",
     "locked": "Rack is locked",

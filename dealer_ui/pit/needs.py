@@ -14,7 +14,18 @@ from tables.board.picture import Board
 from tables.log.fold import Standing
 from tables.models import Table
 
-ALERT, DISPUTE, LOCKED, SLIP, NO_DEALER, RELIEF_LATE, CUT_CARD, PAPERS, RELIEF_SOON = 90, 80, 75, 70, 60, 50, 40, 30, 20
+RESTORED, ALERT, DISPUTE, LOCKED, SLIP, NO_DEALER, RELIEF_LATE, CUT_CARD, PAPERS, RELIEF_SOON = (
+    99,
+    90,
+    80,
+    75,
+    70,
+    60,
+    50,
+    40,
+    30,
+    20,
+)
 """How pressing each is; an alert that goes further counts one more for each level."""
 SOON: Final = timedelta(minutes=10)
 """So long before a relief is due its tile says so."""
@@ -101,6 +112,8 @@ def _slips(role: str, standing: Standing) -> Iterator[Need]:
 
 def _stops(board: Board, standing: Standing) -> Iterator[Need]:
     """What keeps the table from being dealt, or soon will."""
+    if standing.restored is not None and standing.restored.waits:
+        yield Need(RESTORED, "To be confirmed after a restore", "alert")
     if standing.lock is not None:
         yield Need(LOCKED, "Rack is locked", "alert")
     elif board.due == "dealer":

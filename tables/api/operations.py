@@ -53,6 +53,8 @@ class Call(Generic[Query, Body]):
     body: Body
     key: UUID
     """The idempotency key of a write."""
+    headers: dict[str, str] = field(default_factory=dict)
+    """What the answer has besides its form."""
 
     @property
     def by(self) -> Staff:
@@ -235,7 +237,7 @@ def _response(declared: Operation, call: Call[Any, Any], outcome: Any) -> HttpRe
         return outcome
     if isinstance(outcome, Accepted):
         return _accepted(outcome)
-    return _answer(declared, call.request, msgspec.json.encode(outcome))
+    return _answer(declared, call, msgspec.json.encode(outcome))
 
 
 def _accepted(accepted: Accepted) -> HttpResponse:
@@ -243,12 +245,13 @@ def _accepted(accepted: Accepted) -> HttpResponse:
     return HttpResponse(body, content_type="application/json", status=202, headers={"Location": accepted.address})
 
 
-def _answer(declared: Operation, request: HttpRequest, body: bytes) -> HttpResponse:
-    response = HttpResponse(body, content_type="application/json", status=declared.status)
+def _answer(declared: Operation, call: Call[Any, Any], body: bytes) -> HttpResponse:
+    request = call.request
+    response = HttpResponse(body, content_type="application/json", status=declared.status, headers=call.headers)
     if request.method != "GET":
         return response
     tag = f'"{sha256(body).hexdigest()[:32]}"'
     if tag in request.headers.get("If-None-Match", ""):
-        response = HttpResponse(status=304)
+        response = HttpResponse(status=304, headers=call.headers)
     response["ETag"] = tag
     return response

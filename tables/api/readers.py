@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404
 from msgspec import Meta
 
 from tables import dealing, standing
+from tables.api import acknowledging
 from tables.api.operations import Call, operation
 from tables.api.views import FloorView
 from tables.inputs import Input, ReadCard, StartReader
@@ -70,7 +71,8 @@ class Reader(FloorView):
         """Asked every few seconds, it says too that the reader is there."""
         account, table = _own(call, pk)
         readers.hear(account)
-        return _state(table, account)
+        acknowledging.heed(call, table)
+        return _state(call, table, account)
 
     @operation(
         "name_card",
@@ -95,8 +97,9 @@ class Reader(FloorView):
                 raise Refused("bad_input", "Card: a message names one, but for number 0.", 400)
             entered = ReadCard(session, said.number, said.card)
         key = key_of(account.name, session, said.number)
-        answer = dealing.record(table, entered, by=account, key=key, expected_seq=None)
-        return msgspec.structs.replace(_state(table, account), again=answer.again)
+        told = acknowledging.shown(call, table)
+        answer = dealing.record(table, entered, by=account, key=key, expected_seq=None, told=told)
+        return msgspec.structs.replace(_state(call, table, account), again=answer.again)
 
 
 def _own(call: Call[Any, Any], pk: int) -> tuple[ServiceAccount, Table]:
@@ -109,8 +112,9 @@ def _own(call: Call[Any, Any], pk: int) -> tuple[ServiceAccount, Table]:
     return call.caller, table
 
 
-def _state(table: Table, account: ServiceAccount) -> ReaderState:
+def _state(call: Call[Any, Any], table: Table, account: ServiceAccount) -> ReaderState:
     state = standing.of(table)
+    acknowledging.keep(call, table, state)
     reader = state.reader
     if reader is None or reader.name != account.name:
         return ReaderState(0, "none", card_due=False)

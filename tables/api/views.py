@@ -19,7 +19,7 @@ from rest_framework.views import APIView
 from ledger.models import Book
 from ledger.proof.chain import Head
 from tables import dealing, inputs, standing
-from tables.api import errors, forms, problems, reference, schema
+from tables.api import acknowledging, errors, forms, problems, reference, schema
 from tables.api.access import Bearer, MayAsk, SignedIn, django_request, refuse_other_table
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.forms import Acknowledged, Entered, RoundForm, TableLine
@@ -106,6 +106,9 @@ class OneTable(FloorView):
         """Sequence number, what is due, the open prompts, the seats, the shoe, the limits. Nothing of what the shoe
         still holds."""
         table, state = reach(call.caller, pk)
+        if acknowledging.heed(call, table):
+            table, state = reach(call.caller, pk)
+        acknowledging.keep(call, table, state)
         return forms.board_form(picture.board(table, call.caller, state))
 
 
@@ -128,7 +131,10 @@ class Inputs(FloorView):
         table = table_of(staff, pk)
         if staff.has_perm("tables.deal"):
             terminals.for_dealing(call.request, table)
-        answer = dealing.record(table, input_, by=staff, key=call.key, expected_seq=call.body.expected_seq)
+        told = acknowledging.shown(call, table)
+        answer = dealing.record(table, input_, by=staff, key=call.key, expected_seq=call.body.expected_seq, told=told)
+        if answer.after is not None:
+            acknowledging.keep(call, table, answer.after.standing)
         return Acknowledged(answer.entry, answer.seq, answer.again)
 
 

@@ -13,6 +13,7 @@ from ledger.proof.chain import Entry
 from tables.audit.comparison import compare
 from tables.audit.floor import Floor
 from tables.handlers import CHECKS, ENACTMENTS, staff_of
+from tables.log.entries.restored import stands_still
 from tables.log.event import Event, Misconduct
 from tables.log.fold import Standing
 from tables.refusals import Refused
@@ -27,6 +28,8 @@ def enact(floor: Floor, standing: Standing, event: Event, entry: Entry, move_kin
         raise Misconduct(f"it makes a {min(wrong)}, which no {event.subject} {event.kind} does")
     if event.of_the_house is not floor.is_the_house or event.kind != entry.kind:
         raise Misconduct(f"the house writes no entry {entry.subject} {entry.kind} in this book")
+    if stands_still(standing, event):
+        raise Misconduct("the table waited to be confirmed after a restore, and nothing was to be entered there")
     floor.follow(standing, event, entry)
     floor.attest(event, entry)
     floor.hold_to_post(standing, event, entry)

@@ -104,6 +104,8 @@ class Entries:
 
     def due(self, current: Round | None, prompts: Sequence[Prompt]) -> str:
         standing = self.scene.standing
+        if standing.restored is not None and standing.restored.waits:
+            return "restored"
         if not standing.is_open:
             return "closed"
         if self._counting:
@@ -130,7 +132,7 @@ class Entries:
     def buttons(
         self, due: str, prompts: Sequence[Prompt], to_pay: Sequence[Payout], card_keys: bool
     ) -> Iterable[Button]:
-        if due == "locked":
+        if due in ("locked", "restored"):
             return
         if due == "reader" and permits.settles_readers() == Role.PIT_BOSS:
             return
@@ -217,7 +219,8 @@ class Entries:
     def _taking_back(self) -> Iterable[Button]:
         """What was entered last, one step each time; a round that is settled is reopened by an act of its own."""
         current = self.scene.standing.round
-        if self._counting or self.scene.standing.lock is not None or current is None:
+        waits = self.scene.standing.restored is not None and self.scene.standing.restored.waits
+        if self._counting or self.scene.standing.lock is not None or current is None or waits:
             return
         aside = _unless_it_stands(rounds.latest_aside, self.scene)
         if aside is not None:

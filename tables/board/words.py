@@ -15,8 +15,9 @@ from tables.board import payments
 from tables.games.cards import PAIRS
 from tables.games.felt import Payout, Phrase, Prompt, Settled
 from tables.games.game import Kind
-from tables.log.fold import Round
+from tables.log.fold import Restored, Round
 from tables.log.kinds import kind_of
+from tables.play import restored
 from tables.roles import Role
 from tables.scene import Scene
 
@@ -194,6 +195,8 @@ class Telling(ABC):
         to_pay: Sequence[Payout],
         waiting: Sequence[int],
     ) -> Phrase:
+        if due == "restored":
+            return self._say_restored()
         if waiting and not prompts:
             do = f"Waiting for {payments.seats(waiting).lower()}."
             return Phrase(do, "Choose, please.", "Each seat chooses on its own page.")
@@ -231,6 +234,13 @@ class Telling(ABC):
     @abstractmethod
     def line(self, payout: Payout) -> OutcomeLine:
         """What became of a seat."""
+
+    def _say_restored(self) -> Phrase:
+        standing = self.scene.standing
+        do = restored.sentence(self.scene.table.name, standing.restored or Restored())
+        kept = next((shown.words for shown in reversed((standing.restored or Restored()).beyond) if shown.words), ())
+        rule = f"The last that was entered here: {'; '.join(kept)}." if kept else "Leave cards and chips as they lie."
+        return Phrase(do, "One moment, please.", rule)
 
     def _say_reader(self) -> Phrase:
         reader = self.scene.standing.reader

@@ -100,6 +100,40 @@ class CardReader:
 
 
 @dataclass(frozen=True, slots=True)
+class Beyond:
+    """What a screen, a reader or a witness was acknowledged, and the book has not."""
+
+    by: str
+    """As the log names whoever showed it."""
+    seq: int
+    hash: str
+    """The first characters of the entry's hash."""
+    words: tuple[str, ...] = ()
+    """What the screen kept of the last inputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """That the book was put back to an earlier moment, and whether a pit boss has confirmed the table since."""
+
+    ended: int = 0
+    """The last entry when that was found."""
+    beyond: tuple[Beyond, ...] = ()
+    declared: str = ""
+    """Why, where whoever put the database back said so."""
+    confirmed: int = 0
+    """The entry that confirmed the table last."""
+    through: int = 0
+    """The last entry that was acknowledged and given up with it."""
+    waits: bool = False
+
+    @property
+    def reach(self) -> int:
+        """The last entry that is known to have been acknowledged."""
+        return max(self.ended, self.through, *(shown.seq for shown in self.beyond))
+
+
+@dataclass(frozen=True, slots=True)
 class StandardShoe:
     """What is told of a shoe of standard cards besides."""
 
@@ -376,6 +410,8 @@ class Standing:
     """The minimum that is to be raised, while its notice runs."""
     reader: CardReader | None = None
     """The card reader of the table's shoe, once one was ever started there."""
+    restored: Restored | None = None
+    """How the book stands to an older copy that was put back, once one ever was."""
 
     @property
     def stacks(self) -> dict[int, int]:

@@ -20,6 +20,7 @@ from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.mishaps import RackUnlocked
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.posts import CoverSet, PostSet, Stand
+from tables.log.entries.restored import BookBehind
 from tables.log.entries.rounds import Voided
 from tables.log.entries.staff import StaffChanged
 from tables.log.event import Author, Event, Misconduct
@@ -194,6 +195,8 @@ def runners(event: Event, by: str, dealer: Dealer | None, posts: Posts) -> Itera
         if event.confirmed_by and event.confirmed_by != event.relieves:
             yield event.confirmed_by
         return
+    if isinstance(event, BookBehind):
+        return  # what a screen shows of itself is no act on the floor, whoever looked at it
     if isinstance(event, Voided | RackUnlocked) and event.second is not None and event.second.role == PIT_BOSS:
         yield event.second.username
     if isinstance(event, Author):
@@ -208,6 +211,8 @@ def may_run_the_floor(event: Event, by: str, dealer: Dealer | None) -> bool:
     known."""
     if isinstance(event, DealerSignedIn):
         return event.confirmed_by is not None
+    if isinstance(event, BookBehind):
+        return False
     return isinstance(event, Author) or dealer is None or by != dealer.signature
 
 

@@ -29,6 +29,7 @@ from tables.inputs import (
     KeyStandardCard,
     ReadCard,
     SettleReader,
+    ShowAcknowledged,
     StartReader,
     TakeOverReader,
 )
@@ -119,9 +120,11 @@ def may_draw(standing: Standing) -> bool:
 
 
 def permit(scene: Scene, by: ServiceAccount, entered: Input) -> None:
-    """A reader names cards at its own table, and does nothing else. Raises Refused. Its account is read anew under the
-    table's lock: revoked in mid-round, it names no further card."""
+    """A reader names cards at its own table, and does nothing else; any program shows what it was acknowledged. Raises
+    Refused. Its account is read anew under the table's lock: revoked in mid-round, it names no further card."""
     by.refresh_from_db()
+    if isinstance(entered, ShowAcknowledged) and by.is_active and by.reaches(scene.table):
+        return
     if not (by.may(scopes.CARDS, scene.table) and isinstance(entered, StartReader | ReadCard)):
         raise Refused("not_permitted", f"{by} does not name the cards of {scene.table.name}.", 403)
     source = scene.standing.shoe.source if scene.standing.shoe else scene.table.source

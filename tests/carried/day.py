@@ -33,7 +33,7 @@ from ledger.models import HOUSE, Account, Alert, Book, Notice
 from ledger.proof import seals
 from ledger.proof.chips import MOVEMENTS
 from tables import dealing, pepper
-from tables.audit import access, checkpoints, keys, mending, sealed, sealing, watch, witness
+from tables.audit import access, checkpoints, keys, mending, restoring, sealed, sealing, watch, witness
 from tables.audit.mending import Asked
 from tables.day import closing, hours
 from tables.day.hours import Hours
@@ -44,6 +44,7 @@ from tables.games.catalog import GAMES
 from tables.inputs import (
     BeginSlip,
     CloseDispute,
+    ConfirmRestored,
     DeclineCorrection,
     Input,
     NoteDispute,
@@ -102,7 +103,14 @@ TRIES: Final = 3
 ONLY_BY_AN_UPGRADE: Final = {(True, "rows", "taken_over")}
 """What no house writes that was new with its release: a kept house gets it when it is upgraded."""
 SINCE_THE_LATEST_KEPT_HOUSE: Final[frozenset[tuple[bool, str, str]]] = frozenset(
-    {(True, "checkpoint", "begun"), (True, "proposal", "decided"), (True, "post", "set"), (True, "post", "cover_set")}
+    {
+        (True, "checkpoint", "begun"),
+        (True, "proposal", "decided"),
+        (True, "post", "set"),
+        (True, "post", "cover_set"),
+        (False, "restored", "book_behind"),
+        (False, "restored", "confirmed"),
+    }
 )
 """What the log got a word for since a house was kept last. A day here makes it happen: the next house has it."""
 POT_GAMES: Final = tuple(name for name, game in GAMES.items() if game.kind == "pot")
@@ -312,7 +320,7 @@ def _fourth_day(house: House) -> None:
     sealing.seal_finished()
     Path(sealed.key_file()).unlink()
     keys.replace_lost("The host's disk is broken, and the key with it")
-    sealed.accept_restored("The database was put back from last night's copy", (house.boss, house.olga))
+    _put_back(house, "The database was put back from last night's copy")
     _day_closed(house, 2)
     terminals_sign(house.olga, house.cashier, house.second)
     passkeys_on_slips.sign(house)
@@ -324,6 +332,15 @@ def _fourth_day(house: House) -> None:
     checkpoints.begin("house.example/books")
     assert checkpoints.grow() is not None
     _watch()
+
+
+def _put_back(house: House, reason: str) -> None:
+    """Two people stand for it; every table waits, and a pit boss confirms each."""
+    sealed.accept_restored(reason, (house.boss, house.olga))
+    restoring.declare(reason, house.olga)
+    for table in Table.objects.filter(retired_at=None):
+        confirmed = ConfirmRestored("The rack is locked away, no hands are out")
+        dealing.record(table, confirmed, by=house.boss, key=uuid4(), expected_seq=None)
 
 
 def _nightfall(house: House) -> None:

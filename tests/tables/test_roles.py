@@ -136,6 +136,7 @@ TELL_THE_CLOCK = Guard((IN, 302, 302, 302, 302, 302), (IN, 400, 400, 400, 400, 4
 PROPOSE = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 400, 400, 403))
 RUN = Guard((IN, 403, 403, 200, 403, 403), (IN, 403, 403, 400, 403, 403))
 RUN_A_PIT = Guard((IN, 403, 403, 302, 403, 403), (IN, 403, 403, 422, 403, 403))
+CONFIRM_RESTORED = Guard((IN, 403, 403, 302, 403, 403), (IN, 403, 403, 400, 403, 403))
 GIVE_BACK = Guard((IN, 403, 403, 302, 403, 403), (IN, 403, 403, 409, 403, 403))
 A_DISPUTE = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 400, 403, 403))
 CORRECT = Guard((IN, 403, 403, 200, 403, 403), (IN, 403, 403, 422, 403, 403))
@@ -248,6 +249,9 @@ DECLARED: dict[str, Guard] = {
     "seat/<str:token>/live": NOBODYS_SEAT,
     "pit/": WATCH,
     "pit/plan/": WATCH,
+    "pit/restored/": WATCH,
+    "pit/restored.csv": WATCH,
+    "pit/restored/<int:pk>/confirm": CONFIRM_RESTORED,
     "pit/posts/": WATCH,
     "pit/posts/cover": RUN_A_PIT,
     "pit/posts/give-back": GIVE_BACK,
@@ -752,6 +756,8 @@ SEEN_BY_SURVEILLANCE = {
     "pit/discrepancies.csv",
     "pit/plan/",
     "pit/posts/",
+    "pit/restored/",
+    "pit/restored.csv",
     "pit/disputes/",
     "pit/disputes.csv",
     "pit/find/",

@@ -19,6 +19,7 @@ from tables.log.entries import (
     pits,
     readers,
     refusals,
+    restored,
     rounds,
     seats,
     service_accounts,
@@ -52,6 +53,7 @@ silent(
     house_terms.TermsChanged, alert_rules.AlertRuleSet, alert_rules.ChannelSet, alert_rules.DeadLettersResent,
 )  # fmt: skip
 silent("A reader's own affair: what it stops has an event.", readers.ReaderStarted, readers.ReaderSettled)
+silent("The alert tells of it.", restored.BookBehind, restored.RestoreConfirmed)
 silent("One signature under a day closes nothing yet.", days.DayProposed)
 silent(
     "Clocks, keys and copies are for the house's own operators.",

@@ -14,9 +14,11 @@ from ledger.proof import seals
 from ledger.proof.note import ED25519, BadNote, VerifierKey
 from ledger.proof.seals import BadKey
 from ledger.replica import Unread
-from tables.audit import checkpoints, export, keys, proofs, sealed
+from tables.audit import checkpoints, export, keys, proofs, restoring, sealed, tree_proof, witnessing
 from tables.audit.export import NotYet
 from tables.audit.outside import verifier, zipapp
+from tables.audit.outside.testimony import Source
+from tables.audit.outside.witness_file import BadFile
 from tables.models import Staff
 from tables.staff import signers as people
 
@@ -33,6 +35,9 @@ class Command(BaseCommand):
         key.add_argument("--note", action="store_true", help="note what was sealed beside the key, where no note is")
         key.add_argument("--restored", metavar="REASON", help="an older database was put back: two people, with --by")
         key.add_argument("--by", action="append", default=[], metavar="USER", help="who stands for --restored; twice")
+        key.add_argument(
+            "--witness", metavar="PLACE", help="with --restored: a witness's file or address, which knows more"
+        )
         key.add_argument("--lost", metavar="REASON", help="the published key is gone: make another, and say why")
         days = commands.add_parser("export", help="write the bundle of a gaming day, or of several")
         days.add_argument("--day", type=date.fromisoformat, metavar="YYYY-MM-DD")
@@ -51,13 +56,13 @@ class Command(BaseCommand):
         """Run the sub-command; what it refuses is a sentence and no traceback."""
         try:
             getattr(self, f"_{command}")(**options)
-        except (BadKey, BadNote, NotYet, Unread) as wrong:
+        except (BadKey, BadNote, BadFile, NotYet, OSError, Unread) as wrong:
             raise CommandError(str(wrong)) from None
 
     def _key(self, *, rotate: bool, lost: str | None, note: bool, restored: str | None, **options: Any) -> None:
         path = sealed.key_file()
         if note or restored is not None:
-            self._note(restored, options["by"])
+            self._note(restored, options["by"], options["witness"])
             return
         if rotate:
             public = keys.rotate()
@@ -78,14 +83,19 @@ class Command(BaseCommand):
         self.stdout.write("The heads of all books are signed each minute. Give this key to each witness:")
         self.stdout.write(str(tree.key))
 
-    def _note(self, restored: str | None, by: list[str]) -> None:
+    def _note(self, restored: str | None, by: list[str], witness: str | None) -> None:
         """A note is made of a database that holds, and never of another."""
+        testimony = tree_proof.hear(Source(witness, witnessing.keys())) if witness else None
         for book in proofs.books():
             if fault := proofs.verify(book, noted=False).fault:
                 raise CommandError(f"No note is made of a log that does not hold: {fault}")
         keys.signing_key()
-        kept = sealed.make() if restored is None else sealed.accept_restored(restored, _people(by))
+        signers = None if restored is None else _people(by)
+        kept = sealed.make() if restored is None or signers is None else sealed.accept_restored(restored, signers)
         self.stdout.write(f"Everything holds. {sealed.note_file()} notes {kept.number} sealed days.")
+        if restored is not None and signers is not None:
+            waiting = restoring.declare(restored, signers[0], testimony)
+            self.stdout.write(f"{len(waiting)} tables wait until a pit boss has confirmed each, at /pit/restored/.")
 
     def _export(self, *, day: date | None, first: date | None, last: date | None, out: Path | None, **_: Any) -> None:
         first, last = day or first, day or last

@@ -21,6 +21,7 @@ from django.core.management.base import BaseCommand, CommandError
 from tables.games.cards import PACKS
 
 TOKEN: Final = "CASINO_READER_TOKEN"  # noqa: S105 -- the name of a variable
+HEADER: Final = "Casino-Acknowledged"
 POLL_SECONDS: Final = 0.3
 IDLE_SECONDS: Final = 2.0
 """Between two questions at a table where no card was due for a while: the house counts a reader as there for longer."""
@@ -49,6 +50,8 @@ class Line:
     sleep: Callable[[float], None] = time.sleep
     retries: int = 0
     """How often something was sent again."""
+    acknowledged: str = ""
+    """The header of the last answer: shown again, it tells a house that was put back what was acknowledged."""
 
     def ask(self, body: State | None = None) -> State:
         """Send until it is answered. Raises Refusal for what the house does not take."""
@@ -68,10 +71,12 @@ class Line:
     def _once(self, body: State | None) -> State:
         data = None if body is None else json.dumps(body).encode()
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        headers |= {HEADER: self.acknowledged} if self.acknowledged else {}
         request = urllib.request.Request(self.url, data, headers)  # noqa: S310 -- the operator names the address
         try:
             with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310
                 state: State = json.loads(answer.read())
+                self.acknowledged = answer.headers.get(HEADER) or self.acknowledged
                 return state
         except urllib.error.HTTPError as error:
             text = error.read()

@@ -89,6 +89,8 @@ READING: dict[str, Callable[[Hand], list[Any]]] = {
     "floor": lambda hand: [],
     "plan": lambda hand: [],
     "posts": lambda hand: [],
+    "restored": lambda hand: [],
+    "restored-csv": lambda hand: [],
     "alerts": lambda hand: [],
     "alerts-csv": lambda hand: [],
     "table": lambda hand: [hand.table.pk],
@@ -121,7 +123,16 @@ READING: dict[str, Callable[[Hand], list[Any]]] = {
     "search": lambda hand: [],
     "search-csv": lambda hand: [],
 }
-DOING = {"act", "cover", "give-back", "acknowledge", "take-discrepancy", "close-discrepancy", "close-day"}
+DOING = {
+    "act",
+    "confirm-restored",
+    "cover",
+    "give-back",
+    "acknowledge",
+    "take-discrepancy",
+    "close-discrepancy",
+    "close-day",
+}
 IN_TEST_DISPUTES = {"dispute", "correction", "open-dispute", "correct"}
 IN_TEST_PENETRATION = {"penetration", "penetration-csv"}
 IN_TEST_AUDITORS = {"audit", "audit-ask", "audit-bundle"}

@@ -1,0 +1,79 @@
+"""What a screen keeps of the table that it shows: the newest entry that it was told of, in a cookie of that table.
+
+A cookie comes with every request, needs no script, and no script of the page can change it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from msgspec import to_builtins
+
+from ledger.proof.chips import money
+from tables import acknowledged, dealing
+from tables import standing as standings
+from tables.acknowledged import Acknowledged
+from tables.board import secrecy
+from tables.games.cards import pack_of
+from tables.inputs import Input
+from tables.log.entries.rounds import spelled, words_of
+from tables.log.fold import Standing
+from tables.models import Staff, Table
+from tables.play import restored
+
+COOKIE: Final = "acknowledged"
+KEPT_SECONDS: Final = 30 * 24 * 3_600
+_DEALER, _PIT = "dealer:screen", "pit:table"
+
+
+def shown(request: HttpRequest, book_id: int) -> Acknowledged | None:
+    """What this screen was told last of a table's book."""
+    kept = request.COOKIES.get(COOKIE)
+    return acknowledged.read(book_id, kept) if kept else None
+
+
+def heed(request: HttpRequest, table: Table, viewer: Staff) -> Table:
+    """A screen looks at a table, which was read with its book: as it stands once it was heard what the screen has."""
+    is_behind = dealing.show(table, standings.head_of(table), shown(request, table.book_id), viewer)
+    return Table.objects.select_related("book").get(pk=table.pk) if is_behind else table
+
+
+def keep(
+    request: HttpRequest, response: HttpResponse, table: Table, standing: Standing, done: Input | None = None
+) -> None:
+    """The screen keeps what it is shown now, and in words what was just entered there."""
+    before = shown(request, table.book_id)
+    words = before.words if before and before.seq <= standing.seq else ()
+    words = (*words, _words(standing, done)) if done is not None else words
+    value = restored.receipt(table.book_id, standing, before, words)
+    if not value or value == request.COOKIES.get(COOKIE):
+        return
+    page = _PIT if request.path.startswith(reverse(_PIT, args=[table.pk])) else _DEALER
+    response.set_cookie(
+        COOKIE,
+        value,
+        max_age=KEPT_SECONDS,
+        path=reverse(page, args=[table.pk]),
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def _words(standing: Standing, done: Input) -> str:
+    """An input as everybody at the table saw it."""
+    current = standing.round
+    if current is not None and current.plays and current.plays[-1].seq == standing.seq:
+        return f"round {current.number}: {words_of(spelled(secrecy.latest(current), pack_of(current.opening.dealt)))}"
+    facts = dict(to_builtins(done))
+    name = str(facts.pop("do")).replace("_", " ")
+    return " ".join([name, *(_fact(key, value) for key, value in facts.items())])
+
+
+def _fact(key: str, value: object) -> str:
+    if key.endswith("_cents") and isinstance(value, int):
+        return f"{key.removesuffix('_cents').replace('_', ' ')} {money(value)}"
+    return f"{key.replace('_', ' ')} {value}"

@@ -1,0 +1,149 @@
+"""After an older database was put back: each table with what was acknowledged beyond its end, until it is confirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID, uuid4
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_POST
+
+from dealer_ui import exports, signatures
+from dealer_ui.guards import runs, watches
+from ledger import log
+from ledger.models import LogEntry
+from tables import dealing
+from tables import standing as standings
+from tables.inputs import ConfirmRestored
+from tables.log.catalog import read_as
+from tables.log.entries.restored import SUBJECT, RestoreConfirmed
+from tables.log.fold import HOUSE_SHOE, Restored, Standing
+from tables.models import Staff, Table
+from tables.refusals import Refused
+
+LATEST: Final = 50
+"""So many confirmations are shown."""
+COLUMNS: Final = ("table", "ends_at_entry", "ends_at", "shown_by", "acknowledged_entry", "hash", "missing", "kept")
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A table that waits to be confirmed."""
+
+    table: Table
+    restored: Restored
+    seq: int
+    ends_at: datetime | None
+    """When the last entry was written that the book has of before."""
+    deals_again: bool
+    """Whether a shoe of the house lies there: it would deal the cards again that somebody has seen."""
+
+    @property
+    def missing(self) -> int:
+        """How many entries were acknowledged and are not there, as far as anybody has shown."""
+        return self.restored.reach - self.restored.ended
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """A table that deals on since."""
+
+    table: str
+    event: RestoreConfirmed
+    moment: datetime
+
+
+def waiting() -> list[Waiting]:
+    """All tables that wait: the standings in one query, the times of their ends in another."""
+    tables = list(Table.objects.select_related("book").order_by("name"))
+    now = standings.at_all([standings.head_of(table) for table in tables])
+    behind = [(table, now[table.book_id]) for table in tables if _waits(now[table.book_id])]
+    moments = _moments([(table.book_id, state.restored.ended) for table, state in behind if state.restored])
+    return [
+        Waiting(
+            table,
+            state.restored,
+            state.seq,
+            moments.get((table.book_id, state.restored.ended)),
+            state.shoe is not None and state.shoe.source == HOUSE_SHOE,
+        )
+        for table, state in behind
+        if state.restored
+    ]
+
+
+def _waits(standing: Standing) -> bool:
+    return standing.restored is not None and standing.restored.waits
+
+
+def _moments(places: list[tuple[int, int]]) -> dict[tuple[int, int], datetime | None]:
+    return {(entry.book_id, entry.seq): entry.at for entry in log.picked(places)}
+
+
+@watches
+@require_GET
+def page(request: HttpRequest) -> HttpResponse:
+    """What waits, and what was confirmed last."""
+    return _draw(request)
+
+
+def _draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
+    rows = LogEntry.objects.filter(subject=SUBJECT, kind=RestoreConfirmed.kinds[0]).order_by("-pk")
+    confirmed = [
+        Confirmed(name, read_as(RestoreConfirmed, body), moment)
+        for name, body, moment in rows.values_list("book__name", "body", "at")[:LATEST]
+    ]
+    context = {
+        "waiting": waiting(),
+        "confirmed": confirmed,
+        "key": uuid4(),
+        "typed": request.POST,
+        "refused": refused,
+    }
+    return render(request, "dealer_ui/pit/restored.html", context, status=refused.status if refused else 200)
+
+
+@runs
+@sensitive_post_parameters("pin")
+@require_POST
+def confirm(request: HttpRequest, pk: int) -> HttpResponse:
+    """A pit boss confirms a table by badge and PIN, with what the hands show."""
+    table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
+    try:
+        key, seq = UUID(request.POST.get("key", "")), int(request.POST.get("seq", ""))
+    except ValueError:
+        refused = Refused("bad_form", "This form was incomplete: look at the table, then confirm again.", 400)
+        return _draw(request, refused)
+    entered = ConfirmRestored(request.POST.get("note", ""))
+
+    def act(staff: Staff) -> dealing.Answer:
+        return dealing.record(table, entered, by=staff, key=key, expected_seq=seq)
+
+    try:
+        by, _ = signatures.sign(request, act)
+    except Refused as refusal:
+        return _draw(request, refusal)
+    messages.success(request, f"{table.name} is confirmed by {by.name}, and deals on.")
+    return redirect("pit:restored")
+
+
+@watches
+@require_GET
+def restored_csv(request: HttpRequest) -> HttpResponseBase:
+    """What waits as a list: a row for each that showed something, or for a table that was declared restored."""
+    return exports.answer(request, "restored", COLUMNS, _rows())
+
+
+def _rows() -> Iterator[list[tuple[Any, ...]]]:
+    for line in waiting():
+        head = (line.table.name, line.restored.ended, line.ends_at)
+        beyond = [
+            (*head, b.by, b.seq, b.hash, b.seq - line.restored.ended, "; ".join(b.words)) for b in line.restored.beyond
+        ]
+        yield beyond or [(*head, line.restored.declared, "", "", "", "")]

@@ -1,0 +1,36 @@
+"""What a program keeps of a table: the newest entry that it was told of, signed, in a header of each answer about it.
+
+It sends the header back with its next request at that table, so that a house which was put back to an earlier moment
+knows what the program was acknowledged beyond it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tables import acknowledged, dealing
+from tables import standing as standings
+from tables.acknowledged import Acknowledged
+from tables.api.operations import Call
+from tables.log.fold import Standing
+from tables.models import Table
+from tables.play import restored
+
+HEADER: Final = "Casino-Acknowledged"
+
+
+def shown(call: Call[Any, Any], table: Table) -> Acknowledged | None:
+    """What whoever asks was told last of a table."""
+    kept = call.request.headers.get(HEADER)
+    return acknowledged.read(table.book_id, kept) if kept else None
+
+
+def heed(call: Call[Any, Any], table: Table) -> bool:
+    """Somebody looks at a table, which was read with its book: whether that made it wait to be confirmed."""
+    return dealing.show(table, standings.head_of(table), shown(call, table), call.caller)
+
+
+def keep(call: Call[Any, Any], table: Table, standing: Standing) -> None:
+    """The answer has what the table stands at."""
+    if value := restored.receipt(table.book_id, standing, shown(call, table)):
+        call.headers[HEADER] = value

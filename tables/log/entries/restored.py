@@ -1,0 +1,90 @@
+"""A table whose book was put back to an earlier moment: what was acknowledged beyond its end, and who confirmed it.
+
+Each entry says all of how the table stands after it, so that the latest one is enough to know it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar, Final
+
+from tables.log.event import Author, Context, Event, Misconduct
+from tables.log.fold import Beyond, Restored, Standing
+
+SUBJECT: Final = "restored"
+STILL: Final = frozenset(
+    {"round", "shoe", "rack", "slip", "seats", "commission", "chips", "mishap", "reader", "correction", "outage"}
+)
+"""The subjects of entries that nobody writes while a table waits to be confirmed."""
+MOST: Final = 40
+"""So many are listed."""
+
+
+def stands_still(standing: Standing, event: Event) -> bool:
+    """Whether an entry has to wait until the table is confirmed."""
+    return standing.restored is not None and standing.restored.waits and event.subject in STILL
+
+
+class BookBehind(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The book is behind what was acknowledged of it: an older database was put back."""
+
+    subject: ClassVar[str] = SUBJECT
+    kinds: ClassVar[tuple[str, ...]] = ("book_behind",)
+
+    ended: int
+    """The book's last entry when it was found to be behind."""
+    beyond: tuple[Beyond, ...] = ()
+    """All that was shown so far; the newest last. Empty where somebody declared the restore."""
+    declared: str = ""
+    """Why, by whoever put the database back."""
+    confirmed: int = 0
+    """The entry that last confirmed the table before, and the last entry that was acknowledged and given up with it."""
+    through: int = 0
+
+    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+        return replace(
+            standing,
+            restored=Restored(self.ended, self.beyond, self.declared, self.confirmed, self.through, waits=True),
+        )
+
+    def bear_out(self, context: Context) -> None:
+        """It adds to what was shown before, and forgets nothing of it."""
+        before = context.before.restored or Restored()
+        earlier = before.beyond if before.waits else ()
+        ended = before.ended if before.waits else context.seq - 1
+        if self.beyond[: len(earlier)] != earlier or len(self.beyond) > len(earlier) + 1:
+            raise Misconduct("it is not what was shown before, with one more")
+        if (self.ended, self.confirmed, self.through) != (ended, before.confirmed, before.through):
+            raise Misconduct("it says otherwise where the book ended, or up to where it was confirmed")
+
+    def words(self) -> str:
+        if not self.beyond:
+            return f"The records were put back to an earlier moment: they end at entry {self.ended} ({self.declared})"
+        newest = self.beyond[-1]
+        which = "entry" if newest.seq > self.ended else "another entry"
+        return f"The records end at entry {self.ended}; {newest.by} was acknowledged {which} {newest.seq}"
+
+
+class RestoreConfirmed(Author, frozen=True, kw_only=True, omit_defaults=True):
+    """A pit boss looked at the table, and lets it deal on."""
+
+    subject: ClassVar[str] = SUBJECT
+    kinds: ClassVar[tuple[str, ...]] = ("confirmed",)
+
+    ended: int
+    """The book's last entry when it was found to be behind."""
+    through: int
+    """The last entry that was acknowledged and is given up."""
+    note: str
+    """What the hands show."""
+
+    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+        return replace(standing, restored=Restored(self.ended, confirmed=seq, through=self.through))
+
+    def bear_out(self, context: Context) -> None:
+        before = context.before.restored
+        if before is None or not before.waits or (self.ended, self.through) != (before.ended, before.reach):
+            raise Misconduct("it confirms a table that does not wait for it, or up to another entry")
+
+    def words(self) -> str:
+        lost = f", {self.through - self.ended} lost" if self.through > self.ended else ""
+        return f"The table is confirmed after a restore, from entry {self.ended} on{lost}: {self.note}"

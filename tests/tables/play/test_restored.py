@@ -1,0 +1,323 @@
+"""A house that was put back to an earlier moment: what screens and readers show, who confirms, what is proved of it."""
+
+import json
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+
+from dealer_ui.pit import restored as listing
+from ledger import log
+from ledger.models import Alert, LogEntry
+from ledger.proof.chain import Head
+from tables import acknowledged, dealing
+from tables.acknowledged import Acknowledged
+from tables.audit import restoring, tree_proof
+from tables.inputs import BeginSlip, ConfirmRestored, SignOut
+from tables.log.fold import Restored
+from tables.play import restored
+from tables.refusals import Refused
+from tables.roles import Role
+from tests import floor
+from tests.floor import CHIPS, Hand, crew, signs
+from tests.tables.play.test_readers import Device, proved
+
+pytestmark = pytest.mark.django_db
+
+
+class _PutBack(Exception):
+    pass
+
+
+@contextmanager
+def lost() -> Iterator[None]:
+    """What happens meanwhile is acknowledged, and then in no book: a copy from before was put back."""
+    try:
+        with transaction.atomic():
+            yield
+            raise _PutBack
+    except _PutBack:
+        pass
+
+
+def told(hand: Hand, *words: str) -> str:
+    """What a screen of the table is told now."""
+    return restored.receipt(hand.table.book_id, hand.now, None, words)
+
+
+def read(hand: Hand, shown: str) -> Acknowledged:
+    kept = acknowledged.read(hand.table.book_id, shown)
+    assert kept is not None
+    return kept
+
+
+def bet(hand: Hand, shown: str = "", seat: int = 1) -> dealing.Answer:
+    entered = floor.inputs.read({"do": "bet", "seat": seat, "amount_cents": 1_000})
+    return dealing.record(
+        hand.table, entered, by=hand.by, key=uuid.uuid4(), expected_seq=hand.now.seq,
+        told=acknowledged.read(hand.table.book_id, shown),
+    )  # fmt: skip
+
+
+def confirm(hand: Hand, note: str = "two cards lie at seat 1") -> dealing.Answer:
+    return dealing.record(hand.table, ConfirmRestored(note), by=hand.by, key=uuid.uuid4(), expected_seq=hand.now.seq)
+
+
+def waits(hand: Hand) -> Restored:
+    state = hand.now.restored
+    assert state is not None
+    assert state.waits
+    return state
+
+
+@pytest.fixture
+def floor_() -> tuple[Hand, Hand]:
+    return floor.dealt(options={"decks": 2})
+
+
+@pytest.fixture
+def dealer(floor_: tuple[Hand, Hand]) -> Hand:
+    return floor_[0]
+
+
+@pytest.fixture
+def boss(floor_: tuple[Hand, Hand]) -> Hand:
+    return floor_[1]
+
+
+def lose(dealer: Hand, inputs: int = 3) -> str:
+    """Some bets are acknowledged and lost; what the screen keeps of them."""
+    kept = []
+    with lost():
+        for seat in range(1, inputs + 1):
+            bet(dealer, seat=seat)
+        kept.append(told(dealer, "bet seat 3 amount cents 1000"))
+    return kept[0]
+
+
+def test_a_screen_that_was_acknowledged_more_stops_the_table_until_a_pit_boss_has_looked(
+    dealer: Hand, boss: Hand
+) -> None:
+    """Harm: a copy of last night is put back, and the table deals on as if its last rounds had never been."""
+    ended = dealer.now.seq
+    kept = lose(dealer)
+    with pytest.raises(Refused, match="3 more were acknowledged") as refused:
+        bet(dealer, kept)
+    assert refused.value.code == "records_restored"
+    assert f"they end at entry {ended}" in refused.value.sentence
+
+    state = waits(dealer)
+    assert (state.ended, state.reach) == (ended, ended + 3)
+    assert [(line.by, line.seq, line.words) for line in state.beyond] == [
+        (dealer.by.signature, ended + 3, ("bet seat 3 amount cents 1000",))
+    ]
+    assert Alert.objects.filter(kind="book_behind", book=dealer.table.book).count() == 1
+    assert dealer.board.due == "restored"
+    assert not dealer.board.buttons
+    assert "seat 3" in dealer.board.phrase.rule
+
+    with pytest.raises(Refused, match="pit boss"):
+        bet(dealer)
+    with pytest.raises(Refused, match="A pit boss confirms"):
+        signs(dealer.table, crew("received"), BeginSlip("closer", ((CHIPS[0][0], 10),)))
+    with pytest.raises(Refused, match="takes a pit boss"):
+        confirm(dealer)
+    confirm(boss)
+    bet(dealer, kept)
+    bet(dealer, told(dealer), seat=2)
+    proved(dealer)
+
+
+def test_what_was_shown_once_is_listed_once_and_stops_no_table_again(dealer: Hand, boss: Hand) -> None:
+    """Harm: a screen that sat in a drawer stops the table again and again for a loss that was confirmed."""
+    kept = lose(dealer)
+    head = log.read_head(dealer.table.book_id)
+    assert dealing.show(dealer.table, head, read(dealer, kept), dealer.by)
+    entries = LogEntry.objects.filter(book=dealer.table.book).count()
+    for _ in range(2):
+        assert not dealing.show(dealer.table, log.read_head(dealer.table.book_id), read(dealer, kept), dealer.by)
+    assert LogEntry.objects.filter(book=dealer.table.book).count() == entries
+    confirm(boss)
+    for _ in range(10):
+        bet(dealer, kept)
+    proved(dealer)
+
+
+def test_a_screen_that_comes_late_and_has_more_stops_the_table_once_more(dealer: Hand, boss: Hand) -> None:
+    """Harm: a pit boss confirms what the first screen showed, and nobody hears that five more inputs were lost."""
+    with lost():
+        bet(dealer)
+        early = told(dealer)
+        for seat in range(2, 7):
+            bet(dealer, seat=seat)
+        late = told(dealer)
+    dealing.show(dealer.table, log.read_head(dealer.table.book_id), read(dealer, early), dealer.by)
+    confirm(boss)
+    for _ in range(8):
+        bet(dealer)
+    with pytest.raises(Refused, match="A pit boss confirms"):
+        bet(dealer, late)
+    confirm(boss)
+    bet(dealer, late)
+    proved(dealer)
+
+
+def test_a_history_that_grew_past_the_lost_entries_is_still_told_from_the_one_that_was_lost(
+    dealer: Hand, boss: Hand
+) -> None:
+    """Harm: without any screen the table deals on, its numbers pass the lost ones, and nothing tells them apart."""
+    kept = lose(dealer, inputs=1)
+    for seat in range(2, 7):
+        bet(dealer, seat=seat)
+    assert read(dealer, kept).seq < dealer.now.seq
+    with pytest.raises(Refused, match="A pit boss confirms"):
+        bet(dealer, kept)
+    assert "another entry" in Alert.objects.get(kind="book_behind").message
+    confirm(boss)
+    proved(dealer)
+
+
+def test_a_second_restore_stops_the_table_though_the_first_was_confirmed_further(dealer: Hand, boss: Hand) -> None:
+    """Harm: the first loss was confirmed up to entry 40, so a second one below it is taken for the first."""
+    first = lose(dealer, inputs=6)
+    dealing.show(dealer.table, log.read_head(dealer.table.book_id), read(dealer, first), dealer.by)
+    confirm(boss)
+    with lost():
+        bet(dealer)
+        second = told(dealer)
+    assert read(dealer, second).seq < read(dealer, first).seq
+    with pytest.raises(Refused, match="A pit boss confirms"):
+        bet(dealer, second)
+    confirm(boss)
+    bet(dealer, first)
+    proved(dealer)
+
+
+@pytest.mark.parametrize("change", ["seq", "hash", "book", "words", "nonsense", "long"])
+def test_what_the_house_did_not_sign_stops_nothing(dealer: Hand, change: str) -> None:
+    """Harm: anybody at a screen stops any table by a number that they made up."""
+    kept = lose(dealer)
+    seq, digest, after, words, signature = kept.split(".")
+    forged = {
+        "seq": f"{int(seq) + 50}.{digest}.{after}.{words}.{signature}",
+        "hash": f"{seq}.{'0' * 16}.{after}.{words}.{signature}",
+        "book": acknowledged.sign(dealer.table.book_id + 1, int(seq), b"\1" * 32),
+        "words": f"{seq}.{digest}.{after}..{signature}",
+        "nonsense": "9999.x.y.z",
+        "long": kept + "a" * 5_000,
+    }[change]
+    assert acknowledged.read(dealer.table.book_id, forged) is None
+    bet(dealer, forged)
+
+
+def test_a_dealer_may_leave_and_another_come_while_the_table_waits(dealer: Hand, boss: Hand) -> None:
+    """Harm: nobody can be relieved at a table that waits for its pit boss."""
+    kept = lose(dealer)
+    dealing.show(dealer.table, log.read_head(dealer.table.book_id), read(dealer, kept), dealer.by)
+    dealing.record(dealer.table, SignOut(), by=dealer.by, key=uuid.uuid4(), expected_seq=None)
+    dealing.sign_in(dealer.table, floor.staff(Role.DEALER, "dan", "102"))
+    confirm(boss)
+    proved(dealer)
+
+
+def test_a_proof_names_what_was_dealt_while_the_table_waited(dealer: Hand) -> None:
+    """Harm: somebody with the database writes a round at a table that nobody confirmed, and the log bears it out."""
+    kept = lose(dealer)
+    event = bet(dealer)
+    body = LogEntry.objects.get(book=dealer.table.book, seq=event.entry)
+    dealing.show(dealer.table, log.read_head(dealer.table.book_id), read(dealer, kept), dealer.by)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tables.play.restored.refuse_waiting", lambda scene, outcome: None)
+        bet(dealer, seat=2)
+    assert body is not None
+    with pytest.raises(AssertionError, match="waited to be confirmed"):
+        proved(dealer)
+
+
+def page(hand: Hand, browser: Client) -> Any:
+    return browser.get(reverse("dealer:screen", args=[hand.table.pk]))
+
+
+def test_the_dealers_screen_shows_what_it_keeps_and_says_why_nothing_is_dealt(dealer: Hand, boss: Hand) -> None:
+    """Harm: the screen comes back after the restore, forgets what it was told, and nobody ever hears of it."""
+    browser = floor.client(dealer.by)
+    page(dealer, browser)
+    where = reverse("dealer:input", args=[dealer.table.pk])
+    with lost():
+        for seat in (1, 2):
+            form = {"key": str(uuid.uuid4()), "seq": dealer.now.seq, "input": json.dumps(
+                {"do": "bet", "seat": seat, "amount_cents": 1_000})}  # fmt: skip
+            assert browser.post(where, form, headers={"HX-Request": "true"}).status_code == 200
+        assert browser.cookies["acknowledged"]["path"] == reverse("dealer:screen", args=[dealer.table.pk])
+        assert browser.cookies["acknowledged"]["httponly"]
+    answer = page(dealer, browser).content.decode()
+    assert "2 more were acknowledged" in answer
+    assert "A pit boss confirms before it opens" in answer
+    assert [len(line.words) for line in waits(dealer).beyond] == [2]
+
+    desk = floor.client(floor.staff(Role.PIT_BOSS, "bruno", "201"))
+    listed = desk.get(reverse("pit:restored")).content.decode()
+    assert "2 more" in listed
+    assert "Seat 2 bets 10" in listed
+    assert [row[0] for rows in listing._rows() for row in rows] == [dealer.table.name]
+    where = reverse("pit:confirm-restored", args=[dealer.table.pk])
+    form = {"key": str(uuid.uuid4()), "seq": dealer.now.seq, "note": "Bets lie at both seats", "badge": "201"}
+    assert desk.post(where, form | {"pin": "9999"}).status_code in (403, 422)
+    assert waits(dealer)
+    assert desk.post(where, form | {"pin": floor.PIN}).status_code == 302
+    assert not page(dealer, browser).content.decode().count("A pit boss confirms before it opens")
+    assert b"Bets lie at both seats" in desk.get(reverse("pit:restored")).content
+    bet(dealer)
+    proved(dealer)
+
+
+def test_a_reader_shows_what_it_was_told(dealer: Hand, boss: Hand) -> None:
+    """Harm: the only one who knows of the lost cards is a machine that nobody asks."""
+    device = Device(dealer.table, floor.staff(Role.OPERATOR, "olga"))
+    device.starts()
+    dealer.bets(seat1=1_000)
+    address, header = reverse("api:reader", args=[dealer.table.pk]), {"Authorization": f"Bearer {device.token}"}
+    with lost():
+        device.reads(9, 8)
+        kept = Client().get(address, headers=header).headers["Casino-Acknowledged"]
+    assert Client().get(address, headers=header | {"Casino-Acknowledged": kept}).status_code == 200
+    assert [line.by for line in waits(dealer).beyond] == ["program Reader 1"]
+    assert device.says(1, 9)[1]["code"] == "records_restored"
+    confirm(boss)
+    device.number = 0  # what it read is lost with the session's later messages: the dealer shows it the card again
+    device.reads(9)
+    proved(dealer)
+
+
+def test_looking_at_a_table_that_was_not_put_back_asks_nothing_more(
+    dealer: Hand, django_assert_num_queries: Any
+) -> None:
+    """Harm: every look at every table pays for a restore that never was."""
+    head: Head = log.read_head(dealer.table.book_id)
+    kept = read(dealer, told(dealer))
+    with django_assert_num_queries(0):
+        assert not dealing.show(dealer.table, head, kept, dealer.by)
+
+
+def test_a_restore_that_is_declared_makes_every_table_wait_with_what_a_witness_saw(dealer: Hand, boss: Hand) -> None:
+    """Harm: the tables whose screens stay dark deal on; what only a witness saw is told to nobody."""
+    closed = floor.table("Rocket 2")
+    ended = dealer.now.seq
+    testimony = tree_proof.Testimony(("witness.example/w1",), heads={dealer.table.book.name: (ended + 9, "ab" * 32)})
+    olga = floor.staff(Role.OPERATOR, "olga")
+    assert restoring.declare("Disk 2 failed", olga, testimony) == ["Rocket 1", "Rocket 2"]
+    assert restoring.declare("Disk 2 failed", olga, testimony) == ["Rocket 1", "Rocket 2"]
+    state = waits(dealer)
+    assert (state.declared, state.reach) == ("Disk 2 failed", ended + 9)
+    assert [line.by for line in state.beyond] == ["witness witness.example/w1"]
+    with pytest.raises(Refused, match="A pit boss confirms"):
+        bet(dealer)
+    for hand in (boss, Hand(closed, boss.by)):
+        confirm(hand)
+    bet(dealer)
+    proved(dealer)
