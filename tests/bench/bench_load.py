@@ -1,5 +1,5 @@
-"""`./run bench load [--tables 1000] [--watchers 200] [--seconds 60] [--until-it-breaks]`: a floor at work through the
-deployed web.
+"""`./run bench load [--tables 1000] [--watchers 200] [--seconds 60] [--behind ROUNDS] [--until-it-breaks]`: a floor at
+work through the deployed web.
 
 PostgreSQL, Valkey, and every unit of deploy/systemd by its own command. Each table has a dealer at a terminal of their
 own, at an address of their own: screens.py follows the scripts of the dealer's screen, opens its page and its stream,
@@ -11,8 +11,11 @@ Tables are laid by the floor's own functions (tests/floor.py), in as many proces
 those that a sign-in calls. `--sign-ins` of the dealers sign in as they do it, by link, badge and PIN.
 
 `--until-it-breaks` then asks for ever more inputs a second: `--step` times as many as before, until an answer in a
-hundred takes a second, or one in a hundred goes wrong. Where the floor's own pace is too much already, it asks for ever
-fewer. What the screens themselves work is told apart: they share the machine. What was found: docs/load.md.
+hundred takes a second, or one in a hundred goes wrong, and says which, and which part of the house was the busiest.
+Where the floor's own pace is too much already, it asks for ever fewer. Watchers beyond two hundred follow one table's
+number, as players' screens do, and the floor is measured without them first. `--behind` lays so many rounds behind half
+of the tables, whose inputs are told beside those of the other half. What the screens themselves work is told apart:
+they share the machine. What was found: docs/load.md.
 """
 
 from __future__ import annotations
@@ -51,6 +54,10 @@ SLOW_MS: Final = 1_000.0
 WRONG_SHARE: Final = 0.01
 SHIFTS: Final = 20
 """So many pit bosses have the watchers' screens open."""
+PIT_SCREENS: Final = 200
+"""So many watchers show the floor, or a table's card."""
+SCREENS_EACH: Final = 15
+"""Of one person, at most: more would end their oldest."""
 
 
 Screen = dict[str, str | int]
@@ -61,8 +68,11 @@ Screen = dict[str, str | int]
 
 
 def watcher(number: int, house: Deployed, bosses: list[str], places: list[Place]) -> Screen:
-    """A screen of the pit: of the whole floor, or of one table."""
+    """A screen of the pit: of the whole floor, or of one table; or one that follows a table's number alone."""
     table = places[number % len(places)].table.pk
+    if number >= PIT_SCREENS:
+        follows = {"cookies": bosses[number % len(bosses)], "page": "", "path": f"/live/?table={table}"}
+        return follows | {"host": host(number, 2)} | at_ports(number, house)
     whole = number % WHOLE_FLOOR == 0
     return {
         "cookies": bosses[number % len(bosses)],
@@ -101,16 +111,39 @@ class Load:
     connections: dict[str, int]
     screens: dict[str, float]
     """What the bench's own processes worked."""
+    groups: dict[str, list[float]]
+    """Seconds of the inputs at tables with a past (old), and at the others."""
 
-    def percentile(self, part: int) -> float:
+    def percentile(self, part: int, group: str = "") -> float:
         """In milliseconds."""
-        ordered = sorted(self.latencies)
+        ordered = sorted(self.groups[group] if group else self.latencies)
         return round(ordered[min(math.ceil(len(ordered) * part / 100), len(ordered)) - 1] * 1e3, 1) if ordered else 0.0
 
     @property
     def is_broken(self) -> bool:
-        wrong = len(self.errors) / max(len(self.latencies), 1)
-        return self.percentile(99) > SLOW_MS or wrong > WRONG_SHARE
+        return bool(self.breach)
+
+    @property
+    def breach(self) -> str:
+        """What does not hold any more; empty where all does."""
+        if len(self.errors) > WRONG_SHARE * max(len(self.latencies), 1):
+            return f"{len(self.errors)} of {len(self.latencies)} inputs went wrong: {max(self.errors)}"
+        if self.percentile(99) > SLOW_MS:
+            return f"an input in a hundred takes {self.percentile(99):.0f} ms"
+        return ""
+
+    @property
+    def flatness(self) -> dict[str, float]:
+        """What an input takes at a table with a past, for one at a table without."""
+        if len(self.groups) < 2:
+            return {}
+        middle, slow = ({group: self.percentile(part, group) or 1 for group in ("old", "new")} for part in (50, 99))
+        return {
+            "old_p50_ms": middle["old"], "new_p50_ms": middle["new"],
+            "p50_ratio": round(middle["old"] / middle["new"], 2),
+            "old_p99_ms": slow["old"], "new_p99_ms": slow["new"],
+            "p99_ratio": round(slow["old"] / slow["new"], 2),
+        }  # fmt: skip
 
     def figures(self) -> dict[str, Any]:
         inputs, house = len(self.latencies), sum(self.worked.values())
@@ -137,7 +170,13 @@ def measure(house: Deployed, places: list[Place], watchers: list[Screen], asked:
         "seconds_apart": len(places) / asked, "warm_up_seconds": WARM_UP_SECONDS,
     }  # fmt: skip
     dealers = [
-        {"table": place.table.pk, "cookies": place.cookies, "forms": place.forms, "host": host(number, 1)}
+        {
+            "table": place.table.pk,
+            "cookies": place.cookies,
+            "forms": place.forms,
+            "group": place.group,
+            "host": host(number, 1),
+        }
         | at_ports(number, house)
         for number, place in enumerate(places)
     ]
@@ -162,6 +201,7 @@ def measure(house: Deployed, places: list[Place], watchers: list[Screen], asked:
         worked={part: worked - before.seconds.get(part, 0.0) for part, worked in after.seconds.items()},
         megabytes=after.megabytes,
         connections=sessions,
+        groups=reports[0]["groups"],
         screens=dict(zip(("dealers", "watchers"), (report["processor"] for report in reports), strict=False)),
     )
 
@@ -189,6 +229,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--pace", type=float, help="inputs a second on the whole floor, instead of a third a table")
     parser.add_argument("--sign-ins", type=int, default=10, help="so many dealers sign in by hand")
     parser.add_argument("--processes", help="processes of each web unit, instead of half the cores")
+    parser.add_argument("--behind", type=int, default=0, help="so many rounds lie behind half of the tables, together")
     parser.add_argument("--until-it-breaks", action="store_true")
     parser.add_argument("--step", type=float, default=1.4, help="so many times the inputs of the step before")
     return parser.parse_args()
@@ -227,7 +268,11 @@ def until_it_breaks(
         if factor < 1 and (held is not None or rate < 1):
             break
     busiest = max(load.figures()["cores"].items(), key=lambda part: part[1])
-    return {"holds": held.figures() if held else None, "last": load.figures(), "busiest": list(busiest)}
+    broke = load.breach or "nothing: the tables had no more rounds to deal"
+    print(f"What broke first: {broke}; the busiest part was {busiest[0]}, {busiest[1]} cores", flush=True)
+    return {
+        "holds": held.figures() if held else None, "last": load.figures(), "broke": broke, "busiest": list(busiest),
+    }  # fmt: skip
 
 
 def main() -> None:
@@ -238,9 +283,10 @@ def main() -> None:
     rounds = 2 + math.ceil(inputs * (asked.seconds + WARM_UP_SECONDS) / INPUTS_A_ROUND)
     by_hand = min(asked.sign_ins, asked.tables)
     began = time.monotonic()
-    places = lay_floor(asked.tables, by_hand, rounds)
-    bosses = sign_in_bosses(min(SHIFTS, asked.watchers))
-    print(f"{len(places)} tables laid in {time.monotonic() - began:.0f} s", flush=True)
+    places = lay_floor(asked.tables, by_hand, rounds * (2 if asked.watchers > PIT_SCREENS else 1), asked.behind)
+    bosses = sign_in_bosses(max(min(SHIFTS, asked.watchers), math.ceil(asked.watchers / SCREENS_EACH)))
+    behind = f", {asked.behind:,} rounds behind half of them" if asked.behind else ""
+    print(f"{len(places)} tables laid in {time.monotonic() - began:.0f} s{behind}", flush=True)
     folder = embedded.LOCAL / "bench" / "deployed"
     folder.mkdir()
     environment = {"WEB_PROCESSES": asked.processes} if asked.processes else {}
@@ -251,6 +297,12 @@ def main() -> None:
         if by_hand:
             print(f"{by_hand} dealers signed in by hand, {(time.monotonic() - began) / by_hand:.2f} s each", flush=True)
         watchers = [watcher(number, house, bosses, places) for number in range(asked.watchers)]
+        few = None
+        if asked.watchers > PIT_SCREENS:
+            few = measure(house, places, watchers[:PIT_SCREENS], pace, asked.seconds)
+            print(f"with {PIT_SCREENS} watchers:")
+            show(few)
+            print(f"with {asked.watchers}:")
         first = measure(house, places, watchers, pace, asked.seconds)
         show(first)
         more = until_it_breaks(house, places, watchers, first, asked) if asked.until_it_breaks else {}
@@ -260,6 +312,8 @@ def main() -> None:
         **first.figures(),
         "load": round(os.getloadavg()[0], 1),
     }
+    result |= {"behind": asked.behind, **first.flatness} if asked.behind else {}
+    result |= {f"with_{PIT_SCREENS}_watchers": few.figures()} if few else {}
     print(json.dumps(result | ({"until_it_breaks": more} if more else {})), flush=True)
 
 

@@ -22,15 +22,19 @@ from tables.roles import Role  # noqa: E402
 from tables.staff import sign_in, terminals  # noqa: E402
 from tests import floor  # noqa: E402
 from tests.bench import open_house  # noqa: E402
+from tests.bench.long_history import lay_history, tidy_up  # noqa: E402
 from tests.bench.open_house import Place  # noqa: E402
 
 
-def lay(numbers: list[int], rounds: int) -> list[Place]:
-    """Tables with their dealers at them, in a process of its own."""
+def lay(numbers: list[int], rounds: int, behind: int) -> list[Place]:
+    """Tables with their dealers at them, in a process of its own; every second one has so many rounds behind it."""
     places = open_house.lay_tables(numbers, rounds)
     operator = open_house.somebody(Role.OPERATOR, "operator")
     for place in places:
         place.cookies = at_the_table(place, operator)
+    for place in places[::2] if behind else ():
+        lay_history(place.table, place.dealer, behind, alone=False)
+        place.group = "old"
     connections.close_all()
     return places
 
@@ -55,8 +59,9 @@ def asked_with(**cookies: str) -> HttpRequest:
     return request
 
 
-def lay_floor(tables: int, by_hand: int, rounds: int) -> list[Place]:
-    """The tables; at the first ones nobody has signed in yet."""
+def lay_floor(tables: int, by_hand: int, rounds: int, behind: int = 0) -> list[Place]:
+    """The tables; at the first ones nobody has signed in yet. About half of the others share so many rounds of a past
+    among them."""
     operator = open_house.somebody(Role.OPERATOR, "operator")
     first = open_house.lay_tables(range(1, max(by_hand, 1) + 1), rounds)
     if not by_hand:
@@ -64,9 +69,15 @@ def lay_floor(tables: int, by_hand: int, rounds: int) -> list[Place]:
     rest = list(range(len(first) + 1, tables + 1))
     cores = len(os.sched_getaffinity(0))
     connections.close_all()
+    shares = [rest[part::cores] for part in range(cores)]
+    old = sum((len(share) + 1) // 2 for share in shares)
+    each = -(-behind // max(old, 1))
     with ProcessPoolExecutor(cores, mp_context=multiprocessing.get_context("spawn")) as processes:
-        parts = processes.map(lay, [rest[part::cores] for part in range(cores)], [rounds] * cores)
-        return sorted([*first, *(place for part in parts for place in part)], key=lambda place: place.table.pk)
+        parts = processes.map(lay, shares, [rounds] * cores, [each] * cores)
+        places = sorted([*first, *(place for part in parts for place in part)], key=lambda place: place.table.pk)
+    if behind:
+        tidy_up()
+    return places
 
 
 def sign_in_bosses(number: int) -> list[str]:

@@ -24,8 +24,9 @@ TRANSFER = """COPY ledger_transfer
 AT_ONCE = 10_000
 
 
-def lay_history(table: Table, dealer: Staff, rounds: int) -> None:
-    """Add rounds of one seat that folds, as the owner of the tables, by COPY; then a fresh shoe."""
+def lay_history(table: Table, dealer: Staff, rounds: int, *, alone: bool = True) -> None:
+    """Add rounds of one seat that folds, as the owner of the tables, by COPY; then a fresh shoe. Whoever lays it at
+    many tables tidies up once, at the end."""
     began = perf_counter()
     hand = Hand(table, dealer)
     hand("bet", seat=1, amount_cents=1_000)
@@ -34,7 +35,15 @@ def lay_history(table: Table, dealer: Staff, rounds: int) -> None:
     _copy(table, rounds, opening.content["opening"])
     hand("retire_shoe")
     hand.ready_shoe()
-    print(f"  ({rounds:,} rounds, {hand.now.seq:,} entries laid in {perf_counter() - began:.0f} s)")
+    if alone:
+        tidy_up()
+        print(f"  ({rounds:,} rounds, {hand.now.seq:,} entries laid in {perf_counter() - began:.0f} s)")
+
+
+def tidy_up() -> None:
+    """As the database does by itself in time, and what its plans are made by."""
+    with psycopg.connect(os.environ["DATABASE_OWNER_URL"], autocommit=True) as owner:
+        owner.execute("VACUUM ANALYZE ledger_logentry, ledger_transfer, ledger_book")
 
 
 def _copy(table: Table, rounds: int, opening: dict[str, Any]) -> None:
@@ -57,8 +66,6 @@ def _copy(table: Table, rounds: int, opening: dict[str, Any]) -> None:
                 [head.seq, head.hash, table.book_id],
             )
             owner.commit()
-        owner.autocommit = True
-        cursor.execute("VACUUM ANALYZE ledger_logentry, ledger_transfer, ledger_book")
 
 
 Rows = tuple[Sealed, list[tuple[Any, ...]]]

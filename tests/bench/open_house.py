@@ -36,6 +36,8 @@ class Place:
     dealer: Staff
     forms: list[dict[str, str]]
     cookies: str = ""
+    group: str = "new"
+    """Whether rounds lie behind it: its inputs are told apart."""
 
 
 def lay_tables(numbers: Iterable[int], rounds: int = ROUNDS) -> list[Place]:

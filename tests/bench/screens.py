@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import resource
 import sys
@@ -146,6 +147,8 @@ class Tally:
     seconds: list[float] = field(default_factory=list)
     """From the moment that an action was due until its answer was read."""
     errors: list[str] = field(default_factory=list)
+    groups: dict[str, list[float]] = field(default_factory=dict)
+    """The same, by the dealers' groups."""
     requests: int = 0
     events: int = 0
     bytes: int = 0
@@ -182,6 +185,7 @@ class Dealer:
     """Where streams are served, if not where pages are."""
     host: str = ""
     """The screen's own address."""
+    group: str = "new"
     drawn: tuple[str, str, int] = ("", "", 0)
     """The rendering's token, key and sequence number."""
     board: str = field(default="", repr=False)
@@ -267,6 +271,7 @@ class Dealer:
             self.is_flying = False
         if self.tally.is_open:
             self.tally.seconds.append(perf_counter() - due)
+            self.tally.groups.setdefault(self.group, []).append(perf_counter() - due)
         await self.look()
 
     async def deal(self, first: float, seconds_apart: float, stopped: Callable[[], bool]) -> None:
@@ -379,6 +384,9 @@ class Watcher:
     tally: Tally
 
     async def open(self) -> None:
+        """Its page, where it has one: a screen that only follows has been open for hours."""
+        if not self.page:
+            return
         connection = Connection(self.port, self.cookies, self.host)
         page = await connection.ask("GET", self.page, {"Accept": "text/html"})
         connection.close()
@@ -404,7 +412,7 @@ async def run(plan: dict[str, Any]) -> dict[str, Any]:
     dealers = [
         Dealer(
             place.get("port", port), place["table"], place["cookies"], place["forms"], tally,
-            place.get("stream_port", 0), place.get("host", ""),
+            place.get("stream_port", 0), place.get("host", ""), place.get("group", "new"),
         )
         for place in plan.get("dealers", ())
     ]  # fmt: skip
@@ -435,7 +443,8 @@ async def run(plan: dict[str, Any]) -> dict[str, Any]:
         task.cancel()
     done = [dealer.forms for dealer in dealers]
     return {
-        "seconds": tally.seconds, "errors": tally.errors, "requests": tally.requests, "events": tally.events,
+        "seconds": tally.seconds, "groups": tally.groups, "errors": tally.errors,
+        "requests": tally.requests, "events": tally.events,
         "bytes": tally.bytes, "processor": worked, "forms": done,
     }  # fmt: skip
 
@@ -451,6 +460,13 @@ async def opened(screens: Sequence[Dealer | Pit | Watcher]) -> None:
     await asyncio.gather(*(open_(screen) for screen in screens))
 
 
+def tell(report: dict[str, Any]) -> None:
+    """The whole of it: of what print() is given under uvloop, a pipe was seen to take its first 64 kB alone."""
+    left = f"{json.dumps(report)}\n".encode()
+    while left:
+        left = left[os.write(sys.stdout.fileno(), left) :]
+
+
 def processor() -> float:
     """Seconds that this process has worked."""
     used = resource.getrusage(resource.RUSAGE_SELF)
@@ -462,4 +478,4 @@ if __name__ == "__main__":
         import uvloop
 
         uvloop.install()
-    print(json.dumps(asyncio.run(run(json.loads(sys.stdin.readline())))), flush=True)
+    tell(asyncio.run(run(json.loads(sys.stdin.readline()))))

@@ -8,7 +8,7 @@ import select
 import socket
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -403,6 +403,21 @@ def test_players_of_one_address_or_of_all_leave_room_for_staff() -> None:
             with pytest.raises(Refusal) as refused, here.place("10.0.0.1", player=False):
                 pass
             assert refused.value is refusal
+
+
+def test_five_hundred_streams_of_one_address_starve_nobody() -> None:
+    """Harm: one client with all the streams that it can open keeps dealers, pit and the other players from theirs."""
+    with ExitStack() as held:
+        here, opened = streams.Open(), 0
+        with suppress(Refusal):
+            for _ in range(500):
+                held.enter_context(here.place("10.0.0.1", player=True))
+                opened += 1
+        assert opened == 3 * settings.STREAMS_PER_ADDRESS // 4, "of an address a quarter is for staff"
+        held.enter_context(here.place("10.0.0.1", player=False))
+        for number in range(200):
+            held.enter_context(here.place(f"10.0.1.{number}", player=True))
+        assert settings.STREAMS_IN_ALL // opened >= 10, "ten such clients are still no crowd"
 
 
 def test_a_stream_too_many_is_refused_in_a_sentence(
