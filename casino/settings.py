@@ -58,7 +58,7 @@ INSTALLED_APPS = [
     "ledger",
     "tables",
     "dealer_ui",
-    "office",
+    "casino.office",
 ]
 
 MIDDLEWARE = [
@@ -229,7 +229,7 @@ CELERY_BEAT_SCHEDULE = {
 }
 if HEAD_OFFICE:
     CELERY_BEAT_SCHEDULE["look after houses"] = {
-        "task": "office.tasks.look_after_houses",
+        "task": "casino.office.tasks.look_after_houses",
         "schedule": timedelta(minutes=10),
         "options": {"expires": 600},
     }

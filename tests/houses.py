@@ -59,7 +59,7 @@ print("{}")
 """
 DAYS: Final = """
 import json
-from office.models import Day, TableDay
+from casino.office.models import Day, TableDay
 rows = Day.objects.order_by("pk").values_list("house__code", "number")
 print(json.dumps({"days": [list(row) for row in rows], "figures": TableDay.objects.count()}))
 """

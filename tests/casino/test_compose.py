@@ -125,7 +125,7 @@ def test_the_secrets_are_made_once_and_for_their_reader_alone(tmp_path: Path) ->
 def test_the_image_has_what_it_starts() -> None:
     """Harm: a room is added, and the image lacks it; or a compiler and a package manager come with it."""
     text = (DEPLOY / "Dockerfile").read_text()
-    for room in ("casino", "ledger", "tables", "dealer_ui", "office"):
+    for room in ("casino", "ledger", "tables", "dealer_ui"):
         assert f"COPY {room} {room}" in text
     assert "--require-hashes" in text
     assert "USER 10001:10001" in text

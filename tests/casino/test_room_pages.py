@@ -8,10 +8,10 @@ import pytest
 from casino.embedded import BASE_DIR
 
 DOCS = BASE_DIR / "docs"
-ROW = re.compile(r"^\| ((?:`\w+`(?:, )?)+) \|.*\| (.*) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| ((?:`[\w/]+`(?:, )?)+) \|.*\| (.*) \|$", re.MULTILINE)
 LINK = re.compile(r"\]\(([\w./-]+)")
 FILE = re.compile(r"`([\w/]+\.py)`")
-APPS = ("casino", "dealer_ui", "deploy", "ledger", "office", "tables", "tests")
+APPS = ("casino", "dealer_ui", "deploy", "ledger", "tables", "tests")
 
 
 def pages_of_rooms() -> dict[str, str]:
@@ -24,7 +24,7 @@ def pages_of_rooms() -> dict[str, str]:
 
 
 def files_of_rooms() -> list[tuple[str, str]]:
-    folders = [*(BASE_DIR / "tables").iterdir(), *(BASE_DIR / app for app in ("ledger", "casino", "office"))]
+    folders = [*(BASE_DIR / "tables").iterdir(), *(BASE_DIR / app for app in ("ledger", "casino", "casino/office"))]
     rooms = [folder for folder in folders if folder.name not in ("games", "templates", "migrations", "__pycache__")]
     return [(room.name, file.name) for room in rooms if room.is_dir() for file in room.glob("*.py")]
 

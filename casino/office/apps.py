@@ -6,6 +6,7 @@ from django.apps import AppConfig
 class OfficeConfig(AppConfig):
     """Houses, what arrived of them, and their figures."""
 
-    name = "office"
+    name = "casino.office"
+    label = "office"
     verbose_name = "Head office"
     default_auto_field = "django.db.models.BigAutoField"

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+from casino.office import houses, receiving
+from casino.office.houses import Registration
+from casino.office.models import Arrival, Day, House, Refusal, Source, TableDay
+from casino.office.receiving import State
 from ledger.models import Alert
 from ledger.proof import seals
-from office import houses, receiving
-from office.houses import Registration
-from office.models import Arrival, Day, House, Refusal, Source, TableDay
-from office.receiving import State
 from tables.day import figures as floor_figures
 from tables.models import Staff
 from tables.refusals import Refused

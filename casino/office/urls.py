@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from office import line, pages
+from casino.office import line, pages
 
 app_name = "office"
 urlpatterns = [

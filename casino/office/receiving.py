@@ -20,10 +20,10 @@ from django.conf import settings
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
+from casino.office import figures, houses
+from casino.office.models import Arrival, Day, House, Refusal, Verdict
 from ledger import alerts, clock, runs
 from ledger.proof import seals
-from office import figures, houses
-from office.models import Arrival, Day, House, Refusal, Verdict
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import ROOTS, Wrong
 from tables.audit.outside.verifier import Outline
@@ -145,7 +145,7 @@ def _span(outline: Outline) -> str:
 def ask(house: House) -> None:
     """Have a worker verify what waits. If none can be asked now, the sweep finds it."""
     try:
-        current_app.send_task("office.tasks.verify_arrivals", (house.pk,))
+        current_app.send_task("casino.office.tasks.verify_arrivals", (house.pk,))
     except (OSError, OperationalError) as away:
         log.warning("the broker is away, and bundles of %s wait for the next sweep: %s", house.code, away)
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from casino.office import houses, receiving
+from casino.office.houses import Registration
+from casino.office.models import Arrival, Day, House
 from ledger.models import Alert
-from office import houses, receiving
-from office.houses import Registration
-from office.models import Arrival, Day, House
 from tables.alerting import channels, delivery, signing
 from tables.alerting.channels import ChannelDraft
 from tables.alerting.delivery import Answer, NotSent

@@ -19,9 +19,9 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from office import houses, receiving
-from office.models import House
-from office.receiving import State
+from casino.office import houses, receiving
+from casino.office.models import House
+from casino.office.receiving import State
 from tables import pepper
 from tables.alerting import signing
 from tables.refusals import Refused

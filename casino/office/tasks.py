@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from office import lateness, receiving
-from office.models import House
+from casino.office import lateness, receiving
+from casino.office.models import House
 
 
 @shared_task

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from casino.office import houses
+from casino.office.models import Arrival, Day, House, Refusal
 from ledger import alerts, clock
-from office import houses
-from office.models import Arrival, Day, House, Refusal
 
 A_DAY: Final = timedelta(hours=24)
 PATIENCE: Final = timedelta(hours=6)

@@ -8,7 +8,7 @@ from asgiref.sync import async_to_sync
 from django.test import Client
 from django.utils import timezone
 
-from office.models import Arrival, Day, House, Pin, Refusal, Source, TableDay, Verdict
+from casino.office.models import Arrival, Day, House, Pin, Refusal, Source, TableDay, Verdict
 from tables.roles import Role
 from tests.floor import staff
 

@@ -8,10 +8,10 @@ from typing import Final
 
 from django.db import IntegrityError, transaction
 
+from casino.office.models import Arrival, Day, House, Pin
 from ledger import clock
 from ledger.proof import seals
 from ledger.proof.seals import BadKey
-from office.models import Arrival, Day, House, Pin
 from tables import pepper
 from tables.alerting.channels import LEAST_SECRET, MOST_SECRET
 from tables.models import Staff

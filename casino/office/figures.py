@@ -15,9 +15,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from casino.office.models import Arrival, Source, TableDay
 from ledger.proof import spelling
 from ledger.proof.chips import CASH, DROP_BOX, LAYOUT, PLAYERS, RACK, REVERSAL, TRANSIT
-from office.models import Arrival, Source, TableDay
 from tables.audit.outside.book_proof import HOUSE
 from tables.audit.outside.bundle import Bundle, book_part, leaves_part
 from tables.games.catalog import GAMES

@@ -10,13 +10,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from casino.office import lateness, reports
+from casino.office.models import Arrival, Day, House, Refusal
+from casino.office.reports import GAME, HOUSE, TABLE, Figures
 from dealer_ui import dates, exports
 from dealer_ui.charts import days as day_plots
 from dealer_ui.charts import rows as row_charts
 from dealer_ui.guards import reads_the_house
-from office import lateness, reports
-from office.models import Arrival, Day, House, Refusal
-from office.reports import GAME, HOUSE, TABLE, Figures
 
 DAYS_SHOWN: Final = 31
 REFUSALS_SHOWN: Final = 20

@@ -14,7 +14,7 @@ from typing import Any, Final
 from django.db import connection
 from django.db.models import Max
 
-from office.models import Day, House
+from casino.office.models import Day, House
 
 HOUSE, GAME, TABLE = "house", "game", "table"
 GROUPS: Final = {HOUSE: (True, False, False), GAME: (False, False, True), TABLE: (True, True, True)}

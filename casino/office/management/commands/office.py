@@ -11,11 +11,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from casino.office import houses, lateness, receiving
+from casino.office.houses import Registration
+from casino.office.models import House
+from casino.office.receiving import State
 from ledger import clock
-from office import houses, lateness, receiving
-from office.houses import Registration
-from office.models import House
-from office.receiving import State
 from tables.models import Staff
 from tables.refusals import Refused
 
