@@ -14,14 +14,18 @@ from tables.inputs import ConfirmRestored, DeclareRestored, ShowAcknowledged
 from tables.log.entries.restored import MOST, BookBehind, RestoreConfirmed, stands_still
 from tables.log.event import Misconduct
 from tables.log.fold import Beyond, Restored, Standing
+from tables.models import Staff
 from tables.past import words
 from tables.refusals import Refused
+from tables.roles import Role
 from tables.scene import Outcome, Scene, Step
 
 _KEYS: Final = UUID("5f0e4b7c-54e6-4c0e-9f5a-0b6f5a3f7d11")
 
 SHOWN: Final = (ShowAcknowledged, DeclareRestored)
-"""What runs no floor: whoever enters it may be anywhere."""
+"""What runs no floor, so that whoever enters it may be of any pit. Neither can be sent: a receipt that the house signed
+leads to the first, a command to the second."""
+WATCHERS: Final = (Role.SURVEILLANCE, Role.AUDITOR)
 
 
 def is_news(standing: Standing, told: Acknowledged) -> bool:
@@ -76,7 +80,15 @@ def sentence(name: str, restored: Restored) -> str:
 # --- What is entered --------------------------------------------------------------------------------------------
 
 
-@enters(ShowAcknowledged, permit=permits.anybody_here)
+def permit_to_show(scene: Scene, by: Staff) -> None:
+    """Whoever works here, but for those who only watch: they write into no book. What their screens were acknowledged
+    is shown by the next screen that has it. Raises Refused."""
+    permits.anybody_here(scene, by)
+    if by.role in WATCHERS:
+        raise Refused("not_permitted", "Whoever watches writes nothing into the book of a table.", 403)
+
+
+@enters(ShowAcknowledged, permit=permit_to_show)
 def show(scene: Scene, entered: ShowAcknowledged) -> Outcome:
     """The table waits from here on. Raises Refused where the list is full: it waits already."""
     before = scene.standing.restored or Restored()
@@ -87,7 +99,7 @@ def show(scene: Scene, entered: ShowAcknowledged) -> Outcome:
     return Outcome([Step(event)], alert=alert, evidence={"seq": scene.next_seq, "restored": event.ended})
 
 
-@enters(DeclareRestored, permit=permits.anybody_here)
+@enters(DeclareRestored, permit=permit_to_show)
 def declare(scene: Scene, entered: DeclareRestored) -> Outcome:
     """The same by whoever put the database back. Raises Refused where the table waits already."""
     before = scene.standing.restored

@@ -30,6 +30,7 @@ SECRETS = {
     "tables.Terminal.token_digest", "tables.SeatPage.token_digest", "tables.EmergencyCode.digest",
     "tables.HouseShoe.order", "tables.HouseShoe.nonce",
     "ledger.LogEntry.body",
+    "office.Pin.secret", "office.Day.digest",
     "sessions.Session.session_key", "sessions.Session.session_data",
 }  # fmt: skip
 """Columns that nobody reads in the admin. An entry's body has its own page, veiled while a game is open."""
