@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 
 import psycopg
+from django.core.management import call_command
 from django.db import connection
 from psycopg import sql
 
@@ -61,6 +62,8 @@ def put_back_after() -> Iterator[None]:
         connection.close()
         admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
         admin.execute(f'ALTER DATABASE "{copy}" RENAME TO "{name}"')
+        with as_owner():  # a copy has what its tables grant, and not what the database itself did
+            call_command("grants", verbosity=0)
 
 
 # --- Emptying -------------------------------------------------------------------------------------------------

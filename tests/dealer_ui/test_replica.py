@@ -144,12 +144,16 @@ def read(who: Staff, name: str, query: dict[str, str] | None = None, **kwargs: i
     return async_to_sync(sent)()
 
 
+ACTED_ON = {"pit:restored-csv"}
+"""Lists by which a table is opened again: as the primary has them, all the more once it was put back."""
+
+
 def test_every_list_as_a_file_is_read_there() -> None:
     """Harm: a new list is written, and whoever takes it out at the floor's busiest hour takes it from the dealers."""
     missing = [
         name
         for name, pattern in pages(get_resolver().url_patterns)
-        if name.endswith("-csv") and name not in READ_THERE and not name.startswith("admin:")
+        if name.endswith("-csv") and name not in READ_THERE.keys() | ACTED_ON and not name.startswith("admin:")
     ]
     assert missing == []
 
