@@ -29,12 +29,12 @@ PASSWORD: Final = "green felt and brass rails"  # pragma: allowlist secret
 DEAL: Final = """
 import sys, json; from pathlib import Path
 from ledger.proof import seals
-from tables.alerting import channels; from tables.alerting.channels import Asked
+from tables.alerting import channels; from tables.alerting.channels import ChannelDraft
 from tables.models import Staff; from tables.roles import Role
 from tests.tables import bundles
 who, address, secret, folder = sys.argv[1:]
 boss = Staff.objects.create_staff(f"anna-{who}", name=f"Anna {who}", role=Role.OPERATOR, password=PASSWORD)
-channels.set_channel(Asked("Head office", "webhook", address, secret, tells="days"), by=boss)
+channels.set_channel(ChannelDraft("Head office", "webhook", address, secret, tells="days"), by=boss)
 evidence = bundles.two_days(Path(folder))
 print(json.dumps({"key": evidence.public, "first": str(evidence.first), "second": str(evidence.second)}))
 """
