@@ -116,13 +116,15 @@ def test_what_was_refused_counts_as_no_acknowledged_input(tmp_path: Path) -> Non
 
 @pytest.mark.timeout(900)
 def test_a_primary_that_dies_costs_no_acknowledged_input() -> None:
-    """Harm: high availability that was never tried."""
+    """Harm: high availability that was never tried. What it takes is fetched by `./run cluster` alone: no test waits for
+    a mirror of Debian's."""
+    local = Path(os.environ.get("CASINO_LOCAL", BASE_DIR / ".local"))
+    if not (local / "cluster" / "patroni" / "installed").exists():
+        pytest.skip("./run cluster was never run here: it fetches etcd, HAProxy and Patroni")
     with tempfile.TemporaryDirectory(prefix="cluster-") as folder:
-        local = Path(os.environ.get("CASINO_LOCAL", BASE_DIR / ".local"))
         environment = dict(os.environ) | {"CASINO_LOCAL": folder, "DJANGO_SETTINGS_MODULE": "casino.settings"}
         (Path(folder) / "cluster").mkdir()
         for kept in ("packages", "patroni"):  # what was fetched before is not fetched again
-            (local / "cluster" / kept).mkdir(parents=True, exist_ok=True)
             (Path(folder) / "cluster" / kept).symlink_to((local / "cluster" / kept).resolve())
         done = subprocess.run(
             [*COMMAND, "--faults", "primary", "--rounds", "1", "--tables", "2"],
