@@ -116,8 +116,8 @@ def test_what_was_refused_counts_as_no_acknowledged_input(tmp_path: Path) -> Non
 
 @pytest.mark.timeout(900)
 def test_a_primary_that_dies_costs_no_acknowledged_input() -> None:
-    """Harm: high availability that was never tried. What it takes is fetched by `./run cluster` alone: no test waits for
-    a mirror of Debian's."""
+    """Harm: high availability that was never tried. What it takes, `./run cluster` fetches: no test waits for a mirror
+    of Debian's."""
     local = Path(os.environ.get("CASINO_LOCAL", BASE_DIR / ".local"))
     if not (local / "cluster" / "patroni" / "installed").exists():
         pytest.skip("./run cluster was never run here: it fetches etcd, HAProxy and Patroni")
