@@ -1,6 +1,7 @@
 """A house that was put back to an earlier moment, in a browser: the dealer's screen says so, a pit boss confirms."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -18,14 +19,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SAYS = "A pit boss confirms before it opens"
 
 
-def back(screen: Screen) -> None:
-    """The screen is loaded anew, as often as it takes until the house has its database again."""
+def back(page: Any, address: str, sign: str) -> None:
+    """A page is loaded anew, as often as it takes until the house has its database again."""
     for _ in range(30):
-        screen.page.goto(f"/tables/{screen.table.pk}/")
-        if screen.page.locator("#board").count():
+        page.goto(address)
+        if page.locator(sign).count():
             return
-        screen.page.wait_for_timeout(500)
-    raise AssertionError(screen.page.inner_text("body"))
+        page.wait_for_timeout(500)
+    raise AssertionError(page.inner_text("body"))
 
 
 @pytest.mark.parametrize("viewport", [LAPTOP, PORTRAIT], ids=["laptop", "portrait"])
@@ -39,15 +40,16 @@ def test_a_screen_comes_back_to_a_house_that_was_put_back(
     screen = at_table(dealer, viewport).open()
     boss = looking(bruno, "/pit/restored/", viewport)
     assert "No table waits" in boss.inner_text("main")
+    felt = f"/tables/{screen.table.pk}/"
     with put_back_after():
-        back(screen)
+        back(screen.page, felt, "#board")
         screen.keys("2", "0", "Enter")
-    back(screen)
+    back(screen.page, felt, "#board")
     assert SAYS in screen.prompt, screen.prompt
     assert "more was acknowledged" in screen.prompt
     assert serious(screen.page, *EVERY_RULE) == []
     assert screen.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    boss.goto("/pit/restored/")
+    back(boss, "/pit/restored/", "input[name=note]")
     assert "Rocket 1" in boss.inner_text("main")
     assert serious(boss, *EVERY_RULE) == []
     assert boss.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
