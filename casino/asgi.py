@@ -23,7 +23,9 @@ pepper.keys()  # without them nobody could sign in
 raise_file_limit()
 django.setup(set_prefix=False)
 
-from casino.door import Door  # noqa: E402 -- it and the streams know the models, which are there from here on
+from casino import prepared_types  # noqa: E402 -- these know the models, which are there from here on
+from casino.door import Door  # noqa: E402
 from casino.streams import Streams  # noqa: E402
 
+prepared_types.prepare()
 application = AccessLog(Gate(Door(Streams(Handler()))))
