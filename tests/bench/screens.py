@@ -19,7 +19,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from html import escape
 from time import perf_counter
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
 LOOPBACK = "127.0.0.1"
@@ -37,6 +37,10 @@ class Answer:
     status: int
     headers: dict[str, str]
     body: str
+
+
+BUSY: Final = 503
+OPENING_SECONDS: Final = 60.0
 
 
 class Connection:
@@ -57,6 +61,15 @@ class Connection:
             if fresh:
                 raise
             return await self._exchange(method, path, headers, form)
+
+    async def page(self, path: str) -> Answer:
+        """A page, asked for again where the house says that it is busy: a whole floor opens its screens at once."""
+        begun = perf_counter()
+        while True:
+            answer = await self.ask("GET", path, {"Accept": "text/html"})
+            if answer.status != BUSY or perf_counter() - begun > OPENING_SECONDS:
+                return answer
+            await asyncio.sleep(1)
 
     async def _exchange(self, method: str, path: str, headers: dict[str, str], form: dict[str, str] | None) -> Answer:
         if self.streams is None:
@@ -202,8 +215,7 @@ class Dealer:
         self.address = f"/tables/{self.table}/"
 
     async def open(self) -> None:
-        page = await self.connection.ask("GET", self.address, {"Accept": "text/html"})
-        self.show(page)
+        self.show(await self.connection.page(self.address))
 
     def show(self, answer: Answer) -> None:
         found = DRAWN.search(answer.body)
@@ -388,7 +400,7 @@ class Watcher:
         if not self.page:
             return
         connection = Connection(self.port, self.cookies, self.host)
-        page = await connection.ask("GET", self.page, {"Accept": "text/html"})
+        page = await connection.page(self.page)
         connection.close()
         if page.status != 200:
             raise ValueError(f"{self.page}: {page.status} {page.body[:100]!r}")
