@@ -36,16 +36,16 @@ class Turn:
         try:
             if self._session is None:
                 self._session = _session()
-            held = self._is_ours or self._take(self._session)
+            has_lock = self._is_ours or self._take(self._session)
             self._session.execute("SELECT 1")
         except (psycopg.Error, OSError) as lost:
             log.warning("beat lost the database, and asks for its turn again: %s", lost)
             self.end()
             return False
-        if held and not self._is_ours:
+        if has_lock and not self._is_ours:
             log.info("beat: this one tells what is due")
-        self._is_ours = held
-        return held
+        self._is_ours = has_lock
+        return has_lock
 
     def _take(self, session: psycopg.Connection) -> bool:
         row = session.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [NAME]).fetchone()

@@ -29,25 +29,25 @@ KEPT_SECONDS: Final = 30 * 24 * 3_600
 _DEALER, _PIT = "dealer:screen", "pit:table"
 
 
-def shown(request: HttpRequest, book_id: int) -> Acknowledged | None:
+def receipt_of(request: HttpRequest, book_id: int) -> Acknowledged | None:
     """What this screen was told last of a table's book."""
-    kept = request.COOKIES.get(COOKIE)
-    return acknowledged.read(book_id, kept) if kept else None
+    cookie = request.COOKIES.get(COOKIE)
+    return acknowledged.read(book_id, cookie) if cookie else None
 
 
 def heed(request: HttpRequest, table: Table, viewer: Staff) -> Table:
     """A screen looks at a table, which was read with its book: as it stands once it was heard what the screen has."""
-    is_behind = dealing.show(table, standings.head_of(table), shown(request, table.book_id), viewer)
+    is_behind = dealing.show(table, standings.head_of(table), receipt_of(request, table.book_id), viewer)
     return Table.objects.select_related("book").get(pk=table.pk) if is_behind else table
 
 
 def keep(
-    request: HttpRequest, response: HttpResponse, table: Table, standing: Standing, done: Input | None = None
+    request: HttpRequest, response: HttpResponse, table: Table, standing: Standing, entered: Input | None = None
 ) -> None:
     """The screen keeps what it is shown now, and in words what was just entered there."""
-    before = shown(request, table.book_id)
+    before = receipt_of(request, table.book_id)
     words = before.words if before and before.seq <= standing.seq else ()
-    words = (*words, _words(standing, done)) if done is not None else words
+    words = (*words, _words(standing, entered)) if entered is not None else words
     value = restored.receipt(table.book_id, standing, before, words)
     if not value or value == request.COOKIES.get(COOKIE):
         return
@@ -63,12 +63,12 @@ def keep(
     )
 
 
-def _words(standing: Standing, done: Input) -> str:
+def _words(standing: Standing, entered: Input) -> str:
     """An input as everybody at the table saw it."""
     current = standing.round
     if current is not None and current.plays and current.plays[-1].seq == standing.seq:
         return f"round {current.number}: {words_of(spelled(secrecy.latest(current), pack_of(current.opening.dealt)))}"
-    facts = dict(to_builtins(done))
+    facts = dict(to_builtins(entered))
     name = str(facts.pop("do")).replace("_", " ")
     return " ".join([name, *(_fact(key, value) for key, value in facts.items())])
 

@@ -30,10 +30,10 @@ class NotConfirmed(OperationalError):
 
 def watch(driver: psycopg.Connection[Any]) -> None:
     """Take notice of such warnings on a new connection."""
-    kept = ref(driver)
+    reference = ref(driver)
 
     def hear(warning: psycopg.errors.Diagnostic) -> None:
-        if warning.source_function == WAIT and (own := kept()) is not None:
+        if warning.source_function == WAIT and (own := reference()) is not None:
             _cut_short.add(own)
 
     driver.add_notice_handler(hear)

@@ -104,8 +104,8 @@ def reading() -> Iterator[AsOf | None]:
         yield as_of()
         return
     primary = _primary()
-    with _there() as before:
-        of_then = _waited_for(primary)
+    with _on_replica() as before:
+        of_then = _state_of(primary)
         if of_then.age.total_seconds() > settings.REPLICA_LATEST_SECONDS:
             raise Unread(_behind(of_then.age))
         with _noted(Reading(of_then, *before)):
@@ -118,7 +118,7 @@ def again(earlier: AsOf | None) -> Iterator[None]:
     if earlier is None or _reading.get():
         yield
         return
-    with _there() as before, _noted(Reading(earlier, *before)):
+    with _on_replica() as before, _noted(Reading(earlier, *before)):
         yield
 
 
@@ -137,13 +137,13 @@ def on_primary() -> Iterator[None]:
 
 
 @contextmanager
-def _there() -> Iterator[tuple[Any, Lane]]:
+def _on_replica() -> Iterator[tuple[Any, Lane]]:
     """The replica in the primary's place. The primary's connection is given back, or kept with its locks where it is
     the only one. Raises Unread."""
     give_back()
     before = connections[DEFAULT_DB_ALIAS], lane.get()
-    there = type(before[0])(before[0].settings_dict | settings.DATABASE_REPLICA, DEFAULT_DB_ALIAS)
-    with _in_place(there, Lane.REPLICA):
+    replica = type(before[0])(before[0].settings_dict | settings.DATABASE_REPLICA, DEFAULT_DB_ALIAS)
+    with _in_place(replica, Lane.REPLICA):
         try:
             yield before
         except InternalError as fault:
@@ -155,7 +155,7 @@ def _there() -> Iterator[tuple[Any, Lane]]:
                 raise
             raise Unread(AWAY) from fault
         finally:
-            there.close()
+            replica.close()
 
 
 @contextmanager
@@ -212,21 +212,21 @@ def _primary() -> _Primary:
         return _Primary(*cursor.fetchone())
 
 
-def _waited_for(primary: _Primary) -> AsOf:
+def _state_of(primary: _Primary) -> AsOf:
     """Of when the replica is, once it is level or was waited for. A primary on which nothing happens makes nobody late:
     then there is nothing that the replica lacks, however old its last transaction is. Raises Unread."""
     begun = time.monotonic()
     while True:
         is_level, replayed = _looked_at(primary)
-        waited = timedelta(seconds=time.monotonic() - begun)
+        wait = timedelta(seconds=time.monotonic() - begun)
         if is_level:
-            return AsOf(primary.moment, waited, is_level=True)
-        if waited > WAIT:
+            return AsOf(primary.moment, wait, is_level=True)
+        if wait > WAIT:
             break
         time.sleep(_LOOK_AGAIN_SECONDS)
     if replayed is None:
         raise Unread(UNKNOWN_AGE)
-    return AsOf(replayed, primary.moment + waited - replayed, is_level=False)
+    return AsOf(replayed, primary.moment + wait - replayed, is_level=False)
 
 
 def _looked_at(primary: _Primary) -> tuple[bool, datetime | None]:
@@ -243,5 +243,5 @@ def _looked_at(primary: _Primary) -> tuple[bool, datetime | None]:
 def state() -> AsOf:
     """Of when the replica is, however far it is behind. Raises Unread."""
     primary = _primary()
-    with _there():
-        return _waited_for(primary)
+    with _on_replica():
+        return _state_of(primary)

@@ -41,16 +41,16 @@ def sign(book_id: int, seq: int, digest: bytes | None, after: int = 0, words: Se
     """As a screen keeps it; empty for a book without an entry."""
     if not seq or digest is None:
         return ""
-    kept = [text[:LONGEST_WORDS] for text in words[-MOST_WORDS:]]
-    spelled = base64.urlsafe_b64encode(msgspec.json.encode(kept)).decode().rstrip("=") if kept else ""
+    phrases = [text[:LONGEST_WORDS] for text in words[-MOST_WORDS:]]
+    spelled = base64.urlsafe_b64encode(msgspec.json.encode(phrases)).decode().rstrip("=") if phrases else ""
     body = f"{seq}.{digest.hex()[:HEX]}.{after}.{spelled}"
     return f"{body}.{_signer().signature(f'{book_id}.{body}')}"
 
 
-def read(book_id: int, shown: str) -> Acknowledged | None:
+def read(book_id: int, document: str) -> Acknowledged | None:
     """What a screen shows; None for what the house did not sign for this book, which counts for nothing."""
-    body, _, signature = shown.rpartition(".")
-    if not body or len(shown) > _LONGEST:
+    body, _, signature = document.rpartition(".")
+    if not body or len(document) > _LONGEST:
         return None
     signer = _signer()
     try:
@@ -71,9 +71,9 @@ class Entry(Protocol):
     def hash(self) -> str: ...
 
 
-def is_missing(told: Entry, digest: bytes | None) -> bool:
+def is_missing(receipt: Entry, digest: bytes | None) -> bool:
     """Whether a book whose entry of that number has this hash, or which has none, is not the one that was told of."""
-    return digest is None or bytes(digest).hex()[:HEX] != told.hash
+    return digest is None or bytes(digest).hex()[:HEX] != receipt.hash
 
 
 def _signer() -> Signer:

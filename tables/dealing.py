@@ -78,7 +78,7 @@ def record(
     expected_seq: int | None,
     attested: Attestation | None = None,
     paper: FromPaper | None = None,
-    told: Acknowledged | None = None,
+    receipt: Acknowledged | None = None,
 ) -> Answer:
     """Make an input durable and acknowledge it, or raise Refused with nothing done. What is refused may be noted, apart
     from the table's book (``refused_inputs``).
@@ -86,15 +86,15 @@ def record(
     ``expected_seq`` is the table's sequence number that the input was entered on; ``None`` only for what does not
     depend on the state (tapping in and out). The same ``key`` with the same input is answered as the first time.
     ``attested`` is the signature of the terminal on which somebody signed by badge and PIN; ``paper`` is what it was
-    written on during an outage; ``told`` what the screen was acknowledged last, which shows whether the house was put
-    back to an earlier moment since.
+    written on during an outage; ``receipt`` is what the screen was acknowledged last, which shows whether the house was
+    put back to an earlier moment since.
     """
-    beside = _Beside(key, expected_seq, attested, paper, told)
+    beside = _Beside(key, expected_seq, attested, paper, receipt)
     try:
         with meters.RECORD_SECONDS.time():
             answer = _recorded(table, entered, by, beside)
     except _Behind as behind:
-        refused = _show(table, behind.told, by)
+        refused = _show(table, behind.receipt, by)
         meters.REFUSALS.labels(refused.code).inc()
         raise refused from None
     except Refused as refused:
@@ -115,24 +115,24 @@ class _Beside:
     expected_seq: int | None
     attested: Attestation | None
     paper: FromPaper | None
-    told: Acknowledged | None
+    receipt: Acknowledged | None
 
 
 class _Behind(Exception):
     """The book lacks what a screen was acknowledged, and nobody gave it up."""
 
-    def __init__(self, told: Acknowledged) -> None:
-        self.told = told
+    def __init__(self, receipt: Acknowledged) -> None:
+        self.receipt = receipt
 
 
 def _recorded(table: Table, entered: Input, by: Staff | AtSeat | ServiceAccount, beside: _Beside) -> Answer:
-    key, told = beside.key, beside.told
+    key, receipt = beside.key, beside.receipt
     request = Request.of(entered, by.username, key)
     with turn_at(table.book_id).turn(), transaction.atomic():
-        shows = entered if isinstance(entered, ShowAcknowledged) else told
+        shows = entered if isinstance(entered, ShowAcknowledged) else receipt
         head, table, is_known, digest = _under_the_lock(table, key, shows.seq if shows else 0)
-        if told and acknowledged.is_missing(told, digest) and restored.is_news(standings.at(head), told):
-            raise _Behind(told)
+        if receipt and acknowledged.is_missing(receipt, digest) and restored.is_news(standings.at(head), receipt):
+            raise _Behind(receipt)
         if is_known and (before := writer.recorded(head, request)):
             return Answer(before[0], head.seq, again=True)
         rules, limits = rules_of(table), limits_of(table)
@@ -164,28 +164,28 @@ def _recorded(table: Table, entered: Input, by: Staff | AtSeat | ServiceAccount,
     return Answer(head.seq + 1, standing.seq, after=After(table, standing, ends_shoe))
 
 
-def show(table: Table, head: Head, told: Acknowledged | None, by: Staff | ServiceAccount) -> bool:
+def show(table: Table, head: Head, receipt: Acknowledged | None, by: Staff | ServiceAccount) -> bool:
     """A screen that only looks shows what it was acknowledged: whether that made the table wait to be confirmed. One
     of somebody who may enter nothing there goes on showing it, to the next who looks."""
-    if told is None or (told.seq == head.seq and not acknowledged.is_missing(told, head.hash)):
+    if receipt is None or (receipt.seq == head.seq and not acknowledged.is_missing(receipt, head.hash)):
         return False
-    if not lacks(head.book_id, told) or not restored.is_news(standings.at(head), told):
+    if not lacks(head.book_id, receipt) or not restored.is_news(standings.at(head), receipt):
         return False
     try:
-        _show(table, told, by)
+        _show(table, receipt, by)
     except Refused:
         return False
     return True
 
 
-def lacks(book_id: int, told: Acknowledged) -> bool:
+def lacks(book_id: int, receipt: Acknowledged) -> bool:
     """Whether a book has not got an entry that was acknowledged."""
-    return bool(told.seq) and acknowledged.is_missing(told, log.hash_at(book_id, told.seq))
+    return bool(receipt.seq) and acknowledged.is_missing(receipt, log.hash_at(book_id, receipt.seq))
 
 
-def _show(table: Table, told: Acknowledged, by: Staff | AtSeat | ServiceAccount) -> Refused:
+def _show(table: Table, receipt: Acknowledged, by: Staff | AtSeat | ServiceAccount) -> Refused:
     """The table waits from here on, and everybody hears of it; why nothing is entered there."""
-    entered, key = restored.shown(told, by.signature)
+    entered, key = restored.showing(receipt, by.signature)
     record(table, entered, by=by, key=key, expected_seq=None)
     table = Table.objects.select_related("book").get(book_id=table.book_id)
     return restored.waits(table.name, standings.at(standings.head_of(table)))

@@ -74,9 +74,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
 def check(connection: Connection[Any]) -> None:
     """Whether a connection from the pool still stands. One that its server closed has the end to be read; where there
     is nothing to read, a statement of its own would learn no more than the next one does."""
-    heard = select.poll()
-    heard.register(connection.fileno(), select.POLLIN)
-    if heard.poll(0):
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    if poll.poll(0):
         ConnectionPool.check_connection(connection)
 
 

@@ -34,18 +34,23 @@ class Registration:
     """What its line is signed with; empty for a house that sends its days on a stick."""
 
 
-def register(asked: Registration, *, by: Staff) -> House:
+def register(registration: Registration, *, by: Staff) -> House:
     """A further house. Raises Refused."""
     _refuse_person(by)
-    if sentences := faults(asked):
+    if sentences := faults(registration):
         raise Refused("bad_house", " ".join(sentences.values()), 422, fields=sentences)
     with transaction.atomic():
         moment = clock.read().database
         house: House = House.objects.create(
-            code=asked.code, name=asked.name, currency=asked.currency, by=by.signature, at=moment
+            code=registration.code, name=registration.name, currency=registration.currency, by=by.signature, at=moment
         )
         Pin.objects.create(
-            house=house, version=1, key=asked.key, secret=_sealed(asked.secret, house.code), by=by.signature, at=moment
+            house=house,
+            version=1,
+            key=registration.key,
+            secret=_sealed(registration.secret, house.code),
+            by=by.signature,
+            at=moment,
         )
     return house
 
@@ -85,21 +90,21 @@ def _refuse_person(by: Staff) -> None:
         raise Refused("not_permitted", "An operator of the head office registers houses.", 403)
 
 
-def faults(asked: Registration) -> dict[str, str]:
+def faults(registration: Registration) -> dict[str, str]:
     """What is wrong with it, by its field."""
     wrong: dict[str, str] = {}
-    if not re.fullmatch(r"[a-z][a-z0-9-]{1,23}", asked.code):
+    if not re.fullmatch(r"[a-z][a-z0-9-]{1,23}", registration.code):
         wrong["code"] = "A code has 2 to 24 small letters, digits and hyphens, and begins with a letter."
-    if not asked.name.strip() or asked.name != asked.name.strip() or len(asked.name) > 60:
+    if not registration.name.strip() or registration.name != registration.name.strip() or len(registration.name) > 60:
         wrong["name"] = "A name has 1 to 60 characters, and no space before or after it."
-    if not re.fullmatch(r"[A-Z]{3}", asked.currency):
+    if not re.fullmatch(r"[A-Z]{3}", registration.currency):
         wrong["currency"] = "A currency is three capital letters by ISO 4217: EUR."
-    if House.objects.filter(code=asked.code).exists() or House.objects.filter(name=asked.name).exists():
+    if House.objects.filter(code=registration.code).exists() or House.objects.filter(name=registration.name).exists():
         wrong["code"] = "A house of this code or name reports here already."
-    if says := _key_fault(asked.key):
-        wrong["key"] = says
-    if asked.secret and (says := _secret_fault(asked.secret)):
-        wrong["secret"] = says
+    if fault := _key_fault(registration.key):
+        wrong["key"] = fault
+    if registration.secret and (fault := _secret_fault(registration.secret)):
+        wrong["secret"] = fault
     return wrong
 
 

@@ -45,12 +45,12 @@ def house(request: HttpRequest, code: str) -> HttpResponse:
     subject = get_object_or_404(House, code=code)
     before = dates.day(request.GET.get("before"))
     days = Day.objects.filter(house=subject).select_related("arrival").order_by("-number")
-    shown = list((days.filter(day__lt=before) if before else days)[: DAYS_SHOWN + 1])
+    newest = list((days.filter(day__lt=before) if before else days)[: DAYS_SHOWN + 1])
     context = {
         "house": subject,
         "standing": lateness.standing(subject, timezone.now()),
-        "days": _with_sums(subject, shown[:DAYS_SHOWN]),
-        "older": shown[DAYS_SHOWN - 1].day if len(shown) > DAYS_SHOWN else None,
+        "days": _with_sums(subject, newest[:DAYS_SHOWN]),
+        "older": newest[DAYS_SHOWN - 1].day if len(newest) > DAYS_SHOWN else None,
         "paged": before is not None,
         "pins": subject.pins.order_by("-version"),
         "refusals": Refusal.objects.filter(house=subject)[:REFUSALS_SHOWN],
@@ -76,7 +76,7 @@ def _with_sums(subject: House, days: list[Day]) -> list[dict[str, Any]]:
 @require_GET
 def figures(request: HttpRequest) -> HttpResponse:
     """What houses won, in each currency by itself."""
-    first, last, by, code = _asked(request)
+    first, last, by, code = _span_and_house(request)
     parts = [_part(currency, lines, first, last, code) for currency, lines in reports.between(first, last, by, code)]
     context = {
         "first": first, "last": last, "by": by, "code": code, "parts": parts, "ways": BY,
@@ -107,7 +107,7 @@ HEADER: Final = (
 @require_GET
 def figures_csv(request: HttpRequest) -> HttpResponseBase:
     """The same as a list."""
-    first, last, by, code = _asked(request)
+    first, last, by, code = _span_and_house(request)
     rows = [
         (
             currency, line.house, line.table, line.game, first, last, line.days, line.signed_days, line.rounds,
@@ -138,11 +138,11 @@ def days_csv(request: HttpRequest, code: str) -> HttpResponseBase:
     return exports.answer(request, f"{code}-days", DAY_HEADER, iter([rows]))
 
 
-def _asked(request: HttpRequest) -> tuple[date, date, str, str]:
+def _span_and_house(request: HttpRequest) -> tuple[date, date, str, str]:
     """The span, by what, and of which house; nonsense asks for the last week of all houses."""
     last = dates.day(request.GET.get("last")) or reports.newest() or timezone.now().date()
     first = dates.day(request.GET.get("first")) or last - timedelta(days=6)
     by = request.GET.get("by", HOUSE)
     code = request.GET.get("house", "")
-    known = House.objects.filter(code=code).exists()
-    return min(first, last), max(first, last), by if by in BY else HOUSE, code if known else ""
+    is_registered = House.objects.filter(code=code).exists()
+    return min(first, last), max(first, last), by if by in BY else HOUSE, code if is_registered else ""

@@ -97,11 +97,11 @@ def take(house: House, bundle: Path, *, by: str) -> Answer:
 def _fresh(house: House, outline: Outline) -> list[dict[str, Any]]:
     """The bundle's days that are not here yet. Raises Wrong where one that is here was sealed otherwise."""
     digests = {document["number"]: seals.hash_of(document) for document in outline.chain}
-    held = Day.objects.filter(house=house, number__lte=len(digests)).order_by("-number").first()
-    if held is not None and digests[held.number] != held.digest:
+    latest = Day.objects.filter(house=house, number__lte=len(digests)).order_by("-number").first()
+    if latest is not None and digests[latest.number] != latest.digest:
         first = next(day for day in Day.objects.filter(house=house).order_by("number") if _differs(day, digests))
         raise Wrong(ROOTS, f"{first.day} is sealed otherwise than the day that is here: history was written anew")
-    return [dict(document) for document in outline.days if held is None or document["number"] > held.number]
+    return [dict(document) for document in outline.days if latest is None or document["number"] > latest.number]
 
 
 def _differs(day: Day, digests: dict[int, str]) -> bool:
@@ -109,19 +109,19 @@ def _differs(day: Day, digests: dict[int, str]) -> bool:
 
 
 def _keep(house: House, bundle: Path, digest: str, outline: Outline, by: str) -> Answer:
-    taken = Answer(State.TAKEN, max(houses.due(house), outline.chain[-1]["number"] + 1), f"{_span(outline)}: taken.")
+    answer = Answer(State.TAKEN, max(houses.due(house), outline.chain[-1]["number"] + 1), f"{_span(outline)}: taken.")
     earlier = Arrival.objects.filter(house=house, sha256=digest).order_by("attempt").last()
     if earlier is not None and not hasattr(earlier, "verdict"):
-        return taken
-    kept = folder(house) / f"{digest}.zip"
-    bundle.replace(kept)
+        return answer
+    path = folder(house) / f"{digest}.zip"
+    bundle.replace(path)
     arrival = Arrival(
-        house=house, sha256=digest, attempt=earlier.attempt + 1 if earlier else 1, size=kept.stat().st_size,
+        house=house, sha256=digest, attempt=earlier.attempt + 1 if earlier else 1, size=path.stat().st_size,
         first=date.fromisoformat(outline.first), last=date.fromisoformat(outline.last),
         through=outline.chain[-1]["number"], by=by, at=clock.read().database,
     )  # fmt: skip
     Arrival.objects.bulk_create([arrival], ignore_conflicts=True)  # two processes may have the last piece at once
-    return taken
+    return answer
 
 
 def _refuse(house: House, digest: str, says: str, by: str) -> Answer:

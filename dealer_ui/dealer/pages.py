@@ -73,8 +73,8 @@ def enter(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
         key, seq = key_of(request.POST), seq_of(request.POST)
         table, entered = _table(pk), _entered(request.POST)
         terminals.for_dealing(request, table)
-        told = acknowledging.shown(request, table.book_id)
-        after = dealing.record(table, entered, by=viewer, key=key, expected_seq=seq, told=told).after
+        receipt = acknowledging.receipt_of(request, table.book_id)
+        after = dealing.record(table, entered, by=viewer, key=key, expected_seq=seq, receipt=receipt).after
     except Refused as refusal:
         refused = refusal
     if refused is None and not by_script(request):

@@ -62,8 +62,8 @@ class Confirmed:
 def waiting() -> list[Waiting]:
     """All tables that wait: the standings in one query, the times of their ends in another."""
     tables = list(Table.objects.select_related("book").order_by("name"))
-    now = standings.at_all([standings.head_of(table) for table in tables])
-    behind = [(table, now[table.book_id]) for table in tables if _waits(now[table.book_id])]
+    standing_of = standings.at_all([standings.head_of(table) for table in tables])
+    behind = [(table, standing_of[table.book_id]) for table in tables if _waits(standing_of[table.book_id])]
     moments = _moments([(table.book_id, state.restored.ended) for table, state in behind if state.restored])
     return [
         Waiting(

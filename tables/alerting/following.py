@@ -41,10 +41,10 @@ def follow() -> int:
     rules, looked_at = rule_book.in_force(), 0
     behind = _moved()
     while behind:
-        some, behind = behind[:TOGETHER], behind[TOGETHER:]
-        seen = _follow(some, rules)
-        looked_at += sum(seen.values())
-        behind += [book for book in some if seen.get(book.pk) == AT_ONCE]
+        batch, behind = behind[:TOGETHER], behind[TOGETHER:]
+        counts = _follow(batch, rules)
+        looked_at += sum(counts.values())
+        behind += [book for book in batch if counts.get(book.pk) == AT_ONCE]
     delivery.put_out(rules)
     subscriptions.ask_due()
     return looked_at
@@ -67,8 +67,8 @@ def _follow(books: Sequence[Book], rules: Mapping[str, Rule]) -> dict[int, int]:
         positions = BookPosition.objects.select_for_update(skip_locked=True).filter(book__in=numbers)
         news = book_log.following(dict(positions.values_list("book_id", "seq")), AT_ONCE)
         tables = {table.book_id: table for table in Table.objects.filter(book__in=news).select_related("book")}
-        heard = [(book, tables.get(book.pk), news[book.pk]) for book in books if book.pk in news]
-        _look(heard, rules)
+        news_of_books = [(book, tables.get(book.pk), news[book.pk]) for book in books if book.pk in news]
+        _look(news_of_books, rules)
         with connection.cursor() as cursor:
             cursor.execute(_LOOKED, [list(news), [entries[-1].seq for entries in news.values()]])
     return {number: len(entries) for number, entries in news.items()}

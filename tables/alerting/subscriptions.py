@@ -8,7 +8,7 @@ same message again, under the same key. What is refused to the last attempt beco
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -84,12 +84,18 @@ def ask_worker(task: str, name: str) -> None:
 
 
 def tell(name: str) -> int:
-    """Tell a channel what is due, unless another worker is at it; how many messages it took."""
+    """Tell a channel what is due; how many messages it took."""
+    return take_turn(f"events to {name}", name, _next, A_TURN)
+
+
+def take_turn(lock: str, name: str, step: Callable[[str], bool], most: int) -> int:
+    """A worker's turn at a channel, unless another is at it: up to ``most`` steps, as long as each says that another
+    may follow; how many."""
     count = 0
-    with runs.alone(f"events to {name}") as is_alone:
+    with runs.alone(lock) as is_alone:
         if not is_alone:
             return 0
-        while count < A_TURN and _next(name):
+        while count < most and step(name):
             count += 1
         FeedPosition.objects.filter(name=name).update(asked_at=None)
     return count

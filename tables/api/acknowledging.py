@@ -19,18 +19,18 @@ from tables.play import restored
 HEADER: Final = "Casino-Acknowledged"
 
 
-def shown(call: Call[Any, Any], table: Table) -> Acknowledged | None:
+def receipt_of(call: Call[Any, Any], table: Table) -> Acknowledged | None:
     """What whoever asks was told last of a table."""
-    kept = call.request.headers.get(HEADER)
-    return acknowledged.read(table.book_id, kept) if kept else None
+    header = call.request.headers.get(HEADER)
+    return acknowledged.read(table.book_id, header) if header else None
 
 
 def heed(call: Call[Any, Any], table: Table) -> bool:
     """Somebody looks at a table, which was read with its book: whether that made it wait to be confirmed."""
-    return dealing.show(table, standings.head_of(table), shown(call, table), call.caller)
+    return dealing.show(table, standings.head_of(table), receipt_of(call, table), call.caller)
 
 
 def keep(call: Call[Any, Any], table: Table, standing: Standing) -> None:
     """The answer has what the table stands at."""
-    if value := restored.receipt(table.book_id, standing, shown(call, table)):
+    if value := restored.receipt(table.book_id, standing, receipt_of(call, table)):
         call.headers[HEADER] = value

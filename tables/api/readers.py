@@ -97,8 +97,8 @@ class Reader(FloorView):
                 raise Refused("bad_input", "Card: a message names one, but for number 0.", 400)
             entered = ReadCard(session, said.number, said.card)
         key = key_of(account.name, session, said.number)
-        told = acknowledging.shown(call, table)
-        answer = dealing.record(table, entered, by=account, key=key, expected_seq=None, told=told)
+        receipt = acknowledging.receipt_of(call, table)
+        answer = dealing.record(table, entered, by=account, key=key, expected_seq=None, receipt=receipt)
         return msgspec.structs.replace(_state(call, table, account), again=answer.again)
 
 

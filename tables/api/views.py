@@ -131,8 +131,10 @@ class Inputs(FloorView):
         table = table_of(staff, pk)
         if staff.has_perm("tables.deal"):
             terminals.for_dealing(call.request, table)
-        told = acknowledging.shown(call, table)
-        answer = dealing.record(table, input_, by=staff, key=call.key, expected_seq=call.body.expected_seq, told=told)
+        receipt = acknowledging.receipt_of(call, table)
+        answer = dealing.record(
+            table, input_, by=staff, key=call.key, expected_seq=call.body.expected_seq, receipt=receipt
+        )
         if answer.after is not None:
             acknowledging.keep(call, table, answer.after.standing)
         return Acknowledged(answer.entry, answer.seq, answer.again)

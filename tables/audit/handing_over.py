@@ -16,7 +16,7 @@ from hashlib import file_digest
 from tempfile import TemporaryFile
 from typing import Any, Final
 
-from ledger import alerts, clock, runs
+from ledger import alerts, clock
 from ledger.models import DayRoot
 from tables import pepper
 from tables.alerting import channels, delivery, subscriptions
@@ -37,13 +37,13 @@ A_TURN: Final = 30
 def ask_due() -> int:
     """Ask a worker for each channel that has days to hand over; how many."""
     moment, newest = clock.read().database, _newest()
-    asked = 0
+    count = 0
     for channel, row in _rows():
         if channel.is_on and row.place < newest and subscriptions.is_due(row, moment):
             FeedPosition.objects.filter(pk=row.pk).update(asked_at=moment)
             subscriptions.ask_worker("tables.tasks.hand_over_days", row.name)
-            asked += 1
-    return asked
+            count += 1
+    return count
 
 
 def _rows() -> Iterator[tuple[AlertChannel, FeedPosition]]:
@@ -60,15 +60,8 @@ def _newest() -> int:
 
 
 def hand_over(name: str) -> int:
-    """Hand over the days that are due, unless another worker is at it; how many were taken."""
-    taken = 0
-    with runs.alone(f"days to {name}") as first:
-        if not first:
-            return 0
-        while taken < A_TURN and _next(name):
-            taken += 1
-        FeedPosition.objects.filter(name=name).update(asked_at=None)
-    return taken
+    """Hand over the days that are due; how many were taken."""
+    return subscriptions.take_turn(f"days to {name}", name, _next, A_TURN)
 
 
 def _next(name: str) -> bool:

@@ -35,7 +35,7 @@ def _list(tables: list[Table], by: Staff, testimony: Testimony) -> None:
     name = f"witness {', '.join(testimony.names)}"
     for table in tables:
         seq, digest = testimony.heads.get(table.book.name, (0, ""))
-        told = Acknowledged(seq, digest[:HEX])
-        if dealing.lacks(table.book_id, told):
-            entered, key = restored.shown(told, name)
+        receipt = Acknowledged(seq, digest[:HEX])
+        if dealing.lacks(table.book_id, receipt):
+            entered, key = restored.showing(receipt, name)
             dealing.record(table, structs.replace(entered, by=name), by=by, key=key, expected_seq=None)

@@ -236,10 +236,10 @@ class Telling(ABC):
         """What became of a seat."""
 
     def _say_restored(self) -> Phrase:
-        standing = self.scene.standing
-        do = restored.sentence(self.scene.table.name, standing.restored or Restored())
-        kept = next((shown.words for shown in reversed((standing.restored or Restored()).beyond) if shown.words), ())
-        rule = f"The last that was entered here: {'; '.join(kept)}." if kept else "Leave cards and chips as they lie."
+        state = self.scene.standing.restored or Restored()
+        do = restored.sentence(self.scene.table.name, state)
+        words = next((receipt.words for receipt in reversed(state.beyond) if receipt.words), ())
+        rule = f"The last that was entered here: {'; '.join(words)}." if words else "Leave cards and chips as they lie."
         return Phrase(do, "One moment, please.", rule)
 
     def _say_reader(self) -> Phrase:

@@ -125,19 +125,19 @@ def deal_wagers(name: str, rules: Any, seed: int) -> Wagers:
     chance = random.Random(f"{name} {seed}")  # noqa: S311 -- a simulation, by seed
     pack = game.pack(rules)
     full = pack.shoes[game.decks(rules)]
-    order, gone = pack.cards(full), pack.nothing
+    order, dealt = pack.cards(full), pack.nothing
     chance.shuffle(order)
     wagers = [wager.name for wager in game.wagers(rules)]
     courses: dict[str, list[tuple[float, Composition]]] = {wager: [] for wager in wagers}
     nets: dict[str, list[int]] = {wager: [] for wager in wagers}
     while len(order) > game.at_cut(rules):
-        unseen = tuple(copies - out for copies, out in zip(full, gone, strict=True))
+        unseen = tuple(copies - out for copies, out in zip(full, dealt, strict=True))
         for wager, edge_now in values.edges(rules, unseen).items():
             courses[wager].append((edge_now.house, unseen))
-        ends = _ends(game, rules, gone, order)
+        ends = _ends(game, rules, dealt, order)
         for wager in wagers:
             nets[wager].append(ends[wager])
-        gone = tuple(copies - undealt for copies, undealt in zip(full, pack.count(order), strict=True))
+        dealt = tuple(copies - undealt for copies, undealt in zip(full, pack.count(order), strict=True))
     sticks = yardsticks(name, rules, pack, game.decks(rules))
     return Wagers(
         {wager: _course(course, sticks[wager]) for wager, course in courses.items()},

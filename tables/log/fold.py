@@ -130,7 +130,7 @@ class Restored:
     @property
     def reach(self) -> int:
         """The last entry that is known to have been acknowledged."""
-        return max(self.ended, self.through, *(shown.seq for shown in self.beyond))
+        return max(self.ended, self.through, *(receipt.seq for receipt in self.beyond))
 
 
 @dataclass(frozen=True, slots=True)

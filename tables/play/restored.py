@@ -28,7 +28,7 @@ leads to the first, a command to the second."""
 WATCHERS: Final = (Role.SURVEILLANCE, Role.AUDITOR)
 
 
-def is_news(standing: Standing, told: Acknowledged) -> bool:
+def is_news(standing: Standing, receipt: Acknowledged) -> bool:
     """Whether an entry that the book lacks tells of a restore that nobody has confirmed, or of more than was known.
 
     A pit boss who confirmed a table gave up all that was acknowledged before: a screen that shows it later stops the
@@ -37,9 +37,9 @@ def is_news(standing: Standing, told: Acknowledged) -> bool:
     before = standing.restored
     if before is None:
         return True
-    if any((shown.seq, shown.hash) == (told.seq, told.hash) for shown in before.beyond):
+    if any((earlier.seq, earlier.hash) == (receipt.seq, receipt.hash) for earlier in before.beyond):
         return False
-    return told.after == before.confirmed or told.seq > before.through
+    return receipt.after == before.confirmed or receipt.seq > before.through
 
 
 def receipt(book_id: int, standing: Standing, before: Acknowledged | None, words: Sequence[str] = ()) -> str:
@@ -51,9 +51,11 @@ def receipt(book_id: int, standing: Standing, before: Acknowledged | None, words
     return acknowledged.sign(book_id, standing.seq, standing.hash, after, words)
 
 
-def shown(told: Acknowledged, signature: str) -> tuple[ShowAcknowledged, UUID]:
+def showing(receipt: Acknowledged, signature: str) -> tuple[ShowAcknowledged, UUID]:
     """What is entered where a screen shows it, and its key: once for what was shown by whom."""
-    return ShowAcknowledged(told.seq, told.hash, told.words), uuid5(_KEYS, f"{told.seq} {told.hash} {signature}")
+    return ShowAcknowledged(receipt.seq, receipt.hash, receipt.words), uuid5(
+        _KEYS, f"{receipt.seq} {receipt.hash} {signature}"
+    )
 
 
 def refuse_waiting(scene: Scene, outcome: Outcome) -> None:

@@ -60,8 +60,8 @@ class BookBehind(Event, frozen=True, kw_only=True, omit_defaults=True):
         if not self.beyond:
             return f"The records were put back to an earlier moment: they end at entry {self.ended} ({self.declared})"
         newest = self.beyond[-1]
-        which = "entry" if newest.seq > self.ended else "another entry"
-        return f"The records end at entry {self.ended}; {newest.by} was acknowledged {which} {newest.seq}"
+        entry = "entry" if newest.seq > self.ended else "another entry"
+        return f"The records end at entry {self.ended}; {newest.by} was acknowledged {entry} {newest.seq}"
 
 
 class RestoreConfirmed(Author, frozen=True, kw_only=True, omit_defaults=True):

@@ -91,8 +91,8 @@ class Command(BaseCommand):
                 raise CommandError(f"No note is made of a log that does not hold: {fault}")
         keys.signing_key()
         signers = None if restored is None else _people(by)
-        kept = sealed.make() if restored is None or signers is None else sealed.accept_restored(restored, signers)
-        self.stdout.write(f"Everything holds. {sealed.note_file()} notes {kept.number} sealed days.")
+        note = sealed.make() if restored is None or signers is None else sealed.accept_restored(restored, signers)
+        self.stdout.write(f"Everything holds. {sealed.note_file()} notes {note.number} sealed days.")
         if restored is not None and signers is not None:
             waiting = restoring.declare(restored, signers[0], testimony)
             self.stdout.write(f"{len(waiting)} tables wait until a pit boss has confirmed each, at /pit/restored/.")

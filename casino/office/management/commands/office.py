@@ -53,8 +53,8 @@ class Command(BaseCommand):
             raise CommandError(refused.sentence) from None
 
     def _register(self, *, code: str, name: str, currency: str, key: str, **options: Any) -> None:
-        asked = Registration(code, name, currency, key, _secret(options["secret_file"]))
-        house = houses.register(asked, by=_operator(options["by"]))
+        registration = Registration(code, name, currency, key, _secret(options["secret_file"]))
+        house = houses.register(registration, by=_operator(options["by"]))
         self.stdout.write(f"{house.name} reports here as {house.code}, in {house.currency}.")
 
     def _pin(self, *, code: str, key: str, reason: str, **options: Any) -> None:
@@ -64,8 +64,8 @@ class Command(BaseCommand):
 
     def _take(self, *, code: str, bundles: list[Path], **_: Any) -> None:
         house, refused = _house(code), 0
-        left = sorted(bundles, key=lambda path: path.name)
-        for path in left:
+        paths = sorted(bundles, key=lambda path: path.name)
+        for path in paths:
             answer = _take(house, path)
             self.stdout.write(f"{answer.state:8} {path.name}: {answer.says}")
             refused += answer.state in (State.REFUSED, State.EARLY)
