@@ -79,18 +79,18 @@ class Company:
         """A management command of one of them."""
         return self._run(name, ["manage.py", *command], fails=fails)
 
-    def asked(self, name: str, script: str, *arguments: str) -> Any:
+    def answer(self, name: str, script: str, *arguments: str) -> Any:
         """What a process of one of them prints."""
         prelude = f"import django; django.setup(); PASSWORD = {PASSWORD!r}\n"
         return json.loads(self._run(name, ["-c", prelude + script, *arguments]).splitlines()[-1])
 
     def _run(self, name: str, command: list[str], *, fails: bool = False) -> str:
-        done = subprocess.run(
+        errand = subprocess.run(
             [sys.executable, *command], cwd=BASE_DIR, env=self.environments[name], capture_output=True, text=True,
             check=False, timeout=600,
         )  # fmt: skip
-        assert bool(done.returncode) == fails, f"{name}: {done.stdout[-2000:]}{done.stderr[-4000:]}"
-        return done.stdout + done.stderr
+        assert bool(errand.returncode) == fails, f"{name}: {errand.stdout[-2000:]}{errand.stderr[-4000:]}"
+        return errand.stdout + errand.stderr
 
 
 @contextmanager
@@ -136,7 +136,7 @@ def _environment(folder: Path, database: str, *, office: bool) -> dict[str, str]
 
 def open_houses(staged: Company) -> None:
     """Two days in each house, sealed; each registered at the head office with the key that it told."""
-    staged.asked(OFFICE, OPEN_OFFICE)
+    staged.answer(OFFICE, OPEN_OFFICE)
     with ThreadPoolExecutor() as threads:
         staged.evidence = dict(zip(HOUSES, threads.map(partial(_deal, staged), HOUSES), strict=True))
     for name, currency in HOUSES.items():
@@ -150,7 +150,7 @@ def open_houses(staged: Company) -> None:
 def _deal(staged: Company, name: str) -> dict[str, str]:
     secret, folder = f"the line of {name}, " + name * 5, staged.folder / name
     (folder / "secret").write_text(secret)
-    facts: dict[str, str] = staged.asked(name, DEAL, name, staged.addresses[name], secret, str(folder))
+    facts: dict[str, str] = staged.answer(name, DEAL, name, staged.addresses[name], secret, str(folder))
     return facts
 
 
@@ -179,19 +179,19 @@ def stage(folder: Path) -> Staging:
         main.start()
         cut_off_said = ""
         for name in HOUSES:
-            told = staged.asked(name, HAND_OVER)
-            cut_off_said = told["says"] if name == CUT_OFF else cut_off_said
+            report = staged.answer(name, HAND_OVER)
+            cut_off_said = report["says"] if name == CUT_OFF else cut_off_said
         staged.manage(OFFICE, "office", "verify")
-        before = staged.asked(OFFICE, DAYS)
+        before = staged.answer(OFFICE, DAYS)
         staged.stack.callback(late.stop)
         late.start()
         time.sleep(11)  # the first wait after a failure, and a second
-        staged.asked(CUT_OFF, HAND_OVER)
+        staged.answer(CUT_OFF, HAND_OVER)
         staged.manage(OFFICE, "office", "verify")
         refused = _refused(staged)
-        after = staged.asked(OFFICE, DAYS)
+        after = staged.answer(OFFICE, DAYS)
         people = ["otto", *(f"anna-{name}" for name in HOUSES)]
-        signs_in = {name: staged.asked(name, SIGN_IN, *people) for name in (OFFICE, *HOUSES)}
+        signs_in = {name: staged.answer(name, SIGN_IN, *people) for name in (OFFICE, *HOUSES)}
     return Staging(before["days"], cut_off_said, after["days"], after["figures"], refused, signs_in)
 
 

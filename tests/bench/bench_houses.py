@@ -22,7 +22,7 @@ def main() -> None:
     print(f"While {CUT_OFF} was cut off there came {staging.arrived_without_the_cut_off}.")
     print(f"{CUT_OFF} noted: {staging.cut_off_said}")
     print(f"In the end there was {staging.arrived}.")
-    print(f"Refused: {[says.strip().splitlines()[-1] for says in staging.refused]}")
+    print(f"Refused: {[output.strip().splitlines()[-1] for output in staging.refused]}")
     print(f"Who can sign in where: {staging.signs_in}")
     print(json.dumps({name: value for name, value in asdict(staging).items() if name != "refused"}
                      | {"seconds": round(time.monotonic() - began)}))  # fmt: skip

@@ -51,9 +51,9 @@ class Side:
         }  # fmt: skip
         collect = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
         subprocess.run(collect, cwd=folder, env=environment, check=True)
-        if kept := environment.get("BOARDS"):
-            environment["BOARDS"] = str(Path(kept, title))
-            Path(kept, title).mkdir(parents=True, exist_ok=True)
+        if folder_of_boards := environment.get("BOARDS"):
+            environment["BOARDS"] = str(Path(folder_of_boards, title))
+            Path(folder_of_boards, title).mkdir(parents=True, exist_ok=True)
         self.process = subprocess.Popen(
             [sys.executable, str(worker)], cwd=folder, env=environment, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -65,15 +65,15 @@ class Side:
     def turn(self, inputs: int, *, counts: bool = True) -> None:
         before = database_seconds()
         tell(self.process, str(inputs))
-        told: dict[str, Any] = json.loads(line(self.process))
-        self.boards = told["boards"]
+        report: dict[str, Any] = json.loads(line(self.process))
+        self.boards = report["boards"]
         if not counts:
             return
         self.database += database_seconds() - before
-        self.inputs += told["inputs"]
-        self.statements += told["statements"]
-        self.worked += told["worked"]
-        for part, seconds in told["parts"].items():
+        self.inputs += report["inputs"]
+        self.statements += report["statements"]
+        self.worked += report["worked"]
+        for part, seconds in report["parts"].items():
             self.parts[part] += seconds
 
     def figures(self) -> dict[str, float]:
@@ -82,11 +82,11 @@ class Side:
         inside = sum(each.get(part, 0.0) for part in ("record()", "what the board says", "templates"))
         ways = each.pop("view", 0.0)
         whole = self.worked / self.inputs * 1e3
-        told = {
+        figures = {
             "web_ms": whole, "before and after the view": whole - ways, "view, besides": ways - inside, **each,
             "database_ms": self.database / self.inputs * 1e3, "statements": self.statements / self.inputs,
         }  # fmt: skip
-        return {name: round(value, 2) for name, value in told.items()}
+        return {name: round(value, 2) for name, value in figures.items()}
 
 
 def database_seconds() -> float:
@@ -115,27 +115,27 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    asked = arguments()
-    folders = {"this": embedded.BASE_DIR} | ({"beside": asked.beside.resolve()} if asked.beside else {})
-    rounds = 1 + math.ceil((WARM_UP + asked.inputs * asked.turns) / INPUTS_A_ROUND)
-    laid = {title: lay(1 + 10_000 * number, asked.tables, rounds) for number, title in enumerate(folders)}
+    options = arguments()
+    folders = {"this": embedded.BASE_DIR} | ({"beside": options.beside.resolve()} if options.beside else {})
+    rounds = 1 + math.ceil((WARM_UP + options.inputs * options.turns) / INPUTS_A_ROUND)
+    laid = {title: lay(1 + 10_000 * number, options.tables, rounds) for number, title in enumerate(folders)}
     connections.close_all()
     sides = [Side(title, folder, laid[title]) for title, folder in folders.items()]
     for side in sides:
         side.turn(WARM_UP, counts=False)
     differ = 0
-    for _ in range(asked.turns):
+    for _ in range(options.turns):
         for side in sides:
-            side.turn(asked.inputs)
+            side.turn(options.inputs)
         differ += len({side.boards for side in sides}) > 1
     for side in sides:
         tell(side.process, "")
         side.process.wait()
         print(f"{side.title}: {side.figures()}", flush=True)
     if differ:
-        print(f"the boards differed after {differ} of {asked.turns} turns", file=sys.stderr)
+        print(f"the boards differed after {differ} of {options.turns} turns", file=sys.stderr)
     figures = {side.title: side.figures() for side in sides}
-    print(json.dumps({"tables": asked.tables, "inputs": sides[0].inputs, **figures, "boards_differ": bool(differ)}))
+    print(json.dumps({"tables": options.tables, "inputs": sides[0].inputs, **figures, "boards_differ": bool(differ)}))
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ class Terminal:
     board: str = ""
 
     async def ask(self, method: str, path: str, form: dict[str, str] | None = None) -> str:
-        body, sent = urlencode(form or {}).encode(), []
+        body, answered = urlencode(form or {}).encode(), []
         headers = {
             "host": "127.0.0.1", "cookie": self.cookies, "origin": "http://127.0.0.1", "user-agent": "bench",
             "hx-request": "true", "hx-target": "board", "accept": "*/*",
@@ -84,19 +84,19 @@ class Terminal:
             "client": ("127.0.0.1", 9), "server": ("127.0.0.1", 80),
         }  # fmt: skip
         events = iter([{"type": "http.request", "body": body, "more_body": False}])
-        gone = asyncio.get_running_loop().create_future()
+        departure = asyncio.get_running_loop().create_future()
 
         async def receive() -> Any:
-            return next(events, None) or await gone
+            return next(events, None) or await departure
 
         async def send(event: Any) -> None:
-            sent.append(event)
+            answered.append(event)
 
         await self.application(scope, receive, send)
-        gone.cancel()
-        answer = b"".join(event.get("body", b"") for event in sent).decode()
-        if sent[0]["status"] != 200:
-            raise SystemExit(f"{method} {path}: {sent[0]['status']} {answer[:300]}")
+        departure.cancel()
+        answer = b"".join(event.get("body", b"") for event in answered).decode()
+        if answered[0]["status"] != 200:
+            raise SystemExit(f"{method} {path}: {answered[0]['status']} {answer[:300]}")
         return answer
 
     async def open(self) -> None:
@@ -134,13 +134,18 @@ async def turn(terminals: list[Terminal], inputs: int, parts: Parts) -> dict[str
     worked = time.process_time() - worked
     for terminal in terminals:
         boards.update(OWN.sub("", terminal.board).encode())
-    told = {"inputs": inputs * len(terminals), "worked": worked, "statements": parts.statements, "parts": parts.seconds}
+    figures = {
+        "inputs": inputs * len(terminals),
+        "worked": worked,
+        "statements": parts.statements,
+        "parts": parts.seconds,
+    }
     if os.environ.get("BOARDS"):
         from pathlib import Path
 
         for number, terminal in enumerate(terminals):
             Path(os.environ["BOARDS"], f"{number}.html").write_text(OWN.sub("", terminal.board))
-    return told | {"boards": boards.hexdigest()}
+    return figures | {"boards": boards.hexdigest()}
 
 
 def watch(parts: Parts) -> None:

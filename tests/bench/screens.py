@@ -87,11 +87,11 @@ class Connection:
         return await asyncio.open_connection(self.house, self.port, limit=2**20, local_addr=self.local)
 
     def _head(self, method: str, path: str, headers: dict[str, str], body: bytes, posts: bool) -> bytes:
-        sent = {"Host": f"{self.house}:{self.port}", "Cookie": self.cookies, "User-Agent": "bench"} | headers
+        fields = {"Host": f"{self.house}:{self.port}", "Cookie": self.cookies, "User-Agent": "bench"} | headers
         if posts:
-            sent |= {"Content-Type": "application/x-www-form-urlencoded", "Content-Length": str(len(body))}
-            sent |= {"Origin": f"http://{self.house}:{self.port}"}
-        lines = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
+            fields |= {"Content-Type": "application/x-www-form-urlencoded", "Content-Length": str(len(body))}
+            fields |= {"Origin": f"http://{self.house}:{self.port}"}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
         return f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode()
 
     @asynccontextmanager
@@ -474,9 +474,9 @@ async def opened(screens: Sequence[Dealer | Pit | Watcher]) -> None:
 
 def tell(report: dict[str, Any]) -> None:
     """The whole of it: of what print() is given under uvloop, a pipe was seen to take its first 64 kB alone."""
-    left = f"{json.dumps(report)}\n".encode()
-    while left:
-        left = left[os.write(sys.stdout.fileno(), left) :]
+    remainder = f"{json.dumps(report)}\n".encode()
+    while remainder:
+        remainder = remainder[os.write(sys.stdout.fileno(), remainder) :]
 
 
 def processor() -> float:

@@ -94,8 +94,8 @@ def test_the_last_line_says_for_each_fault_how_long_dealing_stood() -> None:
     """Harm: whoever reads the line by program finds another shape than the one that was agreed on."""
     figures = report.figures([ROUND], NOTES, [1, 2])
     assert figures == {"rounds": 1, "worst_s": 6.5, "p99_s": 6.5, "standstill_s": 11.0, "whole_s": 2.0}
-    told = json.loads(report.line(4, 0, {"primary": figures}, verified=True))
-    assert (told["acknowledged"], told["lost"], told["faults"]["primary"]["rounds"]) == (4, 0, 1)
+    result = json.loads(report.line(4, 0, {"primary": figures}, verified=True))
+    assert (result["acknowledged"], result["lost"], result["faults"]["primary"]["rounds"]) == (4, 0, 1)
     assert report.sentences([ROUND], NOTES) == {"503: The database does not answer.": 1}
 
 
@@ -124,15 +124,15 @@ def test_a_primary_that_dies_costs_no_acknowledged_input() -> None:
     with tempfile.TemporaryDirectory(prefix="cluster-") as folder:
         environment = dict(os.environ) | {"CASINO_LOCAL": folder, "DJANGO_SETTINGS_MODULE": "casino.settings"}
         (Path(folder) / "cluster").mkdir()
-        for kept in ("packages", "patroni"):  # what was fetched before is not fetched again
-            (Path(folder) / "cluster" / kept).symlink_to((local / "cluster" / kept).resolve())
-        done = subprocess.run(
+        for part in ("packages", "patroni"):  # what was fetched before is not fetched again
+            (Path(folder) / "cluster" / part).symlink_to((local / "cluster" / part).resolve())
+        trial = subprocess.run(
             [*COMMAND, "--faults", "primary", "--rounds", "1", "--tables", "2"],
             cwd=BASE_DIR, env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
-    if done.returncode == hosts.CANNOT:
-        pytest.skip(done.stderr.strip().splitlines()[-1])
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads(done.stdout.splitlines()[-1])
+    if trial.returncode == hosts.CANNOT:
+        pytest.skip(trial.stderr.strip().splitlines()[-1])
+    assert trial.returncode == 0, trial.stdout + trial.stderr
+    result = json.loads(trial.stdout.splitlines()[-1])
     assert (result["lost"], result["verified"], result["faults"]["primary"]["rounds"]) == (0, True, 1)
     assert result["acknowledged"] > 0

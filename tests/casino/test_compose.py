@@ -37,8 +37,8 @@ def compose() -> dict[str, Any]:
 
 @pytest.fixture
 def services(compose: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = compose["services"]
-    return found
+    by_name: dict[str, dict[str, Any]] = compose["services"]
+    return by_name
 
 
 def test_the_file_is_what_compose_reads(compose: dict[str, Any]) -> None:
@@ -111,15 +111,15 @@ def test_the_secrets_are_made_once_and_for_their_reader_alone(tmp_path: Path) ->
         shutil.copytree(DEPLOY / name, tmp_path / name, ignore=shutil.ignore_patterns("made"))
     run = [tmp_path / "compose" / "secrets", "casino.trial.test", "--trial"]
     subprocess.run(run, check=True, capture_output=True)
-    made = {path.name: path.read_bytes() for path in (tmp_path / "compose" / "made").iterdir()}
-    assert made.keys() == set(MADE)
-    assert {stat.S_IMODE((tmp_path / "compose" / "made" / name).stat().st_mode) for name in made} == {0o400}
-    password = re.search(rb"casino_app:([0-9a-f]{64})@", made["casino.env"])
+    secrets = {path.name: path.read_bytes() for path in (tmp_path / "compose" / "made").iterdir()}
+    assert secrets.keys() == set(MADE)
+    assert {stat.S_IMODE((tmp_path / "compose" / "made" / name).stat().st_mode) for name in secrets} == {0o400}
+    password = re.search(rb"casino_app:([0-9a-f]{64})@", secrets["casino.env"])
     assert password
-    assert password[1] in made["roles.sql"]
-    assert b"server_name casino.trial.test" in made["site.conf"]
+    assert password[1] in secrets["roles.sql"]
+    assert b"server_name casino.trial.test" in secrets["site.conf"]
     subprocess.run(run, check=True, capture_output=True)
-    assert made == {path.name: path.read_bytes() for path in (tmp_path / "compose" / "made").iterdir()}
+    assert secrets == {path.name: path.read_bytes() for path in (tmp_path / "compose" / "made").iterdir()}
 
 
 def test_the_image_has_what_it_starts() -> None:

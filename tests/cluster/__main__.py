@@ -107,28 +107,28 @@ class Trial:
         """Raises Broken."""
         self.cluster.become_whole()
         began = time.monotonic()
-        held = ""
+        standstill = ""
         with FAULTS[fault](self.cluster, turn) as way:
             time.sleep(max(0.0, began + HELD_SECONDS - time.monotonic()))
             try:
                 self.deal_on(began)
             except Broken as broken:  # some come right only when they are mended
-                held = str(broken)
+                standstill = str(broken)
         mended = time.monotonic()
         self.deal_on(mended)
         self.cluster.become_whole()
         ended = time.monotonic()
         staged = Round(fault, way, began, ended, round(ended - mended, 1))
-        self.tell(staged, held)
+        self.tell(staged, standstill)
         return staged
 
-    def tell(self, staged: Round, held: str) -> None:
+    def tell(self, staged: Round, standstill: str) -> None:
         notes = self.record.read()
         lost = report.sentences([staged], notes)
         print(
             f"  {staged.way:40} held up {max(staged.held_up(notes, self.tables)):5.1f} s,"
             f" nothing recorded for {staged.standstill_s(notes):5.1f} s, whole {staged.whole_s:5.1f} s after;"
-            f" {sum(lost.values())} answers were none{'; until it was mended: ' + held if held else ''}",
+            f" {sum(lost.values())} answers were none{'; until it was mended: ' + standstill if standstill else ''}",
             flush=True,
         )
 
@@ -136,33 +136,33 @@ class Trial:
         """What was acknowledged and is nowhere in the log of the primary."""
         keys = self.record.acknowledged()
         with self.cluster.connection() as connection:
-            kept = connection.execute("SELECT key::text FROM ledger_logentry WHERE key = ANY(%s::uuid[])", [keys])
-            return sorted(set(keys) - {key for (key,) in kept.fetchall()})
+            rows = connection.execute("SELECT key::text FROM ledger_logentry WHERE key = ANY(%s::uuid[])", [keys])
+            return sorted(set(keys) - {key for (key,) in rows.fetchall()})
 
 
 def lay(cluster: Cluster, tables: int, rounds: int) -> list[dict[str, object]]:
     began = time.monotonic()
-    done = subprocess.run(
+    floor = subprocess.run(
         [sys.executable, "-m", "tests.cluster.floor", str(tables), str(rounds)],
         env=cluster.environment("app1"), stdout=subprocess.PIPE, text=True, check=True,
     )  # fmt: skip
     print(f"{tables} tables laid in {time.monotonic() - began:.0f} s", flush=True)
-    places: list[dict[str, object]] = json.loads(done.stdout.splitlines()[-1])
+    places: list[dict[str, object]] = json.loads(floor.stdout.splitlines()[-1])
     return places
 
 
-def run(cluster: Cluster, asked: argparse.Namespace) -> int:
+def run(cluster: Cluster, options: argparse.Namespace) -> int:
     cluster.start()
-    trial = Trial(cluster, asked.tables, ROUND_SECONDS * asked.rounds * len(asked.faults))
+    trial = Trial(cluster, options.tables, ROUND_SECONDS * options.rounds * len(options.faults))
     cluster.start_house()
     trial.begin()
-    print(f"{asked.tables} tables deal; each fault {asked.rounds} times; load {os.getloadavg()[0]:.1f}", flush=True)
+    print(f"{options.tables} tables deal; each fault {options.rounds} times; load {os.getloadavg()[0]:.1f}", flush=True)
     rounds: list[Round] = []
     broken = ""
     try:
-        for fault in asked.faults:
+        for fault in options.faults:
             print(fault, flush=True)
-            rounds += [trial.stage(fault, turn) for turn in range(asked.rounds)]
+            rounds += [trial.stage(fault, turn) for turn in range(options.rounds)]
     except Broken as error:
         broken = str(error)
     trial.end()
@@ -195,7 +195,7 @@ def conclude(trial: Trial, rounds: list[Round], broken: str) -> int:
 
 def main() -> int:
     words = [word for word in sys.argv[1:] if word != hosts.INSIDE]
-    asked = arguments(words)
+    options = arguments(words)
     try:
         programs = packages.programs()
         if hosts.INSIDE not in sys.argv:
@@ -206,9 +206,11 @@ def main() -> int:
     hosts.reap()
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True, mode=0o700)
-    cluster = Cluster(FOLDER, programs, with_clocks="clock" in asked.faults, with_small_disks="disk" in asked.faults)
+    cluster = Cluster(
+        FOLDER, programs, with_clocks="clock" in options.faults, with_small_disks="disk" in options.faults
+    )
     try:
-        return run(cluster, asked)
+        return run(cluster, options)
     except Broken as broken:
         print(broken, file=sys.stderr)
         return 1

@@ -179,8 +179,8 @@ class Cluster:
 
     def replicas(self) -> list[Node]:
         """The others; the one that acknowledges commits first."""
-        others = [node for node in self.nodes.values() if not node.answers("/primary")]
-        return sorted(others, key=lambda node: not node.answers("/sync"))
+        replicas = [node for node in self.nodes.values() if not node.answers("/primary")]
+        return sorted(replicas, key=lambda node: not node.answers("/sync"))
 
     def fault(self) -> str:
         """Why the cluster is not whole; empty if it is."""
@@ -224,9 +224,9 @@ class Cluster:
             time.sleep(0.2)
         return thing
 
-    def url(self, role: str, database: str = DATABASE, at: str = "app1") -> str:
+    def url(self, role: str, database: str = DATABASE, host: str = "app1") -> str:
         password = self.passwords.superuser if role == SUPERUSER else self.passwords.role
-        return f"postgresql://{role}:{password}@{APPLICATION_HOSTS[at]}:{PRIMARY_PORT}/{database}"
+        return f"postgresql://{role}:{password}@{APPLICATION_HOSTS[host]}:{PRIMARY_PORT}/{database}"
 
     @contextmanager
     def connection(self, database: str = DATABASE) -> Iterator[psycopg.Connection]:
@@ -241,11 +241,11 @@ class Cluster:
         return {
             **{key: value for key, value in os.environ.items() if not key.startswith(("CASINO_", "PG"))},
             "DJANGO_SETTINGS_MODULE": "casino.settings",
-            "DATABASE_URL": self.url(APPLICATION, at=name),
-            "DATABASE_OWNER_URL": self.url(OWNER, at=name),
+            "DATABASE_URL": self.url(APPLICATION, host=name),
+            "DATABASE_OWNER_URL": self.url(OWNER, host=name),
             "REDIS_URL": f"redis://127.0.0.1:{BROKER_PORT}/0",
-            "SECRET_KEY": self._kept("secret-key", secrets.token_urlsafe(48)).read_text(),
-            "PEPPER_FILE": str(self._kept("pepper", base64.b64encode(secrets.token_bytes(32)).decode())),
+            "SECRET_KEY": self._secret_file("secret-key", secrets.token_urlsafe(48)).read_text(),
+            "PEPPER_FILE": str(self._secret_file("pepper", base64.b64encode(secrets.token_bytes(32)).decode())),
             "AUDIT_KEY_FILE": str(self.folder / "audit-key.pem"),
             "STATIC_ROOT": str(self.folder / "static"),
             "ACCESS_LOG": str(self.folder / f"access-{name}.log"),
@@ -257,7 +257,7 @@ class Cluster:
             "FORWARDED_ALLOW_IPS": ",".join(APPLICATION_HOSTS.values()),
         }
 
-    def _kept(self, name: str, fresh: str) -> Path:
+    def _secret_file(self, name: str, fresh: str) -> Path:
         path = self.folder / name
         if not path.exists():
             path.write_text(fresh)
@@ -391,10 +391,10 @@ class Cluster:
     def manage(self, *command: str, owner: bool = False) -> str:
         """A command of the house. Raises Broken."""
         environment = self.environment("app1") | ({"CASINO_DB_ROLE": "owner"} if owner else {})
-        done = subprocess.run(
+        errand = subprocess.run(
             [sys.executable, "manage.py", *command],
             cwd=BASE_DIR, env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        if done.returncode != 0:
-            raise Broken(f"manage.py {' '.join(command)} failed:\n{done.stdout}{done.stderr}")
-        return done.stdout
+        if errand.returncode != 0:
+            raise Broken(f"manage.py {' '.join(command)} failed:\n{errand.stdout}{errand.stderr}")
+        return errand.stdout

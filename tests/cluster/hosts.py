@@ -90,9 +90,9 @@ def add_host(name: str, address: str) -> Host:
     holder = subprocess.Popen(
         ["unshare", "--net", "sleep", "infinity"], stdin=subprocess.DEVNULL, preexec_fn=die_with_parent
     )
-    host, here = Host(name, address, holder), os.readlink("/proc/self/ns/net")
+    host, own_network = Host(name, address, holder), os.readlink("/proc/self/ns/net")
     deadline = time.monotonic() + 10
-    while os.readlink(f"/proc/{holder.pid}/ns/net") == here or _runs(holder.pid) != "sleep":
+    while os.readlink(f"/proc/{holder.pid}/ns/net") == own_network or _runs(holder.pid) != "sleep":
         if time.monotonic() > deadline:
             raise NoNamespaces(f"The host {name} could not be made.")
         time.sleep(0.01)

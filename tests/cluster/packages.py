@@ -68,9 +68,9 @@ class Programs:
 
     def environment(self) -> dict[str, str]:
         """What lets unpacked programs find their libraries."""
-        kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG", "TZ") if key in os.environ}
+        inherited = {key: os.environ[key] for key in ("PATH", "HOME", "LANG", "TZ") if key in os.environ}
         libraries = [str(path) for path in self.root.glob("usr/lib/*-linux-*") if path.is_dir()]
-        return kept | {
+        return inherited | {
             "LD_LIBRARY_PATH": os.pathsep.join(libraries),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
@@ -83,15 +83,15 @@ class Programs:
 
 def programs() -> Programs:
     """What is there, else after unpacking it. Raises NoPackages."""
-    found = Programs(FOLDER)
+    servers = Programs(FOLDER)
     try:
-        found.check()
+        servers.check()
     except NoPackages:
         _unpack()
-        found = Programs(FOLDER)
-        found.check()
+        servers = Programs(FOLDER)
+        servers.check()
     _install_patroni()
-    return found
+    return servers
 
 
 def _install_patroni() -> None:
@@ -108,9 +108,9 @@ def _install_patroni() -> None:
         ["venv", "--quiet", "--clear", "--python", sys.executable, str(PATRONI)],
         ["pip", "install", "--quiet", "--python", str(PATRONI), "--require-hashes", "--requirement", str(PINNED)],
     ):
-        done = subprocess.run([*uv, *command], env=environment, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise NoPackages(f"Patroni could not be installed: {done.stderr.strip()}")
+        installation = subprocess.run([*uv, *command], env=environment, capture_output=True, text=True, check=False)
+        if installation.returncode != 0:
+            raise NoPackages(f"Patroni could not be installed: {installation.stderr.strip()}")
     stamp.write_bytes(pinned)
 
 
@@ -130,11 +130,11 @@ def _unpack() -> None:
 
 def _run(*command: str) -> str:
     print(f"Unpacking Debian's packages: {' '.join(command)[:120]}", file=sys.stderr, flush=True)
-    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
+    outcome = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
+    if outcome.returncode != 0:
+        lines = (outcome.stderr or outcome.stdout).strip().splitlines() or ["no message"]
         raise NoPackages(f"The cluster's servers could not be unpacked: {command[0]} says {lines[-1]}")
-    return done.stdout
+    return outcome.stdout
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ class Round:
         for note in self.within(notes):
             if is_answer(note):
                 waits[note["table"]].append(note["t"] - max(note["due"], self.began))
-        return [max(waited, default=self.ended - self.began) for waited in waits.values()]
+        return [max(seconds, default=self.ended - self.began) for seconds in waits.values()]
 
     def standstill_s(self, notes: Iterable[Note]) -> float:
         """The longest in which nothing at all was recorded on the floor."""
@@ -81,19 +81,19 @@ def percentile(values: Sequence[float], part: int) -> float:
 
 def figures(rounds: Sequence[Round], notes: Sequence[Note], tables: Sequence[int]) -> dict[str, Any]:
     """Of one fault. `p99_s` and `worst_s` are over every table in every round."""
-    held = [seconds for each in rounds for seconds in each.held_up(notes, tables)]
+    waits = [seconds for staged in rounds for seconds in staged.held_up(notes, tables)]
     return {
         "rounds": len(rounds),
-        "worst_s": round(max(held), 1),
-        "p99_s": round(percentile(held, 99), 1),
-        "standstill_s": round(max(each.standstill_s(notes) for each in rounds), 1),
-        "whole_s": round(max(each.whole_s for each in rounds), 1),
+        "worst_s": round(max(waits), 1),
+        "p99_s": round(percentile(waits, 99), 1),
+        "standstill_s": round(max(staged.standstill_s(notes) for staged in rounds), 1),
+        "whole_s": round(max(staged.whole_s for staged in rounds), 1),
     }
 
 
 def sentences(rounds: Sequence[Round], notes: Sequence[Note]) -> Counter[str]:
     """What screens got instead of an answer."""
-    return Counter(note["lost"] for each in rounds for note in each.within(notes) if "lost" in note)
+    return Counter(note["lost"] for staged in rounds for note in staged.within(notes) if "lost" in note)
 
 
 def line(acknowledged: int, lost: int, faults: dict[str, dict[str, Any]], **more: Any) -> str:

@@ -60,13 +60,15 @@ def names(question: str) -> list[str]:
 @pytest.mark.django_db
 def test_nothing_in_the_schema_forbids_a_distribution_by_house() -> None:
     """Harm: a further table makes impossible what a company that outgrows one PostgreSQL is told that it can do."""
-    assert {what: names(question) for what, question in FORBIDDEN.items()} == {what: [] for what in FORBIDDEN}
+    assert {obstacle: names(question) for obstacle, question in FORBIDDEN.items()} == {
+        obstacle: [] for obstacle in FORBIDDEN
+    }
 
 
 @pytest.mark.django_db
 def test_the_page_tells_what_a_distribution_would_change() -> None:
     """Harm: somebody plans it by numbers of another year."""
     page = PAGE.read_text()
-    told = {what: f"| {what} | {len(names(question))} |" for what, question in QUESTIONS.items()}
-    assert [row for row in told.values() if row not in page] == []
+    rows = {matter: f"| {matter} | {len(names(question))} |" for matter, question in QUESTIONS.items()}
+    assert [row for row in rows.values() if row not in page] == []
     assert all(f"`{trigger}`" in page for trigger in names(QUESTIONS["triggers for each statement"]))

@@ -45,22 +45,22 @@ def lost() -> Iterator[None]:
         pass
 
 
-def told(hand: Hand, *words: str) -> str:
+def receipt(hand: Hand, *words: str) -> str:
     """What a screen of the table is told now."""
     return restored.receipt(hand.table.book_id, hand.now, None, words)
 
 
-def read(hand: Hand, shown: str) -> Acknowledged:
-    kept = acknowledged.read(hand.table.book_id, shown)
-    assert kept is not None
-    return kept
+def read(hand: Hand, document: str) -> Acknowledged:
+    acknowledgement = acknowledged.read(hand.table.book_id, document)
+    assert acknowledgement is not None
+    return acknowledgement
 
 
-def bet(hand: Hand, shown: str = "", seat: int = 1) -> dealing.Answer:
+def bet(hand: Hand, document: str = "", seat: int = 1) -> dealing.Answer:
     entered = floor.inputs.read({"do": "bet", "seat": seat, "amount_cents": 1_000})
     return dealing.record(
         hand.table, entered, by=hand.by, key=uuid.uuid4(), expected_seq=hand.now.seq,
-        told=acknowledged.read(hand.table.book_id, shown),
+        receipt=acknowledged.read(hand.table.book_id, document),
     )  # fmt: skip
 
 
@@ -92,12 +92,12 @@ def boss(floor_: tuple[Hand, Hand]) -> Hand:
 
 def lose(dealer: Hand, inputs: int = 3) -> str:
     """Some bets are acknowledged and lost; what the screen keeps of them."""
-    kept = []
+    documents = []
     with lost():
         for seat in range(1, inputs + 1):
             bet(dealer, seat=seat)
-        kept.append(told(dealer, "bet seat 3 amount cents 1000"))
-    return kept[0]
+        documents.append(receipt(dealer, "bet seat 3 amount cents 1000"))
+    return documents[0]
 
 
 def test_a_screen_that_was_acknowledged_more_stops_the_table_until_a_pit_boss_has_looked(
@@ -105,9 +105,9 @@ def test_a_screen_that_was_acknowledged_more_stops_the_table_until_a_pit_boss_ha
 ) -> None:
     """Harm: a copy of last night is put back, and the table deals on as if its last rounds had never been."""
     ended = dealer.now.seq
-    kept = lose(dealer)
+    document = lose(dealer)
     with pytest.raises(Refused, match="3 more were acknowledged") as refused:
-        bet(dealer, kept)
+        bet(dealer, document)
     assert refused.value.code == "records_restored"
     assert f"they end at entry {ended}" in refused.value.sentence
 
@@ -128,23 +128,23 @@ def test_a_screen_that_was_acknowledged_more_stops_the_table_until_a_pit_boss_ha
     with pytest.raises(Refused, match="takes a pit boss"):
         confirm(dealer)
     confirm(boss)
-    bet(dealer, kept)
-    bet(dealer, told(dealer), seat=2)
+    bet(dealer, document)
+    bet(dealer, receipt(dealer), seat=2)
     proved(dealer)
 
 
 def test_what_was_shown_once_is_listed_once_and_stops_no_table_again(dealer: Hand, boss: Hand) -> None:
     """Harm: a screen that sat in a drawer stops the table again and again for a loss that was confirmed."""
-    kept = lose(dealer)
+    document = lose(dealer)
     head = log.read_head(dealer.table.book_id)
-    assert dealing.show(dealer.table, head, read(dealer, kept), dealer.by)
+    assert dealing.show(dealer.table, head, read(dealer, document), dealer.by)
     entries = LogEntry.objects.filter(book=dealer.table.book).count()
     for _ in range(2):
-        assert not dealing.show(dealer.table, log.read_head(dealer.table.book_id), read(dealer, kept), dealer.by)
+        assert not dealing.show(dealer.table, log.read_head(dealer.table.book_id), read(dealer, document), dealer.by)
     assert LogEntry.objects.filter(book=dealer.table.book).count() == entries
     confirm(boss)
     for _ in range(10):
-        bet(dealer, kept)
+        bet(dealer, document)
     proved(dealer)
 
 
@@ -152,10 +152,10 @@ def test_a_screen_that_comes_late_and_has_more_stops_the_table_once_more(dealer:
     """Harm: a pit boss confirms what the first screen showed, and nobody hears that five more inputs were lost."""
     with lost():
         bet(dealer)
-        early = told(dealer)
+        early = receipt(dealer)
         for seat in range(2, 7):
             bet(dealer, seat=seat)
-        late = told(dealer)
+        late = receipt(dealer)
     dealing.show(dealer.table, log.read_head(dealer.table.book_id), read(dealer, early), dealer.by)
     confirm(boss)
     for _ in range(8):
@@ -171,12 +171,12 @@ def test_a_history_that_grew_past_the_lost_entries_is_still_told_from_the_one_th
     dealer: Hand, boss: Hand
 ) -> None:
     """Harm: without any screen the table deals on, its numbers pass the lost ones, and nothing tells them apart."""
-    kept = lose(dealer, inputs=1)
+    document = lose(dealer, inputs=1)
     for seat in range(2, 7):
         bet(dealer, seat=seat)
-    assert read(dealer, kept).seq < dealer.now.seq
+    assert read(dealer, document).seq < dealer.now.seq
     with pytest.raises(Refused, match="A pit boss confirms"):
-        bet(dealer, kept)
+        bet(dealer, document)
     assert "another entry" in Alert.objects.get(kind="book_behind").message
     confirm(boss)
     proved(dealer)
@@ -189,7 +189,7 @@ def test_a_second_restore_stops_the_table_though_the_first_was_confirmed_further
     confirm(boss)
     with lost():
         bet(dealer)
-        second = told(dealer)
+        second = receipt(dealer)
     assert read(dealer, second).seq < read(dealer, first).seq
     with pytest.raises(Refused, match="A pit boss confirms"):
         bet(dealer, second)
@@ -201,15 +201,15 @@ def test_a_second_restore_stops_the_table_though_the_first_was_confirmed_further
 @pytest.mark.parametrize("change", ["seq", "hash", "book", "words", "nonsense", "long"])
 def test_what_the_house_did_not_sign_stops_nothing(dealer: Hand, change: str) -> None:
     """Harm: anybody at a screen stops any table by a number that they made up."""
-    kept = lose(dealer)
-    seq, digest, after, words, signature = kept.split(".")
+    document = lose(dealer)
+    seq, digest, after, words, signature = document.split(".")
     forged = {
         "seq": f"{int(seq) + 50}.{digest}.{after}.{words}.{signature}",
         "hash": f"{seq}.{'0' * 16}.{after}.{words}.{signature}",
         "book": acknowledged.sign(dealer.table.book_id + 1, int(seq), b"\1" * 32),
         "words": f"{seq}.{digest}.{after}..{signature}",
         "nonsense": "9999.x.y.z",
-        "long": kept + "a" * 5_000,
+        "long": document + "a" * 5_000,
     }[change]
     assert acknowledged.read(dealer.table.book_id, forged) is None
     bet(dealer, forged)
@@ -217,8 +217,8 @@ def test_what_the_house_did_not_sign_stops_nothing(dealer: Hand, change: str) ->
 
 def test_a_dealer_may_leave_and_another_come_while_the_table_waits(dealer: Hand, boss: Hand) -> None:
     """Harm: nobody can be relieved at a table that waits for its pit boss."""
-    kept = lose(dealer)
-    dealing.show(dealer.table, log.read_head(dealer.table.book_id), read(dealer, kept), dealer.by)
+    document = lose(dealer)
+    dealing.show(dealer.table, log.read_head(dealer.table.book_id), read(dealer, document), dealer.by)
     dealing.record(dealer.table, SignOut(), by=dealer.by, key=uuid.uuid4(), expected_seq=None)
     dealing.sign_in(dealer.table, floor.staff(Role.DEALER, "dan", "102"))
     confirm(boss)
@@ -227,10 +227,10 @@ def test_a_dealer_may_leave_and_another_come_while_the_table_waits(dealer: Hand,
 
 def test_a_proof_names_what_was_dealt_while_the_table_waited(dealer: Hand) -> None:
     """Harm: somebody with the database writes a round at a table that nobody confirmed, and the log bears it out."""
-    kept = lose(dealer)
+    document = lose(dealer)
     event = bet(dealer)
     body = LogEntry.objects.get(book=dealer.table.book, seq=event.entry)
-    dealing.show(dealer.table, log.read_head(dealer.table.book_id), read(dealer, kept), dealer.by)
+    dealing.show(dealer.table, log.read_head(dealer.table.book_id), read(dealer, document), dealer.by)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tables.play.restored.refuse_waiting", lambda scene, outcome: None)
         bet(dealer, seat=2)
@@ -284,8 +284,8 @@ def test_a_reader_shows_what_it_was_told(dealer: Hand, boss: Hand) -> None:
     address, header = reverse("api:reader", args=[dealer.table.pk]), {"Authorization": f"Bearer {device.token}"}
     with lost():
         device.reads(9, 8)
-        kept = Client().get(address, headers=header).headers["Casino-Acknowledged"]
-    assert Client().get(address, headers=header | {"Casino-Acknowledged": kept}).status_code == 200
+        document = Client().get(address, headers=header).headers["Casino-Acknowledged"]
+    assert Client().get(address, headers=header | {"Casino-Acknowledged": document}).status_code == 200
     assert [line.by for line in waits(dealer).beyond] == ["program Reader 1"]
     assert device.says(1, 9)[1]["code"] == "records_restored"
     confirm(boss)
@@ -299,9 +299,9 @@ def test_looking_at_a_table_that_was_not_put_back_asks_nothing_more(
 ) -> None:
     """Harm: every look at every table pays for a restore that never was."""
     head: Head = log.read_head(dealer.table.book_id)
-    kept = read(dealer, told(dealer))
+    acknowledgement = read(dealer, receipt(dealer))
     with django_assert_num_queries(0):
-        assert not dealing.show(dealer.table, head, kept, dealer.by)
+        assert not dealing.show(dealer.table, head, acknowledgement, dealer.by)
 
 
 def test_a_restore_that_is_declared_makes_every_table_wait_with_what_a_witness_saw(dealer: Hand, boss: Hand) -> None:
