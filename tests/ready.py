@@ -2,7 +2,7 @@
 
 Nothing is invented: the rows are those that the house wrote when it was made ready for an earlier test, through the
 same functions as on the floor. They are put back only where nobody could tell: into an empty database, with the
-settings and the clocks as they are, and within three minutes.
+settings and the clocks as they are, and within two minutes: a house of two and a half is late with its watch.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from tables import scene, standing
 from tests import clock
 from tests.database import MIGRATED
 
-FRESH_SECONDS: Final = 180
+FRESH_SECONDS: Final = 120
+"""Less than the patience of the watch's shortest plan (``ledger.runs.Plan.patience``: 150 seconds)."""
 NOW: Final = timezone.now
 EMPTY: Final = " AND ".join(
     f"NOT EXISTS (SELECT FROM {table})"

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from casino import embedded
+from tests.patience import eventually
 from tests.processes import free_port
 
 
@@ -63,7 +64,7 @@ class Demo:
 
     def pids(self) -> set[int]:
         """Every process that has something to do with this demo's folder, by command line or environment."""
-        found = set()
+        processes = set()
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit():
                 try:
@@ -71,8 +72,8 @@ class Demo:
                 except OSError:
                     continue
                 if os.fsencode(self.local) in about:
-                    found.add(int(entry.name))
-        return found
+                    processes.add(int(entry.name))
+        return processes
 
     def child(self, name: str) -> int:
         """The oldest process of this child, or 0."""
@@ -112,13 +113,6 @@ def start(local: Path) -> Iterator[Callable[..., Demo]]:
         demo.ends()
 
 
-def eventually(holds: Callable[[], bool], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.1)
-
-
 def test_it_opens_alone_says_where_and_ctrl_c_leaves_nothing(start: Callable[..., Demo]) -> None:
     demo = start().opened()
     assert f"http://127.0.0.1:{demo.port}/" in demo.said
@@ -136,10 +130,10 @@ def test_it_opens_alone_says_where_and_ctrl_c_leaves_nothing(start: Callable[...
 
 
 def test_a_second_run_keeps_the_data_and_revives_what_dies(start: Callable[..., Demo], local: Path) -> None:
-    made = (local / "demo" / "postgres" / "PG_VERSION").stat().st_mtime_ns
+    created_ns = (local / "demo" / "postgres" / "PG_VERSION").stat().st_mtime_ns
     key = (local / "demo" / "secret-key").read_text()
     demo = start().opened()
-    assert (local / "demo" / "postgres" / "PG_VERSION").stat().st_mtime_ns == made
+    assert (local / "demo" / "postgres" / "PG_VERSION").stat().st_mtime_ns == created_ns
     assert (local / "demo" / "secret-key").read_text() == key
     for name in ("web", "worker", "alerts", "events", "beat"):
         pid = demo.child(name)

@@ -14,6 +14,7 @@ import redis
 
 from casino import embedded
 from casino.embedded import APPLICATION, OWNER, House
+from tests.patience import eventually
 
 # A process that uses the servers in its folder until it is told to go, or killed.
 USER = """
@@ -51,13 +52,6 @@ def start_user(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[str]]]:
     for user in started:
         user.kill()
         user.communicate()
-
-
-def eventually(holds: Callable[[], bool], seconds: float = 15) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
 
 
 def postmaster(house: House) -> int:

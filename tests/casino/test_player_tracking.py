@@ -5,10 +5,9 @@ from __future__ import annotations
 import socket
 import sqlite3
 import sys
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -31,6 +30,7 @@ from tables.setup import service_accounts
 from tables.setup.service_accounts import Access
 from tables.staff import service_tokens
 from tests import floor, processes
+from tests.patience import eventually
 from tests.processes import Served, Web
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -90,13 +90,6 @@ def kept(database: Path) -> Play:
                 "SELECT table_name, round, seat, staked_cents, returned_cents FROM play"
             )
         }
-
-
-def eventually(holds: Callable[[], bool], seconds: float = 40) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.05)
 
 
 @pytest.fixture

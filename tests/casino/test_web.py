@@ -6,13 +6,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from casino import web as casino_web
+from tests.patience import eventually
 from tests.processes import Web, answers, web_process
 
 
@@ -21,23 +22,23 @@ def two(
     process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory, transactional_db: None
 ) -> Iterator[Web]:
     """A web of two processes."""
-    found = web_process(process_environment | {"WEB_PROCESSES": "2"}, tmp_path_factory.mktemp("two") / "log")
-    found.start()
-    eventually(lambda: len(workers(found)) == 2)
-    yield found
-    found.kill()
+    server = web_process(process_environment | {"WEB_PROCESSES": "2"}, tmp_path_factory.mktemp("two") / "log")
+    server.start()
+    eventually(lambda: len(workers(server)) == 2)
+    yield server
+    server.kill()
 
 
 def workers(web: Web) -> set[int]:
     """The processes that serve, by their numbers."""
     assert web.process is not None
-    found = set()
+    children = set()
     for entry in Path("/proc").iterdir():
         with suppress(OSError, ValueError):
             parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
             if parent == web.process.pid and "spawn_main" in (entry / "cmdline").read_text():
-                found.add(int(entry.name))
-    return found
+                children.add(int(entry.name))
+    return children
 
 
 def lives(pid: int) -> bool:
@@ -45,13 +46,6 @@ def lives(pid: int) -> bool:
     with suppress(OSError):
         return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
     return False
-
-
-def eventually(holds: Callable[[], bool], seconds: float = 40) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
 
 
 def port_of(web: Web) -> int:

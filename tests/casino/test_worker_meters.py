@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable
 
 import pytest
 import redis
@@ -14,14 +12,8 @@ from prometheus_client.metrics_core import Metric
 from casino import worker_meters
 from casino.embedded import BASE_DIR, House
 from tables import tasks
+from tests.patience import eventually
 from tests.processes import Served
-
-
-def eventually(holds: Callable[[], bool], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.1)
 
 
 def exported() -> dict[str, Metric]:

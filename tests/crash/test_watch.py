@@ -3,7 +3,6 @@
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,15 +17,9 @@ from tables import tasks
 from tests import processes
 from tests.database import as_owner
 from tests.floor import dealt
+from tests.patience import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def eventually(is_true: Callable[[], bool], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not is_true():
-        assert time.monotonic() < deadline, "the worker did not get there"
-        time.sleep(0.1)
 
 
 @pytest.fixture

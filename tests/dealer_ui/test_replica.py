@@ -77,25 +77,26 @@ def with_replica(standby: Standby, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 
 @dataclass
-class Asked:
-    """What was asked of which server."""
+class Queries:
+    """What went to which server."""
 
     primary: list[str] = field(default_factory=list)
-    there: list[str] = field(default_factory=list)
+    replica: list[str] = field(default_factory=list)
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch, standby: Standby) -> Asked:
+def queries(monkeypatch: pytest.MonkeyPatch, standby: Standby) -> Queries:
     """Every statement of this process, whichever way it is sent."""
-    told, execute = Asked(), CursorWrapper._execute
+    queries, execute = Queries(), CursorWrapper._execute
 
     def noting(cursor: Any, sql: str, params: Any, *rest: Any) -> Any:
-        here = cursor.db.settings_dict["HOST"]
-        (told.there if here == settings.DATABASE_REPLICA.get("HOST") else told.primary).append(str(sql))
+        host = cursor.db.settings_dict["HOST"]
+        is_replica = host == settings.DATABASE_REPLICA.get("HOST")
+        (queries.replica if is_replica else queries.primary).append(str(sql))
         return execute(cursor, sql, params, *rest)
 
     monkeypatch.setattr(CursorWrapper, "_execute", noting)
-    return told
+    return queries
 
 
 @pytest.fixture
@@ -116,7 +117,7 @@ def pages(patterns: Sequence[Any], prefix: str = "") -> Iterator[tuple[str, URLP
             yield f"{prefix}{pattern.name}", pattern
 
 
-READ_THERE = {
+ON_REPLICA = {
     name: pattern
     for name, pattern in pages(get_resolver().url_patterns)
     if getattr(pattern.callback, "reads_replica", False)
@@ -124,18 +125,18 @@ READ_THERE = {
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
-def browser(who: Staff) -> Client:
+def browser(viewer: Staff) -> Client:
     client = Client()
-    client.force_login(who, backend=BACKEND)
+    client.force_login(viewer, backend=BACKEND)
     return client
 
 
-def read(who: Staff, name: str, query: dict[str, str] | None = None, **kwargs: int) -> tuple[Any, bytes]:
+def read(viewer: Staff, name: str, query: dict[str, str] | None = None, **kwargs: int) -> tuple[Any, bytes]:
     """An answer, read as the server would send it."""
 
     async def sent() -> tuple[Any, bytes]:
         client = AsyncClient()
-        await client.aforce_login(who, backend=BACKEND)
+        await client.aforce_login(viewer, backend=BACKEND)
         response: Any = await client.get(reverse(name, kwargs=kwargs), query)
         if not response.streaming:
             return response, response.content
@@ -153,7 +154,7 @@ def test_every_list_as_a_file_is_read_there() -> None:
     missing = [
         name
         for name, pattern in pages(get_resolver().url_patterns)
-        if name.endswith("-csv") and name not in READ_THERE.keys() | ACTED_ON and not name.startswith("admin:")
+        if name.endswith("-csv") and name not in ON_REPLICA.keys() | ACTED_ON and not name.startswith("admin:")
     ]
     assert missing == []
 
@@ -182,23 +183,23 @@ OF_WHOEVER_ASKS = (
 
 
 def test_every_page_asks_the_primary_who_asks_and_nothing_else(
-    hands: tuple[Hand, Hand], with_replica: Standby, asked: Asked
+    hands: tuple[Hand, Hand], with_replica: Standby, queries: Queries
 ) -> None:
     """Harm: a report of a year runs beside the dealers all the same, by one query that nobody thought of; or a page
     reads what its role may not, or writes."""
     dealer, boss = hands
     shoe = LogEntry.objects.filter(book=dealer.table.book, kind="shuffled").latest("seq")
-    given = {"pk": dealer.table.pk, "number": 1, "seq": shoe.seq}
+    arguments = {"pk": dealer.table.pk, "number": 1, "seq": shoe.seq}
     people = {role: floor.staff(role, f"someone {number}") for number, role in enumerate(set(FOR_OTHERS.values()))}
-    assert len(READ_THERE) > 30
-    for name, pattern in READ_THERE.items():
+    assert len(ON_REPLICA) > 30
+    for name, pattern in ON_REPLICA.items():
         viewer = people[FOR_OTHERS[name]] if name in FOR_OTHERS else boss.by
-        del asked.primary[:], asked.there[:]
-        response, content = read(viewer, name, **{key: given[key] for key in pattern.pattern.converters})
+        del queries.primary[:], queries.replica[:]
+        response, content = read(viewer, name, **{key: arguments[key] for key in pattern.pattern.converters})
         assert response.status_code in (200, 409), (name, content[:500])
         assert response.headers[AS_OF], name
-        assert asked.there, name
-        elsewhere = [sql for sql in asked.primary if not any(word in sql for word in OF_WHOEVER_ASKS)]
+        assert queries.replica, name
+        elsewhere = [sql for sql in queries.primary if not any(word in sql for word in OF_WHOEVER_ASKS)]
         if name.startswith("pit:shoe"):  # the entry that says who looked, and nothing of what was looked at
             elsewhere = [sql for sql in elsewhere if "shoeaudit" in sql]
         assert elsewhere == [], name
@@ -209,8 +210,8 @@ def bet(dealer: Hand, seat: int) -> int:
     return dealer("bet", seat=seat, amount_cents=1_000).seq
 
 
-def page(who: Staff, name: str, status: int = 200, **kwargs: int) -> str:
-    response, content = read(who, name, **kwargs)
+def page(viewer: Staff, name: str, status: int = 200, **kwargs: int) -> str:
+    response, content = read(viewer, name, **kwargs)
     assert response.status_code == status, content[:800]
     return " ".join(content.decode().split())
 
@@ -235,10 +236,10 @@ def test_one_that_is_held_up_is_read_as_it_is_and_says_so(hands: tuple[Hand, Han
     assert "(just now).</span>" in page(boss.by, "pit:log", pk=dealer.table.pk)
     with_replica.pause()
     after = bet(dealer, 2)
-    shown = page(boss.by, "pit:log", pk=dealer.table.pk)
-    assert rows(before) in shown
-    assert rows(after) not in shown
-    assert "s ago): what was entered since is not on this page." in shown
+    text = page(boss.by, "pit:log", pk=dealer.table.pk)
+    assert rows(before) in text
+    assert rows(after) not in text
+    assert "s ago): what was entered since is not on this page." in text
     response, content = read(boss.by, "pit:log-csv", pk=dealer.table.pk)
     assert "-log-as-of-20" in response["Content-Disposition"]
     assert content.decode().splitlines()[1].startswith(f"{before},")
@@ -250,16 +251,16 @@ def test_one_that_is_held_up_is_read_as_it_is_and_says_so(hands: tuple[Hand, Han
 
 
 def test_one_that_is_too_far_behind_is_not_read_and_nothing_is_read_instead(
-    hands: tuple[Hand, Hand], with_replica: Standby, asked: Asked, monkeypatch: pytest.MonkeyPatch
+    hands: tuple[Hand, Hand], with_replica: Standby, queries: Queries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Harm: a replica that fails at the floor's busiest hour hands its load to the dealers' database."""
     dealer, boss = hands
     monkeypatch.setattr(settings, "REPLICA_LATEST_SECONDS", 0.5)
     with_replica.pause()
     bet(dealer, 1)
-    asked.primary.clear()
+    queries.primary.clear()
     assert "this house reads none that is more than 0.5 s behind" in page(boss.by, "pit:log", 503, pk=dealer.table.pk)
-    assert [sql for sql in asked.primary if "ledger_logentry" in sql] == []
+    assert [sql for sql in queries.primary if "ledger_logentry" in sql] == []
     assert condition._replica().state == condition.State.WRONG
 
 
@@ -272,18 +273,18 @@ def test_a_floor_where_nothing_happens_is_not_late(hands: tuple[Hand, Hand], wit
 
 
 def test_one_that_was_killed_stops_no_table_and_is_told_in_a_sentence(
-    hands: tuple[Hand, Hand], with_replica: Standby, asked: Asked
+    hands: tuple[Hand, Hand], with_replica: Standby, queries: Queries
 ) -> None:
     """Harm: a machine for reports takes the floor down with it; or its loss is a page that says nothing."""
     dealer, boss = hands
     with_replica.stop(suddenly=True)
     try:
-        asked.primary.clear()
+        queries.primary.clear()
         assert replica.AWAY in page(boss.by, "pit:reports", 503)
         assert replica.AWAY in page(boss.by, "pit:log-csv", 503, pk=dealer.table.pk)
         refused = floor.client(boss.by).get("/api/figures/")
         assert (refused.status_code, refused.json()["code"]) == (503, "replica_unavailable")
-        assert [sql for sql in asked.primary if "ledger_logentry" in sql] == []
+        assert [sql for sql in queries.primary if "ledger_logentry" in sql] == []
         assert bet(dealer, 1) == dealer.now.seq
         assert floor.client(boss.by).get(reverse("pit:floor")).status_code == 200
         assert b"inf" in b"".join(line for line in metrics.text().splitlines() if b"casino_replica" in line).lower()
@@ -293,14 +294,14 @@ def test_one_that_was_killed_stops_no_table_and_is_told_in_a_sentence(
     assert condition._replica().state == condition.State.WELL
 
 
-def test_a_dealers_input_never_goes_there(hands: tuple[Hand, Hand], with_replica: Standby, asked: Asked) -> None:
+def test_a_dealers_input_never_goes_there(hands: tuple[Hand, Hand], with_replica: Standby, queries: Queries) -> None:
     """Harm: dealing waits for a machine that is there for reports."""
     dealer, boss = hands
     bet(dealer, 1)
     assert floor.client(dealer.by).get(reverse("dealer:board", args=[dealer.table.pk])).status_code == 200
     assert floor.client(boss.by).get(reverse("pit:table", args=[dealer.table.pk])).status_code == 200
-    assert asked.primary
-    assert asked.there == []
+    assert queries.primary
+    assert queries.replica == []
 
 
 def test_what_dealers_go_by_is_not_what_was_read_there(
@@ -327,8 +328,8 @@ def test_what_takes_writes_is_no_replica(
     hands: tuple[Hand, Hand], with_replica: Standby, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Harm: the address of the dealers' own database is set as the replica's, and reports run beside them."""
-    here = settings_of("DATABASE_REPLICA_URL", database_url(APPLICATION), is_read_only=True)
-    monkeypatch.setattr(settings, "DATABASE_REPLICA", here)
+    primary = settings_of("DATABASE_REPLICA_URL", database_url(APPLICATION), is_read_only=True)
+    monkeypatch.setattr(settings, "DATABASE_REPLICA", primary)
     assert replica.NO_REPLICA in page(hands[1].by, "pit:reports", 503)
 
 
@@ -357,8 +358,8 @@ def test_a_web_process_has_connections_there_beside_those_to_the_primary(
     """Harm: reports wait for the dealers' connections, or a crowd of them takes all that the replica has."""
     _, boss = hands
     url = with_replica.url(READER, connection.settings_dict["NAME"])
-    settings_there = {"DATABASE_REPLICA_URL": url, "REPLICA_CONNECTIONS": "2", "DATABASE_CONNECTIONS": "6"}
-    web = processes.web_process(process_environment | settings_there, tmp_path / "log")
+    environment = {"DATABASE_REPLICA_URL": url, "REPLICA_CONNECTIONS": "2", "DATABASE_CONNECTIONS": "6"}
+    web = processes.web_process(process_environment | environment, tmp_path / "log")
     web.start()
     try:
         cookie = browser(boss.by).cookies["sessionid"].value

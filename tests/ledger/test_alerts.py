@@ -1,7 +1,5 @@
 """Alerts: opened once, announced, open until somebody takes note by name."""
 
-import time
-from collections.abc import Callable
 from datetime import timedelta
 
 import psycopg
@@ -14,13 +12,6 @@ from ledger.models import Acknowledgement, Alert
 from tests.clock import Clock
 from tests.ledger.conftest import Felt
 from tests.ledger.test_cage import at_once
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.05)
 
 
 def test_the_same_fault_opens_one_alert(felt: Felt) -> None:

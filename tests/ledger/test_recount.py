@@ -230,7 +230,7 @@ def test_the_worker_recounts_and_reports(
 ) -> None:
     """Harm prevented: a task that works in tests and not in the worker."""
     from ledger.tasks import recount_all
-    from tests.ledger.test_alerts import eventually
+    from tests.patience import eventually
 
     open_felt.round()
     recount_all.delay()

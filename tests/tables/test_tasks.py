@@ -1,8 +1,6 @@
 """The watch that Celery keeps: a real worker, on a real broker, proves what the floor writes."""
 
 import json
-import time
-from collections.abc import Callable
 from io import StringIO
 
 import pytest
@@ -16,17 +14,10 @@ from tables import tasks
 from tables.models import SimulatedChunk, Verification
 from tests.database import as_owner
 from tests.floor import Hand, dealt
+from tests.patience import eventually
 from tests.processes import Served
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def eventually(is_true: Callable[[], bool], patience_seconds: float = 60) -> None:
-    """Wait for another process to get there."""
-    deadline = time.monotonic() + patience_seconds
-    while not is_true():
-        assert time.monotonic() < deadline, "the worker did not get there"
-        time.sleep(0.1)
 
 
 @pytest.fixture

@@ -32,6 +32,7 @@ from tables.models import SeatPage, Staff
 from tables.roles import Role
 from tests import floor, processes
 from tests.floor import Hand, dealt
+from tests.patience import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -438,7 +439,7 @@ def test_a_stream_too_many_is_refused_in_a_sentence(
         assert "no-store" in refused.head
         refused.read_until("close some, or try again soon.")
         kept.close()
-        assert eventually(lambda: watch().status == 200), "a place that was left is not free"
+        eventually(lambda: watch().status == 200, "a place that was left is not free")
 
 
 def test_open_streams_cost_no_thread(watching: Watching, web: processes.Web) -> None:
@@ -450,7 +451,7 @@ def test_open_streams_cost_no_thread(watching: Watching, web: processes.Web) -> 
         path = f"/seat/{floor.player(dealer, seat).token}/live"
         for _ in range(settings.STREAMS_PER_SEAT):
             watching(None, path=path).event()
-    assert eventually(lambda: threads_of(web) <= before + 2), f"{threads_of(web) - before} threads more"
+    eventually(lambda: threads_of(web) <= before + 2, "streams cost threads")
 
 
 def threads_of(web: processes.Web) -> int:
@@ -520,15 +521,6 @@ def listening(superuser: psycopg.Connection) -> Iterator[Callable[[], list[int]]
     yield pids
 
 
-def eventually(found: Callable[[], bool], seconds: float = 10) -> bool:
-    deadline = time.monotonic() + seconds
-    while not found():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
-
-
 def test_fifty_streams_share_one_connection_and_leave_none_behind(
     watching: Watching, superuser_connection: psycopg.Connection
 ) -> None:
@@ -542,7 +534,7 @@ def test_fifty_streams_share_one_connection_and_leave_none_behind(
         return int(count)
 
     with listening(superuser_connection) as pids:
-        assert eventually(lambda: not pids())
+        eventually(lambda: not pids())
         first = watching(boss.by)
         first.begins(tables=1)
         before = backends()
@@ -556,7 +548,7 @@ def test_fifty_streams_share_one_connection_and_leave_none_behind(
         assert {stream.card()[1] for stream in streams} == {dealer.now.seq}
         for stream in [first, *streams]:
             stream.close()
-        assert eventually(lambda: not pids()), "somebody still listens"
+        eventually(lambda: not pids(), "somebody still listens")
 
 
 def test_a_lost_listening_connection_is_replaced_and_nothing_is_missed(
@@ -574,7 +566,7 @@ def test_a_lost_listening_connection_is_replaced_and_nothing_is_missed(
         events = [whole.event() for _ in range(3)]
         assert {event["event"] for event in events} == {"table", "strip", "alerts"}
         assert "The chips do not add up" in next(event["data"] for event in events if event["event"] == "alerts")
-        assert eventually(lambda: pids() not in ([], [before]))
+        eventually(lambda: pids() not in ([], [before]))
     dealer("close_bets")
     assert stream.news() == dealer.now.seq
 
@@ -584,12 +576,12 @@ def test_a_web_process_that_was_killed_tells_all_that_happened_meanwhile(
 ) -> None:
     dealer, boss = dealt()
     stream = watching(boss.by, own(dealer))
-    seen = stream.event()["id"]
+    latest = stream.event()["id"]
     web.kill()
     dealer("bet", seat=1, amount_cents=1_000)
     dealer("close_bets")
     web.start()
-    assert watching(boss.by, own(dealer), last=seen).news() == dealer.now.seq
+    assert watching(boss.by, own(dealer), last=latest).news() == dealer.now.seq
 
 
 # --- A seat's page ---------------------------------------------------------------------------------------------

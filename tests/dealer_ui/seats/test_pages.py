@@ -48,12 +48,12 @@ def table() -> Table:
     return electronic("hawthorn", 3)
 
 
-def page(one: Player, name: str = "seat") -> str:
-    return reverse(name, args=[one.token])
+def page(player: Player, name: str = "seat") -> str:
+    return reverse(name, args=[player.token])
 
 
-def look(one: Player) -> str:
-    answer = Client().get(page(one))
+def look(player: Player) -> str:
+    answer = Client().get(page(player))
     assert answer.status_code == 200
     return str(answer.content.decode())
 
@@ -68,7 +68,7 @@ def sent(text: str, **form: Any) -> dict[str, Any]:
 
 def hand(dealer: Hand, seat: int) -> tuple[int, ...]:
     current = dealer.now.round
-    return next(one.hand for one in current.game.view(current.state, seat).seats if one.seat == seat)
+    return next(box.hand for box in current.game.view(current.state, seat).seats if box.seat == seat)
 
 
 def start(seat: int, card: int) -> str:
@@ -81,20 +81,20 @@ def start(seat: int, card: int) -> str:
 def test_a_seat_sees_its_own_hand_and_of_the_others_only_backs(table: Table) -> None:
     """Harm: the page that was to keep cards secret shows them to another player."""
     dealer, _, players = table
-    for one in players.values():
-        text = look(one)
-        assert f"Your hand: {', '.join(map(str, hand(dealer, one.by.seat)))}" in text
+    for player in players.values():
+        text = look(player)
+        assert f"Your hand: {', '.join(map(str, hand(dealer, player.by.seat)))}" in text
         assert "Your turn." in text.replace("your", "Your")
-        others = [other for other in players if other != one.by.seat]
+        others = [other for other in players if other != player.by.seat]
         assert text.count('aria-label="5 facedown"') == len(others)
         choices = set(re.findall(r"&quot;card&quot;: (\d+)", text))
-        assert choices == {str(rank) for rank in hand(dealer, one.by.seat)}
+        assert choices == {str(rank) for rank in hand(dealer, player.by.seat)}
 
 
 def test_after_choosing_a_seat_waits_and_then_sees_what_all_laid(table: Table) -> None:
     _, _, players = table
-    for one in (players[1], players[2]):
-        one.chooses(one.choices[0])
+    for player in (players[1], players[2]):
+        player.chooses(player.choices[0])
     assert "You have chosen. Waiting for seat 3." in look(players[1])
     assert "Cards: " not in look(players[1]), "nothing is laid before all have chosen"
     players[3].chooses(players[3].choices[0])
@@ -103,8 +103,8 @@ def test_after_choosing_a_seat_waits_and_then_sees_what_all_laid(table: Table) -
 
 def test_a_page_tells_how_the_game_came_out() -> None:
     dealer, _, players = electronic("hawthorn", 2)
-    for one in players.values():
-        one.chooses(one.choices[0])
+    for player in players.values():
+        player.chooses(player.choices[0])
     acting = players[next(iter(dealer.now.round.asked))]
     other = players[3 - acting.by.seat]
     acting("fold")
@@ -162,14 +162,18 @@ def test_five_cards_are_put_in_order() -> None:
 
 
 def test_a_set_of_cards_is_ticked() -> None:
+    """Harm: a player ticks the cards that go, and other ones go, or none."""
     dealer, _, players = electronic("monster", 4)
-    acting = players[next(iter(dealer.now.round.asked))]
-    ways = [choice.cards for choice in acting.choices if choice.cards is not None]
-    if ways:
-        chosen = max(ways, key=len)
-        form = sent(look(acting), way="discard", card=list(chosen))
-        assert Client().post(page(acting, "seat-choose"), form).status_code == 302
-        assert len(hand(dealer, acting.by.seat)) == 6 - len(chosen)
+    discards = {
+        seat: max((choice.cards for choice in player.choices if choice.cards), key=len, default=())
+        for seat, player in players.items()
+    }
+    seat, cards = max(discards.items(), key=lambda discard: len(discard[1]))
+    assert cards, "nobody has a pair to part with: another seed"
+    before = hand(dealer, seat)
+    form = sent(look(players[seat]), way="discard", card=list(cards))
+    assert Client().post(page(players[seat], "seat-choose"), form).status_code == 302
+    assert sorted(hand(dealer, seat)) == sorted((Counter(before) - Counter(cards)).elements())
 
 
 @pytest.mark.parametrize("name", [name for name, game in GAMES.items() if game.kind == "pot"])
@@ -204,8 +208,8 @@ def test_every_choice_of_every_game_can_be_made_on_the_page(name: str) -> None:
             assert not Counter(choice.cards) - Counter(way.cards)
             form = {"way": way.name, "card": list(choice.cards)}
             form |= {"place": list(range(1, len(choice.cards) + 1))} if way.ordered else {}
-        one = players[ask.seat]
-        answer = Client().post(page(one, "seat-choose"), sent(look(one), **form))
+        player = players[ask.seat]
+        answer = Client().post(page(player, "seat-choose"), sent(look(player), **form))
         assert answer.status_code == 302, answer.content.decode()
 
 

@@ -31,17 +31,11 @@ from tables.roles import Role
 from tests import floor, processes
 from tests.clock import Clock
 from tests.floor import dealt
+from tests.patience import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SECRET = "0123456789abcdef0123456789abcdef"
-
-
-def eventually(is_true: Callable[[], bool], seconds: float = 40) -> None:
-    deadline = time.monotonic() + seconds
-    while not is_true():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.05)
 
 
 class Receiver(ThreadingHTTPServer):

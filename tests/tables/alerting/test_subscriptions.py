@@ -26,7 +26,8 @@ from tables.roles import Role
 from tests import floor, processes
 from tests.clock import Clock
 from tests.floor import Hand, dealt
-from tests.tables.alerting.test_delivery import Receiver, eventually
+from tests.patience import eventually
+from tests.tables.alerting.test_delivery import Receiver
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
