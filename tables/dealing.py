@@ -103,7 +103,7 @@ def record(
         raise
     is_set = isinstance(entered, AT_THE_SHOE) and limits.with_the_shoe(table.pk)
     if answer.after is not None and answer.after.ends_shoe:
-        is_set |= proposals.with_the_shoe(table.name)
+        is_set |= proposals.with_the_shoe(answer.after.table.name)
     return replace(answer, seq=log.read_head(table.book_id).seq, after=None) if is_set else answer
 
 

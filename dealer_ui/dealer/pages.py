@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
@@ -84,9 +85,10 @@ def enter(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 
 
 def _table(pk: int) -> Table:
-    """A table as far as record() asks for it, which reads all else under its lock."""
+    """A table as far as record() asks for it, which reads all else under its lock. A column that is asked for
+    nevertheless, as its name in the note of a refusal, is read then."""
     try:
-        return Table(pk=pk, book_id=_book_of(pk))
+        return Table.from_db(DEFAULT_DB_ALIAS, ["id", "book_id"], [pk, _book_of(pk)])
     except Table.DoesNotExist:
         raise Http404("There is no such table.") from None
 
@@ -111,11 +113,11 @@ def call(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 
 def _called(request: HttpRequest, pk: int, standing: Standing) -> calls.Call | None:
     """The call that was made here: until somebody comes, and then for the rest of the round."""
-    kept = request.session.get(_CALL)
-    if kept is None or kept["table"] != pk:
+    memo = request.session.get(_CALL)
+    if memo is None or memo["table"] != pk:
         return None
-    called = calls.call_of(kept["alert"])
-    if called is None or (called.comes and kept["round"] != standing.next_number):
+    called = calls.call_of(memo["alert"])
+    if called is None or (called.comes and memo["round"] != standing.next_number):
         del request.session[_CALL]
         return None
     return called
@@ -136,9 +138,9 @@ def draw(
     if after is None:
         table = acknowledging.heed(request, get_object_or_404(Table.objects.select_related("book"), pk=pk), viewer)
         standing = standings.at(standings.head_of(table))
+        prefetch_related_objects([table], "denominations")
     else:
         table, standing = after.table, after.standing
-    prefetch_related_objects([table], "denominations")
     if standing.dealer is None or standing.dealer.username != viewer.username:
         return gone(request, why_gone(table, standing))
     try:

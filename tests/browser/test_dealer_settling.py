@@ -83,6 +83,18 @@ def test_the_last_loss_of_a_round_comes_before_the_next_bets(at_table: Come, roc
     assert rocket.board.seats[0].bet_cents == 3_000
 
 
+def test_what_is_settled_leaves_nothing_behind_the_next_bets(at_table: Come, rocket: Hand) -> None:
+    """Harm: the button of the last seat lies behind the fields for bets, and what they say cannot be read."""
+    rocket.bets(seat1=2_000)
+    rocket.cards(8, 7)
+    screen = at_table(rocket).open()
+    screen.keys("f")
+    screen.page.wait_for_selector("#settled", state="visible")
+    screen.keys("Enter")
+    screen.page.wait_for_selector("#settled", state="hidden")
+    assert screen.due == "bets"
+
+
 def test_a_card_that_is_taken_back_is_settled_anew(at_table: Come, rocket: Hand) -> None:
     """Harm: a wrong card's loss cannot be taken back before its chips are taken."""
     before_a_loss(rocket)

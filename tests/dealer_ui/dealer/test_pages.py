@@ -11,11 +11,13 @@ from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from ledger.models import LogEntry
+from ledger.models import LogEntry, Notice
 from tables import dealing, standing
 from tables.audit import proofs
+from tables.board.picture import board
 from tables.models import Staff, Table
 from tables.roles import Role
+from tables.setup import proposals
 from tests import floor
 from tests.floor import Hand
 
@@ -67,6 +69,28 @@ def statements(client: Client, hand: Hand, fields: dict[str, Any]) -> list[str]:
         assert "data-refused" not in text(enter(client, hand, fields))
     sent = [query["sql"] for query in asked.captured_queries]
     return [sql for sql in sent if not re.fullmatch(r"(BEGIN|COMMIT|SAVEPOINT|RELEASE)[^;]*", sql)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_refusal_at_the_screen_is_noted_with_its_table(dora: Client, hand: Hand) -> None:
+    """Harm: the morning's list says that a bet was over the limit, and not at which table."""
+    assert enter(dora, hand, bet(hand, "99999")).status_code == 422
+    assert "over the maximum" in Notice.objects.get().content["says"]
+    assert Notice.objects.get().content["table"] == hand.table.name
+
+
+def test_a_shoe_that_ends_at_the_screen_brings_what_waited_for_it(
+    dora: Client, hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: what two people approved for the next shoe waits for the worker, and the shoe is shuffled without it."""
+    tables: list[str] = []
+    monkeypatch.setattr(proposals, "with_the_shoe", lambda table: bool(tables.append(table)))
+    hand.bets(seat1=1_000)
+    hand("cut_card_out")
+    hand.cards(5, 3)
+    [pays] = [button for button in board(hand.table, hand.by, hand.now).buttons if button.primary]
+    assert enter(dora, hand, form(hand, input=pays.input)).status_code == 200
+    assert tables == [hand.table.name]
 
 
 def test_an_action_asks_the_database_a_few_questions_and_always_as_many(hand: Hand, dora: Client) -> None:
