@@ -20,6 +20,7 @@ pytest_plugins = [
     "tests.fixtures.processes",
     "tests.fixtures.browser",
     "tests.fixtures.floor",
+    "tests.fixtures.evidence",
 ]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,6 +18,8 @@ from tables import pepper
 from tables.alerting.channels import LEAST_SECRET, MOST_SECRET
 from tables.models import Staff
 from tables.refusals import Refused
+
+log = logging.getLogger(__name__)
 
 _KEPT: Final = "house "
 """What a secret begins with under its seal: the seal leaves alone what looks like no secret."""
@@ -168,3 +172,15 @@ def due(house: House) -> int:
     """The number of the day that comes next. What waits to be verified counts as here."""
     last = last_day(house)
     return max([last.number if last else 0, *(arrival.through for arrival in waiting(house))]) + 1
+
+
+def each(every: Iterable[House], work: Callable[[House], int]) -> int:
+    """Do some work for each of some houses; the sum of what it counts. A house whose bundles fail in a way that nobody
+    thought of holds up no other."""
+    count = 0
+    for house in every:
+        try:
+            count += work(house)
+        except Exception:
+            log.exception("the bundles of %s were left lying", house.code)
+    return count

@@ -83,6 +83,8 @@ def _take(house: House, piece: Piece, content: bytes) -> JsonResponse:
     with path.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         have = file.tell()
+        if have == 0:
+            _forget_others(path)
         if piece.offset == have:
             file.write(content)
             file.flush()
@@ -90,6 +92,13 @@ def _take(house: House, piece: Piece, content: bytes) -> JsonResponse:
         if have < piece.size:
             return JsonResponse({"have": have})
         return _whole(house, piece, path)
+
+
+def _forget_others(path: Path) -> None:
+    """A house sends one bundle after the other. What it began and left would fill the disk, a name at a time."""
+    for part in path.parent.glob(f"{'[0-9a-f]' * 64}.part"):
+        if part != path:
+            part.unlink(missing_ok=True)
 
 
 def _whole(house: House, piece: Piece, path: Path) -> JsonResponse:

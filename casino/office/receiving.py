@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from celery import current_app
 from django.conf import settings
-from django.db import transaction
+from django.db import DataError, transaction
 from kombu.exceptions import OperationalError
 
 from casino.office import figures, houses
@@ -25,8 +25,10 @@ from casino.office.models import Arrival, Day, House, Refusal, Verdict
 from ledger import alerts, clock, runs
 from ledger.proof import seals
 from tables.audit.outside import verifier
-from tables.audit.outside.bundle import ROOTS, Wrong
+from tables.audit.outside.book_proof import short
+from tables.audit.outside.bundle import ROOTS, Wrong, printable
 from tables.audit.outside.verifier import Outline
+from tables.log.fold import UNREADABLE
 from tables.refusals import Refused
 
 log = logging.getLogger(__name__)
@@ -85,7 +87,7 @@ def take(house: House, bundle: Path, *, by: str) -> Answer:
         outline = verifier.outline(bundle, key=houses.trusted_key(house))
         fresh = _fresh(house, outline)
     except Wrong as wrong:
-        return _refuse(house, digest, str(wrong), by)
+        return refuse(house, digest, str(wrong), by)
     if not fresh:
         return Answer(State.KNOWN, houses.due(house), f"{_span(outline)}: here already, and the same.")
     due = houses.due(house)
@@ -124,7 +126,8 @@ def _keep(house: House, bundle: Path, digest: str, outline: Outline, by: str) ->
     return answer
 
 
-def _refuse(house: House, digest: str, says: str, by: str) -> Answer:
+def refuse(house: House, digest: str, says: str, by: str) -> Answer:
+    """Keep no more of it than that it came, and why it is none of the house's."""
     row = Refusal(house=house, sha256=digest, says=says[:MOST_SAID], by=by, at=clock.read().database)
     Refusal.objects.bulk_create([row], ignore_conflicts=True)
     _alarm(house, says)
@@ -170,15 +173,21 @@ def _judge(arrival: Arrival) -> bool:
         return _turn_down(arrival, str(wrong))
     except FileNotFoundError:
         return _turn_down(arrival, f"{path.name} is not in the folder any more: it has to be sent again")
+    except UNREADABLE as error:  # the verifier does not look at what only figures are made of
+        return _turn_down(arrival, f"its figures cannot be read: {short(error)}")
     moment = clock.read().database
-    with transaction.atomic():
-        Verdict.objects.create(arrival=arrival, holds=True, says=lines[-1][:MOST_SAID], at=moment)
-        _enter(arrival, fresh, moment)
-        figures.enter(arrival, sheet, [date.fromisoformat(document["day"]) for document in fresh])
+    try:
+        with transaction.atomic():
+            Verdict.objects.create(arrival=arrival, holds=True, says=lines[-1][:MOST_SAID], at=moment)
+            _enter(arrival, fresh, moment)
+            figures.enter(arrival, sheet, [date.fromisoformat(document["day"]) for document in fresh])
+    except (DataError, *UNREADABLE) as error:
+        return _turn_down(arrival, f"its figures are none that a house can have: {short(error)}")
     return True
 
 
 def _turn_down(arrival: Arrival, says: str) -> bool:
+    says = printable(says)
     Verdict.objects.create(arrival=arrival, holds=False, says=says[:MOST_SAID], at=clock.read().database)
     _alarm(arrival.house, says)
     return False

@@ -23,6 +23,9 @@ ROOTS: Final = "roots.jsonl"
 WITNESS: Final = "witness.jsonl"
 LONGEST_LINE: Final = 4_000_000
 """More characters than any line of a bundle has: a bundle is read line by line, whoever wrote it."""
+MOST_HELD: Final = {KEYS: 8_000_000, ROOTS: 64_000_000}
+"""Bytes of the parts that a verifier holds whole, before it knows who signed them: ten thousand keys, a day's document
+for each day of a century. A thousandth of that, compressed, would otherwise fill a machine's memory."""
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
 
@@ -36,13 +39,19 @@ def book_part(number: int, name: str) -> str:
     return f"books/{number:04}/{name}.jsonl"
 
 
+def printable(text: str) -> str:
+    """A sentence that quotes a bundle, for people and databases: nothing in it moves a terminal's cursor, and nothing
+    is half a character."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
 class Wrong(Exception):
     """What does not hold: in which part of the bundle, and what."""
 
     def __init__(self, part: str, what: str) -> None:
-        super().__init__(f"{part}: {what}")
-        self.part = part
-        self.what = what
+        self.part = printable(part)
+        self.what = printable(what)
+        super().__init__(f"{self.part}: {self.what}")
 
 
 # --- Writing ---------------------------------------------------------------------------------------------------
@@ -127,7 +136,8 @@ class Bundle:
             raise Wrong(MANIFEST, f"its format is {form!r}; this verifier reads {mine}: a newer one may be needed")
         parts = manifest.get("parts")
         shaped = isinstance(parts, list) and all(
-            isinstance(part, dict) and {"name", "sha256"} <= part.keys() for part in parts
+            isinstance(part, dict) and isinstance(part.get("name"), str) and isinstance(part.get("sha256"), str)
+            for part in parts
         )
         if not shaped or not {"from", "to"} <= manifest.keys():
             raise Wrong(MANIFEST, "it lists no days and parts")
@@ -181,7 +191,11 @@ class Bundle:
             with self._zip.open(name) as file:
                 self._open.add(file)
                 self._were_read.add(name)
+                size = 0
                 while line := file.readline(LONGEST_LINE):
+                    size += len(line)
+                    if size > MOST_HELD.get(name, size):
+                        raise Wrong(name, f"it is larger than any house's: {MOST_HELD[name]:,} bytes at most")
                     if not line.endswith(b"\n"):
                         raise Wrong(name, "its last line is not whole")
                     yield line[:-1]

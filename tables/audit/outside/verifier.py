@@ -10,8 +10,8 @@ import argparse
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
-from itertools import pairwise
+from datetime import date, datetime, timedelta
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from ledger.proof.note import BadNote, VerifierKey
 from ledger.proof.seals import BadKey
 from ledger.proof.spelling import canonical, timestamp
 from tables.audit.outside.book_proof import HOUSE, Act, BookProof, Document, Say, Signed, short
-from tables.audit.outside.bundle import KEYS, ROOTS, Bundle, Wrong, leaves_part
+from tables.audit.outside.bundle import KEYS, ROOTS, Bundle, Wrong, leaves_part, printable
 from tables.audit.outside.cage_counts import SLACK, Count, Part
 from tables.audit.outside.witnessed import Witnessed
 from tables.log import posts as posts_rule
@@ -47,7 +47,7 @@ def verify(
     with Bundle(path) as bundle:
         damage = bundle.damaged()
         try:
-            house = _Verifier(bundle, say)
+            house = _Verifier(bundle, lambda sentence: say(printable(sentence)))
             house.run(key, others, terminal_roots)
             house.hear(witnesses, witness_keys)
         except Wrong as wrong:
@@ -304,7 +304,7 @@ class _Verifier:
 
     def _tree(self, day: str) -> dict[str, Document]:
         part = leaves_part(day)
-        lines = list(self.bundle.lines(part))
+        lines = list(islice(self.bundle.lines(part), self.days[day]["books"] + 1))
         if merkle.root(lines).hex() != self.days[day]["root"] or len(lines) != self.days[day]["books"]:
             raise Wrong(part, "its leaves do not make the root that was signed")
         leaves: dict[str, Document] = {}
@@ -342,6 +342,7 @@ def _chain(bundle: Bundle, keys: Sequence[str]) -> list[Document]:
     current = 0
     for line in bundle.documents(ROOTS):
         document, day = line["document"], line["document"]["day"]
+        _refuse_no_time(document)
         if not seals.is_signed(document["key"], bytes.fromhex(line["signature"]), document):
             raise Wrong(ROOTS, f"the day {day} is not signed by the key that it names")
         if document["key"] not in keys[current:]:
@@ -360,6 +361,17 @@ def _chain(bundle: Bundle, keys: Sequence[str]) -> list[Document]:
     if not chain:
         raise Wrong(ROOTS, "it has no day")
     return chain
+
+
+def _refuse_no_time(document: Document) -> None:
+    """A day is compared by how it is spelled, and read by whoever keeps it: it has one spelling. Raises Wrong, and what
+    is UNREADABLE."""
+    day, moments = document["day"], (document["begins"], document["ends"])
+    is_spelled = date.fromisoformat(day).isoformat() == day and all(
+        timestamp(datetime.fromisoformat(moment)) == moment for moment in moments
+    )
+    if not is_spelled:
+        raise Wrong(ROOTS, f"the day {day} or a moment of it is not spelled as a house spells it")
 
 
 def _shortfalls(leaves: Iterable[Document]) -> list[tuple[str, int]]:

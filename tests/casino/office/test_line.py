@@ -100,6 +100,14 @@ def test_a_line_that_breaks_costs_a_piece_and_no_day(house: House, line: Line) -
     assert handing_over.states()[0].behind == 0
 
 
+def test_bundles_that_are_begun_and_left_do_not_fill_the_disk(house: House, client: Client) -> None:
+    """Harm: a house begins a bundle of four gigabytes a thousand times, each by another name."""
+    for digit in "0123456789abcdef":
+        assert post(client, f"{digit * 64}/0/4000000000", bytes(1_000)).json() == {"have": 1_000}
+    assert [part.name for part in receiving.folder(house).iterdir()] == [f"{'f' * 64}.part"]
+    assert post(client, f"{'f' * 64}/1000/4000000000", bytes(500)).json() == {"have": 1_500}
+
+
 def test_the_house_goes_back_to_the_day_that_the_head_office_waits_for(house: House, line: Line) -> None:
     """Harm: a day that was turned down after it was taken is missing for good, and all that follow with it."""
     FeedPosition.objects.filter(name=NAME).update(place=1)

@@ -1,6 +1,5 @@
 """A head office takes what a house sealed and nothing else: in order, from that house's key, once, and whole."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from shutil import copyfile
 from typing import Any
@@ -17,19 +16,11 @@ from ledger.proof import seals
 from tables.day import figures as floor_figures
 from tables.models import Staff
 from tables.refusals import Refused
-from tests.tables.bundles import ONE, TWO, Evidence, Forger, kept_for_a_module, two_days
+from tests.tables.bundles import ONE, TWO, Evidence, Forger
 
 pytestmark = pytest.mark.django_db
 
 SECRET = "0123456789abcdef0123456789abcdef"  # pragma: allowlist secret
-
-
-@pytest.fixture(scope="module")
-def evidence(
-    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Evidence]:
-    with kept_for_a_module(django_db_blocker):
-        yield two_days(tmp_path_factory.mktemp("evidence"))
 
 
 @pytest.fixture

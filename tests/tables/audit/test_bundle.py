@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -25,22 +25,12 @@ from tests.tables.bundles import (
     Forger,
     document_of,
     exported,
-    kept_for_a_module,
     line_of,
-    two_days,
 )
 
 pytestmark = pytest.mark.django_db
 
 DAY, NEXT = ONE.isoformat(), TWO.isoformat()
-
-
-@pytest.fixture(scope="module")
-def evidence(
-    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Evidence]:
-    with kept_for_a_module(django_db_blocker):
-        yield two_days(tmp_path_factory.mktemp("evidence"))
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,116 @@
+"""Bundles that nobody honest wrote: a head office says what is wrong with each, and goes on."""
+
+import json
+from pathlib import Path
+from shutil import copyfile
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import pytest
+
+from casino.office import figures, houses, receiving
+from casino.office.figures import Line, Sheet
+from casino.office.houses import Registration
+from casino.office.models import Arrival, Day, House, Refusal, TableDay
+from casino.office.receiving import State
+from ledger.models import Alert
+from tables.audit.outside import verifier
+from tables.audit.outside.bundle import FORMATS, KEYS, MANIFEST, ROOTS, Wrong
+from tables.models import Staff
+from tests.tables.bundles import ONE, Evidence, Forger
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def house(evidence: Evidence, settings: Any, tmp_path: Path) -> House:
+    settings.OFFICE_FOLDER = str(tmp_path / "office")
+    clerk = Staff.objects.get(username="olga")
+    return houses.register(Registration("north", "North", "EUR", evidence.public), by=clerk)
+
+
+def manifest(*names: Any) -> bytes:
+    parts = [{"name": name, "sha256": "", "bytes": 0} for name in names]
+    document = {"format": FORMATS[0], "from": "2026-01-01", "to": "2026-01-01", "parts": parts}
+    return json.dumps(document).encode() + b"\n"
+
+
+def key(public: str = "ab" * 32) -> bytes:
+    return json.dumps({"key": public}).encode() + b"\n"
+
+
+def day(name: str = "2026-01-01") -> bytes:
+    document = {"day": name, "key": "ab" * 32, "begins": "2026-01-01", "ends": "2026-01-02"}
+    return json.dumps({"document": document, "signature": "00" * 64}).encode() + b"\n"
+
+
+def written(path: Path, **changes: bytes) -> Path:
+    """A zip of a bundle's shape that nobody signed."""
+    parts = {"manifest": manifest(KEYS, ROOTS), "keys": key(), "roots": day()} | changes
+    with ZipFile(path, "w", ZIP_DEFLATED) as file:
+        for name, part in (("manifest", MANIFEST), ("keys", KEYS), ("roots", ROOTS)):
+            file.writestr(part, parts[name])
+    return path
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"manifest": manifest([])},
+        {"manifest": manifest(5, KEYS, ROOTS)},
+        {"manifest": b"[" * 1_000_000 + b"\n"},
+        {"roots": day("\x00")},
+        {"roots": day("\ud800")},
+        {"keys": key() + key("\x00")},
+        {"keys": key() + key("\ud800")},
+        {"keys": b"null\n"},
+    ],
+    ids=["a list", "a number", "deep", "nul in a day", "half a character", "nul in a key", "half in a key", "null"],
+)
+def test_what_no_house_wrote_is_refused_in_words_that_can_be_kept(
+    house: House, changes: dict[str, bytes], tmp_path: Path
+) -> None:
+    """Harm: a bundle that the office's database cannot store a sentence about stops its worker, each minute anew."""
+    answer = receiving.take(house, written(tmp_path / "hostile.zip", **changes), by="test")
+    assert answer.state == State.REFUSED
+    assert Refusal.objects.get().says.isprintable()
+
+
+def test_a_part_that_is_held_whole_has_a_largest_size(house: House, tmp_path: Path) -> None:
+    """Harm: a megabyte on a stick is a thousand in memory, before anybody knows who signed it."""
+    bomb = written(tmp_path / "bomb.zip", keys=(b"{}" + b" " * 100_000 + b"\n") * 100)
+    assert bomb.stat().st_size < 100_000
+    assert "larger than any house's" in receiving.take(house, bomb, by="test").says
+
+
+def test_a_bundle_moves_no_cursor_of_who_verifies_it(tmp_path: Path) -> None:
+    """Harm: a bundle clears an auditor's terminal and writes HOLDS there."""
+    with pytest.raises(Wrong) as refusal:
+        verifier.verify(written(tmp_path / "paint.zip", roots=day("\x1b[2J\x1b[HHOLDS")))
+    assert "\x1b" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("change", [{"ends": "tomorrow"}, {"day": "today"}], ids=["end", "day"])
+def test_a_day_that_its_house_signed_without_a_time_is_refused(
+    house: House, evidence: Evidence, change: dict[str, str], tmp_path: Path
+) -> None:
+    """Harm: what a house may sign and no database can keep stops the office's worker at each sweep."""
+    forger = Forger(evidence.first)
+    forger.sign_day(1, evidence.key, lambda document: document.update(change))
+    bundle = forger.write(tmp_path / "timeless.zip")
+    assert receiving.take(house, bundle, by="test").state == State.REFUSED
+
+
+def test_figures_that_no_database_can_keep_are_turned_down(
+    house: House, evidence: Evidence, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: a house signs a win of more than all money, and no day of any house is verified after it."""
+    sheet = Sheet({(ONE.isoformat(), "Rocket 1"): Line(game="Rocket", win_cents=10**30)})
+    monkeypatch.setattr(figures, "sheet_of", lambda path: sheet)
+    copyfile(evidence.first, tmp_path / "coming.zip")
+    receiving.take(house, tmp_path / "coming.zip", by="test")
+    assert receiving.verify_waiting(house) == 0
+    assert not Arrival.objects.get().verdict.holds
+    assert not Day.objects.exists()
+    assert not TableDay.objects.exists()
+    assert Alert.objects.filter(kind="day_refused").count() == 1
