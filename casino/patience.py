@@ -16,6 +16,8 @@ IDLE_SECONDS = 75
 """How long a connection may be idle between two requests: longer than a proxy keeps it, so that none is closed just as
 a request comes."""
 MOST_FILES = 65_536
+MOST_HEAD_BYTES = 65_536
+"""Of a request's first line and headers: the parser keeps all of them, and any number of clients may send some."""
 
 
 class Patience(HttpToolsProtocol):
@@ -28,6 +30,8 @@ class Patience(HttpToolsProtocol):
         super().__init__(*arguments, **options)
         self.timeout_keep_alive = IDLE_SECONDS
         self._deadline: asyncio.TimerHandle | None = None
+        self._head_bytes = 0
+        self._in_head = True
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -39,12 +43,25 @@ class Patience(HttpToolsProtocol):
         super().connection_lost(exc)
         self._stop_waiting()
 
+    def data_received(self, data: bytes) -> None:
+        """What was read before without a whole head counts; a body is counted where it is read (casino/gate.py)."""
+        if self._in_head and self._head_bytes > MOST_HEAD_BYTES:
+            self.give_up()
+            return
+        self._head_bytes += len(data)
+        super().data_received(data)
+
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._expect()
 
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        super().on_headers_complete()
+
     def on_message_complete(self) -> None:
         super().on_message_complete()
+        self._head_bytes, self._in_head = 0, True
         self._stop_waiting()
 
     def on_response_complete(self) -> None:

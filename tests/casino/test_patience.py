@@ -79,6 +79,17 @@ def test_half_a_request_is_given_up_in_time(sent: bytes, narrow: processes.Web) 
         assert time.monotonic() - began > 2, "a client is not given its time"
 
 
+def test_a_head_that_does_not_end_is_cut_off(narrow: processes.Web) -> None:
+    """Harm: a few clients send headers without an end, and the web process grows until the system kills it."""
+    with contextlib.closing(connect(narrow, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")) as line:
+        sent = 0
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            while sent < 50_000_000:
+                sent += line.send(b"X-Filling: " + b"x" * 10_000 + b"\r\n")
+        assert sent < 20_000_000, "it went on reading"
+    assert answers(narrow) == 200
+
+
 def test_a_trickle_is_no_progress(narrow: processes.Web) -> None:
     """Harm: a byte now and then keeps a connection for ever."""
     with contextlib.closing(connect(narrow, HALF)) as line:
