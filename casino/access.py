@@ -1,17 +1,22 @@
-"""The access log: one line of JSON for each request, and two for a stream. Who, from where, what, and how it ended.
+"""The access log: one line of JSON for each request, two for a stream, and one now and then for those that a limit
+refused. Who, from where, what, and how it ended.
 
 It asks the database nothing: a person is named if the request looked for them anyway. Queries are left out, and secrets
 in paths; JSON escapes whatever else somebody may write into an address.
 """
 
+from __future__ import annotations
+
 import json
 import logging
+import math
 import time
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from casino import request_ids
-from casino.gate import Application, Event, Receive, Scope, Send
+from casino.gate import LIMIT, Application, Event, Receive, Scope, Send
 from casino.redaction import redacted
 from ledger import meters
 
@@ -21,6 +26,8 @@ NOTED: Final = "casino.access"
 """Where the request's scope keeps who asked."""
 LOST: Final = 499
 """Who asked did not wait for an answer."""
+QUIET_SECONDS: Final = 10.0
+"""Between two lines about one limit."""
 
 
 class AccessLog:
@@ -28,6 +35,7 @@ class AccessLog:
 
     def __init__(self, application: Application) -> None:
         self.application = application
+        self.refusals = Refusals()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -49,6 +57,31 @@ class AccessLog:
             raise
         finally:
             request.end()
+            self._write(scope, request)
+
+    def _write(self, scope: Scope, request: Request) -> None:
+        limit = scope.get(LIMIT)
+        if limit is None:
+            request.write(**{"stream": "closed"} if request.is_stream else {})
+        elif refused := self.refusals.due(limit):
+            request.write(limit=limit, refused=refused)
+
+
+class Refusals:
+    """Those by a limit, told together: a client that never stops must not fill the disk with lines about it."""
+
+    def __init__(self) -> None:
+        self._waiting: Counter[str] = Counter()
+        self._lines: dict[str, float] = {}
+
+    def due(self, limit: str) -> int:
+        """One more, and how many there were since the last line about them; 0 while that is a moment ago."""
+        self._waiting[limit] += 1
+        moment = time.monotonic()
+        if moment - self._lines.get(limit, -math.inf) < QUIET_SECONDS:
+            return 0
+        self._lines[limit] = moment
+        return self._waiting.pop(limit)
 
 
 class Request:
@@ -72,16 +105,15 @@ class Request:
                 self.write(stream="opened")
 
     def end(self) -> None:
-        """It is over: counted, and written down."""
+        """It is over, and counted."""
         view = self.scope.get(NOTED, {}).get("view", "-")
         meters.REQUESTS.labels(view, self.status or LOST).inc()
         if self.is_stream:
             meters.STREAMS.dec()
         else:
             meters.REQUEST_SECONDS.labels(view).observe(time.perf_counter() - self.begun)
-        self.write(stream="closed" if self.is_stream else None)
 
-    def write(self, stream: str | None = None) -> None:
+    def write(self, **about: str | int) -> None:
         line = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "request": self.id,
@@ -95,7 +127,7 @@ class Request:
             "ms": round((time.perf_counter() - self.begun) * 1000, 1),
             "bytes": self.bytes,
         }
-        log.info(json.dumps(line | ({"stream": stream} if stream else {})))
+        log.info(json.dumps(line | about))
 
 
 def _lower(headers: Any) -> list[tuple[bytes, bytes]]:

@@ -1,5 +1,6 @@
 """The application that every web process serves (casino/web.py)."""
 
+import gc
 import os
 
 import django
@@ -26,6 +27,12 @@ django.setup(set_prefix=False)
 from casino import prepared_types  # noqa: E402 -- these know the models, which are there from here on
 from casino.door import Door  # noqa: E402
 from casino.streams import Streams  # noqa: E402
+from casino.throttle import Throttle  # noqa: E402
 
 prepared_types.prepare()
-application = AccessLog(Gate(Door(Streams(Handler()))))
+# What is there by now stays: the collector need not look at it again. At the rest it looks less often than by default:
+# a process that keeps the standings and drawings of a floor stops for each look, in the middle of somebody's input.
+gc.collect()
+gc.freeze()
+gc.set_threshold(20_000, 20, 50)
+application = AccessLog(Gate(Throttle(Door(Streams(Handler())))))

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from ledger import meters
 from tables.api import problems
 from tables.refusals import Refused
 
@@ -20,6 +21,9 @@ Receive = Callable[[], Awaitable[Event]]
 Send = Callable[[Event], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+HEALTH = "/healthz"
+LIMIT = "casino.limit"
+"""Where the request's scope keeps which limit refused it."""
 MOST_BYTES = 1_000_000
 PATIENCE = 60.0
 """Seconds in which a reader has to take what it was sent, before the line is cut."""
@@ -28,11 +32,13 @@ PATIENCE = 60.0
 class Refusal(Exception):
     """What is answered in place of the application."""
 
-    def __init__(self, status: int, sentence: str, *, retry_after: int | None = None) -> None:
+    def __init__(self, status: int, sentence: str, *, retry_after: int | None = None, limit: str = "") -> None:
         super().__init__(sentence)
         self.status = status
         self.sentence = sentence
         self.retry_after = retry_after
+        self.limit = limit
+        """Which limit was reached, where one was."""
 
 
 TOO_LARGE = Refusal(413, "The request is too large: the house reads at most a megabyte.")
@@ -63,7 +69,8 @@ class Gate:
             look_at(dict(scope["headers"]))
             await self.application(scope, counted(receive), timed(send))
         except Refusal as refusal:
-            await answer(refusal, scope["path"], send)
+            note_limit(scope, refusal)
+            await answer(refusal, scope, send)
 
 
 def look_at(headers: dict[bytes, bytes]) -> None:
@@ -101,13 +108,28 @@ def timed(send: Send) -> Send:
     return send_in_time
 
 
-async def answer(refusal: Refusal, path: str, send: Send) -> None:
-    body, kind = refusal.sentence.encode(), "text/plain; charset=utf-8"
+def note_limit(scope: Scope, refusal: Refusal) -> None:
+    """For the log of requests, which tells refusals of one limit together."""
+    if refusal.limit:
+        scope[LIMIT] = refusal.limit
+        meters.THROTTLED.labels(refusal.limit).inc()
+
+
+def is_page(scope: Scope) -> bool:
+    """Whether a browser opens it in a tab, where no script of ours asks again: the browser does, by ``Refresh``. A form
+    that was sent is not sent again by that."""
+    return scope["method"] == "GET" and b"text/html" in dict(scope["headers"]).get(b"accept", b"")
+
+
+async def answer(refusal: Refusal, scope: Scope, send: Send) -> None:
+    path, body, kind = scope["path"], refusal.sentence.encode(), "text/plain; charset=utf-8"
     if path.startswith("/api/"):
         refused = Refused(CODES[refusal.status], refusal.sentence, refusal.status)
         body, kind = msgspec.json.encode(problems.document(refused, path)), problems.CONTENT_TYPE
     headers = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode())]
     headers += [(b"connection", b"close"), (b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
-    headers += [(b"retry-after", str(refusal.retry_after).encode())] if refusal.retry_after else []
+    if refusal.retry_after:
+        seconds = str(refusal.retry_after).encode()
+        headers += [(b"retry-after", seconds)] + ([(b"refresh", seconds)] if is_page(scope) else [])
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -309,7 +309,8 @@ CSRF_COOKIE_SAMESITE = "Lax"
 # --- How much anybody may take -------------------------------------------------------------------------------
 
 # Open event streams, counted in each web process. The newest of a seat or person ends their oldest; beyond the others
-# new ones are refused. A quarter of those is for staff alone: no number of players keeps a dealer from following.
+# new ones are refused. A quarter of those is for staff alone: no number of players keeps a dealer from following. An
+# enrolled terminal is an address of its own.
 STREAMS_PER_SEAT = int(os.environ.get("STREAMS_PER_SEAT", "4"))
 STREAMS_PER_PERSON = int(os.environ.get("STREAMS_PER_PERSON", "16"))
 STREAMS_PER_ADDRESS = int(os.environ.get("STREAMS_PER_ADDRESS", "600"))
@@ -344,6 +345,12 @@ SECURE_REFERRER_POLICY = "same-origin"
 TLS = switch("TLS", default=not DEMO)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = TLS
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+# Requests, counted in each web process: so many at once, and then so many a second. Each enrolled terminal counts by
+# itself, everybody else by what they show, and by their address too. No dealer taps twenty times a second.
+REQUESTS_PER_CLIENT = int(os.environ.get("REQUESTS_PER_CLIENT", "200"))
+REQUESTS_PER_CLIENT_A_SECOND = int(os.environ.get("REQUESTS_PER_CLIENT_A_SECOND", "20"))
+REQUESTS_PER_ADDRESS = int(os.environ.get("REQUESTS_PER_ADDRESS", "1000"))
+REQUESTS_PER_ADDRESS_A_SECOND = int(os.environ.get("REQUESTS_PER_ADDRESS_A_SECOND", "100"))
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if TLS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = TLS
 # Where terminals find the house, and a private authority that vouches for it: `manage.py doctor` asks there as they do.

@@ -18,7 +18,8 @@ from weakref import WeakKeyDictionary
 from django.conf import settings
 from django.db import Error as DatabaseError
 
-from casino.gate import Application, Event, Receive, Refusal, Scope, Send
+from casino import origin
+from casino.gate import HEALTH, Application, Event, Receive, Refusal, Scope, Send
 from casino.patience import file_limit
 from dealer_ui.live import hearing
 from dealer_ui.live.admission import TICKET, Right, Ticket, that_hold
@@ -26,7 +27,6 @@ from dealer_ui.live.open_screens import BREATH, Screen
 from tables.audit.watch import is_kept
 
 PATHS: Final = re.compile(r"/live/|/seat/[^/]+/live")
-HEALTH: Final = "/healthz"
 RETRY_MS: Final = 1_000
 """How soon a browser comes back after it lost the stream."""
 RETRY_LATER_MS: Final = 30_000
@@ -42,9 +42,12 @@ ASKED_AT_ONCE: Final = 4
 
 STREAMS_ALONE: Final = Refusal(404, "Only live streams are served here: the proxy sends everything else elsewhere.")
 TOO_MANY_THERE: Final = Refusal(
-    429, "Too many screens follow the tables from this address: close some, or try again soon.", retry_after=10
+    429, "Too many screens follow the tables from this address: close some, or try again soon.", retry_after=10,
+    limit="streams of an address",
+)  # fmt: skip
+TOO_MANY: Final = Refusal(
+    429, "Too many screens follow the tables just now: try again soon.", retry_after=10, limit="streams"
 )
-TOO_MANY: Final = Refusal(429, "Too many screens follow the tables just now: try again soon.", retry_after=10)
 
 
 class Streams:
@@ -61,7 +64,7 @@ class Streams:
             await self.application(scope, receive, send)
             return
         streams = self._open.setdefault(asyncio.get_running_loop(), Open())
-        with streams.place(_address(scope), player=scope["path"].startswith("/seat/")):
+        with streams.place(origin.of(scope).place, player=scope["path"].startswith("/seat/")):
             async with streams.desk:
                 head = await self._ask(scope, receive, send)
             if head is not None:
@@ -97,10 +100,6 @@ class Streams:
 
 def _body(content: bytes) -> Event:
     return {"type": "http.response.body", "body": content, "more_body": True}
-
-
-def _address(scope: Scope) -> str:
-    return scope["client"][0] if scope.get("client") else ""
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from prometheus_client import Counter, Gauge, Histogram
 _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 REQUESTS: Final = Counter("casino_requests", "Requests that were answered.", ["view", "status"])
+THROTTLED: Final = Counter("casino_throttled", "Requests and streams that were refused by a limit.", ["limit"])
 REQUEST_SECONDS: Final = Histogram(
     "casino_request_seconds", "How long answers took, without streams.", ["view"], buckets=_SECONDS
 )

@@ -3,6 +3,7 @@
 import os
 
 from casino import embedded
+from tests.processes import UNTHROTTLED
 from tests.servers import BROKER, DATABASE_SERVER
 
 KEPT_OUT = """DATABASE_URL DATABASE_OWNER_URL REDIS_URL SECRET_KEY CASINO_ENV CASINO_WEB_PROCESS
@@ -17,8 +18,9 @@ os.environ.update(HOUSE.environment())
 # Several runs, and several workers of one run, share the servers: each has its own database and its own broker.
 os.environ["REDIS_URL"] = BROKER.redis_url.replace("db=0", f"db={os.getpid() % (embedded.REDIS_DATABASES - 1) + 1}")
 os.environ["STATIC_ROOT"] = str(HOUSE.folder / "static")
-# Every test comes from the same address; what the door does about a crowd has a test of its own.
+# Every test comes from the same address; what the door and the throttle do about a crowd has tests of its own.
 os.environ["SIGN_INS_AT_ONCE"] = "100000"
+os.environ.update(UNTHROTTLED)
 # A hash of a hundred mebibytes says no more about the house than one of eight.
 os.environ.setdefault("ARGON2_MEMORY_MIB", "8")
 # The owner creates and migrates the test database; tests/conftest.py then steps down to the application's role.

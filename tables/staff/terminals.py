@@ -7,6 +7,7 @@ is enrolled by an operator who holds it, or by a link that an operator made: the
 from __future__ import annotations
 
 import secrets
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
 
@@ -37,6 +38,8 @@ from tables.staff import attempts, terminal_keys
 from tables.staff.attempts import Limit, TooMany
 
 _COOKIE: Final = "terminal"
+_LONGEST_COOKIE: Final = 256
+"""Characters."""
 _LONGEST_SECONDS: Final = 400 * 24 * 3600
 """As long as browsers keep a cookie; it is set anew at every sign-in."""
 _LINK: Final = "tables.terminals.link"
@@ -244,7 +247,21 @@ def digest_of_token(token: str) -> str:
 
 def claims(request: HttpRequest) -> str | None:
     """The token of a device that was enrolled here once: we signed it. Whether it still is, ``identify`` asks."""
-    return request.get_signed_cookie(_cookie(), default=None, salt=_COOKIE) or None
+    return token_of(request.COOKIES.get(cookie_name(), ""))
+
+
+def token_of(cookie: str) -> str | None:
+    """The token in a terminal's cookie; None where we did not sign it. What is longer than ours is none of them, and
+    is not remembered."""
+    return _signed_token(cookie_name(), cookie) if 0 < len(cookie) <= _LONGEST_COOKIE else None
+
+
+@lru_cache(maxsize=10_000)
+def _signed_token(name: str, cookie: str) -> str | None:
+    """A signature takes long to check, and a terminal's cookie stays the same for hours."""
+    request = HttpRequest()
+    request.COOKIES = {name: cookie}
+    return request.get_signed_cookie(name, default=None, salt=_COOKIE) or None
 
 
 def identify(request: HttpRequest) -> Terminal | None:
@@ -269,7 +286,7 @@ def here(request: HttpRequest) -> Terminal | None:
 def remember(response: HttpResponse, token: str) -> None:
     """Make the browser that gets this response the terminal."""
     response.set_signed_cookie(
-        _cookie(),
+        cookie_name(),
         token,
         salt=_COOKIE,
         max_age=_LONGEST_SECONDS,
@@ -281,10 +298,10 @@ def remember(response: HttpResponse, token: str) -> None:
 
 def remember_longer(request: HttpRequest, response: HttpResponse) -> None:
     """Keep a terminal that is in use from being forgotten by its browser."""
-    if token := request.get_signed_cookie(_cookie(), default=None, salt=_COOKIE):
+    if token := request.get_signed_cookie(cookie_name(), default=None, salt=_COOKIE):
         remember(response, token)
 
 
-def _cookie() -> str:
+def cookie_name() -> str:
     # With this prefix a browser takes the cookie from this host over TLS alone, so no neighbour can plant one.
     return f"__Host-{_COOKIE}" if settings.SESSION_COOKIE_SECURE else _COOKIE

@@ -160,7 +160,7 @@ def main() -> None:
     collect_if_changed()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        web = processes.web_process(dict(os.environ), folder / "log")
+        web = processes.web_process(dict(os.environ) | processes.UNTHROTTLED, folder / "log")
         web.start()
         stack.callback(web.stop)
         superuser = house.database_url(embedded.SUPERUSER)

@@ -40,7 +40,7 @@ from tests.bench.open_house import (  # noqa: E402
 )
 from tests.bench.processor import worked  # noqa: E402
 from tests.floor import Role  # noqa: E402
-from tests.processes import Web, web_process  # noqa: E402
+from tests.processes import UNTHROTTLED, Web, web_process  # noqa: E402
 
 PITS = 4
 WARM_UP_SECONDS = 3
@@ -131,7 +131,7 @@ class House:
 @contextlib.contextmanager
 def opened(checkout: Path, processes: str | None) -> Iterator[Web]:
     """The web of a checkout, on this bench's servers; each checkout says itself how its web is started."""
-    environment = dict(os.environ) | ({"WEB_PROCESSES": processes} if processes else {})
+    environment = dict(os.environ) | UNTHROTTLED | ({"WEB_PROCESSES": processes} if processes else {})
     environment["STATIC_ROOT"] = str(embedded.LOCAL / "bench" / "static" / checkout.name)
     web = web_process(environment, embedded.LOCAL / "bench" / "web.log")
     if checkout != embedded.BASE_DIR:

@@ -29,6 +29,8 @@ from tables.roles import Role  # noqa: E402
 from tests.bench import open_house  # noqa: E402
 from tests.bench.laid_floor import at_the_table  # noqa: E402
 from tests.bench.open_house import Place, line, tell  # noqa: E402
+from tests.bench.processor import worked  # noqa: E402
+from tests.processes import UNTHROTTLED  # noqa: E402
 
 INPUTS_A_ROUND: Final = 20
 WARM_UP: Final = 20
@@ -48,6 +50,7 @@ class Side:
         environment = os.environ | {
             "CASINO_ENV": "production", "TLS": "no", "ALLOWED_HOSTS": "127.0.0.1", "ACCESS_LOG": os.devnull,
             "DATABASE_CONNECTIONS": "24", "STATIC_ROOT": str(embedded.LOCAL / "bench" / f"static-{title}"),
+            **UNTHROTTLED,
         }  # fmt: skip
         collect = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
         subprocess.run(collect, cwd=folder, env=environment, check=True)
@@ -92,7 +95,7 @@ class Side:
 def database_seconds() -> float:
     """What the database's processes have worked; those that ended are counted by their parent."""
     postmaster = embedded.House(embedded.LOCAL / "bench").folder / "postgres" / "postmaster.pid"
-    return open_house.worked([int(postmaster.read_text().split()[0])])
+    return worked([int(postmaster.read_text().split()[0])])
 
 
 def lay(first: int, tables: int, rounds: int) -> list[Place]:

@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 
+from casino.throttle import CLIENT
 from ledger.models import LogEntry
 from tables.inputs import BeginSlip
 from tables.roles import Role
 from tests import floor
 from tests.accessibility import serious
 from tests.browser.conftest import PORTRAIT, Screen
+from tests.fixtures.browser import limited_response
 from tests.floor import PIN, Hand
 
 pytestmark = pytest.mark.browser
@@ -111,6 +113,78 @@ def test_cash_is_confirmed_by_its_line_and_no_key_reaches_the_felt(at_table: Com
     assert serious(screen.page) == []
     screen.keys("4")
     assert latest(hand).subject == "round", "the keyboard is the felt's again"
+
+
+def test_a_sheet_that_is_asked_to_wait_comes_and_sells_by_itself_once(at_table: Come, transactional_db: None) -> None:
+    """Harm: a limit leaves an empty sheet without a button, or a sale is typed again, or sold twice."""
+    hand = decision()
+    screen = at_table(hand).open()
+    requests: list[tuple[str, str | None]] = []
+    turns = {"GET": 1, "POST": 2}
+
+    def limited(route: Any) -> None:
+        request = route.request
+        requests.append((request.method, request.post_data))
+        turns[request.method] -= 1
+        limited_response(route) if turns[request.method] >= 0 else route.continue_()
+
+    screen.page.route("**/cash/", limited)
+    screen.page.keyboard.press("F2")
+    screen.page.wait_for_selector(f"#sheet-lost:visible:text('{CLIENT.sentence} What is typed is still here')")
+    assert serious(screen.page) == []
+    screen.page.wait_for_selector("#sheet-page h1")
+    assert screen.page.is_hidden("#sheet-lost")
+    screen.page.unroute_all()
+    screen.page.keyboard.type("50")
+    screen.page.keyboard.press("Enter")
+    screen.page.wait_for_selector(".exchange__line")
+    screen.page.route("**/cash/", limited)
+    screen.page.keyboard.press("Enter")
+    screen.page.wait_for_selector("#sheet-lost:visible")
+    assert hand.now.seq == screen.seq, "nothing is recorded that was refused"
+    screen.page.wait_for_selector("#receipt:visible")
+    posts = [body for method, body in requests if method == "POST"]
+    assert len(posts) == 3
+    assert len({confirmed_by(body) for body in posts}) == 1, "the same key"
+    assert LogEntry.objects.filter(book_id=hand.table.book_id, subject="chips").count() == 1
+    assert latest(hand).content["amount_cents"] == 5_000
+    screen.complaints.clear()  # of the answers' 429
+
+
+def test_a_sheet_that_is_closed_while_it_waits_stays_closed(at_table: Come, transactional_db: None) -> None:
+    """Harm: the dealer went back to the felt, and a page comes over it and takes the keyboard."""
+    hand = decision()
+    screen = at_table(hand).open()
+    screen.page.route("**/cash/", limited_response)
+    screen.page.keyboard.press("F2")
+    screen.page.wait_for_selector("#sheet-lost:visible")
+    screen.page.keyboard.press("Escape")
+    screen.page.unroute_all()
+    screen.page.wait_for_selector("#sheet-page:not([aria-busy])", state="attached")
+    assert not screen.page.evaluate("document.getElementById('sheet').open")
+    screen.keys("4")
+    assert latest(hand).subject == "round", "the keyboard is the felt's"
+    screen.complaints.clear()  # of the answers' 429
+
+
+def test_a_sheet_that_the_house_could_not_fill_comes_by_itself(at_table: Come, transactional_db: None) -> None:
+    """Harm: the sheet is empty, and says that a button is to be pressed which is not there."""
+    hand = decision()
+    screen = at_table(hand).open()
+    failures = [lambda route: route.abort(), lambda route: route.fulfill(status=503, body="away")]
+    screen.page.route("**/cash/", lambda route: failures.pop()(route) if failures else route.continue_())
+    screen.page.keyboard.press("F2")
+    screen.page.wait_for_selector("#sheet-lost:visible:text('comes by itself')")
+    assert serious(screen.page) == []
+    screen.page.wait_for_selector("#sheet-page h1")
+    assert screen.page.is_hidden("#sheet-lost")
+    assert failures == []
+    screen.complaints.clear()  # of the 503 and of the line that was cut
+
+
+def confirmed_by(body: str | None) -> str:
+    """The key of a form that was sent, by which it is recorded once."""
+    return (body or "").partition('name="key"')[2].split()[0]
 
 
 def test_a_sale_is_undone_by_its_button_and_no_key(at_table: Come, transactional_db: None) -> None:

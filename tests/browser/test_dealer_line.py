@@ -13,6 +13,7 @@ from django.contrib.sessions.models import Session
 from django.db import connection
 
 from casino.embedded import SUPERUSER
+from casino.throttle import CLIENT
 from ledger.models import LogEntry
 from tables.api.errors import AWAY
 from tables.models import Staff
@@ -106,6 +107,35 @@ def test_a_lost_answer_is_not_entered_again(at_table: Come, decide: Hand) -> Non
     assert lost == [200]
     assert entries(decide, start) == [("round", "play")]
     assert screen.prompt == "Seat 2: hit, or fold for 18."
+
+
+def test_a_screen_that_is_asked_to_wait_waits_and_enters_the_card_once(at_table: Come, decide: Hand) -> None:
+    """Harm: a limit refuses an input, and the screen drops the card, asks for a reload in mid-round, or hammers on."""
+    screen = at_table(decide)
+    screen.page.clock.install()
+    screen.open()
+    start, sent = screen.seq, []
+    wait = {"Retry-After": "60", "Content-Type": "text/plain; charset=utf-8"}
+
+    def limited(route: Any) -> None:
+        sent.append(route.request.post_data)
+        if len(sent) == 1:
+            route.fulfill(status=CLIENT.status, headers=wait, body=CLIENT.sentence)
+        else:
+            route.continue_()
+
+    screen.page.route("**/input", limited)
+    screen.page.keyboard.press("5")
+    screen.page.wait_for_selector(f"#line-says:text('{CLIENT.sentence} “Card 5” is not confirmed yet')")
+    assert screen.page.is_hidden("#line-reload")
+    screen.page.clock.fast_forward("00:40")
+    screen.pause()
+    assert len(sent) == 1, "it did not wait as long as it was asked to"
+    screen.page.clock.fast_forward("00:30")
+    screen.at(start + 1)
+    assert sent == [sent[0]] * 2, "another key"
+    assert entries(decide, start) == [("round", "play")]
+    assert screen.page.is_hidden("#line")
 
 
 def test_what_was_not_confirmed_can_be_dropped(at_table: Come, decide: Hand) -> None:

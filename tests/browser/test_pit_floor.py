@@ -14,7 +14,7 @@ from tables.roles import Role
 from tables.setup.pits import set_section
 from tests import floor, processes
 from tests.accessibility import EVERY_RULE, serious
-from tests.fixtures.browser import Looking
+from tests.fixtures.browser import Looking, limited_response
 from tests.floor import Hand, dealt
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -97,6 +97,35 @@ def test_a_card_that_is_older_than_the_stream_says_is_caught_up(looking: Looking
     page.evaluate("(selector) => { document.querySelector(selector).dataset.seq = 1 }", card(dealer))
     hears(page, table=dealer.table.pk, seq=dealer.now.seq)
     shows(page, dealer)
+
+
+def test_a_floor_that_is_asked_to_wait_goes_on_by_itself(looking: Looking) -> None:
+    """Harm: a limit refuses the one look that was asked for, and a pit boss reads an old card for as long as that table
+    rests; or the floor becomes a bare sentence."""
+    dealer, boss = dealt()
+    page = looking(boss.by, "/pit/")
+    page.evaluate("(selector) => { document.querySelector(selector).dataset.seq = 1 }", card(dealer))
+    page.route("**/pit/**", limited_response)
+    hears(page, table=dealer.table.pk, seq=dealer.now.seq)
+    page.wait_for_selector("#live[data-state=slow]:has-text('asks too often, going on in a moment')")
+    assert serious(page) == []
+    page.unroute_all()
+    shows(page, dealer)
+    page.wait_for_selector("#live[data-state=live]")
+
+
+def test_tiles_that_are_chosen_too_often_are_shown_a_moment_later(looking: Looking) -> None:
+    """Harm: a limit puts its sentence in the place of the whole floor."""
+    dealer, boss = dealt()
+    Hand(floor.table("Rocket 2"), boss.by)
+    page = looking(boss.by, "/pit/")
+    page.evaluate("window.untouched = true")
+    page.route("**/pit/**", limited_response)
+    page.fill("[name=q]", "Rocket 2")
+    page.wait_for_selector("#live[data-state=slow]")
+    page.unroute_all()
+    page.wait_for_selector(card(dealer), state="detached")
+    assert page.evaluate("window.untouched")
 
 
 def test_a_commit_is_on_screen_soon(looking: Looking, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from tables.audit import proofs
 from tests import floor, processes
 from tests.accessibility import violations
 from tests.browser.conftest import Screen
-from tests.fixtures.browser import complaints_of
+from tests.fixtures.browser import complaints_of, limited_response
 from tests.floor import Hand, Player, for_pot
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -91,6 +91,62 @@ def test_a_whole_game_of_hawthorn(phones: Callable[..., Any], at_table: Callable
     won = [page.inner_text("#says") for page in pages.values()]
     assert sum("You win" in one for one in won) == 1
     assert proofs.verify(dealer.table.book).fault is None
+
+
+def test_a_choice_that_is_asked_to_wait_is_sent_again_and_counts_once(phones: Callable[..., Any]) -> None:
+    """Harm: a limit loses a player's choice, makes two of it, or leaves a page that says nothing but the limit."""
+    dealer, players = seated("hawthorn", 2)
+    page = phones(players[1])
+    dealer("start_game", seats=[1, 2])
+    expect(page.locator("#says")).to_have_text("Everyone chooses in secret: your turn.")
+    choices: list[str | None] = []
+
+    def limited(route: Any) -> None:
+        choices.append(route.request.post_data)
+        limited_response(route) if len(choices) == 1 else route.continue_()
+
+    page.route("**/seat/*/*", lambda route: limited(route) if route.request.method == "POST" else route.continue_())
+    before = dealer.now.seq
+    page.locator(".cardtap").first.tap()
+    expect(page.locator("#lamp-says")).to_have_text("Trying again")
+    expect(page.locator("#says")).to_have_text("You have chosen. Waiting for seat 2.")
+    expect(page.locator("#lamp-says")).to_have_text("Live")
+    assert choices == [choices[0]] * 2, "the same key"
+    assert dealer.now.seq == before + 1
+
+
+def test_a_choice_that_is_refused_for_long_stays_on_its_page(phones: Callable[..., Any]) -> None:
+    """Harm: the page becomes a bare sentence in mid-game, and the player has no way back."""
+    dealer, players = seated("hawthorn", 2)
+    page = phones(players[1])
+    dealer("start_game", seats=[1, 2])
+    expect(page.locator("#says")).to_have_text("Everyone chooses in secret: your turn.")
+    page.route("**/seat/*/*", limited_response)
+    before = dealer.now.seq
+    page.locator(".cardtap").first.tap()
+    expect(page.locator("#lamp-says")).to_have_text("Not sent: choose again")
+    expect(page.locator("#says")).to_have_text("Everyone chooses in secret: your turn.")
+    assert dealer.now.seq == before
+    page.unroute_all()
+    page.locator(".cardtap").first.tap()
+    expect(page.locator("#says")).to_have_text("You have chosen. Waiting for seat 2.")
+    assert dealer.now.seq == before + 1
+
+
+def test_a_page_that_is_asked_to_wait_follows_its_table_by_itself(phones: Callable[..., Any]) -> None:
+    """Harm: the last thing that happened at a table is refused to a player's page, which stands still."""
+    dealer, players = seated("hawthorn", 2)
+    page = phones(players[1])
+    boards: list[str] = []
+
+    def limited(route: Any) -> None:
+        boards.append(route.request.url)
+        limited_response(route) if len(boards) == 1 else route.continue_()
+
+    page.route("**/board", limited)
+    dealer("start_game", seats=[1, 2])
+    expect(page.locator("#says")).to_have_text("Everyone chooses in secret: your turn.")
+    assert len(boards) == 2
 
 
 def test_five_cards_are_tapped_top_first(phones: Callable[..., Any]) -> None:

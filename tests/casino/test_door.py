@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 
-from casino import door
-from casino.door import Buckets, Door
+from casino import buckets
+from casino.door import Door
 from casino.gate import Refusal
 from tables.roles import Role
 from tests import floor, load
@@ -18,36 +18,8 @@ def clock(settings: Any, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Three tries at once, then one every ten seconds."""
     settings.SIGN_INS_AT_ONCE, settings.SIGN_INS_A_MINUTE = 3, 6
     moment = [0.0]
-    monkeypatch.setattr(door, "monotonic", lambda: moment[0])
+    monkeypatch.setattr(buckets, "monotonic", lambda: moment[0])
     return moment
-
-
-def test_an_address_has_so_many_tries_and_gets_new_ones_with_time(clock: list[float]) -> None:
-    buckets = Buckets()
-    assert [buckets.take("a") for _ in range(5)] == [True] * 3 + [False] * 2
-    assert buckets.take("b"), "another address has its own"
-    clock[0] = 9
-    assert not buckets.take("a")
-    clock[0] = 10
-    assert [buckets.take("a") for _ in range(2)] == [True, False]
-    clock[0] = 1_000
-    assert [buckets.take("a") for _ in range(5)] == [True] * 3 + [False] * 2, "they do not pile up"
-
-
-def test_whoever_knocks_all_the_time_still_gets_in_now_and_then(clock: list[float]) -> None:
-    """A refusal costs nothing: else a program that never stops would shut out its whole office for good."""
-    buckets, got_in = Buckets(), 0
-    for moment in range(100):
-        clock[0] = moment
-        got_in += buckets.take("a")
-    assert got_in == 3 + 9
-
-
-def test_what_it_remembers_is_bounded(clock: list[float]) -> None:
-    buckets = Buckets()
-    for number in range(door.ADDRESSES + 10):
-        buckets.take(str(number))
-    assert len(buckets._left) == door.ADDRESSES
 
 
 @pytest.fixture

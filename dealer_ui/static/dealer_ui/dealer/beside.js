@@ -3,22 +3,28 @@
 // the very page that its link leads to without this script, and its forms are sent as that page would send them.
 
 import { board, part, sequence } from "./board.js";
-import { refresh } from "./line.js";
+import { isPutOff, refresh } from "./line.js";
 import { isField } from "./sheets.js";
 import { state } from "./state.js";
 
 const PATIENCE_MS = 8000;
+const PAUSE_MS = 2000;
 const LINKED = ["for", "form", "aria-labelledby", "aria-describedby"];
 
 const sheet = part("sheet");
 const page = part("sheet-page");
 const lost = part("sheet-lost");
+const away = lost.textContent;
 const receipt = part("receipt");
 const pad = part("sheet-pad");
 const figures = pad.querySelector(".numpad");
 
+const COMES = "The house does not answer. This page comes by itself as soon as it does.";
+
 /** The address of the page that is open. */
 let address = "";
+/** How often anything was asked: what is asked again gives way to what was asked since. */
+let turn = 0;
 
 function open(link) {
   link.closest("details")?.removeAttribute("open");
@@ -34,14 +40,40 @@ function open(link) {
 async function ask(target, form = {}) {
   if (state.beside) return;
   state.beside = true;
+  turn += 1;
   page.setAttribute("aria-busy", "true");
   try {
-    const answer = await fetch(target, { ...form, signal: AbortSignal.timeout(PATIENCE_MS) });
-    if (answer.status >= 500) throw new Error(answer.statusText);
+    const answer = await answerTo(target, form);
+    if (!answer) return settle();
+    if (isPutOff(answer.status, answer.headers.get("Content-Type"))) throw new Error(answer.statusText);
     take(new DOMParser().parseFromString(await answer.text(), "text/html"), answer.url);
   } catch {
-    lineLost();
+    if (form.method) lineLost();
+    else askLater(target);
   }
+  return undefined;
+}
+
+/** A page changes nothing, so it is asked for again for as long as somebody waits for it. */
+function askLater(target) {
+  const waiting = turn;
+  settle();
+  lost.textContent = COMES;
+  lost.hidden = false;
+  window.setTimeout(() => {
+    if (sheet.open && waiting === turn) ask(target);
+  }, PAUSE_MS);
+}
+
+/** A limit refuses before anything is looked at: the same is asked again, once it may be. Nothing, if nobody waits for it. */
+async function answerTo(target, form) {
+  const answer = await fetch(target, { ...form, signal: AbortSignal.timeout(PATIENCE_MS) });
+  const wait = 1000 * Number(answer.headers.get("Retry-After"));
+  if (answer.status !== 429 || !wait) return answer;
+  lost.textContent = `${await answer.text()} What is typed is still here, and this goes on by itself.`;
+  lost.hidden = false;
+  await new Promise((done) => window.setTimeout(done, wait));
+  return form.method || sheet.open ? answerTo(target, form) : undefined;
 }
 
 /** The answer is there: what happened at the table meanwhile may be drawn. */
@@ -55,6 +87,7 @@ function lineLost() {
   settle();
   for (const form of page.querySelectorAll("form[data-sending]")) delete form.dataset.sending;
   if (!sheet.open) sheet.showModal();
+  lost.textContent = away;
   lost.hidden = false;
 }
 

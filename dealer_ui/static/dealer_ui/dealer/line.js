@@ -6,9 +6,15 @@ import { labelOf, part } from "./board.js";
 import { state } from "./state.js";
 
 const PAUSE_MS = 500; // before the first retry; each further one comes after twice the time
-const LONGEST_PAUSE_MS = 2000; // a failover takes less than ten seconds, and waiting is no part of it
+const LONGEST_PAUSE_MS = 1000; // a failover takes less than ten seconds, and waiting is no part of it
 
-export function lineLost(sentence) {
+/** Whether the house let an answer wait: it is away, or asks this screen to wait. A board that refuses is an answer. */
+export function isPutOff(status, type) {
+  return status >= 500 || (status === 429 && Boolean(type?.startsWith("text/plain")));
+}
+
+/** `wait` is how many milliseconds the house asks for. */
+export function lineLost(sentence, wait = 0) {
   state.lost += 1;
   state.sent = false;
   const unsure = "is not confirmed yet: it is sent again until the table answers, and recorded once.";
@@ -18,7 +24,7 @@ export function lineLost(sentence) {
   part("line").hidden = false;
   document.body.classList.add("is-lost");
   window.clearTimeout(state.retry);
-  state.retry = window.setTimeout(tryAgain, pause());
+  state.retry = window.setTimeout(tryAgain, wait + pause());
 }
 
 /** Nothing that is sent again would help: somebody has to reload the page. */

@@ -6,7 +6,7 @@ import { board, part, sequence } from "./board.js";
 import { admit, fill, take } from "./inputs.js";
 import { takeColumn } from "./columns.js";
 import { forgetFinger, isForField, nameOf, press, tapDone } from "./keys.js";
-import { dropInput, lineLost, pageOutOfDate, refresh, tryAgain } from "./line.js";
+import { dropInput, isPutOff, lineLost, pageOutOfDate, refresh, tryAgain } from "./line.js";
 import { padKey, spareKeyboard, typeFigure } from "./pad.js";
 import { openPaneOf, tapSeat } from "./panes.js";
 import { showSettling } from "./settling.js";
@@ -97,10 +97,10 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   const { xhr, requestConfig } = event.detail;
   if (isApart(event)) return;
   const isRefresh = requestConfig.verb === "get";
-  if (xhr.status >= 500) return;
   event.detail.shouldSwap = false;
+  event.detail.isError = isPutOff(xhr.status, xhr.getResponseHeader("Content-Type"));
+  if (event.detail.isError) return;
   if (state.flying && isRefresh) return; // it was asked for before the input, whose answer is the newer board
-  event.detail.isError = false;
   if (xhr.responseText.includes('id="board"')) take(xhr.responseText, isRefresh);
   else pageOutOfDate();
 });
@@ -113,7 +113,8 @@ document.addEventListener("htmx:responseError", (event) => {
   const { xhr } = event.detail;
   if (isApart(event)) return;
   const plain = xhr.getResponseHeader("Content-Type")?.startsWith("text/plain");
-  lineLost(plain ? xhr.responseText.split(": ")[0].replace(/[^.]*$/, "") : "The house does not answer.");
+  const sentence = plain ? xhr.responseText.split(": ")[0].replace(/[^.]*$/, "") : "The house does not answer.";
+  lineLost(sentence, 1000 * (Number(xhr.status === 429 && xhr.getResponseHeader("Retry-After")) || 0));
 });
 window.addEventListener("online", () => state.lost && tryAgain());
 window.addEventListener("pageshow", (event) => event.persisted && refresh());

@@ -64,9 +64,15 @@ function newest(alerts) {
 
 // --- Fetching: a list whose table moved, and the page when what it shows is older than the stream says ---
 
-/** A page of ours, as a document. */
+/** A page of ours, as a document. What a limit refuses is asked for again, once it may be: nobody announces that. */
 export async function fetched(address) {
   const answer = await fetch(address, { headers: { "X-Requested-With": "fetch" } });
+  if (answer.status === 429) {
+    if (live?.dataset.state === "live") say("slow", "This screen asks too often, going on in a moment");
+    await new Promise((done) => setTimeout(done, 1000 * Number(answer.headers.get("Retry-After")) || CALM));
+    return fetched(address);
+  }
+  if (live?.dataset.state === "slow") say("live", "Live");
   if (answer.redirected || answer.status === 401 || answer.status === 403) location.reload();
   if (answer.redirected || !answer.ok) throw new Error(`${address}: ${answer.status}`);
   return new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -136,10 +142,10 @@ export function moved({ table, seq, card }) {
   }
 }
 
-// Load the page anew once there is one: the sentence of an outage would never go away by itself.
+// Load the page anew once there is one: the sentence of an outage, or of a limit, would never go away by itself.
 async function comeBack() {
   const answer = await fetch(location.href, { headers: { "X-Requested-With": "fetch" } }).catch(() => null);
-  if (answer && answer.status < 500) location.reload();
+  if (answer && answer.status < 500 && answer.status !== 429) location.reload();
   else setTimeout(comeBack, 3 * CALM);
 }
 

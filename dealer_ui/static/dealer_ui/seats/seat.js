@@ -5,7 +5,19 @@
   const live = document.getElementById("live");
   const spoken = document.getElementById("spoken");
   const board = () => document.getElementById("board");
+  const PAUSE_MS = 1500;
   let busy = false;
+  let heard = 0; // where the table stands, by the stream
+  let later = 0;
+  let stream = null;
+
+  // --- The house ---
+
+  // Whether it let an answer wait: it is away, or asks this page to wait. A page that refuses is an answer.
+  const isPutOff = ({ status, headers }) =>
+    status >= 500 || (status === 429 && headers.get("Content-Type")?.startsWith("text/plain"));
+
+  const pauseOf = (answer) => 1000 * Number(answer?.headers.get("Retry-After")) || PAUSE_MS;
 
   // --- Drawing ---
 
@@ -39,10 +51,16 @@
   };
 
   const look = async () => {
+    clearTimeout(later);
     if (busy) return;
     const answer = await fetch(live.dataset.board, { cache: "no-store", referrerPolicy: "no-referrer" });
     if (answer.status === 404) location.reload();
     if (answer.ok) draw(await answer.text(), false);
+    else if (isPutOff(answer)) later = setTimeout(lookIfMoved, pauseOf(answer)); // nobody announces that it may ask again
+  };
+
+  const lookIfMoved = () => {
+    if (heard > Number(board().dataset.seq)) look().catch(() => {});
   };
 
   // --- Choosing ---
@@ -56,22 +74,26 @@
     const sent = new URLSearchParams(new FormData(form, event.submitter));
     let left = 3;
     while (left--) {
+      let answer = null;
       try {
         const options = { method: "POST", body: sent, headers: { "X-Part": "board" }, referrerPolicy: "no-referrer" };
-        const answer = await fetch(form.action, options);
+        answer = await fetch(form.action, options);
+        if (isPutOff(answer)) throw new Error("away");
         busy = false;
-        if (answer.status >= 500 && left) throw new Error("away");
         draw(await answer.text(), true);
+        lampOfStream();
+        lookIfMoved();
         return;
       } catch {
         // The same key: whatever became of the first, it is recorded once.
         lamp("off", "Trying again");
-        await new Promise((done) => setTimeout(done, 1500));
+        await new Promise((done) => setTimeout(done, pauseOf(answer)));
       }
     }
     busy = false;
     board().removeAttribute("aria-busy");
     lamp("off", "Not sent: choose again");
+    lookIfMoved();
   });
 
   // --- Cards that are put together ---
@@ -139,11 +161,17 @@
 
   // --- Listening: each event is a hint that the table has moved ---
 
+  const lampOfStream = () => {
+    if (stream.readyState === EventSource.OPEN) lamp("live", "Live");
+    else lamp("off", "Reconnecting");
+  };
+
   const listen = () => {
-    const stream = new EventSource(live.dataset.live);
+    stream = new EventSource(live.dataset.live);
     stream.addEventListener("open", () => lamp("live", "Live"));
     stream.addEventListener("table", (event) => {
-      if (Number(event.data) > Number(board().dataset.seq)) look().catch(() => {});
+      heard = Math.max(heard, Number(event.data) || 0);
+      lookIfMoved();
     });
     stream.addEventListener("error", () => {
       lamp("off", "Reconnecting");

@@ -1,0 +1,31 @@
+"""Screens in a real browser, before a web process with the limits as they are shipped."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import floor
+from tests.casino.test_throttle import PAGE, running
+from tests.floor import dealt
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_screens_in_a_new_browser_are_far_from_their_limits(
+    browser: Any, process_environment: dict[str, str], tmp_path: Path
+) -> None:
+    """Harm: a browser that has none of the files yet is refused one of them, and its screen is dead. Those that are no
+    terminal count by their address, too."""
+    hand, boss = dealt()
+    with running(process_environment, tmp_path / "log") as web:
+        for viewer, path, cookies in ((hand.by, f"/tables/{hand.table.pk}/", 2), (boss.by, "/pit/", 1)):
+            context = browser.new_context(base_url=web.url)
+            context.add_cookies(floor.cookies_of(viewer, web.url)[:cookies])
+            page, statuses = context.new_page(), []
+            page.on("response", lambda response, statuses=statuses: statuses.append(response.status))
+            page.goto(path)
+            page.wait_for_selector("[data-state=live]", state="attached")
+            assert 10 < len(statuses) <= PAGE
+            assert set(statuses) <= {200, 204}
+            context.close()
