@@ -6,13 +6,14 @@ The time-outs are given as a connection is made: they are the session's own, and
 from __future__ import annotations
 
 import select
+from threading import BoundedSemaphore
 from typing import Any, ClassVar, Final
 
 from django.conf import settings
 from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
 from psycopg import Connection
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, TooManyRequests
 
 from casino.widths import Width
 from ledger import confirmed
@@ -27,6 +28,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """A connection that is taken from its lane's pool. Django gives it back to the pool that it came from."""
 
     _connection_pools: ClassVar[dict[str, ConnectionPool[Any]]] = {}
+    _queues: ClassVar[dict[str, BoundedSemaphore]] = {}
 
     @property
     def pool(self) -> ConnectionPool[Any] | None:
@@ -37,6 +39,24 @@ class DatabaseWrapper(base.DatabaseWrapper):
         # Two threads may both make one, which is not open yet; the first that is kept is everybody's.
         return self._connection_pools.get(key) or self._connection_pools.setdefault(key, self._new_pool())
 
+    def get_new_connection(self, conn_params: Any) -> Any:
+        """One of the pool, in its lane's turn. Raises TooManyRequests where as many wait as may.
+
+        The pool's own count of them would not do: it goes on counting who gave up until it has a connection again, and
+        makes none for whom it turns away. After ten seconds without a database a full floor was turned away for good.
+        """
+        if self.pool is None:
+            return super().get_new_connection(conn_params)
+        queue = self._queues.get(lane.get()) or self._queues.setdefault(
+            lane.get(), BoundedSemaphore(_lane_width().queue)
+        )
+        if not queue.acquire(blocking=False):
+            raise TooManyRequests(f"{_lane_width().queue} requests wait for a connection already")
+        try:
+            return super().get_new_connection(conn_params)
+        finally:
+            queue.release()
+
     def _new_pool(self) -> ConnectionPool[Any]:
         width = _lane_width()
         return ConnectionPool(
@@ -46,7 +66,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
             check=check,
             min_size=1 if width.connections > 1 else 0,
             max_size=width.connections,
-            max_waiting=width.queue,
             timeout=width.wait_ms / 1000,
             reconnect_timeout=RECONNECT_SECONDS,
         )

@@ -37,16 +37,17 @@ def test_nothing_is_acknowledged_that_one_host_alone_has() -> None:
         assert setting in text
 
 
-def test_a_host_that_hangs_is_given_up_within_the_time_that_patroni_accepts() -> None:
-    """Harm: Patroni refuses the settings, or waits for a lost host for longer than the floor can."""
+def test_a_lost_host_is_given_up_in_time_and_a_slow_member_of_etcd_costs_no_primary() -> None:
+    """Harm: a lost host holds the floor up for longer than ten seconds; or a primary loses its lock while it turns from
+    one member of etcd to the next."""
     text = patroni()
     ttl, loop, retry = (figure(text, name) for name in ("ttl", "loop_wait", "retry_timeout"))
-    assert loop + 2 * retry <= ttl < 10
+    assert loop + retry < ttl < 5
 
 
 def test_every_blank_of_a_configuration_is_filled() -> None:
     """Harm: a host starts with a setting that nobody chose."""
-    members = cluster.etcd("db1", Path("/var/lib/etcd"))
+    members = cluster.etcd("etcd1", Path("/var/lib/etcd"))
     for text in (patroni(), cluster.haproxy("10.77.0.1"), json.dumps(members)):
         assert "${" not in text
     assert members["ETCD_INITIAL_CLUSTER"].count("=http://") == 3
@@ -64,6 +65,39 @@ def test_every_unit_of_patroni_is_pinned_where_a_stale_primary_takes_no_lock_bac
     """Harm: Patroni 3.0.2 lets a primary that hung overwrite its successor's lock, and what was acknowledged since is
     lost; 3.2 and newer raise ttl to 20 seconds."""
     assert "patroni==3.1." in packages.PINNED.read_text()
+
+
+STALE_PRIMARY = """
+import importlib.util, sys
+from types import SimpleNamespace
+spec = importlib.util.spec_from_file_location("casino_patroni", sys.argv[1])
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+from patroni.dcs import SyncState
+
+def may_take_the_lock(name, sync):
+    server = SimpleNamespace(name=name, is_leader=lambda: True, get_primary_timeline=lambda: 4)
+    return module.is_healthiest_node(SimpleNamespace(
+        cluster=SimpleNamespace(sync=sync, timeline=4, failover=None), state_handler=server,
+        dcs=SimpleNamespace(ttl=4), _released_leader_key_timestamp=0,
+        is_synchronous_mode=lambda: True, is_paused=lambda: False,
+    ))
+
+successor = SyncState(1, "db2", None)
+nobody = SyncState.empty()
+print(may_take_the_lock("db1", successor), may_take_the_lock("db2", successor), may_take_the_lock("db1", nobody))
+"""
+
+
+def test_a_primary_that_comes_back_takes_no_lock_that_its_successor_lost() -> None:
+    """Harm: a primary that hung wakes up while its successor's lock has run out, everybody follows it, and what the
+    successor acknowledged is lost, as 163 inputs were in a trial."""
+    if not (packages.PATRONI / "installed").exists():
+        pytest.skip("./run cluster was never run here: it fetches Patroni")
+    script = BASE_DIR / "deploy" / "patroni" / "casino_patroni.py"
+    command = [str(packages.PATRONI / "bin" / "python"), "-c", STALE_PRIMARY, str(script)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert answer.stdout.split() == ["False", "True", "True"], answer.stderr
 
 
 # --- What is told ------------------------------------------------------------------------------------------------

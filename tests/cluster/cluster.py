@@ -1,5 +1,5 @@
-"""Everything that runs: three database hosts (etcd, Patroni, PostgreSQL), two application hosts (HAProxy, a web
-process), and the broker, workers and beats; each by the configuration or the unit that deploy/ ships.
+"""Everything that runs: three hosts of etcd, three of the database (Patroni, PostgreSQL), two of the application
+(HAProxy, a web process), and the broker, workers and beats; each by the configuration or the unit that deploy/ ships.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ from tests.cluster.units import Unit, Units
 
 DEPLOY: Final = BASE_DIR / "deploy"
 DATABASE_HOSTS: Final = {"db1": "10.77.0.11", "db2": "10.77.0.12", "db3": "10.77.0.13"}
+ETCD_HOSTS: Final = {"etcd1": "10.77.0.21", "etcd2": "10.77.0.22", "etcd3": "10.77.0.23"}
+"""Of their own: a database host that is lost takes no member of etcd with it. Where the one that led goes as well, the
+others give every lock its whole time once more."""
 APPLICATION_HOSTS: Final = {"app1": "10.77.0.1", "app2": "10.77.0.2"}
 BROKER_PORT: Final = 6379
 WEB_PORT: Final = 8000
@@ -43,7 +46,10 @@ ASK_SECONDS: Final = 1.0
 STEADY_SECONDS: Final = 120.0
 BACK_AT_ONCE: Final = 0.5
 """Debian's units of etcd and HAProxy start again at once; of Patroni within seconds."""
-DISK: Final = "512m"
+DISK: Final = "2g"
+"""Of each database host, in memory: hosts have disks of their own, whose writes wait for nobody else's."""
+WAL_KEPT: Final = "512MB"
+"""Less than the disk that is filled. Real hosts keep gigabytes."""
 Thing = TypeVar("Thing")
 
 
@@ -78,9 +84,9 @@ def etcd(name: str, folder: Path) -> dict[str, str]:
     text = filled(
         "etcd/etcd.env",
         NAME=name,
-        ADDRESS=DATABASE_HOSTS[name],
+        ADDRESS=ETCD_HOSTS[name],
         FOLDER=str(folder),
-        MEMBERS=",".join(f"{host}=http://{address}:2380" for host, address in DATABASE_HOSTS.items()),
+        MEMBERS=",".join(f"{host}=http://{address}:2380" for host, address in ETCD_HOSTS.items()),
     )
     lines = (line.partition("=") for line in text.splitlines() if line and not line.startswith("#"))
     return {key: value for key, _, value in lines}
@@ -102,11 +108,12 @@ def patroni(name: str, folder: Path, programs: Path, passwords: Passwords) -> st
         "patroni/patroni.yml",
         NAME=name,
         ADDRESS=DATABASE_HOSTS[name],
-        ETCD=",".join(f"{address}:2379" for address in DATABASE_HOSTS.values()),
+        ETCD=",".join(f"{address}:2379" for address in ETCD_HOSTS.values()),
         NETWORK=hosts.NETWORK,
         DATA=str(folder / "data"),
         SOCKETS=str(folder),
         PROGRAMS=str(programs),
+        WAL_KEPT=WAL_KEPT,
         SUPERUSER_PASSWORD=passwords.superuser,
         REPLICATION_PASSWORD=passwords.replication,
         REWIND_PASSWORD=passwords.rewind,
@@ -120,7 +127,6 @@ class Node:
 
     host: Host
     folder: Path
-    etcd: Unit
     patroni: Unit
     clock: Path
 
@@ -136,7 +142,7 @@ class Node:
         return []
 
     def everything(self) -> list[int]:
-        alive = [unit.pid for unit in (self.etcd, self.patroni) if unit.is_alive]
+        alive = [self.patroni.pid] if self.patroni.is_alive else []
         return [*family(alive), *self.postgres()]
 
     def answers(self, path: str) -> bool:
@@ -146,14 +152,15 @@ class Node:
             return bool(answer.status == 200)
         return False
 
-    def cluster(self) -> list[dict[str, Any]]:
-        """The members as this host knows them."""
+    def followers(self) -> dict[str, str]:
+        """The hosts that copy this one at this moment, and how: by PostgreSQL itself, since what Patroni notes in etcd
+        is a moment old."""
         try:
-            with urllib.request.urlopen(f"http://{self.host.address}:8008/cluster", timeout=ASK_SECONDS) as answer:
-                members: list[dict[str, Any]] = json.load(answer)["members"]
-                return members
+            with urllib.request.urlopen(f"http://{self.host.address}:8008/patroni", timeout=ASK_SECONDS) as answer:
+                copies = json.load(answer).get("replication", [])
         except (OSError, ValueError):
-            return []
+            return {}
+        return {copy["application_name"]: copy["sync_state"] for copy in copies if copy["state"] == "streaming"}
 
 
 @dataclass
@@ -163,10 +170,10 @@ class Cluster:
     folder: Path
     programs: Programs
     with_clocks: bool = False
-    with_small_disks: bool = False
     passwords: Passwords = field(default_factory=Passwords)
     units: Units = field(default_factory=Units)
     nodes: dict[str, Node] = field(default_factory=dict)
+    etcds: list[Unit] = field(default_factory=list)
 
     # --- Where things are ---
 
@@ -187,12 +194,12 @@ class Cluster:
         leader = self._primary()
         if leader is None:
             return "there is no primary"
-        roles = {member["name"]: (member["role"], member["state"]) for member in leader.cluster()}
-        well = [name for name, (role, state) in roles.items() if state in {"running", "streaming"}]
-        if len(well) < len(self.nodes):
-            return f"of the database hosts, {roles}"
-        if not any(role == "sync_standby" for role, _ in roles.values()):
-            return "no replica acknowledges commits"
+        followers = leader.followers()
+        if missing := set(self.nodes) - {leader.name, *followers}:
+            return f"{', '.join(sorted(missing))} copies nothing from {leader.name}"
+        # Until Patroni has noted in etcd which replica acknowledges, none may take over.
+        if "sync" not in followers.values() or not any(node.answers("/sync") for node in self.nodes.values()):
+            return "no replica acknowledges commits and may take over"
         for name in APPLICATION_HOSTS:
             if not self.health(name).get("watch"):
                 return f"{name} says {self.health(name)}"
@@ -270,9 +277,13 @@ class Cluster:
         """All of it, one after the other. Raises Broken."""
         self.units.keeper.start()
         hosts.lay_bridge(*APPLICATION_HOSTS.values())
+        for name, address in ETCD_HOSTS.items():
+            self.etcds.append(self._etcd(hosts.add_host(name, address)))
+        self._start(*self.etcds)
         for name, address in DATABASE_HOSTS.items():
-            self.nodes[name] = self._node(hosts.add_host(name, address))
-        self._start(*(node.etcd for node in self.nodes.values()))
+            host = hosts.add_host(name, address)
+            hosts.set_kernel((DEPLOY / "patroni/sysctl.conf").read_text(), host)
+            self.nodes[name] = self._node(host)
         for node in self.nodes.values():  # the first makes the database, the others copy it
             self._start(node.patroni)
             if node.name == "db1":
@@ -307,20 +318,21 @@ class Cluster:
     def _unit(self, name: str, command: list[str], environment: dict[str, str], restart: float) -> Unit:
         return self.units.add(Unit(name, command, environment, self.folder / f"{name}.log", restart))
 
+    def _disk(self, folder: Path) -> None:
+        folder.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=0700", folder.name, str(folder)], check=True)
+
+    def _etcd(self, host: Host) -> Unit:
+        folder = self.folder / f"{host.name}-data"
+        self._disk(folder)
+        environment = self.programs.environment() | etcd(host.name, folder)
+        return self._unit(host.name, host.command([str(self.programs.etcd)]), environment, BACK_AT_ONCE)
+
     def _node(self, host: Host) -> Node:
         folder, clock = self.folder / host.name, self.folder / f"clock-{host.name}"
-        folder.mkdir()
+        self._disk(folder)
         clock.write_text("+0\n")
-        if self.with_small_disks:
-            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=0700", host.name, str(folder)], check=True)
         prefix, owner = unprivileged()
-        etcd_folder = self.folder / f"etcd-{host.name}"
-        etcd_unit = self._unit(
-            f"etcd-{host.name}",
-            host.command([str(self.programs.etcd)]),
-            self.programs.environment() | etcd(host.name, etcd_folder),
-            BACK_AT_ONCE,
-        )
         configuration = folder / "patroni.yml"
         configuration.write_text(patroni(host.name, folder, self._postgres(host.name, clock), self.passwords))
         configuration.chmod(0o600)
@@ -331,7 +343,7 @@ class Cluster:
             self.programs.environment(),
             1.0,
         )
-        return Node(host, folder, etcd_unit, patroni_unit, clock)
+        return Node(host, folder, patroni_unit, clock)
 
     def _postgres(self, name: str, clock: Path) -> Path:
         """PostgreSQL's programs; where clocks are set wrong, with a server that asks this file for the time. Patroni

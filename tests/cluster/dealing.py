@@ -23,6 +23,8 @@ from tests.bench.screens import DRAWN, PATIENCE_SECONDS, REFUSED, Answer, Connec
 
 LINE_JS: Final = BASE_DIR / "dealer_ui/static/dealer_ui/dealer/line.js"
 LOST: Final = (OSError, ValueError, TimeoutError, asyncio.IncompleteReadError)
+GONE: Final = (TimeoutError, ConnectionRefusedError)
+"""After these a browser tries another address of the same name; one that answered and was cut off it asks again."""
 STREAM_SECONDS: Final = 1.0
 """After which a browser opens a stream again (RETRY_MS of casino/streams.py)."""
 PROXY: Final = "503: the proxy's own page"
@@ -85,7 +87,10 @@ class Screen(Dealer):
             answer = await asyncio.wait_for(post, PATIENCE_SECONDS)
         except LOST as error:
             self.note(lost=type(error).__name__, key=form["key"])
-            self._try_other()
+            if isinstance(error, GONE):
+                self._try_other()
+            else:
+                self._go_to(self.houses[0])
             return False
         finally:
             self.is_flying = False

@@ -62,12 +62,10 @@ def server_stopped(node: Node) -> Iterator[None]:
 
 @contextmanager
 def host_killed(node: Node) -> Iterator[None]:
-    """etcd, Patroni and PostgreSQL at once, as a host that loses power; it comes back later."""
-    for unit in (node.patroni, node.etcd):
-        unit.is_held = True
+    """Patroni and PostgreSQL at once, as a host that loses power; it comes back later."""
+    node.patroni.is_held = True
     send(signal.SIGKILL, node.everything())
     yield
-    node.etcd.start()
     node.patroni.start()
 
 
@@ -89,7 +87,7 @@ def stopped(pids: list[int]) -> Iterator[None]:
 
 @contextmanager
 def partition(cluster: Cluster, turn: int) -> Iterator[str]:
-    """The cable of a database host, with its etcd: of the primary, then of a replica."""
+    """The cable of a database host: of the primary, then of a replica."""
     node = cluster.primary() if turn % 2 == 0 else cluster.replicas()[turn // 2 % 2]
     node.host.cut_off()
     try:
@@ -129,8 +127,7 @@ def need_room(cluster: Cluster, node: Node) -> None:
 @contextmanager
 def etcd(cluster: Cluster, turn: int) -> Iterator[str]:
     """One member of three; killed ones come back by themselves."""
-    nodes = list(cluster.nodes.values())
-    with unit(nodes[turn // 2 % len(nodes)].etcd, turn) as way:
+    with unit(cluster.etcds[turn // 2 % len(cluster.etcds)], turn) as way:
         yield way
 
 

@@ -104,5 +104,14 @@ def add_host(name: str, address: str) -> Host:
     return host
 
 
+def set_kernel(settings: str, host: Host) -> None:
+    """What a file of sysctl.d says, on this host alone."""
+    for line in settings.splitlines():
+        name, is_set, value = line.partition("=")
+        if is_set and not line.startswith("#"):
+            path = f"/proc/sys/{name.strip().replace('.', '/')}"
+            subprocess.run(host.command(["sh", "-c", f"echo {value.strip()} > {path}"]), check=True)
+
+
 def _runs(pid: int) -> str:
     return Path(f"/proc/{pid}/comm").read_text().strip()

@@ -60,7 +60,7 @@ class Programs:
 
     @cached_property
     def patroni(self) -> list[str]:
-        return [str(PATRONI / "bin" / "python"), "-m", "patroni"]
+        return [str(PATRONI / "bin" / "python"), str(BASE_DIR / "deploy" / "patroni" / "casino_patroni.py")]
 
     @property
     def valkey(self) -> str:

@@ -1,0 +1,115 @@
+"""A database that was away for a while, as in a failover, before a web process with pools: who waited in vain meanwhile
+keeps nobody out who comes later."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
+
+import pytest
+
+from casino.widths import widths
+from tests import load, processes
+from tests.load import Dealer
+from tests.patience import eventually
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SOCKET: Final = ".s.PGSQL.5432"
+
+
+class Cable:
+    """The way to a database, which can be cut and joined: bytes in both directions, and nothing while it is cut."""
+
+    def __init__(self, database: Path, near_end: Path) -> None:
+        self._database = database
+        self._listening = socket.socket(socket.AF_UNIX)
+        self._listening.bind(str(near_end))
+        self._listening.listen()
+        self._lines: list[socket.socket] = []
+        self._is_cut = False
+        self._serving = threading.Thread(target=self._serve, daemon=True)
+        self._serving.start()
+
+    def _serve(self) -> None:
+        while (near := self._accepted()) is not None:
+            if self._is_cut:
+                near.close()
+                continue
+            far = socket.socket(socket.AF_UNIX)
+            far.connect(str(self._database))
+            self._lines += [near, far]
+            for line, other in ((near, far), (far, near)):
+                threading.Thread(target=_carry, args=(line, other), daemon=True).start()
+
+    def _accepted(self) -> socket.socket | None:
+        with suppress(OSError):
+            return self._listening.accept()[0]
+        return None
+
+    def cut(self) -> None:
+        self._is_cut = True
+        for line in self._lines:
+            _end(line)
+        self._lines.clear()
+
+    def join(self) -> None:
+        self._is_cut = False
+
+    def end(self) -> None:
+        self.cut()
+        _end(self._listening)
+        self._serving.join()
+        self._listening.close()
+
+
+def _carry(source: socket.socket, target: socket.socket) -> None:
+    with source:
+        with suppress(OSError):
+            while part := source.recv(65_536):
+                target.sendall(part)
+        _end(target)
+
+
+def _end(line: socket.socket) -> None:
+    with suppress(OSError):
+        line.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture
+def cable(process_environment: dict[str, str], tmp_path: Path) -> Iterator[Cable]:
+    folder = unquote(urlsplit(process_environment["DATABASE_URL"]).netloc.rpartition("@")[2])
+    cable = Cable(Path(folder, SOCKET), tmp_path / SOCKET)
+    yield cable
+    cable.end()
+
+
+@pytest.fixture
+def dora(cable: Cable, process_environment: dict[str, str], tmp_path: Path) -> Iterator[Dealer]:
+    """A dealer at work, before a web process whose database is at the end of the cable."""
+    parts = urlsplit(process_environment["DATABASE_URL"])
+    role = parts.netloc.rpartition("@")[0]
+    url = urlunsplit(parts._replace(netloc=f"{role}@{quote(str(tmp_path), safe='')}"))
+    web = processes.web_process(process_environment | {"DATABASE_URL": url}, tmp_path / "log")
+    web.start()
+    yield load.two_tables(web.url)[0]
+    web.stop()
+
+
+def test_an_outage_under_a_full_floor_ends_with_the_outage(dora: Dealer, cable: Cable) -> None:
+    """Harm: a floor of fifty tables has a failover of ten seconds, and its web processes say that they are busy until
+    somebody restarts them."""
+    assert dora.input().status == 200
+    cable.cut()
+    crowd = 2 * widths(1)["dealers"].queue + 20
+    with ThreadPoolExecutor(60) as screens:
+        answers = list(screens.map(lambda _: dora.input().status, range(crowd)))
+    assert set(answers) == {503}
+    cable.join()
+    eventually(lambda: dora.input().status == 200)
