@@ -18,7 +18,7 @@ class ContentSecurityPolicy(CSPMiddleware):
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         is_special = any(name.startswith("_csp") for name in (*vars(response), *vars(request)))
-        if is_special or settings.DEBUG or request.path.startswith(reverse("admin:index")):
+        if is_special or settings.DEBUG or _is_admins(request):
             return super().process_response(request, response)
         response.headers.setdefault(HEADER, _policy())
         return response
@@ -27,9 +27,18 @@ class ContentSecurityPolicy(CSPMiddleware):
         self, request: HttpRequest, response: HttpResponseBase, report_only: bool = False
     ) -> PolicyParts:
         parts = super().get_policy_parts(request, response, report_only)
-        if request.path.startswith(reverse("admin:index")):
+        if _is_admins(request):
             parts.update = {**ADMIN_NEEDS, **(parts.update or {})}
         return parts
+
+
+def _is_admins(request: HttpRequest) -> bool:
+    return request.path.startswith(_admin())
+
+
+@cache
+def _admin() -> str:
+    return reverse("admin:index")
 
 
 @cache

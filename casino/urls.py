@@ -18,6 +18,6 @@ urlpatterns = [
     path("admin/records/", admin.site.admin_view(records), name="records"),
     path("admin/", admin.site.urls),
     path("api/", include("tables.api.urls")),
+    path("", include("dealer_ui.urls")),  # before the doors: a dealer's inputs are sought in fewer places
     path("", include("dealer_ui.door.urls")),
-    path("", include("dealer_ui.urls")),
 ]

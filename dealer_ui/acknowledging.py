@@ -5,6 +5,7 @@ A cookie comes with every request, needs no script, and no script of the page ca
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from django.conf import settings
@@ -26,7 +27,6 @@ from tables.play import restored
 
 COOKIE: Final = "acknowledged"
 KEPT_SECONDS: Final = 30 * 24 * 3_600
-_DEALER, _PIT = "dealer:screen", "pit:table"
 
 
 def receipt_of(request: HttpRequest, book_id: int) -> Acknowledged | None:
@@ -51,16 +51,22 @@ def keep(
     value = restored.receipt(table.book_id, standing, before, words)
     if not value or value == request.COOKIES.get(COOKIE):
         return
-    page = _PIT if request.path.startswith(reverse(_PIT, args=[table.pk])) else _DEALER
+    dealers, pits = _pages(table.pk)
     response.set_cookie(
         COOKIE,
         value,
         max_age=KEPT_SECONDS,
-        path=reverse(page, args=[table.pk]),
+        path=pits if request.path.startswith(pits) else dealers,
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
         samesite="Lax",
     )
+
+
+@lru_cache(maxsize=10_000)
+def _pages(pk: int) -> tuple[str, str]:
+    """The addresses of a table's page, for its dealer and for the pit."""
+    return reverse("dealer:screen", args=[pk]), reverse("pit:table", args=[pk])
 
 
 def _words(standing: Standing, entered: Input) -> str:

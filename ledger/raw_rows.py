@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import Model
 
 M = TypeVar("M", bound=Model)
@@ -31,4 +31,4 @@ class RawRows(Generic[M]):
         values = list(values)
         for place, field in self._converted:
             values[place] = field.from_db_value(values[place], None, connection)
-        return self._model.from_db(connection.alias, self._names, values)
+        return self._model.from_db(DEFAULT_DB_ALIAS, self._names, values)

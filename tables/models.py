@@ -9,8 +9,10 @@ import logging
 import re
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar, Final
+from functools import lru_cache
+from typing import Any, ClassVar, Final, NamedTuple
 
+from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.hashers import check_password, make_password
 from django.core.exceptions import ValidationError
@@ -47,6 +49,24 @@ STAFF_FACTS: Final = ("name", "role", "further", "badge", "is_active", "administ
 PIN_DIGITS: Final = "[0-9]{4,8}"
 """Of any PIN, whatever the house's terms ask of a new one."""
 PIN_RULE: Final = "A PIN has 4 to 8 digits."
+
+
+class Kept(NamedTuple):
+    """The columns that a session is bound to."""
+
+    username: str
+    password: str
+    pin: str
+    role: str
+
+
+@lru_cache(maxsize=10_000)
+def _session_auth_hash(kept: Kept, _: tuple[str, ...], secret: str) -> str:
+    """Every request asks for it, and two hashes have to be opened for it: once for the same secrets, role and keys of
+    the pepper, by their names."""
+    somebody = Staff(**kept._asdict())
+    bound = f"{somebody.hash_of('password')} {somebody.hash_of('pin')} {somebody.role}"
+    return salted_hmac("tables.Staff.session", bound, secret=secret, algorithm="sha256").hexdigest()
 
 
 class StaffManager(BaseUserManager["Staff"]):
@@ -233,8 +253,8 @@ class Staff(AbstractBaseUser):
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
         """What a session is bound to: another password, PIN or role ends all that were begun before; another pepper
         does not."""
-        bound = f"{self.hash_of('password')} {self.hash_of('pin')} {self.role}"
-        return salted_hmac("tables.Staff.session", bound, secret=secret, algorithm="sha256").hexdigest()
+        kept = Kept(self.username, self.password, self.pin, self.role)
+        return _session_auth_hash(kept, tuple(pepper.keys()), secret or settings.SECRET_KEY)
 
     @property
     def is_staff(self) -> bool:

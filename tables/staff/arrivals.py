@@ -7,6 +7,8 @@ Wherever this does not find all as it should be, Django asks for itself, and dec
 
 from __future__ import annotations
 
+import json
+from functools import lru_cache
 from typing import Final
 
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -52,9 +54,16 @@ def read(request: HttpRequest) -> None:
     if row is None:
         return
     data, *columns = row
-    setattr(session, "_session_cache", session.decode(data))  # noqa: B010 -- as Django's own would
+    setattr(session, "_session_cache", json.loads(_signed(type(session), data)))  # noqa: B010 -- as Django's own would
     _note_terminal(request, token, columns[: len(_TERMINALS)])
     _note_person(request, session, columns[len(_TERMINALS) :])
+
+
+@lru_cache(maxsize=10_000)
+def _signed(kind: type[SessionBase], data: str) -> str:
+    """What a session holds, as JSON. Its signature is checked once for as long as the same is kept: a minute of dealing
+    or so."""
+    return json.dumps(kind().decode(data))
 
 
 def _note_terminal(request: HttpRequest, token: str | None, columns: list[object]) -> None:

@@ -112,10 +112,13 @@ class Terminal:
 
 
 async def serve(plan: list[dict[str, Any]]) -> None:
-    from casino.asgi import application
+    import django
 
+    django.setup()
     parts = Parts()
     watch(parts)
+    from casino.asgi import application  # its addresses take the views as they are then
+
     terminals = [Terminal(application, **place) for place in plan]
     for terminal in terminals:
         await terminal.open()

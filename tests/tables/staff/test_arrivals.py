@@ -113,8 +113,8 @@ def test_a_session_of_nobody_is_nobodys(hand: Hand, dora: Client) -> None:
 
 def test_a_page_asks_once_who_comes(hand: Hand, dora: Client) -> None:
     """Harm: four questions to the database before the first card."""
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         assert dora.get(f"/tables/{hand.table.pk}/board", **SCRIPT).status_code == 200  # type: ignore[arg-type]
-    texts = [query["sql"] for query in asked.captured_queries]
+    texts = [query["sql"] for query in queries.captured_queries]
     assert sum("tables_arrival" in text for text in texts) == 1
     assert not any('FROM "django_session"' in text or 'FROM "tables_staff"' in text for text in texts)
