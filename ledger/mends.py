@@ -40,9 +40,11 @@ _MARK: Final = f"""
 _BELOW: Final = _MARK.replace("{side}", "<").replace("{order}", "DESC")
 _ABOVE: Final = _MARK.replace("{side}", ">=").replace("{order}", "ASC")
 
+# Numbers begin at 1, so the pair is below (moment, 0) where the time is. The index of times, which knows no pairs,
+# would be read whole for each book where the planner takes few entries to be as old.
 LAST_BEFORE: Final = f"""
     SELECT greatest(
-        (SELECT e.seq FROM ledger_logentry AS e WHERE e.book_id = {{book}} AND e.at < {{moment}}
+        (SELECT e.seq FROM ledger_logentry AS e WHERE e.book_id = {{book}} AND (e.at, e.seq) < ({{moment}}, 0)
             AND e.seq >= coalesce(({_BELOW}), 0) AND e.seq <= least(({_ABOVE}), {{head}})
             AND {_NOT_MENDED.replace("{entry}", "e")} ORDER BY e.seq DESC LIMIT 1),
         (SELECT max(mend.last) FROM {_SPANS} WHERE mend.entry <= {{head}} AND mend.since < {{moment}})) AS seq"""  # noqa: S608

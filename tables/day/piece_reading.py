@@ -48,23 +48,28 @@ class Shift:
 _PAPERS: Final = ["slip", "chips", BoughtIn.subject]
 
 # A place of the house is moved by every book, so its accounts are told by the place's name in the transfer itself.
+# The aggregates inside make the planner look up each span by its numbers, and never read the whole ledger.
 _ON_PAPER: Final = """
-    SELECT t.book_id, e.subject, e.kind, e.body, t.book_id = %(house)s,
-        array_agg(CASE WHEN t.target_place = %(place)s THEN t.amount_cents ELSE -t.amount_cents END ORDER BY t.leg)
+    SELECT s.book, moved.subject, moved.kind, moved.body, s.book = %(house)s, moved.amounts
     FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[]) AS s (book, low, high)
-    JOIN ledger_transfer AS t ON t.book_id = s.book AND t.seq > s.low AND t.seq <= s.high
-        AND (t.source_place = %(place)s) <> (t.target_place = %(place)s)
-    JOIN ledger_logentry AS e ON e.book_id = t.book_id AND e.seq = t.seq AND e.subject = ANY(%(papers)s)
-    GROUP BY t.book_id, t.seq, e.subject, e.kind, e.body
-    ORDER BY t.book_id, t.seq
+    CROSS JOIN LATERAL (
+        SELECT t.seq, e.subject, e.kind, e.body, array_agg(
+            CASE WHEN t.target_place = %(place)s THEN t.amount_cents ELSE -t.amount_cents END ORDER BY t.leg) AS amounts
+        FROM ledger_transfer AS t JOIN ledger_logentry AS e ON e.book_id = t.book_id AND e.seq = t.seq
+        WHERE t.book_id = s.book AND t.seq > s.low AND t.seq <= s.high AND e.subject = ANY(%(papers)s)
+            AND (t.source_place = %(place)s) <> (t.target_place = %(place)s)
+        GROUP BY t.seq, e.subject, e.kind, e.body) AS moved
+    ORDER BY s.book, moved.seq
 """
 _BY_AMOUNT: Final = """
-    SELECT t.book_id, t.target_place = %(place)s, t.amount_cents, count(*)
-    FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[]) AS s (book, low, high)
-    JOIN ledger_transfer AS t ON t.book_id = s.book AND t.seq > s.low AND t.seq <= s.high
-        AND (t.source_place = %(place)s) <> (t.target_place = %(place)s)
-    JOIN ledger_logentry AS e ON e.book_id = t.book_id AND e.seq = t.seq AND NOT e.subject = ANY(%(papers)s)
-    GROUP BY 1, 2, 3
+    SELECT s.book, moved.* FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[])
+        AS s (book, low, high)
+    CROSS JOIN LATERAL (
+        SELECT t.target_place = %(place)s, t.amount_cents, count(*)
+        FROM ledger_transfer AS t JOIN ledger_logentry AS e ON e.book_id = t.book_id AND e.seq = t.seq
+        WHERE t.book_id = s.book AND t.seq > s.low AND t.seq <= s.high AND NOT e.subject = ANY(%(papers)s)
+            AND (t.source_place = %(place)s) <> (t.target_place = %(place)s)
+        GROUP BY 1, 2) AS moved
 """
 _CHANGES: Final = """
     SELECT s.book, e.body

@@ -152,9 +152,9 @@ def _audit_table(book_id: int) -> Iterator[bool]:
         rounds = _audited_rounds(shoe)
         passed = shoe if rounds is None else None
         if rounds is not None:
-            yield _audit(shoe, rounds)
+            yield audit_shoe(shoe, rounds)
     if passed is not None:
-        _audit(passed, [])
+        audit_shoe(passed, [])
 
 
 def _audited_rounds(shoe: Finished) -> list[Round] | None:
@@ -170,7 +170,7 @@ def _audited_rounds(shoe: Finished) -> list[Round] | None:
     return None if rounds and not audited else audited
 
 
-def _audit(shoe: Finished, rounds: Sequence[Round]) -> bool:
+def audit_shoe(shoe: Finished, rounds: Sequence[Round]) -> bool:
     """Write the rows of a shoe, unless another worker did; whether a seat of it should be looked at."""
     valued = [audited for round_ in rounds if (audited := _valued(round_)) is not None]
     rows = [_row(shoe, wager, valued) for wager in _wagers(valued)]

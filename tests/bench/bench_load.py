@@ -8,7 +8,8 @@ each table, whatever became of the one before, and its time counts from that mom
 a tenth of them show the whole floor, the others one table each.
 
 Tables are laid by the floor's own functions (tests/floor.py), in as many processes as there are cores; sessions by
-those that a sign-in calls. `--sign-ins` of the dealers sign in as they do it, by link, badge and PIN.
+those that a sign-in calls. `--sign-ins` of the dealers sign in as they do it, by link, badge and PIN. What a new house
+has due at once, the nightly proofs among it, is over before the floor begins.
 
 `--until-it-breaks` then asks for ever more inputs a second: `--step` times as many as before, until an answer in a
 hundred takes a second, or one in a hundred goes wrong, and says which, and which part of the house was the busiest.
@@ -35,17 +36,23 @@ import django
 django.setup()
 
 from django.db import connection  # noqa: E402
+from django.utils import timezone  # noqa: E402
 
-from casino import embedded  # noqa: E402
+from casino import celery, embedded  # noqa: E402
+from ledger import runs  # noqa: E402
+from tables import tasks  # noqa: E402
+from tables.audit.watch import PLANS  # noqa: E402
 from tables.roles import Role  # noqa: E402
 from tests.bench import open_house  # noqa: E402
 from tests.bench.deployed import Deployed, deployed  # noqa: E402
 from tests.bench.laid_floor import lay_floor, sign_in_bosses  # noqa: E402
 from tests.bench.open_house import Place, begin_all, hear, line  # noqa: E402
+from tests.bench.watched_past import watch_past  # noqa: E402
 
 PACE_SECONDS: Final = 3.0
 """Between two inputs at a table of a floor at work."""
 WARM_UP_SECONDS: Final = 5.0
+WATCH_SECONDS: Final = 1_800.0
 INPUTS_A_ROUND: Final = 20
 """At least so many a round of six seats has."""
 WHOLE_FLOOR: Final = 10
@@ -250,6 +257,18 @@ def show(load: Load) -> None:
         print(f"    {error}", file=sys.stderr)
 
 
+def await_the_watch() -> float:
+    """Have the workers do what is due in a house that has just opened, proofs of the whole night among it: a floor at
+    work has that behind it. How many seconds it took."""
+    began = time.monotonic()
+    celery.app.send_task(tasks.watch.name)
+    while any(state.never for state in runs.states(PLANS, timezone.now())):
+        if time.monotonic() - began > WATCH_SECONDS:
+            raise SystemExit(f"The watch has not been round after {WATCH_SECONDS:.0f} s.")
+        time.sleep(0.5)
+    return time.monotonic() - began
+
+
 def until_it_breaks(
     house: Deployed, places: list[Place], watchers: list[Screen], first: Load, asked: argparse.Namespace
 ) -> dict[str, Any]:
@@ -287,6 +306,8 @@ def main() -> None:
     bosses = sign_in_bosses(max(min(SHIFTS, asked.watchers), math.ceil(asked.watchers / SCREENS_EACH)))
     behind = f", {asked.behind:,} rounds behind half of them" if asked.behind else ""
     print(f"{len(places)} tables laid in {time.monotonic() - began:.0f} s{behind}", flush=True)
+    if asked.behind:
+        watch_past([place for place in places if place.group == "old"])
     folder = embedded.LOCAL / "bench" / "deployed"
     folder.mkdir()
     environment = {"WEB_PROCESSES": asked.processes} if asked.processes else {}
@@ -296,6 +317,7 @@ def main() -> None:
             open_house.sign_in_dealer(house.url, place, operator)
         if by_hand:
             print(f"{by_hand} dealers signed in by hand, {(time.monotonic() - began) / by_hand:.2f} s each", flush=True)
+        print(f"the watch went round in {await_the_watch():.0f} s", flush=True)
         watchers = [watcher(number, house, bosses, places) for number in range(asked.watchers)]
         few = None
         if asked.watchers > PIT_SCREENS:

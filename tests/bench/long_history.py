@@ -1,18 +1,21 @@
 """Years of rounds behind a table, for a benchmark: short ones, chained and settled as record() would have."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import sha256
 from time import perf_counter
-from typing import Any
 
 import psycopg
 
-from ledger.cage import chart
-from ledger.log import Draft, Sealed, read_head, seal
-from ledger.models import LogEntry
+from ledger.log import read_head
+from ledger.models import LogEntry, Transfer
+from ledger.proof import spelling
 from ledger.proof.chain import Head
-from ledger.proof.moves import Chart
+from ledger.proof.spelling import Heading
 from tables import standing
 from tables.models import Staff, Table
 from tests.floor import Hand
@@ -21,23 +24,52 @@ ENTRY = """COPY ledger_logentry
     (book_id, seq, at, subject, kind, round, by, key, legs, body, hash) FROM STDIN"""
 TRANSFER = """COPY ledger_transfer
     (book_id, seq, leg, legs, kind, source_id, source_place, target_id, target_place, amount_cents) FROM STDIN"""
-AT_ONCE = 10_000
+SHOES_AT_ONCE = 500
+
+
+ROUNDS_A_SHOE = 20
 
 
 def lay_history(table: Table, dealer: Staff, rounds: int, *, alone: bool = True) -> None:
-    """Add rounds of one seat that folds, as the owner of the tables, by COPY; then a fresh shoe. Whoever lays it at
-    many tables tidies up once, at the end."""
+    """Deal a shoe of short rounds and repeat it, as the owner of the tables, by COPY. The proof holds for all of them.
+    Whoever lays it at many tables tidies up once, at the end."""
     began = perf_counter()
     hand = Hand(table, dealer)
-    hand("bet", seat=1, amount_cents=1_000)
-    opening = LogEntry.objects.filter(book_id=table.book_id).latest("seq")
-    hand("take_back")
-    _copy(table, rounds, opening.content["opening"])
-    hand("retire_shoe")
-    hand.ready_shoe()
+    _copy(table, -(-rounds // ROUNDS_A_SHOE), _deal_shoe(hand))
     if alone:
         tidy_up()
         print(f"  ({rounds:,} rounds, {hand.now.seq:,} entries laid in {perf_counter() - began:.0f} s)")
+
+
+@dataclass(frozen=True)
+class DealtShoe:
+    entries: Sequence[LogEntry]
+
+    @property
+    def number(self) -> int:
+        return int(self.entries[0].content["opening"]["shoe"])
+
+    @property
+    def first_round(self) -> int:
+        return self.entries[0].round or 0
+
+    @property
+    def moment(self) -> datetime:
+        """Of all that is laid after it: no entry is older than the one before it."""
+        return self.entries[-1].at
+
+
+def _deal_shoe(hand: Hand) -> DealtShoe:
+    """The entries of rounds of one seat that folds, until the next shoe is ready."""
+    before = hand.now.seq
+    for _ in range(ROUNDS_A_SHOE):
+        hand.bets(seat1=1_000)
+        hand.cards(8, 9)
+        hand("choose", seat=1, choice="fold")
+        hand.pay()
+    hand("retire_shoe")
+    hand.ready_shoe()
+    return DealtShoe(list(LogEntry.objects.filter(book_id=hand.table.book_id, seq__gt=before).order_by("seq")))
 
 
 def tidy_up() -> None:
@@ -46,21 +78,20 @@ def tidy_up() -> None:
         owner.execute("VACUUM ANALYZE ledger_logentry, ledger_transfer, ledger_book")
 
 
-def _copy(table: Table, rounds: int, opening: dict[str, Any]) -> None:
-    head, first = read_head(table.book_id), standing.of(table).next_number
+def _copy(table: Table, shoes: int, dealt: DealtShoe) -> None:
+    head, first_round = read_head(table.book_id), standing.of(table).next_number
+    first_shoe = dealt.number + 1
+    stencils = [Stencil.of(entry, head, dealt) for entry in dealt.entries]
     with psycopg.connect(os.environ["DATABASE_OWNER_URL"]) as owner, owner.cursor() as cursor:
-        for start in range(first, first + rounds, AT_ONCE):
-            sealed = list(
-                _rounds(head, chart(table.book_id), range(start, min(start + AT_ONCE, first + rounds)), opening)
-            )
-            head = sealed[-1][0].head
+        for start in range(0, shoes, SHOES_AT_ONCE):
+            numbers = range(start, min(start + SHOES_AT_ONCE, shoes))
+            places = ((first_shoe + number, first_round + number * ROUNDS_A_SHOE) for number in numbers)
+            laid = _repeat(stencils, head, places)
             with cursor.copy(ENTRY) as rows:
-                for entry, _ in sealed:
-                    rows.write_row(entry.row)
+                rows.write("".join(laid.entries))
             with cursor.copy(TRANSFER) as rows:
-                for _, transfers in sealed:
-                    for transfer in transfers:
-                        rows.write_row(transfer)
+                rows.write("".join(laid.transfers))
+            head = laid.head
             cursor.execute(
                 "UPDATE ledger_book SET head_seq = %s, head_hash = %s WHERE id = %s",
                 [head.seq, head.hash, table.book_id],
@@ -68,35 +99,82 @@ def _copy(table: Table, rounds: int, opening: dict[str, Any]) -> None:
             owner.commit()
 
 
-Rows = tuple[Sealed, list[tuple[Any, ...]]]
+SEQ, ROUND, SHOE, NEXT_SHOE, READY = 8_888_888_888, 7_777_777_777, 6_666_666_666, 5_555_555_555, 4_444_444_444
+"""Numbers that stand in a stencil where each entry has its own; the last is the entry that made its shoe ready."""
+PLACES = {SEQ: "seq", ROUND: "round", SHOE: "shoe", NEXT_SHOE: "next_shoe", READY: "ready"}
+TRANSFER_COLUMNS = (
+    "leg", "legs", "kind", "source_id", "source_place", "target_id", "target_place", "amount_cents",
+)  # fmt: skip
 
 
-def _rounds(head: Head, accounts: Chart, numbers: range, opening: dict[str, Any]) -> Iterator[Rows]:
-    at, layout = datetime.now(UTC), ("layout", 1)
-    why = "folds for the lowest card, 8: pays 8/10 of the bet"
-    paid = {"seat": 1, "staked_cents": 1_000, "returned_cents": 200, "outcome": "fold", "card": 8, "why": why}
-    contents: list[dict[str, Any]] = [
-        {"actions": [{"do": "bet", "seat": 1, "amount_cents": 1_000}], "opening": opening},
-        {"actions": [{"do": "close_bets"}]},
-        {"actions": [{"do": "card", "rank": 8, "to": 1}]},
-        {"actions": [{"do": "card", "rank": 9, "to": 0}]},
-        {"actions": [{"do": "choose", "seat": 1, "choice": "fold"}], "decided": [paid]},
-    ]
-    moves = [
-        accounts.move("stake", "players", layout, 1_000),
-        accounts.move("loss", layout, "rack", 800),
-        accounts.move("return", layout, "players", 200),
-    ]
-    for number in numbers:
-        for content in contents:
-            settles = moves if "decided" in content else []
-            draft = Draft("round", "play", "101 Dora", content, number, at=at)
-            sealed = seal(head, draft, [move.spelled() for move in settles])
-            head = sealed.head
-            yield sealed, [
-                (
-                    head.book_id, head.seq, leg, len(moves), move.kind, move.source_account_id, move.source_place,
-                    move.target_account_id, move.target_place, move.amount_cents,
-                )
-                for leg, move in enumerate(settles, 1)
-            ]  # fmt: skip
+@dataclass(frozen=True)
+class Stencil:
+    """An entry that is laid many times: heading and body as they are hashed, its row and its transfers' as COPY reads
+    them."""
+
+    heading: str
+    body: str
+    columns: str
+    transfers: str
+    offset: int
+    """Which round of its shoe it belongs to, from 0."""
+
+    @staticmethod
+    def of(entry: LogEntry, head: Head, dealt: DealtShoe) -> Stencil:
+        round_number, moment = None if entry.round is None else ROUND, dealt.moment
+        heading = Heading(
+            book=head.name, seq=SEQ, at=moment, subject=entry.subject, kind=entry.kind, round=round_number,
+            by=entry.by, key=None,
+        )  # fmt: skip
+        columns = [
+            head.book_id, SEQ, moment, entry.subject, entry.kind, round_number or r"\N", entry.by, r"\N", entry.legs,
+        ]  # fmt: skip
+        content = dict(entry.content)
+        if "opening" in content:
+            content["opening"] = content["opening"] | {"shoe": SHOE}
+        if shoe := content.get("shoe"):
+            number = SHOE if shoe["number"] == dealt.number else NEXT_SHOE
+            content["shoe"] = shoe | {"number": number, "ready_seq": shoe["ready_seq"] and READY}
+        legs = Transfer.objects.filter(book_id=head.book_id, seq=entry.seq).order_by("leg")
+        transfers = (_copied([head.book_id, SEQ, *leg]) for leg in legs.values_list(*TRANSFER_COLUMNS))
+        return Stencil(
+            heading=_open(heading.spelled().decode()),
+            body=_open(spelling.spell(entry.subject, content, entry.parts.moves).decode()),
+            columns=_open(_copied(columns)),
+            transfers=_open("".join(f"{transfer}\n" for transfer in transfers)),
+            offset=(entry.round or dealt.first_round) - dealt.first_round,
+        )
+
+
+def _open(text: str) -> str:
+    """With the places of the numbers left open."""
+    text = text.replace("%", "%%")
+    for number, name in PLACES.items():
+        text = text.replace(str(number), f"%({name})d")
+    return text
+
+
+def _copied(row: Iterable[object]) -> str:
+    return "\t".join(str(value) for value in row)
+
+
+@dataclass(frozen=True)
+class Laid:
+    head: Head
+    entries: list[str]
+    transfers: list[str]
+
+
+def _repeat(stencils: Sequence[Stencil], head: Head, shoes: Iterable[tuple[int, int]]) -> Laid:
+    """These entries after that head, for each shoe's number and the number of its first round."""
+    entries, transfers, digest, seq = [], [], head.hash or b"", head.seq
+    for shoe, first in shoes:
+        ready = seq
+        for stencil in stencils:
+            seq += 1
+            place = {"seq": seq, "round": first + stencil.offset, "shoe": shoe, "next_shoe": shoe + 1, "ready": ready}
+            body = (stencil.body % place).encode()
+            digest = sha256(b"%b%b %b" % (digest, (stencil.heading % place).encode(), body)).digest()
+            entries.append(f"{stencil.columns % place}\t\\\\x{body.hex()}\t\\\\x{digest.hex()}\n")
+            transfers.append(stencil.transfers % place)
+    return Laid(replace(head, seq=seq, hash=digest), entries, transfers)

@@ -15,7 +15,7 @@ import re
 import resource
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from html import escape
 from time import perf_counter
@@ -218,10 +218,10 @@ class Dealer:
         self.show(await self.connection.page(self.address))
 
     def show(self, answer: Answer) -> None:
-        found = DRAWN.search(answer.body)
-        if answer.status >= 500 or found is None:
+        drawing = DRAWN.search(answer.body)
+        if answer.status >= 500 or drawing is None:
             raise ValueError(f"table {self.table}: {answer.status} {answer.body[:100]!r}")
-        self.drawn, self.board = (found[1], found[2], int(found[3])), answer.body
+        self.drawn, self.board = (drawing[1], drawing[2], int(drawing[3])), answer.body
 
     async def follow(self) -> None:
         """An event that is newer than the board, and not of an input on its way, has the board fetched."""
@@ -327,8 +327,8 @@ class Pit:
         if not self.seqs:
             raise ValueError(f"this is no floor: {page[:300]!r}")
         self.sources = {int(table): source for table, _, source in CARD.findall(page) if source}
-        found = STRIP.search(page)
-        self.strip = found[1] if found else ""
+        strip = STRIP.search(page)
+        self.strip = strip[1] if strip else ""
 
     def show(self, html: str) -> bool:
         """Whether there was any card to show."""
@@ -394,21 +394,27 @@ class Watcher:
     path: str
     host: str
     tally: Tally
+    stream: AsyncExitStack = field(default_factory=AsyncExitStack)
+    reader: asyncio.StreamReader | None = None
 
     async def open(self) -> None:
-        """Its page, where it has one: a screen that only follows has been open for hours."""
-        if not self.page:
-            return
-        connection = Connection(self.port, self.cookies, self.host)
-        page = await connection.page(self.page)
-        connection.close()
-        if page.status != 200:
-            raise ValueError(f"{self.page}: {page.status} {page.body[:100]!r}")
+        """Its page, where it has one (a screen that only follows has been open for hours), and its stream: ten thousand
+        that come within one moment are turned away by what the house bears of half-open connections."""
+        if self.page:
+            connection = Connection(self.port, self.cookies, self.host)
+            page = await connection.page(self.page)
+            connection.close()
+            if page.status != 200:
+                raise ValueError(f"{self.page}: {page.status} {page.body[:100]!r}")
+        source = Connection(self.stream_port, self.cookies, self.host)
+        with suppress(OSError, asyncio.IncompleteReadError):
+            self.reader = await self.stream.enter_async_context(source.bytes(self.path))
 
     async def follow(self) -> None:
-        stream = Connection(self.stream_port, self.cookies, self.host)
-        async with stream.bytes(self.path) as reader:
-            while chunk := await reader.read(2**16):
+        if self.reader is None:
+            raise ConnectionError(f"{self.path} was turned away")
+        async with self.stream:
+            while chunk := await self.reader.read(2**16):
                 if self.tally.is_open:
                     self.tally.events += chunk.count(b"event: ")
                     self.tally.bytes += len(chunk)
