@@ -154,6 +154,10 @@ BACKUP_STATUS_FILE = os.environ.get("BACKUP_STATUS_FILE", "")
 
 # The keys that hashes of PINs and passwords are sealed with, one a line: see tables/pepper.py and `manage.py pepper`.
 PEPPER_FILE = os.environ.get("PEPPER_FILE", "")
+# Where the worker of drills (casino/drills.py) lays the last backup: an empty folder with room for the database.
+DRILL_FOLDER = os.environ.get("DRILL_FOLDER", "")
+DRILL_STANZA = os.environ.get("DRILL_STANZA", "casino")
+DRILL_PROGRAMS = os.environ.get("DRILL_PROGRAMS", "")
 # Beyond this many seconds between a host's clock and the database's nothing is written. The database itself allows an
 # entry no more than a minute ahead of its clock.
 CLOCK_DRIFT = timedelta(seconds=float(os.environ.get("CLOCK_DRIFT_SECONDS", "5")))
@@ -195,6 +199,9 @@ CELERY_TASK_QUEUES = (Queue("celery"), Queue("alerts"), Queue("events"))
 CELERY_TASK_DEFAULT_QUEUE = "celery"
 CELERY_TASK_ROUTES = {
     f"tables.tasks.{task}": {"queue": "alerts"} for task in ("follow_books", "look_after_alerts", "deliver")
+# Not among them: only the database's user may read the backups. A house that has none has no such worker.
+DRILLS, DRILL_TASK = "drills", "casino.drills.drill"
+SERVED_QUEUES = (*(queue.name for queue in CELERY_TASK_QUEUES), *([DRILLS] if BACKUP_STATUS_FILE else []))
 } | {f"tables.tasks.{task}": {"queue": "events"} for task in ("tell_events", "have_witnessed", "hand_over_days")}
 CELERY_BEAT_SCHEDULER = "casino.beat:Scheduler"
 # A run that found its slot done already does nothing, so beat asks more often than tables/audit/watch.py plans.
@@ -232,6 +239,18 @@ if HEAD_OFFICE:
         "task": "casino.office.tasks.look_after_houses",
         "schedule": timedelta(minutes=10),
         "options": {"expires": 600},
+    }
+if LETTER_BOX_URL:
+    CELERY_BEAT_SCHEDULE["fill the letter box"] = {
+        "task": "tables.tasks.fill_letter_box",
+        "schedule": timedelta(minutes=1),
+        "options": {"expires": 60},
+    }
+if BACKUP_STATUS_FILE:
+    CELERY_BEAT_SCHEDULE["have a backup back"] = {  # tables/audit/drill.py says whether one is due
+        "task": DRILL_TASK,
+        "schedule": timedelta(minutes=10),
+        "options": {"queue": DRILLS, "expires": 600},
     }
 
 # --- How alerts leave the house -------------------------------------------------------------------------------

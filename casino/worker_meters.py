@@ -160,7 +160,7 @@ def _short(task: str) -> str:
 
 def _of_signs(ages: list[tuple[str, str, int]]) -> Iterator[Metric]:
     workers = GaugeMetricFamily("casino_worker_age_seconds", "Since a worker gave a sign of life.", labels=["worker"])
-    serving = dict.fromkeys((queue.name for queue in settings.CELERY_TASK_QUEUES), 0)
+    serving = dict.fromkeys(settings.SERVED_QUEUES, 0)
     for name, queues, age in ages:
         if name == BEAT:
             yield GaugeMetricFamily("casino_beat_age_seconds", "Since beat asked for a task.", value=age)

@@ -31,7 +31,7 @@ class Plan:
     says: str
     every: timedelta
     after: timedelta = timedelta(0)
-    """How long after midnight UTC it is due, where it is due once a day."""
+    """How long after midnight UTC it is due, where it is due once a day; where once a week, after a Wednesday's."""
 
     @property
     def patience(self) -> timedelta:
@@ -51,8 +51,18 @@ def run(plan: Plan, deed: Callable[[], int], moment: datetime) -> bool:
     killed leaves it half done.
     """
     slot = plan.slot(moment)
+    return _run(plan, slot, deed, lambda: not RunEnd.objects.filter(run__task=plan.task, run__slot=slot).exists())
+
+
+def run_between(plan: Plan, deed: Callable[[], int], moment: datetime, is_due: Callable[[], bool]) -> bool:
+    """The same for what may be run more often than its plan says, because it failed or somebody asks for it: it stands
+    under the moment itself."""
+    return _run(plan, moment, deed, is_due)
+
+
+def _run(plan: Plan, slot: datetime, deed: Callable[[], int], is_due: Callable[[], bool]) -> bool:
     with alone(f"run {plan.task}") as is_alone:
-        if not is_alone or RunEnd.objects.filter(run__task=plan.task, run__slot=slot).exists():
+        if not is_alone or not is_due():
             return False
         missed = _missed(plan, slot)
         Run.objects.bulk_create(

@@ -29,7 +29,6 @@ from tables.refusals import sentence
 
 log = logging.getLogger(__name__)
 
-QUEUES: Final = ("celery", "alerts", "events")
 LONG_QUEUE: Final = 200
 """So many tasks wait only where no worker takes them."""
 FAR_BEHIND: Final = 500
@@ -137,7 +136,7 @@ def _replica() -> Part:
 def queue_lengths() -> dict[str, int]:
     """How many tasks wait in each queue. Raises redis.RedisError."""
     with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1) as broker:
-        return {queue: int(broker.llen(queue)) for queue in QUEUES}
+        return {queue: int(broker.llen(queue)) for queue in settings.SERVED_QUEUES}
 
 
 def _broker() -> Part:
@@ -147,7 +146,7 @@ def _broker() -> Part:
         says = "The broker does not answer: tables deal, but nothing is watched and nothing leaves the house."
         return Part("Broker", State.WRONG, says, "Start Valkey or Redis, or put REDIS_URL right.")
     long = [f"{count:,} tasks wait in {queue}" for queue, count in lengths.items() if count > LONG_QUEUE]
-    do = "Start the worker of that queue: casino-worker, casino-alerts or casino-events."
+    do = "Start the worker of that queue: casino-worker, casino-alerts, casino-events or backup-drill."
     return _part("Broker", "; ".join(long) + "." if long else "", "It answers, and no queue is long.", do)
 
 

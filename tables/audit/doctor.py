@@ -25,7 +25,7 @@ from ledger import shape
 from ledger.models import Run
 from tables.alerting import minute
 from tables.audit import condition, drill
-from tables.audit.condition import QUEUES, Part, State
+from tables.audit.condition import Part, State
 from tables.refusals import sentence
 
 LEAST_SECRET: Final = 50
@@ -194,7 +194,8 @@ def _backups() -> Part:
         state = State.WATCH if settings.DEMO else State.WRONG
         return Part("Backups", state, says, do)
     if says := drill.overdue():
-        return Part("Backups", State.WATCH, says, "systemctl start backup-drill, and journalctl -u backup-drill.")
+        do = "`manage.py drill` asks for one; journalctl -u backup-drill says what came of it."
+        return Part("Backups", State.WATCH, says, do)
     return Part("Backups", State.WELL, "All is archived, the last backup is of today, and one was had back this week.")
 
 
@@ -244,8 +245,10 @@ def _workers() -> Part:
     asker = Celery("doctor", broker=settings.CELERY_BROKER_URL, set_as_current=False)
     answers = asker.control.inspect(timeout=WORKERS_ANSWER_SECONDS).active_queues() or {}
     served = {queue["name"] for queues in answers.values() for queue in queues}
-    if lacking := [queue for queue in QUEUES if queue not in served]:
-        do = "Start casino-worker, casino-alerts and casino-events; journalctl says why one stopped."
+    if lacking := [queue for queue in settings.SERVED_QUEUES if queue not in served]:
+        names = "casino-worker, casino-alerts and casino-events"
+        names += ", and backup-drill where the backups are" if settings.DRILLS in lacking else ""
+        do = f"Start {names}; journalctl says why one stopped."
         return Part("Workers", State.WRONG, f"No worker answers for {', '.join(lacking)}.", do)
     return Part("Workers", State.WELL, f"{len(answers)} answer, and every queue has one.")
 
@@ -259,7 +262,8 @@ def _beat(workers: Part) -> Part:
         (moment,) = cursor.fetchone()
     if last is None or moment - last.slot > BEAT_SILENT:
         says = "Workers answer, and nobody tells them what is due."
-        return Part("Beat", State.WRONG, says, "Start casino-beat, on one host.")
+        do = "Start casino-beat, on one host or on several: one at a time tells what is due."
+        return Part("Beat", State.WRONG, says, do)
     return Part("Beat", State.WELL, "It tells the workers what is due.")
 
 

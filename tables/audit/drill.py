@@ -1,7 +1,9 @@
 """A backup is one when it was had back: restored into a scratch server, proved there, and held against the house.
 
-pgBackRest lays the newest backup and all that was archived since into a folder of its own; a server that nobody else
-reaches is started there. `manage.py verify` proves the whole log in it, and its heads and seals have to be the house's.
+Beat asks for it, and the worker on the host of the backups does it (casino/drills.py) where it is due: once a week, and
+again a day after one that failed. pgBackRest lays the newest backup and all that was archived since into a folder of
+its own; a server that nobody else reaches is started there. `manage.py verify` proves the whole log in it, and its
+heads and seals have to be the house's.
 """
 
 from __future__ import annotations
@@ -30,12 +32,19 @@ from ledger.runs import Plan
 from tables.refusals import sentence
 
 GRACE: Final = timedelta(days=1)
-PLAN: Final = Plan("drill", "Restoring the last backup", timedelta(days=7))
+AGAIN: Final = timedelta(days=1)
+"""After one that failed: what it wants is mended by then, or is an alert anew."""
+PLAN: Final = Plan("drill", "Restoring the last backup", timedelta(days=7), timedelta(days=5, hours=7))
+"""Mondays at 07:00 UTC, when last night's backup has been made."""
+MARK: Final = "drill"
+"""A file that tells a drill's folder, which the next one may remove, from one that somebody named by mistake."""
+DEBIANS: Final = "/usr/lib/postgresql/{}/bin"
 START_SECONDS: Final = 3600.0
 """What was archived since the backup is played back before the server answers."""
 SERVER: Final = {
     "listen_addresses": "''",
     "archive_mode": "off",
+    "max_logical_replication_workers": "0",  # a head office's copy would fetch from houses in its place
     "fsync": "off",
     "hot_standby": "off",
     # As many as any house has: a server refuses to play back what one with more wrote.
@@ -58,28 +67,38 @@ class Backup:
 
     stanza: str
     folder: Path
-    programs: Path
-    """PostgreSQL's, of the version that the house has."""
+    programs: Path | None = None
+    """PostgreSQL's; by default Debian's of the version that was restored."""
 
     @property
     def data(self) -> Path:
         return self.folder / "data"
+
+    def control(self) -> list[str]:
+        """How its scratch server is started and stopped."""
+        version = (self.data / "PG_VERSION").read_text().strip()
+        programs = self.programs or Path(DEBIANS.format(version))
+        return [str(programs / "pg_ctl"), "--pgdata", str(self.data), "--log", str(self.folder / "log")]
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """What came of a drill."""
 
-    books: int
-    entries: int
-    behind: int
+    books: int = 0
+    entries: int = 0
+    behind: int = 0
     """Entries of the house that the backup did not have yet."""
-    seals: int
-    faults: tuple[str, ...]
-    seconds: float
+    seals: int = 0
+    faults: tuple[str, ...] = ()
+    seconds: float = 0.0
+    failed: str = ""
+    """Why nothing was had back."""
 
     @property
     def says(self) -> str:
+        if self.failed:
+            return self.failed
         what = f"{self.books} books with {self.entries:,} entries and {self.seals} sealed days were had back in"
         return f"{what} {self.seconds:.0f} s; the house is {self.behind:,} entries ahead."
 
@@ -97,37 +116,67 @@ def overdue() -> str:
 
 
 def look_after() -> int:
-    """An alert where none was had back in time, whatever became of the timer that asks for it. A house that says
-    nowhere what was backed up has no backups of its own to have back: doctor says so."""
+    """An alert where none was had back in time, whatever became of the worker that should. A house that says nowhere
+    what was backed up has no backups of its own to have back: doctor says so."""
     if not settings.BACKUP_STATUS_FILE or not (says := overdue()):
         return 0
-    raise_alert(None, "drill_overdue", f"{says} On the database's host: systemctl start backup-drill.", {})
+    raise_alert(None, "drill_overdue", f"{says} On the database's host, journalctl -u backup-drill says why.", {})
     return 1
 
 
-def drill(backup: Backup) -> Report:
-    """Restore, prove, compare. Raises Failed where there is nothing to compare."""
-    began = time.monotonic()
-    if backup.folder.exists() and any(backup.folder.iterdir()):
-        raise Failed(f"{backup.folder} is not empty: a drill makes and removes it.")
-    backup.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    try:
-        _restore(backup)
-        with _server(backup) as address:
-            faults = _verified(address)
-            with psycopg.connect(address) as restored:
-                return _compared(restored, faults, began)
-    finally:
-        shutil.rmtree(backup.folder, ignore_errors=True)
+def is_due(moment: datetime) -> bool:
+    """Whether none was had back since the last Monday, or the last one failed and that was a day ago."""
+    last = RunEnd.objects.filter(run__task=PLAN.task).select_related("run").order_by("-at").first()
+    if last is None:
+        return True
+    return moment - last.at >= AGAIN if last.found else last.run.slot < PLAN.slot(moment)
 
 
-def note(report: Report | None, failed: str = "") -> None:
-    """Tell the house: a run like those of the watch, and an alert where something is wrong."""
-    faults = [failed] if failed else list(report.faults if report else ())
-    runs.run(PLAN, lambda: len(faults), clock.agreed())
-    if faults:
+def have_back(backup: Backup, *, asked: bool) -> Report | None:
+    """Restore, prove, compare, and tell the house: a run like those of the watch, and an alert where something is
+    wrong. None where another drill is under way, or where nobody ``asked`` and none is due. Raises WrongClock."""
+    moment, reports = clock.agreed(), []
+
+    def deed() -> int:
+        reports.append(_drilled(backup))
+        return len(reports[0].faults)
+
+    runs.run_between(PLAN, deed, moment, lambda: asked or is_due(moment))
+    if not reports:
+        return None
+    if faults := reports[0].faults:
         says = f"The last backup was restored for a drill, and does not hold: {faults[0]}"
-        raise_alert(None, "drill_failed", says, {"faults": faults[:20]})
+        raise_alert(None, "drill_failed", says, {"faults": list(faults[:20])})
+    return reports[0]
+
+
+def _drilled(backup: Backup) -> Report:
+    began = time.monotonic()
+    try:
+        _make_room(backup)
+        try:
+            _restore(backup)
+            with _server(backup) as address:
+                faults = _verified(address)
+                with psycopg.connect(address) as restored:
+                    return _compared(restored, faults, began)
+        finally:
+            shutil.rmtree(backup.folder, ignore_errors=True)
+    except (Failed, OSError, psycopg.Error) as failed:
+        why = str(failed).strip().partition("\n")[0] or type(failed).__name__
+        return Report(faults=(why,), failed=why, seconds=time.monotonic() - began)
+
+
+def _make_room(backup: Backup) -> None:
+    """What a drill left that was killed is taken away, its server too; what is nobody's drill stays. Raises Failed."""
+    if backup.folder.exists() and any(backup.folder.iterdir()):
+        if not (backup.folder / MARK).exists():
+            raise Failed(f"{backup.folder} is not empty: a drill makes and removes it.")
+        if (backup.data / "PG_VERSION").exists():
+            _stop(backup)
+        shutil.rmtree(backup.folder)
+    backup.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (backup.folder / MARK).touch()
 
 
 # --- Had back ----------------------------------------------------------------------------------------------------
@@ -146,9 +195,9 @@ def _restore(backup: Backup) -> None:
 @contextlib.contextmanager
 def _server(backup: Backup) -> Iterator[str]:
     """Its address, once all that was archived is played back."""
-    control = [str(backup.programs / "pg_ctl"), "--pgdata", str(backup.data), "--log", str(backup.folder / "log")]
     try:
-        _run("starting the scratch server", [*control, "--timeout", str(int(START_SECONDS)), "--wait", "start"])
+        start = ["--timeout", str(int(START_SECONDS)), "--wait", "start"]
+        _run("starting the scratch server", [*backup.control(), *start])
         name = str(connection.settings_dict["NAME"])
         # The role is the application's: what proves the log may do no more than on the floor.
         address = make_conninfo(host=str(backup.folder), port=5432, dbname=name, user=settings.CASINO_DB_APP_ROLE)
@@ -159,7 +208,11 @@ def _server(backup: Backup) -> Iterator[str]:
         last = log.read_text(errors="replace").strip().splitlines()[-1:] if log.exists() else []
         raise Failed(f"{failed} {' '.join(last)}".strip()) from None
     finally:
-        subprocess.run([*control, "--mode", "immediate", "stop"], capture_output=True, check=False)
+        _stop(backup)
+
+
+def _stop(backup: Backup) -> None:
+    subprocess.run([*backup.control(), "--mode", "immediate", "stop"], capture_output=True, check=False)
 
 
 def _wait_until_recovered(address: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.core.management import CommandError, call_command
 from ledger import clock, runs
 from ledger.models import Alert, Book, DayRoot, RunEnd
 from tables.audit import drill
+from tests.clock import Clock
 from tests.database import database_url
 from tests.floor import dealt
 
@@ -88,11 +90,54 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_house_with_backups_that_are_never_had_back_is_told(settings: Any) -> None:
-    """Harm: the timer of the drill dies with its host, and nobody notices until a backup is needed."""
+    """Harm: the worker of drills dies with its host, and nobody notices until a backup is needed."""
     assert drill.look_after() == 0
     settings.BACKUP_STATUS_FILE = "/var/lib/casino-backup/info.json"
     assert drill.look_after() == drill.look_after() == 1
     assert "No backup was ever had back" in Alert.objects.get(kind="drill_overdue").message
-    runs.run(drill.PLAN, lambda: 0, clock.agreed())
+    run_with(0, clock.agreed())
     assert drill.look_after() == 0
     settings.BACKUP_STATUS_FILE = ""
+
+
+def run_with(faults: int, moment: datetime) -> None:
+    assert runs.run_between(drill.PLAN, lambda: faults, moment, lambda: True)
+
+
+def test_one_is_due_each_monday_and_a_day_after_it_failed(clock: Clock) -> None:
+    """Harm: what failed is tried a week later, or every ten minutes; or nothing is had back any more."""
+    monday = datetime(2026, 11, 23, 7, tzinfo=UTC)
+    assert drill.is_due(monday), "there never was one"
+    clock.stand(monday)
+    run_with(0, monday)
+    assert not drill.is_due(monday + timedelta(days=7, seconds=-1))
+    assert drill.is_due(monday + timedelta(days=7))
+    clock.stand(monday + timedelta(days=7))
+    run_with(1, monday + timedelta(days=7))
+    assert not drill.is_due(monday + timedelta(days=7, hours=23))
+    assert drill.is_due(monday + timedelta(days=8))
+    clock.stand(monday + timedelta(days=8))
+    run_with(0, monday + timedelta(days=8))
+    assert not drill.is_due(monday + timedelta(days=9)), "it held at last"
+    assert not drill.overdue().endswith("does not hold.")
+    assert not Alert.objects.filter(kind="run_missed").exists()
+
+
+def test_a_second_drill_of_a_week_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: somebody mends the repository, has it back by hand, and the house goes on saying that it does not hold."""
+    reports = iter([drill.Report(faults=("broken",), failed="broken"), drill.Report(books=1)])
+    monkeypatch.setattr(drill, "_drilled", lambda backup: next(reports))
+    backup = drill.Backup("casino", tmp_path / "scratch")
+    assert drill.have_back(backup, asked=True)
+    assert "does not hold" in drill.overdue()
+    assert drill.have_back(backup, asked=False) is None, "it is not due before tomorrow"
+    assert drill.have_back(backup, asked=True)
+    assert drill.overdue() == ""
+
+
+def test_two_drills_are_never_under_way_at_once(tmp_path: Path) -> None:
+    """Harm: two restore into one folder, and each calls the other's half a fault."""
+    with psycopg.connect(database_url("casino_app")) as other:
+        other.execute("SELECT pg_advisory_lock(hashtextextended('run drill', 0))")
+        assert drill.have_back(drill.Backup("casino", tmp_path / "scratch"), asked=True) is None
+    assert not (tmp_path / "scratch").exists()

@@ -1,0 +1,127 @@
+"""The worker of drills: a real one has a real copy of the house's server back, because beat asks for it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from celery import Celery
+from django.conf import settings
+
+from casino import keeper
+from casino.embedded import SUPERUSER, House
+from ledger.models import Alert, RunEnd
+from tests.floor import dealt
+from tests.processes import Served
+from tests.servers import DATABASE_SERVER
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+RESTORE = """#!/bin/sh
+# In pgBackRest's place: the newest backup is the house's server as it is.
+for word; do case $word in --pg1-path=*) data=${{word#*=}};; esac; done
+exec {program} --pgdata="$data" --host={host} --username={user} --checkpoint=fast --no-sync
+"""
+
+
+@pytest.fixture
+def environment(process_environment: dict[str, str], broker: House, tmp_path: Path) -> dict[str, str]:
+    """A host of a repository."""
+    program = tmp_path / "bin" / "pgbackrest"
+    program.parent.mkdir()
+    copy = keeper.postgres_program("pg_basebackup")
+    program.write_text(RESTORE.format(program=copy, host=DATABASE_SERVER.sockets, user=SUPERUSER))
+    program.chmod(0o755)
+    return process_environment | {
+        "PATH": f"{program.parent}:{process_environment['PATH']}",
+        "BACKUP_STATUS_FILE": str(tmp_path / "info.json"),
+        "DRILL_FOLDER": str(tmp_path / "scratch"),
+        "DRILL_PROGRAMS": str(Path(copy).parent),
+    }
+
+
+@pytest.fixture
+def start(environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[..., Served]]:
+    started = []
+
+    def begin(app: str, *options: str) -> Served:
+        prefix, _ = keeper.unprivileged()
+        command = [*prefix, sys.executable, "-m", "celery", "--app", app, *options, "--loglevel", "INFO"]
+        is_up = " ready." if "worker" in options else "beat: Starting"
+        process = Served(command, environment, tmp_path / f"{app}.log", lambda served: is_up in served.output())
+        started.append(process)
+        process.start()
+        return process
+
+    yield begin
+    for process in started:
+        process.stop()  # so that its sign of life goes with it
+
+
+def wait_for(holds: Callable[[], bool]) -> bool:
+    pause = threading.Event()
+    return any(holds() or pause.wait(0.2) for _ in range(600))
+
+
+def worker_of_drills(start: Callable[..., Served]) -> Served:
+    return start("casino.drills", "worker", "--queues", "drills", "--concurrency", "1", "--hostname", "drills@%h")
+
+
+def ask(**options: bool) -> None:
+    asker = Celery("test", broker=settings.CELERY_BROKER_URL, set_as_current=False)
+    asker.send_task(settings.DRILL_TASK, kwargs=options, queue=settings.DRILLS)
+
+
+def test_a_worker_has_the_house_back_and_tells_it(start: Callable[..., Served], tmp_path: Path) -> None:
+    """Harm: the unit runs, beat asks, and nothing is ever had back; or what one killed half-way left stops the next."""
+    dealt()
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    (scratch / "drill").touch()
+    (scratch / "half").touch()
+    worker = worker_of_drills(start)
+    ask()
+    assert wait_for(lambda: RunEnd.objects.filter(run__task="drill").exists()), worker.output()
+    assert RunEnd.objects.get(run__task="drill").found == 0, worker.output()
+    assert wait_for(lambda: "were had back in" in worker.output()), worker.output()
+    assert not scratch.exists()
+    ask()
+    assert wait_for(lambda: worker.output().count(" succeeded in ") == 2), worker.output()
+    assert RunEnd.objects.filter(run__task="drill").count() == 1, "it is not due again"
+
+
+def test_a_drill_that_fails_in_the_worker_is_an_alert(
+    start: Callable[..., Served], environment: dict[str, str], tmp_path: Path
+) -> None:
+    """Harm: the repository cannot be read, and only the journal of one host says so."""
+    (tmp_path / "bin" / "pgbackrest").write_text(
+        "#!/bin/sh\necho 'ERROR: [075]: no prior backup exists' >&2\nexit 75\n"
+    )
+    worker = worker_of_drills(start)
+    ask()
+    assert wait_for(lambda: RunEnd.objects.filter(run__task="drill", found=1).exists()), worker.output()
+    assert wait_for(lambda: Alert.objects.filter(kind="drill_failed").exists()), worker.output()
+    assert "no prior backup exists" in Alert.objects.get(kind="drill_failed").message
+
+
+def test_its_worker_knows_no_other_task(environment: dict[str, str]) -> None:
+    """Harm: whoever reaches the broker has the database's user do what only the house's own worker may."""
+    names = "from casino.drills import app; print(*(name for name in app.tasks if not name.startswith('celery.')))"
+    done = subprocess.run([sys.executable, "-c", names], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [settings.DRILL_TASK]
+
+
+def test_beat_asks_where_there_are_backups_and_doctor_wants_a_worker(environment: dict[str, str]) -> None:
+    """Harm: nobody asks for drills; or a house without backups is told for ever that a worker is missing."""
+    words = "from casino import settings as s; print('have a backup back' in s.CELERY_BEAT_SCHEDULE, *s.SERVED_QUEUES)"
+
+    def beat_and_queues(variables: dict[str, str]) -> list[str]:
+        command = [sys.executable, "-c", words]
+        return subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stdout.split()
+
+    assert beat_and_queues(environment) == ["True", "celery", "alerts", "events", "drills"]
+    assert beat_and_queues(environment | {"BACKUP_STATUS_FILE": ""}) == ["False", "celery", "alerts", "events"]
