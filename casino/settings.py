@@ -148,16 +148,19 @@ AUDIT_FOLDER = os.environ.get("AUDIT_FOLDER", "")
 # Where a head office keeps the bundles that its houses sent: a folder that web and worker both reach.
 OFFICE_FOLDER = os.environ.get("OFFICE_FOLDER", "")
 OFFICE_MOST_BYTES = int(os.environ.get("OFFICE_MOST_BYTES", str(4 * 10**9)))
+# Where a house puts its sealed days for a head office that reads them by replication: a PostgreSQL server that holds
+# nothing else (deploy/letter-box). Empty: days go over HTTPS or on a stick.
+LETTER_BOX_URL = os.environ.get("LETTER_BOX_URL", "")
 
 # What `pgbackrest info --output=json` said after the last backup; the backup's unit writes it, doctor reads it.
 BACKUP_STATUS_FILE = os.environ.get("BACKUP_STATUS_FILE", "")
-
-# The keys that hashes of PINs and passwords are sealed with, one a line: see tables/pepper.py and `manage.py pepper`.
-PEPPER_FILE = os.environ.get("PEPPER_FILE", "")
 # Where the worker of drills (casino/drills.py) lays the last backup: an empty folder with room for the database.
 DRILL_FOLDER = os.environ.get("DRILL_FOLDER", "")
 DRILL_STANZA = os.environ.get("DRILL_STANZA", "casino")
 DRILL_PROGRAMS = os.environ.get("DRILL_PROGRAMS", "")
+
+# The keys that hashes of PINs and passwords are sealed with, one a line: see tables/pepper.py and `manage.py pepper`.
+PEPPER_FILE = os.environ.get("PEPPER_FILE", "")
 # Beyond this many seconds between a host's clock and the database's nothing is written. The database itself allows an
 # entry no more than a minute ahead of its clock.
 CLOCK_DRIFT = timedelta(seconds=float(os.environ.get("CLOCK_DRIFT_SECONDS", "5")))
@@ -196,13 +199,16 @@ CELERY_TIMEZONE = "UTC"
 # What the floor is to hear within seconds waits behind no proof, and what goes to receivers that may be slow holds up
 # neither a count nor an alert: each has a queue and a worker of its own. A worker that is told of no queue serves all.
 CELERY_TASK_QUEUES = (Queue("celery"), Queue("alerts"), Queue("events"))
-CELERY_TASK_DEFAULT_QUEUE = "celery"
-CELERY_TASK_ROUTES = {
-    f"tables.tasks.{task}": {"queue": "alerts"} for task in ("follow_books", "look_after_alerts", "deliver")
 # Not among them: only the database's user may read the backups. A house that has none has no such worker.
 DRILLS, DRILL_TASK = "drills", "casino.drills.drill"
 SERVED_QUEUES = (*(queue.name for queue in CELERY_TASK_QUEUES), *([DRILLS] if BACKUP_STATUS_FILE else []))
-} | {f"tables.tasks.{task}": {"queue": "events"} for task in ("tell_events", "have_witnessed", "hand_over_days")}
+CELERY_TASK_DEFAULT_QUEUE = "celery"
+CELERY_TASK_ROUTES = {
+    f"tables.tasks.{task}": {"queue": "alerts"} for task in ("follow_books", "look_after_alerts", "deliver")
+} | {
+    f"tables.tasks.{task}": {"queue": "events"}
+    for task in ("tell_events", "have_witnessed", "hand_over_days", "fill_letter_box")
+}
 CELERY_BEAT_SCHEDULER = "casino.beat:Scheduler"
 # A run that found its slot done already does nothing, so beat asks more often than tables/audit/watch.py plans.
 CELERY_BEAT_SCHEDULE = {
@@ -234,12 +240,6 @@ CELERY_BEAT_SCHEDULE = {
     },
     "clear sessions": {"task": "tables.tasks.clear_sessions", "schedule": crontab(hour=5, minute=30)},
 }
-if HEAD_OFFICE:
-    CELERY_BEAT_SCHEDULE["look after houses"] = {
-        "task": "casino.office.tasks.look_after_houses",
-        "schedule": timedelta(minutes=10),
-        "options": {"expires": 600},
-    }
 if LETTER_BOX_URL:
     CELERY_BEAT_SCHEDULE["fill the letter box"] = {
         "task": "tables.tasks.fill_letter_box",
@@ -251,6 +251,23 @@ if BACKUP_STATUS_FILE:
         "task": DRILL_TASK,
         "schedule": timedelta(minutes=10),
         "options": {"queue": DRILLS, "expires": 600},
+    }
+if HEAD_OFFICE:
+    CELERY_BEAT_SCHEDULE["take what was replicated"] = {
+        "task": "casino.office.tasks.take_replicated",
+        "schedule": timedelta(minutes=1),
+        "options": {"expires": 60},
+    }
+    CELERY_BEAT_SCHEDULE["take again what was refused"] = {
+        "task": "casino.office.tasks.take_replicated",
+        "kwargs": {"again": True},
+        "schedule": timedelta(hours=1),
+        "options": {"expires": 3600},
+    }
+    CELERY_BEAT_SCHEDULE["look after houses"] = {
+        "task": "casino.office.tasks.look_after_houses",
+        "schedule": timedelta(minutes=10),
+        "options": {"expires": 600},
     }
 
 # --- How alerts leave the house -------------------------------------------------------------------------------
@@ -327,6 +344,12 @@ CSRF_COOKIE_SAMESITE = "Lax"
 
 # --- How much anybody may take -------------------------------------------------------------------------------
 
+# Requests, counted in each web process: so many at once, and then so many a second. Each enrolled terminal counts by
+# itself, everybody else by what they show, and by their address too. No dealer taps twenty times a second.
+REQUESTS_PER_CLIENT = int(os.environ.get("REQUESTS_PER_CLIENT", "200"))
+REQUESTS_PER_CLIENT_A_SECOND = int(os.environ.get("REQUESTS_PER_CLIENT_A_SECOND", "20"))
+REQUESTS_PER_ADDRESS = int(os.environ.get("REQUESTS_PER_ADDRESS", "1000"))
+REQUESTS_PER_ADDRESS_A_SECOND = int(os.environ.get("REQUESTS_PER_ADDRESS_A_SECOND", "100"))
 # Open event streams, counted in each web process. The newest of a seat or person ends their oldest; beyond the others
 # new ones are refused. A quarter of those is for staff alone: no number of players keeps a dealer from following. An
 # enrolled terminal is an address of its own.
@@ -364,12 +387,6 @@ SECURE_REFERRER_POLICY = "same-origin"
 TLS = switch("TLS", default=not DEMO)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = TLS
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
-# Requests, counted in each web process: so many at once, and then so many a second. Each enrolled terminal counts by
-# itself, everybody else by what they show, and by their address too. No dealer taps twenty times a second.
-REQUESTS_PER_CLIENT = int(os.environ.get("REQUESTS_PER_CLIENT", "200"))
-REQUESTS_PER_CLIENT_A_SECOND = int(os.environ.get("REQUESTS_PER_CLIENT_A_SECOND", "20"))
-REQUESTS_PER_ADDRESS = int(os.environ.get("REQUESTS_PER_ADDRESS", "1000"))
-REQUESTS_PER_ADDRESS_A_SECOND = int(os.environ.get("REQUESTS_PER_ADDRESS_A_SECOND", "100"))
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if TLS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = TLS
 # Where terminals find the house, and a private authority that vouches for it: `manage.py doctor` asks there as they do.

@@ -117,6 +117,9 @@ REVOKE DELETE ON tables_serviceaccount FROM :"app_role";
 REVOKE UPDATE, DELETE ON tables_servicetoken FROM :"app_role";
 GRANT UPDATE (kept, until, used_at) ON tables_servicetoken TO :"app_role";
 
+-- At a head office pieces of bundles come by replication alone, and go once their days hold.
+REVOKE INSERT, UPDATE ON office_piece FROM :"app_role";
+
 -- A book is never renamed; its head moves on with each entry.
 GRANT SELECT, INSERT, UPDATE (head_seq, head_hash) ON ledger_book TO :"app_role";
 

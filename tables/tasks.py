@@ -9,7 +9,7 @@ from celery import shared_task
 from django.core.management import call_command
 
 from tables.alerting import delivery, following, subscriptions
-from tables.audit import errands, handing_over, proofs, witnessing
+from tables.audit import errands, handing_over, letter_box, proofs, witnessing
 from tables.audit import watch as watching
 from tables.edge import spreading  # noqa: F401 -- its task is found here
 from tables.models import KeptAnswer
@@ -86,6 +86,12 @@ def ask_for_days() -> int:
 def hand_over_days(name: str) -> int:
     """Hand sealed days over to a head office; how many it took."""
     return handing_over.hand_over(name)
+
+
+@shared_task
+def fill_letter_box() -> int:
+    """Put sealed days into the letter box, where the house has one; how many."""
+    return letter_box.fill()
 
 
 @shared_task

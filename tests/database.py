@@ -10,6 +10,7 @@ from django.db import connection
 from psycopg import sql
 
 from casino.embedded import APPLICATION, OWNER, SUPERUSER
+from tests.letter_boxes import unsubscribe
 from tests.servers import DATABASE_SERVER as HOUSE
 
 
@@ -39,6 +40,8 @@ def drop_dead_runs() -> None:
             try:
                 os.kill(int(name.split("_")[1]), 0)
             except ProcessLookupError:
+                with psycopg.connect(HOUSE.database_url(SUPERUSER, name), autocommit=True) as dead:
+                    unsubscribe(dead)
                 admin.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 

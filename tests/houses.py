@@ -1,4 +1,4 @@
-"""Three houses and a head office on this machine: a database each, processes of their own, and one house cut off."""
+"""Three houses and a head office on this machine, a database each; they report by either way, and one is cut off."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import psycopg
 
 from casino.embedded import APPLICATION, BASE_DIR, OWNER, SUPERUSER
 from tests import processes, servers
+from tests.letter_boxes import WRITER, LetterBox, subscribe, unsubscribe
+from tests.patience import eventually
 from tests.servers import DATABASE_SERVER
 
 HOUSES: Final = {"north": "EUR", "south": "EUR", "west": "USD"}
@@ -34,7 +36,8 @@ from tables.models import Staff; from tables.roles import Role
 from tests.tables import bundles
 who, address, secret, folder = sys.argv[1:]
 boss = Staff.objects.create_staff(f"anna-{who}", name=f"Anna {who}", role=Role.OPERATOR, password=PASSWORD)
-channels.set_channel(ChannelDraft("Head office", "webhook", address, secret, tells="days"), by=boss)
+if address:
+    channels.set_channel(ChannelDraft("Head office", "webhook", address, secret, tells="days"), by=boss)
 evidence = bundles.two_days(Path(folder))
 print(json.dumps({"key": evidence.public, "first": str(evidence.first), "second": str(evidence.second)}))
 """
@@ -44,6 +47,16 @@ from tables.alerting.rows import FeedPosition
 from tables.audit import handing_over
 taken = handing_over.hand_over("Head office"); [state] = handing_over.states()
 print(json.dumps({"taken": taken, "to_go": state.behind, "says": state.says}))
+"""
+FILL: Final = """
+import json
+from tables.audit import letter_box
+print(json.dumps({"put_in": letter_box.fill(), "says": letter_box.standing().says}))
+"""
+TAKE: Final = """
+import json
+from casino.office import replication
+print(json.dumps({"taken": replication.take_all()}))
 """
 SIGN_IN: Final = """
 import sys, json
@@ -90,7 +103,7 @@ class Company:
             check=False, timeout=600,
         )  # fmt: skip
         assert bool(errand.returncode) == fails, f"{name}: {errand.stdout[-2000:]}{errand.stderr[-4000:]}"
-        return errand.stdout + errand.stderr
+        return errand.stderr + errand.stdout
 
 
 @contextmanager
@@ -103,7 +116,7 @@ def company(folder: Path) -> Iterator[Company]:
         admin = stack.enter_context(
             psycopg.connect(DATABASE_SERVER.database_url(SUPERUSER, "postgres"), autocommit=True)
         )
-        names = {name: f"test_{os.getpid()}_{name}" for name in (OFFICE, *HOUSES)}
+        names = {name: _database(name) for name in (OFFICE, *HOUSES)}
         for name, database in names.items():
             template = "" if name == OFFICE else f' TEMPLATE "{names[OFFICE]}"'
             admin.execute(f'CREATE DATABASE "{database}" OWNER {OWNER}{template}')
@@ -114,6 +127,10 @@ def company(folder: Path) -> Iterator[Company]:
             else:
                 staged.manage(name, "grants", "--verbosity", "0")
         yield staged
+
+
+def _database(name: str) -> str:
+    return f"test_{os.getpid()}_{name}"
 
 
 def _environment(folder: Path, database: str, *, office: bool) -> dict[str, str]:
@@ -167,26 +184,113 @@ class Staging:
     """At each database, which of all people can."""
 
 
-def stage(folder: Path) -> Staging:
+class Line(Protocol):
+    """How days come from the houses to the head office. One house's is down until it is mended."""
+
+    def __init__(self, staged: Company) -> None: ...
+
+    def begin(self) -> None:
+        """Where every house has its days and is registered."""
+
+    def bring(self, name: str) -> str:
+        """A house brings what is due; what it says of that."""
+
+    def mend(self) -> None:
+        """The house that was cut off is so no more."""
+
+    def take(self) -> None:
+        """The head office takes what came."""
+
+
+class Https:
+    """Pieces to web processes of the head office; the one that a house knows is not there at first."""
+
+    def __init__(self, staged: Company) -> None:
+        self.staged = staged
+        self.main = processes.web_process(staged.environments[OFFICE], staged.folder / "main.log")
+        self.late = processes.web_process(staged.environments[OFFICE], staged.folder / "late.log")
+        for name in HOUSES:
+            web = self.late if name == CUT_OFF else self.main
+            staged.addresses[name] = f"{web.url}/office/arrivals/{name}/"
+
+    def begin(self) -> None:
+        self._start(self.main)
+
+    def bring(self, name: str) -> str:
+        return str(self.staged.answer(name, HAND_OVER)["says"])
+
+    def mend(self) -> None:
+        self._start(self.late)
+        time.sleep(11)  # the first wait after a failure, and a second
+
+    def take(self) -> None:
+        """Web processes have."""
+
+    def _start(self, web: processes.Served) -> None:
+        self.staged.stack.callback(web.stop)
+        web.start()
+
+
+class Replicated:
+    """A letter box for each house, read by the head office; one of them is stopped at first."""
+
+    def __init__(self, staged: Company) -> None:
+        self.staged = staged
+        self.boxes = {name: LetterBox(staged.folder / name / "box") for name in HOUSES}
+        for name, box in self.boxes.items():
+            box.folder.mkdir()
+            staged.stack.callback(box.stop)
+            box.make()
+            staged.addresses[name] = ""
+            staged.environments[name]["LETTER_BOX_URL"] = box.url(WRITER)
+
+    def begin(self) -> None:
+        address = DATABASE_SERVER.database_url(SUPERUSER, _database(OFFICE))
+        self.office = self.staged.stack.enter_context(psycopg.connect(address, autocommit=True))
+        self.staged.stack.callback(unsubscribe, self.office)
+        for name, box in self.boxes.items():
+            subscribe(address, name, box)
+        eventually(lambda: self._count("pg_subscription_rel WHERE srsubstate = 'r'") == len(HOUSES))
+        self.boxes[CUT_OFF].stop()
+
+    def bring(self, name: str) -> str:
+        return str(self.staged.answer(name, FILL)["says"])
+
+    def mend(self) -> None:
+        self.boxes[CUT_OFF].start()
+
+    def take(self) -> None:
+        for box in self.boxes.values():
+            if box.is_up:
+                with box.as_role(SUPERUSER) as admin:
+                    [place] = admin.execute("SELECT pg_current_wal_lsn()").fetchone() or [None]
+                    eventually(partial(_is_fetched, admin, place))
+        self.staged.answer(OFFICE, TAKE)
+
+    def _count(self, rows: str) -> int:
+        [count] = self.office.execute(f"SELECT count(*) FROM {rows}").fetchone() or [0]
+        return int(count)
+
+
+def _is_fetched(admin: psycopg.Connection, place: str) -> bool:
+    query = "SELECT bool_and(confirmed_flush_lsn >= %s::pg_lsn) FROM pg_replication_slots"
+    [fetched] = admin.execute(query, (place,)).fetchone() or [False]
+    return bool(fetched)
+
+
+def stage(folder: Path, way: type[Line]) -> Staging:
     """Two houses report while one is cut off; it catches up; what is not right is refused."""
     with company(folder) as staged:
-        main = processes.web_process(staged.environments[OFFICE], folder / "main.log")
-        late = processes.web_process(staged.environments[OFFICE], folder / "late.log")
-        for name in HOUSES:
-            staged.addresses[name] = f"{(late if name == CUT_OFF else main).url}/office/arrivals/{name}/"
+        line = way(staged)
         open_houses(staged)
-        staged.stack.callback(main.stop)
-        main.start()
-        cut_off_said = ""
-        for name in HOUSES:
-            report = staged.answer(name, HAND_OVER)
-            cut_off_said = report["says"] if name == CUT_OFF else cut_off_said
+        line.begin()
+        cut_off_said = {name: line.bring(name) for name in HOUSES}[CUT_OFF]
+        line.take()
         staged.manage(OFFICE, "office", "verify")
         before = staged.answer(OFFICE, DAYS)
-        staged.stack.callback(late.stop)
-        late.start()
-        time.sleep(11)  # the first wait after a failure, and a second
-        staged.answer(CUT_OFF, HAND_OVER)
+        line.mend()
+        line.bring(CUT_OFF)
+        line.take()
         staged.manage(OFFICE, "office", "verify")
         refused = _refused(staged)
         after = staged.answer(OFFICE, DAYS)

@@ -6,9 +6,11 @@ from typing import ClassVar
 
 from django.core.validators import RegexValidator
 from django.db import models
+from django.db.models import lookups
 
 from ledger.models import AppendOnly
 
+MOST_PIECE_BYTES: int = 512 * 1024
 _HEX: str = r"^[0-9a-f]{64}$"
 
 
@@ -78,6 +80,40 @@ class Arrival(AppendOnly):
 
     def __str__(self) -> str:
         return f"{self.first} to {self.last}"
+
+
+class Piece(models.Model):
+    """Some bytes of a bundle, as logical replication brought them. They go once the bundle's days hold.
+
+    A trigger says by which subscription they came, so that no house writes in another's name.
+    """
+
+    line = models.CharField(max_length=63, db_default="")
+    """The subscription; a house's own is ``replication.subscription_of``."""
+    bundle = models.CharField(max_length=64)
+    """The whole bundle's SHA-256, as its house says."""
+    start = models.BigIntegerField()
+    """Where the piece begins."""
+    number = models.IntegerField()
+    """Of the bundle's day, as its house says."""
+    size = models.BigIntegerField()
+    """Of the whole bundle, in bytes."""
+    content = models.BinaryField()
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["line", "bundle", "start"], name="office_piece_once"),
+            models.CheckConstraint(
+                name="office_piece_length",
+                condition=lookups.LessThanOrEqual(
+                    models.Func("content", function="octet_length", output_field=models.IntegerField()),
+                    MOST_PIECE_BYTES,
+                ),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.bundle} from {self.start}"
 
 
 class Verdict(AppendOnly):

@@ -68,7 +68,7 @@ def _with_sums(subject: House, days: list[Day]) -> list[dict[str, Any]]:
     for day in days:
         win_cents, drop_cents = sums.get(day.day, (0, 0))
         facts = {name: getattr(day, name) for name in ("day", "number", "digest", "key", "at")}
-        lines.append(facts | {"win_cents": win_cents, "drop_cents": drop_cents})
+        lines.append(facts | {"came_by": day.arrival.by, "win_cents": win_cents, "drop_cents": drop_cents})
     return lines
 
 
@@ -119,7 +119,19 @@ def figures_csv(request: HttpRequest) -> HttpResponseBase:
     return exports.answer(request, f"houses-{first}-{last}", HEADER, iter([rows]))
 
 
-DAY_HEADER: Final = ("house", "currency", "number", "day", "digest", "key", "arrived", "verified", "sha256", "bytes")
+DAY_HEADER: Final = (
+    "house",
+    "currency",
+    "number",
+    "day",
+    "digest",
+    "key",
+    "arrived",
+    "verified",
+    "sha256",
+    "bytes",
+    "came_by",
+)
 
 
 @reads_the_house
@@ -131,7 +143,7 @@ def days_csv(request: HttpRequest, code: str) -> HttpResponseBase:
     rows = [
         (
             subject.name, subject.currency, day.number, day.day, day.digest, day.key, day.arrival.at, day.at,
-            day.arrival.sha256, day.arrival.size,
+            day.arrival.sha256, day.arrival.size, day.arrival.by,
         )
         for day in days
     ]  # fmt: skip

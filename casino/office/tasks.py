@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from casino.office import lateness, receiving
+from casino.office import houses, lateness, receiving, replication
 from casino.office.models import House
 
 
@@ -15,8 +15,14 @@ def verify_arrivals(pk: int) -> int:
 
 
 @shared_task
+def take_replicated(*, again: bool = False) -> int:
+    """Take the bundles that came by replication; those that were refused, too, where it says so. How many wait now."""
+    return replication.take_all(again=again)
+
+
+@shared_task
 def look_after_houses() -> int:
     """Verify what a worker that was killed left lying, and say which houses are late; how many are."""
-    for house in House.objects.filter(arrivals__isnull=False, arrivals__verdict=None).distinct():
-        receiving.verify_waiting(house)
+    waiting = House.objects.filter(arrivals__isnull=False, arrivals__verdict=None).distinct()
+    houses.each(waiting, receiving.verify_waiting)
     return lateness.report()

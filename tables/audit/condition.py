@@ -23,7 +23,7 @@ from ledger import clock, grants, replica, runs
 from ledger.proof import seals
 from tables import pepper
 from tables.alerting import delivery, following, subscriptions
-from tables.audit import checkpoints, handing_over, sealing, watch, witnessing
+from tables.audit import checkpoints, handing_over, letter_box, sealing, watch, witnessing
 from tables.feed import order
 from tables.refusals import sentence
 
@@ -176,6 +176,28 @@ def _webhooks() -> Part:
     return _part("Webhooks", wrong, "Whatever was to leave the house did.", "Start casino-alerts.", state=State.WATCH)
 
 
+def _replication() -> Part:
+    if settings.LETTER_BOX_URL:
+        standing = letter_box.standing()
+        well = "The letter box answers, it has the sealed days, and a head office reads it."
+        return _part("Replication", standing.says, well, standing.do, state=State.WATCH)
+    with connection.cursor() as cursor:
+        cursor.execute(_SUBSCRIPTIONS)
+        lines = dict(cursor.fetchall())
+    still = ", ".join(name for name, works in lines.items() if not works)
+    wrong = f"Nothing is read by {still}." if still else ""
+    well = f"{len(lines)} letter boxes of houses are read." if lines else "No day goes or comes by replication."
+    do = "The database's log says why; deploy/subscription.sql makes it anew (docs/head-office.md)."
+    return _part("Replication", wrong, well, do, state=State.WATCH)
+
+
+_SUBSCRIPTIONS: Final = """
+    SELECT subname, EXISTS (SELECT FROM pg_stat_subscription AS s WHERE s.subid = p.oid AND s.pid IS NOT NULL)
+    FROM pg_subscription AS p
+    WHERE subdbid = (SELECT oid FROM pg_database WHERE datname = current_database()) ORDER BY subname
+"""
+
+
 # --- Keys, days, files -----------------------------------------------------------------------------------------
 
 
@@ -245,6 +267,7 @@ LOOKS: Final[dict[str, Callable[[], Part]]] = {
     "Watch": _watch,
     "Alerts": _alerts,
     "Webhooks": _webhooks,
+    "Replication": _replication,
     "Keys": _keys,
     "Sealed days": _sealed,
     "Witnesses": _witnesses,

@@ -1,6 +1,7 @@
 """What is installed on servers: units that systemd takes as they are, scripts that refuse before they change any."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -32,8 +33,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "etc/casino.env").touch()
     (root / "etc/passwd").write_text(
         "root:x:0:0::/:/bin/sh\ncasino:x:990:990::/:/bin/sh\npostgres:x:991:991::/:/bin/sh\n"
+        "letterbox:x:992:992::/:/bin/sh\n"
     )
-    (root / "etc/group").write_text("root:x:0:\ncasino:x:990:\npostgres:x:991:\n")
+    (root / "etc/group").write_text("root:x:0:\ncasino:x:990:\npostgres:x:991:\nletterbox:x:992:\n")
     targets = next(path for path in map(Path, ("/usr/lib/systemd/system", "/lib/systemd/system")) if path.exists())
     (root / "usr/lib/systemd").mkdir(parents=True)
     shutil.copytree(targets, root / "usr/lib/systemd/system", symlinks=True)
@@ -55,7 +57,8 @@ def instance(unit: str) -> str:
 def test_systemd_takes_the_unit_as_it_is(host: Path, unit: str) -> None:
     """Harm: a line that systemd does not know is left out, and with it what it should have forbidden."""
     verified = analyzed(host, "--man=no", "verify", str(host / "etc/systemd/system" / instance(unit)))
-    complaints = [line for line in verified.stderr.splitlines() if "casino" in line]
+    name = unit.partition("@")[0].removesuffix(".service")
+    complaints = [line for line in verified.stderr.splitlines() if name in line]
     assert (verified.returncode, complaints) == (0, []), verified.stderr
 
 
@@ -101,6 +104,23 @@ def test_what_cannot_be_installed_is_refused_before_anything_is_changed(options:
     assert done.returncode == 1
     assert says in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "days", "serves"),
+    [("casino.trial.test", 90, True), ("casino.trial.test", 20, False), ("other.trial.test", 90, False)],
+)
+def test_a_certificate_is_kept_as_long_as_it_serves(tmp_path: Path, name: str, days: int, serves: bool) -> None:
+    """Harm: each upgrade gives the terminals another certificate; or one runs out that nobody renewed."""
+    make = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    make += ["-days", str(days), "-subj", "/CN=casino", "-addext", "subjectAltName=DNS:casino.trial.test"]
+    make += ["-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "fullchain.pem")]
+    subprocess.run(make, check=True, capture_output=True)
+    function = re.search(r"^serves\(\) \{.*?^\}$", (DEPLOY / "install").read_text(), re.M | re.S)
+    assert function
+    script = f"set -euo pipefail; CERTIFICATES={tmp_path} NAME={name}\n{function[0]}\nif serves; then echo kept; fi"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert (done.stdout == "kept\n") is serves
 
 
 def test_what_the_installation_needs_is_in_the_repository() -> None:

@@ -99,6 +99,14 @@ def test_what_has_not_arrived_and_what_does_not_hold_is_said(auditor: Client) ->
     assert text(auditor, "/office/houses/west.csv").count("\n") == 3
 
 
+def test_a_houses_page_and_its_file_say_by_which_way_each_day_came(auditor: Client) -> None:
+    """Harm: a line that is thought to work has brought nothing for a year, for somebody carried a stick."""
+    house("north", "EUR", days=1)
+    assert "<td>its line</td>" in text(auditor, "/office/houses/north/")
+    [header, row] = text(auditor, "/office/houses/north.csv").splitlines()
+    assert (header.rsplit(",", 1)[1], row.rsplit(",", 1)[1]) == ("came_by", "its line")
+
+
 def test_only_who_reads_the_house_reads_here(client: Client) -> None:
     """Harm: a dealer who is on the head office's list reads what houses win."""
     addresses = ["/office/", "/office/figures/", "/office/figures.csv", "/office/houses/x/", "/office/houses/x.csv"]

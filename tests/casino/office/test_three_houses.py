@@ -1,18 +1,23 @@
-"""Three houses and a head office, a database each, over HTTP; one house is cut off while the others report."""
+"""Three houses and a head office, a database each, over HTTP and by replication; one is cut off for a while."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.houses import HOUSES, stage
+from tests.houses import HOUSES, Https, Line, Replicated, stage
 
 
 @pytest.mark.timeout(900)
-def test_a_house_that_was_cut_off_catches_up_in_order_and_nobody_is_known_elsewhere(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("way", "cut_off_said"), [(Https, "could not be reached"), (Replicated, "The letter box does not answer.")]
+)
+def test_a_house_that_was_cut_off_catches_up_in_order_and_nobody_is_known_elsewhere(
+    tmp_path: Path, way: type[Line], cut_off_said: str
+) -> None:
     """Harm: a company believes a figure that no house proved, or lets one house's people into another."""
-    staging = stage(tmp_path)
+    staging = stage(tmp_path, way)
     assert sorted(staging.arrived_without_the_cut_off) == [["north", 1], ["north", 2], ["south", 1], ["south", 2]]
-    assert "could not be reached" in staging.cut_off_said
+    assert cut_off_said in staging.cut_off_said
     assert staging.arrived[4:] == [["west", 1], ["west", 2]]
     assert len(staging.arrived) == 6
     assert staging.figures > 0
