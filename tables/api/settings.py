@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from hashlib import sha256
@@ -383,7 +383,10 @@ class Proposals(FloorView):
         if before is not None:
             rows = rows.filter(number__lt=before)
         shown = list(rows[: call.query.limit + 1])
-        return page(PROPOSALS, call.query, shown, form=proposal_form, place=lambda proposal: proposal.number)
+        forms = proposal_forms(shown)
+        return page(
+            PROPOSALS, call.query, shown, form=lambda row: forms[row.number], place=lambda proposal: proposal.number
+        )
 
 
 _OF_THE_FLOOR: Final = ("limits", two_people.PLAN)
@@ -474,6 +477,17 @@ def _proposal(call: Call[Any, Any], number: int) -> Proposal:
 
 def proposal_form(proposal: Proposal) -> ProposalForm:
     """A proposal with its end, if it has one."""
+    return proposal_forms([proposal])[proposal.number]
+
+
+def proposal_forms(rows: Sequence[Proposal]) -> dict[int, ProposalForm]:
+    """The same of several, by number: what all of them have to be held against is asked for once."""
+    statuses = proposals.statuses(rows)
+    stale = proposals.stale_all(row for row in rows if not hasattr(row, "end"))
+    return {row.number: _proposal_form(row, statuses[row.number], stale.get(row.number, "")) for row in rows}
+
+
+def _proposal_form(proposal: Proposal, status: str, stale: str) -> ProposalForm:
     end = getattr(proposal, "end", None)
     return ProposalForm(
         number=proposal.number,
@@ -488,9 +502,9 @@ def proposal_form(proposal: Proposal) -> ProposalForm:
         expires=proposal.expires,
         proposed_by=proposal.by,
         proposed_at=proposal.at,
-        status=proposals.status(proposal),
+        status=status,
         outcome=end.outcome if end else None,
-        stale="" if end else proposals.stale(proposal),
+        stale=stale,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from django.db import transaction
@@ -70,9 +70,13 @@ def draft(chip: Denomination | None, value_cents: int, looks: Mapping[str, Any])
     return Draft("chips", str(chip.value_cents), *changed) if changed.after else None
 
 
-def _present_values(proposal: Proposal) -> dict[str, Any]:
-    chip = Denomination.objects.filter(value_cents=int(proposal.about)).first()
-    return {name: getattr(chip, name) for name in proposal.before} if chip else {}
+def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
+    chips = Denomination.objects.in_bulk([int(row.about) for row in proposals], field_name="value_cents")
+    present = [chips.get(int(proposal.about)) for proposal in proposals]
+    return [
+        {name: getattr(chip, name) for name in proposal.before} if chip else {}
+        for proposal, chip in zip(proposals, present, strict=True)
+    ]
 
 
 def _apply(proposal: Proposal, by: Staff) -> None:

@@ -185,9 +185,13 @@ def draft(
     return Draft(matter, profile or about, event.before, event.after, effective)
 
 
-def _present_values(proposal: Proposal) -> dict[str, Any]:
-    values = as_entered(proposal.effective or timezone.now())
-    return _builtins({name: values[name] for name in proposal.before if name in values})
+def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
+    entered, moment = changes(), timezone.now()
+    terms = [house_terms.in_force(entered, proposal.effective or moment) for proposal in proposals]
+    return [
+        _builtins({name: values[name] for name in proposal.before if name in values})
+        for proposal, values in zip(proposals, terms, strict=True)
+    ]
 
 
 def _apply(proposal: Proposal, by: Staff) -> None:

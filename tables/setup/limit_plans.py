@@ -6,7 +6,7 @@ so is the moment where it is empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
 from typing import Any, Final
@@ -350,8 +350,10 @@ def content(event: LimitPlanSet) -> dict[str, Any]:
     return plain | {"schedule": msgspec.to_builtins(event.schedule), "values": msgspec.to_builtins(event.values)}
 
 
-def _present_values(proposal: Proposal) -> dict[str, Any]:
-    return content_of(latest(proposal.about)) or {"version": 0}
+def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
+    rows = LimitPlan.objects.filter(name__in=[proposal.about for proposal in proposals])
+    plans = {row.name: row for row in rows.order_by("name", "-version").distinct("name")}
+    return [content_of(plans.get(proposal.about)) or {"version": 0} for proposal in proposals]
 
 
 def _of_tables(proposal: Proposal) -> list[str]:

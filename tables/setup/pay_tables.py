@@ -6,7 +6,7 @@ here whenever it is taken into use: by its own digest, and by the entry of the h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -80,8 +80,12 @@ def draft(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> ToPr
     return ToPropose("pay_table", f"{name} of {game}", before, after)
 
 
-def _present_values(proposal: Proposal) -> dict[str, Any]:
-    return {"version": _last_version(proposal.after["game"], proposal.after["name"])}
+def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
+    rows = PayTable.objects.filter(name__in=[proposal.after["name"] for proposal in proposals])
+    versions = {
+        (row["game"], row["name"]): row["last"] for row in rows.values("game", "name").annotate(last=Max("version"))
+    }
+    return [{"version": versions.get((row.after["game"], row.after["name"]), 0)} for row in proposals]
 
 
 def _apply(proposal: Proposal, by: Staff) -> None:

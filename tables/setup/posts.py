@@ -5,7 +5,7 @@ Rows are only added, each has its entry. The rule is ``tables/log/posts.py``; he
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -270,7 +270,10 @@ def _refuse_changed(username: str, basis_seq: int) -> None:
 
 def _facts(username: str, moment: datetime) -> dict[str, Any]:
     """What a post that holds at a moment says; of somebody without one, nothing."""
-    row = newest([username], moment).get(username)
+    return _facts_of(newest([username], moment).get(username))
+
+
+def _facts_of(row: Post | None) -> dict[str, Any]:
     return facts_of(row) if row and (row.pits or row.whole_floor) else _NONE
 
 
@@ -347,8 +350,16 @@ def draft(post: Wanted, effective: datetime | None = None) -> Draft | None:
     return Draft(matter, post.username, standing, post.facts(), effective)
 
 
-def _stands_now(proposal: Proposal) -> Mapping[str, Any]:
-    return _facts(proposal.about, proposal.effective or timezone.now())
+def _stand_now(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
+    rows, moment = Post.objects.filter(username__in=[proposal.about for proposal in proposals]), timezone.now()
+    posts: dict[str, list[Post]] = {}
+    for row in rows.order_by("effective", "seq"):
+        posts.setdefault(row.username, []).append(row)
+    moments = [proposal.effective or moment for proposal in proposals]
+    return [
+        _facts_of(next((row for row in reversed(posts.get(proposal.about, ())) if row.effective <= holds_at), None))
+        for proposal, holds_at in zip(proposals, moments, strict=True)
+    ]
 
 
 def _apply(proposal: Proposal, by: Staff) -> None:
@@ -357,7 +368,7 @@ def _apply(proposal: Proposal, by: Staff) -> None:
     set_post(post, by=by, effective=effective, proposal=proposal.number)
 
 
-handles(two_people.POST, matter=Matter(_stands_now, _apply, SETS, dates_itself=True))
+handles(two_people.POST, matter=Matter(_stand_now, _apply, SETS, dates_itself=True))
 
 
 # --- Pits that somebody takes over for a while -----------------------------------------------------------------

@@ -13,7 +13,7 @@ shoes as it takes. What waits so and takes one person under the house's terms is
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -468,7 +468,7 @@ def _call_off(proposal: Any, by: Staff) -> None:
     _enter(head, ProposalCalledOff(number=target.number, proposal=proposal.number), by.signature)
 
 
-handles("call_off", matter=Matter(lambda _: {}, _call_off, "tables.add_houseterms"))
+handles("call_off", matter=Matter(lambda rows: [{} for _ in rows], _call_off, "tables.add_houseterms"))
 
 
 # --- Whether it still fits -------------------------------------------------------------------------------------
@@ -476,7 +476,26 @@ handles("call_off", matter=Matter(lambda _: {}, _call_off, "tables.add_houseterm
 
 def stale(proposal: Proposal) -> str:
     """What was changed meanwhile that it would change; empty if nothing was."""
-    present = builtins(MATTERS[proposal.matter].stands(proposal))
+    return stale_all([proposal])[proposal.number]
+
+
+def stale_all(rows: Iterable[Proposal]) -> dict[int, str]:
+    """The same of several proposals, by number: as many questions for one as for all of its matter."""
+    return {
+        row.number: _stale(row, builtins(present))
+        for matter, group in _by_matter(rows).items()
+        for row, present in zip(group, MATTERS[matter].stands(group), strict=True)
+    }
+
+
+def _by_matter(rows: Iterable[Proposal]) -> dict[str, list[Proposal]]:
+    groups: dict[str, list[Proposal]] = {}
+    for row in rows:
+        groups.setdefault(row.matter, []).append(row)
+    return groups
+
+
+def _stale(proposal: Proposal, present: Mapping[str, Any]) -> str:
     changed = [name for name, value in proposal.before.items() if present.get(name) != value]
     if not changed:
         return ""
@@ -498,23 +517,54 @@ def entered(proposal: Proposal) -> str:
 
 def status(proposal: Proposal) -> str:
     """Waits, or what became of it, when, by whom and why."""
+    return statuses([proposal])[proposal.number]
+
+
+def statuses(rows: Sequence[Proposal]) -> dict[int, str]:
+    """The same of several proposals, by number: as many questions for one as for all of its matter."""
+    texts = {row.number: _outcome(row) for row in rows}
+    later = [row for row in rows if _stands_for_later(row)]
+    settled, moment = _settled(later) if later else {}, timezone.now()
+    due = [row for row in later if row.number not in settled and not _is_early(row, moment)]
+    hindrances = _hindrances(due)
+    for row in later:
+        if entry := settled.get(row.number):
+            texts[row.number] += f"; {_settlement(entry)}"
+        elif row.number in hindrances:
+            waits_for = hindrances[row.number] or "The next minute brings it into force."
+            texts[row.number] += f"; due since {_clock(due_since(row))}. {waits_for}"
+        else:
+            texts[row.number] += f"; holds {holds_from(row)}"
+    return texts
+
+
+def _outcome(proposal: Proposal) -> str:
     end = getattr(proposal, "end", None)
     if end is None:
         return f"Waits for a second person until {_clock(proposal.expires)}"
     remark = f": {end.text}" if end.text else ""
-    outcome = f"{end.outcome.capitalize()} by {end.by}, {_clock(end.at)}{remark}"
-    if end.outcome not in STANDS or not is_to_come(proposal, end.at):
-        return outcome
-    settled = _settled([proposal]).get(proposal.number)
-    if settled is not None:
-        became = {"came_into_force": "in force since", "called_off": "called off", "lapsed": "lapsed"}[settled.kind]
-        text = settled.content.get("text")
-        return f"{outcome}; {became} {_clock(settled.at)}{f': {text}' if text else ''}"
-    if _is_early(proposal, timezone.now()):
-        return f"{outcome}; holds {holds_from(proposal)}"
-    hindrance = MATTERS[proposal.matter].hindrance
-    waits_for = (hindrance(proposal) if hindrance else "") or "The next minute brings it into force."
-    return f"{outcome}; due since {_clock(due_since(proposal))}. {waits_for}"
+    return f"{end.outcome.capitalize()} by {end.by}, {_clock(end.at)}{remark}"
+
+
+def _stands_for_later(proposal: Proposal) -> bool:
+    end = getattr(proposal, "end", None)
+    return end is not None and end.outcome in STANDS and is_to_come(proposal, end.at)
+
+
+def _settlement(entry: LogEntry) -> str:
+    became = {"came_into_force": "in force since", "called_off": "called off", "lapsed": "lapsed"}[entry.kind]
+    text = entry.content.get("text")
+    return f"{became} {_clock(entry.at)}{f': {text}' if text else ''}"
+
+
+def _hindrances(rows: Iterable[Proposal]) -> dict[int, str]:
+    """Why each could not be done now, by number."""
+    hindrances: dict[int, str] = {}
+    for matter, group in _by_matter(rows).items():
+        judge = MATTERS[matter].hindrances
+        sentences = judge(group) if judge else [""] * len(group)
+        hindrances |= {row.number: sentence for row, sentence in zip(group, sentences, strict=True)}
+    return hindrances
 
 
 def holds_from(proposal: Proposal) -> str:

@@ -4,7 +4,7 @@ second person where access takes two; whatever is set, renewed or revoked is an 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from ipaddress import ip_network
@@ -159,10 +159,10 @@ def draft(name: str, access: Access) -> Draft | None:
     return Draft(matter, name, before, after)
 
 
-def _present_values(proposal: Proposal) -> dict[str, Any]:
-    row = ServiceAccount.objects.filter(name=proposal.about).first()
-    facts = access_of(row).facts() if row else {}
-    return {name: facts.get(name) for name in proposal.before}
+def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
+    accounts = ServiceAccount.objects.filter(name__in=[proposal.about for proposal in proposals])
+    facts = {account.name: access_of(account).facts() for account in accounts}
+    return [{name: facts.get(row.about, {}).get(name) for name in row.before} for row in proposals]
 
 
 def _apply(proposal: Proposal, by: Staff) -> None:

@@ -6,7 +6,7 @@ options, seats, shoe, unit and chips) waits until the round is over. Every chang
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import Any, Final
@@ -77,7 +77,7 @@ def settings_of(table: Table) -> Settings:
         rake_permille=table.rake_permille,
         rake_cap_cents=table.rake_cap_cents,
         time_charge_cents=table.time_charge_cents,
-        denominations=tuple(table.denominations.values_list("value_cents", flat=True)),
+        denominations=tuple(chip.value_cents for chip in table.denominations.all()),
         wager_limits={wager: (least, most) for wager, (least, most) in table.wager_limits.items()},
         marks_commission=table.marks_commission,
         cameras=table.cameras,
@@ -241,10 +241,14 @@ def _refuse_alone(changed: Difference, proposal: int | None) -> None:
     refuse_alone(two_people.of_table(*changed, terms), terms, proposal)
 
 
-def _present_values(proposal: Proposal) -> dict[str, Any]:
-    table = Table.objects.filter(name=proposal.about).first()
-    settings = builtins(asdict(settings_of(table))) if table else {}
-    return {name: settings.get(name) for name in proposal.before}
+def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
+    settings = {name: builtins(asdict(settings_of(table))) for name, table in _tables_of(proposals).items()}
+    return [{name: settings.get(row.about, {}).get(name) for name in row.before} for row in proposals]
+
+
+def _tables_of(proposals: Sequence[Proposal]) -> dict[str, Table]:
+    rows = Table.objects.filter(name__in=[proposal.about for proposal in proposals])
+    return {table.name: table for table in rows.select_related("book").prefetch_related("denominations")}
 
 
 def _apply(proposal: Proposal, by: Staff) -> None:
@@ -279,12 +283,19 @@ def _shoe_faults_now(table: Table, state: Standing) -> Faults:
     return {"takes": f"Shoe {state.shoes} is not over at {table.name}: it changes with the next one."}
 
 
-def _hindrance(proposal: Proposal) -> str:
-    """What of a change has to wait: a round that is open, chips that lie at the seats."""
-    table = Table.objects.filter(name=proposal.about).first()
-    if table is None or not proposal.before:
-        return ""
-    state = standing.of(table)
+def _hindrances(proposals: Sequence[Proposal]) -> list[str]:
+    """What of each change has to wait: a round that is open, chips that lie at the seats."""
+    tables = _tables_of([proposal for proposal in proposals if proposal.before])
+    states = standing.at_all([standing.head_of(table) for table in tables.values()])
+    return [
+        _hindrance(proposal, tables[proposal.about], states[tables[proposal.about].book_id])
+        if proposal.before and proposal.about in tables
+        else ""
+        for proposal in proposals
+    ]
+
+
+def _hindrance(proposal: Proposal, table: Table, state: Standing) -> str:
     sentences = _shoe_faults_now(table, state) if proposal.waits_for_shoe else {}
     return " ".join((change_faults(table, _changes(table, proposal), state) | sentences).values())
 
@@ -300,7 +311,7 @@ handles(
         may_propose=("tables.propose_limits",),
         takes_two=_takes_two,
         of_tables=lambda proposal: [proposal.about],
-        hindrance=_hindrance,
+        hindrances=_hindrances,
     ),
 )
 
@@ -322,7 +333,8 @@ def change_faults(table: Table, changes: Mapping[str, Any], state: Standing) -> 
     before = settings_of(table)
     after = replace(before, **changes)
     changed = [name for name in WAITS if _differs(name, before, after)]
-    sentences = faults(after) | retired_faults(set(after.denominations) - set(before.denominations))
+    new_chips = set(after.denominations) - set(before.denominations)
+    sentences = faults(after, had=before.denominations) | retired_faults(new_chips)
     if state.is_open and by_count.is_so(before) is not by_count.is_so(after):
         sentence = "Close the table first: its rack has to be counted before its win is known in another way."
         return sentences | {"game": sentence}
@@ -382,8 +394,8 @@ def _differs(name: str, before: Settings, after: Settings) -> bool:
     return bool(getattr(before, name) != getattr(after, name))
 
 
-def faults(settings: Settings) -> Faults:
-    """What is wrong with a table's settings, whatever they were before."""
+def faults(settings: Settings, *, had: Collection[int] = ()) -> Faults:
+    """What is wrong with a table's settings. ``had`` are the chips that it has already: nobody looks for those."""
     game = GAMES.get(settings.game)
     if game is None:
         return {"game": f"There is no game {settings.game!r}; there is {', '.join(GAMES)}."}
@@ -393,7 +405,7 @@ def faults(settings: Settings) -> Faults:
         return sentences | {
             "unit_cents": f"The chip unit is more than 0 and at most {money(MOST_CENTS // MOST_UNITS_A_BET)}."
         }
-    sentences |= _rules_faults(game, settings) | _limit_faults(game, settings) | _chip_faults(settings)
+    sentences |= _rules_faults(game, settings) | _limit_faults(game, settings) | _chip_faults(settings, had)
     sentences |= _take_faults(game, settings)
     return sentences or _commission_faults(game, settings) | _penetration_faults(game, settings)
 
@@ -518,6 +530,8 @@ def _commission_faults(game: Game[Any, Any], settings: Settings) -> Faults:
 
 def retired_faults(values: Collection[int]) -> Faults:
     """What is wrong with kinds of chips that a table is to have and had not."""
+    if not values:
+        return {}
     retired = Denomination.objects.filter(value_cents__in=values).exclude(retired_at=None)
     if names := [str(chip) for chip in retired]:
         return {"denominations": f"{', '.join(names).capitalize()}: retired, and not put at a table any more."}
@@ -537,12 +551,16 @@ def _penetration_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     return {"options": sentence}
 
 
-def _chip_faults(settings: Settings) -> Faults:
+def _unknown(values: Collection[int]) -> set[int]:
+    chips = Denomination.objects.filter(value_cents__in=values) if values else Denomination.objects.none()
+    return set(values) - set(chips.values_list("value_cents", flat=True))
+
+
+def _chip_faults(settings: Settings, had: Collection[int]) -> Faults:
     values = settings.denominations
     if not values:
         return {"denominations": "A table needs chips."}
-    worths = set(Denomination.objects.filter(value_cents__in=values).values_list("value_cents", flat=True))
-    if missing := sorted(set(values) - worths):
+    if missing := sorted(_unknown(set(values) - set(had))):
         return {"denominations": f"There is no chip worth {', '.join(map(money, missing))}."}
     chips = [Chip(value, money(value)) for value in values]
     try:

@@ -6,7 +6,7 @@ and the function that changes them, which judges anew. ``proposals`` calls nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -45,8 +45,8 @@ class Proposal(Protocol):
 class Matter:
     """How a room handles proposals of its settings."""
 
-    stands: Callable[[Any], Mapping[str, Any]]
-    """What stands now where the proposal has its ``before``."""
+    stands: Callable[[Sequence[Any]], list[Mapping[str, Any]]]
+    """What stands now where each of some proposals has its ``before``: as many questions for one as for all."""
     apply: Callable[[Any, Any], object]
     """Do it, by whoever approves. Raises Refused."""
     permission: str
@@ -59,8 +59,8 @@ class Matter:
     """Whether a proposal takes two people under some terms of the house; None where every one does."""
     of_tables: Callable[[Any], Iterable[str]] = lambda _: ()
     """The tables that it is about: whoever works as one who runs the floor has to run their pits."""
-    hindrance: Callable[[Any], str] | None = None
-    """Why it could not be done now, as far as that can be told by looking; empty if nothing is in the way."""
+    hindrances: Callable[[Sequence[Any]], list[str]] | None = None
+    """Why each could not be done now, as far as that can be told by looking; empty if nothing is in the way."""
 
 
 MATTERS: Final[dict[str, Matter]] = {}

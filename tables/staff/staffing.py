@@ -124,10 +124,10 @@ def _proposed(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {name: facts[name] or None if name == "badge" else facts[name] for name in names if name in facts}
 
 
-def _stands(proposal: Proposal) -> dict[str, Any]:
-    staff = Staff.objects.filter(username=proposal.about).first()
-    facts = staff.facts if staff else {}
-    return {name: facts.get(name) for name in proposal.before}
+def _stand(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
+    people = Staff.objects.filter(username__in=[proposal.about for proposal in proposals])
+    facts = {person.username: person.facts for person in people}
+    return [{name: facts.get(row.about, {}).get(name) for name in row.before} for row in proposals]
 
 
 def _apply_proposal(proposal: Proposal, by: Staff) -> None:
@@ -138,7 +138,7 @@ def _apply_proposal(proposal: Proposal, by: Staff) -> None:
     change_staff(staff, proposal.after, by=by, proposal=proposal.number)
 
 
-handles("staff", matter=Matter(_stands, _apply_proposal, "tables.change_staff"))
+handles("staff", matter=Matter(_stand, _apply_proposal, "tables.change_staff"))
 
 
 def _refuse_alone(before: Mapping[str, Any], after: Mapping[str, Any], proposal: int | None) -> None:

@@ -13,7 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from ledger import alerts
 from tables.models import KeptAnswer, Proposal, Staff
 from tables.roles import Role
-from tables.setup import house_terms, limit_plans
+from tables.setup import house_terms, limit_plans, proposals
+from tables.setup.two_people import Draft
 from tests import floor
 from tests.api.conftest import Floor, problem
 from tests.floor import CHIPS
@@ -125,6 +126,47 @@ def test_a_list_costs_no_query_a_line(house: Floor, path: str) -> None:
         floor.signs(table, floor.crew("requested"), floor.inputs.BeginSlip("fill", ((CHIPS[3][0], 1),)))
         alerts.raise_alert(table.book, "card_refused", f"At {table.name}", {})
     assert queries() <= before + 1
+
+
+def proposed_of_every_matter(house: Floor, number: int) -> None:
+    """One proposal of each matter that waits for a second person, and one that stands and waits for a shoe."""
+    omar = Staff.objects.filter(username="omar").first() or floor.staff(Role.OPERATOR, "omar", "302")
+    table = floor.table(f"Table {number}")
+    somebody = floor.staff(Role.PIT_BOSS, f"boss{number}")
+    limit = {"max_cents": table.max_cents}
+    for matter, about, before, after in (
+        ("limits", table.name, limit, {"max_cents": 5_000}),
+        ("staff", somebody.username, {"name": somebody.name}, {"name": "Another"}),
+        ("pay_table", f"T{number} of rocket", {"version": 0}, {"game": "rocket", "name": f"T{number}"}),
+        ("limit_plan", f"Plan {number}", {"version": 0}, {"version": 1}),
+        ("chips", str(1_000_000 + number), {}, {"value_cents": 1_000_000 + number}),
+        ("terms", f"part {number}", {"certificate_rounds": 1}, {"certificate_rounds": 2}),
+        ("post", somebody.username, {"pits": []}, {"pits": ["A"]}),
+        ("service_account", f"Display {number}", {}, {"purpose": "Shows"}),
+        ("call_off", str(number), {}, {"called_off": number}),
+    ):
+        proposals.propose(Draft(matter, about, before, after), "", by=house.operator)
+    shoe = {"seat_max_cents": 9_000, "takes": "shoe"}
+    later = proposals.propose(Draft("pays", table.name, limit, shoe), "", by=house.operator)
+    proposals.approve(later, by=omar)
+
+
+def test_proposals_cost_no_query_each(house: Floor) -> None:
+    """Harm: a house with many proposals asks as often for each of them, on the connections of its dealers."""
+
+    def queries() -> tuple[int, int]:
+        caller = house.as_(house.operator)
+        caller.get("proposals/?state=all&limit=200")
+        with CaptureQueriesContext(connection) as captured:
+            answer = caller.get("proposals/?state=all&limit=200")
+        return len(answer.json()["items"]), len(captured)
+
+    proposed_of_every_matter(house, 1)
+    rows, before = queries()
+    assert rows == 10
+    for number in range(2, 6):
+        proposed_of_every_matter(house, number)
+    assert queries() == (50, before)
 
 
 def test_what_has_not_changed_is_not_sent_again(house: Floor) -> None:
