@@ -28,6 +28,7 @@ from tables import standing
 from tests import load, nginx, processes
 from tests.casino import test_nginx
 from tests.load import Answer, Browser, Dealer
+from tests.server import dealing
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -35,25 +36,15 @@ ROLLING = Path(settings.BASE_DIR) / "deploy" / "rolling"
 
 
 class Screen(Browser):
-    """A screen that keeps its connection. As browsers do, it asks once more where one that it kept was closed before
-    any answer: the proxy closes idle ones when it reads its configuration anew."""
+    """A screen that keeps its connection."""
 
     line: http.client.HTTPSConnection
     context: ssl.SSLContext
 
     def send(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Answer:
         heads = self._heads() | {"Referer": "https://localhost/"} | headers
-        kept = self.line.sock is not None
         began = time.perf_counter()
-        try:
-            self.line.request(method, path, body, heads)
-            answer = self.line.getresponse()
-        except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError, ssl.SSLEOFError):
-            self.line.close()
-            if not kept:
-                raise
-            self.line.request(method, path, body, heads)
-            answer = self.line.getresponse()
+        answer = dealing.ask(self.line, method, path, body, heads)
         text = answer.read().decode()
         return Answer(answer.status, text, time.perf_counter() - began, dict(answer.getheaders()))
 

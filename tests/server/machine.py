@@ -1,0 +1,209 @@
+"""A plain Debian of its own on this machine: made by debootstrap once, a fresh one for each run, booted with systemd as
+its first process in a container without a network.
+
+Root is needed: systemd as a container's first process wants it. What is mounted and started ends with the command.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from packaging.markers import Marker
+
+from casino.embedded import BASE_DIR, LOCAL
+from casino.keeper import die_with_parent
+
+FOLDER: Final = LOCAL / "server"
+DEBIAN: Final = FOLDER / "debian"
+TOOLS: Final = FOLDER / "debootstrap"
+ARCHIVES: Final = FOLDER / "archives"
+"""Debian's packages as they were fetched, for the next run."""
+WHEELS: Final = FOLDER / "wheels"
+SUITE: Final = "bookworm"
+PYTHON: Final = "3.11.2"
+"""The suite's."""
+INCLUDED: Final = "systemd,systemd-sysv,dbus,ca-certificates,iproute2,procps"
+BOOT_SECONDS: Final = 60
+PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+INSIDE: Final = "--inside"
+CANNOT: Final = 3
+"""The exit code where this machine has not what it takes."""
+
+
+class NoServer(RuntimeError):
+    """No server can be made here; the message says what to do."""
+
+
+class Broken(RuntimeError):
+    """A command failed on the server; the message has what it wrote."""
+
+
+def enter(module: str, arguments: list[str]) -> None:
+    """Go on where mounts and processes are our own. Raises NoServer."""
+    if os.geteuid() != 0:
+        raise NoServer("A container that boots needs root: run it as root.")
+    for program, package in (("systemd-nspawn", "systemd-container"), ("unshare", "util-linux"), ("dpkg", "dpkg")):
+        if not shutil.which(program):
+            raise NoServer(f"The server needs {program}: apt-get install {package}")
+    apart = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    os.execvp("unshare", [*apart, sys.executable, "-m", module, INSIDE, *arguments])
+
+
+def run(*command: str | Path, folder: Path | None = None, environment: dict[str, str] | None = None) -> str:
+    """Raises NoServer."""
+    outcome = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    if outcome.returncode != 0:
+        last = (outcome.stderr or outcome.stdout).strip().splitlines() or ["no message"]
+        raise NoServer(f"{' '.join(map(str, command))[:120]} failed: {last[-1]}")
+    return outcome.stdout
+
+
+def debian() -> Path:
+    """Debian's essential packages and systemd, as debootstrap makes them. Raises NoServer."""
+    if not (DEBIAN / ".whole").exists():
+        shutil.rmtree(DEBIAN, ignore_errors=True)
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        if not (program := shutil.which("debootstrap")):
+            run("apt-get", "--quiet", "download", "debootstrap", folder=FOLDER)
+            run("dpkg", "--extract", next(FOLDER.glob("debootstrap_*.deb")), TOOLS)
+            program = str(TOOLS / "usr/sbin/debootstrap")
+        environment = dict(os.environ)
+        if TOOLS.exists():
+            environment["DEBOOTSTRAP_DIR"] = str(TOOLS / "usr/share/debootstrap")
+        run(program, "--variant=minbase", f"--include={INCLUDED}", SUITE, DEBIAN, environment=environment)
+        (DEBIAN / ".whole").touch()
+    return DEBIAN
+
+
+def wheels(requirements: Path) -> Path:
+    """What the house pins for the server's Python, fetched by this machine's pip: the server itself reaches no index.
+    Raises NoServer."""
+    WHEELS.mkdir(parents=True, exist_ok=True)
+    pinned = requirements.read_bytes()
+    stamp = WHEELS / ".of"
+    if not stamp.exists() or stamp.read_bytes() != pinned:
+        wanted = FOLDER / "requirements.txt"
+        wanted.write_text("\n".join(_of_the_server(pinned.decode())))
+        options = ["--quiet", "--require-hashes", "--only-binary", ":all:", "--no-deps", "--dest", str(WHEELS)]
+        series = PYTHON.rpartition(".")[0]
+        run("python3", "-m", "pip", "download", *options, "--python-version", series, "--requirement", wanted)
+        stamp.write_bytes(pinned)
+    return WHEELS
+
+
+def _of_the_server(pinned: str) -> Iterator[str]:
+    """Each requirement with its hashes, of those that the server's Python needs: pip asks the one that it runs on."""
+    there = {"python_full_version": PYTHON, "python_version": PYTHON.rpartition(".")[0]}
+    for block in re.split(r"\n(?=\S)", pinned):
+        head, *hashes = block.split("\\\n")
+        name, _, marker = head.partition(" ; ")
+        if not marker or Marker(marker.strip()).evaluate(there):
+            yield "\\\n".join([f"{name.strip()} ", *hashes])
+
+
+class Server:
+    """A fresh one over the Debian that is kept: what a run writes is its own, and is gone after it."""
+
+    def __init__(self, checkouts: dict[str, Path]) -> None:
+        self.work = FOLDER / "run"
+        self.root = self.work / "root"
+        self.log = (FOLDER / "log").open("w")
+        self.checkouts = checkouts
+        self.container: subprocess.Popen[bytes] | None = None
+        self.leader = 0
+
+    def make(self) -> None:
+        debian()
+        wheels(BASE_DIR / "requirements" / "app.txt")
+        shutil.rmtree(self.work, ignore_errors=True)
+        ARCHIVES.mkdir(exist_ok=True)
+        for folder in ("upper", "work", "root"):
+            (self.work / folder).mkdir(parents=True)
+        layers = f"lowerdir={DEBIAN},upperdir={self.work}/upper,workdir={self.work}/work"
+        run("mount", "-t", "overlay", "overlay", "-o", layers, self.root)
+        policy = self.root / "usr/sbin/policy-rc.d"
+        policy.write_text("#!/bin/sh\nexit 101\n")  # nothing starts before there is a systemd to start it
+        policy.chmod(0o755)
+        shutil.copy("/etc/resolv.conf", self.root / "etc/resolv.conf")
+
+    def _nspawn(self, *options: str) -> list[str]:
+        command = ["systemd-nspawn", "--quiet", "--directory", str(self.root), "--register=no", "--keep-unit"]
+        command += ["--console=pipe", "--machine=casino-server", "--resolv-conf=off", f"--bind-ro={WHEELS}:/srv/wheels"]
+        command += ["--setenv=PIP_NO_INDEX=1", "--setenv=PIP_FIND_LINKS=/srv/wheels"]
+        command += [f"--bind={ARCHIVES}:/var/cache/apt/archives"]
+        command += [f"--bind-ro={path}:/srv/{name}" for name, path in self.checkouts.items()]
+        return [*command, *options]
+
+    def before_boot(self, *command: str) -> str:
+        """A command where no systemd runs, with this machine's network: the only time that it has one."""
+        return self._done([*self._nspawn("--"), *command])
+
+    def boot(self) -> None:
+        (self.root / "usr/sbin/policy-rc.d").unlink(missing_ok=True)
+        self.container = subprocess.Popen(
+            self._nspawn("--boot", "--private-network"),
+            stdin=subprocess.PIPE, stdout=self.log, stderr=self.log, preexec_fn=die_with_parent,
+        )  # fmt: skip
+        deadline = time.monotonic() + BOOT_SECONDS
+        while not self._is_up():
+            if self.container.poll() is not None or time.monotonic() > deadline:
+                raise NoServer(f"The container did not boot: {FOLDER / 'log'} says why.")
+            time.sleep(0.5)
+
+    def _is_up(self) -> bool:
+        assert self.container is not None
+        children = Path(f"/proc/{self.container.pid}/task/{self.container.pid}/children").read_text().split()
+        for child in children:
+            if Path(f"/proc/{child}/comm").read_text().strip() == "systemd":
+                self.leader = int(child)
+                words = ["systemctl", "is-system-running"]
+                state = subprocess.run(self._into(words), capture_output=True, text=True, check=False).stdout.strip()
+                return state in {"running", "degraded"}
+        return False
+
+    def _into(self, command: Sequence[str]) -> list[str]:
+        return [
+            "nsenter", "--target", str(self.leader), "--all", "--", "env", "-i", f"PATH={PATH}", "LANG=C.UTF-8",
+            "PIP_NO_INDEX=1", "PIP_FIND_LINKS=/srv/wheels", *command,
+        ]  # fmt: skip
+
+    def do(self, *command: str, typed: str = "", may_fail: bool = False) -> str:
+        """What a command wrote on the server that runs. Raises Broken where it fails."""
+        return self._done(self._into(command), typed, may_fail=may_fail)
+
+    def begin(self, *command: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(self._into(command), stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+
+    def _done(self, command: list[str], typed: str = "", *, may_fail: bool = False) -> str:
+        outcome = subprocess.run(
+            command, input=typed, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
+        self.log.write(f"$ {' '.join(command)}\n{outcome.stdout}\n")
+        self.log.flush()
+        if outcome.returncode != 0 and not may_fail:
+            raise Broken(f"{' '.join(command[-6:])} ended with {outcome.returncode}:\n{outcome.stdout[-3000:]}")
+        return outcome.stdout
+
+    def write(self, path: str, text: str) -> None:
+        """A file under /run of the server, which only its own processes see otherwise."""
+        subprocess.run(self._into(["tee", path]), input=text, text=True, stdout=subprocess.DEVNULL, check=True)
+
+    def end(self) -> None:
+        if self.container is not None:
+            self.container.send_signal(signal.SIGTERM)
+            try:
+                self.container.wait(30)
+            except subprocess.TimeoutExpired:
+                self.container.kill()
+                self.container.wait(10)
+        subprocess.run(["umount", str(self.root)], capture_output=True, check=False)
+        shutil.rmtree(self.work, ignore_errors=True)
