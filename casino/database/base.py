@@ -1,77 +1,76 @@
-"""Django's PostgreSQL backend, with a pool for each lane in a web process, and each lane's time-outs everywhere.
+"""Django's PostgreSQL backend with a connection pool for each lane in a web process, and time-outs for each lane.
 
-The time-outs are given as a connection is made: they are the session's own, and no request can inherit another's.
+The time-outs are set when a session starts and belong to it, so no request inherits another lane's.
 """
 
 from __future__ import annotations
 
 import select
-from threading import BoundedSemaphore
+from collections import deque
 from typing import Any, ClassVar, Final
 
 from django.conf import settings
 from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
 from psycopg import Connection
-from psycopg_pool import ConnectionPool, TooManyRequests
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from casino.widths import Width
 from ledger import confirmed
 from ledger.lanes import Lane, lane
 
 RECONNECT_SECONDS: Final = 0.5
-"""A pool gives an attempt up so soon, and begins anew with the next request. Else it would wait ever longer between
-two, and for as long as a failover took once more."""
+"""A pool stops trying to connect after this, and starts again with the next request. By itself it would back off ever
+longer, so that an outage could last twice as long for the house as for the database."""
+
+
+class LanePool(ConnectionPool[Any]):
+    """A pool whose queue holds only requests that still wait.
+
+    psycopg's own keeps those that gave up until it has a connection again. They counted against its limit, so that ten
+    seconds without a database turned a full floor away for good, and each of them held its whole request in memory.
+    """
+
+    def getconn(self, timeout: float | None = None) -> Connection[Any]:
+        """Raises PoolTimeout, and TooManyRequests if the queue is full."""
+        try:
+            return super().getconn(timeout)
+        except PoolTimeout:
+            with self._lock:
+                self._waiting = deque(client for client in self._waiting if client.error is None)
+            raise
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A connection that is taken from its lane's pool. Django gives it back to the pool that it came from."""
+    """Takes its connection from its lane's pool. Django returns it to the pool that it came from."""
 
     _connection_pools: ClassVar[dict[str, ConnectionPool[Any]]] = {}
-    _queues: ClassVar[dict[str, BoundedSemaphore]] = {}
 
     @property
     def pool(self) -> ConnectionPool[Any] | None:
-        """The pool of the lane that this request is in; None outside of a web process."""
+        """The pool of the current lane; None outside a web process."""
         if self.alias == NO_DB_ALIAS or not _lane_width().connections:
             return None
         key = f"{self.alias} {lane.get()}"
-        # Two threads may both make one, which is not open yet; the first that is kept is everybody's.
+        # Two threads may both make a pool, which is not open yet; setdefault keeps the first for both.
         return self._connection_pools.get(key) or self._connection_pools.setdefault(key, self._new_pool())
-
-    def get_new_connection(self, conn_params: Any) -> Any:
-        """One of the pool, in its lane's turn. Raises TooManyRequests where as many wait as may.
-
-        The pool's own count of them would not do: it goes on counting who gave up until it has a connection again, and
-        makes none for whom it turns away. After ten seconds without a database a full floor was turned away for good.
-        """
-        if self.pool is None:
-            return super().get_new_connection(conn_params)
-        queue = self._queues.get(lane.get()) or self._queues.setdefault(
-            lane.get(), BoundedSemaphore(_lane_width().queue)
-        )
-        if not queue.acquire(blocking=False):
-            raise TooManyRequests(f"{_lane_width().queue} requests wait for a connection already")
-        try:
-            return super().get_new_connection(conn_params)
-        finally:
-            queue.release()
 
     def _new_pool(self) -> ConnectionPool[Any]:
         width = _lane_width()
-        return ConnectionPool(
+        return LanePool(
             kwargs=self.get_connection_params() | {"autocommit": True},
             open=False,
             configure=self._configure_connection,  # type: ignore[arg-type]
             check=check,
             min_size=1 if width.connections > 1 else 0,
             max_size=width.connections,
+            max_waiting=width.queue,
             timeout=width.wait_ms / 1000,
             reconnect_timeout=RECONNECT_SECONDS,
         )
 
     def _configure_connection(self, connection: Any) -> bool:
-        """Each new connection of the driver, pooled or not, comes by here."""
+        """Django calls this for each new driver connection, pooled or not."""
         confirmed.watch(connection)
         return bool(super()._configure_connection(connection))  # type: ignore[misc]
 
@@ -80,19 +79,22 @@ class DatabaseWrapper(base.DatabaseWrapper):
         confirmed.check(self.connection)
 
     def close_pool(self) -> None:
-        """Django asks for it when its own settings change."""
+        """Close the pools of this alias. Django calls this when its settings change."""
         for key in [key for key in self._connection_pools if key.startswith(f"{self.alias} ")]:
             self._connection_pools.pop(key).close()
 
     def get_connection_params(self) -> dict[str, Any]:
-        """What libpq is told: the address, and how long this lane waits for a lock, a statement, and a next one."""
+        """libpq's parameters: the address, and this lane's time-outs for locks, statements and idle transactions."""
         parameters: dict[str, Any] = super().get_connection_params()
         return parameters | {"options": f"{parameters.get('options', '')} {_lane_width().options}".strip()}
 
 
 def check(connection: Connection[Any]) -> None:
-    """Whether a connection from the pool still stands. One that its server closed has the end to be read; where there
-    is nothing to read, a statement of its own would learn no more than the next one does."""
+    """Check a pooled connection before use, without a round trip where possible.
+
+    A connection that the server closed has something to read, its end. Otherwise a test statement would show no more
+    than the next statement does.
+    """
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     if poll.poll(0):
