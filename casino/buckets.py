@@ -1,7 +1,7 @@
-"""How often something may be tried: a bucket of tries for each who tries, filled again at a steady pace.
+"""Token buckets: each client has a number of tries, refilled at a steady rate.
 
-The buckets are in this process's memory: they hold though everything else is away. One event loop asks them, so there
-is no lock.
+They live in this process's memory, so they work during any outage. Only one event loop uses them, so they need no
+lock.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections import OrderedDict
 from time import monotonic
 from typing import Final
 
-KEPT: Final = 10_000
-"""The buckets that are remembered; the one that was asked longest ago is forgotten first."""
+MOST_BUCKETS: Final = 10_000
+"""Beyond these the least recently used bucket is dropped."""
 
 
 class Buckets:
-    """How many tries each has left, and when that was so."""
+    """The tries left for each key, and the time of that count."""
 
     def __init__(self, *, at_once: int, a_second: float) -> None:
         self._at_once = at_once
@@ -23,11 +23,11 @@ class Buckets:
         self._left: OrderedDict[str | bytes, tuple[float, float]] = OrderedDict()
 
     def take(self, key: str | bytes) -> bool:
-        """One try, if there is one left."""
+        """Use up one try; False if none is left. A refused try costs nothing."""
         moment = monotonic()
-        tries, since = self._left.pop(key, (float(self._at_once), moment))
-        tries = min(self._at_once, tries + (moment - since) * self._a_second)
+        tries, counted_at = self._left.pop(key, (float(self._at_once), moment))
+        tries = min(self._at_once, tries + (moment - counted_at) * self._a_second)
         self._left[key] = (max(tries - 1, tries % 1), moment)
-        if len(self._left) > KEPT:
+        if len(self._left) > MOST_BUCKETS:
             self._left.popitem(last=False)
         return tries >= 1

@@ -1,5 +1,7 @@
-"""Where a request comes from, as far as it can be told before the database is asked: an enrolled terminal, whatever
-cookie or token is shown, an address. It is good for counting by, and never says who somebody is."""
+"""Where a request comes from, as far as its headers show: an enrolled terminal, a cookie or token, an address.
+
+Rate limits count by it before any database query. It identifies a client, never a person.
+"""
 
 from __future__ import annotations
 
@@ -7,42 +9,50 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from ipaddress import ip_address, ip_network
 from typing import Any, Final
 
 from django.conf import settings
 
-from tables.staff import terminals
+from tables.staff import attempts, terminals
 
 _ORIGIN: Final = "casino.origin"
-"""Where a request's scope keeps it."""
+"""The scope's key for the origin, which is worked out once per request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
     address: str
-    """Of IPv6 the network; empty where the server knows none."""
+    """For IPv6 the /64 network; empty if the server knows none."""
     terminal: bytes | None
-    """A digest of the token of a device that was enrolled here once: nobody can make one up."""
+    """Digest of the signed token of a device that was enrolled here: it cannot be forged."""
     session: bytes | None
-    """A digest of the cookie or token that was shown. It may be made up anew for each request."""
+    """Digest of the session cookie."""
+    token: bytes | None
+    """Digest of the API token."""
+
+    @property
+    def clients(self) -> list[bytes]:
+        """The keys to count the client by. It may invent a session or a token for each request: an invented one must
+        not hide the other, so each counts."""
+        return [key for key in (self.terminal or self.session, self.token) if key]
 
     @property
     def place(self) -> str:
-        """What is counted apart from its neighbours: a terminal by itself, everybody else by their address."""
+        """The key to count by: a terminal has its own, everybody else shares their address's."""
         return f"terminal {self.terminal.hex()}" if self.terminal else self.address
 
 
 def of(scope: dict[str, Any]) -> Origin:
     origin: Origin | None = scope.get(_ORIGIN)
     if origin is None:
-        headers = dict(scope["headers"])
-        cookies = headers.get(b"cookie", b"")
-        session = headers.get(b"authorization") or _cookie(cookies, settings.SESSION_COOKIE_NAME)
+        cookies = b"; ".join(_headers(scope, b"cookie"))
+        session = _cookie(cookies, settings.SESSION_COOKIE_NAME)
+        token = b"".join(_headers(scope, b"authorization"))
         origin = scope[_ORIGIN] = Origin(
-            address=_neighbourhood((scope.get("client") or [""])[0]),
+            address=attempts.network_of((scope.get("client") or [""])[0]),
             terminal=_terminal(_cookie(cookies, terminals.cookie_name())),
             session=_digest(session) if session else None,
+            token=_digest(token) if token else None,
         )
     return origin
 
@@ -52,9 +62,14 @@ def _pattern(name: str) -> re.Pattern[bytes]:
     return re.compile(rb"(?:^|;)\s*%s=([^;]*)" % re.escape(name).encode())
 
 
+def _headers(scope: dict[str, Any], name: bytes) -> list[bytes]:
+    return [value for header, value in scope["headers"] if header == name]
+
+
 def _cookie(cookies: bytes, name: str) -> bytes:
-    match = _pattern(name).search(cookies)
-    return match[1].strip() if match else b""
+    """The last one of that name, as Django reads them."""
+    values = _pattern(name).findall(cookies)
+    return values[-1].strip() if values else b""
 
 
 def _terminal(cookie: bytes) -> bytes | None:
@@ -64,13 +79,3 @@ def _terminal(cookie: bytes) -> bytes | None:
 
 def _digest(secret: bytes) -> bytes:
     return blake2b(secret, digest_size=16).digest()
-
-
-@lru_cache(maxsize=10_000)
-def _neighbourhood(address: str) -> str:
-    """An address; of IPv6 the network, for whoever has one has all of it."""
-    try:
-        wide = ip_address(address).version == 6
-    except ValueError:
-        return address
-    return str(ip_network(f"{address}/64", strict=False)) if wide else address

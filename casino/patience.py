@@ -1,7 +1,7 @@
-"""How long the web process waits for its clients: `uvicorn --http casino.patience:Patience`.
+"""Time-outs and limits for slow clients: `uvicorn --http casino.patience:Patience`.
 
-Whoever sends half a request, or does not read what they asked for, takes a file and nothing else, and not for long. A
-proxy in front does the same; this holds where there is none, and against whoever reaches past it.
+A client that sends half a request, or does not read its answer, costs one open file, and not for long. A proxy in front
+does the same; this protects a house without one, and against clients that get past it.
 """
 
 import asyncio
@@ -12,25 +12,29 @@ from typing import Any
 from django.conf import settings
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from casino.gate import MOST_BYTES
+
 IDLE_SECONDS = 75
-"""How long a connection may be idle between two requests: longer than a proxy keeps it, so that none is closed just as
-a request comes."""
+"""The longest idle time between two requests. A proxy's is shorter, so that no connection is closed just as the proxy
+sends a request."""
 MOST_FILES = 65_536
 MOST_HEAD_BYTES = 65_536
-"""Of a request's first line and headers: the parser keeps all of them, and any number of clients may send some."""
+"""For a request's first line and headers, which the parser keeps in memory for every client."""
+MOST_REQUEST_BYTES = MOST_HEAD_BYTES + 4 * MOST_BYTES
+"""For all of a request as it is sent: a body, and what chunks add to it."""
 
 
 class Patience(HttpToolsProtocol):
-    """Connections that end when their client does not come to a point."""
+    """A connection that is closed if its client takes too long."""
 
     _waiting: dict["Patience", None] = {}
-    """The connections that have no whole request, the one that waits longest first."""
+    """The connections without a complete request, oldest first."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.timeout_keep_alive = IDLE_SECONDS
         self._deadline: asyncio.TimerHandle | None = None
-        self._head_bytes = 0
+        self._request_bytes = 0
         self._in_head = True
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -44,16 +48,22 @@ class Patience(HttpToolsProtocol):
         self._stop_waiting()
 
     def data_received(self, data: bytes) -> None:
-        """What was read before without a whole head counts; a body is counted where it is read (casino/gate.py)."""
-        if self._in_head and self._head_bytes > MOST_HEAD_BYTES:
+        """Limit what the parser takes in; casino/gate.py limits what a view reads of a body. What is counted came
+        before: the end of one request and the next may arrive together."""
+        if self._request_bytes > (MOST_HEAD_BYTES if self._in_head else MOST_REQUEST_BYTES):
             self.give_up()
             return
-        self._head_bytes += len(data)
+        self._request_bytes += len(data)
         super().data_received(data)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._expect()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Those that follow a body in chunks are dropped: nobody reads them, and they would fill the memory."""
+        if self._in_head:
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         self._in_head = False
@@ -61,28 +71,28 @@ class Patience(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
-        self._head_bytes, self._in_head = 0, True
+        self._request_bytes, self._in_head = 0, True
         self._stop_waiting()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self.cycle.response_complete:  # else the next request came already
+        if self.cycle.response_complete:  # else the next request has already begun
             self._wait()
 
     def shutdown(self) -> None:
-        """The server stops: a stream that is open ends in good order (``casino/streams.py``)."""
+        """The server stops: end an open stream properly (``casino/streams.py``)."""
         super().shutdown()
         if self.cycle is not None and (end := self.cycle.scope["state"].get("end")):
             end()
 
     def _wait(self) -> None:
-        """Without a whole request from here on; whoever waits longest makes room for the newest."""
+        """Queue this connection as one without a complete request; if there are too many, close the oldest."""
         self._waiting[self] = None
         if len(self._waiting) > most_waiting():
             next(iter(self._waiting)).give_up()
 
     def _expect(self) -> None:
-        """A whole request is due."""
+        """Start the deadline for a complete request."""
         if self._deadline is None:
             self._deadline = self.loop.call_later(settings.REQUEST_SECONDS, self.give_up)
 
@@ -98,7 +108,7 @@ class Patience(HttpToolsProtocol):
 
 
 def end_unread(transport: asyncio.BaseTransport) -> None:
-    """Let the kernel end a connection whose client acknowledges nothing, or reads nothing, for so long."""
+    """Have the kernel close the connection once its client acknowledges or reads nothing for ``READING_SECONDS``."""
     connection = transport.get_extra_info("socket")
     if connection is not None and connection.family != socket.AF_UNIX:
         milliseconds = int(settings.READING_SECONDS * 1000)
@@ -109,17 +119,17 @@ def end_unread(transport: asyncio.BaseTransport) -> None:
 
 
 def file_limit() -> int:
-    """How many files this process may have open, connections included."""
+    """The number of files, connections included, that this process may have open."""
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 def raise_file_limit() -> None:
-    """As many as the system lets this process have, up to a sensible number."""
+    """Raise this process's limit as far as the system allows, up to ``MOST_FILES``."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
 
 
 def most_waiting() -> int:
-    """So many connections may be without a whole request: a quarter of the files. Streams take a half at most."""
+    """The limit for connections without a complete request: at most a quarter of the files. Streams may take half."""
     return min(settings.CONNECTIONS_WAITING, file_limit() // 4)

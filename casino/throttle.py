@@ -1,7 +1,7 @@
-"""How often a client and an address may ask anything at all, so that one that never stops takes no time from a dealer.
+"""Rate limits for each client and address, so that a runaway client cannot slow down the dealers.
 
-An enrolled terminal has a bucket of its own, however many share its address. Everybody else has one by the cookie or
-token that they show, and shares another with their address: whoever shows a new cookie each time falls under that one.
+An enrolled terminal has a bucket of its own, however many share its address. Every other client has one for its cookie
+or token and shares a second one with its address, which stops clients that invent a new cookie for each request.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ADDRESS: Final = Refusal(
 
 
 class Throttle:
-    """Refuses before Django and its threads hear of it, and asks nobody."""
+    """Refuses on the event loop, before a request costs a thread or a query."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -34,16 +34,15 @@ class Throttle:
         await self.application(scope, receive, send)
 
     def _count(self, scope: Scope) -> None:
-        """Raises Refusal. The client comes first: one that is refused uses up nothing of its neighbours'."""
-        comes = origin.of(scope)
-        client = comes.terminal or comes.session
-        if client and not self.clients.take(client):
+        """Raises Refusal. The client's bucket comes first, so that a refused client does not use up its address's."""
+        source = origin.of(scope)
+        if not all(self.clients.take(client) for client in source.clients):
             raise CLIENT
-        if comes.terminal is None and not self.addresses.take(_counted_as(comes.address, scope["path"])):
+        if source.terminal is None and not self.addresses.take(_address_key(source.address, scope["path"])):
             raise ADDRESS
 
 
-def _counted_as(address: str, path: str) -> str:
-    """A proxy's question whether the house is well has a bucket of its own: refused for what others ask by the same
-    proxy, it would have the house taken for dead."""
+def _address_key(address: str, path: str) -> str:
+    """The key of an address's bucket. Health checks have their own: a proxy shares its address with all its clients,
+    and a refused check would make it take the process out of service."""
     return f"{address} {HEALTH}" if path == HEALTH else address

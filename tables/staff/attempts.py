@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import Final
 
@@ -128,16 +129,21 @@ def called(name: str) -> str:
 
 
 def address_of(request: HttpRequest) -> str:
-    """Where a request comes from. Of IPv6, the network: whoever has one address there has them all."""
+    """Where a request comes from, as tries are counted by it."""
+    return f"address {network_of(request.META.get('REMOTE_ADDR', ''))}".strip()
+
+
+@lru_cache(maxsize=10_000)
+def network_of(address: str) -> str:
+    """The address that limits count by, "" where it is none. Of IPv6, the network: whoever has one address there has
+    them all."""
     try:
-        address = ip_address(request.META.get("REMOTE_ADDR", ""))
+        parsed = ip_address(address)
     except ValueError:
-        return "address"
-    if isinstance(address, IPv6Address):
-        if address.ipv4_mapped is not None:
-            return f"address {address.ipv4_mapped}"
-        return f"address {IPv6Address(int(address) >> 64 << 64)}/64"
-    return f"address {address}"
+        return ""
+    if isinstance(parsed, IPv6Address):
+        return str(parsed.ipv4_mapped or f"{IPv6Address(int(parsed) >> 64 << 64)}/64")
+    return str(parsed)
 
 
 def place_of(terminal: Terminal) -> str:

@@ -1,11 +1,13 @@
 """Screens in a real browser, before a web process with the limits as they are shipped."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests import floor
+from casino.throttle import ADDRESS
+from tests import floor, load
 from tests.casino.test_throttle import PAGE, running
 from tests.floor import dealt
 
@@ -29,3 +31,20 @@ def test_screens_in_a_new_browser_are_far_from_their_limits(
             assert 10 < len(statuses) <= PAGE
             assert set(statuses) <= {200, 204}
             context.close()
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_a_refused_page_reloads_by_itself(browser: Any, process_environment: dict[str, str], tmp_path: Path) -> None:
+    """Harm: somebody opens the floor in a busy moment and sees a bare sentence until they think of reloading; or a
+    refused form is taken for sent."""
+    tight = {"REQUESTS_PER_ADDRESS": "30", "REQUESTS_PER_ADDRESS_A_SECOND": "1"}
+    with running(process_environment, tmp_path / "log", **tight) as web, closing(browser.new_page()) as page:
+        crowd = load.Browser(web.url)
+        while (answer := crowd.send("POST", "/sign-in/", Accept="text/html")).status != 429:
+            pass
+        assert (answer.headers["retry-after"], answer.headers.get("refresh")) == ("2", None)
+        while page.goto(f"{web.url}/sign-in/").status != 429:
+            pass
+        assert page.inner_text("body") == ADDRESS.sentence
+        page.wait_for_selector("h1")

@@ -1,4 +1,4 @@
-"""Buckets of tries: what they hold, how they fill again, and that they stay few."""
+"""Token buckets: how many tries they hold, how they refill, and that their number is bounded."""
 
 import pytest
 
@@ -19,19 +19,19 @@ def tries(clock: list[float]) -> Buckets:
     return Buckets(at_once=3, a_second=0.1)
 
 
-def test_each_has_so_many_tries_and_gets_new_ones_with_time(clock: list[float], tries: Buckets) -> None:
+def test_each_key_has_its_tries_and_gets_new_ones_with_time(clock: list[float], tries: Buckets) -> None:
     assert [tries.take("a") for _ in range(5)] == [True] * 3 + [False] * 2
-    assert tries.take("b"), "another has its own"
+    assert tries.take("b"), "another key has its own tries"
     clock[0] = 9
     assert not tries.take("a")
     clock[0] = 10
     assert [tries.take("a") for _ in range(2)] == [True, False]
     clock[0] = 1_000
-    assert [tries.take("a") for _ in range(5)] == [True] * 3 + [False] * 2, "they do not pile up"
+    assert [tries.take("a") for _ in range(5)] == [True] * 3 + [False] * 2, "unused tries do not pile up"
 
 
-def test_whoever_knocks_all_the_time_still_gets_in_now_and_then(clock: list[float], tries: Buckets) -> None:
-    """A refusal costs nothing: else a program that never stops would shut out its whole office for good."""
+def test_a_client_that_never_stops_still_gets_its_share(clock: list[float], tries: Buckets) -> None:
+    """A refusal costs nothing, else a program that never stops would shut out its whole office for good."""
     passed = 0
     for moment in range(100):
         clock[0] = moment
@@ -39,8 +39,8 @@ def test_whoever_knocks_all_the_time_still_gets_in_now_and_then(clock: list[floa
     assert passed == 3 + 9
 
 
-def test_what_is_remembered_is_bounded(clock: list[float], tries: Buckets) -> None:
-    """Harm: whoever comes under ever new names fills the memory of the process that dealers are answered by."""
-    for number in range(buckets.KEPT + 10):
+def test_the_number_of_buckets_is_bounded(clock: list[float], tries: Buckets) -> None:
+    """Harm: a client that invents ever new keys fills the memory of the process that serves the dealers."""
+    for number in range(buckets.MOST_BUCKETS + 10):
         tries.take(str(number))
-    assert len(tries._left) == buckets.KEPT
+    assert len(tries._left) == buckets.MOST_BUCKETS

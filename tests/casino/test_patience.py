@@ -79,9 +79,17 @@ def test_half_a_request_is_given_up_in_time(sent: bytes, narrow: processes.Web) 
         assert time.monotonic() - began > 2, "a client is not given its time"
 
 
-def test_a_head_that_does_not_end_is_cut_off(narrow: processes.Web) -> None:
+CHUNKED = b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n", CHUNKED],
+    ids=["head", "headers after a body"],
+)
+def test_headers_that_do_not_end_are_cut_off(narrow: processes.Web, beginning: bytes) -> None:
     """Harm: a few clients send headers without an end, and the web process grows until the system kills it."""
-    with contextlib.closing(connect(narrow, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")) as line:
+    with contextlib.closing(connect(narrow, beginning)) as line:
         sent = 0
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             while sent < 50_000_000:
