@@ -6,6 +6,7 @@ import json
 import zipfile
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
+from io import FileIO
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, Final
@@ -23,15 +24,23 @@ ROOTS: Final = "roots.jsonl"
 WITNESS: Final = "witness.jsonl"
 LONGEST_LINE: Final = 4_000_000
 """More characters than any line of a bundle has: a bundle is read line by line, whoever wrote it."""
-MOST_HELD: Final = {KEYS: 8_000_000, ROOTS: 64_000_000}
-"""Bytes of the parts that a verifier holds whole, before it knows who signed them: ten thousand keys, a day's document
-for each day of a century. A thousandth of that, compressed, would otherwise fill a machine's memory."""
+LEAVES: Final = "leaves/"
+MOST_HELD: Final = {KEYS: 8_000_000, ROOTS: 64_000_000, LEAVES: 64_000_000}
+"""Bytes of the parts that a verifier holds whole, by how their names begin: ten thousand keys, a day's document for
+each day of a century, the leaves of a hundred thousand books. A thousandth of that, compressed, would otherwise fill a
+machine's memory; and a house that signs its own leaves may mean harm, too."""
+MOST_DIRECTORY_BYTES: Final = 4_000_000
+"""The zip's list of its parts, which is read whole before anything else: some fifty thousand parts."""
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
 
 def leaves_part(day: str) -> str:
     """The part with a day's leaves: one document for each book."""
-    return f"leaves/{day}.jsonl"
+    return f"{LEAVES}{day}.jsonl"
+
+
+def _most_held(name: str) -> int | None:
+    return next((most for start, most in MOST_HELD.items() if name.startswith(start)), None)
 
 
 def book_part(number: int, name: str) -> str:
@@ -92,13 +101,28 @@ def _member(name: str) -> zipfile.ZipInfo:
 # --- Reading ---------------------------------------------------------------------------------------------------
 
 
+class _Bounded(FileIO):
+    """A zip file whose directory is read only if it is as small as a house's: zipfile reads it in one piece, as large
+    as the file says."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > MOST_DIRECTORY_BYTES:
+            raise ValueError(f"its directory has {size:,} bytes, and a house's {MOST_DIRECTORY_BYTES:,} at most")
+        return super().read(size)
+
+
 class Bundle:
     """A bundle that somebody handed over: nothing in it is believed. Raises Wrong."""
 
     def __init__(self, path: Path) -> None:
         try:
-            self._zip = zipfile.ZipFile(path)
+            self._file = _Bounded(path)
+        except OSError as error:
+            raise Wrong(path.name, f"it cannot be opened ({error})") from None
+        try:
+            self._zip = zipfile.ZipFile(self._file)
         except Exception as error:  # whatever somebody put in the place of a zip file
+            self._file.close()
             raise Wrong(path.name, f"it is no whole zip file ({error})") from None
         self._open: set[IO[bytes]] = set()
         self._were_read: set[str] = set()
@@ -127,6 +151,7 @@ class Bundle:
         for part in self._open:
             part.close()
         self._zip.close()
+        self._file.close()
 
     def _manifest(self) -> dict[str, Any]:
         manifest = self._json(MANIFEST, next(self._read(MANIFEST), b""))
@@ -191,11 +216,11 @@ class Bundle:
             with self._zip.open(name) as file:
                 self._open.add(file)
                 self._were_read.add(name)
-                size = 0
+                size, most = 0, _most_held(name)
                 while line := file.readline(LONGEST_LINE):
                     size += len(line)
-                    if size > MOST_HELD.get(name, size):
-                        raise Wrong(name, f"it is larger than any house's: {MOST_HELD[name]:,} bytes at most")
+                    if most is not None and size > most:
+                        raise Wrong(name, f"it is larger than any house's: {most:,} bytes at most")
                     if not line.endswith(b"\n"):
                         raise Wrong(name, "its last line is not whole")
                     yield line[:-1]

@@ -1,4 +1,4 @@
-"""Bundles that nobody honest wrote: a head office says what is wrong with each, and goes on."""
+"""Malicious bundles: a head office names the fault of each, and goes on."""
 
 import json
 from pathlib import Path
@@ -45,7 +45,7 @@ def day(name: str = "2026-01-01") -> bytes:
 
 
 def written(path: Path, **changes: bytes) -> Path:
-    """A zip of a bundle's shape that nobody signed."""
+    """An unsigned zip with a bundle's structure."""
     parts = {"manifest": manifest(KEYS, ROOTS), "keys": key(), "roots": day()} | changes
     with ZipFile(path, "w", ZIP_DEFLATED) as file:
         for name, part in (("manifest", MANIFEST), ("keys", KEYS), ("roots", ROOTS)):
@@ -67,23 +67,32 @@ def written(path: Path, **changes: bytes) -> Path:
     ],
     ids=["a list", "a number", "deep", "nul in a day", "half a character", "nul in a key", "half in a key", "null"],
 )
-def test_what_no_house_wrote_is_refused_in_words_that_can_be_kept(
+def test_a_malformed_bundle_is_refused_with_a_sentence_that_can_be_stored(
     house: House, changes: dict[str, bytes], tmp_path: Path
 ) -> None:
-    """Harm: a bundle that the office's database cannot store a sentence about stops its worker, each minute anew."""
+    """Harm: a bundle whose error message the database cannot store stops the office's worker, every minute again."""
     answer = receiving.take(house, written(tmp_path / "hostile.zip", **changes), by="test")
     assert answer.state == State.REFUSED
     assert Refusal.objects.get().says.isprintable()
 
 
-def test_a_part_that_is_held_whole_has_a_largest_size(house: House, tmp_path: Path) -> None:
-    """Harm: a megabyte on a stick is a thousand in memory, before anybody knows who signed it."""
+def test_a_part_that_is_read_into_memory_has_a_size_limit(house: House, tmp_path: Path) -> None:
+    """Harm: a megabyte on a stick becomes a thousand in memory, before its signature is checked."""
     bomb = written(tmp_path / "bomb.zip", keys=(b"{}" + b" " * 100_000 + b"\n") * 100)
     assert bomb.stat().st_size < 100_000
     assert "larger than any house's" in receiving.take(house, bomb, by="test").says
 
 
-def test_a_bundle_moves_no_cursor_of_who_verifies_it(tmp_path: Path) -> None:
+def test_a_zip_whose_directory_is_enormous_is_refused_unread(house: House, tmp_path: Path) -> None:
+    """Harm: a head office reads gigabytes of names into memory before it asks who signed them."""
+    flood = tmp_path / "flood.zip"
+    with ZipFile(flood, "w") as file:
+        for number in range(60_000):
+            file.writestr(f"{number:040}", b"")
+    assert "its directory has" in receiving.take(house, flood, by="test").says
+
+
+def test_a_bundle_cannot_send_control_codes_to_a_terminal(tmp_path: Path) -> None:
     """Harm: a bundle clears an auditor's terminal and writes HOLDS there."""
     with pytest.raises(Wrong) as refusal:
         verifier.verify(written(tmp_path / "paint.zip", roots=day("\x1b[2J\x1b[HHOLDS")))
@@ -91,20 +100,20 @@ def test_a_bundle_moves_no_cursor_of_who_verifies_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [{"ends": "tomorrow"}, {"day": "today"}], ids=["end", "day"])
-def test_a_day_that_its_house_signed_without_a_time_is_refused(
+def test_a_signed_day_with_an_invalid_time_is_refused(
     house: House, evidence: Evidence, change: dict[str, str], tmp_path: Path
 ) -> None:
-    """Harm: what a house may sign and no database can keep stops the office's worker at each sweep."""
+    """Harm: a value that a house can sign but no database can store stops the office's worker at each sweep."""
     forger = Forger(evidence.first)
     forger.sign_day(1, evidence.key, lambda document: document.update(change))
     bundle = forger.write(tmp_path / "timeless.zip")
     assert receiving.take(house, bundle, by="test").state == State.REFUSED
 
 
-def test_figures_that_no_database_can_keep_are_turned_down(
+def test_figures_that_no_database_can_store_are_rejected(
     house: House, evidence: Evidence, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Harm: a house signs a win of more than all money, and no day of any house is verified after it."""
+    """Harm: a house signs an impossibly large win, and no day of any house is verified after that."""
     sheet = Sheet({(ONE.isoformat(), "Rocket 1"): Line(game="Rocket", win_cents=10**30)})
     monkeypatch.setattr(figures, "sheet_of", lambda path: sheet)
     copyfile(evidence.first, tmp_path / "coming.zip")
