@@ -1,4 +1,5 @@
-"""Three houses and a head office on this machine, a database each; they report by either way, and one is cut off."""
+"""Three houses and a head office on this machine, each with its own database. They report over HTTPS or by replication,
+and one house is cut off for a while."""
 
 from __future__ import annotations
 
@@ -89,26 +90,26 @@ class Company:
     addresses: dict[str, str] = field(default_factory=dict)
 
     def manage(self, name: str, *command: str, fails: bool = False) -> str:
-        """A management command of one of them."""
+        """Run a management command of the office or a house."""
         return self._run(name, ["manage.py", *command], fails=fails)
 
     def answer(self, name: str, script: str, *arguments: str) -> Any:
-        """What a process of one of them prints."""
+        """The JSON that a script prints in a process of the office or a house."""
         prelude = f"import django; django.setup(); PASSWORD = {PASSWORD!r}\n"
         return json.loads(self._run(name, ["-c", prelude + script, *arguments]).splitlines()[-1])
 
     def _run(self, name: str, command: list[str], *, fails: bool = False) -> str:
-        errand = subprocess.run(
+        process = subprocess.run(
             [sys.executable, *command], cwd=BASE_DIR, env=self.environments[name], capture_output=True, text=True,
             check=False, timeout=600,
         )  # fmt: skip
-        assert bool(errand.returncode) == fails, f"{name}: {errand.stdout[-2000:]}{errand.stderr[-4000:]}"
-        return errand.stderr + errand.stdout
+        assert bool(process.returncode) == fails, f"{name}: {process.stdout[-2000:]}{process.stderr[-4000:]}"
+        return process.stderr + process.stdout
 
 
 @contextmanager
 def company(folder: Path) -> Iterator[Company]:
-    """Four new databases, migrated once and copied; people in each; two days dealt and sealed in every house."""
+    """A head office and three houses with empty databases, migrated once and copied."""
     servers.running(DATABASE_SERVER)
     servers.running(servers.BROKER)
     with ExitStack() as stack:
@@ -152,7 +153,7 @@ def _environment(folder: Path, database: str, *, office: bool) -> dict[str, str]
 
 
 def open_houses(staged: Company) -> None:
-    """Two days in each house, sealed; each registered at the head office with the key that it told."""
+    """Deal and seal two days in each house, and register it at the head office with its key."""
     staged.answer(OFFICE, OPEN_OFFICE)
     with ThreadPoolExecutor() as threads:
         staged.evidence = dict(zip(HOUSES, threads.map(partial(_deal, staged), HOUSES), strict=True))
@@ -173,7 +174,7 @@ def _deal(staged: Company, name: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Staging:
-    """What came of it."""
+    """The observations of a run, for a test to judge."""
 
     arrived_without_the_cut_off: list[list[Any]]
     cut_off_said: str
@@ -181,29 +182,29 @@ class Staging:
     figures: int
     refused: list[str]
     signs_in: dict[str, list[str]]
-    """At each database, which of all people can."""
+    """The people who can sign in, by database."""
 
 
 class Line(Protocol):
-    """How days come from the houses to the head office. One house's is down until it is mended."""
+    """The way of days from the houses to the head office. One house's is down until it is repaired."""
 
     def __init__(self, staged: Company) -> None: ...
 
     def begin(self) -> None:
-        """Where every house has its days and is registered."""
+        """Start, once every house is registered and has its days."""
 
     def bring(self, name: str) -> str:
-        """A house brings what is due; what it says of that."""
+        """Have a house send the days that are due; returns its message."""
 
     def mend(self) -> None:
-        """The house that was cut off is so no more."""
+        """Reconnect the house that is cut off."""
 
     def take(self) -> None:
-        """The head office takes what came."""
+        """Have the head office take the days that have arrived."""
 
 
 class Https:
-    """Pieces to web processes of the head office; the one that a house knows is not there at first."""
+    """Pieces over HTTP to the head office's web processes; the one for the cut-off house starts late."""
 
     def __init__(self, staged: Company) -> None:
         self.staged = staged
@@ -221,10 +222,10 @@ class Https:
 
     def mend(self) -> None:
         self._start(self.late)
-        time.sleep(11)  # the first wait after a failure, and a second
+        time.sleep(11)  # a second more than the first pause after a failure
 
     def take(self) -> None:
-        """Web processes have."""
+        """Nothing to do: the web processes have taken them."""
 
     def _start(self, web: processes.Served) -> None:
         self.staged.stack.callback(web.stop)
@@ -232,7 +233,7 @@ class Https:
 
 
 class Replicated:
-    """A letter box for each house, read by the head office; one of them is stopped at first."""
+    """A letter box for each house, read by the head office; the cut-off house's is stopped at first."""
 
     def __init__(self, staged: Company) -> None:
         self.staged = staged
@@ -263,8 +264,8 @@ class Replicated:
         for box in self.boxes.values():
             if box.is_up:
                 with box.as_role(SUPERUSER) as admin:
-                    [place] = admin.execute("SELECT pg_current_wal_lsn()").fetchone() or [None]
-                    eventually(partial(_is_fetched, admin, place))
+                    [position] = admin.execute("SELECT pg_current_wal_lsn()").fetchone() or [None]
+                    eventually(partial(_is_fetched, admin, position))
         self.staged.answer(OFFICE, TAKE)
 
     def _count(self, rows: str) -> int:
@@ -272,14 +273,14 @@ class Replicated:
         return int(count)
 
 
-def _is_fetched(admin: psycopg.Connection, place: str) -> bool:
+def _is_fetched(admin: psycopg.Connection, position: str) -> bool:
     query = "SELECT bool_and(confirmed_flush_lsn >= %s::pg_lsn) FROM pg_replication_slots"
-    [fetched] = admin.execute(query, (place,)).fetchone() or [False]
-    return bool(fetched)
+    [is_fetched] = admin.execute(query, (position,)).fetchone() or [False]
+    return bool(is_fetched)
 
 
 def stage(folder: Path, way: type[Line]) -> Staging:
-    """Two houses report while one is cut off; it catches up; what is not right is refused."""
+    """Two houses report while one is cut off; then it catches up; then bad bundles are refused."""
     with company(folder) as staged:
         line = way(staged)
         open_houses(staged)
@@ -300,12 +301,12 @@ def stage(folder: Path, way: type[Line]) -> Staging:
 
 
 def _refused(staged: Company) -> list[str]:
-    """Another house's bundle, and one with a byte that is another."""
-    torn = staged.folder / "torn.zip"
+    """The outputs for another house's bundle, and for a bundle with one changed byte."""
+    damaged = staged.folder / "damaged.zip"
     content = bytearray(Path(staged.evidence["north"]["first"]).read_bytes())
     content[len(content) // 2] ^= 1
-    torn.write_bytes(content)
+    damaged.write_bytes(content)
     return [
         staged.manage(OFFICE, "office", "take", "south", staged.evidence["north"]["first"], fails=True),
-        staged.manage(OFFICE, "audit", "verify", str(torn), "--key", staged.evidence["north"]["key"], fails=True),
+        staged.manage(OFFICE, "audit", "verify", str(damaged), "--key", staged.evidence["north"]["key"], fails=True),
     ]

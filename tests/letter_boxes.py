@@ -1,4 +1,4 @@
-"""Letter boxes of houses: servers of their own, set up by deploy/letter-box; and subscriptions of a head office."""
+"""Houses' letter boxes, each on a server of its own set up by deploy/letter-box; and a head office's subscriptions."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ PASSWORD = "a password of the head office"  # pragma: allowlist secret
 
 @dataclass
 class LetterBox:
-    """The server of one house's letter box. It is stopped and started as a test likes."""
+    """The server of one house's letter box, which a test may stop and start."""
 
     folder: Path
     _use: ExitStack = field(default_factory=ExitStack, init=False)
 
     @property
     def server(self) -> House:
-        """Where it lies."""
+        """The server's folder and programs."""
         return House(self.folder, (POSTGRESQL,), durable=False)
 
     def make(self) -> None:
-        """As docs/head-office.md says. Whoever fetches has to name a password; everybody else is a test's own."""
+        """Set it up as in docs/head-office.md. Only the fetching role needs a password; all others are trusted."""
         self.start()
         self.stop()
         with (self.server.data / "postgresql.conf").open("a") as file:
@@ -45,12 +45,12 @@ class LetterBox:
         self.start()
         with psycopg.connect(self.server.database_url(SUPERUSER, "postgres"), autocommit=True) as admin:
             admin.execute(f"CREATE DATABASE {DATABASE}")
-        for _ in range(2):  # it may be run again
+        for _ in range(2):  # it must be repeatable
             psql(self.url(SUPERUSER), Path("deploy", "letter-box", "letter-box.sql"))
         self.let_in()
 
     def let_in(self) -> None:
-        """Whoever fetches gets the password of today."""
+        """Set the fetching role's password to the present ``PASSWORD``, which a test may change."""
         with self.as_role(SUPERUSER) as admin:
             admin.execute(f"ALTER ROLE {FETCHER} PASSWORD '{PASSWORD}'")
 
@@ -65,22 +65,22 @@ class LetterBox:
         return is_ready(self.server)
 
     def url(self, role: str) -> str:
-        """An address in it."""
+        """The box's URL for a role."""
         return self.server.database_url(role, DATABASE)
 
     def as_role(self, role: str) -> psycopg.Connection:
-        """A connection."""
+        """A connection to the box as a role."""
         return psycopg.connect(self.url(role), autocommit=True, password=PASSWORD)
 
 
 def subscribe(office: str, house: str, box: LetterBox) -> None:
-    """What a head office's superuser runs for a house; ``office`` is the database's address."""
+    """Subscribe a head office to a house's box, as its superuser does; ``office`` is the database's URL."""
     connection = f"host={box.server.sockets} dbname={DATABASE} user={FETCHER} password='{PASSWORD}'"
     psql(office, Path("deploy", "subscription.sql"), f"--set=house={house}", HOUSE_CONNECTION=connection)
 
 
 def unsubscribe(office: psycopg.Connection) -> None:
-    """Drop what a test subscribed to, whether its box is there or not; the slots stay there."""
+    """Drop a test's subscriptions, even if their boxes are gone; the slots stay in the boxes."""
     names = office.execute(
         "SELECT subname FROM pg_subscription"
         " WHERE subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())"
@@ -92,7 +92,14 @@ def unsubscribe(office: psycopg.Connection) -> None:
 
 
 def psql(address: str, file: Path, *options: str, **environment: str) -> None:
-    """A file of deploy/, as an administrator runs it. Raises CalledProcessError."""
+    """Run a SQL file of deploy/ as an administrator does. Raises CalledProcessError, with what psql wrote as a note."""
     command = [postgres_program("psql"), "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", *options]
     command += [f"--dbname={address}", f"--file={file}"]
-    subprocess.run(command, cwd=BASE_DIR, env=os.environ | environment, capture_output=True, text=True, check=True)
+    process = subprocess.run(
+        command, cwd=BASE_DIR, env=os.environ | environment, capture_output=True, text=True, check=False
+    )
+    try:
+        process.check_returncode()
+    except subprocess.CalledProcessError as failure:
+        failure.add_note(process.stderr)
+        raise

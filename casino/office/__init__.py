@@ -1,1 +1,1 @@
-"""The head office: sealed days of several houses, verified on arrival, and what they won beside each other."""
+"""The head office: receives the sealed days of several houses, verifies them, and compares the houses' figures."""

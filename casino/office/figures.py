@@ -1,8 +1,8 @@
-"""What a proven bundle says that tables won: reckoned from what moved, and as two people signed it in the house.
+"""What the tables won, from a verified bundle: first reckoned from chip movements, later as the house signed it.
 
-Reckoned is the ledger's own: what came to a rack and into its box, but for what the cage sent and took. It is there
-as soon as a day is. What people counted (boxes, openers, corrections) comes with the figures that the house signs when
-it closes the day, which stands in a later day's log. From then on those count.
+Reckoned figures come from the ledger: what a rack and its drop box gained, except from and to the cage. They are there
+as soon as the day is. Counted amounts (boxes, openers, corrections) come with the figures that two people sign when
+they close the day, which are in a later day's log. From then on the signed figures count.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from tables.log.terms import Settings, game_title, settings_after
 
 @dataclass(slots=True)
 class Line:
-    """What one table did on a day."""
+    """One table's figures of a day."""
 
     game: str = ""
     kind: Kind = "counted"
     begun: int = 0
-    """Rounds that began on it, less those that were made void on it."""
+    """Rounds begun on that day, less those voided on it."""
     settled: int = 0
-    """Rounds whose bets were settled on it, less those that were taken back."""
+    """Rounds settled on that day, less settlements taken back on it."""
     win_cents: int = 0
     drop_cents: int = 0
 
     @property
     def rounds(self) -> int:
-        """As the house's own figures count them."""
+        """The number of rounds, counted as in the house's own figures."""
         return {"banked": self.settled, "pot": self.begun, "counted": 0}[self.kind]
 
 
 @dataclass(slots=True)
 class Sheet:
-    """All that a bundle says of figures."""
+    """All figures in a bundle."""
 
     reckoned: dict[tuple[str, str], Line] = field(default_factory=lambda: defaultdict(Line))
     """By day and table."""
@@ -65,7 +65,7 @@ class _Entry(NamedTuple):
 
 
 def sheet_of(path: Path) -> Sheet:
-    """The figures of a bundle that was verified: nothing here is doubted."""
+    """The figures of a bundle. It must have been verified: nothing is checked here."""
     sheet = Sheet()
     with Bundle(path) as bundle:
         days = _days(bundle)
@@ -79,19 +79,19 @@ def sheet_of(path: Path) -> Sheet:
 
 
 def _days(bundle: Bundle) -> list[str]:
-    """The bundle's own days, in order."""
+    """The bundle's days in order, without those before it that its chain also names."""
     first, last = bundle.days
     every = (line["document"]["day"] for line in bundle.documents("roots.jsonl"))
     return [day for day in every if first <= day <= last]
 
 
 def _leaves(bundle: Bundle, days: Sequence[str], name: str) -> list[Mapping[str, Any]]:
-    """A book's documents."""
+    """The leaves of a book, one for each day."""
     return [leaf for day in days for leaf in bundle.documents(leaves_part(day)) if leaf["book"] == name]
 
 
 def _closes(bundle: Bundle, number: int) -> Iterator[DayClosed]:
-    """The days that the house closed."""
+    """The day closings among a book's entries."""
     for entry in _entries(bundle, number):
         if (entry.subject, entry.kind) == (DayClosed.subject, DayClosed.kinds[0]):
             event = read(entry.subject, entry.kind, entry.body, house=True)
@@ -102,7 +102,7 @@ def _closes(bundle: Bundle, number: int) -> Iterator[DayClosed]:
 def _reckon(
     lines: dict[tuple[str, str], Line], bundle: Bundle, number: int, name: str, leaves: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Rounds and money of a table, each on the day of its entry."""
+    """Add up a table's rounds and money, each on the day of its entry."""
     days = {seq: str(leaf["day"]) for leaf in leaves for seq in range(leaf["first"], leaf["last"] + 1)}
     settings: Settings | None = None
     newest = 0
@@ -136,7 +136,8 @@ def _settings(settings: Settings | None, entry: _Entry) -> Settings | None:
 
 
 def _move(line: Line, source: str, target: str, cents: int) -> None:
-    """Win is what a rack and a box gain from anywhere but the cage; a box that is taken away loses nothing."""
+    """Add a chip movement to win and drop. The rack's and box's gains are win, except from and to the cage; taking a
+    box away is no loss."""
     if TRANSIT in (source, target):
         return
     if {source, target} == {CASH, DROP_BOX}:
@@ -158,18 +159,18 @@ def _entries(bundle: Bundle, number: int) -> Iterator[_Entry]:
 
 def _entry(line: bytes) -> _Entry:
     heading, body = spelling.split(line)
-    if heading is None:  # of format 1, which repeats its columns
+    if heading is None:  # format 1, whose body repeats the columns
         columns = json.loads(body)
         return _Entry(columns["seq"], columns["subject"], columns["kind"], columns["round"], body)
     _, seq, _, subject, kind, number, *_ = heading
     return _Entry(seq, subject, kind, number, body)
 
 
-# --- Kept ------------------------------------------------------------------------------------------------------
+# --- Storing ---------------------------------------------------------------------------------------------------
 
 
 def enter(arrival: Arrival, sheet: Sheet, fresh: Collection[date]) -> None:
-    """Keep what a bundle says of the days that are new with it. What is kept already was the same."""
+    """Store the reckoned figures of the new days, and all signed ones. Rows that exist already are the same."""
     rows = [
         TableDay(
             house=arrival.house, day=date.fromisoformat(day), table=table, source=Source.RECKONED, game=line.game,

@@ -1,4 +1,4 @@
-"""The houses that report to a head office: registered by an operator, each with its key, its currency and its line."""
+"""The houses that report to a head office. An operator registers each with its key, its currency and its line."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from tables.refusals import Refused
 
 log = logging.getLogger(__name__)
 
-_KEPT: Final = "house "
-"""What a secret begins with under its seal: the seal leaves alone what looks like no secret."""
+_PREFIX: Final = "house "
+"""Put before a secret when it is sealed: the seal leaves alone what does not look like a secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A house as an operator typed it."""
+    """A house as an operator entered it."""
 
     code: str
     name: str
     currency: str
     key: str
-    """Its public key, 64 hexadecimal digits, as the house handed it over."""
+    """The house's public key, 64 hexadecimal digits."""
     secret: str = ""
-    """What its line is signed with; empty for a house that sends its days on a stick."""
+    """The secret that signs its line; empty for a house that sends its days on a stick."""
 
 
 def register(registration: Registration, *, by: Staff) -> House:
-    """A further house. Raises Refused."""
+    """Register a new house. Raises Refused."""
     _refuse_person(by)
     if sentences := faults(registration):
         raise Refused("bad_house", " ".join(sentences.values()), 422, fields=sentences)
@@ -60,21 +60,21 @@ def register(registration: Registration, *, by: Staff) -> House:
 
 
 def pin(house: House, *, by: Staff, reason: str, key: str = "", secret: str = "") -> Pin:
-    """Another secret of a house, or another key where it lost its own: what it signs by itself needs no pin. Raises
-    Refused."""
+    """Pin another secret for a house, or another key if it lost its own. A key change that the house itself signed
+    needs no pin. Raises Refused."""
     _refuse_person(by)
     if not reason.strip():
-        raise Refused("no_reason", "Say why: whoever reads the list of keys later has to know.", 422)
+        raise Refused("no_reason", "Give the reason: whoever reads the list of keys later needs it.", 422)
     if not key and not secret:
-        raise Refused("nothing_new", "Name another key, or another secret.", 422)
-    if says := _key_fault(key) if key else _secret_fault(secret) if secret else "":
-        raise Refused("bad_pin", says, 422)
-    before = current_pin(house)
+        raise Refused("nothing_new", "Give another key or another secret.", 422)
+    if fault := _key_fault(key) if key else _secret_fault(secret) if secret else "":
+        raise Refused("bad_pin", fault, 422)
+    current = current_pin(house)
     row = Pin(
         house=house,
-        version=before.version + 1,
-        key=key or before.key,
-        secret=_sealed(secret, house.code) if secret else before.secret,
+        version=current.version + 1,
+        key=key or current.key,
+        secret=_sealed(secret, house.code) if secret else current.secret,
         reason=reason.strip()[:300],
         by=by.signature,
         at=clock.read().database,
@@ -84,45 +84,47 @@ def pin(house: House, *, by: Staff, reason: str, key: str = "", secret: str = ""
             row.save()
     except IntegrityError:
         raise Refused(
-            "pinned_meanwhile", f"Somebody pinned another for {house.name} just now: look again.", 409
+            "pinned_meanwhile", f"Somebody has just changed the keys of {house.name}: check them and try again.", 409
         ) from None
     return row
 
 
 def _refuse_person(by: Staff) -> None:
     if not by.has_perm("tables.add_alertchannel"):
-        raise Refused("not_permitted", "An operator of the head office registers houses.", 403)
+        raise Refused(
+            "not_permitted", "Only an operator of the head office may register houses and change their keys.", 403
+        )
 
 
 def faults(registration: Registration) -> dict[str, str]:
-    """What is wrong with it, by its field."""
-    wrong: dict[str, str] = {}
+    """The faults of a registration, as sentences by field."""
+    sentences: dict[str, str] = {}
     if not re.fullmatch(r"[a-z][a-z0-9-]{1,23}", registration.code):
-        wrong["code"] = "A code has 2 to 24 small letters, digits and hyphens, and begins with a letter."
+        sentences["code"] = "A code has 2 to 24 small letters, digits and hyphens, and begins with a letter."
     if not registration.name.strip() or registration.name != registration.name.strip() or len(registration.name) > 60:
-        wrong["name"] = "A name has 1 to 60 characters, and no space before or after it."
+        sentences["name"] = "A name has 1 to 60 characters, and no space before or after it."
     if not re.fullmatch(r"[A-Z]{3}", registration.currency):
-        wrong["currency"] = "A currency is three capital letters by ISO 4217: EUR."
+        sentences["currency"] = "A currency is a code of three capital letters (ISO 4217), such as EUR."
     if House.objects.filter(code=registration.code).exists() or House.objects.filter(name=registration.name).exists():
-        wrong["code"] = "A house of this code or name reports here already."
+        sentences["code"] = "A house with this code or name already reports here."
     if fault := _key_fault(registration.key):
-        wrong["key"] = fault
+        sentences["key"] = fault
     if registration.secret and (fault := _secret_fault(registration.secret)):
-        wrong["secret"] = fault
-    return wrong
+        sentences["secret"] = fault
+    return sentences
 
 
 def _key_fault(key: str) -> str:
     try:
         return "" if seals.read_public(key) == key else "A key is written in small letters."
     except BadKey as bad:
-        return f"That is no house's public key: {bad}"
+        return f"That is not a house's public key: {bad}"
 
 
 def _secret_fault(secret: str) -> str:
     if LEAST_SECRET <= len(secret) <= MOST_SECRET and secret.isprintable():
         return ""
-    return f"A secret has {LEAST_SECRET} to {MOST_SECRET} characters, made by chance: openssl rand -hex 32."
+    return f"A secret has {LEAST_SECRET} to {MOST_SECRET} random characters: make one with openssl rand -hex 32."
 
 
 # --- Keys and secrets ------------------------------------------------------------------------------------------
@@ -134,8 +136,8 @@ def current_pin(house: House) -> Pin:
 
 
 def trusted_key(house: House) -> str:
-    """The key that the next day is held against: that of the last day that held, which the pinned one vouched for; or
-    the pinned one, where it was pinned since."""
+    """The key that the next bundle is checked against: that of the last accepted day, to which the pinned key led; or
+    the pinned key, if it was pinned later."""
     newest = current_pin(house)
     pinned = Pin.objects.filter(house=house, key=newest.key).order_by("version")[0]
     last = last_day(house)
@@ -143,44 +145,44 @@ def trusted_key(house: House) -> str:
 
 
 def secret_of(house: House) -> str:
-    """What its line is signed with; empty where it has none. Raises pepper.NoSuchKey."""
-    return pepper.unseal(current_pin(house).secret, _owner(house.code)).removeprefix(_KEPT)
+    """The secret that signs the house's line; empty if it has no line. Raises pepper.NoSuchKey."""
+    return pepper.unseal(current_pin(house).secret, _owner(house.code)).removeprefix(_PREFIX)
 
 
 def _sealed(secret: str, code: str) -> str:
-    return pepper.seal(_KEPT + secret, _owner(code)) if secret else ""
+    return pepper.seal(_PREFIX + secret, _owner(code)) if secret else ""
 
 
 def _owner(code: str) -> str:
     return f"secret of the house {code}"
 
 
-# --- How far it is ---------------------------------------------------------------------------------------------
+# --- Progress --------------------------------------------------------------------------------------------------
 
 
 def last_day(house: House) -> Day | None:
-    """The last day that holds."""
+    """The last day that was accepted."""
     return Day.objects.filter(house=house).order_by("-number").first()
 
 
 def waiting(house: House) -> list[Arrival]:
-    """Bundles that nobody has verified yet, in the order in which they came."""
+    """Bundles that are not verified yet, in order of arrival."""
     return list(Arrival.objects.filter(house=house, verdict=None).order_by("pk"))
 
 
 def due(house: House) -> int:
-    """The number of the day that comes next. What waits to be verified counts as here."""
+    """The number of the next day that the house has to send. Bundles waiting for verification count as received."""
     last = last_day(house)
     return max([last.number if last else 0, *(arrival.through for arrival in waiting(house))]) + 1
 
 
-def each(every: Iterable[House], work: Callable[[House], int]) -> int:
-    """Do some work for each of some houses; the sum of what it counts. A house whose bundles fail in a way that nobody
-    thought of holds up no other."""
+def sum_over(houses: Iterable[House], work: Callable[[House], int]) -> int:
+    """Do some work for each house and add up its results. An unexpected error in one house's bundles does not stop the
+    others."""
     count = 0
-    for house in every:
+    for house in houses:
         try:
             count += work(house)
         except Exception:
-            log.exception("the bundles of %s were left lying", house.code)
+            log.exception("the bundles of %s could not be processed", house.code)
     return count

@@ -1,4 +1,4 @@
-"""Which houses are late: a day that is over should be here some hours later."""
+"""Finds the houses that are late: a day should be here some hours after its end."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from ledger import alerts, clock
 
 A_DAY: Final = timedelta(hours=24)
 PATIENCE: Final = timedelta(hours=6)
-"""After its end a day is sealed, sent and verified within minutes: hours mean that somebody has to look."""
+"""A day is sealed, sent and verified within minutes of its end. After some hours somebody has to look."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How it stands with a house."""
+    """A house's progress and faults."""
 
     house: House
     last: Day | None
     late: timedelta | None
-    """For how long the next day should have been here; None where it is not late."""
+    """How long the next day is overdue; None if it is not late."""
     waiting: tuple[Arrival, ...]
     fault: str
-    """What did not hold since the last day that did; empty where nothing did not."""
+    """The newest rejection since the last accepted day; empty if there was none."""
 
     @property
     def late_days(self) -> int:
-        """Whole days of it."""
+        """Whole days that the next day is overdue."""
         return self.late.days if self.late else 0
 
 
 def standings(moment: datetime) -> list[Standing]:
-    """All of them, by name."""
+    """The standings of all houses, by name."""
     return [standing(house, moment) for house in House.objects.order_by("name")]
 
 
 def standing(house: House, moment: datetime) -> Standing:
-    """How it stands with one."""
+    """One house's standing at a moment."""
     last = houses.last_day(house)
     since = last.ends + A_DAY if last else house.at
     late = moment - since - PATIENCE
@@ -49,7 +49,7 @@ def standing(house: House, moment: datetime) -> Standing:
 
 
 def _fault(house: House, last: Day | None) -> str:
-    """The newest thing that did not hold."""
+    """The newest rejection, at the door or after verification."""
     since = last.at if last else house.at
     refusal = Refusal.objects.filter(house=house, at__gte=since).order_by("-at").first()
     turned_down = (
@@ -64,10 +64,10 @@ def _fault(house: House, last: Day | None) -> str:
 
 
 def report() -> int:
-    """Raise an alert for each house that is late; how many are."""
+    """Raise an alert for each late house; the number of them."""
     late = [state for state in standings(clock.read().database) if state.late]
     for state in late:
         since = f"since {state.last.day}" if state.last else "so far"
-        says = f"Nothing has arrived from {state.house.name} {since}."
-        alerts.raise_alert(None, "day_late", says, {"house": state.house.code})
+        message = f"Nothing has arrived from {state.house.name} {since}."
+        alerts.raise_alert(None, "day_late", message, {"house": state.house.code})
     return len(late)

@@ -1,7 +1,7 @@
-"""The line by which houses send bundles: in signed pieces, so that a slow line goes on where it broke.
+"""The line on which houses send bundles: in signed pieces, so that a broken transfer continues where it stopped.
 
-A piece names its bundle by SHA-256, where it begins, and how long the whole is; the signature covers that and the
-bytes. The answer says how much is here; to the last piece, what became of the bundle.
+A piece names its bundle's SHA-256, its own offset and the bundle's size; the signature covers these and the bytes. The
+answer tells how much has arrived, and after the last piece whether the bundle was taken.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class Piece:
     sha256: str
     offset: int
     size: int
-    """Of the whole bundle."""
+    """Bytes of the whole bundle."""
 
 
-@csrf_exempt  # who sends is no browser; the signature says who it is
+@csrf_exempt  # the sender is not a browser; its signature identifies it
 @require_POST
 def arrivals(request: HttpRequest, code: str) -> JsonResponse:
-    """A piece of a bundle."""
+    """Take a piece of a bundle."""
     try:
         house = _signer(request, code)
         if request.content_type == "application/json":  # the test of a channel
@@ -54,14 +54,14 @@ def arrivals(request: HttpRequest, code: str) -> JsonResponse:
 
 
 def _signer(request: HttpRequest, code: str) -> House:
-    """Whose request it is. A stranger is not told which houses there are. Raises Refused."""
+    """The house that signed the request. Strangers cannot find out which houses exist. Raises Refused."""
     house = House.objects.filter(code=code).first()
     try:
         secret = houses.secret_of(house) if house else ""
     except pepper.NoSuchKey:
         secret = ""
     if house is None or not secret or not signing.is_ours(secret, request.headers, request.body, time.time()):
-        raise Refused("not_signed", "No house that reports here signed this.", 403)
+        raise Refused("not_signed", "No house that reports here has signed this.", 403)
     return house
 
 
@@ -69,10 +69,10 @@ def _piece(request: HttpRequest) -> Piece:
     """Raises Refused."""
     match = _PIECE.fullmatch(request.headers[signing.DELIVERY])
     if match is None:
-        raise Refused("bad_piece", f"{signing.DELIVERY} names a piece: SHA-256/OFFSET/SIZE.", 400)
+        raise Refused("bad_piece", f"{signing.DELIVERY} must name a piece: SHA-256/OFFSET/SIZE.", 400)
     piece = Piece(match[1], int(match[2]), int(match[3]))
     if piece.size > settings.OFFICE_MOST_BYTES:
-        raise Refused("too_large", f"A bundle has {settings.OFFICE_MOST_BYTES:,} bytes at most here.", 413)
+        raise Refused("too_large", f"A bundle may have at most {settings.OFFICE_MOST_BYTES:,} bytes here.", 413)
     if piece.offset + len(request.body) > piece.size:
         raise Refused("bad_piece", "The piece goes beyond the bundle's end.", 400)
     return piece
@@ -82,36 +82,37 @@ def _take(house: House, piece: Piece, content: bytes) -> JsonResponse:
     path = receiving.folder(house) / f"{piece.sha256}.part"
     with path.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        have = file.tell()
-        if have == 0:
-            _forget_others(path)
-        if piece.offset == have:
+        received = file.tell()
+        if received == 0:
+            _remove_others(path)
+        if piece.offset == received:
             file.write(content)
             file.flush()
-            have = file.tell()
-        if have < piece.size:
-            return JsonResponse({"have": have})
-        return _whole(house, piece, path)
+            received = file.tell()
+        if received < piece.size:
+            return JsonResponse({"have": received})
+        return _finish(house, piece, path)
 
 
-def _forget_others(path: Path) -> None:
-    """A house sends one bundle after the other. What it began and left would fill the disk, a name at a time."""
+def _remove_others(path: Path) -> None:
+    """Remove a house's unfinished bundles when it begins another: it sends one at a time, and they would fill the
+    disk."""
     for part in path.parent.glob(f"{'[0-9a-f]' * 64}.part"):
         if part != path:
             part.unlink(missing_ok=True)
 
 
-def _whole(house: House, piece: Piece, path: Path) -> JsonResponse:
-    """The last byte is here. What is not kept is taken away, so that it may come again."""
-    if not path.exists():  # another process had the last piece, too
+def _finish(house: House, piece: Piece, path: Path) -> JsonResponse:
+    """Take the complete bundle. A bundle that is not kept is removed, so that it can be sent again."""
+    if not path.exists():  # another process got the last piece as well
         return JsonResponse({"have": 0})
     try:
         with path.open("rb") as file:
             if file_digest(file, "sha256").hexdigest() != piece.sha256:
-                raise Refused("damaged", "The pieces do not make the bundle that they name: send it anew.", 400)
+                raise Refused("damaged", "The pieces do not make up the bundle that they name: send it again.", 400)
         answer = receiving.take(house, path, by="its line")
     finally:
         path.unlink(missing_ok=True)
     if answer.state == State.TAKEN:
-        receiving.ask(house)
+        receiving.queue_verification(house)
     return JsonResponse(answer.as_json(), status=STATUS[answer.state])

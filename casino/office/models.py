@@ -1,4 +1,4 @@
-"""The rows of a head office: houses and their keys, bundles that arrived, days that hold, figures. All written once."""
+"""The head office's tables: houses and their keys, bundles, accepted days, figures. All but pieces are append-only."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _HEX: str = r"^[0-9a-f]{64}$"
 
 
 class House(AppendOnly):
-    """A house that reports here. It has one currency for good: amounts of two are never added."""
+    """A house that reports here. Its currency never changes, and amounts in different currencies are never added."""
 
     code = models.CharField(max_length=24, unique=True, validators=[RegexValidator(r"^[a-z][a-z0-9-]{1,23}$")])
-    """By which its address here is told from others."""
+    """Part of its address here."""
     name = models.CharField(max_length=60, unique=True)
     currency = models.CharField(max_length=3, validators=[RegexValidator(r"^[A-Z]{3}$")])
     by = models.CharField(max_length=120)
@@ -32,12 +32,12 @@ class House(AppendOnly):
 
 
 class Pin(AppendOnly):
-    """The key that a house's days are held against, and the secret that its line is signed with, from then on."""
+    """The key that a house's days are checked against and the secret of its line, from this version on."""
 
     house = models.ForeignKey(House, models.PROTECT, related_name="pins")
     version = models.IntegerField()
     key = models.CharField(max_length=64, validators=[RegexValidator(_HEX)])
-    """As it came on another way than the bundles. Later keys count as the house's own log signs them."""
+    """It must not come with the bundles themselves. Later keys count if the house's own log signs them."""
     secret = models.CharField(max_length=400, blank=True)
     """Sealed; empty for a house without a line."""
     reason = models.CharField(max_length=300, blank=True)
@@ -56,19 +56,19 @@ class Pin(AppendOnly):
 
 
 class Arrival(AppendOnly):
-    """A bundle that came: over the line or on a stick. It may hold or not; its verdicts say so."""
+    """A bundle that was taken, over the line, by replication or from a stick. Its verdict says whether it holds."""
 
     house = models.ForeignKey(House, models.PROTECT, related_name="arrivals")
     sha256 = models.CharField(max_length=64, validators=[RegexValidator(_HEX)])
     attempt = models.SmallIntegerField(default=1)
-    """What did not hold may come again: an older verifier may have read it."""
+    """A rejected bundle may be sent again, because a newer verifier may accept it."""
     size = models.BigIntegerField()
     """In bytes."""
     first = models.DateField()
     last = models.DateField()
-    """The bundle's days, as it says."""
+    """The bundle's first and last day."""
     through = models.IntegerField()
-    """The number of its last day, as its signed chain says."""
+    """The number of its last day in its signed chain."""
     by = models.CharField(max_length=120)
     at = models.DateTimeField()
 
@@ -83,26 +83,27 @@ class Arrival(AppendOnly):
 
 
 class Piece(models.Model):
-    """Some bytes of a bundle, as logical replication brought them. They go once the bundle's days hold.
+    """Some bytes of a bundle, as logical replication brought them. They are deleted once the bundle's days hold.
 
-    A trigger says by which subscription they came, so that no house writes in another's name.
+    A trigger sets the subscription that brought them, so that no house can write in another's name.
     """
 
+    # No sequence gives a key: a publisher could send the numbers that come next, and other houses' rows would collide.
+    pk = models.CompositePrimaryKey("line", "bundle", "start")
     line = models.CharField(max_length=63, db_default="")
     """The subscription; a house's own is ``replication.subscription_of``."""
     bundle = models.CharField(max_length=64)
-    """The whole bundle's SHA-256, as its house says."""
+    """SHA-256 of the whole bundle, claimed by its house."""
     start = models.BigIntegerField()
-    """Where the piece begins."""
+    """The piece's offset in the bundle, in bytes."""
     number = models.IntegerField()
-    """Of the bundle's day, as its house says."""
+    """The number of the bundle's day, claimed by its house."""
     size = models.BigIntegerField()
-    """Of the whole bundle, in bytes."""
+    """Bytes of the whole bundle, claimed by its house."""
     content = models.BinaryField()
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(fields=["line", "bundle", "start"], name="office_piece_once"),
             models.CheckConstraint(
                 name="office_piece_length",
                 condition=lookups.LessThanOrEqual(
@@ -117,7 +118,7 @@ class Piece(models.Model):
 
 
 class Verdict(AppendOnly):
-    """What came of verifying a bundle."""
+    """The result of verifying a bundle."""
 
     arrival = models.OneToOneField(Arrival, models.PROTECT, related_name="verdict")
     holds = models.BooleanField()
@@ -129,7 +130,7 @@ class Verdict(AppendOnly):
 
 
 class Refusal(AppendOnly):
-    """A bundle that was turned away before it was kept: another house's key, another history, no bundle at all."""
+    """A bundle that was refused at the door: another house's key, another history, or no bundle at all."""
 
     house = models.ForeignKey(House, models.PROTECT, related_name="refusals")
     sha256 = models.CharField(max_length=64)
@@ -148,15 +149,15 @@ class Refusal(AppendOnly):
 
 
 class Day(AppendOnly):
-    """A gaming day of a house that was verified from end to end, and follows the one before it."""
+    """A house's gaming day that was fully verified and follows the day before it."""
 
     house = models.ForeignKey(House, models.PROTECT, related_name="days", db_index=False)
     number = models.IntegerField()
     day = models.DateField()
     digest = models.CharField(max_length=64)
-    """SHA-256 of its signed document, which names the day before."""
+    """SHA-256 of its signed document, which names the day before it."""
     key = models.CharField(max_length=64)
-    """That signed it: an older one of the house signs no later day."""
+    """The key that signed it. No later day may be signed with an older key."""
     ends = models.DateTimeField()
     arrival = models.ForeignKey(Arrival, models.PROTECT, related_name="days")
     at = models.DateTimeField()
@@ -173,14 +174,14 @@ class Day(AppendOnly):
 
 
 class Source(models.TextChoices):
-    """Where figures come from."""
+    """The origin of figures."""
 
     RECKONED = "reckoned", "Reckoned here, from the entries"
     SIGNED = "signed", "Signed in the house by two people"
 
 
 class TableDay(AppendOnly):
-    """What one table did on a gaming day. Once a house has closed the day, what two people signed counts."""
+    """One table's figures of a gaming day. Signed figures replace reckoned ones once the house has closed the day."""
 
     house = models.ForeignKey(House, models.PROTECT, related_name="table_days", db_index=False)
     day = models.DateField()
@@ -192,7 +193,7 @@ class TableDay(AppendOnly):
     drop_cents = models.BigIntegerField()
     handle_cents = models.BigIntegerField(null=True)
     theoretical_cents = models.BigIntegerField(null=True)
-    """None where nobody reckons it."""
+    """None if the house does not reckon it."""
     arrival = models.ForeignKey(Arrival, models.PROTECT, related_name="+")
 
     class Meta:

@@ -1,4 +1,4 @@
-"""The pages of a head office: how far each house is, one house's days, and figures across houses."""
+"""The head office's pages: the houses' progress, one house's days, and figures across houses."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ BY: Final = {HOUSE: "House", GAME: "Game", TABLE: "Table"}
 
 @require_GET
 def front(request: HttpRequest) -> HttpResponse:
-    """The way in leads to the houses."""
+    """The start page redirects to the houses."""
     return redirect("office:houses")
 
 
 @reads_the_house
 @require_GET
 def houses(request: HttpRequest) -> HttpResponse:
-    """How far each house is, and what did not hold."""
+    """Each house's progress and faults."""
     standings = lateness.standings(timezone.now())
     context = {"standings": standings, "late": sum(bool(standing.late) for standing in standings)}
     return render(request, "office/houses.html", context)
@@ -41,7 +41,7 @@ def houses(request: HttpRequest) -> HttpResponse:
 @reads_the_house
 @require_GET
 def house(request: HttpRequest, code: str) -> HttpResponse:
-    """One house: its days, its keys, what was turned away."""
+    """One house: its days, keys and rejected bundles."""
     subject = get_object_or_404(House, code=code)
     before = dates.day(request.GET.get("before"))
     days = Day.objects.filter(house=subject).select_related("arrival").order_by("-number")
@@ -62,7 +62,7 @@ def house(request: HttpRequest, code: str) -> HttpResponse:
 
 
 def _with_sums(subject: House, days: list[Day]) -> list[dict[str, Any]]:
-    """Days as lines, each with what was won on it."""
+    """Days as table lines, each with its win and drop."""
     sums = reports.by_day(subject, [day.day for day in days])
     lines = []
     for day in days:
@@ -75,7 +75,7 @@ def _with_sums(subject: House, days: list[Day]) -> list[dict[str, Any]]:
 @reads_the_house
 @require_GET
 def figures(request: HttpRequest) -> HttpResponse:
-    """What houses won, in each currency by itself."""
+    """The houses' figures, separately for each currency."""
     first, last, by, code = _span_and_house(request)
     parts = [_part(currency, lines, first, last, code) for currency, lines in reports.between(first, last, by, code)]
     context = {
@@ -87,13 +87,13 @@ def figures(request: HttpRequest) -> HttpResponse:
 
 
 def _part(currency: str, lines: list[Figures], first: date, last: date, code: str) -> dict[str, Any]:
-    back = reports.days_of(currency, max(first, last - timedelta(days=DAYS_SHOWN - 1)), last, code)
+    sums = reports.days_of(currency, max(first, last - timedelta(days=DAYS_SHOWN - 1)), last, code)
     return {
         "currency": currency,
         "lines": lines,
         "whole": reports.together(lines),
         "bars": row_charts.win_and_drop([(line.name, line.win_cents, line.drop_cents) for line in lines]),
-        "days": day_plots.wins(back, lambda day: f"?first={day}&last={day}&house={code}") if back else None,
+        "days": day_plots.wins(sums, lambda day: f"?first={day}&last={day}&house={code}") if sums else None,
     }
 
 
@@ -106,7 +106,7 @@ HEADER: Final = (
 @reads_the_house
 @require_GET
 def figures_csv(request: HttpRequest) -> HttpResponseBase:
-    """The same as a list."""
+    """The figures as CSV."""
     first, last, by, code = _span_and_house(request)
     rows = [
         (
@@ -137,7 +137,7 @@ DAY_HEADER: Final = (
 @reads_the_house
 @require_GET
 def days_csv(request: HttpRequest, code: str) -> HttpResponseBase:
-    """Every day of a house, with what it is proved by."""
+    """Every day of a house as CSV, with its digest, key and bundle."""
     subject = get_object_or_404(House, code=code)
     days = Day.objects.filter(house=subject).select_related("arrival").order_by("number")
     rows = [
@@ -151,7 +151,7 @@ def days_csv(request: HttpRequest, code: str) -> HttpResponseBase:
 
 
 def _span_and_house(request: HttpRequest) -> tuple[date, date, str, str]:
-    """The span, by what, and of which house; nonsense asks for the last week of all houses."""
+    """First day, last day, grouping and house code from the query. Invalid values mean the last week of all houses."""
     last = dates.day(request.GET.get("last")) or reports.newest() or timezone.now().date()
     first = dates.day(request.GET.get("first")) or last - timedelta(days=6)
     by = request.GET.get("by", HOUSE)

@@ -1,7 +1,8 @@
-"""Bundles as they come: looked at by signatures at the door, verified from end to end behind it, each in its turn.
+"""Receives bundles: checks their signatures at the door, then has a worker verify them completely, one by one.
 
-The door costs a signature for each day since the first. What it refuses is not kept: another house's key, a day that
-was sealed otherwise before, days that do not follow. What it keeps waits for a worker, which replays every round.
+The check at the door costs a signature for each day since the first. It refuses, without keeping the bundle, another
+house's key, a day that was sealed differently before, and days that do not follow. What it takes waits for a worker,
+which replays every round.
 """
 
 from __future__ import annotations
@@ -33,29 +34,30 @@ from tables.refusals import Refused
 
 log = logging.getLogger(__name__)
 
-NO_FOLDER: Final = "This head office keeps no folder for bundles: name one in OFFICE_FOLDER that web and worker share."
+NO_FOLDER: Final = "This head office has no folder for bundles: set OFFICE_FOLDER to one that web and worker share."
 MOST_SAID: Final = 600
+"""Characters of a verdict or refusal that are stored."""
 
 
 class State(StrEnum):
-    """What became of a bundle at the door."""
+    """The result of a bundle's check at the door."""
 
     TAKEN = "taken"
-    """It waits to be verified."""
+    """It waits for verification."""
     KNOWN = "known"
-    """All of its days are here: it was sent twice, which harms nobody."""
+    """All its days are here already: it was sent twice, which does no harm."""
     EARLY = "early"
-    """A day before it is missing: that one is due."""
+    """An earlier day is missing, which must come first."""
     REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What whoever brought a bundle is told."""
+    """The answer to the sender of a bundle."""
 
     state: State
     due: int
-    """The number of the day that comes next."""
+    """The number of the day that the house has to send next."""
     says: str
 
     def as_json(self) -> dict[str, Any]:
@@ -63,7 +65,7 @@ class Answer:
 
 
 def folder(house: House) -> Path:
-    """Where a house's bundles lie. Raises Refused where the office has no folder."""
+    """The folder of a house's bundles. Raises Refused if the office has none."""
     if not settings.OFFICE_FOLDER:
         raise Refused("no_folder", NO_FOLDER, 503)
     path = Path(settings.OFFICE_FOLDER) / house.code
@@ -72,7 +74,7 @@ def folder(house: House) -> Path:
 
 
 def path_of(arrival: Arrival) -> Path:
-    """Where a bundle lies that was kept."""
+    """The file of a bundle that was taken."""
     return folder(arrival.house) / f"{arrival.sha256}.zip"
 
 
@@ -80,7 +82,7 @@ def path_of(arrival: Arrival) -> Path:
 
 
 def take(house: House, bundle: Path, *, by: str) -> Answer:
-    """A whole bundle of a house. What is kept is moved into the house's folder; else the file stays where it is."""
+    """Check a house's complete bundle. If it is taken, its file moves to the house's folder; else it stays in place."""
     with bundle.open("rb") as file:
         digest = file_digest(file, "sha256").hexdigest()
     try:
@@ -89,7 +91,7 @@ def take(house: House, bundle: Path, *, by: str) -> Answer:
     except Wrong as wrong:
         return refuse(house, digest, str(wrong), by)
     if not fresh:
-        return Answer(State.KNOWN, houses.due(house), f"{_span(outline)}: here already, and the same.")
+        return Answer(State.KNOWN, houses.due(house), f"{_span(outline)}: already here, and the same.")
     due = houses.due(house)
     if fresh[0]["number"] > due:
         return Answer(State.EARLY, due, f"{_span(outline)} cannot be taken yet: day {due} comes first.")
@@ -97,12 +99,12 @@ def take(house: House, bundle: Path, *, by: str) -> Answer:
 
 
 def _fresh(house: House, outline: Outline) -> list[dict[str, Any]]:
-    """The bundle's days that are not here yet. Raises Wrong where one that is here was sealed otherwise."""
+    """The bundle's days that are not here yet. Raises Wrong if one that is here was sealed differently."""
     digests = {document["number"]: seals.hash_of(document) for document in outline.chain}
     latest = Day.objects.filter(house=house, number__lte=len(digests)).order_by("-number").first()
     if latest is not None and digests[latest.number] != latest.digest:
         first = next(day for day in Day.objects.filter(house=house).order_by("number") if _differs(day, digests))
-        raise Wrong(ROOTS, f"{first.day} is sealed otherwise than the day that is here: history was written anew")
+        raise Wrong(ROOTS, f"{first.day} is sealed differently from the day that is here: history was written anew")
     return [dict(document) for document in outline.days if latest is None or document["number"] > latest.number]
 
 
@@ -122,31 +124,32 @@ def _keep(house: House, bundle: Path, digest: str, outline: Outline, by: str) ->
         first=date.fromisoformat(outline.first), last=date.fromisoformat(outline.last),
         through=outline.chain[-1]["number"], by=by, at=clock.read().database,
     )  # fmt: skip
-    Arrival.objects.bulk_create([arrival], ignore_conflicts=True)  # two processes may have the last piece at once
+    Arrival.objects.bulk_create([arrival], ignore_conflicts=True)  # two processes may get the last piece at once
     return answer
 
 
-def refuse(house: House, digest: str, says: str, by: str) -> Answer:
-    """Keep no more of it than that it came, and why it is none of the house's."""
-    row = Refusal(house=house, sha256=digest, says=says[:MOST_SAID], by=by, at=clock.read().database)
+def refuse(house: House, digest: str, reason: str, by: str) -> Answer:
+    """Refuse a bundle: record only its digest and the reason, and raise an alert."""
+    row = Refusal(house=house, sha256=digest, says=reason[:MOST_SAID], by=by, at=clock.read().database)
     Refusal.objects.bulk_create([row], ignore_conflicts=True)
-    _alarm(house, says)
-    return Answer(State.REFUSED, houses.due(house), says)
+    _alert(house, reason)
+    return Answer(State.REFUSED, houses.due(house), reason)
 
 
-def _alarm(house: House, says: str) -> None:
-    alerts.raise_alert(None, "day_refused", f"A bundle of {house.name} does not hold: {says}", {"house": house.code})
+def _alert(house: House, reason: str) -> None:
+    message = f"A bundle of {house.name} does not hold: {reason}"
+    alerts.raise_alert(None, "day_refused", message, {"house": house.code})
 
 
 def _span(outline: Outline) -> str:
     return outline.first if outline.first == outline.last else f"{outline.first} to {outline.last}"
 
 
-# --- Behind it -------------------------------------------------------------------------------------------------
+# --- Verification ----------------------------------------------------------------------------------------------
 
 
-def ask(house: House) -> None:
-    """Have a worker verify what waits. If none can be asked now, the sweep finds it."""
+def queue_verification(house: House) -> None:
+    """Have a worker verify the waiting bundles. If the broker is away, the next sweep finds them."""
     try:
         current_app.send_task("casino.office.tasks.verify_arrivals", (house.pk,))
     except (OSError, OperationalError) as away:
@@ -154,12 +157,12 @@ def ask(house: House) -> None:
 
 
 def verify_waiting(house: House) -> int:
-    """Verify the bundles of a house that wait, in their order, unless another worker is at it; how many hold."""
-    with runs.alone(f"arrivals of the house {house.code}") as first:
-        return sum(_judge(arrival) for arrival in houses.waiting(house)) if first else 0
+    """Verify a house's waiting bundles in order, unless another worker is doing it; the number of those that hold."""
+    with runs.alone(f"arrivals of the house {house.code}") as is_alone:
+        return sum(_verify(arrival) for arrival in houses.waiting(house)) if is_alone else 0
 
 
-def _judge(arrival: Arrival) -> bool:
+def _verify(arrival: Arrival) -> bool:
     house, lines = arrival.house, list[str]()
     path = path_of(arrival)
     try:
@@ -170,11 +173,11 @@ def _judge(arrival: Arrival) -> bool:
         verifier.verify(path, key=key, say=lines.append)
         sheet = figures.sheet_of(path)
     except Wrong as wrong:
-        return _turn_down(arrival, str(wrong))
+        return _reject(arrival, str(wrong))
     except FileNotFoundError:
-        return _turn_down(arrival, f"{path.name} is not in the folder any more: it has to be sent again")
-    except UNREADABLE as error:  # the verifier does not look at what only figures are made of
-        return _turn_down(arrival, f"its figures cannot be read: {short(error)}")
+        return _reject(arrival, f"{path.name} is no longer in the folder: it has to be sent again")
+    except UNREADABLE as error:  # the verifier does not read the parts that only figures need
+        return _reject(arrival, f"its figures cannot be read: {short(error)}")
     moment = clock.read().database
     try:
         with transaction.atomic():
@@ -182,23 +185,23 @@ def _judge(arrival: Arrival) -> bool:
             _enter(arrival, fresh, moment)
             figures.enter(arrival, sheet, [date.fromisoformat(document["day"]) for document in fresh])
     except (DataError, *UNREADABLE) as error:
-        return _turn_down(arrival, f"its figures are none that a house can have: {short(error)}")
+        return _reject(arrival, f"its figures are impossible: {short(error)}")
     return True
 
 
-def _turn_down(arrival: Arrival, says: str) -> bool:
-    says = printable(says)
-    Verdict.objects.create(arrival=arrival, holds=False, says=says[:MOST_SAID], at=clock.read().database)
-    _alarm(arrival.house, says)
+def _reject(arrival: Arrival, reason: str) -> bool:
+    reason = printable(reason)
+    Verdict.objects.create(arrival=arrival, holds=False, says=reason[:MOST_SAID], at=clock.read().database)
+    _alert(arrival.house, reason)
     return False
 
 
 def _refuse_gap(house: House, fresh: Sequence[dict[str, Any]]) -> None:
-    """What it was to follow may have turned out not to hold meanwhile."""
+    """Raises Wrong if the day before is missing, as when its bundle was rejected in the meantime."""
     last = houses.last_day(house)
     number = last.number + 1 if last else 1
     if fresh and fresh[0]["number"] != number:
-        raise Wrong(ROOTS, f"day {number} comes before it, and is not here")
+        raise Wrong(ROOTS, f"day {number} must come first, and is not here")
 
 
 def _enter(arrival: Arrival, fresh: Sequence[dict[str, Any]], moment: datetime) -> None:

@@ -1,14 +1,16 @@
-"""Bundles that came in pieces by PostgreSQL's logical replication: put together, and brought to the same door.
+"""Assembles bundles that came in pieces by PostgreSQL's logical replication, and takes them like any other.
 
-A house fills a letter box (``tables/audit/letter_box.py``) and hears nothing of what came of it here. So its pieces
-stay until their days hold: what was refused is tried again each hour, as a house on a line would send it.
+A house fills a letter box (``tables/audit/letter_box.py``) and gets no answer from here. So pieces stay until their
+days hold, and a refused bundle is tried again each hour, just as a house on a line would send it again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -22,53 +24,65 @@ from casino.office.receiving import State
 from ledger import runs
 
 BY: Final = "replication"
-DAMAGED: Final = "the pieces do not make the bundle that they name"
+A_TURN: Final = 50
+"""Bundles of a house in one turn: one that sends a million of them keeps no other waiting."""
+DAMAGED: Final = "the pieces do not make up the bundle that they name"
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """What there is of a bundle."""
+    """A bundle in pieces, with the values that its house claims."""
 
     sha256: str
     number: int
-    """Of its day, as the house says."""
+    """The number of its day."""
     size: int
-    """In bytes, as the house says."""
+    """In bytes."""
 
 
 def subscription_of(house: House) -> str:
-    """As deploy/subscription.sql names it."""
+    """The house's subscription, named as in deploy/subscription.sql."""
     return "house_" + house.code.replace("-", "_")
 
 
 def take_all(*, again: bool = False) -> int:
-    """Take what is whole of every house; how many bundles wait to be verified now that did not before."""
+    """Take the complete bundles of all houses; the number of bundles taken."""
     lines = set(Piece.objects.values_list("line", flat=True).distinct())
-    sending = [house for house in House.objects.order_by("code") if subscription_of(house) in lines]
-    return houses.each(sending, partial(take, again=again))
+    senders = [house for house in House.objects.order_by("code") if subscription_of(house) in lines]
+    return houses.sum_over(senders, partial(take, again=again))
 
 
 def take(house: House, *, again: bool = False) -> int:
-    """Take what is whole, by the numbers of the days, unless another worker is at it; how many bundles."""
+    """Take a house's complete bundles in the order of their days, unless another worker is doing it; the number taken.
+
+    With ``again`` bundles that were refused before are tried as well.
+    """
     count = 0
     with runs.alone(f"pieces of the house {house.code}") as is_alone:
-        for bundle in _whole(house) if is_alone else ():
-            if not _is_due(house, bundle, again=again):
-                continue
-            state = _bring(house, bundle)
-            if state == State.EARLY:  # so are all that follow
+        for bundle in _submissible(house, again=again) if is_alone else ():
+            state = _submit(house, bundle)
+            if state == State.EARLY:  # so are all later ones
                 break
             count += state == State.TAKEN
     if count:
-        receiving.ask(house)
+        receiving.queue_verification(house)
     return count
 
 
-def _whole(house: House) -> list[Bundle]:
-    """Bundles that are here to the last byte, or claim more bytes than any may have. Those that hold have gone."""
+def _submissible(house: House, *, again: bool) -> Iterator[Bundle]:
+    """Those that are due, until one that claims a day which cannot be next; at most as many as a turn may take."""
+    candidates = (bundle for bundle in _complete(house) if _is_due(house, bundle, again=again))
+    for bundle in islice(candidates, A_TURN):
+        if bundle.number > houses.due(house):
+            return
+        yield bundle
+
+
+def _complete(house: House) -> list[Bundle]:
+    """The bundles that are complete, or that claim to be larger than allowed. Pieces of accepted ones are deleted."""
     pieces = Piece.objects.filter(line=subscription_of(house))
-    holding = Arrival.objects.filter(house=house, verdict__holds=True).values("sha256")
-    pieces.filter(bundle__in=holding).delete()
+    accepted = Arrival.objects.filter(house=house, verdict__holds=True).values("sha256")
+    pieces.filter(bundle__in=accepted).delete()
     sums = pieces.values("bundle").annotate(day=Min("number"), whole=Max("size"), have=Sum(Length("content")))
     return [
         Bundle(row["bundle"], row["day"], row["whole"])
@@ -78,35 +92,35 @@ def _whole(house: House) -> list[Bundle]:
 
 
 def _is_due(house: House, bundle: Bundle, *, again: bool) -> bool:
-    """Whether it is to be brought to the door."""
+    """Whether to submit a bundle: not while it waits for verification, nor a refused one unless ``again``."""
     arrival = Arrival.objects.filter(house=house, sha256=bundle.sha256).order_by("-attempt").first()
-    if arrival is not None and not hasattr(arrival, "verdict"):  # it waits behind it
+    if arrival is not None and not hasattr(arrival, "verdict"):  # it waits for verification
         return False
     is_refused = arrival is not None or Refusal.objects.filter(house=house, sha256=bundle.sha256).exists()
     return again or not is_refused
 
 
-def _bring(house: House, bundle: Bundle) -> State:
-    """What became of it at the door. Its pieces go where its day is here, and where no other verifier or key would make
-    it hold."""
-    path = receiving.folder(house) / "replicated.pieces"  # a house may call its bundle what it likes, say ../../x
+def _submit(house: House, bundle: Bundle) -> State:
+    """Check a bundle at the door. Its pieces are deleted if its day is here already, or if no newer verifier or key
+    could ever make it hold."""
+    path = receiving.folder(house) / "replicated.pieces"  # not the bundle's name: a house may send ../../x as that
     try:
-        if fault := _put_together(house, bundle, path):
-            _take_away(house, bundle)
+        if fault := _assemble(house, bundle, path):
+            _delete_pieces(house, bundle)
             return receiving.refuse(house, bundle.sha256, fault, BY).state
         state = receiving.take(house, path, by=BY).state
     finally:
         path.unlink(missing_ok=True)
     last = houses.last_day(house)
     if state == State.KNOWN or (state == State.REFUSED and last is not None and bundle.number <= last.number):
-        _take_away(house, bundle)
+        _delete_pieces(house, bundle)
     return state
 
 
-def _put_together(house: House, bundle: Bundle, path: Path) -> str:
-    """Write its bytes into a file; returns why they are none of a bundle."""
+def _assemble(house: House, bundle: Bundle, path: Path) -> str:
+    """Write a bundle's pieces into a file; returns a fault, or an empty string."""
     if bundle.size > settings.OFFICE_MOST_BYTES:
-        return f"a bundle has {settings.OFFICE_MOST_BYTES:,} bytes at most here"
+        return f"a bundle may have at most {settings.OFFICE_MOST_BYTES:,} bytes here"
     pieces, digest = _pieces(house, bundle), sha256()
     with path.open("wb") as file:
         for start in list(pieces.order_by("start").values_list("start", flat=True)):
@@ -115,11 +129,11 @@ def _put_together(house: House, bundle: Bundle, path: Path) -> str:
             content = pieces.get(start=start).content
             digest.update(content)
             file.write(content)
-        is_whole = file.tell() == bundle.size and digest.hexdigest() == bundle.sha256
-    return "" if is_whole else DAMAGED
+        is_complete = file.tell() == bundle.size and digest.hexdigest() == bundle.sha256
+    return "" if is_complete else DAMAGED
 
 
-def _take_away(house: House, bundle: Bundle) -> None:
+def _delete_pieces(house: House, bundle: Bundle) -> None:
     _pieces(house, bundle).delete()
 
 

@@ -1,6 +1,6 @@
-"""Figures across houses: added up by house, game or table, and never over two currencies.
+"""Figures across houses, added up by house, game or table, and never across currencies.
 
-Of each day of a house what two people signed counts, once it is here; until then what was reckoned from the entries.
+A house's signed figures of a day count as soon as they are here; until then the figures reckoned from the entries.
 """
 
 from __future__ import annotations
@@ -18,44 +18,44 @@ from casino.office.models import Day, House
 
 HOUSE, GAME, TABLE = "house", "game", "table"
 GROUPS: Final = {HOUSE: (True, False, False), GAME: (False, False, True), TABLE: (True, True, True)}
-"""What a line is of: the house, the table, the game."""
+"""Whether each grouping keeps house, table and game apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What was won in a span, in one currency."""
+    """The sums of a span of days, in one currency."""
 
     house: str
     table: str
     game: str
     days: int
-    """Table days that it is made of."""
+    """The number of table days added up."""
     signed_days: int
-    """Those of them that were signed in the house."""
+    """The number of these that were signed in the house."""
     rounds: int
     win_cents: int
     drop_cents: int
     handle_cents: int | None
     theoretical_cents: int | None
-    """Of the signed days; None where none tells it."""
+    """From signed days only; None if none of them has it."""
 
     @property
     def name(self) -> str:
-        """What the line is of, in words."""
+        """The line's title."""
         return ", ".join(part for part in (self.house, self.table) if part) or self.game
 
     @property
     def hold_permille(self) -> int | None:
-        """Win as a part of the drop, in thousandths; None without a drop."""
+        """Win divided by drop, in thousandths; None without a drop."""
         return round(Fraction(self.win_cents * 1000, self.drop_cents)) if self.drop_cents else None
 
     @property
     def is_signed(self) -> bool:
-        """Whether all of it was signed."""
+        """Whether all table days were signed."""
         return self.days == self.signed_days
 
 
-# Signed figures are whole days: one row of a day that is signed takes the place of all that were reckoned of it.
+# Signed figures cover whole days: a single signed row replaces all reckoned rows of its day.
 _COUNTING: Final = """
     SELECT t.*, h.name AS house_name, h.code, h.currency
     FROM office_tableday AS t JOIN office_house AS h ON h.id = t.house_id
@@ -89,7 +89,7 @@ _MISSING: Final = """
 
 
 def between(first: date, last: date, by: str, code: str = "") -> list[tuple[str, list[Figures]]]:
-    """The lines of each currency, by house, game or table; of one house or of all."""
+    """The lines of each currency, grouped ``by`` house, game or table; for one house or for all."""
     by_house, by_table, by_game = GROUPS[by]
     grouping = {"by_house": by_house, "by_table": by_table, "by_game": by_game}
     rows = _rows(_SUMS, {"first": first, "last": last, "code": code} | grouping)
@@ -100,7 +100,7 @@ def between(first: date, last: date, by: str, code: str = "") -> list[tuple[str,
 
 
 def together(lines: Iterable[Figures]) -> Figures:
-    """Lines of one currency as one."""
+    """The sum of lines in one currency."""
     every = list(lines)
     handles = [line.handle_cents for line in every if line.handle_cents is not None]
     theoreticals = [line.theoretical_cents for line in every if line.theoretical_cents is not None]
@@ -117,13 +117,13 @@ def together(lines: Iterable[Figures]) -> Figures:
 
 
 def days_of(currency: str, first: date, last: date, code: str = "") -> list[tuple[date, int, int]]:
-    """Win and drop of each day, in a currency."""
+    """Win and drop of each day in a currency, in cents."""
     parameters = {"currency": currency, "first": first, "last": last, "code": code}
     return [(day, win_cents, drop_cents) for day, win_cents, drop_cents in _rows(_DAYS, parameters)]
 
 
 def by_day(house: House, days: Sequence[date]) -> dict[date, tuple[int, int]]:
-    """Win and drop of some days of a house."""
+    """Win and drop of a house's days, in cents."""
     if not days:
         return {}
     sums = days_of(house.currency, min(days), max(days), house.code)
@@ -131,7 +131,7 @@ def by_day(house: House, days: Sequence[date]) -> dict[date, tuple[int, int]]:
 
 
 def missing(first: date, last: date, code: str = "") -> dict[str, list[date]]:
-    """The days of a span that houses have not sent, by house."""
+    """The days in a span that are not here, by house name."""
     days: dict[str, list[date]] = {}
     for name, day in _rows(_MISSING, {"first": first, "last": last, "code": code}):
         days.setdefault(name, []).append(day)
@@ -139,7 +139,7 @@ def missing(first: date, last: date, code: str = "") -> dict[str, list[date]]:
 
 
 def newest() -> date | None:
-    """The newest day of any house."""
+    """The newest accepted day of any house."""
     day: date | None = Day.objects.aggregate(day=Max("day"))["day"]
     return day
 

@@ -1,4 +1,4 @@
-"""The head office's work: verifying what came, and looking for houses that are late."""
+"""The head office's tasks: verifying bundles, and finding late houses."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from casino.office.models import House
 
 @shared_task
 def verify_arrivals(pk: int) -> int:
-    """Verify the bundles of a house that wait; how many hold."""
+    """Verify a house's waiting bundles; the number of those that hold."""
     return receiving.verify_waiting(House.objects.get(pk=pk))
 
 
 @shared_task
 def take_replicated(*, again: bool = False) -> int:
-    """Take the bundles that came by replication; those that were refused, too, where it says so. How many wait now."""
+    """Take the bundles that came by replication, with ``again`` also refused ones; the number taken."""
     return replication.take_all(again=again)
 
 
 @shared_task
 def look_after_houses() -> int:
-    """Verify what a worker that was killed left lying, and say which houses are late; how many are."""
+    """Verify bundles that a killed worker left, and raise alerts for late houses; the number of late houses."""
     waiting = House.objects.filter(arrivals__isnull=False, arrivals__verdict=None).distinct()
-    houses.each(waiting, receiving.verify_waiting)
+    houses.sum_over(waiting, receiving.verify_waiting)
     return lateness.report()

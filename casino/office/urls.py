@@ -1,4 +1,4 @@
-"""The addresses of a head office."""
+"""The head office's URLs."""
 
 from django.urls import path
 

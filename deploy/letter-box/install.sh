@@ -1,5 +1,5 @@
-# Read by deploy/install: the letter box of a house that replicates to a head office (docs/head-office.md).
-# A PostgreSQL of a user of its own, in a unit of its own: who may replicate may copy all of the server that they reach.
+# Sourced by deploy/install: sets up the letter box of a house that replicates to a head office (docs/head-office.md).
+# It is a PostgreSQL server with its own user and unit, because a role that may replicate can copy the whole server.
 
 BOX=/etc/casino-letter-box
 BOX_DATA=/var/lib/letter-box/data
@@ -7,22 +7,22 @@ BOX_SOCKETS=/run/letter-box
 BOX_UNIT=/etc/systemd/system/letter-box.service.d
 BOX_PORT=5433
 
-letter_box_wanted() { # whether a head office is named, now or before; refused where that would let in anybody
+letter_box_wanted() { # whether a head office was given, now or earlier; fails if its address would admit anybody
     local part='(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])'
     [ -n "$OFFICE" ] || ! [ -r "$BOX/pg_hba.conf" ] ||
         OFFICE=$(sed -n 's/^hostssl *letter_box *casino_fetcher *\([^ ]*\) .*/\1/p' "$BOX/pg_hba.conf")
     [ -n "$OFFICE" ] || return 1
     case $OFFICE in */*) ;; *:*) OFFICE=$OFFICE/128 ;; *) OFFICE=$OFFICE/32 ;; esac
     [[ $OFFICE =~ ^($part\.){3}$part/([1-9]|[12][0-9]|3[0-2])$ || $OFFICE =~ ^[0-9a-fA-F:]*:[0-9a-fA-F:]*/[1-9][0-9]{0,2}$ ]] ||
-        fail "$OFFICE is no head office's address: give one like 203.0.113.7 or 2001:db8::7."
+        fail "$OFFICE is not a head office's address: give one like 203.0.113.7 or 2001:db8::7."
     case $(setting LETTER_BOX_URL) in
         "" | postgresql://casino_letters:*@127.0.0.1:$BOX_PORT/letter_box) ;;
-        *) fail "LETTER_BOX_URL in $ENVIRONMENT names a letter box elsewhere: take it out, or leave out --head-office." ;;
+        *) fail "LETTER_BOX_URL in $ENVIRONMENT names a letter box elsewhere: remove it, or leave out --head-office." ;;
     esac
 }
 
-letter_box_files() { # all that needs no server
-    say "Letter box, for the head office at $OFFICE"
+letter_box_files() { # everything that needs no running server
+    say "Letter box for the head office at $OFFICE"
     getent passwd letterbox >/dev/null ||
         useradd --system --user-group --home-dir "${BOX_DATA%/*}" --no-create-home --shell /usr/sbin/nologin letterbox
     install -d -m 0750 -o root -g letterbox "$BOX"
@@ -36,12 +36,12 @@ IPAddressAllow=$OFFICE"
     [ -e "$BOX_DATA/PG_VERSION" ] || box_cluster
 }
 
-box_file() { # of its settings, which it may read and not write; not in a pipe, whose end forgets what is new
+box_file() { # a settings file that the server may only read; not in a pipeline, whose subshell would lose BOX_IS_NEW
     if changed "$1" 0640; then BOX_IS_NEW=yes; fi
     chown root:letterbox "$1"
 }
 
-box_certificate() { # its own, which the head office pins: the key of the house's pages is nothing to this server
+box_certificate() { # its own, which the head office pins: this server must not have the key of the house's pages
     local there=$BOX/certificate.pem
     openssl x509 -in "$there" -noout -checkhost "$NAME" 2>/dev/null | grep -q "does match" && return
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 3650 -subj "/CN=$NAME" \
@@ -52,7 +52,7 @@ box_certificate() { # its own, which the head office pins: the key of the house'
     BOX_IS_NEW=yes
 }
 
-box_cluster() { # whole or not there
+box_cluster() { # made under another name, so that it is complete or missing
     local programs
     programs=$(dirname "$(printf '%s\n' /usr/lib/postgresql/*/bin/initdb | sort -V | tail -n 1)")
     rm -rf "$BOX_DATA.new"
@@ -62,7 +62,7 @@ box_cluster() { # whole or not there
     BOX_IS_NEW=yes
 }
 
-letter_box_server() { # started, with its roles and their passwords; last the house is told where it is
+letter_box_server() { # starts the server and sets roles and passwords; writes LETTER_BOX_URL last
     local writer fetcher connection=$BOX/connection
     systemctl daemon-reload
     [ -z "$BOX_IS_NEW" ] || systemctl restart letter-box
@@ -81,9 +81,9 @@ END
         echo "LETTER_BOX_URL=postgresql://casino_letters:$writer@127.0.0.1:$BOX_PORT/letter_box" >>"$ENVIRONMENT"
         NEW_SETTINGS=yes
     }
-    echo "For the head office: $connection and $BOX/certificate.pem, by a way that nobody reads (docs/head-office.md)."
+    echo "Send $connection and $BOX/certificate.pem to the head office by a secure channel (docs/head-office.md)."
 }
 
-box_sql() { # as its superuser; statements by standard input
+box_sql() { # runs statements from standard input as the server's superuser
     (cd / && runuser -u letterbox -- psql -q -X -v ON_ERROR_STOP=1 -h "$BOX_SOCKETS" -p "$BOX_PORT" -U letterbox "$1" >/dev/null)
 }

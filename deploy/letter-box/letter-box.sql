@@ -1,6 +1,6 @@
--- The letter box of a house: what its worker puts in, and a head office reads by logical replication (docs/head-office.md).
--- Run by a superuser in the letter box's own server, never in the house's: a role that may replicate may copy all of
--- the server that it reads. Passwords are set afterwards: \password casino_letters, \password casino_fetcher
+-- A house's letter box: its worker puts sealed days in, a head office reads them by logical replication
+-- (docs/head-office.md). Run this as a superuser on the letter box's own server, never on the house's: a role that may
+-- replicate can copy the whole server. Set passwords afterwards: \password casino_letters, \password casino_fetcher
 --   psql --set=ON_ERROR_STOP=1 --dbname=letter_box --file=deploy/letter-box/letter-box.sql
 
 SELECT 'CREATE ROLE casino_letters LOGIN' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'casino_letters') \gexec
@@ -10,17 +10,17 @@ WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'casino_fetcher') \gexec
 REVOKE ALL ON SCHEMA public FROM PUBLIC;
 GRANT USAGE ON SCHEMA public TO casino_letters, casino_fetcher;
 
--- Named and spelled as at the head office, which is where replication puts it.
+-- The same name and columns as at the head office, where replication inserts the rows.
 CREATE TABLE IF NOT EXISTS office_piece (
     bundle varchar(64) NOT NULL,
     start bigint NOT NULL,
     number integer NOT NULL,
     size bigint NOT NULL,
     content bytea NOT NULL CHECK (octet_length(content) BETWEEN 1 AND 524288),
-    written pg_lsn NOT NULL DEFAULT pg_current_wal_insert_lsn(), -- so that nothing goes before it was fetched
+    written pg_lsn NOT NULL DEFAULT pg_current_wal_insert_lsn(), -- so that nothing is deleted before it was fetched
     PRIMARY KEY (bundle, start)
 );
--- Written once. What was fetched long ago is taken away here and nowhere else: only what is added is published.
+-- Rows never change. Old ones are deleted only here: just insertions are published.
 GRANT SELECT, INSERT, DELETE ON office_piece TO casino_letters;
 GRANT SELECT (bundle, start, number, size, content) ON office_piece TO casino_fetcher;
 

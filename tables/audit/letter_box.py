@@ -1,7 +1,7 @@
-"""The letter box of a house: sealed days in pieces, which a head office reads by PostgreSQL's logical replication.
+"""A house's letter box: sealed days in pieces, which a head office reads by PostgreSQL's logical replication.
 
-It is a small server that holds nothing else, for a role that may replicate may copy all of the server that it reads.
-What the box holds says how far it is: a box that is empty is filled from the first day on.
+It is a small server with nothing else in it, because a role that may replicate can copy the whole server. The box's
+own contents show how far it is filled: an empty box is filled from the first day on.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ from tables.audit.handing_over import A_PIECE
 log = logging.getLogger(__name__)
 
 KEPT_DAYS: Final = 30
-"""So many stay after they were fetched: a head office that was put back to an earlier state reads them again."""
+"""Days that stay in the box after they were fetched: a head office restored to an earlier state reads them again."""
 MOST_DAYS: Final = 60
-"""More are not put in: while nobody fetches them, days wait in the house's log, where they are anyway."""
+"""So many wait to be fetched, and twice as many lie in the box. More wait in the house's log, where they are anyway."""
 A_TURN: Final = 30
 SECONDS: Final = 3
-"""For reaching the box: people who look how the house is wait for it, too."""
+"""The time-out for connecting to the box, and for looking at it: the page of the house's condition waits for it too."""
+FILLING_SECONDS: Final = 60
+"""The time-out for a statement that fills it."""
 
 
 def fill() -> int:
-    """Put in the sealed days that are due, unless another worker is at it; how many."""
+    """Put in the sealed days that are due, unless another worker is doing it; the number of days."""
     if not settings.LETTER_BOX_URL:
         return 0
     with runs.alone("the letter box") as is_alone:
@@ -42,7 +44,7 @@ def fill() -> int:
             return _fill() if is_alone else 0
         except psycopg.Error as failure:
             log.warning("sealed days do not reach the letter box: %s", failure)
-            _tell("Sealed days do not reach the letter box.")
+            _alert("Sealed days do not reach the letter box.")
         except NotYet as reason:
             log.info("the letter box waits for a sealed day: %s", reason)
     return 0
@@ -50,8 +52,8 @@ def fill() -> int:
 
 def _fill() -> int:
     count = 0
-    with _box() as box:
-        _take_away(box)
+    with _box(FILLING_SECONDS) as box:
+        _delete_old(box)
         while count < A_TURN and (root := _next(box)) is not None:
             with TemporaryFile() as file:
                 export.export(root.day, root.day, file)
@@ -60,32 +62,54 @@ def _fill() -> int:
     return count
 
 
-def _box() -> psycopg.Connection:
-    return psycopg.connect(settings.LETTER_BOX_URL, autocommit=True, connect_timeout=SECONDS)
+def _box(seconds: int) -> psycopg.Connection:
+    """Whoever waits for a box that hangs is let go, whatever became of the line to it."""
+    return psycopg.connect(
+        settings.LETTER_BOX_URL, autocommit=True, connect_timeout=SECONDS, tcp_user_timeout=seconds * 1_000,
+        options=f"-c statement_timeout={seconds}s",
+    )  # fmt: skip
 
 
 def _next(box: psycopg.Connection) -> DayRoot | None:
-    """The day that comes next, if it is sealed and there is room."""
-    last, days = _contents(box)
-    root = DayRoot.objects.filter(number=last + 1).first()
-    if root is not None and days >= MOST_DAYS:
-        _tell(f"{days} sealed days wait in the letter box: no head office fetches them.")
+    """The next day for the box, if it is sealed and there is room."""
+    contents = _contents(box)
+    root = DayRoot.objects.filter(number=contents.last + 1).first()
+    if root is not None and (contents.waiting >= MOST_DAYS or contents.days >= 2 * MOST_DAYS):
+        _alert(
+            f"{contents.waiting} sealed days of {contents.days} wait in the letter box: no head office fetches them."
+        )
         return None
     return root
 
 
-def _contents(box: psycopg.Connection) -> tuple[int, int]:
-    """The number of the last day that is in it, and how many are."""
-    row = box.execute("SELECT coalesce(max(number), 0), count(DISTINCT number) FROM office_piece").fetchone()
-    return row or (0, 0)
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The days in the box."""
+
+    last: int
+    days: int
+    waiting: int
+    """Those that some head office may not have fetched yet."""
 
 
-def _tell(says: str) -> None:
-    alerts.raise_alert(None, "not_delivered", says, {"channel": "letter box"})
+_FETCHED: Final = """
+    (SELECT min(confirmed_flush_lsn) FROM pg_replication_slots WHERE database = current_database() AND NOT temporary)"""
+
+
+def _contents(box: psycopg.Connection) -> Contents:
+    row = box.execute(
+        "SELECT coalesce(max(number), 0), count(DISTINCT number),"  # noqa: S608
+        f" count(DISTINCT number) FILTER (WHERE coalesce(written >= {_FETCHED}, true)) FROM office_piece"
+    ).fetchone()
+    return Contents(*(row or (0, 0, 0)))
+
+
+def _alert(message: str) -> None:
+    alerts.raise_alert(None, "not_delivered", message, {"channel": "letter box"})
 
 
 def put_in(box: psycopg.Connection, number: int, file: BufferedIOBase) -> None:
-    """A day's bundle, all of it or nothing."""
+    """Insert a day's bundle in pieces, all of it or nothing."""
     file.seek(0)
     digest = file_digest(file, "sha256").hexdigest()
     size = file.seek(0, SEEK_END)
@@ -99,31 +123,43 @@ def put_in(box: psycopg.Connection, number: int, file: BufferedIOBase) -> None:
             )
 
 
-def _take_away(box: psycopg.Connection) -> None:
-    """Old days that every head office has fetched. Where none ever did, nothing is less than what it has."""
-    box.execute(
-        "DELETE FROM office_piece WHERE number <= (SELECT max(number) FROM office_piece) - %s AND written <"
-        " (SELECT min(confirmed_flush_lsn) FROM pg_replication_slots WHERE database = current_database())",
-        (KEPT_DAYS,),
-    )
+# A slot says how far a head office has read since the slot was made, and nothing of the copy of what lay in the box
+# before. That copy has a slot of its own while it goes on (pg_..._sync_...). So nothing is deleted before each slot is
+# as old as days are kept, by the second at the end of its name. A day that is not certainly fetched keeps the one
+# before it: a row's position is before that of its commit, by which slots count.
+_DELETE: Final = f"""
+    WITH slot AS (
+        SELECT to_timestamp(substring(slot_name FROM '^house_.*_([0-9]{{10}})$')::bigint) AS made, confirmed_flush_lsn
+        FROM pg_replication_slots WHERE database = current_database()),
+    reading AS (SELECT bool_and(coalesce(made < now() - %(kept)s * interval '1 day', false)) AS is_settled FROM slot),
+    fetched AS (SELECT coalesce(min(number) FILTER (WHERE written >= {_FETCHED}), max(number) + 1) AS before
+        FROM office_piece)
+    DELETE FROM office_piece WHERE (SELECT is_settled FROM reading)
+        AND number <= (SELECT max(number) FROM office_piece) - %(kept)s AND number < (SELECT before - 1 FROM fetched)
+"""  # noqa: S608
 
 
-# --- How it stands ---------------------------------------------------------------------------------------------
+def _delete_old(box: psycopg.Connection) -> None:
+    """Delete old days that every head office has fetched. Where there is none, nothing goes."""
+    box.execute(_DELETE, {"kept": KEPT_DAYS})
+
+
+# --- State -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What there is to do about the letter box; nothing where it says nothing."""
+    """A fault of the letter box and its remedy; ``says`` is empty if there is none."""
 
     says: str
     do: str = ""
 
 
 def standing() -> Standing:
-    """Whether days go in, and whether somebody fetches them."""
+    """Check that days go in, and that a head office fetches them."""
     try:
-        with _box() as box:
-            last, _ = _contents(box)
+        with _box(SECONDS) as box:
+            last = _contents(box).last
             slots = box.execute(
                 "SELECT wal_status, active FROM pg_replication_slots WHERE database = current_database()"
                 " AND NOT temporary"
@@ -131,7 +167,7 @@ def standing() -> Standing:
     except psycopg.Error:
         return Standing(
             "The letter box does not answer.",
-            "Start its server (systemctl start letter-box), or put LETTER_BOX_URL right.",
+            "Start its server (systemctl start letter-box), or correct LETTER_BOX_URL.",
         )
     return _of_days(last) or _of_slots(slots)
 
@@ -139,19 +175,20 @@ def standing() -> Standing:
 def _of_days(last: int) -> Standing | None:
     newest = DayRoot.objects.order_by("-number").values_list("number", flat=True).first() or 0
     if last > newest:
-        do = "If this is an older database, tell the head office; else empty the box: it is filled anew."
-        return Standing(f"The letter box has day {last}, this house {newest}.", do)
+        do = "If this database was restored, tell the head office; if not, empty the box: it is filled again."
+        return Standing(f"The letter box has day {last}, but this house has sealed only {newest}.", do)
     if newest > last + 1:
-        return Standing(f"{newest - last} sealed days are not in the letter box.", "The log of casino-events says why.")
+        return Standing(
+            f"{newest - last} sealed days are not in the letter box.", "The log of casino-events shows why."
+        )
     return None
 
 
 def _of_slots(slots: list[tuple[str, bool]]) -> Standing:
     if any(status == "lost" for status, _ in slots):
-        do = "The head office runs deploy/subscription.sql again: it copies what the box holds."
-        return Standing("A head office was away for so long that its slot is lost.", do)
+        do = "Have the head office run deploy/subscription.sql again: it copies what the box holds."
+        return Standing("A head office was away for so long that its replication slot is lost.", do)
     if not any(is_active for _, is_active in slots):
-        return Standing(
-            "The letter box answers, and no head office reads it.", "Ask there: the line, or deploy/subscription.sql."
-        )
+        do = "Ask the head office to check its line and its subscription (deploy/subscription.sql)."
+        return Standing("The letter box answers, but no head office reads it.", do)
     return Standing("")

@@ -29,7 +29,12 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Piece",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "line", "bundle", "start", blank=True, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
                 ("line", models.CharField(db_default="", max_length=63)),
                 ("bundle", models.CharField(max_length=64)),
                 ("start", models.BigIntegerField()),
@@ -39,7 +44,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(fields=("line", "bundle", "start"), name="office_piece_once"),
                     models.CheckConstraint(
                         condition=django.db.models.lookups.LessThanOrEqual(
                             models.Func("content", function="octet_length", output_field=models.IntegerField()), 524288

@@ -1,4 +1,4 @@
-"""What a distribution by house (Citus) would ask of this schema: read from the real catalog, and told in the docs."""
+"""What distributing this schema by house (Citus) would need: read from the real catalog, and compared with the docs."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -10,7 +10,7 @@ from casino.embedded import BASE_DIR
 
 PAGE: Final = BASE_DIR / "docs" / "many-houses.md"
 REFERENCE: Final = ("django_migrations", "django_content_type", "auth_permission")
-"""Tables that say the same in every house: whole on every node."""
+"""Tables with the same rows in every house: they would be complete on every node."""
 
 _OURS: Final = r"""
     WITH ours AS (
@@ -38,7 +38,7 @@ QUESTIONS: Final[Mapping[str, str]] = {
         JOIN pg_depend ON objid = s.oid AND refobjsubid > 0 JOIN ours ON ours.oid = refobjid
         WHERE seqtypid <> 'bigint'::regtype""",
 }
-"""What Citus asks about: https://docs.citusdata.com, "Limitations" and "Creating and distributing tables"."""
+"""What Citus limits: https://docs.citusdata.com, "Limitations" and "Creating and distributing tables"."""
 FORBIDDEN: Final[Mapping[str, str]] = {
     "exclusion constraints": """
         SELECT conname FROM pg_constraint JOIN ours ON conrelid = ours.oid WHERE contype = 'x'""",
@@ -48,7 +48,7 @@ FORBIDDEN: Final[Mapping[str, str]] = {
     "inherited or partitioned tables": "SELECT relname FROM ours JOIN pg_inherits ON inhrelid = ours.oid",
     "rules": "SELECT rulename FROM pg_rewrite JOIN ours ON ev_class = ours.oid WHERE rulename <> '_RETURN'",
 }
-"""What it could not do, or only otherwise."""
+"""What Citus does not support, or only differently."""
 
 
 def names(question: str) -> list[str]:
@@ -59,15 +59,15 @@ def names(question: str) -> list[str]:
 
 @pytest.mark.django_db
 def test_nothing_in_the_schema_forbids_a_distribution_by_house() -> None:
-    """Harm: a further table makes impossible what a company that outgrows one PostgreSQL is told that it can do."""
+    """Harm: a new table makes impossible what we promise a company that outgrows one PostgreSQL server."""
     assert {obstacle: names(question) for obstacle, question in FORBIDDEN.items()} == {
         obstacle: [] for obstacle in FORBIDDEN
     }
 
 
 @pytest.mark.django_db
-def test_the_page_tells_what_a_distribution_would_change() -> None:
-    """Harm: somebody plans it by numbers of another year."""
+def test_the_page_names_what_a_distribution_would_change() -> None:
+    """Harm: somebody plans it with outdated numbers."""
     page = PAGE.read_text()
     rows = {matter: f"| {matter} | {len(names(question))} |" for matter, question in QUESTIONS.items()}
     assert [row for row in rows.values() if row not in page] == []

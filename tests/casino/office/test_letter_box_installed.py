@@ -1,4 +1,4 @@
-"""A letter box as deploy/install sets it up: its functions are run, for a real PostgreSQL with TLS (Debian's)."""
+"""A letter box as deploy/install sets it up: runs the script's functions with a real PostgreSQL with TLS (Debian's)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(
 
 
 class Host:
-    """A host's folders, and the functions of deploy/install with users and units left out, who are root's to make."""
+    """A host's folders and the functions of deploy/install, without users and units, which need root."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -62,7 +62,7 @@ class Host:
         return {path.name: path.read_bytes() for path in paths}
 
     def start(self) -> None:
-        access = self.etc / "pg_hba.conf"  # who runs this is no `letterbox`
+        access = self.etc / "pg_hba.conf"  # the test does not run as `letterbox`, so peer would refuse it
         access.write_text(access.read_text().replace(" peer\n", " trust\n"))
         places = {
             "config_file": self.etc / "postgresql.conf", "hba_file": access,
@@ -91,9 +91,10 @@ class Host:
             self.server.wait(30)
 
     def connect(self, **different: str) -> psycopg.Connection:
-        """As the head office does, by the files that were carried there; or otherwise."""
-        carried = {"hostaddr": "127.0.0.1", "sslrootcert": str(self.etc / "certificate.pem"), "connect_timeout": "10"}
-        return psycopg.connect((self.etc / "connection").read_text(), autocommit=True, **(carried | different))
+        """Connect as the head office does, with the files that were carried there; or with different parameters."""
+        parameters = {"hostaddr": "127.0.0.1", "sslrootcert": str(self.etc / "certificate.pem")}
+        parameters |= {"connect_timeout": "10"} | different
+        return psycopg.connect((self.etc / "connection").read_text(), autocommit=True, **parameters)
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +115,7 @@ def test_the_worker_puts_in_and_the_head_office_reads(host: Host) -> None:
     [line] = host.environment.read_text().splitlines()
     with psycopg.connect(line.removeprefix("LETTER_BOX_URL="), autocommit=True) as house:
         letter_box.put_in(house, 1, BytesIO(b"a sealed day"))
-        assert letter_box._contents(house) == (1, 1)
+        assert letter_box._contents(house) == letter_box.Contents(last=1, days=1, waiting=1)
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             house.execute("UPDATE office_piece SET content = 'x'")
     with host.connect() as office:
@@ -135,14 +136,14 @@ def test_the_worker_puts_in_and_the_head_office_reads(host: Host) -> None:
     ],
     ids=lambda different: " ".join(different.values()),
 )
-def test_nobody_else_comes_in(host: Host, different: dict[str, str]) -> None:
-    """Harm: days are read on the way, or whoever has the role copies more than the box, or becomes its superuser."""
+def test_nobody_else_can_connect(host: Host, different: dict[str, str]) -> None:
+    """Harm: days are read in transit, or the head office's role copies more than the box or becomes its superuser."""
     with pytest.raises(psycopg.OperationalError):
         host.connect(**different)
 
 
-def test_installed_again_nothing_changes(host: Host) -> None:
-    """Harm: each upgrade makes another password or certificate, and the head office reads no further."""
+def test_a_second_installation_changes_nothing(host: Host) -> None:
+    """Harm: each upgrade makes a new password or certificate, and the head office can no longer read."""
     access = host.etc / "pg_hba.conf"
     access.write_text(access.read_text().replace(" trust\n", " peer\n"))
     before = host.files()
@@ -154,7 +155,7 @@ def test_installed_again_nothing_changes(host: Host) -> None:
         assert office.execute("SELECT current_user").fetchone() == (FETCHER,)
 
 
-def test_a_head_office_that_moved_is_let_in_from_there_alone(host: Host) -> None:
+def test_a_head_office_that_moved_connects_only_from_its_new_address(host: Host) -> None:
     moved = host.run("letter_box_files", office="203.0.113.7")
     assert moved.stdout.endswith("new: yes\n"), moved.stderr
     assert (host.folder / "unit" / "office.conf").read_text() == "[Service]\nIPAddressAllow=203.0.113.7/32\n"
@@ -166,46 +167,46 @@ def test_a_head_office_that_moved_is_let_in_from_there_alone(host: Host) -> None
     def is_refused() -> bool:
         try:
             host.connect().close()
-        except psycopg.OperationalError as refused:
-            return f'no pg_hba.conf entry for host "127.0.0.1", user "{FETCHER}", database "{DATABASE}"' in str(refused)
+        except psycopg.OperationalError as refusal:
+            return f'no pg_hba.conf entry for host "127.0.0.1", user "{FETCHER}", database "{DATABASE}"' in str(refusal)
         return False
 
     eventually(is_refused)
 
 
 @pytest.mark.skipif(PROGRAMS.parent.name > "15", reason="Debian's PostgreSQL is new enough for a head office here")
-def test_a_head_office_on_an_older_postgresql_is_told_so(host: Host) -> None:
-    """Harm: the subscription of before is dropped, and the one that follows is an error of syntax."""
+def test_a_head_office_on_an_older_postgresql_is_refused_before_any_change(host: Host) -> None:
+    """Harm: the old subscription is dropped, and creating the new one fails with a syntax error."""
     address = f"host={host.folder} port={host.port} dbname=postgres user=letterbox"
-    with pytest.raises(subprocess.CalledProcessError) as refused:
+    with pytest.raises(subprocess.CalledProcessError) as refusal:
         psql(address, Path("deploy", "subscription.sql"), "--set=house=north", HOUSE_CONNECTION="host=/nowhere")
-    assert "This server is PostgreSQL 15." in refused.value.stderr
-    assert refused.value.stderr.endswith("a head office reads letter boxes from 16 on. Nothing was changed.\n")
+    assert "This server is PostgreSQL 15." in refusal.value.stderr
+    assert refusal.value.stderr.endswith("a head office needs 16 or newer to read letter boxes. Nothing was changed.\n")
     with host.superuser() as server:
         assert server.execute("SELECT FROM pg_roles WHERE rolname = 'casino_subscriber'").fetchall() == []
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0/0", "::/0", "300.0.0.1", "office.example.org", "10.0.0.1 trust"])
 def test_an_address_that_lets_in_anybody_is_refused(tmp_path: Path, address: str) -> None:
-    """Harm: a line in pg_hba.conf that nobody meant."""
+    """Harm: a line in pg_hba.conf that nobody intended."""
     host = Host(tmp_path)
-    refused = host.run("letter_box_files", office=f"'{address}'")
-    assert refused.returncode == 1
-    assert "is no head office's address" in refused.stderr
+    refusal = host.run("letter_box_files", office=f"'{address}'")
+    assert refusal.returncode == 1
+    assert "is not a head office's address" in refusal.stderr
     assert not host.etc.exists()
 
 
 def test_a_letter_box_elsewhere_is_left_alone(tmp_path: Path) -> None:
-    """Harm: a box that somebody made on another host is forgotten, and its head office waits."""
+    """Harm: a box that somebody made on another host is no longer filled, and its head office waits for days."""
     host = Host(tmp_path)
     host.environment.write_text("LETTER_BOX_URL=postgresql://casino_letters:x@10.0.0.9:5433/letter_box\n")
-    refused = host.run("letter_box_files", office="10.0.0.1")
-    assert refused.returncode == 1
-    assert "names a letter box elsewhere" in refused.stderr
+    refusal = host.run("letter_box_files", office="10.0.0.1")
+    assert refusal.returncode == 1
+    assert "names a letter box elsewhere" in refusal.stderr
     assert not host.etc.exists()
 
 
-def test_a_house_without_a_head_office_gets_none(tmp_path: Path) -> None:
+def test_a_house_without_a_head_office_gets_no_letter_box(tmp_path: Path) -> None:
     host = Host(tmp_path)
-    none = host.run("echo reached")
-    assert (none.returncode, none.stdout) == (1, "")
+    script = host.run("echo reached")
+    assert (script.returncode, script.stdout) == (1, "")

@@ -1,4 +1,4 @@
-"""The line from a house to its head office: signed pieces, in order, until each day is there; nobody else's."""
+"""The line from a house to its head office carries signed pieces until each day has arrived, and only that house's."""
 
 import time
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ def house(evidence: Evidence, settings: Any, tmp_path: Path) -> House:
 
 
 class Line:
-    """A line that may be down, or break after so many pieces."""
+    """A line that may be down, or break after a number of pieces."""
 
     def __init__(self, client: Client) -> None:
         self.client, self.pieces, self.breaks_after = client, list[str](), 10**9
@@ -73,7 +73,7 @@ def post(client: Client, key: str, body: bytes, secret: str = SECRET, code: str 
 def line(house: House, client: Client, monkeypatch: pytest.MonkeyPatch) -> Line:
     line = Line(client)
     monkeypatch.setattr(delivery, "post_bytes", line.post)
-    monkeypatch.setattr(receiving, "ask", receiving.verify_waiting)
+    monkeypatch.setattr(receiving, "queue_verification", receiving.verify_waiting)
     monkeypatch.setattr(handing_over, "A_PIECE", 5_000)
     return line
 
@@ -87,7 +87,7 @@ def due_again() -> None:
 
 
 def test_a_line_that_breaks_costs_a_piece_and_no_day(house: House, line: Line) -> None:
-    """Harm: a house that was cut off leaves a hole, or never gets a large day over a poor line."""
+    """Harm: a house that was cut off leaves a gap, or can never send a large day over a poor line."""
     line.breaks_after = 2
     assert handing_over.hand_over(NAME) == 0
     assert (place(), handing_over.states()[0].failures, handing_over.states()[0].behind) == (0, 1, 2)
@@ -96,12 +96,12 @@ def test_a_line_that_breaks_costs_a_piece_and_no_day(house: House, line: Line) -
     assert handing_over.hand_over(NAME) == 2
     assert Day.objects.filter(house=house).count() == 2
     resumed = [int(key.split("/")[1]) for key in line.pieces if key.split("/")[0] == sent.split("/")[0]][2:]
-    assert resumed[:2] == [0, 10_000], "one piece asks how much is there; what was there is not sent again"
+    assert resumed[:2] == [0, 10_000], "the first piece learns how much has arrived; that is not sent again"
     assert handing_over.states()[0].behind == 0
 
 
-def test_bundles_that_are_begun_and_left_do_not_fill_the_disk(house: House, client: Client) -> None:
-    """Harm: a house begins a bundle of four gigabytes a thousand times, each by another name."""
+def test_unfinished_bundles_do_not_fill_the_disk(house: House, client: Client) -> None:
+    """Harm: a house begins a bundle of four gigabytes a thousand times, each under another name."""
     for digit in "0123456789abcdef":
         assert post(client, f"{digit * 64}/0/4000000000", bytes(1_000)).json() == {"have": 1_000}
     assert [part.name for part in receiving.folder(house).iterdir()] == [f"{'f' * 64}.part"]
@@ -109,28 +109,28 @@ def test_bundles_that_are_begun_and_left_do_not_fill_the_disk(house: House, clie
 
 
 def test_the_house_goes_back_to_the_day_that_the_head_office_waits_for(house: House, line: Line) -> None:
-    """Harm: a day that was turned down after it was taken is missing for good, and all that follow with it."""
+    """Harm: a day that was rejected after it was taken is missing for good, and so are all that follow it."""
     FeedPosition.objects.filter(name=NAME).update(place=1)
-    assert handing_over.hand_over(NAME) == 3, "told that day 1 is due, it went back; then both"
+    assert handing_over.hand_over(NAME) == 3, "the head office asked for day 1: one step back, then two days"
     assert Day.objects.filter(house=house).count() == 2
     assert place() == 2
 
 
-def test_what_is_refused_is_tried_later_and_somebody_hears_of_it(
+def test_a_refused_day_is_tried_again_later_and_raises_an_alert(
     house: House, line: Line, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Harm: a house that signs with an unknown key passes for one that reports."""
+    """Harm: a house that signs with an unknown key seems to report."""
     monkeypatch.setattr(houses, "trusted_key", lambda house: "0" * 64)
     FeedPosition.objects.filter(name=NAME).update(failures=delivery.MOST_ATTEMPTS - 1)
     assert handing_over.hand_over(NAME) == 0
-    assert place() == 0, "no day is passed over"
+    assert place() == 0, "no day is skipped"
     [state] = handing_over.states()
     assert "is not among those that the house signed with" in state.says
     assert Alert.objects.filter(kind="not_delivered").exists()
 
 
-def test_nobody_else_brings_anything(house: House, client: Client, evidence: Evidence) -> None:
-    """Harm: whoever finds the address fills the disk, or learns which houses report."""
+def test_strangers_cannot_send_anything(house: House, client: Client, evidence: Evidence) -> None:
+    """Harm: anybody who finds the address can fill the disk, or find out which houses report."""
     content = evidence.first.read_bytes()[:1_000]
     key = f"{'0' * 64}/0/2000"
     strangers = [
@@ -142,7 +142,7 @@ def test_nobody_else_brings_anything(house: House, client: Client, evidence: Evi
     assert len({reply.content for reply in strangers}) == 1
     signed = signing.headers([SECRET], 10**9, key, content)
     late = client.post("/office/arrivals/north/", content, "application/octet-stream", headers=signed, secure=True)
-    assert late.status_code == 403, "recorded long ago"
+    assert late.status_code == 403, "its signature is too old"
     assert not list(receiving.folder(house).iterdir())
     assert post(client, f"{'0' * 64}/0/{5 * 10**9}", content).status_code == 413
     assert post(client, f"{'0' * 64}/1500/2000", content).status_code == 400

@@ -1,4 +1,4 @@
-"""A head office's pages: for operators and auditors alone, each currency by itself, and what is missing is said."""
+"""A head office's pages: for operators and auditors only, currencies kept apart, and missing days named."""
 
 from datetime import timedelta
 from typing import Any
@@ -18,7 +18,7 @@ TODAY = timezone.now().date()
 
 
 def house(code: str, currency: str, *, days: int, win_cents: int = 10_000, back: int = 1) -> House:
-    """A house whose last day was so many days ago."""
+    """A house with accepted days, the last of them ``back`` days ago."""
     moment = timezone.now()
     row: House = House.objects.create(code=code, name=code.title(), currency=currency, by="otto", at=moment)
     Pin.objects.create(house=row, version=1, key="a" * 64, by="otto", at=moment)
@@ -62,8 +62,8 @@ async def streamed(reply: Any) -> str:
     return b"".join([part async for part in reply.streaming_content]).decode()
 
 
-def test_each_currency_stands_by_itself_and_signed_figures_take_the_place_of_reckoned_ones(auditor: Client) -> None:
-    """Harm: euros and dollars in one sum; a day counted twice, as reckoned and as signed."""
+def test_currencies_are_kept_apart_and_signed_figures_replace_reckoned_ones(auditor: Client) -> None:
+    """Harm: euros and dollars in one sum; or a day counted twice, reckoned and signed."""
     north = house("north", "EUR", days=3)
     house("south", "EUR", days=3, win_cents=-4_000)
     house("west", "USD", days=2)
@@ -85,8 +85,8 @@ def test_each_currency_stands_by_itself_and_signed_figures_take_the_place_of_rec
     assert "Rocket" in text(auditor, "/office/figures/?by=table&house=north")
 
 
-def test_what_has_not_arrived_and_what_does_not_hold_is_said(auditor: Client) -> None:
-    """Harm: a house that stopped reporting looks like one that won nothing."""
+def test_missing_days_and_rejected_bundles_are_shown(auditor: Client) -> None:
+    """Harm: a house that has stopped reporting looks like one that won nothing."""
     west = house("west", "USD", days=2, back=4)
     house("north", "EUR", days=6)
     says = "roots.jsonl: history was written anew"
@@ -99,16 +99,16 @@ def test_what_has_not_arrived_and_what_does_not_hold_is_said(auditor: Client) ->
     assert text(auditor, "/office/houses/west.csv").count("\n") == 3
 
 
-def test_a_houses_page_and_its_file_say_by_which_way_each_day_came(auditor: Client) -> None:
-    """Harm: a line that is thought to work has brought nothing for a year, for somebody carried a stick."""
+def test_a_houses_page_and_its_file_show_how_each_day_arrived(auditor: Client) -> None:
+    """Harm: everybody believes that the line works, but it has carried nothing for a year: somebody brings a stick."""
     house("north", "EUR", days=1)
     assert "<td>its line</td>" in text(auditor, "/office/houses/north/")
     [header, row] = text(auditor, "/office/houses/north.csv").splitlines()
     assert (header.rsplit(",", 1)[1], row.rsplit(",", 1)[1]) == ("came_by", "its line")
 
 
-def test_only_who_reads_the_house_reads_here(client: Client) -> None:
-    """Harm: a dealer who is on the head office's list reads what houses win."""
+def test_only_operators_and_auditors_read_the_pages(client: Client) -> None:
+    """Harm: a dealer with an account at the head office reads what the houses win."""
     addresses = ["/office/", "/office/figures/", "/office/figures.csv", "/office/houses/x/", "/office/houses/x.csv"]
     assert {client.get(address, secure=True).status_code for address in addresses} == {302}
     client.force_login(staff(Role.DEALER, "dora", "101"))

@@ -1,4 +1,4 @@
-"""A head office takes what a house sealed and nothing else: in order, from that house's key, once, and whole."""
+"""A head office takes only what a house sealed: in order, signed with that house's key, once, and complete."""
 
 from pathlib import Path
 from shutil import copyfile
@@ -36,7 +36,7 @@ def house(evidence: Evidence, clerk: Staff, settings: Any, tmp_path: Path) -> Ho
 
 
 def bring(house: House, bundle: Path, tmp_path: Path) -> receiving.Answer:
-    """A copy of a bundle comes to the door."""
+    """Bring a copy of a bundle to the head office's door."""
     copy = tmp_path / "coming.zip"
     copyfile(bundle, copy)
     return receiving.take(house, copy, by="test")
@@ -45,9 +45,9 @@ def bring(house: House, bundle: Path, tmp_path: Path) -> receiving.Answer:
 def test_days_that_follow_each_other_hold_and_their_figures_are_the_floors_own(
     house: House, evidence: Evidence, tmp_path: Path
 ) -> None:
-    """Harm: figures at the head office that no entry of the house bears out."""
+    """Harm: the head office shows figures that no entry of the house supports."""
     assert bring(house, evidence.first, tmp_path).state == State.TAKEN
-    assert bring(house, evidence.second, tmp_path).state == State.TAKEN, "what waits counts as here"
+    assert bring(house, evidence.second, tmp_path).state == State.TAKEN, "waiting bundles count as received"
     assert receiving.verify_waiting(house) == 2
     assert list(Day.objects.order_by("number").values_list("number", "day")) == [(1, ONE), (2, TWO)]
     for day in (ONE, TWO):
@@ -60,10 +60,10 @@ def test_days_that_follow_each_other_hold_and_their_figures_are_the_floors_own(
             assert row.win_cents == line.win_cents - counted_cents
 
 
-def test_a_day_that_comes_again_harms_nobody_and_a_day_too_early_stays_outside(
+def test_a_day_that_comes_twice_does_no_harm_and_a_day_too_early_is_not_taken(
     house: House, evidence: Evidence, tmp_path: Path
 ) -> None:
-    """Harm: a hole in the chain of days that nobody sees, or a day counted twice."""
+    """Harm: an unnoticed gap in the chain of days, or a day counted twice."""
     answer = bring(house, evidence.second, tmp_path)
     assert (answer.state, answer.due) == (State.EARLY, 1)
     assert not Arrival.objects.exists()
@@ -71,16 +71,16 @@ def test_a_day_that_comes_again_harms_nobody_and_a_day_too_early_stays_outside(
     receiving.verify_waiting(house)
     assert bring(house, evidence.first, tmp_path).state == State.KNOWN
     rows = list(TableDay.objects.filter(day=ONE).values())
-    assert bring(house, evidence.both, tmp_path).state == State.TAKEN, "it brings the second day along"
+    assert bring(house, evidence.both, tmp_path).state == State.TAKEN, "it also has the second day"
     assert receiving.verify_waiting(house) == 1
     assert Day.objects.count() == 2
     assert list(TableDay.objects.filter(day=ONE).values()) == rows
 
 
-def test_another_houses_key_and_another_history_are_refused_and_alarmed(
+def test_another_houses_key_and_another_history_are_refused_and_raise_alerts(
     house: House, evidence: Evidence, clerk: Staff, tmp_path: Path
 ) -> None:
-    """Harm: a house's figures are another's, or are those that it wishes it had sealed."""
+    """Harm: a house's figures are another house's, or not those that it sealed at the time."""
     seals.make_key(tmp_path / "other.pem")
     stranger = seals.load_key(tmp_path / "other.pem")
     forger = Forger(evidence.first)
@@ -98,34 +98,36 @@ def test_another_houses_key_and_another_history_are_refused_and_alarmed(
     assert "history was written anew" in answer.says
     assert Refusal.objects.count() == 2
     assert Alert.objects.filter(kind="day_refused").count() == 2
-    assert Day.objects.count() == 1, "what is here stays"
+    assert Day.objects.count() == 1, "the accepted day stays"
 
 
-def test_a_bundle_with_one_changed_entry_gets_past_the_door_and_no_further(
+def test_a_bundle_with_one_changed_entry_passes_the_door_and_is_then_rejected(
     house: House, evidence: Evidence, tmp_path: Path
 ) -> None:
-    """Harm: days that are signed rightly, with other entries in them, make figures."""
+    """Harm: correctly signed days with changed entries produce figures."""
     forger = Forger(evidence.first)
     seq = forger.moving("Rocket 1", "loss")
     forger.move("Rocket 1", seq, 1, lambda row: row.__setitem__(8, row[8] + 100))
     tampered = forger.write(tmp_path / "tampered.zip")
     assert bring(house, tampered, tmp_path).state == State.TAKEN
     assert bring(house, evidence.second, tmp_path).state == State.TAKEN
-    assert receiving.verify_waiting(house) == 0, "what follows it does not follow what is here"
+    assert receiving.verify_waiting(house) == 0, "the second day does not follow an accepted one"
     assert not Day.objects.exists()
     assert not TableDay.objects.exists()
     assert houses.due(house) == 1, "the day is due again"
     assert "its transfer 1 is" in Alert.objects.filter(kind="day_refused").earliest("pk").message
 
     assert bring(house, evidence.first, tmp_path).state == State.TAKEN
-    assert bring(house, evidence.second, tmp_path).state == State.TAKEN, "it was turned down for what came before it"
+    assert bring(house, evidence.second, tmp_path).state == State.TAKEN, (
+        "it was only rejected because of the day before it"
+    )
     assert receiving.verify_waiting(house) == 2
 
 
-def test_a_key_changes_only_as_the_house_signs_it_or_an_operator_pins_another(
+def test_a_key_changes_only_if_the_house_signs_it_or_an_operator_pins_another(
     house: House, evidence: Evidence, clerk: Staff, tmp_path: Path
 ) -> None:
-    """Harm: whoever stole a key that the house has left goes on sealing its days."""
+    """Harm: a thief of a key that the house has replaced can still seal its days."""
     seals.make_key(tmp_path / "next.pem")
     fresh = seals.load_key(tmp_path / "next.pem")
     assert houses.trusted_key(house) == evidence.public
@@ -136,7 +138,7 @@ def test_a_key_changes_only_as_the_house_signs_it_or_an_operator_pins_another(
     houses.pin(house, by=clerk, reason="their disk burned; told by phone and paper", key=public)
     assert houses.trusted_key(house) == public
     answer = bring(house, evidence.second, tmp_path)
-    assert answer.state == State.REFUSED, "the key of before is trusted no more"
+    assert answer.state == State.REFUSED, "the earlier key is no longer trusted"
     with pytest.raises(Refused, match="operator"):
         houses.pin(house, by=Staff.objects.get(username="ada"), reason="mine", key=public)
 
@@ -144,7 +146,7 @@ def test_a_key_changes_only_as_the_house_signs_it_or_an_operator_pins_another(
 def test_days_come_on_a_stick_in_any_order_and_the_stick_keeps_them(
     house: House, evidence: Evidence, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Harm: a house without a line does not report."""
+    """Harm: a house without a line cannot report."""
     stick = [tmp_path / "audit-1.zip", tmp_path / "audit-2.zip"]
     copyfile(evidence.first, stick[0])
     copyfile(evidence.second, stick[1])

@@ -1,12 +1,14 @@
 """Days that come by PostgreSQL's logical replication, on real servers: two letter boxes and a head office.
 
-They are held against the same keys by the same verifier as those that come otherwise; a house harms nobody but itself.
+The same verifier checks them against the same keys as days that come otherwise. A bad house harms only itself.
 """
 
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +21,7 @@ from casino.embedded import APPLICATION, BASE_DIR, SUPERUSER
 from casino.keeper import postgres_program
 from casino.office import houses, receiving, replication
 from casino.office.houses import Registration
-from casino.office.models import Arrival, Day, House, Piece, Refusal
+from casino.office.models import MOST_PIECE_BYTES, Arrival, Day, House, Piece, Refusal
 from ledger import shape
 from ledger.models import Alert
 from tables.audit import condition, letter_box
@@ -35,18 +37,19 @@ from tests.tables.bundles import Evidence, Forger, kept_for_a_module, two_days
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
 
 NAMES: Final = ("north", "south-east")
+SHIPPED_PIECE: Final = letter_box.A_PIECE
 
 
 @pytest.fixture(scope="module")
 def evidence(
     django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Mapping[str, Evidence]:
-    """Of each house the bundles of two days and its key: files, and no row of it."""
-    kept: dict[str, Evidence] = {}
+    """Each house's bundles of two days and its key: only files, the houses' rows are gone."""
+    evidence: dict[str, Evidence] = {}
     for name in NAMES:
         with kept_for_a_module(django_db_blocker):
-            kept[name] = two_days(tmp_path_factory.mktemp(name))
-    return kept
+            evidence[name] = two_days(tmp_path_factory.mktemp(name))
+    return evidence
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +57,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, L
     boxes = {name: LetterBox(tmp_path_factory.mktemp(f"box-{name}")) for name in NAMES}
     for box in boxes.values():
         box.make()
-    with boxes["south-east"].as_role(SUPERUSER) as admin:  # its days come as large ones do, by a parallel worker
+    with boxes["south-east"].as_role(SUPERUSER) as admin:  # makes a parallel worker apply its days, as with large ones
         admin.execute("ALTER SYSTEM SET debug_logical_replication_streaming = immediate")
         admin.execute("SELECT pg_reload_conf()")
     yield boxes
@@ -64,7 +67,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, L
 
 @pytest.fixture
 def office(transactional_db: None) -> Iterator[psycopg.Connection]:
-    """The head office's superuser."""
+    """The superuser's connection to the head office's database."""
     with psycopg.connect(database_url(SUPERUSER), autocommit=True) as admin:
         yield admin
         unsubscribe(admin)
@@ -73,7 +76,7 @@ def office(transactional_db: None) -> Iterator[psycopg.Connection]:
 
 @pytest.fixture
 def boxes(servers: Mapping[str, LetterBox], office: psycopg.Connection) -> Iterator[Mapping[str, LetterBox]]:
-    """Empty, and read by the head office."""
+    """The letter boxes, empty and subscribed to by the head office."""
     for name, box in servers.items():
         box.let_in()
         subscribe(database_url(SUPERUSER), name, box)
@@ -91,7 +94,7 @@ def company(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Mapping[str, House]:  # fmt: skip
     settings.OFFICE_FOLDER = str(tmp_path / "office")
-    monkeypatch.setattr(receiving, "ask", receiving.verify_waiting)
+    monkeypatch.setattr(receiving, "queue_verification", receiving.verify_waiting)
     monkeypatch.setattr(letter_box, "A_PIECE", 5_000)
     otto = staff(Role.OPERATOR, "otto")
     return {
@@ -105,7 +108,7 @@ def put_in(box: LetterBox, number: int, bundle: Path) -> None:
 
 
 def is_here(house: House, bundle: Path) -> bool:
-    """Whether it arrived to the last byte."""
+    """Whether a bundle has arrived to the last byte."""
     digest = sha256(bundle.read_bytes()).hexdigest()
     pieces = Piece.objects.filter(line=replication.subscription_of(house), bundle=digest)
     return sum(len(piece.content) for piece in pieces) == bundle.stat().st_size
@@ -128,19 +131,19 @@ def test_days_of_two_houses_come_by_replication_and_hold(
     assert [numbers(house) for house in company.values()] == [[1, 2], [1, 2]]
     assert set(Arrival.objects.values_list("by", flat=True)) == {"replication"}
     assert replication.take_all() == 0
-    assert not Piece.objects.exists(), "they go once their days hold"
+    assert not Piece.objects.exists(), "pieces are deleted once their days hold"
     for name, house in company.items():
         assert {path.suffix for path in receiving.folder(house).iterdir()} == {".zip"}, name
-    assert list(shape.faults()) == [], "what the subscription's role may do is known"
+    assert list(shape.faults()) == [], "the rights of the subscription's role are expected"
     assert not Alert.objects.exists()
-    assert condition.LOOKS["Replication"]().says == "2 letter boxes of houses are read."
+    assert condition.CHECKS["Replication"]().says == "The letter boxes of 2 houses are read."
 
 
 def test_a_house_that_was_cut_off_catches_up_while_the_other_reports(
     company: Mapping[str, House], boxes: Mapping[str, LetterBox], evidence: Mapping[str, Evidence],
     office: psycopg.Connection,
 ) -> None:  # fmt: skip
-    """Harm: a line that is down for a day leaves a hole, or holds up everybody."""
+    """Harm: a line that is down for a day leaves a gap, or delays every house."""
     north, south = company.values()
     put_in(boxes["north"], 1, evidence["north"].first)
     eventually(lambda: is_here(north, evidence["north"].first))
@@ -166,10 +169,10 @@ def test_a_lost_slot_costs_a_command_and_no_day(
     company: Mapping[str, House], boxes: Mapping[str, LetterBox], evidence: Mapping[str, Evidence],
     office: psycopg.Connection, settings: Any, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    """Harm: a head office that is away fills the house's disk; or what it missed has to be carried there by hand."""
+    """Harm: an absent head office fills the house's disk; or the days it missed have to be carried there by hand."""
     north, box = company["north"], boxes["north"]
     settings.LETTER_BOX_URL = box.url(WRITER)
-    monkeypatch.setattr(letter_box, "_of_days", lambda last: None)  # the house itself is not here
+    monkeypatch.setattr(letter_box, "_of_days", lambda last: None)  # this database has no days of the house
     put_in(box, 1, evidence["north"].first)
     eventually(lambda: is_here(north, evidence["north"].first))
     office.execute("ALTER SUBSCRIPTION house_north DISABLE")
@@ -186,21 +189,21 @@ def test_a_lost_slot_costs_a_command_and_no_day(
         admin.execute("ALTER SYSTEM RESET max_slot_wal_keep_size")
         admin.execute("SELECT pg_reload_conf()")
     office.execute("ALTER SUBSCRIPTION house_north ENABLE")
-    assert "so long that its slot is lost" in condition.LOOKS["Replication"]().says
+    assert "so long that its replication slot is lost" in condition.CHECKS["Replication"]().says
     settings.LETTER_BOX_URL = ""
-    eventually(lambda: condition.LOOKS["Replication"]().says == "Nothing is read by house_north.")
+    eventually(lambda: condition.CHECKS["Replication"]().says == "These subscriptions read nothing: house_north.")
     subscribe(database_url(SUPERUSER), "north", box)
     eventually(lambda: is_here(north, evidence["north"].second))
-    assert is_here(north, evidence["north"].first), "what was there already was passed over"
+    assert is_here(north, evidence["north"].first), "the pieces that were there already stay"
     replication.take_all()
     assert numbers(north) == [1, 2]
 
 
-def test_another_box_and_another_password_cost_a_command(
+def test_a_new_box_or_password_costs_a_command(
     company: Mapping[str, House], boxes: Mapping[str, LetterBox], evidence: Mapping[str, Evidence],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    """Harm: a box that was lost, or a secret that was changed, ends the line for good."""
+    """Harm: after a box was lost or a secret was changed, no day arrives any more."""
     north, box = company["north"], boxes["north"]
     for day, bundle in enumerate((evidence["north"].first, evidence["north"].second), 1):
         monkeypatch.setattr(letter_boxes, "PASSWORD", f"password number {day}")
@@ -226,10 +229,10 @@ def _is_active(admin: psycopg.Connection) -> bool:
     return bool(admin.execute("SELECT FROM pg_replication_slots WHERE active").fetchall())
 
 
-def test_what_does_not_hold_is_an_alarm_and_blocks_nobody(
+def test_a_bundle_that_does_not_hold_raises_an_alert_and_blocks_nobody(
     company: Mapping[str, House], boxes: Mapping[str, LetterBox], evidence: Mapping[str, Evidence], tmp_path: Path
 ) -> None:
-    """Harm: a house speaks for another, or keeps another's true day from being heard."""
+    """Harm: a house sends days in another's name, or blocks another's real day."""
     north, south = company.values()
     own, others = evidence["north"], evidence["south-east"]
     forger = Forger(own.first)
@@ -237,7 +240,7 @@ def test_what_does_not_hold_is_an_alarm_and_blocks_nobody(
     tampered = forger.write(tmp_path / "tampered.zip")
     put_in(boxes["north"], 1, tampered)
     put_in(boxes["north"], 1, others.first)
-    with boxes["north"].as_role(WRITER) as house:  # the key of a day that is the other's to send, and other bytes
+    with boxes["north"].as_role(WRITER) as house:  # the digest of the other house's day, with other bytes
         digest, size = sha256(others.second.read_bytes()).hexdigest(), others.second.stat().st_size
         house.execute(
             "INSERT INTO office_piece (bundle, start, number, size, content) VALUES (%s, 0, 2, %s, '\\x00'),"
@@ -255,22 +258,22 @@ def test_what_does_not_hold_is_an_alarm_and_blocks_nobody(
     assert "is not among those that the house signed with" in messages
     assert replication.DAMAGED in messages
     assert set(Refusal.objects.values_list("house__code", flat=True)) == {"north"}
-    alarms = Alert.objects.count()
+    alerts = Alert.objects.count()
     assert replication.take_all() == 0
-    assert Alert.objects.count() == alarms, "it is not tried each minute"
+    assert Alert.objects.count() == alerts, "a refused bundle is not tried each minute"
     put_in(boxes["north"], 1, own.first)
     eventually(lambda: is_here(north, own.first))
     replication.take_all()
     assert numbers(north) == [1]
     replication.take_all(again=True)
-    left = set(Piece.objects.filter(line="house_north").values_list("bundle", flat=True))
-    assert left == {digest}, "what was refused goes once its day is here; half a bundle waits"
+    bundles = set(Piece.objects.filter(line="house_north").values_list("bundle", flat=True))
+    assert bundles == {digest}, "a refused bundle is deleted once its day is here; half a bundle waits"
 
 
-def test_a_bundle_names_no_place_on_the_offices_disk(
+def test_a_bundles_name_is_never_used_as_a_path(
     company: Mapping[str, House], boxes: Mapping[str, LetterBox], evidence: Mapping[str, Evidence], tmp_path: Path
 ) -> None:
-    """Harm: a house calls its bundle by a path, and the office writes there, or gives up before the other's day."""
+    """Harm: a house names its bundle like a path, and the office writes there, or fails before the other's day."""
     names = [f"../../{'stolen' * 9}", str(tmp_path / "stolen")[:64], "nowhere/" * 8]
     with boxes["north"].as_role(WRITER) as house:
         for name in names:
@@ -285,11 +288,11 @@ def test_a_bundle_names_no_place_on_the_offices_disk(
     assert set(Refusal.objects.values_list("sha256", "says")) == {(name, replication.DAMAGED) for name in names}
 
 
-def test_a_bundle_that_nobody_thought_of_holds_up_no_other_house(
+def test_an_unexpected_error_in_a_bundle_stops_no_other_house(
     company: Mapping[str, House], boxes: Mapping[str, LetterBox], evidence: Mapping[str, Evidence],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    """Harm: the worker fails at one house's bundle each minute, and the days of those after it wait for good."""
+    """Harm: the worker fails at one house's bundle each minute, and the next houses' days are never taken."""
     for name in NAMES:
         put_in(boxes[name], 1, evidence[name].first)
         eventually(partial(is_here, company[name], evidence[name].first))
@@ -305,10 +308,10 @@ def test_a_bundle_that_nobody_thought_of_holds_up_no_other_house(
     assert [numbers(house) for house in company.values()] == [[], [1]]
 
 
-def test_an_operator_who_pins_the_right_key_need_not_ask_for_the_day_again(
+def test_after_an_operator_pins_the_right_key_a_refused_day_is_taken(
     company: Mapping[str, House], boxes: Mapping[str, LetterBox], evidence: Mapping[str, Evidence]
 ) -> None:
-    """Harm: a day that was refused is gone, and the house, which hears of nothing, never sends it again."""
+    """Harm: a refused day is deleted, and the house, which gets no answer, never sends it again."""
     north = company["north"]
     put_in(boxes["north"], 1, evidence["south-east"].first)
     eventually(lambda: is_here(north, evidence["south-east"].first))
@@ -319,32 +322,76 @@ def test_an_operator_who_pins_the_right_key_need_not_ask_for_the_day_again(
     assert numbers(north) == [1]
 
 
-def test_a_house_reaches_no_other_table_of_the_head_office(
-    company: Mapping[str, House], boxes: Mapping[str, LetterBox], office: psycopg.Connection
-) -> None:
-    """Harm: a house publishes a table by the name of one here, and writes what nobody verified, or others' pieces."""
-    with boxes["north"].as_role(SUPERUSER) as admin:
+PIECE: Final = "office_piece (bundle, start, number, size, content)"
+
+
+@contextmanager
+def published(box: LetterBox, tables: str) -> Iterator[psycopg.Connection]:
+    """The superuser's connection to a house's box that publishes what it likes."""
+    with box.as_role(SUPERUSER) as admin:
         admin.execute("CREATE TABLE office_refusal AS SELECT 1::bigint AS id, 'x' AS sha256, 'x' AS says, 'x' AS by")
         admin.execute("ALTER TABLE office_piece ADD line text DEFAULT 'house_south_east'")
         admin.execute("DROP PUBLICATION sealed_days")
-        admin.execute("CREATE PUBLICATION sealed_days FOR TABLE office_refusal, office_piece")
+        admin.execute(f"CREATE PUBLICATION sealed_days FOR TABLE {tables}")
+        admin.execute(f"GRANT SELECT ON office_piece, office_refusal TO {FETCHER}")
         try:
-            subscribe(database_url(SUPERUSER), "north", boxes["north"])
-            admin.execute(
-                "INSERT INTO office_piece (bundle, start, number, size, content) VALUES ('b', 0, 1, 9, '\\x00')"
-            )
-            eventually(lambda: _failures(office) > 0)
-            assert not Refusal.objects.exists()
-            assert set(Piece.objects.values_list("line", flat=True)) <= {"house_north"}
+            subscribe(database_url(SUPERUSER), "north", box)
+            yield admin
         finally:
-            unsubscribe(office)
-            admin.execute("DROP TABLE office_refusal")
             admin.execute("DROP PUBLICATION sealed_days")
+            admin.execute("DROP TABLE office_refusal")
             admin.execute("ALTER TABLE office_piece DROP COLUMN line")
-            admin.execute(
-                "CREATE PUBLICATION sealed_days FOR TABLE office_piece (bundle, start, number, size, content)"
-                " WITH (publish = 'insert')"
-            )
+            admin.execute(f"REVOKE SELECT ON office_piece FROM {FETCHER}")
+            admin.execute(f"GRANT SELECT {PIECE.removeprefix('office_piece ')} ON office_piece TO {FETCHER}")
+            admin.execute(f"CREATE PUBLICATION sealed_days FOR TABLE {PIECE} WITH (publish = 'insert')")
+
+
+def test_a_house_can_write_to_no_other_table_of_the_head_office(
+    company: Mapping[str, House], boxes: Mapping[str, LetterBox], office: psycopg.Connection
+) -> None:
+    """Harm: a house publishes a table named like one here, and writes unverified rows."""
+    with published(boxes["north"], f"office_refusal, {PIECE}"):
+        eventually(lambda: _failures(office) > 0)
+        assert not Refusal.objects.exists()
+        unsubscribe(office)
+
+
+def test_a_house_cannot_write_pieces_in_anothers_name(
+    company: Mapping[str, House], boxes: Mapping[str, LetterBox], office: psycopg.Connection
+) -> None:
+    """Harm: a house publishes the column that says whose a piece is, and spoils another's days."""
+    with published(boxes["north"], PIECE.replace("content", "content, line")) as admin:
+        admin.execute("INSERT INTO office_piece (bundle, start, number, size, content) VALUES ('b', 0, 1, 9, '\\x00')")
+        eventually(lambda: Piece.objects.exists())
+        assert list(Piece.objects.values_list("line", flat=True)) == ["house_north"]
+        unsubscribe(office)
+
+
+def test_a_subscription_leaves_no_slot_behind_and_changes_nothing_where_the_line_fails(
+    company: Mapping[str, House], boxes: Mapping[str, LetterBox], evidence: Mapping[str, Evidence],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Harm: a slot that nobody reads takes the box's room, or its name, so that nobody can subscribe any more; or a
+    mistyped password ends the replication that was there."""
+    box = boxes["north"]
+    with box.as_role(SUPERUSER) as admin:
+        admin.execute("SELECT pg_create_logical_replication_slot('house_north_1700000000', 'pgoutput')")
+        subscribe(database_url(SUPERUSER), "north", box)
+        [(slot,)] = admin.execute("SELECT slot_name FROM pg_replication_slots WHERE slot_name !~ '_sync_'").fetchall()
+    assert abs(int(slot.removeprefix("house_north_")) - time.time()) < 300
+    with monkeypatch.context() as patch:
+        patch.setattr(letter_boxes, "PASSWORD", "mistyped")
+        with pytest.raises(subprocess.CalledProcessError):
+            subscribe(database_url(SUPERUSER), "north", box)
+    put_in(box, 1, evidence["north"].first)
+    eventually(lambda: is_here(company["north"], evidence["north"].first))
+
+
+def test_a_house_puts_in_no_larger_pieces_than_a_head_office_and_a_box_take() -> None:
+    """Harm: pieces become larger in a release, and no day arrives any more."""
+    box = Path(BASE_DIR, "deploy", "letter-box", "letter-box.sql").read_text()
+    assert SHIPPED_PIECE <= MOST_PIECE_BYTES
+    assert f"octet_length(content) BETWEEN 1 AND {MOST_PIECE_BYTES}" in box
 
 
 def _failures(office: psycopg.Connection) -> int:
@@ -359,16 +406,16 @@ import os, signal
 import django; django.setup()
 from casino.office import replication, receiving
 from casino.office.models import Arrival, House
-receiving.ask = lambda house: None
+receiving.queue_verification = lambda house: None
 Arrival.objects.bulk_create = lambda *rows, **options: os.kill(os.getpid(), signal.SIGKILL)
 replication.take_all()
 """
 
 
-def test_a_worker_that_is_killed_leaves_no_day_behind(
+def test_a_killed_worker_loses_no_day(
     company: Mapping[str, House], boxes: Mapping[str, LetterBox], evidence: Mapping[str, Evidence], settings: Any
 ) -> None:
-    """Harm: a bundle that was moved and not noted is never looked at again."""
+    """Harm: a bundle whose file was moved but not recorded is never verified."""
     north = company["north"]
     put_in(boxes["north"], 1, evidence["north"].first)
     eventually(lambda: is_here(north, evidence["north"].first))
@@ -378,18 +425,20 @@ def test_a_worker_that_is_killed_leaves_no_day_behind(
         "DATABASE_URL": database_url(APPLICATION),
         "OFFICE_FOLDER": settings.OFFICE_FOLDER,
     }
-    errand = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", KILLED], cwd=BASE_DIR, env=environment, capture_output=True, text=True, check=False
     )
-    assert errand.returncode == -9, errand.stderr
+    assert process.returncode == -9, process.stderr
     assert not Arrival.objects.exists()
     assert replication.take_all() == 1
     assert numbers(north) == [1]
 
 
-def test_who_fetches_reads_pieces_and_would_read_a_whole_server(boxes: Mapping[str, LetterBox], tmp_path: Path) -> None:
-    """Harm: the head office's role reads what no bundle says; or somebody saves a server by publishing from the house's
-    own, where the same role may copy the orders of live shoes."""
+def test_the_fetching_role_reads_only_pieces_but_could_copy_a_whole_server(
+    boxes: Mapping[str, LetterBox], tmp_path: Path
+) -> None:
+    """Harm: the head office's role reads more than bundles; or somebody saves a server by publishing from the house's
+    own, where the same role could copy the orders of live shoes."""
     with boxes["north"].as_role(FETCHER) as fetcher:
         fetcher.execute("SELECT bundle, start, number, size, content FROM office_piece")
         for deed in (
@@ -399,19 +448,19 @@ def test_who_fetches_reads_pieces_and_would_read_a_whole_server(boxes: Mapping[s
         ):  # fmt: skip
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 fetcher.execute(deed)
-    whole = subprocess.run(
+    copy = subprocess.run(
         [postgres_program("psql"), f"{boxes['north'].url(FETCHER)}?replication=database", "--command=BASE_BACKUP"],
         env=os.environ | {"PGPASSWORD": letter_boxes.PASSWORD}, capture_output=True, check=False,
     )  # fmt: skip
-    assert b"global/pg_control" in whole.stdout, whole.stderr
+    assert b"global/pg_control" in copy.stdout, copy.stderr
     with pytest.raises(psycopg.OperationalError, match="password"):
         psycopg.connect(boxes["north"].url(FETCHER), password="another")  # pragma: allowlist secret
 
 
-def test_the_application_writes_no_piece_and_reads_no_connection(
+def test_the_application_cannot_write_pieces_or_read_connections(
     boxes: Mapping[str, LetterBox], app_connection: psycopg.Connection
 ) -> None:
-    """Harm: the secret of every house's letter box goes with the application's role."""
+    """Harm: whoever has the application's role has the password of every house's letter box."""
     for deed in (
         "SELECT subconninfo FROM pg_subscription", "UPDATE office_piece SET number = 1",
         "INSERT INTO office_piece (bundle, start, number, size, content) VALUES ('b', 0, 1, 9, '')",

@@ -11,10 +11,10 @@ from tests.houses import HOUSES, Https, Line, Replicated, stage
 @pytest.mark.parametrize(
     ("way", "cut_off_said"), [(Https, "could not be reached"), (Replicated, "The letter box does not answer.")]
 )
-def test_a_house_that_was_cut_off_catches_up_in_order_and_nobody_is_known_elsewhere(
+def test_a_house_that_was_cut_off_catches_up_in_order_and_nobody_can_sign_in_elsewhere(
     tmp_path: Path, way: type[Line], cut_off_said: str
 ) -> None:
-    """Harm: a company believes a figure that no house proved, or lets one house's people into another."""
+    """Harm: a company trusts a figure that no house proved, or lets one house's staff into another."""
     staging = stage(tmp_path, way)
     assert sorted(staging.arrived_without_the_cut_off) == [["north", 1], ["north", 2], ["south", 1], ["south", 2]]
     assert cut_off_said in staging.cut_off_said

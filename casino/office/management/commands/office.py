@@ -27,23 +27,27 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         commands = parser.add_subparsers(dest="command", required=True)
-        register = commands.add_parser("register", help="a further house")
+        register = commands.add_parser("register", help="register a house")
         register.add_argument("code", metavar="CODE")
         register.add_argument("--name", required=True)
         register.add_argument("--currency", required=True, metavar="EUR")
-        register.add_argument("--key", required=True, metavar="PUBKEY", help="as the house handed it over")
-        pin = commands.add_parser("pin", help="another secret for a house's line; another key where it lost its own")
+        register.add_argument(
+            "--key", required=True, metavar="PUBKEY", help="the house's public key, received separately"
+        )
+        pin = commands.add_parser(
+            "pin", help="pin another secret for a house's line, or another key if it lost its own"
+        )
         pin.add_argument("code", metavar="CODE")
         pin.add_argument("--key", default="", metavar="PUBKEY")
         pin.add_argument("--reason", required=True)
         for changing in (register, pin):
-            changing.add_argument("--secret-file", type=Path, metavar="FILE", help="what its line is signed with")
+            changing.add_argument("--secret-file", type=Path, metavar="FILE", help="the secret that signs its line")
             changing.add_argument("--by", required=True, metavar="USER", help="an operator of the head office")
-        take = commands.add_parser("take", help="bundles that came on a stick, in any order")
+        take = commands.add_parser("take", help="take bundles from a stick, in any order")
         take.add_argument("code", metavar="CODE")
         take.add_argument("bundles", type=Path, nargs="+", metavar="BUNDLE")
-        commands.add_parser("verify", help="verify what waits, here and now")
-        commands.add_parser("list", help="the houses, and how far each is")
+        commands.add_parser("verify", help="verify all waiting bundles now")
+        commands.add_parser("list", help="list the houses and their progress")
 
     def handle(self, *args: Any, command: str, **options: Any) -> None:
         """Run the sub-command; what it refuses is a sentence and no traceback."""
@@ -93,7 +97,7 @@ class Command(BaseCommand):
 
 
 def _take(house: House, path: Path) -> receiving.Answer:
-    """The stick keeps its file: a copy of it goes in."""
+    """Take a copy of the file, which stays on the stick."""
     with NamedTemporaryFile(dir=receiving.folder(house), suffix=".part", delete=False) as copy, path.open("rb") as file:
         shutil.copyfileobj(file, copy)
     try:
