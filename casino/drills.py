@@ -1,8 +1,8 @@
-"""The worker of drills: `celery --app casino.drills worker --queues drills --concurrency 1`, on the host of the backups
-and as the database's user, who alone may read them.
+"""The worker for restore drills: `celery --app casino.drills worker --queues drills --concurrency 1`.
 
-An app of its own, which knows this one task: whoever reaches the broker may ask that user for a drill, and for nothing
-else. A drill is acknowledged as it begins: one that was killed is still due, and beat asks again.
+It runs on the backup host as the database's user, the only one who may read the backups. It is an app of its own with
+a single task, so whoever reaches the broker can make that user run a drill and nothing else. The task is acknowledged
+as it begins: a drill that was killed is still due, and beat asks again.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Final
 
 from celery import Celery
 
-from casino import worker_meters  # noqa: F401 -- its tasks are counted like others
+from casino import worker_meters  # noqa: F401 -- counts this worker's tasks too
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
 
 log = logging.getLogger(__name__)
 
 LONGEST_SECONDS: Final = 24 * 3600
-"""More than a database takes that is restored, played back and proved in a day."""
+"""Enough for any database that can be restored, replayed and verified within a day."""
 
 app = Celery("casino.drills")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -29,8 +29,8 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 
 @app.task(acks_late=False, reject_on_worker_lost=False, time_limit=LONGEST_SECONDS)
 def drill(*, asked: bool = False) -> None:
-    """Have the last backup back where that is due, or ``asked`` for by hand."""
-    from django.conf import settings  # Django is set up by now
+    """Run a restore drill if one is due, or if somebody ``asked`` for it by hand."""
+    from django.conf import settings  # imported late: Django is set up by now
 
     from ledger import alerts
     from ledger.clock import WrongClock
@@ -39,9 +39,10 @@ def drill(*, asked: bool = False) -> None:
     programs = Path(settings.DRILL_PROGRAMS) if settings.DRILL_PROGRAMS else None
     backup = drills.Backup(settings.DRILL_STANZA, Path(settings.DRILL_FOLDER), programs)
     try:
-        report = drills.have_back(backup, asked=asked)
+        report = drills.run_drill(backup, by_hand=asked)
     except WrongClock as wrong:
         alerts.about_the_clock(wrong)
         return
     if report is not None:
-        log.log(logging.ERROR if report.faults else logging.INFO, "%s", " ".join([report.says, *report.faults[:3]]))
+        faults = () if report.failed else report.faults[:3]
+        log.log(logging.ERROR if report.faults else logging.INFO, "%s", " ".join([report.summary, *faults]))

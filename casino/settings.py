@@ -247,7 +247,7 @@ if LETTER_BOX_URL:
         "options": {"expires": 60},
     }
 if BACKUP_STATUS_FILE:
-    CELERY_BEAT_SCHEDULE["have a backup back"] = {  # tables/audit/drill.py says whether one is due
+    CELERY_BEAT_SCHEDULE["restore a backup"] = {  # tables/audit/drill.py decides whether a drill is due
         "task": DRILL_TASK,
         "schedule": timedelta(minutes=10),
         "options": {"queue": DRILLS, "expires": 600},

@@ -1,9 +1,9 @@
-"""A backup is one when it was had back: restored into a scratch server, proved there, and held against the house.
+"""Restore drills: restore the newest backup into a scratch server, verify it there and compare it with the house.
 
-Beat asks for it, and the worker on the host of the backups does it (casino/drills.py) where it is due: once a week, and
-again a day after one that failed. pgBackRest lays the newest backup and all that was archived since into a folder of
-its own; a server that nobody else reaches is started there. `manage.py verify` proves the whole log in it, and its
-heads and seals have to be the house's.
+A backup that was never restored may be worthless. Beat asks for a drill, and the worker on the backup host
+(casino/drills.py) runs one where it is due: once a week, and again a day after a failure. pgBackRest restores the
+newest backup and the archive since then into a folder of its own, and a server that only this user can reach starts
+there. `manage.py verify` checks the whole log in it; its heads and seals must match the house's.
 """
 
 from __future__ import annotations
@@ -27,27 +27,29 @@ from psycopg.conninfo import make_conninfo
 
 from ledger import clock, runs
 from ledger.alerts import raise_alert
-from ledger.models import RunEnd
+from ledger.models import Run, RunEnd
 from ledger.runs import Plan
 from tables.refusals import sentence
 
 GRACE: Final = timedelta(days=1)
 AGAIN: Final = timedelta(days=1)
-"""After one that failed: what it wants is mended by then, or is an alert anew."""
+"""The pause after a failed drill. The fault is repaired by then, or the next drill raises the alert again."""
 PLAN: Final = Plan("drill", "Restoring the last backup", timedelta(days=7), timedelta(days=5, hours=7))
 """Mondays at 07:00 UTC, when last night's backup has been made."""
-MARK: Final = "drill"
-"""A file that tells a drill's folder, which the next one may remove, from one that somebody named by mistake."""
+LONGEST_STEP_SECONDS: Final = 11 * 3600.0
+"""For the restore, and again for the proof: both fit in the day that the task has, so none goes on after it."""
+MARK: Final = ".casino-restore-drill"
+"""This file marks a folder as a drill's, which the next drill may remove. A folder named by mistake has none."""
 DEBIANS: Final = "/usr/lib/postgresql/{}/bin"
 START_SECONDS: Final = 3600.0
-"""What was archived since the backup is played back before the server answers."""
+"""The server answers only after it has replayed the archive since the backup."""
 SERVER: Final = {
     "listen_addresses": "''",
     "archive_mode": "off",
-    "max_logical_replication_workers": "0",  # a head office's copy would fetch from houses in its place
+    "max_logical_replication_workers": "0",  # else a head office's restored copy would fetch days in its place
     "fsync": "off",
     "hot_standby": "off",
-    # As many as any house has: a server refuses to play back what one with more wrote.
+    # At least as high as in any house: a server refuses to replay the log of one with higher limits.
     "max_connections": "1000",
     "max_worker_processes": "128",
     "max_wal_senders": "64",
@@ -58,24 +60,24 @@ SERVER: Final = {
 
 
 class Failed(Exception):
-    """The backup could not be had back; the message says at which step, in the words of the program that failed."""
+    """The backup could not be restored. The message names the step and quotes the program that failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """Where the backup is, and where it may be laid: a folder on a disk with room for the whole database."""
+    """Where the backup is, and the folder to restore it into: on a disk with room for the whole database."""
 
     stanza: str
     folder: Path
     programs: Path | None = None
-    """PostgreSQL's; by default Debian's of the version that was restored."""
+    """The folder of PostgreSQL's programs; by default Debian's, of the restored version."""
 
     @property
     def data(self) -> Path:
         return self.folder / "data"
 
     def control(self) -> list[str]:
-        """How its scratch server is started and stopped."""
+        """The command that starts and stops the scratch server, without its verb."""
         version = (self.data / "PG_VERSION").read_text().strip()
         programs = self.programs or Path(DEBIANS.format(version))
         return [str(programs / "pg_ctl"), "--pgdata", str(self.data), "--log", str(self.folder / "log")]
@@ -83,109 +85,124 @@ class Backup:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What came of a drill."""
+    """The result of a drill."""
 
     books: int = 0
     entries: int = 0
     behind: int = 0
-    """Entries of the house that the backup did not have yet."""
+    """Entries that the house has and the backup does not."""
     seals: int = 0
     faults: tuple[str, ...] = ()
     seconds: float = 0.0
     failed: str = ""
-    """Why nothing was had back."""
+    """Why nothing was restored; empty after a restore."""
 
     @property
-    def says(self) -> str:
+    def summary(self) -> str:
         if self.failed:
             return self.failed
-        what = f"{self.books} books with {self.entries:,} entries and {self.seals} sealed days were had back in"
-        return f"{what} {self.seconds:.0f} s; the house is {self.behind:,} entries ahead."
+        contents = f"{self.books} books with {self.entries:,} entries and {self.seals} sealed days"
+        return f"{contents} were restored in {self.seconds:.0f} s; the house is {self.behind:,} entries ahead."
 
 
 def overdue() -> str:
-    """Why nobody knows whether the backups can be had back; empty where one was, this week."""
-    last = RunEnd.objects.filter(run__task=PLAN.task).order_by("-at").first()
+    """Why it is unknown whether the backups can be restored; empty if one was restored this week."""
+    begun, last = _last_begun(), RunEnd.objects.filter(run__task=PLAN.task).order_by("-at").first()
+    if begun is not None and not hasattr(begun, "end") and datetime.now(UTC) - begun.begun_at > GRACE:
+        return f"The restore drill that began on {begun.begun_at:%Y-%m-%d} never ended."
     if last is None:
-        return "No backup was ever had back: nobody knows whether one can be."
+        return "No backup was ever restored: nobody knows whether one can be."
     if last.found:
-        return f"The backup that was had back on {last.at:%Y-%m-%d} does not hold."
+        return f"The restore drill of {last.at:%Y-%m-%d} failed."
     if datetime.now(UTC) - last.at > PLAN.every + GRACE:
-        return f"The last backup that was had back was that of {last.at:%Y-%m-%d}."
+        return f"The last restore drill was on {last.at:%Y-%m-%d}."
     return ""
 
 
 def look_after() -> int:
-    """An alert where none was had back in time, whatever became of the worker that should. A house that says nowhere
-    what was backed up has no backups of its own to have back: doctor says so."""
-    if not settings.BACKUP_STATUS_FILE or not (says := overdue()):
+    """Raise an alert if the last drill failed or is overdue, even if its worker is dead; the number of alerts.
+
+    A house without BACKUP_STATUS_FILE has no backups to restore; doctor reports that instead.
+    """
+    if not settings.BACKUP_STATUS_FILE or not (fault := overdue()):
         return 0
-    raise_alert(None, "drill_overdue", f"{says} On the database's host, journalctl -u backup-drill says why.", {})
+    raise_alert(None, "drill_overdue", f"{fault} On the backup host, journalctl -u backup-drill shows why.", {})
     return 1
 
 
 def is_due(moment: datetime) -> bool:
-    """Whether none was had back since the last Monday, or the last one failed and that was a day ago."""
-    last = RunEnd.objects.filter(run__task=PLAN.task).select_related("run").order_by("-at").first()
+    """Whether none ran since the last Monday, or the last one failed or was killed and began at least a day ago."""
+    last = _last_begun()
     if last is None:
         return True
-    return moment - last.at >= AGAIN if last.found else last.run.slot < PLAN.slot(moment)
+    if not hasattr(last, "end") or last.end.found:
+        return moment - last.begun_at >= AGAIN
+    return last.slot < PLAN.slot(moment)
 
 
-def have_back(backup: Backup, *, asked: bool) -> Report | None:
-    """Restore, prove, compare, and tell the house: a run like those of the watch, and an alert where something is
-    wrong. None where another drill is under way, or where nobody ``asked`` and none is due. Raises WrongClock."""
+def _last_begun() -> Run | None:
+    return Run.objects.filter(task=PLAN.task).select_related("end").order_by("-begun_at").first()
+
+
+def run_drill(backup: Backup, *, by_hand: bool) -> Report | None:
+    """Run a drill, record it as a run like those of the watch, and raise an alert if something is wrong.
+
+    None if another drill is under way, or if none is due and nobody asked ``by_hand``. Raises WrongClock.
+    """
     moment, reports = clock.agreed(), []
 
-    def deed() -> int:
-        reports.append(_drilled(backup))
+    def drill() -> int:
+        reports.append(_restore_and_check(backup))
         return len(reports[0].faults)
 
-    runs.run_between(PLAN, deed, moment, lambda: asked or is_due(moment))
+    runs.run_between(PLAN, drill, moment, lambda: by_hand or is_due(moment))
     if not reports:
         return None
     if faults := reports[0].faults:
-        says = f"The last backup was restored for a drill, and does not hold: {faults[0]}"
-        raise_alert(None, "drill_failed", says, {"faults": list(faults[:20])})
+        message = f"The restore drill of the last backup failed: {faults[0]}"
+        raise_alert(None, "drill_failed", message, {"faults": list(faults[:20])})
     return reports[0]
 
 
-def _drilled(backup: Backup) -> Report:
+def _restore_and_check(backup: Backup) -> Report:
     began = time.monotonic()
     try:
         _make_room(backup)
         try:
             _restore(backup)
             with _server(backup) as address:
-                faults = _verified(address)
+                faults = _verify(address)
                 with psycopg.connect(address) as restored:
-                    return _compared(restored, faults, began)
+                    return _compare(restored, faults, began)
         finally:
             shutil.rmtree(backup.folder, ignore_errors=True)
-    except (Failed, OSError, psycopg.Error) as failed:
-        why = str(failed).strip().partition("\n")[0] or type(failed).__name__
-        return Report(faults=(why,), failed=why, seconds=time.monotonic() - began)
+    except (Failed, OSError, psycopg.Error) as failure:
+        reason = str(failure).strip().partition("\n")[0] or type(failure).__name__
+        return Report(faults=(reason,), failed=reason, seconds=time.monotonic() - began)
 
 
 def _make_room(backup: Backup) -> None:
-    """What a drill left that was killed is taken away, its server too; what is nobody's drill stays. Raises Failed."""
+    """Remove what a killed drill left behind, its server included. Raises Failed if the folder is not a drill's."""
+    if backup.folder == Path():
+        raise Failed("No folder is named to restore into: set DRILL_FOLDER, or give --folder.")
+    mark = backup.folder / MARK
     if backup.folder.exists() and any(backup.folder.iterdir()):
-        if not (backup.folder / MARK).exists():
+        if not mark.is_file() or mark.is_symlink():
             raise Failed(f"{backup.folder} is not empty: a drill makes and removes it.")
         if (backup.data / "PG_VERSION").exists():
             _stop(backup)
         shutil.rmtree(backup.folder)
     backup.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    (backup.folder / MARK).touch()
+    mark.touch()
 
 
-# --- Had back ----------------------------------------------------------------------------------------------------
+# --- Restoring ---------------------------------------------------------------------------------------------------
 
 
 def _restore(backup: Backup) -> None:
     restore = ["pgbackrest", f"--stanza={backup.stanza}", f"--pg1-path={backup.data}", "--no-delta"]
     _run("restoring", [*restore, "--archive-mode=off", "--log-level-console=error", "restore"])
-    # Debian keeps these elsewhere, and those of the house are not for a server beside it.
+    # Debian keeps its configuration outside the data folder, and the house's would not suit a scratch server.
     lines = [f"{name} = {value}" for name, value in SERVER.items()]
     lines += [f"unix_socket_directories = '{backup.folder}'", f"hba_file = '{backup.folder}/hba'"]
     (backup.data / "postgresql.conf").write_text("\n".join(lines) + "\n")
@@ -194,19 +211,19 @@ def _restore(backup: Backup) -> None:
 
 @contextlib.contextmanager
 def _server(backup: Backup) -> Iterator[str]:
-    """Its address, once all that was archived is played back."""
+    """A running scratch server's address, once the whole archive is replayed. Raises Failed."""
     try:
         start = ["--timeout", str(int(START_SECONDS)), "--wait", "start"]
         _run("starting the scratch server", [*backup.control(), *start])
         name = str(connection.settings_dict["NAME"])
-        # The role is the application's: what proves the log may do no more than on the floor.
+        # The application's role: the verifier needs no more rights than on the floor.
         address = make_conninfo(host=str(backup.folder), port=5432, dbname=name, user=settings.CASINO_DB_APP_ROLE)
         _wait_until_recovered(address)
         yield address
-    except Failed as failed:
+    except Failed as failure:
         log = backup.folder / "log"
-        last = log.read_text(errors="replace").strip().splitlines()[-1:] if log.exists() else []
-        raise Failed(f"{failed} {' '.join(last)}".strip()) from None
+        last_lines = log.read_text(errors="replace").strip().splitlines()[-1:] if log.exists() else []
+        raise Failed(f"{failure} {' '.join(last_lines)}".strip()) from None
     finally:
         _stop(backup)
 
@@ -226,51 +243,69 @@ def _wait_until_recovered(address: str) -> None:
     raise Failed(f"The scratch server was not ready after {START_SECONDS:.0f} s.")
 
 
-def _run(what: str, command: Sequence[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
-        raise Failed(sentence(f"{what} failed: {lines[0]}"))
+def _ended(
+    step: str, command: Sequence[str], environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """A program that came to its end in time. Raises Failed."""
+    try:
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, errors="replace", check=False,
+            timeout=LONGEST_STEP_SECONDS,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise Failed(sentence(f"{step} took more than {LONGEST_STEP_SECONDS / 3600:.0f} hours")) from None
 
 
-# --- Proved, and held against the house ----------------------------------------------------------------------------
+def _run(step: str, command: Sequence[str]) -> None:
+    process = _ended(step, command)
+    if process.returncode != 0:
+        lines = (process.stderr or process.stdout).strip().splitlines() or ["no message"]
+        raise Failed(sentence(f"{step} failed: {lines[0]}"))
 
 
-def _verified(address: str) -> list[str]:
-    """The faults that `manage.py verify` names there. It is run anew: nothing that this process knows of the house may
-    stand in for what the backup has."""
+# --- Verifying, and comparing with the house -----------------------------------------------------------------------
+
+
+def _verify(address: str) -> list[str]:
+    """The faults that `manage.py verify` finds in the scratch server.
+
+    It runs in a process of its own, so that nothing cached here about the house can hide a fault of the backup.
+    """
     command = [sys.executable, str(Path(settings.BASE_DIR) / "manage.py"), "verify"]
     environment = {**os.environ, "DATABASE_URL": address, "AUDIT_KEY_FILE": ""}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode == 0:
+    process = _ended("the proof", command, environment)
+    if process.returncode == 0:
         return []
-    lines = [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith(("holds", "note"))]
-    return lines or ["verify failed and did not say why"]
+    lines = [line for line in (process.stdout + process.stderr).splitlines() if not line.startswith(("holds", "note"))]
+    return [line.removeprefix("DOES NOT HOLD").strip() for line in lines] or ["verify failed and did not say why"]
 
 
-def _compared(restored: psycopg.Connection[Any], faults: list[str], began: float) -> Report:
-    differing, behind, entries, books = held_against(restored)
-    sealed, seals = _seals(restored)
-    return Report(books, entries, behind, seals, (*faults, *differing, *sealed), time.monotonic() - began)
+def _compare(restored: psycopg.Connection[Any], faults: list[str], began: float) -> Report:
+    head_faults, behind, entries, books = compare_heads(restored)
+    seal_faults, seals = _compare_seals(restored)
+    return Report(books, entries, behind, seals, (*faults, *head_faults, *seal_faults), time.monotonic() - began)
 
 
-def held_against(restored: psycopg.Connection[Any]) -> tuple[list[str], int, int, int]:
-    """Each book's head as it was had back has to be an entry of the house; how far the house is ahead of all."""
+def compare_heads(restored: psycopg.Connection[Any]) -> tuple[list[str], int, int, int]:
+    """Faults, entries that the house is ahead, entries restored, books restored.
+
+    Each restored head must be an entry of the house, though the house may have gone on since.
+    """
     faults, behind, entries = [], 0, 0
     heads = restored.execute("SELECT name, head_seq, head_hash FROM ledger_book ORDER BY name").fetchall()
     with connection.cursor() as cursor:
         cursor.execute("SELECT name, head_seq FROM ledger_book")
-        here = dict(cursor.fetchall())
+        house_heads = dict(cursor.fetchall())
         for name, seq, digest in heads:
             entries += seq
-            behind += here.get(name, 0) - seq
-            if seq and not _is_here(cursor, name, seq, digest):
+            behind += max(0, house_heads.get(name, 0) - seq)
+            if seq and not _house_has(cursor, name, seq, digest):
                 faults.append(f"{name}, entry {seq} of the backup is not the house's")
-    behind += sum(seq for name, seq in here.items() if name not in {head[0] for head in heads})
+    behind += sum(seq for name, seq in house_heads.items() if name not in {head[0] for head in heads})
     return faults, behind, entries, len(heads)
 
 
-def _is_here(cursor: Any, book: str, seq: int, digest: bytes) -> bool:
+def _house_has(cursor: Any, book: str, seq: int, digest: bytes) -> bool:
     cursor.execute(
         "SELECT e.hash FROM ledger_logentry AS e JOIN ledger_book AS b ON b.id = e.book_id"
         " WHERE b.name = %s AND e.seq = %s",
@@ -280,11 +315,12 @@ def _is_here(cursor: Any, book: str, seq: int, digest: bytes) -> bool:
     return row is not None and bytes(row[0]) == bytes(digest)
 
 
-def _seals(restored: psycopg.Connection[Any]) -> tuple[list[str], int]:
+def _compare_seals(restored: psycopg.Connection[Any]) -> tuple[list[str], int]:
+    """The seals that differ from the house's, as faults, and the number of restored seals."""
     statement = "SELECT day, hash, signature FROM ledger_dayroot ORDER BY number"
-    kept = restored.execute(statement).fetchall()
+    seals = restored.execute(statement).fetchall()
     with connection.cursor() as cursor:
         cursor.execute(statement)
-        here = {day: (bytes(digest), bytes(signature)) for day, digest, signature in cursor.fetchall()}
-    differing = [day for day, digest, signature in kept if here.get(day) != (bytes(digest), bytes(signature))]
-    return [f"the seal of {day} in the backup is not the house's" for day in differing], len(kept)
+        house_seals = {day: (bytes(digest), bytes(signature)) for day, digest, signature in cursor.fetchall()}
+    differing = [day for day, digest, signature in seals if house_seals.get(day) != (bytes(digest), bytes(signature))]
+    return [f"the seal of {day} in the backup is not the house's" for day in differing], len(seals)

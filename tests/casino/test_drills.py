@@ -1,4 +1,4 @@
-"""The worker of drills: a real one has a real copy of the house's server back, because beat asks for it."""
+"""The drill worker: a real worker restores a real copy of the house's server when beat asks for it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from django.conf import settings
 from casino import keeper
 from casino.embedded import SUPERUSER, House
 from ledger.models import Alert, RunEnd
+from tables.audit import drill
 from tests.floor import dealt
 from tests.processes import Served
 from tests.servers import DATABASE_SERVER
@@ -22,7 +23,7 @@ from tests.servers import DATABASE_SERVER
 pytestmark = pytest.mark.django_db(transaction=True)
 
 RESTORE = """#!/bin/sh
-# In pgBackRest's place: the newest backup is the house's server as it is.
+# Stands in for pgBackRest: the newest backup is a fresh copy of the house's server.
 for word; do case $word in --pg1-path=*) data=${{word#*=}};; esac; done
 exec {program} --pgdata="$data" --host={host} --username={user} --checkpoint=fast --no-sync
 """
@@ -30,7 +31,7 @@ exec {program} --pgdata="$data" --host={host} --username={user} --checkpoint=fas
 
 @pytest.fixture
 def environment(process_environment: dict[str, str], broker: House, tmp_path: Path) -> dict[str, str]:
-    """A host of a repository."""
+    """The environment of a backup host."""
     program = tmp_path / "bin" / "pgbackrest"
     program.parent.mkdir()
     copy = keeper.postgres_program("pg_basebackup")
@@ -59,7 +60,7 @@ def start(environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[...,
 
     yield begin
     for process in started:
-        process.stop()  # so that its sign of life goes with it
+        process.stop()  # an orderly stop removes its sign of life from the broker
 
 
 def wait_for(holds: Callable[[], bool]) -> bool:
@@ -67,27 +68,27 @@ def wait_for(holds: Callable[[], bool]) -> bool:
     return any(holds() or pause.wait(0.2) for _ in range(600))
 
 
-def worker_of_drills(start: Callable[..., Served]) -> Served:
+def drill_worker(start: Callable[..., Served]) -> Served:
     return start("casino.drills", "worker", "--queues", "drills", "--concurrency", "1", "--hostname", "drills@%h")
 
 
 def ask(**options: bool) -> None:
-    asker = Celery("test", broker=settings.CELERY_BROKER_URL, set_as_current=False)
-    asker.send_task(settings.DRILL_TASK, kwargs=options, queue=settings.DRILLS)
+    sender = Celery("test", broker=settings.CELERY_BROKER_URL, set_as_current=False)
+    sender.send_task(settings.DRILL_TASK, kwargs=options, queue=settings.DRILLS)
 
 
-def test_a_worker_has_the_house_back_and_tells_it(start: Callable[..., Served], tmp_path: Path) -> None:
-    """Harm: the unit runs, beat asks, and nothing is ever had back; or what one killed half-way left stops the next."""
+def test_a_worker_restores_the_house_and_records_the_drill(start: Callable[..., Served], tmp_path: Path) -> None:
+    """Harm: unit and beat run and nothing is ever restored; or the leftovers of a killed drill stop the next one."""
     dealt()
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    (scratch / "drill").touch()
+    (scratch / drill.MARK).touch()
     (scratch / "half").touch()
-    worker = worker_of_drills(start)
+    worker = drill_worker(start)
     ask()
     assert wait_for(lambda: RunEnd.objects.filter(run__task="drill").exists()), worker.output()
     assert RunEnd.objects.get(run__task="drill").found == 0, worker.output()
-    assert wait_for(lambda: "were had back in" in worker.output()), worker.output()
+    assert wait_for(lambda: "were restored in" in worker.output()), worker.output()
     assert not scratch.exists()
     ask()
     assert wait_for(lambda: worker.output().count(" succeeded in ") == 2), worker.output()
@@ -97,30 +98,30 @@ def test_a_worker_has_the_house_back_and_tells_it(start: Callable[..., Served], 
 def test_a_drill_that_fails_in_the_worker_is_an_alert(
     start: Callable[..., Served], environment: dict[str, str], tmp_path: Path
 ) -> None:
-    """Harm: the repository cannot be read, and only the journal of one host says so."""
+    """Harm: the repository cannot be read, and only one host's journal shows it."""
     (tmp_path / "bin" / "pgbackrest").write_text(
         "#!/bin/sh\necho 'ERROR: [075]: no prior backup exists' >&2\nexit 75\n"
     )
-    worker = worker_of_drills(start)
+    worker = drill_worker(start)
     ask()
     assert wait_for(lambda: RunEnd.objects.filter(run__task="drill", found=1).exists()), worker.output()
     assert wait_for(lambda: Alert.objects.filter(kind="drill_failed").exists()), worker.output()
     assert "no prior backup exists" in Alert.objects.get(kind="drill_failed").message
 
 
-def test_its_worker_knows_no_other_task(environment: dict[str, str]) -> None:
-    """Harm: whoever reaches the broker has the database's user do what only the house's own worker may."""
+def test_the_drill_worker_knows_no_other_task(environment: dict[str, str]) -> None:
+    """Harm: whoever reaches the broker makes the database's user do what only the house's own worker may."""
     names = "from casino.drills import app; print(*(name for name in app.tasks if not name.startswith('celery.')))"
-    done = subprocess.run([sys.executable, "-c", names], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [settings.DRILL_TASK]
+    process = subprocess.run([sys.executable, "-c", names], env=environment, capture_output=True, text=True, check=True)
+    assert process.stdout.split() == [settings.DRILL_TASK]
 
 
 def test_beat_asks_where_there_are_backups_and_doctor_wants_a_worker(environment: dict[str, str]) -> None:
-    """Harm: nobody asks for drills; or a house without backups is told for ever that a worker is missing."""
-    words = "from casino import settings as s; print('have a backup back' in s.CELERY_BEAT_SCHEDULE, *s.SERVED_QUEUES)"
+    """Harm: nobody asks for drills; or doctor complains about a missing worker in a house that has no backups."""
+    program = "from casino import settings as s; print('restore a backup' in s.CELERY_BEAT_SCHEDULE, *s.SERVED_QUEUES)"
 
     def beat_and_queues(variables: dict[str, str]) -> list[str]:
-        command = [sys.executable, "-c", words]
+        command = [sys.executable, "-c", program]
         return subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stdout.split()
 
     assert beat_and_queues(environment) == ["True", "celery", "alerts", "events", "drills"]
