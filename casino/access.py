@@ -1,8 +1,7 @@
-"""The access log: one line of JSON for each request, two for a stream, and one now and then for those that a limit
-refused. Who, from where, what, and how it ended.
+"""The access log: one line of JSON for each request, two for a stream, and a summary line for throttled requests.
 
-It asks the database nothing: a person is named if the request looked for them anyway. Queries are left out, and secrets
-in paths; JSON escapes whatever else somebody may write into an address.
+It makes no query of its own: a person is named only if the request read them anyway. Query strings and secrets in paths
+are left out; JSON escapes whatever else somebody may put into an address.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ from ledger import meters
 log = logging.getLogger("casino.access")
 
 NOTED: Final = "casino.access"
-"""Where the request's scope keeps who asked."""
+"""The scope's key for the person, terminal and view, which casino/who.py sets."""
 LOST: Final = 499
-"""Who asked did not wait for an answer."""
+"""The status of a request whose client left before the answer."""
 QUIET_SECONDS: Final = 10.0
-"""Between two lines about one limit."""
+"""The pause between two summary lines of one limit."""
 
 
 class AccessLog:
-    """Around everything else, so that what the gate refuses is logged too."""
+    """The outermost layer, so that it also logs what the gate refuses."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -44,14 +43,14 @@ class AccessLog:
         request = Request(scope)
         request_ids.current.set(request.id)
 
-        async def noting(event: Event) -> None:
+        async def send_noted(event: Event) -> None:
             request.note(event)
             if event["type"] == "http.response.start":
                 event = {**event, "headers": [*event["headers"], (request_ids.HEADER, request.id.encode())]}
             await send(event)
 
         try:
-            await self.application(scope, receive, noting)
+            await self.application(scope, receive, send_noted)
         except Exception:
             request.status = request.status or 500
             raise
@@ -68,14 +67,14 @@ class AccessLog:
 
 
 class Refusals:
-    """Those by a limit, told together: a client that never stops must not fill the disk with lines about it."""
+    """Sums up the refusals of each limit, so that a runaway client cannot fill the disk with log lines."""
 
     def __init__(self) -> None:
         self._waiting: Counter[str] = Counter()
         self._lines: dict[str, float] = {}
 
     def due(self, limit: str) -> int:
-        """One more, and how many there were since the last line about them; 0 while that is a moment ago."""
+        """Count one more refusal; returns how many a line is due for, or 0 if the last line is too recent."""
         self._waiting[limit] += 1
         moment = time.monotonic()
         if moment - self._lines.get(limit, -math.inf) < QUIET_SECONDS:
@@ -85,7 +84,7 @@ class Refusals:
 
 
 class Request:
-    """One request, and what was answered so far."""
+    """One request, and its answer so far."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -105,7 +104,7 @@ class Request:
                 self.write(stream="opened")
 
     def end(self) -> None:
-        """It is over, and counted."""
+        """Count the finished request in the meters."""
         view = self.scope.get(NOTED, {}).get("view", "-")
         meters.REQUESTS.labels(view, self.status or LOST).inc()
         if self.is_stream:

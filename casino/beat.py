@@ -1,9 +1,8 @@
-"""One beat at a time: `celery --app casino beat` may run on several hosts, and only one of them tells workers what is
-due.
+"""One beat at a time: `celery --app casino beat` may run on several hosts, but only one of them schedules tasks.
 
-Whoever holds a lock of the database's does, for as long as its session lasts. It ends with its process or its host, and
-with a host that hangs: the database ends a session that says nothing for ``SILENT_SECONDS``. Another beat then takes
-over. After a failover both ask for the lock anew. Should two ever tell the same, what they ask for is done once
+That is the one whose database session holds an advisory lock. The session ends with its process or host, and the
+database ends it after ``SILENT_SECONDS`` without a statement, as when a host hangs. Then another beat takes over. After
+a failover all of them ask for the lock again. If two ever schedule the same task, it is still done once
 (ledger/runs.py).
 """
 
@@ -18,10 +17,10 @@ from celery.beat import PersistentScheduler
 log = logging.getLogger(__name__)
 
 NAME: Final = "casino beat"
-"""What the database calls the session, and the lock."""
+"""The name of the session and of the lock."""
 SILENT_SECONDS: Final = 10
 ASK_SECONDS: Final = 2.0
-"""Between two signs of life of whoever has the lock, and between two tries of whoever has not."""
+"""Between two statements of the session that holds the lock, and between two tries of one that does not."""
 
 
 class Turn:
@@ -32,18 +31,18 @@ class Turn:
         self._is_ours = False
 
     def is_ours(self) -> bool:
-        """Ask for the lock, or whether it is still held: a session that was lost has lost it."""
+        """Try to take the lock, or check that it is still held: it is lost with the session."""
         try:
             if self._session is None:
                 self._session = _session()
             has_lock = self._is_ours or self._take(self._session)
             self._session.execute("SELECT 1")
-        except (psycopg.Error, OSError) as lost:
-            log.warning("beat lost the database, and asks for its turn again: %s", lost)
+        except (psycopg.Error, OSError) as fault:
+            log.warning("beat lost its database session, and asks for the lock again: %s", fault)
             self.end()
             return False
         if has_lock and not self._is_ours:
-            log.info("beat: this one tells what is due")
+            log.info("beat: this one schedules tasks now")
         self._is_ours = has_lock
         return has_lock
 
@@ -52,14 +51,14 @@ class Turn:
         return row is not None and bool(row[0])
 
     def end(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         if self._session is not None:
             self._session.close()
         self._session, self._is_ours = None, False
 
 
 def _session() -> psycopg.Connection:
-    from ledger import listening  # Django is set up by now
+    from ledger import listening  # imported late: Django is set up by now
 
     parameters = listening.parameters(NAME)
     options = f"{parameters.pop('options', '')} -c idle_session_timeout={SILENT_SECONDS}s".strip()
@@ -67,14 +66,14 @@ def _session() -> psycopg.Connection:
 
 
 class Scheduler(PersistentScheduler):
-    """Tells what is due in its turn alone."""
+    """Schedules tasks only while it holds the lock."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         self.turn = Turn()
         super().__init__(*arguments, **options)
 
     def tick(self, *arguments: Any, **options: Any) -> float:
-        """Seconds until the next."""
+        """Seconds until the next tick."""
         if not self.turn.is_ours():
             return ASK_SECONDS
         return min(float(super().tick(*arguments, **options)), ASK_SECONDS)

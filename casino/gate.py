@@ -1,7 +1,6 @@
-"""Before Django: no body larger than anything that the house reads, no form in another encoding than UTF-8, and no
-reader that takes nothing of its answer for a minute.
+"""Refuses, before Django, oversized bodies, forms that are not UTF-8, and clients that do not read their answer.
 
-Django would take a body whole before any view or permission is asked, and decode a form by the name that it brings.
+Django would read a body whole before any view or permission check, and decode a form in whatever encoding it claims.
 """
 
 import asyncio
@@ -23,14 +22,14 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HEALTH = "/healthz"
 LIMIT = "casino.limit"
-"""Where the request's scope keeps which limit refused it."""
+"""The scope's key for the limit that refused the request."""
 MOST_BYTES = 1_000_000
 PATIENCE = 60.0
-"""Seconds in which a reader has to take what it was sent, before the line is cut."""
+"""Seconds for a client to read each part of an answer, before the connection is cut."""
 
 
 class Refusal(Exception):
-    """What is answered in place of the application."""
+    """An answer that replaces the application's."""
 
     def __init__(self, status: int, sentence: str, *, retry_after: int | None = None, limit: str = "") -> None:
         super().__init__(sentence)
@@ -38,11 +37,11 @@ class Refusal(Exception):
         self.sentence = sentence
         self.retry_after = retry_after
         self.limit = limit
-        """Which limit was reached, where one was."""
+        """The name of the limit that was reached, for the access log; empty if it was none."""
 
 
 TOO_LARGE = Refusal(413, "The request is too large: the house reads at most a megabyte.")
-NO_LENGTH = Refusal(400, "The request's length is no number.")
+NO_LENGTH = Refusal(400, "The request's Content-Length is not a number.")
 NOT_UTF8 = Refusal(415, "Send text in UTF-8.")
 CODES = {
     400: "bad_request",
@@ -52,11 +51,11 @@ CODES = {
     429: "throttled",
     503: "busy",
 }
-"""What programs are told by each status."""
+"""The error code that an API client gets with each status."""
 
 
 class Gate:
-    """Refuses what no view should have to think of, and lets everything else pass."""
+    """Refuses what no view should have to handle, and answers any Refusal that the application raises."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -66,14 +65,14 @@ class Gate:
             await self.application(scope, receive, send)
             return
         try:
-            look_at(dict(scope["headers"]))
-            await self.application(scope, counted(receive), timed(send))
+            check_headers(dict(scope["headers"]))
+            await self.application(scope, limited(receive), timed(send))
         except Refusal as refusal:
             note_limit(scope, refusal)
             await answer(refusal, scope, send)
 
 
-def look_at(headers: dict[bytes, bytes]) -> None:
+def check_headers(headers: dict[bytes, bytes]) -> None:
     length = headers.get(b"content-length", b"0")
     if not length.isdigit():
         raise NO_LENGTH
@@ -85,8 +84,8 @@ def look_at(headers: dict[bytes, bytes]) -> None:
         raise NOT_UTF8
 
 
-def counted(receive: Receive) -> Receive:
-    """The body is read before anything is answered, so a refusal in the middle of it is still the only answer."""
+def limited(receive: Receive) -> Receive:
+    """Raises Refusal in the middle of a body that is too large. Nothing was answered yet: a body is read first."""
     size = 0
 
     async def next_event() -> Event:
@@ -109,15 +108,15 @@ def timed(send: Send) -> Send:
 
 
 def note_limit(scope: Scope, refusal: Refusal) -> None:
-    """For the log of requests, which tells refusals of one limit together."""
+    """Count a refusal, and mark the scope so that the access log can sum up the refusals of each limit."""
     if refusal.limit:
         scope[LIMIT] = refusal.limit
         meters.THROTTLED.labels(refusal.limit).inc()
 
 
 def is_page(scope: Scope) -> bool:
-    """Whether a browser opens it in a tab, where no script of ours asks again: the browser does, by ``Refresh``. A form
-    that was sent is not sent again by that."""
+    """Whether a browser loads it as a page. No script of ours retries that, so the browser must, by ``Refresh``; a
+    submitted form is never retried."""
     return scope["method"] == "GET" and b"text/html" in dict(scope["headers"]).get(b"accept", b"")
 
 

@@ -1,8 +1,8 @@
-"""How a request reaches its view: in one step to one thread, which answers it and is there for the next.
+"""Hands each request to one thread of a pool, which answers it from middleware to response without a detour.
 
-Django under ASGI makes a thread for each request, and goes to it and back for middleware, view, signals and the end of
-the answer: by itself a third of what a dealer's input cost. Our middleware and views are synchronous, so here a thread
-of a pool does all of it in one go, as under WSGI.
+Django under ASGI starts a thread for each request and switches between it and the event loop for middleware, view,
+signals and closing: a third of the cost of a dealer's input. Our middleware and views are synchronous, so one thread
+can do all of it, as under WSGI.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from django.urls import ResolverMatch, set_script_prefix
 Event = Mapping[str, Any]
 
 ROUTE: Final = "_route"
-"""Where a request keeps the view that its address leads to."""
+"""The request's attribute with the route that was resolved early."""
 THREADS: Final = 1_000
-"""More than ever wait in all lanes together, so that nobody waits for a thread: a lane turns away who waits too long.
-A thread is made only when none is idle."""
+"""More than all lanes admit, and than wait for their turn at a table (``ledger/lanes.py``) before the limits of clients and
+addresses refuse them: the pool itself is to make no request wait. Threads are started only when none is idle."""
 
 
 class Handler(ASGIHandler):
-    """Django's, but for the way to the views."""
+    """Django's handler with its own way to the views."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class Handler(ASGIHandler):
         super().load_middleware(is_async=False)
 
     def resolve_request(self, request: HttpRequest) -> ResolverMatch:
-        """The lane was chosen by the route: it need not be sought again."""
+        """Reuse the route that was resolved to choose the lane."""
         match: ResolverMatch | None = getattr(request, ROUTE, None)
         if match is None:
             return super().resolve_request(request)
@@ -49,7 +49,7 @@ class Handler(ASGIHandler):
         return match
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Each request in a context of its own: language, time zone and lane are nobody else's."""
+        """Each request runs in its own context, because language, time zone and lane are context variables."""
         context, loop = copy_context(), asyncio.get_running_loop()
         try:
             body = await self.read_body(receive)
@@ -63,7 +63,7 @@ class Handler(ASGIHandler):
             await send(event)
 
     def _answer(self, scope: Any, body: IO[bytes]) -> list[Event] | HttpResponseBase:
-        """The whole of an answer; or one that is read piece by piece, and holds no thread meanwhile."""
+        """A complete answer as events, or a streaming response, which must not occupy the thread while it is read."""
         with body:
             set_script_prefix(get_script_prefix(scope))
             signals.request_started.send(sender=type(self), scope=scope)
@@ -71,7 +71,7 @@ class Handler(ASGIHandler):
             response: Any = refusal if request is None else self.get_response(request)
             response._handler_class = type(self)
             if response.streaming:
-                close_old_connections()  # of this thread: what is read piece by piece is read by others
+                close_old_connections()  # this thread's: the stream is read in other threads
                 return cast(HttpResponseBase, response)
             try:
                 head = {"type": "http.response.start", "status": response.status_code, "headers": _headers(response)}
@@ -80,7 +80,7 @@ class Handler(ASGIHandler):
                 response.close()
 
     async def _stream(self, response: HttpResponseBase, receive: Any, send: Any) -> None:
-        """As long as its reader is there."""
+        """Send until the response ends or the client disconnects."""
         async with ThreadSensitiveContext():
             sending = asyncio.create_task(self.send_response(response, send))
             departure = asyncio.create_task(self.listen_for_disconnect(receive))

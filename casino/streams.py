@@ -1,7 +1,7 @@
-"""Event streams without Django: it says once who may watch what, and the event loop does the rest.
+"""Event streams outside Django: a view decides once what a client may watch, then the event loop serves the stream.
 
-An open stream costs some memory: no thread, no connection to the database, no timer of its own. How many there may be
-is limited; what their viewers may watch is asked again at every heartbeat, once for all who share a right.
+An open stream costs only memory: no thread, no database connection, no timer of its own. Their number is limited. At
+every heartbeat the viewers' rights are checked again, once for all streams that share a right.
 """
 
 from __future__ import annotations
@@ -28,30 +28,32 @@ from tables.audit.watch import is_kept
 
 PATHS: Final = re.compile(r"/live/|/seat/[^/]+/live")
 RETRY_MS: Final = 1_000
-"""How soon a browser comes back after it lost the stream."""
+"""How soon a browser reconnects after it lost the stream."""
 RETRY_LATER_MS: Final = 30_000
-"""The same for a stream that made room for a newer one: both would take turns all day."""
+"""The same after a stream made room for a newer one, or the two would replace each other all day."""
 HEARTBEAT: Final = 15.0
-"""Seconds between two signs of life of a stream; at each, its viewer's right is asked anew."""
+"""Seconds between two signs of life of a stream. The viewer's right is checked again at each."""
 SLOTS: Final = 60
-"""Heartbeats are spread over so many moments."""
+"""Heartbeats are spread over this many moments of the interval."""
 BEATS: Final = 25
-"""So many streams get theirs at a time; between two times, the requests of dealers are served."""
-ASKED_AT_ONCE: Final = 4
-"""So many new streams are before Django at a time; after a restart every screen comes back at once."""
+"""The heartbeats sent in one go, before the event loop serves dealers' requests again."""
+OPENED_AT_ONCE: Final = 4
+"""The new streams that Django decides on at a time. After a restart every screen reconnects at once."""
 
-STREAMS_ALONE: Final = Refusal(404, "Only live streams are served here: the proxy sends everything else elsewhere.")
+STREAMS_ALONE: Final = Refusal(
+    404, "This process serves only live streams: the proxy must send everything else to the web processes."
+)
 TOO_MANY_THERE: Final = Refusal(
-    429, "Too many screens follow the tables from this address: close some, or try again soon.", retry_after=10,
+    429, "Too many screens at this address are following the tables. Close some, or try again soon.", retry_after=10,
     limit="streams of an address",
 )  # fmt: skip
 TOO_MANY: Final = Refusal(
-    429, "Too many screens follow the tables just now: try again soon.", retry_after=10, limit="streams"
+    429, "Too many screens are following the tables. Try again soon.", retry_after=10, limit="streams"
 )
 
 
 class Streams:
-    """Serves what the views of ``dealer_ui/live/admission.py`` gave a ticket for, and passes everything else on."""
+    """Serves the streams that ``dealer_ui/live/admission.py`` gave a ticket for, and passes everything else on."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -66,12 +68,12 @@ class Streams:
         streams = self._open.setdefault(asyncio.get_running_loop(), Open())
         with streams.place(origin.of(scope).place, player=scope["path"].startswith("/seat/")):
             async with streams.desk:
-                head = await self._ask(scope, receive, send)
+                head = await self._admit(scope, receive, send)
             if head is not None:
                 await self._serve(streams, scope, head, receive, send)
 
-    async def _ask(self, scope: Scope, receive: Receive, send: Send) -> Event | None:
-        """Let Django decide. Where it left a ticket, the head of its answer is kept back; else the answer is sent."""
+    async def _admit(self, scope: Scope, receive: Receive, send: Send) -> Event | None:
+        """Let Django decide. With a ticket, its answer's head is returned unsent; without one, its answer is sent."""
         head: Event | None = None
 
         async def hold_back(event: Event) -> None:
@@ -104,7 +106,7 @@ def _body(content: bytes) -> Event:
 
 @contextmanager
 def _ended_by(scope: Scope, receive: Receive, screen: Screen) -> Iterator[None]:
-    """The client's going ends a stream, and so does the server that stops (``casino/patience.py``)."""
+    """End the stream when its client disconnects or the server stops (``casino/patience.py``)."""
 
     async def watch() -> None:
         while (await receive())["type"] != "http.disconnect":
@@ -120,24 +122,24 @@ def _ended_by(scope: Scope, receive: Receive, screen: Screen) -> Iterator[None]:
 
 
 class Open:
-    """The open streams of this process: how many there are, and whether they may stay."""
+    """The open streams of this process: their number, and their viewers' rights."""
 
     def __init__(self) -> None:
-        self.desk = asyncio.Semaphore(ASKED_AT_ONCE)
+        self.desk = asyncio.Semaphore(OPENED_AT_ONCE)
         self._most = min(settings.STREAMS_IN_ALL, file_limit() // 2)
         self._addresses: Counter[str] = Counter()
         self._holders: dict[str, dict[Screen, None]] = defaultdict(dict)
         self._slots: list[dict[Right, set[Screen]]] = [{} for _ in range(SLOTS)]
         self._due: set[Right] = set()
         self._walking: asyncio.Task[None] | None = None
-        self._asking: asyncio.Task[None] | None = None
+        self._checking: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="streams")
 
-    # --- How many ---
+    # --- Limits ---
 
     @contextmanager
     def place(self, address: str, *, player: bool) -> Iterator[None]:
-        """Count a stream, also while its viewer is being looked up. Raises Refusal."""
+        """Count a stream from before its viewer is looked up. Raises Refusal."""
         share = 0.75 if player else 1
         if self._addresses.total() >= share * self._most:
             raise TOO_MANY
@@ -153,8 +155,8 @@ class Open:
 
     @contextmanager
     def screen(self, ticket: Ticket, screen: Screen) -> Iterator[None]:
-        """Keep a stream. A holder's newest ends their oldest: who loads a page again is never shut out by those that
-        they left behind."""
+        """Register a stream. A holder's newest stream ends their oldest, so that reloading a page always works, even if
+        the browser left old streams open."""
         own = self._holders[ticket.holder]
         while len(own) >= ticket.most:
             oldest = next(iter(own))
@@ -175,32 +177,32 @@ class Open:
             if not sharing:
                 self._slot(ticket.right).pop(ticket.right, None)
 
-    # --- Whether they may stay ---
+    # --- Rights ---
 
     def _slot(self, right: Right) -> dict[Right, set[Screen]]:
         return self._slots[hash(right) % SLOTS]
 
     async def _walk(self) -> None:
-        """Give signs of life, and ask for the rights of those who got one. A database that does not answer delays the
-        asking, not the signs."""
+        """Send heartbeats, and check the rights of the streams that got one. A database that does not answer delays the
+        checks, not the heartbeats."""
         while any(self._slots):
             for slot in self._slots:
                 await asyncio.sleep(HEARTBEAT / SLOTS)
                 self._due |= slot.keys()
-                if self._due and (self._asking is None or self._asking.done()):
-                    self._asking = asyncio.create_task(self._ask())
+                if self._due and (self._checking is None or self._checking.done()):
+                    self._checking = asyncio.create_task(self._check())
                 await _beat([screen for sharing in slot.values() for screen in sharing])
 
-    async def _ask(self) -> None:
+    async def _check(self) -> None:
         rights, self._due = self._due, set()
-        holding = await asyncio.get_running_loop().run_in_executor(self._thread, _look, rights)
-        for right in rights - holding:
+        valid = await asyncio.get_running_loop().run_in_executor(self._thread, _valid, rights)
+        for right in rights - valid:
             for screen in tuple(self._slot(right).get(right, ())):
                 screen.end()
 
 
-def _look(rights: set[Right]) -> set[Right]:
-    """The rights that still hold. A worker that is dead cannot say so itself: while screens are open, we look."""
+def _valid(rights: set[Right]) -> set[Right]:
+    """The rights that still hold. Also checks the watch: a dead worker cannot raise its own alert."""
     with suppress(DatabaseError):
         is_kept()
     return that_hold(rights)

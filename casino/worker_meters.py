@@ -1,8 +1,7 @@
-"""What workers and beat tell Prometheus: their tasks are counted in the broker, and each leaves a sign of life there.
+"""Prometheus metrics of workers and beat, collected in the broker: task counts and signs of life.
 
-They answer no requests, and come and go in any number; the broker is what all of them reach already. `/metrics` of the
-web reads it. What is counted outlives a worker; a broker that begins empty is a counter that begins again. Ages are
-reckoned by the broker's clock alone.
+Workers serve no HTTP and come and go, but all of them reach the broker. The web's `/metrics` reads it there. Counts
+outlive a worker; if the broker loses its data, the counters start again from zero. Ages use the broker's clock only.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ TASKS: Final = "casino:meters:tasks"
 ALIVE: Final = "casino:meters:alive:"
 BEAT: Final = "beat"
 SECONDS: Final = (0.05, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 1_800.0)
-"""The upper bounds of the histogram of tasks."""
+"""Upper bounds of the histogram of task durations."""
 SIGN_EVERY: Final = 10
 REMEMBERED: Final = 3_600
 """Seconds after which a process that was killed is forgotten."""
@@ -51,7 +50,7 @@ def _broker() -> redis.Redis:
 
 
 worker_process_init.connect(lambda **_: _broker.cache_clear(), weak=False)
-"""A process of the pool has connections of its own."""
+"""Each process of the pool needs its own connections: they do not survive a fork."""
 
 
 # --- Counting --------------------------------------------------------------------------------------------------
@@ -72,7 +71,7 @@ def _count(task_id: str, task: Any, state: str | None, **_: Any) -> None:
 
 
 def count(task: str, state: str, seconds: float) -> None:
-    """One task that ended. A broker that is away loses a count and no task."""
+    """Count a finished task. If the broker is away, the count is lost, not the task."""
     bounds = [*map(str, SECONDS), "+Inf"]
     with suppress(redis.RedisError):
         pipe = _broker().pipeline(transaction=False)
@@ -88,7 +87,7 @@ _signed: Final[dict[str, float]] = {}
 
 
 def sign(name: str, queues: str = "") -> None:
-    """A sign of life, but no more than one in ten seconds."""
+    """Leave a sign of life, at most one every ten seconds."""
     moment = time.monotonic()
     if moment - _signed.get(name, -SIGN_EVERY) < SIGN_EVERY or not settings.REDIS_URL:
         return
@@ -104,7 +103,7 @@ def _worker_lives(sender: Any, **_: Any) -> None:
 
 @worker_shutdown.connect
 def _worker_ends(sender: Any, **_: Any) -> None:
-    """One that was asked to stop is missed by nobody."""
+    """Remove the sign of life of a worker that was stopped, so that nobody misses it."""
     with suppress(redis.RedisError):
         _broker().delete(ALIVE + sender.hostname)
 
@@ -118,7 +117,7 @@ def _beat_begins(**_: Any) -> None:
 
 
 def figures() -> Iterator[Metric]:
-    """What the broker holds of them. Raises redis.RedisError."""
+    """The metrics of all workers and of beat. Raises redis.RedisError."""
     broker = _broker()
     names = sorted(broker.scan_iter(match=f"{ALIVE}*", count=1_000))
     pipe = broker.pipeline(transaction=False)

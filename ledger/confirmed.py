@@ -1,9 +1,9 @@
-"""Whether a commit is on a second host, where one has to have it.
+"""Makes sure that a commit has reached the synchronous standby, if there is one, before it counts as done.
 
-With a synchronous standby a commit waits until that has it, too. Where somebody cancels the wait, PostgreSQL keeps the
-commit, warns, and calls it done; where the server ends meanwhile, the commit is there when it is back. Either would be
-lost with its host. To the house it is not done: what was asked is asked again under its key, and answered only when a
-later commit was confirmed, which no standby has without the earlier one.
+A commit waits for the standby. But if the wait is cancelled, PostgreSQL keeps the commit, warns, and reports success;
+and if the server dies during the wait, the commit is there after the restart. Such a commit exists on one host only. To
+the house it is not done: the client sends its input again under the same key, and is answered only after a later commit
+was confirmed, because a standby that has that one has all earlier ones.
 """
 
 from __future__ import annotations
@@ -15,39 +15,39 @@ import psycopg
 from django.db import OperationalError, connection
 
 WAIT: Final = "SyncRepWaitForLSN"
-"""Which of PostgreSQL's functions warns: its words differ from language to language."""
+"""The PostgreSQL function that sends the warning, whose text depends on the server's language."""
 
 EARLIER: Final = "SELECT pg_logical_emit_message(true, 'casino', '')"
-"""Writes a few bytes, so that the transaction's commit waits as one that records something."""
+"""Writes a few bytes, so that a transaction that only reads waits for the standby as well."""
 
-_cut_short: Final[WeakSet[Any]] = WeakSet()
-"""The driver's connections whose last commit was not confirmed."""
+_unconfirmed: Final[WeakSet[Any]] = WeakSet()
+"""The driver connections whose last commit was not confirmed."""
 
 
 class NotConfirmed(OperationalError):
-    """What was committed is on one host alone: nothing may be acknowledged."""
+    """The commit is on one host only, so it must not be acknowledged."""
 
 
 def watch(driver: psycopg.Connection[Any]) -> None:
-    """Take notice of such warnings on a new connection."""
-    reference = ref(driver)
+    """Note such warnings of a new connection."""
+    reference = ref(driver)  # the handler belongs to the connection, and must not keep it alive
 
-    def hear(warning: psycopg.errors.Diagnostic) -> None:
-        if warning.source_function == WAIT and (own := reference()) is not None:
-            _cut_short.add(own)
+    def note(warning: psycopg.errors.Diagnostic) -> None:
+        if warning.source_function == WAIT and (connection := reference()) is not None:
+            _unconfirmed.add(connection)
 
-    driver.add_notice_handler(hear)
+    driver.add_notice_handler(note)
 
 
 def check(driver: Any) -> None:
-    """After each commit on it. Raises NotConfirmed."""
-    if driver in _cut_short:
-        _cut_short.discard(driver)
+    """Call this after each commit on a connection. Raises NotConfirmed."""
+    if driver in _unconfirmed:
+        _unconfirmed.discard(driver)
         raise NotConfirmed("the commit was not confirmed by a standby")
 
 
 def confirm_earlier() -> None:
-    """Have this transaction's commit wait, as one that writes does: what it answers from was committed before, and
+    """Make the commit of a transaction that only reads wait for the standby: what it read was committed earlier, and
     perhaps not confirmed."""
     with connection.cursor() as cursor:
         cursor.execute(EARLIER)

@@ -1,7 +1,7 @@
-"""Statements that every connection to the database parses and plans once, and from then on only executes.
+"""Prepared statements: each connection parses and plans them once, and then only executes them.
 
-They are prepared and executed as SQL, not by the driver's own protocol: so several of them, and the ends of the
-transaction, go to the server as one text and in one round trip. Each still sees what was committed before it began.
+They are prepared and executed as SQL, not by the driver's protocol, so that several statements together with BEGIN and
+COMMIT go to the server as one text in one round trip. Each still sees what was committed before it began.
 """
 
 from __future__ import annotations
@@ -24,104 +24,104 @@ from ledger import confirmed
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement by its name in the session."""
+    """A statement with its name in the session."""
 
     name: str
     types: str
-    """Of its parameters, in order."""
+    """The types of its parameters, in order."""
     sql: str
 
     @property
     def prepare(self) -> str:
-        """The text that makes it known to a session."""
+        """The SQL that prepares it."""
         return f"PREPARE {self.name} ({self.types}) AS {self.sql}"
 
     @property
     def execute(self) -> str:
-        """The text that executes it."""
+        """The SQL that executes it."""
         return f"EXECUTE {self.name} ({', '.join(['%s'] * len(self.types.split(',')))})"
 
 
 NO_SEQSCAN: Final = "SET LOCAL enable_seqscan = off"
 BEGIN: Final = ("BEGIN", NO_SEQSCAN)
-"""A plan that is kept must be good for the table that is still to grow: made in a house of a few rows, it would read
-all of them until somebody analyses the table."""
+"""A prepared plan must also suit a table that will grow. Planned in a house with a few rows, it would read the whole
+table until somebody analyses it."""
 
 Call = tuple[Statement, Sequence[Any]]
 """A statement with its parameters."""
 
 _names: Final[WeakKeyDictionary[Any, set[str]]] = WeakKeyDictionary()
-"""What each of the driver's connections has prepared."""
+"""The names that each driver connection has prepared."""
 
 
 @contextmanager
 def executed(calls: Sequence[Call], *, begin: bool = False, commit: bool = False) -> Iterator[CursorWrapper]:
-    """Execute statements in one round trip; the cursor stands at the first one's rows.
+    """Execute statements in one round trip; the cursor is at the first statement's rows.
 
-    ``begin`` lets the transaction of an atomic block begin in the same round trip, where nothing was asked in it yet.
-    ``commit`` ends it there, if the block is the outermost one: nothing may be asked in the block afterwards.
+    With ``begin`` the transaction of an atomic block begins in the same round trip, unless it has begun already. With
+    ``commit`` it ends there if the block is the outermost one; no query may follow in that block.
     """
-    own = connections[DEFAULT_DB_ALIAS]
-    with own.cursor() as cursor:
-        _prepare(own, cursor, [statement for statement, _ in calls])
+    connection = connections[DEFAULT_DB_ALIAS]
+    with connection.cursor() as cursor:
+        _prepare(connection, cursor, [statement for statement, _ in calls])
         texts = [statement.execute for statement, _ in calls]
-        begins = begin and _begins_here(own)
+        begins = begin and _begins_here(connection)
         if begins:
             texts[:0] = BEGIN
-        if commit and own.in_atomic_block and not own.savepoint_ids:
+        if commit and connection.in_atomic_block and not connection.savepoint_ids:
             texts.append("COMMIT")
-        with _forgotten_if_unknown(own):
+        with _forgetting_lost_names(connection):
             cursor.execute(";".join(texts), [value for _, values in calls for value in values])
-        confirmed.check(own.connection)
+        confirmed.check(connection.connection)
         for _ in BEGIN if begins else ():
             cursor.nextset()
         yield cursor
 
 
 def read_row(statement: Statement, values: Sequence[Any]) -> tuple[Any, ...] | None:
-    """The first row of a reading that is a transaction of its own, unless it is part of a larger one. The server ends
-    that by itself, however the reading goes: it is one text."""
-    own = connections[DEFAULT_DB_ALIAS]
-    with own.cursor() as cursor:
-        _prepare(own, cursor, [statement])
-        with _forgotten_if_unknown(own):
+    """The first row of a query, in a transaction of its own unless one is open. The text is sent as one, so the server
+    ends its transaction by itself, even after an error."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    with connection.cursor() as cursor:
+        _prepare(connection, cursor, [statement])
+        with _forgetting_lost_names(connection):
             cursor.execute(f"{NO_SEQSCAN};{statement.execute}", values)
         cursor.nextset()
         row: tuple[Any, ...] | None = cursor.fetchone()
         return row
 
 
-def _begins_here(own: BaseDatabaseWrapper) -> bool:
-    """Whether an atomic block's transaction is still to begin; if so, the driver leaves that to the text.
+def _begins_here(connection: BaseDatabaseWrapper) -> bool:
+    """Whether an atomic block's transaction has not begun yet; if so, our text begins it instead of the driver.
 
-    The driver would send BEGIN ahead of the first statement and wait for the answer. Told that nothing is to be begun,
-    it sends none; the block commits or rolls back by the server's state, and then sets the driver as it was.
+    The driver would send BEGIN before the first statement and wait for the answer. With autocommit set it sends none;
+    the block still commits or rolls back by the server's state, and then resets autocommit.
     """
-    driver = own.connection
-    if not own.in_atomic_block or driver.pgconn.transaction_status != TransactionStatus.IDLE:
+    driver = connection.connection
+    if not connection.in_atomic_block or driver.pgconn.transaction_status != TransactionStatus.IDLE:
         return False
     driver.autocommit = True
     return True
 
 
-def _prepare(own: BaseDatabaseWrapper, cursor: CursorWrapper, statements: Iterable[Statement]) -> None:
-    """Make statements known to this session, once; the session itself says which it knows when that is in doubt."""
+def _prepare(connection: BaseDatabaseWrapper, cursor: CursorWrapper, statements: Iterable[Statement]) -> None:
+    """Prepare the statements that this session lacks. If that is in doubt, the session is asked which it has."""
     by_name = {statement.name: statement for statement in statements}
-    if (names := _names.get(own.connection)) is not None and by_name.keys() <= names:
+    if (names := _names.get(connection.connection)) is not None and by_name.keys() <= names:
         return
     cursor.execute("SELECT name FROM pg_prepared_statements")
     names = {name for (name,) in cursor.fetchall()}
     if missing := [statement.prepare for name, statement in by_name.items() if name not in names]:
         cursor.execute(";".join(missing))
-    _names[own.connection] = names | by_name.keys()
+    _names[connection.connection] = names | by_name.keys()
 
 
 @contextmanager
-def _forgotten_if_unknown(own: BaseDatabaseWrapper) -> Iterator[None]:
-    """Ask the session again next time where it has lost what was prepared, as behind a pooler that resets it."""
+def _forgetting_lost_names(connection: BaseDatabaseWrapper) -> Iterator[None]:
+    """If the session has lost its prepared statements, as behind a pooler that resets it, ask it again next time."""
     try:
         yield
-    except DatabaseError as refused:
-        if isinstance(refused.__cause__, InvalidSqlStatementName):
-            _names.pop(own.connection, None)
+    except DatabaseError as fault:
+        if isinstance(fault.__cause__, InvalidSqlStatementName):
+            _names.pop(connection.connection, None)
         raise

@@ -1,13 +1,12 @@
-"""A replica of the database, for what is only read: reports, lists and files take nothing from the dealers' primary.
+"""Reads reports, lists and files from a replica, so that they take nothing from the dealers' primary.
 
-Inside ``reading`` everything that asks the database asks the replica, whichever way it asks: Django's ``connection`` is
-another one for that time. What is asked there cannot write: a standby refuses it, and so does the session. What belongs
-to such a page and has to be written is written inside ``on_primary``.
+Inside ``reading`` every query goes to the replica, because Django's ``connection`` itself is exchanged. Writes fail
+there: the standby refuses them, and so does the session. The few writes of such a page belong inside ``on_primary``.
 
-Before anything is read the replica has to be where the primary was when the request came, so whoever wrote something
-finds it there. It is waited for, shortly; then the page is read as it is, and says how old that is. A replica that is
-further behind than the house bears, or away, is a refusal in one sentence. Nothing is ever read from the primary
-instead: a replica that fails while the floor is full must not hand its load to the dealers.
+The replica must first reach the primary's position at the time of the request, so that everybody finds what they have
+just written. A page waits briefly for that; after that it shows what the replica has, and how old it is. If the replica
+is further behind than the house allows, or away, the page is refused in one sentence. It never falls back to the
+primary: a replica that fails while the floor is full must not move its load there.
 """
 
 from __future__ import annotations
@@ -28,37 +27,37 @@ from psycopg_pool import TooManyRequests
 from ledger.lanes import Busy, Lane, give_back, lane
 
 WAIT: Final = timedelta(seconds=1)
-"""So long a page waits for the replica to come to where the primary was. Usually it is there, or a moment later."""
+"""How long a page waits for the replica to catch up. Usually it is level already, or a moment later."""
 _LOOK_AGAIN_SECONDS: Final = 0.01
 
-# What is durable on the primary; what only lies in its memory no replica has yet.
+# The flushed position: a replica cannot have what is still only in the primary's memory.
 _PRIMARY: Final = "SELECT pg_current_wal_flush_lsn(), clock_timestamp(), (pg_control_system()).system_identifier"
 _THERE: Final = """SELECT pg_is_in_recovery(), (pg_control_system()).system_identifier = %s,
     CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() >= %s::pg_lsn END, pg_last_xact_replay_timestamp()"""
 
 
-_OF_ITS_OWN: Final = QueryCanceled | TooManyRequests | LockNotAvailable
-"""What is answered as anywhere else: it says nothing about the replica."""
+_NOT_THE_REPLICAS: Final = QueryCanceled | TooManyRequests | LockNotAvailable
+"""Faults that do not mean that the replica is away. They are handled as on the primary."""
 
 
 class WrittenThere(RuntimeError):
-    """A page that reads the replica wrote, or locked something: a fault in the code. What is to be written is written
-    inside ``on_primary``."""
+    """A page that reads the replica tried to write or lock something. That is a bug: writes belong inside
+    ``on_primary``."""
 
 
 class Unread(Busy):
-    """Nothing was read, for the replica is away or too far behind. It is answered in its own sentence."""
+    """Nothing was read, because the replica is away or too far behind. The message is the sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class AsOf:
-    """Of when a page is: whatever was committed by then is on it."""
+    """The moment that a page shows: it has everything that was committed by then."""
 
     moment: datetime
     """By the primary's clock."""
     age: timedelta
     is_level: bool
-    """Whether it lacks nothing that was there when it was asked for."""
+    """Whether it has everything that was committed when it was requested."""
 
     @property
     def seconds(self) -> int:
@@ -67,7 +66,7 @@ class AsOf:
 
 @dataclass(frozen=True, slots=True)
 class _Primary:
-    """Where the primary is."""
+    """The primary's position, clock and system identifier."""
 
     position: str
     moment: datetime
@@ -76,7 +75,7 @@ class _Primary:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One reading that goes on, with what it set aside."""
+    """A reading in progress, with the primary's connection and lane to return to."""
 
     as_of: AsOf
     primary: Any
@@ -92,29 +91,29 @@ def is_set() -> bool:
 
 
 def as_of() -> AsOf | None:
-    """Of when what is read here is; None where the primary itself is asked."""
+    """The moment that queries show here; None if they go to the primary."""
     reading = _reading.get()
     return reading.as_of if reading else None
 
 
 @contextmanager
 def reading() -> Iterator[AsOf | None]:
-    """Whatever is asked inside is asked of the replica; of the primary where none is set. Raises Unread."""
+    """Send all queries inside to the replica; to the primary if the house has no replica. Raises Unread."""
     if not is_set() or _reading.get():
         yield as_of()
         return
     primary = _primary()
     with _on_replica() as before:
-        of_then = _state_of(primary)
-        if of_then.age.total_seconds() > settings.REPLICA_LATEST_SECONDS:
-            raise Unread(_behind(of_then.age))
-        with _noted(Reading(of_then, *before)):
-            yield of_then
+        state = _state_of(primary)
+        if state.age.total_seconds() > settings.REPLICA_LATEST_SECONDS:
+            raise Unread(_behind(state.age))
+        with _noted(Reading(state, *before)):
+            yield state
 
 
 @contextmanager
 def again(earlier: AsOf | None) -> Iterator[None]:
-    """Go on with a reading that ended: the next part of a file that is sent as it is read. Raises Unread."""
+    """Continue a reading that ended, for the next part of a file that is streamed while it is read. Raises Unread."""
     if earlier is None or _reading.get():
         yield
         return
@@ -124,7 +123,7 @@ def again(earlier: AsOf | None) -> Iterator[None]:
 
 @contextmanager
 def on_primary() -> Iterator[None]:
-    """For the little that a page writes, such as who looked at it."""
+    """Send queries inside to the primary again: for the little that a page writes, such as who viewed it."""
     reading = _reading.get()
     if reading is None:
         yield
@@ -138,8 +137,8 @@ def on_primary() -> Iterator[None]:
 
 @contextmanager
 def _on_replica() -> Iterator[tuple[Any, Lane]]:
-    """The replica in the primary's place. The primary's connection is given back, or kept with its locks where it is
-    the only one. Raises Unread."""
+    """Put a connection to the replica in the primary's place. The primary's goes back to its pool, unless it has no
+    pool or an open transaction: then it stays open and keeps its locks. Raises Unread."""
     give_back()
     before = connections[DEFAULT_DB_ALIAS], lane.get()
     replica = type(before[0])(before[0].settings_dict | settings.DATABASE_REPLICA, DEFAULT_DB_ALIAS)
@@ -151,7 +150,7 @@ def _on_replica() -> Iterator[tuple[Any, Lane]]:
                 raise WrittenThere(str(fault)) from fault
             raise
         except (OperationalError, InterfaceError) as fault:
-            if isinstance(fault, Busy) or isinstance(fault.__cause__, _OF_ITS_OWN):
+            if isinstance(fault, Busy) or isinstance(fault.__cause__, _NOT_THE_REPLICAS):
                 raise
             raise Unread(AWAY) from fault
         finally:
@@ -178,7 +177,7 @@ def _noted(reading: Reading | None) -> Iterator[None]:
         _reading.reset(token)
 
 
-# --- Where it is -----------------------------------------------------------------------------------------------
+# --- Position --------------------------------------------------------------------------------------------------
 
 AWAY: Final = (
     "The replica that reports and files are read from does not answer. Nothing was read, and the tables deal on:"
@@ -213,11 +212,11 @@ def _primary() -> _Primary:
 
 
 def _state_of(primary: _Primary) -> AsOf:
-    """Of when the replica is, once it is level or was waited for. A primary on which nothing happens makes nobody late:
-    then there is nothing that the replica lacks, however old its last transaction is. Raises Unread."""
+    """The replica's state once it is level, or after the wait. If the primary is idle the replica is level, however old
+    its last transaction is. Raises Unread."""
     begun = time.monotonic()
     while True:
-        is_level, replayed = _looked_at(primary)
+        is_level, replayed = _compare(primary)
         wait = timedelta(seconds=time.monotonic() - begun)
         if is_level:
             return AsOf(primary.moment, wait, is_level=True)
@@ -229,7 +228,8 @@ def _state_of(primary: _Primary) -> AsOf:
     return AsOf(replayed, primary.moment + wait - replayed, is_level=False)
 
 
-def _looked_at(primary: _Primary) -> tuple[bool, datetime | None]:
+def _compare(primary: _Primary) -> tuple[bool, datetime | None]:
+    """Whether the replica has reached the primary's position, and when its last transaction was. Raises Unread."""
     with connection.cursor() as cursor:
         cursor.execute(_THERE, [primary.system, primary.position])
         is_replica, is_of_this_house, is_level, replayed = cursor.fetchone()
@@ -241,7 +241,7 @@ def _looked_at(primary: _Primary) -> tuple[bool, datetime | None]:
 
 
 def state() -> AsOf:
-    """Of when the replica is, however far it is behind. Raises Unread."""
+    """The replica's state, however far it is behind. Raises Unread."""
     primary = _primary()
     with _on_replica():
         return _state_of(primary)

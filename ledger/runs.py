@@ -1,7 +1,7 @@
-"""When the watch ran: each slot of the schedule is run once, whichever worker comes first, and what was missed is seen.
+"""The runs of the watch: each slot of a schedule is run once, by whichever worker comes first; missed slots are seen.
 
-A slot is claimed by a row, and held by a lock that ends with its worker's connection: the next worker that comes goes
-on with what a killed one began. After a day without any worker one run covers all that were missed, and says so.
+A worker claims a slot by a row and a lock that ends with its connection, so another worker can finish what a killed one
+began. After a day without workers one run makes up for all missed slots, and an alert says so.
 """
 
 from __future__ import annotations
@@ -31,32 +31,31 @@ class Plan:
     says: str
     every: timedelta
     after: timedelta = timedelta(0)
-    """How long after midnight UTC it is due, where it is due once a day; where once a week, after a Wednesday's."""
+    """The offset of its slots: for a daily plan from midnight UTC, for a weekly one from midnight UTC on Wednesday."""
 
     @property
     def patience(self) -> timedelta:
-        """A slot and a half may pass before one that should have ended is called late."""
+        """How long after a slot began the next one must have ended: a slot and a half after it was due."""
         return self.every * 5 // 2
 
     def slot(self, moment: datetime) -> datetime:
-        """When it was due last, as seen from a moment."""
+        """The latest slot that is due at a moment."""
         start = _EPOCH + self.after
         return start + (moment - start) // self.every * self.every
 
 
 def run(plan: Plan, deed: Callable[[], int], moment: datetime) -> bool:
-    """Do what is due at a moment, unless it was done or another worker does it; whether this call did it.
+    """Run the slot that is due, unless it has been run or another worker is running it; whether this call ran it.
 
-    ``deed`` returns how many things it found that do not hold. It has to bear being begun again: a worker that is
-    killed leaves it half done.
+    ``deed`` returns the number of faults that it found. It must be safe to repeat, because a killed worker leaves it
+    half done.
     """
     slot = plan.slot(moment)
     return _run(plan, slot, deed, lambda: not RunEnd.objects.filter(run__task=plan.task, run__slot=slot).exists())
 
 
 def run_between(plan: Plan, deed: Callable[[], int], moment: datetime, is_due: Callable[[], bool]) -> bool:
-    """The same for what may be run more often than its plan says, because it failed or somebody asks for it: it stands
-    under the moment itself."""
+    """The same for a plan that may run outside its slots, after a failure or by hand: the moment itself is the slot."""
     return _run(plan, moment, deed, is_due)
 
 
@@ -77,7 +76,7 @@ def _run(plan: Plan, slot: datetime, deed: Callable[[], int], is_due: Callable[[
 
 
 def _missed(plan: Plan, slot: datetime) -> int:
-    """How many slots have passed since the last one that was run to its end."""
+    """The number of slots that passed between the last finished run and this one."""
     last = RunEnd.objects.filter(run__task=plan.task, run__slot__lt=slot).order_by("-run__slot").first()
     return 0 if last is None else max(0, (slot - last.run.slot) // plan.every - 1)
 
@@ -90,7 +89,7 @@ def _report(plan: Plan, claimed: Run) -> None:
 
 @contextmanager
 def alone(deed: str) -> Iterator[bool]:
-    """Whether no other worker is at it. The lock is the connection's, so it ends with its process."""
+    """Yields whether this worker got the lock for a deed. The lock ends with the connection, so with its process."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [deed])
         is_locked = bool(cursor.fetchone()[0])
@@ -103,14 +102,14 @@ def alone(deed: str) -> Iterator[bool]:
 
 
 def is_held(deed: str) -> bool:
-    """Whether a worker is at it now."""
-    with alone(deed) as free:
-        return not free
+    """Whether a worker holds the lock now."""
+    with alone(deed) as is_free:
+        return not is_free
 
 
 @contextmanager
 def in_turn(deed: str) -> Iterator[None]:
-    """Whoever asks for it at the same moment waits, until this transaction is over."""
+    """Make concurrent callers wait for one another; each holds its turn to the end of its transaction."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"asking for {deed}"])
     yield
@@ -118,15 +117,14 @@ def in_turn(deed: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How one piece of the watch stands."""
+    """The state of one piece of the watch at a moment."""
 
     plan: Plan
     last: Run | None
-    """The last one that was run to its end."""
+    """The last run that ended."""
     runs: tuple[Run, ...]
-    """The latest, the newest first."""
+    """The latest runs, newest first."""
     moment: datetime
-    """At which it stood so."""
 
     @property
     def due_at(self) -> datetime:
@@ -134,19 +132,19 @@ class State:
 
     @property
     def late(self) -> bool:
-        """Whether one that should have ended did not."""
+        """Whether a run that should have ended by now did not."""
         return self.last is not None and self.moment - self.last.slot > self.plan.patience
 
     @property
     def never(self) -> bool:
-        """Whether nobody has ever run it to its end."""
+        """Whether no run has ever ended."""
         return self.last is None
 
 
 def late(plans: Sequence[Plan], moment: datetime | None = None) -> list[Plan]:
-    """The pieces of the watch that nobody has run to their end of late, in a house that is old enough for them.
+    """The overdue pieces of the watch; those of a house that is too new to have run them are not.
 
-    It looks at the last slots of each plan only, so it stays cheap however long the house has been open.
+    It reads only the last slots of each plan, so it stays cheap however old the house is.
     """
     moment = moment or timezone.now()
     began = LogEntry.objects.filter(seq=1).aggregate(began=Min("at"))["began"]
@@ -159,7 +157,7 @@ def _ended_since(plan: Plan, moment: datetime) -> bool:
 
 
 def states(plans: Sequence[Plan], since: datetime, moment: datetime | None = None) -> list[State]:
-    """How every piece of the watch stands, with its runs since a moment."""
+    """The state of every piece of the watch, with its runs since a moment."""
     moment = moment or timezone.now()
     plan_states = []
     for plan in plans:

@@ -75,7 +75,7 @@ SORTS: Final[Mapping[str, Sort]] = {
     "limits_unfit": Sort("Limit plans do not fit", _ATTENTION, ("The operator changes the plan",)),
     "watch_stopped": Sort("The watch has stopped", _URGENT, _MACHINE),
     "drill_failed": Sort("A backup that does not hold", _URGENT, _MACHINE),
-    "drill_overdue": Sort("No backup was had back this week", _ATTENTION, _MACHINE),
+    "drill_overdue": Sort("No backup was restored this week", _ATTENTION, _MACHINE),
     "run_missed": Sort("The watch missed runs", _ATTENTION, _MACHINE),
     "witness_refuses": Sort("A witness refuses the books", _URGENT, _BOOKS, is_apart=True),
     "witness_silent": Sort("A witness is silent", _ATTENTION, _MACHINE),

@@ -1,7 +1,7 @@
-"""The tree that witnesses outside see grow: each minute one leaf, with the heads of all books (docs/witness.md).
+"""The tree whose growth outside witnesses follow: one leaf a minute, with the heads of all books (docs/witness.md).
 
-A leaf costs what moved in its minute; a proof costs as many rows as the tree is high. Nothing here is on the way of
-an input: the heads are read by one statement, and no book is locked.
+A leaf stores only the heads that moved in its minute; a proof reads as many rows as the tree is high. No input waits
+for this: one statement reads the heads, and no book is locked.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from tables.log.catalog import read_as
 from tables.log.entries.checkpoints import CheckpointsBegun
 
 BY: Final = "witnessing"
-"""Who writes, in the log, which tree goes outside: nobody of the staff."""
+"""The author of the log's entries about trees: none of the staff."""
 WHOLE: Final = 64
-"""Each so many-th leaf is kept with all heads, so that what the heads were at any leaf takes no more rows."""
+"""Every 64th leaf is stored with all heads, so that the heads at any leaf can be read from at most that many rows."""
 SLOT: Final = timedelta(minutes=1)
 _HASH: Final = 32
 
@@ -42,15 +42,15 @@ T = TypeVar("T")
 
 
 class Lost(Exception):
-    """The books lost what the last leaf has of them: no further leaf is made. The message names book and entry."""
+    """The books lost entries that the last leaf has, so no further leaf is made. The message names book and entry."""
 
 
-# --- Which tree, and by which key -------------------------------------------------------------------------------
+# --- Trees and keys ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A tree as the house's book names it, by the key that signs it now."""
+    """A tree with one of its signing keys, as an entry of the house's book names them."""
 
     key: VerifierKey
     seq: int
@@ -61,29 +61,29 @@ class Tree:
 
 
 def trees() -> list[Tree]:
-    """Every tree that was ever begun, and every key of one, in the order of their entries."""
+    """All trees and all their keys, in the order of their entries."""
     entries = LogEntry.objects.filter(book__name=HOUSE, subject=CheckpointsBegun.subject).order_by("seq")
     rows = entries.values_list("seq", "body")
     return [Tree(VerifierKey.parse(read_as(CheckpointsBegun, body).key), seq) for seq, body in rows]
 
 
 def current_tree() -> Tree | None:
-    """The one that grows; None where the house has none."""
+    """The tree that grows now; None if the house has none."""
     every = trees()
     return every[-1] if every else None
 
 
 def key_file() -> Path:
-    """Raises BadKey where no place is set."""
+    """Raises BadKey if none is set."""
     if not settings.CHECKPOINT_KEY_FILE:
-        raise BadKey("No key file is set: name one in CHECKPOINT_KEY_FILE, and call `manage.py audit checkpoints`.")
+        raise BadKey("No key file is set: name one in CHECKPOINT_KEY_FILE, and run `manage.py audit checkpoints`.")
     return Path(settings.CHECKPOINT_KEY_FILE)
 
 
 def begin(origin: str, *, reason: str = "", by: Sequence[str] = ()) -> Tree:
-    """Begin the house's tree under a name, with the key in the file; or go on with it under another key.
+    """Begin the house's tree under a name, with the key in the file; or continue it with another key.
 
-    Raises BadKey and BadNote; an older tree is left only with a reason, and two people who stand for it.
+    Leaving an older tree needs a reason and two people. Raises BadKey and BadNote.
     """
     path = key_file()
     key = seals.load_key(path) if path.exists() else seals.make_key(path)
@@ -94,20 +94,20 @@ def begin(origin: str, *, reason: str = "", by: Sequence[str] = ()) -> Tree:
         if every and every[-1].key == public:
             return every[-1]
         if every and (not reason.strip() or len(set(by)) < 2):
-            raise BadKey(f"The house has the tree {every[-1].key}: say why it is left, and two people stand for it.")
+            raise BadKey(f"The house has the tree {every[-1].key}: leaving it needs a reason and two people.")
         if any(tree.key == public or (tree.origin == origin != every[-1].origin) for tree in every):
-            raise BadKey(f"{origin} was left before: no witness takes it up again. Choose another name.")
+            raise BadKey(f"{origin} was left before, and no witness accepts it again. Choose another name.")
         event = CheckpointsBegun(key=str(public), reason=reason.strip(), by=tuple(by))
         return Tree(public, log.append(head, Draft.of(event, BY)).seq)
 
 
 def signing_key(tree: Tree) -> Ed25519PrivateKey:
-    """Raises BadKey for another than the log names."""
+    """The key in the file. Raises BadKey if the log names another for this tree."""
     key = seals.load_key(key_file())
     if VerifierKey.of(tree.origin, ED25519, key) != tree.key:
         raise BadKey(
-            f"The house's log names the key {tree.key} for its checkpoints, and {key_file()} holds another: put the"
-            " right file back, or begin anew with `manage.py audit checkpoints`."
+            f"The house's log names the key {tree.key} for its checkpoints, but {key_file()} holds another: restore the"
+            " right file, or begin again with `manage.py audit checkpoints`."
         )
     return key
 
@@ -116,27 +116,27 @@ def signing_key(tree: Tree) -> Ed25519PrivateKey:
 
 
 def grow() -> HeadsRow | None:
-    """The leaf of this minute; None where the house has no tree, another worker is at it, or there is one.
+    """Add this minute's leaf; None if the house has no tree, the leaf exists, or another worker is adding it.
 
     Raises BadKey, Lost and clock.WrongClock.
     """
     if (tree := current_tree()) is None:
         return None
     key, moment = signing_key(tree), clock.agreed()
-    with runs.alone("checkpoint") as first:
-        before = newest(tree.origin) if first else None
-        if not first or (before is not None and moment - before.at < SLOT / 2):
+    with runs.alone("checkpoint") as is_alone:
+        last = newest(tree.origin) if is_alone else None
+        if not is_alone or (last is not None and moment - last.at < SLOT / 2):
             return None
         with transaction.atomic():
-            return _leaf(tree, key, before, moment)
+            return _leaf(tree, key, last, moment)
 
 
-def _leaf(tree: Tree, key: Ed25519PrivateKey, before: HeadsRow | None, moment: datetime) -> HeadsRow:
+def _leaf(tree: Tree, key: Ed25519PrivateKey, last: HeadsRow | None, moment: datetime) -> HeadsRow:
     sealed, heads = sealed_last(), present_heads()
-    earlier = heads_at(before) if before else {}
-    if before is not None and (loss := _lost(before, earlier, heads)):
+    earlier = heads_at(last) if last else {}
+    if last is not None and (loss := _loss(last, earlier, heads)):
         raise Lost(loss)
-    number = before.number + 1 if before else 0
+    number = last.number + 1 if last else 0
     leaf = HeadsLeaf(number, timestamp(moment), len(heads), heads_of_books.root_of(heads), sealed)
     grown = merkle.Tree(size=number, full=_full_subtrees(tree.origin, number))
     hashes = grown.add(bytes(leaf))
@@ -145,7 +145,7 @@ def _leaf(tree: Tree, key: Ed25519PrivateKey, before: HeadsRow | None, moment: d
     row: HeadsRow = HeadsRow.objects.create(
         origin=tree.origin,
         number=number,
-        previous=before.number if before else None,
+        previous=last.number if last else None,
         at=moment,
         leaf=bytes(leaf),
         heads=b"\n".join(heads_of_books.lines_of(moved)),
@@ -155,19 +155,19 @@ def _leaf(tree: Tree, key: Ed25519PrivateKey, before: HeadsRow | None, moment: d
     return row
 
 
-def _lost(before: HeadsRow, earlier: Heads, heads: Heads) -> str | None:
-    """What the books, or the seals, lost since a leaf: its heads have to be entries still."""
+def _loss(last: HeadsRow, earlier: Heads, heads: Heads) -> str | None:
+    """What books or seals lost since the last leaf, whose heads must still be entries of the log; None if nothing."""
     if loss := heads_of_books.loss(earlier, heads):
         return loss
     moved = [(name, *head) for name, head in earlier.items() if heads[name] != head]
     if fault := next(entry_faults(moved), None):
         return fault
-    sealed = leaf_of(before).sealed
+    sealed = leaf_of(last).sealed
     return None if sealed is None else seal_fault(sealed)
 
 
 def seal_fault(sealed: Head) -> str | None:
-    """What is wrong with a day that a leaf has as sealed."""
+    """The fault of a day that a leaf names as sealed; None if its seal is unchanged."""
     number, digest = sealed
     row = DayRoot.objects.filter(number=number).values_list("hash", flat=True).first()
     if row is None:
@@ -176,7 +176,7 @@ def seal_fault(sealed: Head) -> str | None:
 
 
 def entry_faults(places: Sequence[tuple[str, int, str]]) -> Iterator[str]:
-    """The heads that are no entries of the log now, each with what is wrong: (book, number, hash in hex)."""
+    """A sentence for each head that is no longer an entry of the log. Heads are (book, number, hash in hex)."""
     names, numbers, digests = ([place[part] for place in places] for part in range(3))
     with connection.cursor() as cursor:
         cursor.execute(
@@ -198,14 +198,14 @@ def entry_faults(places: Sequence[tuple[str, int, str]]) -> Iterator[str]:
 
 
 def present_heads() -> dict[str, Head]:
-    """Where all books stand, in one statement."""
+    """The heads of all books at one moment, read by one statement."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT name, head_seq, head_hash FROM ledger_book WHERE head_seq > 0")
         return {name: (seq, bytes(digest).hex()) for name, seq, digest in cursor.fetchall()}
 
 
 def sealed_last() -> Head | None:
-    """The newest sealed day: its number, and the hash of its document."""
+    """The number of the newest sealed day, and the hash of its document."""
     row = DayRoot.objects.order_by("-number").values_list("number", "hash").first()
     return None if row is None else (row[0], bytes(row[1]).hex())
 
@@ -223,12 +223,12 @@ def leaf_of(row: HeadsRow) -> HeadsLeaf:
 
 
 def heads_of(content: bytes | memoryview) -> dict[str, Head]:
-    """The heads that a row keeps. Raises heads.BadHeads."""
+    """The heads stored in a row. Raises heads.BadHeads."""
     return dict(heads_of_books.read_head(msgspec.json.decode(line)) for line in bytes(content).split(b"\n") if line)
 
 
 def heads_at(row: HeadsRow) -> dict[str, Head]:
-    """Every book's head at a leaf: those of the last leaf that was kept with all of them, and what moved since."""
+    """Every book's head at a leaf, from the last row with all heads and the movements since."""
     heads: dict[str, Head] = {}
     span = HeadsRow.objects.filter(origin=row.origin, number__gte=row.number // WHOLE * WHOLE, number__lte=row.number)
     for content in span.order_by("number").values_list("heads", flat=True):
@@ -237,8 +237,11 @@ def heads_at(row: HeadsRow) -> dict[str, Head]:
 
 
 def ask(origin: str, size: int, question: Callable[[TreeProofs], T]) -> T:
-    """What a proof about the tree of the first so many leaves is. Which hashes it takes does not hang on what they
-    are: so it is asked once for their places, and once they were read by one statement, again."""
+    """A proof about the tree of the first ``size`` leaves.
+
+    Which hashes it needs does not depend on their values, so the question is asked twice: first to collect their
+    places, then, after one statement has read them, for the answer.
+    """
     places: set[tuple[int, int]] = set()
 
     def place(level: int, index: int) -> bytes:
@@ -255,14 +258,14 @@ def root_at(origin: str, size: int) -> bytes:
 
 
 def checkpoint_of(row: HeadsRow) -> Note:
-    """The checkpoint that ends with a leaf, as the house signed it."""
+    """The signed checkpoint of the tree that ends with a leaf."""
     size = row.number + 1
     text = Checkpoint(row.origin, size, root_at(row.origin, size)).text
     return Note(text, note.read_signatures(row.signature))
 
 
 def _full_subtrees(origin: str, size: int) -> list[bytes]:
-    """The full subtrees that a tree of so many leaves is made of, the largest first."""
+    """The hashes of the full subtrees that make up a tree of ``size`` leaves, the largest first."""
     places = []
     for level in reversed(range(size.bit_length())):
         if size >> level & 1:
@@ -272,10 +275,10 @@ def _full_subtrees(origin: str, size: int) -> list[bytes]:
 
 
 def _hashes(origin: str, places: Sequence[tuple[int, int]] | set[tuple[int, int]]) -> Mapping[tuple[int, int], bytes]:
-    """The hashes of full subtrees, by level and index: each is kept with its last leaf."""
+    """The hashes of full subtrees, by level and index. Each is stored with the subtree's last leaf."""
     last = {(level, index): ((index + 1) << level) - 1 for level, index in places}
     rows = HeadsRow.objects.filter(origin=origin, number__in=set(last.values())).values_list("number", "hashes")
-    kept = {number: bytes(hashes) for number, hashes in rows}
-    if missing := set(last.values()) - kept.keys():
+    by_leaf = {number: bytes(hashes) for number, hashes in rows}
+    if missing := set(last.values()) - by_leaf.keys():
         raise Lost(f"the leaf {min(missing)} of the tree {origin} is gone")
-    return {place: kept[number][place[0] * _HASH :][:_HASH] for place, number in last.items()}
+    return {place: by_leaf[number][place[0] * _HASH :][:_HASH] for place, number in last.items()}

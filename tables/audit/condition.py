@@ -1,6 +1,6 @@
-"""How the house is: each part in one sentence, with what to do about what is not well. For people and programs.
+"""The condition of the house: each part in one sentence, with the remedy for a fault. For people and programs.
 
-A part that cannot be looked at is not well, and says so; no part keeps another from being looked at.
+A part whose check fails counts as faulty, and does not keep the other parts from being checked.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from tables.refusals import sentence
 log = logging.getLogger(__name__)
 
 LONG_QUEUE: Final = 200
-"""So many tasks wait only where no worker takes them."""
+"""This many waiting tasks mean that no worker takes them."""
 FAR_BEHIND: Final = 500
-"""So many entries that nobody looked at wait only where nobody looks."""
+"""This many waiting entries mean that nobody processes them."""
 LEAST_FREE_BYTES: Final = 1_000_000_000
 LEAST_FREE_PERCENT: Final = 10
 
 
 class State(StrEnum):
-    """How a part is."""
+    """How urgent a part's condition is."""
 
     WELL = "well"
     WATCH = "watch"
-    """The house goes on, and somebody should look today."""
+    """The house works, but somebody should look at this today."""
     WRONG = "wrong"
-    """Somebody has to look now."""
+    """Somebody must look at this now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the house, how it is in one sentence, and what to do."""
+    """A part of the house, its condition in one sentence, and the remedy."""
 
     name: str
     state: State
@@ -58,22 +58,22 @@ class Part:
 
 
 def parts() -> list[Part]:
-    """All of them, what is wrong first."""
-    every = [_looked_at(name, look) for name, look in LOOKS.items()]
+    """All parts, the most urgent first."""
+    every = [_checked(name, check) for name, check in CHECKS.items()]
     return sorted(every, key=lambda part: (State.WRONG, State.WATCH, State.WELL).index(part.state))
 
 
-def _looked_at(name: str, look: Callable[[], Part]) -> Part:
+def _checked(name: str, check: Callable[[], Part]) -> Part:
     try:
-        return look()
+        return check()
     except Exception:
-        log.exception("%s could not be looked at", name)
-        do = "The log of the web process says why."
-        return Part(name, State.WRONG, f"{name} could not be looked at.", do)
+        log.exception("%s could not be checked", name)
+        do = "The log of the web process shows why."
+        return Part(name, State.WRONG, f"{name} could not be checked.", do)
 
 
 def _part(name: str, wrong: str, well: str, do: str, *, state: State = State.WRONG) -> Part:
-    """A part that is well unless something is wrong with it."""
+    """A part that is well if ``wrong`` is empty; else in the given state."""
     return Part(name, state, wrong, do) if wrong else Part(name, State.WELL, well)
 
 
@@ -84,7 +84,7 @@ def _database() -> Part:
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_setting('server_version'), pg_is_in_recovery()")
         version, standby = cursor.fetchone()
-    wrong = "The database is a standby: nothing can be written." if standby else ""
+    wrong = "The database is a read-only standby." if standby else ""
     do = "Point DATABASE_URL at the primary, or promote this one."
     return _part("Database", wrong, f"PostgreSQL {version} answers.", do)
 
@@ -93,32 +93,32 @@ def _role() -> Part:
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_user")
         role = str(cursor.fetchone()[0])
-        more = grants.standing(cursor, role)
-    wrong = f"The application works as a role that may too much: {more[0]}." if more else ""
-    do = "Give it the role of deploy/README.md, then run manage.py grants as the tables' owner."
-    return _part("Role and grants", wrong, f"The application works as {role}, which may add and not rewrite.", do)
+        excess = grants.standing(cursor, role)
+    wrong = f"The application's role has too many rights: {excess[0]}." if excess else ""
+    do = "Use the role from deploy/README.md, then run manage.py grants as the tables' owner."
+    return _part("Role and grants", wrong, f"The application's role is {role}, which may add but not rewrite.", do)
 
 
 def _migrations() -> Part:
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     missing = f"{len(plan)} migrations were not run, the first is {plan[0][0]}." if plan else ""
-    do = "Run manage.py migrate and manage.py grants as the tables' owner, then start the processes anew."
-    return _part("Migrations", missing, "The tables are as this release wants them.", do)
+    do = "Run manage.py migrate and manage.py grants as the tables' owner, then restart the processes."
+    return _part("Migrations", missing, "The tables are as this release needs them.", do)
 
 
 def _clock() -> Part:
     drift = clock.read().drift
     wrong = ""
     if abs(drift) > settings.CLOCK_DRIFT:
-        wrong = f"This host's clock is {clock.spelled(drift)} off the database's: nothing is written."
+        wrong = f"This host's clock is {clock.spelled(drift)} off the database's: nothing can be recorded."
     return _part("Clock", wrong, "This host's clock agrees with the database's.", "Set it by NTP.")
 
 
 def _replica() -> Part:
     if not replica.is_set():
-        return Part("Replica", State.WELL, "None is set: reports are read where dealers write.")
-    do = "Start it, or put DATABASE_REPLICA_URL right (docs/replica.md); until then nobody reads reports."
+        return Part("Replica", State.WELL, "None is set: reports are read from the primary.")
+    do = "Start it, or correct DATABASE_REPLICA_URL (docs/replica.md). Until then there are no reports."
     try:
         state = replica.state()
     except replica.Unread as unread:
@@ -126,11 +126,11 @@ def _replica() -> Part:
     if state.age.total_seconds() > settings.REPLICA_LATEST_SECONDS:
         return Part("Replica", State.WRONG, f"The replica is {state.seconds} s behind: reports are refused.", do)
     late = "" if state.is_level else f"The replica is {state.seconds} s behind."
-    well = "A standby of this house, in recovery, and level with it."
-    return _part("Replica", late, well, "See what holds its replay up.", state=State.WATCH)
+    well = "It is a standby of this house and level with it."
+    return _part("Replica", late, well, "Find out what delays its replay.", state=State.WATCH)
 
 
-# --- What works beside the web ---------------------------------------------------------------------------------
+# --- Broker, workers, deliveries -------------------------------------------------------------------------------
 
 
 def queue_lengths() -> dict[str, int]:
@@ -144,7 +144,7 @@ def _broker() -> Part:
         lengths = queue_lengths()
     except (redis.RedisError, ValueError):
         says = "The broker does not answer: tables deal, but nothing is watched and nothing leaves the house."
-        return Part("Broker", State.WRONG, says, "Start Valkey or Redis, or put REDIS_URL right.")
+        return Part("Broker", State.WRONG, says, "Start Valkey or Redis, or correct REDIS_URL.")
     long = [f"{count:,} tasks wait in {queue}" for queue, count in lengths.items() if count > LONG_QUEUE]
     do = "Start the worker of that queue: casino-worker, casino-alerts, casino-events or backup-drill."
     return _part("Broker", "; ".join(long) + "." if long else "", "It answers, and no queue is long.", do)
@@ -152,20 +152,21 @@ def _broker() -> Part:
 
 def _watch() -> Part:
     late = runs.late(watch.PLANS)
-    wrong = f"{late[0].says} has stopped, and {len(late) - 1} more." if late else ""
-    return _part("Watch", wrong, "Every piece of the watch ran when it was due.", "Start the worker and casino-beat.")
+    more = f", and {len(late) - 1} more" if len(late) > 1 else ""
+    wrong = f"{late[0].says} has stopped{more}." if late else ""
+    return _part("Watch", wrong, "Every piece of the watch ran on time.", "Start the worker and casino-beat.")
 
 
 def _alerts() -> Part:
     behind = following.behind()
-    wrong = f"{behind:,} entries wait for the rules of alerts." if behind > FAR_BEHIND else ""
-    return _part("Alerts", wrong, "The rules have looked at what happened.", "Start casino-alerts.")
+    wrong = f"{behind:,} entries wait for the alert rules." if behind > FAR_BEHIND else ""
+    return _part("Alerts", wrong, "The alert rules have seen all entries.", "Start casino-alerts.")
 
 
 def _webhooks() -> Part:
     failing = [state for state in (*subscriptions.states(), *handing_over.states()) if state.failures]
     dead = delivery.dead().count()
-    do = "Alerts → Delivery says what came of each attempt; send dead letters again once that is put right."
+    do = "Alerts → Delivery shows every attempt. Once the fault is repaired, send the dead letters again."
     if dead:
         return Part("Webhooks", State.WATCH, f"{dead} deliveries failed for good.", do)
     if failing:
@@ -173,7 +174,7 @@ def _webhooks() -> Part:
         return Part("Webhooks", State.WATCH, f"{names} did not take the last message; it is tried again.", do)
     unfed = order.unfed()
     wrong = f"{unfed:,} entries are not in the feed." if unfed > FAR_BEHIND else ""
-    return _part("Webhooks", wrong, "Whatever was to leave the house did.", "Start casino-alerts.", state=State.WATCH)
+    return _part("Webhooks", wrong, "Everything was delivered.", "Start casino-alerts.", state=State.WATCH)
 
 
 def _replication() -> Part:
@@ -183,11 +184,13 @@ def _replication() -> Part:
         return _part("Replication", standing.says, well, standing.do, state=State.WATCH)
     with connection.cursor() as cursor:
         cursor.execute(_SUBSCRIPTIONS)
-        lines = dict(cursor.fetchall())
-    still = ", ".join(name for name, works in lines.items() if not works)
-    wrong = f"Nothing is read by {still}." if still else ""
-    well = f"{len(lines)} letter boxes of houses are read." if lines else "No day goes or comes by replication."
-    do = "The database's log says why; deploy/subscription.sql makes it anew (docs/head-office.md)."
+        subscriptions_running = dict(cursor.fetchall())
+    idle = ", ".join(name for name, is_running in subscriptions_running.items() if not is_running)
+    wrong = f"These subscriptions read nothing: {idle}." if idle else ""
+    well = "No days are sent or received by replication."
+    if subscriptions_running:
+        well = f"The letter boxes of {len(subscriptions_running)} houses are read."
+    do = "The database's log shows why; deploy/subscription.sql makes it again (docs/head-office.md)."
     return _part("Replication", wrong, well, do, state=State.WATCH)
 
 
@@ -204,34 +207,34 @@ _SUBSCRIPTIONS: Final = """
 def _keys() -> Part:
     pepper.keys()
     if not settings.AUDIT_KEY_FILE:
-        says = "No key is set to seal days with."
-        return Part("Keys", State.WATCH, says, "Make one by manage.py audit key, and set AUDIT_KEY_FILE.")
+        says = "No key for sealing days is set."
+        return Part("Keys", State.WATCH, says, "Make one with manage.py audit key, and set AUDIT_KEY_FILE.")
     try:
         seals.load_key(Path(settings.AUDIT_KEY_FILE))
     except seals.BadKey as bad:
-        return Part("Keys", State.WRONG, sentence(str(bad)), "Put its copy back: no day is sealed without it.")
-    return Part("Keys", State.WELL, "The pepper and the key that seals days are there.")
+        return Part("Keys", State.WRONG, sentence(str(bad)), "Restore it from its copy: no day is sealed without it.")
+    return Part("Keys", State.WELL, "The pepper and the sealing key can be read.")
 
 
 def _sealed() -> Part:
     behind = sum(1 for _ in sealing.unsealed(timezone.now()))
     wrong = f"{behind} gaming days are over and not sealed." if behind > 1 else ""
-    do = "The worker seals them with AUDIT_KEY_FILE; its log says what keeps it."
-    return _part("Sealed days", wrong, "Every gaming day that is over is sealed, or about to be.", do)
+    do = "The worker seals them with AUDIT_KEY_FILE; its log shows why it does not."
+    return _part("Sealed days", wrong, "Every finished gaming day is sealed, or about to be.", do)
 
 
 def _witnesses() -> Part:
-    do = "See that it runs and can be reached; the worker's log says what it answered (docs/witness.md)."
+    do = "Check that it runs and can be reached; the worker's log shows its answers (docs/witness.md)."
     if checkpoints.current_tree() is None:
-        says = "No witness outside of the house sees the books grow: a log that is cut off is found by nobody."
-        return Part("Witnesses", State.WATCH, says, "docs/witness.md says how one is set up.")
+        says = "No outside witness follows the books: nobody would notice if the end of a log were cut off."
+        return Part("Witnesses", State.WATCH, says, "docs/witness.md shows how to set one up.")
     standings = witnessing.standings(timezone.now())
     if not standings:
         return Part("Witnesses", State.WATCH, "No witness is named.", "Name one in the house's terms.")
     silent = [standing for standing in standings if standing.is_silent]
     wrong = "; ".join(f"{standing.witness.name} {_silent_since(standing)}" for standing in silent)
     names = ", ".join(standing.witness.name for standing in standings)
-    return _part("Witnesses", f"{wrong}." if wrong else "", f"{names} cosigned the books just now.", do)
+    return _part("Witnesses", f"{wrong}." if wrong else "", f"{names} cosigned the books recently.", do)
 
 
 def _silent_since(standing: witnessing.Standing) -> str:
@@ -242,22 +245,22 @@ def _silent_since(standing: witnessing.Standing) -> str:
 
 def _statics() -> Part:
     manifest = Path(settings.STATIC_ROOT) / "staticfiles.json"
-    wrong = "" if manifest.exists() else "The static files were not collected: pages cannot be drawn."
+    wrong = "" if manifest.exists() else "The static files were not collected: no page can be shown."
     return _part("Static files", wrong, "They are collected.", "Run manage.py collectstatic.")
 
 
 def _disk() -> Part:
     folders = {Path(folder) for folder in (settings.BASE_DIR, settings.AUDIT_FOLDER) if folder}
-    short = []
+    shortages = []
     for folder in sorted(folders):
         usage = shutil.disk_usage(folder if folder.exists() else folder.parent)
         if usage.free < LEAST_FREE_BYTES or usage.free * 100 < usage.total * LEAST_FREE_PERCENT:
-            short.append(f"{usage.free // 1_000_000:,} MB are free at {folder}")
-    do = "Make room. The database's own disk is watched where it stands."
-    return _part("Disk", "; ".join(short) + "." if short else "", "There is room.", do, state=State.WATCH)
+            shortages.append(f"{usage.free // 1_000_000:,} MB are free at {folder}")
+    do = "Make room. The database's disk must be watched on its own host."
+    return _part("Disk", "; ".join(shortages) + "." if shortages else "", "There is room.", do, state=State.WATCH)
 
 
-LOOKS: Final[dict[str, Callable[[], Part]]] = {
+CHECKS: Final[dict[str, Callable[[], Part]]] = {
     "Database": _database,
     "Role and grants": _role,
     "Migrations": _migrations,
@@ -277,7 +280,7 @@ LOOKS: Final[dict[str, Callable[[], Part]]] = {
 
 
 def worst(every: list[Part]) -> State:
-    """How the house is as a whole."""
+    """The condition of the house as a whole: that of its most urgent part."""
     return every[0].state if every else State.WELL
 
 
@@ -285,7 +288,7 @@ def worst(every: list[Part]) -> State:
 
 
 def watch_ages() -> Iterator[tuple[str, float]]:
-    """Of each piece of the watch, how many seconds ago the slot was due that it ran last."""
+    """For each piece of the watch, the seconds since the slot of its last finished run."""
     moment = timezone.now()
     with connection.cursor() as cursor:
         for plan in watch.PLANS:
@@ -299,7 +302,7 @@ def watch_ages() -> Iterator[tuple[str, float]]:
 
 
 def witness_ages() -> Iterator[tuple[str, float]]:
-    """Of each witness outside, how many seconds ago it cosigned last; or has been the house's without doing so."""
+    """For each outside witness, the seconds since its last cosignature; before the first, since it was named."""
     moment = timezone.now()
     for standing in witnessing.standings(moment):
         if standing.since is not None:
@@ -307,7 +310,7 @@ def witness_ages() -> Iterator[tuple[str, float]]:
 
 
 def connections() -> dict[str, int]:
-    """How many connections the application's role holds, by what they do."""
+    """The number of connections of the application's role, by their state."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT coalesce(state, 'other'), count(*) FROM pg_stat_activity"

@@ -1,7 +1,8 @@
-"""What a host of the house lacks, for who runs it: what ``condition.py`` looks at, and what only a host can tell.
+"""``manage.py doctor``: faults of a host, for the people who run it. It makes all checks of ``condition.py``, and those
+that only work on the host itself.
 
-It has to work where nothing else does: without a database, without a broker, with keys that cannot be read. What is
-looked at in the database is not asked of one that does not answer, and no line repeats a secret.
+It must work when nothing else does: without a database, without a broker, with unreadable keys. Checks that need the
+database are skipped if it does not answer. No line repeats a secret.
 """
 
 from __future__ import annotations
@@ -29,68 +30,70 @@ from tables.audit.condition import Part, State
 from tables.refusals import sentence
 
 LEAST_SECRET: Final = 50
-"""Characters of a SECRET_KEY, as Django's own check asks for."""
+"""Characters of a SECRET_KEY, as in Django's own check."""
 LEAST_LEFT: Final = timedelta(days=14)
-"""So long before a certificate ends, somebody should look why it was not renewed."""
+"""A certificate that ends sooner should have been renewed already."""
 WORKERS_ANSWER_SECONDS: Final = 2.0
 HOUSE_ANSWERS_SECONDS: Final = 5.0
 BEAT_SILENT: Final = timedelta(minutes=5)
 BACKUP_AGE: Final = timedelta(hours=26)
-"""A backup a day, and two hours for it to be made in."""
+"""One backup a day, and two hours to make it."""
 ARCHIVE_AGE: Final = timedelta(hours=1)
-"""The watch writes every few minutes, so there is always something to archive."""
+"""The watch writes every few minutes, so there is always something new to archive."""
 WITHOUT_DATABASE: Final = {"Broker", "Keys", "Static files", "Disk"}
-AWAY: Final = "Not looked at: the database does not answer."
-DUMB: Final = "Not looked at: the broker does not answer."
+NO_DATABASE: Final = "Not checked: the database does not answer."
+NO_BROKER: Final = "Not checked: the broker does not answer."
+REPAIR_FIRST: Final = "Repair that first."
 
 
 def parts() -> Iterator[Part]:
-    """Each part as soon as it was looked at, what others rest on first."""
-    yield from (_looked_at(name, look) for name, look in HERE.items())
-    database = _looked_at("Database", condition.LOOKS["Database"])
+    """Each part as soon as it has been checked; those that others depend on come first."""
+    yield from (_checked(name, check) for name, check in ON_HOST.items())
+    database = _checked("Database", condition.CHECKS["Database"])
     yield database
-    there = database.state == State.WELL
-    broker = _looked_at("Broker", condition.LOOKS["Broker"])
-    for name, look in (condition.LOOKS | IN_DATABASE).items():
+    has_database = database.state == State.WELL
+    broker = _checked("Broker", condition.CHECKS["Broker"])
+    for name, check in (condition.CHECKS | IN_DATABASE).items():
         if name == "Broker":
             yield broker
         elif name != "Database":
-            yield _looked_at(name, look) if there or name in WITHOUT_DATABASE else _not_asked(name, AWAY)
-    answers = not broker.says.startswith("The broker does not answer")
-    workers = _looked_at("Workers", _workers) if answers else _not_asked("Workers", DUMB)
+            can_check = has_database or name in WITHOUT_DATABASE
+            yield _checked(name, check) if can_check else _skipped(name, NO_DATABASE)
+    has_broker = not broker.says.startswith("The broker does not answer")
+    workers = _checked("Workers", _workers) if has_broker else _skipped("Workers", NO_BROKER)
     yield workers
-    yield _looked_at("Beat", lambda: _beat(workers)) if there else _not_asked("Beat", AWAY)
+    yield _checked("Beat", lambda: _beat(workers)) if has_database else _skipped("Beat", NO_DATABASE)
 
 
-def _not_asked(name: str, says: str) -> Part:
-    return Part(name, State.WRONG, says, "Mend that first.")
+def _skipped(name: str, reason: str) -> Part:
+    return Part(name, State.WRONG, reason, REPAIR_FIRST)
 
 
-def _looked_at(name: str, look: Callable[[], Part]) -> Part:
-    """A look that fails says why: its reader has the shell, and may be the one who has to mend it."""
+def _checked(name: str, check: Callable[[], Part]) -> Part:
+    """A check that fails shows the error: its reader has a shell, and may be the one to repair it."""
     try:
-        return look()
+        return check()
     except Exception as fault:
         reason = (str(fault).strip().splitlines() or [type(fault).__name__])[0]
-        return Part(name, State.WRONG, sentence(without_secrets(reason)), WHERE_IT_FAILS.get(name, "Mend that first."))
+        return Part(name, State.WRONG, sentence(without_secrets(reason)), REMEDIES.get(name, REPAIR_FIRST))
 
 
-WHERE_IT_FAILS: Final[Mapping[str, str]] = {
-    "Database": "Start PostgreSQL, or put DATABASE_URL right.",
-    "Keys": "Put PEPPER_FILE right, or its copy back: without it nobody can sign in.",
-    "Settings": "Put it right in the environment, /etc/casino.env where deploy/install made it.",
+REMEDIES: Final[Mapping[str, str]] = {
+    "Database": "Start PostgreSQL, or correct DATABASE_URL.",
+    "Keys": "Correct PEPPER_FILE, or restore the file from its copy: without it nobody can sign in.",
+    "Settings": "Correct it in the environment: /etc/casino.env, if deploy/install made it.",
 }
 
 
 def without_secrets(text: str) -> str:
-    """A text without whatever the environment holds that nobody should read over a shoulder."""
+    """The text with the environment's secrets blanked out."""
     for secret in _secrets():
         text = text.replace(secret, "***")
     return text
 
 
 def _secrets() -> Iterator[str]:
-    # Not settings.SECRET_KEY alone: reading an empty one raises.
+    # Not settings.SECRET_KEY: reading it raises if it is empty.
     values = [getattr(settings._wrapped, "SECRET_KEY", ""), settings.EMAIL_HOST_PASSWORD]
     values += [
         str(database.get("PASSWORD", "")) for database in (settings.DATABASES["default"], settings.DATABASE_REPLICA)
@@ -99,7 +102,7 @@ def _secrets() -> Iterator[str]:
     yield from (value for value in values if value)
 
 
-# --- What this host alone can tell -----------------------------------------------------------------------------
+# --- Checks of this host ---------------------------------------------------------------------------------------
 
 
 def _settings() -> Part:
@@ -108,37 +111,37 @@ def _settings() -> Part:
     if len(settings.SECRET_KEY) < LEAST_SECRET:
         return _wrong_setting(f"SECRET_KEY is shorter than {LEAST_SECRET} characters: sessions can be forged.")
     if settings.DEBUG:
-        return _wrong_setting("DEBUG is set: faults show the code and its data to whoever asks.")
+        return _wrong_setting("DEBUG is set: error pages show code and data to anybody.")
     if not settings.ALLOWED_HOSTS:
         return _wrong_setting("ALLOWED_HOSTS is not set: every request is refused.")
     if settings.SET_IN_VAIN:
-        vain = ", ".join(settings.SET_IN_VAIN)
-        return Part(
-            "Settings", State.WATCH, f"Set in vain: {vain}.", "Enter them as house terms, and take them out here."
-        )
+        names = ", ".join(settings.SET_IN_VAIN)
+        do = "Enter them as house terms, and remove them from the environment."
+        return Part("Settings", State.WATCH, f"Set without effect: {names}.", do)
     if settings.DEMO:
-        return Part("Settings", State.WATCH, "This is a demo's house.", "Unset CASINO_ENV where real chips are moved.")
-    return Part("Settings", State.WELL, f"For {settings.ALLOWED_HOSTS[0]}, as in production.")
+        return Part("Settings", State.WATCH, "This house is a demo.", "Unset CASINO_ENV before real chips are moved.")
+    return Part("Settings", State.WELL, f"Set for production at {settings.ALLOWED_HOSTS[0]}.")
 
 
-def _wrong_setting(says: str) -> Part:
-    return Part("Settings", State.WRONG, says, WHERE_IT_FAILS["Settings"])
+def _wrong_setting(fault: str) -> Part:
+    return Part("Settings", State.WRONG, fault, REMEDIES["Settings"])
 
 
 def _files() -> Part:
-    """Whoever reads these can forge a day's seal, or try every PIN."""
+    """Check who may read the key files: with them anybody can forge a day's seal, or try every PIN."""
     names = ("PEPPER_FILE", "AUDIT_KEY_FILE")
     paths = [Path(getattr(settings, name)) for name in names if getattr(settings, name)]
-    bare = [path for path in paths if path.exists() and path.stat().st_mode & (stat.S_IRWXO | stat.S_IWGRP)]
-    says = f"{bare[0]} is open to others on this machine." if bare else ""
-    do = f"chmod 600 {bare[0]}, and change the key if somebody else may have read it." if bare else ""
-    return Part("Files of keys", State.WRONG, says, do) if bare else Part("Files of keys", State.WELL, "Nobody else's.")
+    exposed = [path for path in paths if path.exists() and path.stat().st_mode & (stat.S_IRWXO | stat.S_IWGRP)]
+    if not exposed:
+        return Part("Files of keys", State.WELL, "Nobody else on this machine can read them.")
+    do = f"chmod 600 {exposed[0]}, and change the key if somebody else may have read it."
+    return Part("Files of keys", State.WRONG, f"Others on this machine can read or write {exposed[0]}.", do)
 
 
 def _tls() -> Part:
-    """As a terminal would: by the house's name, through whatever stands in front."""
+    """Connect as a terminal would: by the house's name, through the proxy."""
     if not settings.TLS:
-        return Part("TLS", State.WATCH, "TLS is switched off: sessions go in plain.", "Only a demo may do that.")
+        return Part("TLS", State.WATCH, "TLS is off: sessions travel in the clear.", "Only a demo may do without TLS.")
     address = urlsplit(settings.HOUSE_ADDRESS)
     host, port = address.hostname or "", address.port or 443
     context = ssl.create_default_context(cafile=settings.HOUSE_CA_FILE or None)
@@ -146,10 +149,10 @@ def _tls() -> Part:
     try:
         house.connect()
     except ssl.SSLCertVerificationError as fault:
-        do = "Renew the certificate; HOUSE_CA_FILE names a private authority."
+        do = "Renew the certificate. If a private authority signed it, name that in HOUSE_CA_FILE."
         return Part("TLS", State.WRONG, f"The certificate of {host} is refused: {fault.verify_message}.", do)
     except OSError as fault:
-        do = "Start nginx (nginx -t says what is wrong with it), or put HOUSE_ADDRESS right."
+        do = "Start nginx (nginx -t checks its configuration), or correct HOUSE_ADDRESS."
         return Part("TLS", State.WRONG, f"Nothing speaks TLS at {host}:{port}: {fault.strerror or fault}.", do)
     try:
         return _certificate(cast(ssl.SSLSocket, house.sock)) or _house(house, host)
@@ -169,34 +172,34 @@ def _house(house: http.client.HTTPSConnection, host: str) -> Part:
     house.request("GET", "/healthz")
     status = house.getresponse().status
     if status != 200:
-        do = "Start casino-web; journalctl -u 'casino-web*' says why it stopped."
-        return Part("TLS", State.WRONG, f"{host} answers with {status}: no web process serves.", do)
-    return Part("TLS", State.WELL, f"{host} answers by a certificate that is trusted.")
+        do = "Start casino-web; journalctl -u 'casino-web*' shows why it stopped."
+        return Part("TLS", State.WRONG, f"{host} answers with {status}: no web process is serving.", do)
+    return Part("TLS", State.WELL, f"{host} answers with a trusted certificate.")
 
 
-# --- What only the database can tell ---------------------------------------------------------------------------
+# --- Checks in the database ------------------------------------------------------------------------------------
 
 
 def _shape() -> Part:
-    """Grants, guards, constraints: each as the migrations and deploy/grants.sql make it."""
+    """Check that grants, triggers and constraints are as the migrations and deploy/grants.sql make them."""
     faults = list(shape.faults())
     if not faults:
-        return Part("Grants and guards", State.WELL, "Each is as the migrations and deploy/grants.sql make it.")
+        return Part("Grants and guards", State.WELL, "All are as the migrations and deploy/grants.sql make them.")
     more = f" And {len(faults) - 1} more." if len(faults) > 1 else ""
-    do = "manage.py shape names all; migrate, then grants, as the owner. Find out who changed it."
+    do = "manage.py shape lists all. Run migrate, then grants, as the owner, and find out who changed it."
     return Part("Grants and guards", State.WRONG, sentence(faults[0]) + more, do)
 
 
 def _backups() -> Part:
-    do = "docs/deploying.md sets up pgBackRest; `pgbackrest --stanza=casino check` says what is wrong with it."
-    says = _archive_fault() or _backup_fault()
-    if says:
+    do = "docs/deploying.md shows how to set up pgBackRest; `pgbackrest --stanza=casino check` finds its faults."
+    if fault := _archive_fault() or _backup_fault():
         state = State.WATCH if settings.DEMO else State.WRONG
-        return Part("Backups", state, says, do)
-    if says := drill.overdue():
-        do = "`manage.py drill` asks for one; journalctl -u backup-drill says what came of it."
-        return Part("Backups", State.WATCH, says, do)
-    return Part("Backups", State.WELL, "All is archived, the last backup is of today, and one was had back this week.")
+        return Part("Backups", state, fault, do)
+    if fault := drill.overdue():
+        do = "Ask for a drill with `manage.py drill`; journalctl -u backup-drill shows its result."
+        return Part("Backups", State.WATCH, fault, do)
+    well = "Archiving works, the last backup was made within a day, and one was restored this week."
+    return Part("Backups", State.WELL, well)
 
 
 def _archive_fault() -> str:
@@ -207,9 +210,9 @@ def _archive_fault() -> str:
         )
         mode, archived, failed, moment, segment = cursor.fetchone()
     if mode == "off":
-        return "Nothing is archived: what was written since the last backup is lost with this server."
+        return "Archiving is off: everything since the last backup is lost if this server is."
     if failed and (not archived or failed > archived):
-        return f"Archiving fails since {failed:%Y-%m-%d %H:%M} at {segment}."
+        return f"Archiving last failed at {failed:%Y-%m-%d %H:%M}, for {segment}."
     if not archived or moment - archived > ARCHIVE_AGE:
         return "Nothing was archived in the last hour."
     return ""
@@ -217,7 +220,7 @@ def _archive_fault() -> str:
 
 def _backup_fault() -> str:
     if not settings.BACKUP_STATUS_FILE:
-        return "BACKUP_STATUS_FILE is not set: nobody knows when the last backup was made."
+        return "BACKUP_STATUS_FILE is not set: it is unknown when the last backup was made."
     newest = newest_backup(json.loads(Path(settings.BACKUP_STATUS_FILE).read_text()))
     if newest is None:
         return "There is no backup."
@@ -227,7 +230,7 @@ def _backup_fault() -> str:
 
 
 def newest_backup(stanzas: list[dict[str, Any]]) -> datetime | None:
-    """When the newest whole backup ended, by what `pgbackrest info --output=json` says."""
+    """When the newest complete backup ended, from the output of `pgbackrest info --output=json`."""
     ends = [
         backup["timestamp"]["stop"]
         for stanza in stanzas
@@ -237,35 +240,34 @@ def newest_backup(stanzas: list[dict[str, Any]]) -> datetime | None:
     return datetime.fromtimestamp(max(ends), UTC) if ends else None
 
 
-# --- Who works beside the web ----------------------------------------------------------------------------------
+# --- Workers and beat ------------------------------------------------------------------------------------------
 
 
 def _workers() -> Part:
-    """Every queue needs somebody who takes from it."""
-    asker = Celery("doctor", broker=settings.CELERY_BROKER_URL, set_as_current=False)
-    answers = asker.control.inspect(timeout=WORKERS_ANSWER_SECONDS).active_queues() or {}
+    """Check that every queue has a worker."""
+    celery = Celery("doctor", broker=settings.CELERY_BROKER_URL, set_as_current=False)
+    answers = celery.control.inspect(timeout=WORKERS_ANSWER_SECONDS).active_queues() or {}
     served = {queue["name"] for queues in answers.values() for queue in queues}
-    if lacking := [queue for queue in settings.SERVED_QUEUES if queue not in served]:
+    if unserved := [queue for queue in settings.SERVED_QUEUES if queue not in served]:
         names = "casino-worker, casino-alerts and casino-events"
-        names += ", and backup-drill where the backups are" if settings.DRILLS in lacking else ""
-        do = f"Start {names}; journalctl says why one stopped."
-        return Part("Workers", State.WRONG, f"No worker answers for {', '.join(lacking)}.", do)
+        names += ", and backup-drill on the backup host" if settings.DRILLS in unserved else ""
+        do = f"Start {names}; journalctl shows why one stopped."
+        return Part("Workers", State.WRONG, f"No worker answers for {', '.join(unserved)}.", do)
     return Part("Workers", State.WELL, f"{len(answers)} answer, and every queue has one.")
 
 
 def _beat(workers: Part) -> Part:
     if workers.state != State.WELL:
-        return Part("Beat", State.WATCH, "Nobody can tell without workers.", workers.do)
+        return Part("Beat", State.WATCH, "Not checked: this needs the workers.", workers.do)
     last = Run.objects.filter(task=minute.PLAN.task).order_by("-slot").first()
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         (moment,) = cursor.fetchone()
     if last is None or moment - last.slot > BEAT_SILENT:
-        says = "Workers answer, and nobody tells them what is due."
-        do = "Start casino-beat, on one host or on several: one at a time tells what is due."
-        return Part("Beat", State.WRONG, says, do)
-    return Part("Beat", State.WELL, "It tells the workers what is due.")
+        do = "Start casino-beat, on one host or on several: only one of them schedules tasks at a time."
+        return Part("Beat", State.WRONG, "Workers answer, but nobody schedules their tasks.", do)
+    return Part("Beat", State.WELL, "It schedules the workers' tasks.")
 
 
-HERE: Final[dict[str, Callable[[], Part]]] = {"Settings": _settings, "Files of keys": _files, "TLS": _tls}
+ON_HOST: Final[dict[str, Callable[[], Part]]] = {"Settings": _settings, "Files of keys": _files, "TLS": _tls}
 IN_DATABASE: Final[dict[str, Callable[[], Part]]] = {"Grants and guards": _shape, "Backups": _backups}

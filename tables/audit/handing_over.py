@@ -1,9 +1,8 @@
-"""Sealed days on their way to a head office: each as its bundle, in order, until it is there.
+"""Sends sealed days to a head office: each as a bundle, in order, until it has arrived.
 
-The channel is one of those that tell what happens (``tables/alerting``): its address, its secret and that one's change
-are set as for any other. A bundle goes in signed pieces, so a line that breaks costs a piece. The head office says
-which day it waits for: where it turned one down later, or forgot, the house goes back to that one. No day is passed
-over, however often it fails.
+The channel is an alert channel like any other (``tables/alerting``), with its address and its secret. A bundle goes in
+signed pieces, so a broken line costs one piece. The head office says which day it expects: if it rejected a day later
+or lost it, the house goes back to that day. No day is ever skipped, however often it fails.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ from tables.audit import export
 from tables.audit.export import NotYet
 
 A_PIECE: Final = 512 * 1024
-"""Bytes. It has to go over the line within the patience of an attempt."""
+"""Bytes of a piece. A slow line must carry it within the time-out of one attempt."""
 A_TURN: Final = 30
-"""So many days go out before another channel has its turn."""
+"""The days that go out before another channel gets its turn."""
 
 
-# --- Asking for a worker ---------------------------------------------------------------------------------------
+# --- Queueing --------------------------------------------------------------------------------------------------
 
 
 def ask_due() -> int:
-    """Ask a worker for each channel that has days to hand over; how many."""
+    """Queue a task for each channel that has days to send; the number of tasks."""
     moment, newest = clock.read().database, _newest()
     count = 0
     for channel, row in _rows():
@@ -47,25 +46,25 @@ def ask_due() -> int:
 
 
 def _rows() -> Iterator[tuple[AlertChannel, FeedPosition]]:
-    telling = [channel for channel in channels.in_force() if channel.tells == Tells.DAYS]
-    rows = {row.name: row for row in FeedPosition.objects.filter(name__in=[channel.name for channel in telling])}
-    return ((channel, rows[channel.name]) for channel in telling if channel.name in rows)
+    day_channels = [channel for channel in channels.in_force() if channel.tells == Tells.DAYS]
+    rows = {row.name: row for row in FeedPosition.objects.filter(name__in=[channel.name for channel in day_channels])}
+    return ((channel, rows[channel.name]) for channel in day_channels if channel.name in rows)
 
 
 def _newest() -> int:
     return DayRoot.objects.order_by("-number").values_list("number", flat=True).first() or 0
 
 
-# --- Handing over ----------------------------------------------------------------------------------------------
+# --- Sending ---------------------------------------------------------------------------------------------------
 
 
 def hand_over(name: str) -> int:
-    """Hand over the days that are due; how many were taken."""
+    """Send the days that are due; the number that the head office took."""
     return subscriptions.take_turn(f"days to {name}", name, _next, A_TURN)
 
 
 def _next(name: str) -> bool:
-    """One day; whether another may follow at once."""
+    """Send one day; whether the next may follow at once."""
     row, channel = FeedPosition.objects.get(name=name), channels.newest(name)
     root = DayRoot.objects.filter(number=row.place + 1).first()
     is_due = row.due_at is None or row.due_at <= clock.read().database
@@ -76,20 +75,21 @@ def _next(name: str) -> bool:
     except (NotSent, NotYet) as failure:
         return _put_off(row, str(failure))
     except pepper.NoSuchKey as missing:
-        return _put_off(row, f"{missing}: set the channel's secret anew")
+        return _put_off(row, f"{missing}: set the channel's secret again")
     if reply.due == row.place + 1:
         return _put_off(row, reply.says or f"the head office answered {reply.status} and waits for day {reply.due}")
     if reply.due > _newest() + 1:
         return _put_off(
-            row, f"the head office has day {reply.due - 1}, this house {_newest()}: is this an older database?"
+            row,
+            f"the head office has day {reply.due - 1}, this house {_newest()}: was this database restored?",
         )
     subscriptions.move_on(row, reply.due - 1, reply.says)
     return True
 
 
-def _put_off(row: FeedPosition, says: str) -> bool:
-    """The same day is tried again later. After as many failures as make other messages dead letters, the pit hears."""
-    subscriptions.put_off(row, says)
+def _put_off(row: FeedPosition, reason: str) -> bool:
+    """Try the same day again later. An alert follows after as many failures as make any other message a dead letter."""
+    subscriptions.put_off(row, reason)
     if row.failures + 1 >= MOST_ATTEMPTS:
         alerts.raise_alert(None, "not_delivered", f"Sealed days do not reach {row.name}.", {"channel": row.name})
     return False
@@ -100,16 +100,16 @@ def _put_off(row: FeedPosition, says: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the head office said of a whole bundle."""
+    """The head office's answer to a whole bundle."""
 
     status: int
     due: int
-    """The number of the day that it waits for."""
+    """The number of the day that it expects next."""
     says: str
 
 
 def _send(channel: AlertChannel, day: date) -> Reply:
-    """A day's bundle, from where the line broke the last time. Raises NotSent, NotYet and pepper.NoSuchKey."""
+    """Send a day's bundle, continuing where the line last broke. Raises NotSent, NotYet and pepper.NoSuchKey."""
     with TemporaryFile() as file:
         export.export(day, day, file)
         size = file.tell()
@@ -121,11 +121,11 @@ def _send(channel: AlertChannel, day: date) -> Reply:
             status, answer = _post(channel, f"{digest}/{offset}/{size}", file.read(A_PIECE))
             if "due" in answer:
                 return Reply(status, _number(answer["due"]), str(answer.get("says", "")))
-            have = _number(answer.get("have"))
-            if have == offset or have > size:
+            received = _number(answer.get("have"))
+            if received == offset or received > size:
                 break
-            offset = have
-    raise NotSent("the head office took all pieces and did not say what became of them")
+            offset = received
+    raise NotSent("the head office took all pieces, but did not say whether it accepts the bundle")
 
 
 def _post(channel: AlertChannel, piece: str, content: bytes) -> tuple[int, dict[str, Any]]:
@@ -142,15 +142,15 @@ def _post(channel: AlertChannel, piece: str, content: bytes) -> tuple[int, dict[
 
 def _number(value: Any) -> int:
     if type(value) is not int or value < 0:
-        raise NotSent("the head office answered without the number of a day")
+        raise NotSent("the head office's answer lacks the number of a day")
     return value
 
 
-# --- How they stand --------------------------------------------------------------------------------------------
+# --- State -----------------------------------------------------------------------------------------------------
 
 
 def states() -> list[subscriptions.State]:
-    """How far each channel has handed over the sealed days."""
+    """How far each channel has sent the sealed days."""
     newest = _newest()
     return [
         subscriptions.State(

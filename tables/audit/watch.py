@@ -47,7 +47,7 @@ PLANS: Final = (
     Plan("prove_rows", "Holding every row against the log", timedelta(days=1), timedelta(hours=4.75)),
     Plan("prove_all", "Proving every log from its first entry", timedelta(days=1), timedelta(hours=4.5)),
     Plan("prove_tree", "Holding the tree of the books' heads against the log", timedelta(days=1), timedelta(hours=5)),
-    Plan("look_after_drills", "Looking whether a backup was had back this week", timedelta(days=1)),
+    Plan("look_after_drills", "Checking that a backup was restored this week", timedelta(days=1)),
     minute.PLAN,
 )
 

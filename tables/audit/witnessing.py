@@ -1,7 +1,7 @@
-"""Having the tree of the books' heads witnessed: each checkpoint to each witness, and what they said of it.
+"""Sends each checkpoint of the tree of heads to every witness, and stores their cosignatures.
 
-A witness that does not answer holds up nobody but the others' turn; one that refuses is an alert at once, one that is
-silent for longer than the house's terms let it is one then.
+A witness that does not answer delays only the witnesses after it. One that refuses raises an alert at once; one that is
+silent raises it after the grace period in the house's terms.
 """
 
 from __future__ import annotations
@@ -38,47 +38,47 @@ log = logging.getLogger(__name__)
 
 PATIENCE_SECONDS: Final = 5.0
 MOST_BYTES: Final = 20_000
-"""More than any witness answers to a checkpoint."""
-SAID: Final = 200
-"""So many letters of an answer are told."""
+"""More than any witness's answer to a checkpoint has."""
+QUOTED: Final = 200
+"""The characters of an answer that messages quote."""
 
 
 class Silent(Exception):
-    """A witness did not answer, or not as one does; the message says how."""
+    """A witness did not answer, or gave an unusable answer. The message says which."""
 
 
 class Refusing(Exception):
-    """A witness says that the tree does not extend what it saw; the message says what it said."""
+    """A witness says that the tree does not extend what it saw. The message quotes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How the house stands with one of its witnesses."""
+    """The state of one of the house's witnesses."""
 
     witness: Witness
     size: int
     """The leaves of the last checkpoint that it cosigned; 0 before the first."""
     since: datetime | None
-    """When it did, by the house's clock; before the first, since when it is the house's witness."""
+    """When it last cosigned, by the house's clock; before the first time, when it should have started to."""
     is_silent: bool
-    """Whether that is longer ago than the house lets it."""
+    """Whether that is longer ago than the grace period."""
 
 
 def witnesses(moment: datetime | None = None) -> list[Witness]:
-    """Those that the house names in its terms."""
+    """The witnesses in the house's terms."""
     values = house_terms.all_in_force(moment)
     texts = [str(values[f"witness_{place}"]) for place in WITNESS_PLACES]
     return list({witness.key: witness for witness in map(Witness.parse, filter(None, texts))}.values())
 
 
 def keys() -> tuple[VerifierKey, ...]:
-    """Of all witnesses that the house ever named: what one of them said long ago is as good."""
+    """The keys of all witnesses that the house ever named, because old cosignatures stay valid."""
     every = [change.values.get(f"witness_{place}") for change in house_terms.changes() for place in WITNESS_PLACES]
     return tuple(dict.fromkeys(Witness.parse(str(text)).key for text in every if text))
 
 
 def standings(moment: datetime) -> list[Standing]:
-    """How it stands with each of them; none while the house has no tree."""
+    """The state of each witness; empty if the house has no tree."""
     if (tree := checkpoints.current_tree()) is None:
         return []
     grace = timedelta(minutes=house_terms.number("witness_grace_minutes"))
@@ -92,7 +92,7 @@ def _standing(origin: str, witness: Witness, moment: datetime, grace: timedelta)
 
 
 def _named_since(witness: Witness, origin: str) -> datetime | None:
-    """Since when a witness that has cosigned nothing of a tree should have."""
+    """When a witness without cosignatures should have started: when it was named, or when the tree began."""
     first = HeadsRow.objects.filter(origin=origin, number=0).values_list("at", flat=True).first()
     named = [change.effective for change in house_terms.changes() if _names(change.values.values(), witness)]
     return None if first is None else max([first, *named[-1:]])
@@ -106,7 +106,7 @@ def _names(values: object, witness: Witness) -> bool:
 
 
 def have_witnessed() -> int:
-    """Make this minute's leaf and have it witnessed; how many witnesses cosigned it."""
+    """Add this minute's leaf and have it witnessed; the number of witnesses that cosigned it."""
     row = _grown()
     cosigned = sum(_hand_over(witness, row) for witness in witnesses()) if row is not None else 0
     _report_silence(clock.read().database)
@@ -114,7 +114,7 @@ def have_witnessed() -> int:
 
 
 def _grown() -> HeadsRow | None:
-    """This minute's leaf; an alert where there can be none."""
+    """Add this minute's leaf; raises an alert if that fails."""
     try:
         return checkpoints.grow()
     except WrongClock as wrong:
@@ -122,14 +122,14 @@ def _grown() -> HeadsRow | None:
     except Lost as lost:
         alerts.raise_alert(_house(), "log_broken", f"No checkpoint is made: {lost}")
     except (BadKey, BadNote) as wrong:
-        # A worker beside the one that has the key: whether nobody has it shows in the silence of the witnesses.
+        # Another worker may have the key. If none has it, the witnesses' silence shows that.
         if settings.CHECKPOINT_KEY_FILE:
             alerts.raise_alert(_house(), "not_witnessed", f"No checkpoint is made: {wrong}")
     return None
 
 
 def _hand_over(witness: Witness, row: HeadsRow) -> bool:
-    """Whether a witness cosigned a checkpoint."""
+    """Send a checkpoint to a witness; whether it cosigned."""
     try:
         line = submit(witness, row)
         Cosignature.objects.bulk_create(
@@ -144,8 +144,8 @@ def _hand_over(witness: Witness, row: HeadsRow) -> bool:
         if witness.shows_heads:
             show_heads(witness, row)
     except Refusing as refusal:
-        says = f"The witness {witness.name} does not cosign: {refusal}. docs/witness.md says what to do."
-        alerts.raise_alert(_house(), "witness_refuses", says, {"witness": witness.name, "says": str(refusal)})
+        message = f"The witness {witness.name} does not cosign: {refusal}. docs/witness.md says what to do."
+        alerts.raise_alert(_house(), "witness_refuses", message, {"witness": witness.name, "says": str(refusal)})
         return False
     except (Silent, BadNote) as silence:
         log.warning("the witness %s: %s", witness.name, silence)
@@ -156,9 +156,9 @@ def _hand_over(witness: Witness, row: HeadsRow) -> bool:
 def _report_silence(moment: datetime) -> None:
     for standing in standings(moment):
         if standing.is_silent:
-            says = f"The witness {standing.witness.name} is silent: a log that is cut off now would be found by nobody."
-            since = standing.since.isoformat() if standing.since else None
-            alerts.raise_alert(_house(), "witness_silent", says, {"witness": standing.witness.name, "since": since})
+            name, since = standing.witness.name, standing.since.isoformat() if standing.since else None
+            message = f"The witness {name} is silent: nobody would notice if the end of a log were cut off now."
+            alerts.raise_alert(_house(), "witness_silent", message, {"witness": name, "since": since})
 
 
 def _house() -> Book | None:
@@ -169,13 +169,13 @@ def _house() -> Book | None:
 
 
 def submit(witness: Witness, row: HeadsRow) -> str:
-    """The line by which a witness cosigned the checkpoint that ends with a leaf. Raises Silent, Refusing."""
+    """Submit the checkpoint that ends with a leaf; returns the witness's cosignature line. Raises Silent, Refusing."""
     checkpoint, size = checkpoints.checkpoint_of(row), row.number + 1
     rows = Cosignature.objects.filter(origin=row.origin, witness=str(witness.key))
     old = min(rows.aggregate(size=Max("size"))["size"] or 0, size)
     status, body = _post(witness, "add-checkpoint", bytes(_submission(row.origin, old, size, checkpoint)))
     if status == http.client.CONFLICT and (seen := _size(body)) != old:
-        # It cosigned more than was noted here: its answer was lost, or this database is an older one.
+        # It cosigned more than is stored here: its answer was lost, or this database was restored.
         if seen > size:
             raise Refusing(
                 f"it saw {seen:,} leaves, the house has {size:,}: the tail was cut off, or an older log put back"
@@ -184,8 +184,8 @@ def submit(witness: Witness, row: HeadsRow) -> str:
     if status == http.client.OK:
         return _line(witness, checkpoint, body)
     if status in (http.client.CONFLICT, http.client.UNPROCESSABLE_ENTITY):
-        raise Refusing(f"the tree is not the one that it saw grow ({status} {body[:SAID].strip()})")
-    raise Silent(f"it answered {status} {body[:SAID].strip()}")
+        raise Refusing(f"the tree is not the one that it saw grow ({status} {body[:QUOTED].strip()})")
+    raise Silent(f"it answered {status} {body[:QUOTED].strip()}")
 
 
 def _submission(origin: str, old: int, size: int, checkpoint: Note) -> Submission:
@@ -199,22 +199,22 @@ def _size(body: str) -> int:
     try:
         return number(body.removesuffix("\n"))
     except BadNote:
-        raise Silent("it answered a conflict without the size that it saw") from None
+        raise Silent("it answered with a conflict, but without the size that it saw") from None
 
 
 def _line(witness: Witness, checkpoint: Note, body: str) -> str:
-    """The witness's own line of its answer. Raises Silent."""
+    """The witness's own signature line in its answer. Raises Silent."""
     try:
         signatures = read_signatures(body)
         if Note(checkpoint.text, signatures).signers([witness.key]):
             return next(signature.line for signature in signatures if signature.is_by(witness.key))
     except BadNote as bad:
-        raise Silent(f"its answer is no cosignature: {bad}") from None
-    raise Silent("its answer is not signed by its key")
+        raise Silent(f"its answer is not a cosignature: {bad}") from None
+    raise Silent("its answer is not signed with its key")
 
 
 def show_heads(witness: Witness, row: HeadsRow) -> None:
-    """Tell a witness where the books stood at a leaf that it just cosigned. Raises Silent, Refusing."""
+    """Send a witness the books' heads at the leaf that it has just cosigned. Raises Silent, Refusing."""
     size = row.number + 1
     path = checkpoints.ask(row.origin, size, lambda proofs: proofs.inclusion(row.number))
     document = {
@@ -226,13 +226,13 @@ def show_heads(witness: Witness, row: HeadsRow) -> None:
     }
     status, body = _post(witness, "add-heads", json.dumps(document).encode())
     if status == http.client.UNPROCESSABLE_ENTITY:
-        raise Refusing(body[:SAID].strip())
+        raise Refusing(body[:QUOTED].strip())
     if status != http.client.OK:
-        raise Silent(f"it did not take the heads: {status} {body[:SAID].strip()}")
+        raise Silent(f"it did not take the heads: {status} {body[:QUOTED].strip()}")
 
 
-def _post(witness: Witness, deed: str, body: bytes) -> tuple[int, str]:
-    """One request. Raises Silent for whatever is no answer in time."""
+def _post(witness: Witness, endpoint: str, body: bytes) -> tuple[int, str]:
+    """Send one request; returns status and body. Raises Silent if there is no answer in time."""
     address = urlsplit(witness.address)
     host, port = str(address.hostname), address.port
     connection: http.client.HTTPConnection
@@ -241,12 +241,12 @@ def _post(witness: Witness, deed: str, body: bytes) -> tuple[int, str]:
         connection = http.client.HTTPSConnection(host, port, timeout=PATIENCE_SECONDS, context=context)
     else:
         connection = http.client.HTTPConnection(host, port, timeout=PATIENCE_SECONDS)
-    # A witness that sends a byte now and then would be in time with each of them.
+    # The socket's time-out starts again with each byte, so a slow witness could hold the line forever.
     hang_up = Timer(PATIENCE_SECONDS * 2, _hang_up, [connection])
     hang_up.start()
     try:
         headers = {"Content-Type": "text/plain; charset=utf-8"}
-        connection.request("POST", f"{address.path}/{deed}", body, headers)
+        connection.request("POST", f"{address.path}/{endpoint}", body, headers)
         answer = connection.getresponse()
         return answer.status, answer.read(MOST_BYTES).decode(errors="replace")
     except (OSError, http.client.HTTPException, UnicodeError) as error:

@@ -1,8 +1,8 @@
-"""Who comes with a request: session, terminal and person, read in one round trip at the beginning of every request.
+"""Reads a request's session, terminal and person in one round trip, at the start of every request.
 
-What is read is what Django and ``terminals`` would ask one after the other, and nothing of it is kept for the next
-request: a session that ended, a terminal that was revoked and somebody who may not work any more are noticed at once.
-Wherever this does not find all as it should be, Django asks for itself, and decides.
+Django and ``terminals`` would query them one after the other. Nothing is cached for the next request, so an ended
+session, a revoked terminal and a dismissed person are noticed at once. Whatever is not as expected is not set here:
+Django then queries it itself, and decides.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _NOBODY: Final = 0
 _MOST: Final = 10_000
 
 _people: Final[dict[str, int]] = {}
-"""Whose a session was when it was read last: who is read along with it. What the session says then decides whether
-that is who comes."""
+"""The person's id that each session had when it was last read: a guess, so that the person can be read in the same
+query. It counts only if the session read with them names the same person."""
 
 
 def read(request: HttpRequest) -> None:
-    """Read who comes; nothing where there is no session."""
+    """Set the request's session data, terminal and person; does nothing without a session."""
     session, token = request.session, terminals.claims(request)
     key = session.session_key
     if key is None:
@@ -61,19 +61,18 @@ def read(request: HttpRequest) -> None:
 
 @lru_cache(maxsize=10_000)
 def _signed(kind: type[SessionBase], data: str) -> str:
-    """What a session holds, as JSON. Its signature is checked once for as long as the same is kept: a minute of dealing
-    or so."""
+    """A session's data as JSON. The cache saves checking the same signature again at every input."""
     return json.dumps(kind().decode(data))
 
 
 def _note_terminal(request: HttpRequest, token: str | None, columns: list[object]) -> None:
-    """Only for who has the cookie of one: from everybody else, nobody asked."""
+    """Note the terminal, or that there is none, if the request has a terminal's cookie."""
     if token:
         terminals.note_here(request, _TERMINALS.row(columns) if columns[0] is not None else None)
 
 
 def _note_person(request: HttpRequest, session: SessionBase, columns: list[object]) -> None:
-    """Whoever the session names, if they work here and have the secrets and the role that it was begun with."""
+    """Note the person whom the session names, if they are active and their password and role are those of sign-in."""
     number, key = session.get(SESSION_KEY), str(session.session_key)
     if number is None or session.get(BACKEND_SESSION_KEY) != _BACKEND:
         return
@@ -83,6 +82,6 @@ def _note_person(request: HttpRequest, session: SessionBase, columns: list[objec
         _people[key] = int(number)
         return
     person = _STAFF.row(columns)
-    begun_with = session.get(HASH_SESSION_KEY, "")
-    if person.is_active and constant_time_compare(begun_with, person.get_session_auth_hash()):
+    sign_in_hash = session.get(HASH_SESSION_KEY, "")
+    if person.is_active and constant_time_compare(sign_in_hash, person.get_session_auth_hash()):
         setattr(request, "_cached_user", person)  # noqa: B010 -- where Django's own middleware keeps it

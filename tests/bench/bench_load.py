@@ -1,22 +1,22 @@
-"""`./run bench load [--tables 1000] [--watchers 200] [--seconds 60] [--behind ROUNDS] [--until-it-breaks]`: a floor at
-work through the deployed web.
+"""`./run bench load [--tables 1000] [--watchers 200] [--seconds 60] [--behind ROUNDS] [--until-it-breaks]`: measures a
+floor at work through the deployed web.
 
-PostgreSQL, Valkey, and every unit of deploy/systemd by its own command. Each table has a dealer at a terminal of their
-own, at an address of their own: screens.py follows the scripts of the dealer's screen, opens its page and its stream,
-enters what the board offers with its key, and reads the board that answers. An input is due every three seconds at
-each table, whatever became of the one before, and its time counts from that moment. Watchers are screens of the pit:
-a tenth of them show the whole floor, the others one table each.
+It runs PostgreSQL, Valkey, and every unit of deploy/systemd with its own command. Each table has a dealer with their
+own terminal and address. screens.py acts like the scripts of the dealer's screen: it opens the page and the stream,
+sends an input that the board offers with the board's key, and reads the board in the answer. An input is due every
+three seconds at each table, even if the last one is late, and its time counts from that moment. Watchers are screens of
+the pit: a tenth of them show the whole floor, the others one table each.
 
-Tables are laid by the floor's own functions (tests/floor.py), in as many processes as there are cores; sessions by
-those that a sign-in calls. `--sign-ins` of the dealers sign in as they do it, by link, badge and PIN. What a new house
-has due at once, the nightly proofs among it, is over before the floor begins.
+The tables are made by tests/floor.py, in as many processes as there are cores, and sessions by the functions that a
+sign-in calls. Some dealers (`--sign-ins`) really sign in, by link, badge and PIN. The work that a new house has to do
+at once, such as the nightly proofs, is finished before the floor begins.
 
-`--until-it-breaks` then asks for ever more inputs a second: `--step` times as many as before, until an answer in a
-hundred takes a second, or one in a hundred goes wrong, and says which, and which part of the house was the busiest.
-Where the floor's own pace is too much already, it asks for ever fewer. Watchers beyond two hundred follow one table's
-number, as players' screens do, and the floor is measured without them first. `--behind` lays so many rounds behind half
-of the tables, whose inputs are told beside those of the other half. What the screens themselves work is told apart:
-they share the machine. What was found: docs/load.md.
+With `--until-it-breaks` the rate then grows by the factor `--step` until one answer in a hundred takes a second or goes
+wrong; the result says which, and names the busiest part of the house. If the floor's own pace is too much already, the
+rate falls instead. Watchers beyond two hundred follow one table's number, as players' screens do, and the floor is
+first measured without them. `--behind` puts a history of that many rounds behind half of the tables, and compares their
+inputs with the other half's. The screens share the machine, so their processor time is reported separately. Results:
+docs/load.md.
 """
 
 from __future__ import annotations
@@ -50,36 +50,36 @@ from tests.bench.open_house import Place, begin_all, hear, line  # noqa: E402
 from tests.bench.watched_past import watch_past  # noqa: E402
 
 PACE_SECONDS: Final = 3.0
-"""Between two inputs at a table of a floor at work."""
+"""Between two inputs at each table."""
 WARM_UP_SECONDS: Final = 5.0
 WATCH_SECONDS: Final = 1_800.0
 INPUTS_A_ROUND: Final = 20
-"""At least so many a round of six seats has."""
+"""The fewest inputs of a round with six seats."""
 WHOLE_FLOOR: Final = 10
-"""Every so manieth watcher shows the whole floor."""
+"""Every tenth watcher shows the whole floor."""
 SLOW_MS: Final = 1_000.0
 WRONG_SHARE: Final = 0.01
 SHIFTS: Final = 20
-"""So many pit bosses have the watchers' screens open."""
+"""The number of pit bosses among whom the watchers' screens are divided."""
 PIT_SCREENS: Final = 200
-"""So many watchers show the floor, or a table's card."""
+"""The number of watchers that show the floor or a table's card."""
 SCREENS_EACH: Final = 15
-"""Of one person, at most: more would end their oldest."""
+"""The most screens of one person. A further one would end their oldest."""
 
 
 Screen = dict[str, str | int]
-"""What a screen is told that begins."""
+"""The plan of one screen, for its process."""
 
 
 # --- The house -------------------------------------------------------------------------------------------------
 
 
 def watcher(number: int, house: Deployed, bosses: list[str], places: list[Place]) -> Screen:
-    """A screen of the pit: of the whole floor, or of one table; or one that follows a table's number alone."""
+    """A screen of the pit, for the whole floor or one table; beyond ``PIT_SCREENS`` one that only follows a table."""
     table = places[number % len(places)].table.pk
     if number >= PIT_SCREENS:
-        follows = {"cookies": bosses[number % len(bosses)], "page": "", "path": f"/live/?table={table}"}
-        return follows | {"host": host(number, 2)} | at_ports(number, house)
+        follower = {"cookies": bosses[number % len(bosses)], "page": "", "path": f"/live/?table={table}"}
+        return follower | {"host": host(number, 2)} | at_ports(number, house)
     whole = number % WHOLE_FLOOR == 0
     return {
         "cookies": bosses[number % len(bosses)],
@@ -90,24 +90,25 @@ def watcher(number: int, house: Deployed, bosses: list[str], places: list[Place]
 
 
 def at_ports(number: int, house: Deployed) -> dict[str, int]:
-    """Where a screen asks, as nginx would send it: the processes take turns."""
+    """The ports for a screen's pages and stream, distributed over the processes as nginx would."""
     pages, streams = house.ports("web"), house.ports("streams")
     return {"port": pages[number % len(pages)], "stream_port": streams[number % len(streams)]}
 
 
 def host(number: int, network: int) -> str:
-    """An address of its own for each screen; where a machine has but one, none."""
+    """The screen's own loopback address; empty on systems that have only one."""
     return f"127.{network}.{number // 250}.{number % 250 + 1}" if sys.platform == "linux" else ""
 
 
-# --- What is measured ------------------------------------------------------------------------------------------
+# --- Measuring -------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class Load:
-    """A floor at work, by the inputs that are asked for in a second."""
+    """The measurements of a floor at work at one rate of inputs."""
 
-    asked: float
+    rate: float
+    """Inputs due in a second."""
     seconds: float
     latencies: list[float]
     errors: list[str]
@@ -117,12 +118,12 @@ class Load:
     megabytes: dict[str, float]
     connections: dict[str, int]
     screens: dict[str, float]
-    """What the bench's own processes worked."""
+    """Processor seconds of the bench's own processes."""
     groups: dict[str, list[float]]
-    """Seconds of the inputs at tables with a past (old), and at the others."""
+    """Latencies in seconds at tables with a history (old), and at the others (new)."""
 
     def percentile(self, part: int, group: str = "") -> float:
-        """In milliseconds."""
+        """A percentile of the latencies, in milliseconds."""
         ordered = sorted(self.groups[group] if group else self.latencies)
         return round(ordered[min(math.ceil(len(ordered) * part / 100), len(ordered)) - 1] * 1e3, 1) if ordered else 0.0
 
@@ -132,7 +133,7 @@ class Load:
 
     @property
     def breach(self) -> str:
-        """What does not hold any more; empty where all does."""
+        """The limit that was exceeded, as a sentence; empty if none was."""
         if len(self.errors) > WRONG_SHARE * max(len(self.latencies), 1):
             return f"{len(self.errors)} of {len(self.latencies)} inputs went wrong: {max(self.errors)}"
         if self.percentile(99) > SLOW_MS:
@@ -141,7 +142,7 @@ class Load:
 
     @property
     def flatness(self) -> dict[str, float]:
-        """What an input takes at a table with a past, for one at a table without."""
+        """Latencies at tables with a history compared with those at tables without."""
         if len(self.groups) < 2:
             return {}
         middle, slow = ({group: self.percentile(part, group) or 1 for group in ("old", "new")} for part in (50, 99))
@@ -157,7 +158,7 @@ class Load:
         return {
             "inputs": inputs,
             "inputs_a_second": round(inputs / self.seconds, 1),
-            "asked_a_second": round(self.asked, 1),
+            "asked_a_second": round(self.rate, 1),
             "errors": len(self.errors),
             **{f"p{part}_ms": self.percentile(part) for part in (50, 95, 99)},
             "inputs_per_core_second": round(inputs / house, 1),
@@ -170,11 +171,11 @@ class Load:
         }
 
 
-def measure(house: Deployed, places: list[Place], watchers: list[Screen], asked: float, seconds: float) -> Load:
-    """All screens open, then inputs at this rate, of which those after the warm-up count."""
+def measure(house: Deployed, places: list[Place], watchers: list[Screen], rate: float, seconds: float) -> Load:
+    """Open all screens, then send inputs at a rate. Inputs count after the warm-up."""
     shared = {
         "seconds": seconds,
-        "seconds_apart": len(places) / asked, "warm_up_seconds": WARM_UP_SECONDS,
+        "seconds_apart": len(places) / rate, "warm_up_seconds": WARM_UP_SECONDS,
     }  # fmt: skip
     dealers = [
         {
@@ -196,10 +197,10 @@ def measure(house: Deployed, places: list[Place], watchers: list[Screen], asked:
         hear(process, "measured")
     lasted, after = time.monotonic() - began, house.read()
     reports = [json.loads(line(process)) for process in processes]
-    for place, left in zip(places, reports[0]["forms"], strict=True):
-        place.forms = left
+    for place, forms in zip(places, reports[0]["forms"], strict=True):
+        place.forms = forms
     return Load(
-        asked=asked,
+        rate=rate,
         seconds=lasted,
         latencies=reports[0]["seconds"],
         errors=[error for report in reports for error in report["errors"]],
@@ -214,7 +215,7 @@ def measure(house: Deployed, places: list[Place], watchers: list[Screen], asked:
 
 
 def database_sessions() -> dict[str, int]:
-    """How many sessions the database has, and how many of them work or wait."""
+    """The number of the database's sessions: open, active, and waiting for a lock."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*), count(*) FILTER (WHERE state = 'active'),"
@@ -225,20 +226,22 @@ def database_sessions() -> dict[str, int]:
     return {"open": every, "active": active, "waiting": waiting}
 
 
-# --- All of it -------------------------------------------------------------------------------------------------
+# --- Running ---------------------------------------------------------------------------------------------------
 
 
-def arguments() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./run bench load")
     parser.add_argument("--tables", type=int, default=1_000)
     parser.add_argument("--watchers", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--pace", type=float, help="inputs a second on the whole floor, instead of a third a table")
-    parser.add_argument("--sign-ins", type=int, default=10, help="so many dealers sign in by hand")
+    parser.add_argument("--sign-ins", type=int, default=10, help="the number of dealers who sign in by hand")
     parser.add_argument("--processes", help="processes of each web unit, instead of half the cores")
-    parser.add_argument("--behind", type=int, default=0, help="so many rounds lie behind half of the tables, together")
+    parser.add_argument(
+        "--behind", type=int, default=0, help="the rounds of history behind half of the tables together"
+    )
     parser.add_argument("--until-it-breaks", action="store_true")
-    parser.add_argument("--step", type=float, default=1.4, help="so many times the inputs of the step before")
+    parser.add_argument("--step", type=float, default=1.4, help="the factor between two steps' rates")
     return parser.parse_args()
 
 
@@ -246,7 +249,7 @@ def show(load: Load) -> None:
     figures = load.figures()
     cores = "  ".join(f"{part} {worked:.2f}" for part, worked in sorted(figures["cores"].items()) if worked >= 0.01)
     print(
-        f"  {figures['asked_a_second']:6.1f} inputs/s asked, {figures['inputs_a_second']:6.1f} answered"
+        f"  {figures['asked_a_second']:6.1f} inputs/s due, {figures['inputs_a_second']:6.1f} answered"
         f"   p50 {figures['p50_ms']:8.1f}   p95 {figures['p95_ms']:8.1f}   p99 {figures['p99_ms']:8.1f} ms"
         f"   errors {figures['errors']}   {figures['inputs_per_core_second']:.1f} inputs a core's second\n"
         f"    cores: {cores};"
@@ -258,83 +261,83 @@ def show(load: Load) -> None:
 
 
 def await_the_watch() -> float:
-    """Have the workers do what is due in a house that has just opened, proofs of the whole night among it: a floor at
-    work has that behind it. How many seconds it took."""
+    """Have the workers do what is due in a new house, such as the nightly proofs, which a floor at work has behind it;
+    returns the seconds it took."""
     began = time.monotonic()
     celery.app.send_task(tasks.watch.name)
     while any(state.never for state in runs.states(PLANS, timezone.now())):
         if time.monotonic() - began > WATCH_SECONDS:
-            raise SystemExit(f"The watch has not been round after {WATCH_SECONDS:.0f} s.")
+            raise SystemExit(f"The watch has not finished its first runs after {WATCH_SECONDS:.0f} s.")
         time.sleep(0.5)
     return time.monotonic() - began
 
 
 def until_it_breaks(
-    house: Deployed, places: list[Place], watchers: list[Screen], first: Load, asked: argparse.Namespace
+    house: Deployed, places: list[Place], watchers: list[Screen], first: Load, options: argparse.Namespace
 ) -> dict[str, Any]:
-    """From the floor's own pace on, upwards; or downwards where that is too much already."""
-    load, held = first, None if first.is_broken else first
-    factor = 1 / asked.step if first.is_broken else asked.step
+    """Raise the rate from the floor's own pace on; lower it instead if that is too much already."""
+    load, passed = first, None if first.is_broken else first
+    factor = 1 / options.step if first.is_broken else options.step
     for _ in count():
         if load.is_broken and factor > 1:
             break
-        rate = load.asked * factor
-        if any(len(place.forms) < rate / len(places) * (asked.seconds + WARM_UP_SECONDS) + 2 for place in places):
+        rate = load.rate * factor
+        if any(len(place.forms) < rate / len(places) * (options.seconds + WARM_UP_SECONDS) + 2 for place in places):
             break
-        load = measure(house, places, watchers, rate, asked.seconds)
+        load = measure(house, places, watchers, rate, options.seconds)
         show(load)
-        held = held if load.is_broken else load
-        if factor < 1 and (held is not None or rate < 1):
+        passed = passed if load.is_broken else load
+        if factor < 1 and (passed is not None or rate < 1):
             break
     busiest = max(load.figures()["cores"].items(), key=lambda part: part[1])
     broke = load.breach or "nothing: the tables had no more rounds to deal"
     print(f"What broke first: {broke}; the busiest part was {busiest[0]}, {busiest[1]} cores", flush=True)
     return {
-        "holds": held.figures() if held else None, "last": load.figures(), "broke": broke, "busiest": list(busiest),
+        "holds": passed.figures() if passed else None, "last": load.figures(), "broke": broke, "busiest": list(busiest),
     }  # fmt: skip
 
 
 def main() -> None:
-    asked = arguments()
-    pace = asked.pace or asked.tables / PACE_SECONDS
-    steps = 6 if asked.until_it_breaks else 1
-    inputs = steps * (asked.step**steps if asked.until_it_breaks else 1) * pace / asked.tables
-    rounds = 2 + math.ceil(inputs * (asked.seconds + WARM_UP_SECONDS) / INPUTS_A_ROUND)
-    by_hand = min(asked.sign_ins, asked.tables)
+    options = parse_arguments()
+    pace = options.pace or options.tables / PACE_SECONDS
+    steps = 6 if options.until_it_breaks else 1
+    inputs = steps * (options.step**steps if options.until_it_breaks else 1) * pace / options.tables
+    rounds = 2 + math.ceil(inputs * (options.seconds + WARM_UP_SECONDS) / INPUTS_A_ROUND)
+    by_hand = min(options.sign_ins, options.tables)
     began = time.monotonic()
-    places = lay_floor(asked.tables, by_hand, rounds * (2 if asked.watchers > PIT_SCREENS else 1), asked.behind)
-    bosses = sign_in_bosses(max(min(SHIFTS, asked.watchers), math.ceil(asked.watchers / SCREENS_EACH)))
-    behind = f", {asked.behind:,} rounds behind half of them" if asked.behind else ""
-    print(f"{len(places)} tables laid in {time.monotonic() - began:.0f} s{behind}", flush=True)
-    if asked.behind:
+    places = lay_floor(options.tables, by_hand, rounds * (2 if options.watchers > PIT_SCREENS else 1), options.behind)
+    bosses = sign_in_bosses(max(min(SHIFTS, options.watchers), math.ceil(options.watchers / SCREENS_EACH)))
+    behind = f", {options.behind:,} rounds behind half of them" if options.behind else ""
+    print(f"{len(places)} tables set up in {time.monotonic() - began:.0f} s{behind}", flush=True)
+    if options.behind:
         watch_past([place for place in places if place.group == "old"])
     folder = embedded.LOCAL / "bench" / "deployed"
     folder.mkdir()
-    environment = {"WEB_PROCESSES": asked.processes} if asked.processes else {}
+    environment = {"WEB_PROCESSES": options.processes} if options.processes else {}
     with deployed(folder, environment) as house:
         began, operator = time.monotonic(), open_house.somebody(Role.OPERATOR, "operator")
         for place in places[:by_hand]:
             open_house.sign_in_dealer(house.url, place, operator)
         if by_hand:
             print(f"{by_hand} dealers signed in by hand, {(time.monotonic() - began) / by_hand:.2f} s each", flush=True)
-        print(f"the watch went round in {await_the_watch():.0f} s", flush=True)
-        watchers = [watcher(number, house, bosses, places) for number in range(asked.watchers)]
+        print(f"the watch's first runs took {await_the_watch():.0f} s", flush=True)
+        watchers = [watcher(number, house, bosses, places) for number in range(options.watchers)]
         few = None
-        if asked.watchers > PIT_SCREENS:
-            few = measure(house, places, watchers[:PIT_SCREENS], pace, asked.seconds)
+        if options.watchers > PIT_SCREENS:
+            few = measure(house, places, watchers[:PIT_SCREENS], pace, options.seconds)
             print(f"with {PIT_SCREENS} watchers:")
             show(few)
-            print(f"with {asked.watchers}:")
-        first = measure(house, places, watchers, pace, asked.seconds)
+            print(f"with {options.watchers}:")
+        first = measure(house, places, watchers, pace, options.seconds)
         show(first)
-        more = until_it_breaks(house, places, watchers, first, asked) if asked.until_it_breaks else {}
+        more = until_it_breaks(house, places, watchers, first, options) if options.until_it_breaks else {}
     result = {
-        "tables": asked.tables,
-        "watchers": asked.watchers,
+        "tables": options.tables,
+        "watchers": options.watchers,
         **first.figures(),
         "load": round(os.getloadavg()[0], 1),
     }
-    result |= {"behind": asked.behind, **first.flatness} if asked.behind else {}
+    result |= {"behind": options.behind, **first.flatness} if options.behind else {}
     result |= {f"with_{PIT_SCREENS}_watchers": few.figures()} if few else {}
     print(json.dumps(result | ({"until_it_breaks": more} if more else {})), flush=True)
 

@@ -1,4 +1,4 @@
-"""Years of rounds behind a table, for a benchmark: short ones, chained and settled as record() would have."""
+"""Puts years of short rounds behind a table for a benchmark, chained and settled exactly as record() would do it."""
 
 from __future__ import annotations
 
@@ -31,14 +31,16 @@ ROUNDS_A_SHOE = 20
 
 
 def lay_history(table: Table, dealer: Staff, rounds: int, *, alone: bool = True) -> None:
-    """Deal a shoe of short rounds and repeat it, as the owner of the tables, by COPY. The proof holds for all of them.
-    Whoever lays it at many tables tidies up once, at the end."""
+    """Deal a shoe of short rounds and repeat it by COPY, as the tables' owner. The proof holds for all of them.
+
+    With many tables pass ``alone=False``, and call ``tidy_up`` once at the end.
+    """
     began = perf_counter()
     hand = Hand(table, dealer)
     _copy(table, -(-rounds // ROUNDS_A_SHOE), _deal_shoe(hand))
     if alone:
         tidy_up()
-        print(f"  ({rounds:,} rounds, {hand.now.seq:,} entries laid in {perf_counter() - began:.0f} s)")
+        print(f"  ({rounds:,} rounds, {hand.now.seq:,} entries written in {perf_counter() - began:.0f} s)")
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,12 @@ class DealtShoe:
 
     @property
     def moment(self) -> datetime:
-        """Of all that is laid after it: no entry is older than the one before it."""
+        """The time of all repeated entries: no entry may be older than the one before it."""
         return self.entries[-1].at
 
 
 def _deal_shoe(hand: Hand) -> DealtShoe:
-    """The entries of rounds of one seat that folds, until the next shoe is ready."""
+    """Deal rounds with one seat that folds, until the next shoe is ready; returns their entries."""
     before = hand.now.seq
     for _ in range(ROUNDS_A_SHOE):
         hand.bets(seat1=1_000)
@@ -73,7 +75,7 @@ def _deal_shoe(hand: Hand) -> DealtShoe:
 
 
 def tidy_up() -> None:
-    """As the database does by itself in time, and what its plans are made by."""
+    """Vacuum and analyze, as the database does by itself in time: its plans depend on it."""
     with psycopg.connect(os.environ["DATABASE_OWNER_URL"], autocommit=True) as owner:
         owner.execute("VACUUM ANALYZE ledger_logentry, ledger_transfer, ledger_book")
 
@@ -86,12 +88,12 @@ def _copy(table: Table, shoes: int, dealt: DealtShoe) -> None:
         for start in range(0, shoes, SHOES_AT_ONCE):
             numbers = range(start, min(start + SHOES_AT_ONCE, shoes))
             places = ((first_shoe + number, first_round + number * ROUNDS_A_SHOE) for number in numbers)
-            laid = _repeat(stencils, head, places)
+            history = _repeat(stencils, head, places)
             with cursor.copy(ENTRY) as rows:
-                rows.write("".join(laid.entries))
+                rows.write("".join(history.entries))
             with cursor.copy(TRANSFER) as rows:
-                rows.write("".join(laid.transfers))
-            head = laid.head
+                rows.write("".join(history.transfers))
+            head = history.head
             cursor.execute(
                 "UPDATE ledger_book SET head_seq = %s, head_hash = %s WHERE id = %s",
                 [head.seq, head.hash, table.book_id],
@@ -100,7 +102,8 @@ def _copy(table: Table, shoes: int, dealt: DealtShoe) -> None:
 
 
 SEQ, ROUND, SHOE, NEXT_SHOE, READY = 8_888_888_888, 7_777_777_777, 6_666_666_666, 5_555_555_555, 4_444_444_444
-"""Numbers that stand in a stencil where each entry has its own; the last is the entry that made its shoe ready."""
+"""Placeholders in a stencil for the numbers that differ between entries. READY is the entry that made the shoe
+ready."""
 PLACES = {SEQ: "seq", ROUND: "round", SHOE: "shoe", NEXT_SHOE: "next_shoe", READY: "ready"}
 TRANSFER_COLUMNS = (
     "leg", "legs", "kind", "source_id", "source_place", "target_id", "target_place", "amount_cents",
@@ -109,15 +112,15 @@ TRANSFER_COLUMNS = (
 
 @dataclass(frozen=True)
 class Stencil:
-    """An entry that is laid many times: heading and body as they are hashed, its row and its transfers' as COPY reads
-    them."""
+    """An entry to repeat: its heading and body in the form that is hashed, its row and its transfers in COPY's
+    format."""
 
     heading: str
     body: str
     columns: str
     transfers: str
     offset: int
-    """Which round of its shoe it belongs to, from 0."""
+    """The number of its round within the shoe, from 0."""
 
     @staticmethod
     def of(entry: LogEntry, head: Head, dealt: DealtShoe) -> Stencil:
@@ -136,37 +139,39 @@ class Stencil:
             number = SHOE if shoe["number"] == dealt.number else NEXT_SHOE
             content["shoe"] = shoe | {"number": number, "ready_seq": shoe["ready_seq"] and READY}
         legs = Transfer.objects.filter(book_id=head.book_id, seq=entry.seq).order_by("leg")
-        transfers = (_copied([head.book_id, SEQ, *leg]) for leg in legs.values_list(*TRANSFER_COLUMNS))
+        transfers = (_tab_separated([head.book_id, SEQ, *leg]) for leg in legs.values_list(*TRANSFER_COLUMNS))
         return Stencil(
-            heading=_open(heading.spelled().decode()),
-            body=_open(spelling.spell(entry.subject, content, entry.parts.moves).decode()),
-            columns=_open(_copied(columns)),
-            transfers=_open("".join(f"{transfer}\n" for transfer in transfers)),
+            heading=_template(heading.spelled().decode()),
+            body=_template(spelling.spell(entry.subject, content, entry.parts.moves).decode()),
+            columns=_template(_tab_separated(columns)),
+            transfers=_template("".join(f"{transfer}\n" for transfer in transfers)),
             offset=(entry.round or dealt.first_round) - dealt.first_round,
         )
 
 
-def _open(text: str) -> str:
-    """With the places of the numbers left open."""
+def _template(text: str) -> str:
+    """The text as a format string, with the placeholder numbers as its fields."""
     text = text.replace("%", "%%")
     for number, name in PLACES.items():
         text = text.replace(str(number), f"%({name})d")
     return text
 
 
-def _copied(row: Iterable[object]) -> str:
+def _tab_separated(row: Iterable[object]) -> str:
     return "\t".join(str(value) for value in row)
 
 
 @dataclass(frozen=True)
-class Laid:
+class History:
+    """Repeated entries and transfers in COPY's format, and the book's head after them."""
+
     head: Head
     entries: list[str]
     transfers: list[str]
 
 
-def _repeat(stencils: Sequence[Stencil], head: Head, shoes: Iterable[tuple[int, int]]) -> Laid:
-    """These entries after that head, for each shoe's number and the number of its first round."""
+def _repeat(stencils: Sequence[Stencil], head: Head, shoes: Iterable[tuple[int, int]]) -> History:
+    """Repeat the entries after a head, for each shoe's number and its first round's number."""
     entries, transfers, digest, seq = [], [], head.hash or b"", head.seq
     for shoe, first in shoes:
         ready = seq
@@ -177,4 +182,4 @@ def _repeat(stencils: Sequence[Stencil], head: Head, shoes: Iterable[tuple[int, 
             digest = sha256(b"%b%b %b" % (digest, (stencil.heading % place).encode(), body)).digest()
             entries.append(f"{stencil.columns % place}\t\\\\x{body.hex()}\t\\\\x{digest.hex()}\n")
             transfers.append(stencil.transfers % place)
-    return Laid(replace(head, seq=seq, hash=digest), entries, transfers)
+    return History(replace(head, seq=seq, hash=digest), entries, transfers)

@@ -1,9 +1,9 @@
-"""The screens of a floor as HTTP clients: what a dealer's browser and a pit boss's browser send, and when.
+"""The screens of a floor as HTTP clients: they send what dealers' and pit bosses' browsers send, at the same times.
 
-They follow the scripts of both screens (dealer/inputs.js, pit/live.js). Standard library only and no Django, so that
-they take little of the processor that they share with what is measured: a connection reads just as much of HTTP as the
-house answers with. Run as a process of its own (`python -m tests.bench.screens`): a plan comes in by standard input,
-what was measured goes out.
+They act like the scripts of both screens (dealer/inputs.js, pit/live.js). They use only the standard library, and
+understand only as much HTTP as the house's answers need, because they share the processor with what is measured. They
+run as a process of their own (`python -m tests.bench.screens`), which reads a plan from standard input and prints the
+measurements.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from urllib.parse import urlencode
 LOOPBACK = "127.0.0.1"
 CALM_SECONDS = 1.0
 CONNECTIONS = 5
-"""A browser opens six connections to a house without HTTP/2, of which the stream holds one."""
+"""Without HTTP/2 a browser opens six connections to a house, and the stream occupies one of them."""
 PATIENCE_SECONDS = 8
 OPENED_AT_ONCE = 8
 
 
 @dataclass
 class Answer:
-    """What was answered."""
+    """An HTTP response."""
 
     status: int
     headers: dict[str, str]
@@ -44,7 +44,7 @@ OPENING_SECONDS: Final = 60.0
 
 
 class Connection:
-    """One connection that is kept alive, as a browser does; opened again when the house has closed it."""
+    """One keep-alive connection, as a browser's; it is opened again after the house has closed it."""
 
     def __init__(self, port: int, cookies: str, address: str = "", house: str = LOOPBACK) -> None:
         self.port, self.cookies, self.house = port, cookies, house
@@ -52,18 +52,18 @@ class Connection:
         self.streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, method: str, path: str, headers: dict[str, str], form: dict[str, str] | None = None) -> Answer:
-        """One request. A connection that the house closed meanwhile is no failure: browsers send again."""
-        fresh = self.streams is None
+        """Send one request; once more if the house has closed the idle connection meanwhile, as browsers do."""
+        is_new = self.streams is None
         try:
             return await self._exchange(method, path, headers, form)
         except (ConnectionError, asyncio.IncompleteReadError):
             self.close()
-            if fresh:
+            if is_new:
                 raise
             return await self._exchange(method, path, headers, form)
 
     async def page(self, path: str) -> Answer:
-        """A page, asked for again where the house says that it is busy: a whole floor opens its screens at once."""
+        """Load a page; again while the house is busy, because a whole floor opens its screens at once."""
         begun = perf_counter()
         while True:
             answer = await self.ask("GET", path, {"Accept": "text/html"})
@@ -73,7 +73,7 @@ class Connection:
 
     async def _exchange(self, method: str, path: str, headers: dict[str, str], form: dict[str, str] | None) -> Answer:
         if self.streams is None:
-            self.streams = await self._opened()
+            self.streams = await self._connect()
         reader, writer = self.streams
         body = urlencode(form).encode() if form is not None else b""
         writer.write(self._head(method, path, headers, body, form is not None) + body)
@@ -83,7 +83,7 @@ class Connection:
             self.close()
         return answer
 
-    async def _opened(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection(self.house, self.port, limit=2**20, local_addr=self.local)
 
     def _head(self, method: str, path: str, headers: dict[str, str], body: bytes, posts: bool) -> bytes:
@@ -96,14 +96,14 @@ class Connection:
 
     @asynccontextmanager
     async def events(self, path: str) -> AsyncIterator[AsyncIterator[tuple[str, str]]]:
-        """An EventSource: the names and data of its events."""
+        """An EventSource: yields the names and data of its events."""
         async with self.bytes(path) as reader:
-            yield heard(reader)
+            yield read_events(reader)
 
     @asynccontextmanager
     async def bytes(self, path: str) -> AsyncIterator[asyncio.StreamReader]:
-        """The same as it comes over the wire."""
-        reader, writer = await self._opened()
+        """The same stream, unparsed."""
+        reader, writer = await self._connect()
         writer.write(self._head("GET", path, {"Accept": "text/event-stream"}, b"", False))
         status, _ = await read_head(reader)
         if status != 200:
@@ -139,10 +139,10 @@ async def read_chunk(reader: asyncio.StreamReader) -> bytes:
     return (await reader.readexactly(size + 2))[:size]
 
 
-async def heard(reader: asyncio.StreamReader) -> AsyncIterator[tuple[str, str]]:
-    waiting = ""
+async def read_events(reader: asyncio.StreamReader) -> AsyncIterator[tuple[str, str]]:
+    rest = ""
     while chunk := await read_chunk(reader):
-        *events, waiting = (waiting + chunk.decode(errors="replace")).split("\n\n")
+        *events, rest = (rest + chunk.decode(errors="replace")).split("\n\n")
         for event in events:
             lines = [line.partition(": ")[::2] for line in event.split("\n")]
             data = "\n".join(value for name, value in lines if name == "data")
@@ -150,30 +150,30 @@ async def heard(reader: asyncio.StreamReader) -> AsyncIterator[tuple[str, str]]:
                 yield dict(lines).get("event", "message"), data
 
 
-# --- What was measured -----------------------------------------------------------------------------------------
+# --- Measurements ----------------------------------------------------------------------------------------------
 
 
 @dataclass
 class Tally:
-    """What the screens of this process have seen while they were measured."""
+    """The measurements of this process's screens. It counts only while it is open."""
 
     seconds: list[float] = field(default_factory=list)
-    """From the moment that an action was due until its answer was read."""
+    """Latencies, from when an action was due until its answer was read."""
     errors: list[str] = field(default_factory=list)
     groups: dict[str, list[float]] = field(default_factory=dict)
-    """The same, by the dealers' groups."""
+    """Latencies by the dealers' groups."""
     requests: int = 0
     events: int = 0
     bytes: int = 0
     is_open: bool = False
 
-    def count(self, what: str) -> None:
+    def count(self, name: str) -> None:
         if self.is_open:
-            setattr(self, what, getattr(self, what) + 1)
+            setattr(self, name, getattr(self, name) + 1)
 
-    def wrong(self, what: str) -> None:
+    def wrong(self, message: str) -> None:
         if self.is_open:
-            self.errors.append(what[:200])
+            self.errors.append(message[:200])
 
 
 # --- The dealer's screen ---------------------------------------------------------------------------------------
@@ -186,8 +186,7 @@ REFUSED = re.compile(r'data-refused="(\w+)"')
 
 @dataclass
 class Dealer:
-    """A dealer's screen (dealer/inputs.js): posts an input from the board that it shows, and shows the board that
-    answers."""
+    """A dealer's screen (dealer/inputs.js): posts an input that its board offers, and shows the board in the answer."""
 
     port: int
     table: int
@@ -195,18 +194,18 @@ class Dealer:
     forms: list[dict[str, str]]
     tally: Tally
     stream_port: int = 0
-    """Where streams are served, if not where pages are."""
+    """The port for streams, if it is not that for pages."""
     host: str = ""
     """The screen's own address."""
     group: str = "new"
     drawn: tuple[str, str, int] = ("", "", 0)
-    """The rendering's token, key and sequence number."""
+    """The shown board's token, key and sequence number."""
     board: str = field(default="", repr=False)
     newest: int = 0
-    """The newest sequence number that the stream told of."""
+    """The newest sequence number from the stream."""
     is_flying: bool = False
     unanswered: dict[str, str] | None = None
-    """What was sent and not answered: it is sent again under its key, as a browser does."""
+    """An input without an answer. It is sent again with its key, as a browser does."""
 
     def __post_init__(self) -> None:
         self.connection = Connection(self.port, self.cookies, self.host)
@@ -224,7 +223,7 @@ class Dealer:
         self.drawn, self.board = (drawing[1], drawing[2], int(drawing[3])), answer.body
 
     async def follow(self) -> None:
-        """An event that is newer than the board, and not of an input on its way, has the board fetched."""
+        """Follow the stream. An event newer than the board has it fetched, unless an input is on its way."""
         async with self.stream.events(f"/live/?table={self.table}") as events:
             async for name, data in events:
                 if name == "table":
@@ -249,22 +248,22 @@ class Dealer:
             "Accept": "*/*",
         }
 
-    def offers(self, entered: dict[str, str]) -> bool:
-        """Whether there is such a button on the board, or a field for such an amount."""
-        if "input" in entered:
-            return escape(entered["input"]) in self.board
-        return 'name="amount"' in self.board and f'name="seat" value="{entered["seat"]}"' in self.board
+    def offers(self, form: dict[str, str]) -> bool:
+        """Whether the board has the button, or the field for the amount."""
+        if "input" in form:
+            return escape(form["input"]) in self.board
+        return 'name="amount"' in self.board and f'name="seat" value="{form["seat"]}"' in self.board
 
     def next_form(self) -> dict[str, str]:
-        """What is entered next, on the board that lies here."""
+        """The next planned input, with the shown board's key."""
         token, key, seq = self.drawn
-        entered = self.forms.pop(0)
-        if not self.offers(entered):
-            self.tally.wrong(f"table {self.table}: the board does not offer {entered}")
-        return {"csrfmiddlewaretoken": token, "key": key, "seq": str(seq)} | entered
+        form = self.forms.pop(0)
+        if not self.offers(form):
+            self.tally.wrong(f"table {self.table}: the board does not offer {form}")
+        return {"csrfmiddlewaretoken": token, "key": key, "seq": str(seq)} | form
 
     async def act(self, due: float) -> None:
-        """One action, due at a moment of the schedule: what it waits for the one before counts as well."""
+        """One action, due at a scheduled moment. Its latency includes any wait for the action before it."""
         form = self.unanswered or self.next_form()
         self.unanswered = form
         self.is_flying = True
@@ -287,7 +286,7 @@ class Dealer:
         await self.look()
 
     async def deal(self, first: float, seconds_apart: float, stopped: Callable[[], bool]) -> None:
-        """Actions by the clock; or, with nothing between them, each one upon the answer to the one before."""
+        """Act at regular times; with ``seconds_apart`` 0 each action follows the last answer at once."""
         due = first
         while not stopped() and self.forms:
             await asyncio.sleep(max(0.0, due - perf_counter()))
@@ -304,9 +303,9 @@ FLOOR = "/pit/"
 
 @dataclass
 class Pit:
-    """The pit's floor (pit/live.js). An event that brings a table's card is all that there is to it. One that only says
-    how far a table has moved has its card fetched, and the floor's line, where the page names their addresses (as it
-    once did); else the page. Each is fetched once at a time, and once more if it was asked for meanwhile."""
+    """The pit's floor (pit/live.js). An event with a table's card needs nothing more. One with only a table's number
+    has the card and the floor's line fetched if the page names their addresses, as older releases' pages did; else the
+    whole page. Each is fetched once at a time, and again if another event came meanwhile."""
 
     port: int
     cookies: str
@@ -315,7 +314,7 @@ class Pit:
     sources: dict[int, str] = field(default_factory=dict)
     strip: str = ""
     under_way: dict[str, bool] = field(default_factory=dict)
-    """What is being fetched, and whether it is to be fetched once more."""
+    """The paths being fetched, and whether each must be fetched again."""
     fetches: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def open(self) -> None:
@@ -331,7 +330,7 @@ class Pit:
         self.strip = strip[1] if strip else ""
 
     def show(self, html: str) -> bool:
-        """Whether there was any card to show."""
+        """Show the cards in a page; whether there was any."""
         cards = CARD.findall(html)
         for table, seq, _ in cards:
             self.seqs[int(table)] = max(int(seq), self.seqs.get(int(table), 0))
@@ -351,12 +350,12 @@ class Pit:
         async with Connection(self.port, self.cookies).events("/live/") as events:
             async for name, data in events:
                 self.tally.count("events")
-                self.hear(name, json.loads(data))
+                self.handle(name, json.loads(data))
 
-    def hear(self, name: str, news: dict[str, Any]) -> None:
-        if name != "table" or self.show(news.get("card", "")) or self.seqs.get(news["table"], 0) >= news["seq"]:
+    def handle(self, name: str, event: dict[str, Any]) -> None:
+        if name != "table" or self.show(event.get("card", "")) or self.seqs.get(event["table"], 0) >= event["seq"]:
             return
-        source = self.sources.get(news["table"])
+        source = self.sources.get(event["table"])
         for path in (source, self.strip) if source else (FLOOR,):
             self.refresh(path)
 
@@ -384,8 +383,8 @@ class Pit:
 
 @dataclass
 class Watcher:
-    """A screen of the pit that is only looked at: opens its page, then takes what its stream sends and counts the
-    events. It parses no card, to leave the processor to the house."""
+    """A screen of the pit that is only watched: opens its page, then reads its stream and counts the events. It parses
+    no card, to leave the processor to the house."""
 
     port: int
     stream_port: int
@@ -398,8 +397,8 @@ class Watcher:
     reader: asyncio.StreamReader | None = None
 
     async def open(self) -> None:
-        """Its page, where it has one (a screen that only follows has been open for hours), and its stream: ten thousand
-        that come within one moment are turned away by what the house bears of half-open connections."""
+        """Open its page, if it has one (a screen that only follows has been open for hours), and its stream. Screens
+        open a few at a time, because ten thousand at once would exceed the house's limit of waiting connections."""
         if self.page:
             connection = Connection(self.port, self.cookies, self.host)
             page = await connection.page(self.page)
@@ -412,7 +411,7 @@ class Watcher:
 
     async def follow(self) -> None:
         if self.reader is None:
-            raise ConnectionError(f"{self.path} was turned away")
+            raise ConnectionError(f"{self.path} was refused")
         async with self.stream:
             while chunk := await self.reader.read(2**16):
                 if self.tally.is_open:
@@ -424,7 +423,7 @@ class Watcher:
 
 
 async def run(plan: dict[str, Any]) -> dict[str, Any]:
-    """Open the screens, let them work until the plan is over, and tell what they saw after they had warmed up."""
+    """Open the screens and let them work until the plan is over; returns what was measured after the warm-up."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     tally, port = Tally(), plan.get("port", 0)
     dealers = [
@@ -436,16 +435,16 @@ async def run(plan: dict[str, Any]) -> dict[str, Any]:
     ]  # fmt: skip
     pits = [Pit(port, cookies, tally) for cookies in plan.get("pits", ())]
     watchers = [Watcher(**watcher, tally=tally) for watcher in plan.get("watchers", ())]
-    await opened((*dealers, *pits, *watchers))
+    await open_all((*dealers, *pits, *watchers))
     following = [asyncio.create_task(screen.follow()) for screen in (*dealers, *pits, *watchers)]
     print("open", flush=True)
-    await asyncio.to_thread(sys.stdin.readline)  # all screens of all processes are open
+    await asyncio.to_thread(sys.stdin.readline)  # waits until the screens of all processes are open
     begun, apart = perf_counter() + 0.2, plan["seconds_apart"]
     ended = begun + plan["warm_up_seconds"] + plan["seconds"]
-    phase = [begun + at * (apart or 1.0) / max(len(dealers), 1) for at in range(len(dealers))]
+    starts = [begun + number * (apart or 1.0) / max(len(dealers), 1) for number in range(len(dealers))]
     dealing = [
         asyncio.create_task(dealer.deal(first, apart, lambda: perf_counter() >= ended))
-        for dealer, first in zip(dealers, phase, strict=True)
+        for dealer, first in zip(dealers, starts, strict=True)
     ]
     await asyncio.sleep(begun + plan["warm_up_seconds"] - perf_counter())
     tally.is_open, worked = True, processor()
@@ -459,16 +458,16 @@ async def run(plan: dict[str, Any]) -> dict[str, Any]:
         if task.done():
             tally.errors.append(f"a stream ended: {task.exception()!r}")
         task.cancel()
-    done = [dealer.forms for dealer in dealers]
+    remaining = [dealer.forms for dealer in dealers]
     return {
         "seconds": tally.seconds, "groups": tally.groups, "errors": tally.errors,
         "requests": tally.requests, "events": tally.events,
-        "bytes": tally.bytes, "processor": worked, "forms": done,
+        "bytes": tally.bytes, "processor": worked, "forms": remaining,
     }  # fmt: skip
 
 
-async def opened(screens: Sequence[Dealer | Pit | Watcher]) -> None:
-    """As many at a time as a floor that begins its day."""
+async def open_all(screens: Sequence[Dealer | Pit | Watcher]) -> None:
+    """Open screens, a few at a time as at the start of a day."""
     desk = asyncio.Semaphore(OPENED_AT_ONCE)
 
     async def open_(screen: Dealer | Pit | Watcher) -> None:
@@ -478,15 +477,15 @@ async def opened(screens: Sequence[Dealer | Pit | Watcher]) -> None:
     await asyncio.gather(*(open_(screen) for screen in screens))
 
 
-def tell(report: dict[str, Any]) -> None:
-    """The whole of it: of what print() is given under uvloop, a pipe was seen to take its first 64 kB alone."""
+def write(report: dict[str, Any]) -> None:
+    """Write the whole report. Under uvloop a pipe may take only the first 64 kB of what print() is given."""
     remainder = f"{json.dumps(report)}\n".encode()
     while remainder:
         remainder = remainder[os.write(sys.stdout.fileno(), remainder) :]
 
 
 def processor() -> float:
-    """Seconds that this process has worked."""
+    """The processor seconds that this process has used."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 
@@ -496,4 +495,4 @@ if __name__ == "__main__":
         import uvloop
 
         uvloop.install()
-    tell(asyncio.run(run(json.loads(sys.stdin.readline()))))
+    write(asyncio.run(run(json.loads(sys.stdin.readline()))))

@@ -1,8 +1,8 @@
-"""What the workers of the years before left behind a past that was laid: marks of how far they counted and proved.
+"""Marks a table's artificial history as counted and proved, as the workers of the past years would have left it.
 
-Without them a house of the bench owes itself the work of years on its first day: 0.7 ms of a core for the proof of each
-round alone. One table's past is proved here, so what the marks say is true of one that is laid alike. The recounts are
-real sums of all transfers; the feed of events has its mark, but no sheets of the past.
+Without the marks the bench's house would have the work of years to do on its first day: 0.7 ms of a core for each
+round's proof alone. One table's history is really proved here; the others' are made in the same way. The recounts are
+real sums of all transfers. The feed of events gets its mark, but no sheets of the past.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from tests.bench.open_house import Place
 
 DAY: Final = timedelta(days=1)
 A_SHOE: Final = 400
-"""More entries than there are from one shuffle to the end of the next shoe."""
+"""More entries than any two shoes have."""
 
 
 def watch_past(places: Sequence[Place]) -> None:
-    """Prove the first table's past, mark all, and note that the night's work was done. Raises SystemExit where the
+    """Prove the first table's history, mark all of them, and record the night's runs as done. Raises SystemExit if the
     proof finds a fault."""
     began = time.monotonic()
     report = proofs.verify_new(places[0].table.book)
     if report.fault:
-        raise SystemExit(f"What was laid does not hold: {report.fault}")
+        raise SystemExit(f"The artificial history does not hold: {report.fault}")
     seconds = time.monotonic() - began
     print(f"{report.rounds:,} rounds of one table proved in {seconds:.0f} s: they hold", flush=True)
     for place in places[1:]:
@@ -67,7 +67,7 @@ def _mark_audited(table: Table) -> None:
 
 
 def _mark_followed(table: Table) -> None:
-    """By the worker for alerts, and by the feed of events."""
+    """Mark the table as followed by the alerts' worker and by the feed of events."""
     head = read_head(table.book_id)
     for marks in (BookPosition, FeedBook):
         marks.objects.update_or_create(book_id=table.book_id, defaults={"seq": head.seq})

@@ -1,4 +1,4 @@
-"""Two beats, of which one tells what is due."""
+"""Two beats, of which only one schedules tasks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from casino.embedded import House
 from tests.processes import Served
 
 SENDS = "Sending due task"
-TURN = "this one tells what is due"
+TURN = "this one schedules tasks now"
 
 
 @pytest.fixture
@@ -56,6 +56,6 @@ def test_another_beat_takes_over_from_one_that_died_or_hangs(beats: list[Served]
     assert TURN in second.output()
     if end == signal.SIGSTOP:
         first.process.send_signal(signal.SIGCONT)
-        assert wait_for(lambda: "asks for its turn again" in first.output())
+        assert wait_for(lambda: "asks for the lock again" in first.output())
         count = first.output().count(TURN)
         assert count == 1, "it has no turn any more"

@@ -1,9 +1,9 @@
 """`./run cluster [--faults primary,web] [--rounds 2] [--tables 50]`: a house on three database hosts and two
-application hosts, all on this machine, dealt on while its parts die.
+application hosts, all on this machine, where dealers deal while its parts die.
 
-What each fault is: faults.py. What runs where, and what was measured: docs/high-availability.md. The last line is one
-of JSON; the exit code is 1 if an input that was acknowledged is nowhere, the log does not verify, or the cluster did
-not become whole again, and 3 where this machine has not what it takes.
+faults.py has the faults, docs/high-availability.md the layout and the results. The last line of output is JSON. The
+exit code is 1 if an acknowledged input is lost, the log does not verify, or the cluster did not become whole again, and
+3 if this machine lacks what a cluster needs.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from tests.cluster.report import Record, Round
 
 FOLDER: Final = LOCAL / "cluster" / "house"
 PACE_SECONDS: Final = 3.0
-"""Between two inputs at a table of a floor at work."""
+"""Between two inputs at each table."""
 HELD_SECONDS: Final = 10.0
-"""A fault lasts so long at least, and until every table deals again."""
+"""A fault lasts at least this long, and until every table deals again."""
 PATIENCE_SECONDS: Final = 60.0
 ROUND_SECONDS: Final = 60.0
-"""A round takes less; so many inputs are planned for it."""
+"""More than a staged fault takes; inputs are planned for this time."""
 INPUTS_A_ROUND: Final = 20
-"""At least so many a round of six seats has."""
+"""The fewest inputs of a dealt round with six seats."""
 
 
-def arguments(words: Sequence[str]) -> argparse.Namespace:
+def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./run cluster", description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--faults", type=named, default=list(FAULTS), help=f"of {','.join(FAULTS)}; by default all")
-    parser.add_argument("--rounds", type=int, default=20, help="of each fault")
+    parser.add_argument("--faults", type=fault_names, default=list(FAULTS), help=f"of {','.join(FAULTS)}; default: all")
+    parser.add_argument("--rounds", type=int, default=20, help="rounds of each fault")
     parser.add_argument("--tables", type=int, default=50)
     return parser.parse_args(words)
 
 
-def named(words: str) -> list[str]:
-    faults = words.split(",")
-    if strange := [name for name in faults if name not in FAULTS]:
-        raise argparse.ArgumentTypeError(f"there is no fault {strange[0]}: they are {', '.join(FAULTS)}")
+def fault_names(text: str) -> list[str]:
+    faults = text.split(",")
+    if unknown := [name for name in faults if name not in FAULTS]:
+        raise argparse.ArgumentTypeError(f"there is no fault {unknown[0]}: choose from {', '.join(FAULTS)}")
     return faults
 
 
@@ -84,7 +84,7 @@ class Trial:
         self.deal_on(time.monotonic())
 
     def end(self) -> None:
-        """The screens stop; those that still wait for an answer after a minute are not waited for."""
+        """Stop the screens; kill those that still wait for an answer after a minute."""
         (self.cluster.folder / "over").touch()
         with suppress(subprocess.TimeoutExpired):
             self.dealing.wait(timeout=60)
@@ -92,7 +92,7 @@ class Trial:
         self.record.read()
 
     def deal_on(self, since: float) -> None:
-        """Wait until every table deals. Raises Broken."""
+        """Wait until every table deals again. Raises Broken."""
         while waiting := self.waiting(since):
             if self.dealing.poll() is not None:
                 raise Broken(f"The screens ended: {(self.cluster.folder / 'dealing.log').read_text()[-2000:]}")
@@ -101,14 +101,14 @@ class Trial:
             time.sleep(0.1)
 
     def waiting(self, since: float) -> set[int]:
-        """The tables that had no answer since then, or none within the time that two inputs take."""
+        """The tables without an answer since a moment, or for longer than two inputs take."""
         latest = max(since, time.monotonic() - 2 * PACE_SECONDS)
         return set(self.tables) - {
             note["table"] for note in self.record.read() if report.is_answer(note) and note["t"] > latest
         }
 
     def stage(self, fault: str, turn: int) -> Round:
-        """Raises Broken."""
+        """Stage a fault once, and measure it. Raises Broken."""
         self.cluster.become_whole()
         began = time.monotonic()
         standstill = ""
@@ -116,28 +116,28 @@ class Trial:
             time.sleep(max(0.0, began + HELD_SECONDS - time.monotonic()))
             try:
                 self.deal_on(began)
-            except Broken as broken:  # some come right only when they are mended
+            except Broken as broken:  # some tables deal again only after the repair
                 standstill = str(broken)
-        mended = time.monotonic()
-        self.deal_on(mended)
+        repaired = time.monotonic()
+        self.deal_on(repaired)
         self.cluster.become_whole()
         ended = time.monotonic()
-        staged = Round(fault, way, began, ended, round(ended - mended, 1))
-        self.tell(staged, standstill)
+        staged = Round(fault, way, began, ended, round(ended - repaired, 1))
+        self.print_round(staged, standstill)
         return staged
 
-    def tell(self, staged: Round, standstill: str) -> None:
+    def print_round(self, staged: Round, standstill: str) -> None:
         notes = self.record.read()
         lost = report.sentences([staged], notes)
         print(
             f"  {staged.way:40} held up {max(staged.held_up(notes, self.tables)):5.1f} s,"
             f" nothing recorded for {staged.standstill_s(notes):5.1f} s, whole {staged.whole_s:5.1f} s after;"
-            f" {sum(lost.values())} answers were none{'; until it was mended: ' + standstill if standstill else ''}",
+            f" {sum(lost.values())} inputs unanswered{'; until it was repaired: ' + standstill if standstill else ''}",
             flush=True,
         )
 
     def missing(self) -> list[str]:
-        """What was acknowledged and is nowhere in the log of the primary."""
+        """The keys of acknowledged inputs that are not in the primary's log."""
         keys = self.record.acknowledged()
         with self.cluster.connection() as connection:
             rows = connection.execute("SELECT key::text FROM ledger_logentry WHERE key = ANY(%s::uuid[])", [keys])
@@ -199,7 +199,7 @@ def conclude(trial: Trial, rounds: list[Round], broken: str) -> int:
 
 def main() -> int:
     words = [word for word in sys.argv[1:] if word != hosts.INSIDE]
-    options = arguments(words)
+    options = parse_arguments(words)
     try:
         programs = packages.programs()
         if hosts.INSIDE not in sys.argv:

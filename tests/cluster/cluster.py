@@ -1,5 +1,5 @@
-"""Everything that runs: three hosts of etcd, three of the database (Patroni, PostgreSQL), two of the application
-(HAProxy, a web process), and the broker, workers and beats; each by the configuration or the unit that deploy/ ships.
+"""The cluster: three hosts with etcd, three with the database (Patroni, PostgreSQL), two with the application (HAProxy,
+a web process), and the broker, workers and beats. Each uses the configuration or unit that deploy/ ships.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from tests.cluster.units import Unit, Units
 DEPLOY: Final = BASE_DIR / "deploy"
 DATABASE_HOSTS: Final = {"db1": "10.77.0.11", "db2": "10.77.0.12", "db3": "10.77.0.13"}
 ETCD_HOSTS: Final = {"etcd1": "10.77.0.21", "etcd2": "10.77.0.22", "etcd3": "10.77.0.23"}
-"""Of their own: a database host that is lost takes no member of etcd with it. Where the one that led goes as well, the
-others give every lock its whole time once more."""
+"""Separate from the database hosts, so that losing one of those loses no member of etcd. If etcd's leader were lost as
+well, the new leader would give every lock its full time once more."""
 APPLICATION_HOSTS: Final = {"app1": "10.77.0.1", "app2": "10.77.0.2"}
 BROKER_PORT: Final = 6379
 WEB_PORT: Final = 8000
@@ -45,20 +45,20 @@ PRIMARY_PORT: Final = 5000
 ASK_SECONDS: Final = 1.0
 STEADY_SECONDS: Final = 120.0
 BACK_AT_ONCE: Final = 0.5
-"""Debian's units of etcd and HAProxy start again at once; of Patroni within seconds."""
+"""Seconds until a dead unit of etcd or HAProxy restarts: Debian's do so at once, Patroni's within seconds."""
 DISK: Final = "2g"
-"""Of each database host, in memory: hosts have disks of their own, whose writes wait for nobody else's."""
+"""The size of each database host's disk. They are in memory, because real hosts' disks do not slow each other down."""
 WAL_KEPT: Final = "512MB"
-"""Less than the disk that is filled. Real hosts keep gigabytes."""
+"""Less than the disk, which a fault fills. Real hosts keep gigabytes."""
 Thing = TypeVar("Thing")
 
 
 class Broken(RuntimeError):
-    """The cluster does not come to a state that it has to come to; the message says which."""
+    """The cluster does not reach a state that it must reach. The message says which."""
 
 
 def filled(template: str, **values: str) -> str:
-    """A configuration of deploy/, as envsubst fills it."""
+    """A configuration template of deploy/, filled as by envsubst."""
     return Template((DEPLOY / template).read_text()).substitute(values)
 
 
@@ -94,7 +94,7 @@ def etcd(name: str, folder: Path) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Passwords:
-    """Made for one run."""
+    """Random passwords for one run."""
 
     superuser: str = field(default_factory=lambda: secrets.token_hex(16))
     replication: str = field(default_factory=lambda: secrets.token_hex(16))
@@ -135,7 +135,7 @@ class Node:
         return self.host.name
 
     def postgres(self) -> list[int]:
-        """The processes of PostgreSQL, which outlive Patroni."""
+        """PostgreSQL's processes. They are not Patroni's children: they outlive it."""
         with suppress(OSError, ValueError, IndexError):
             postmaster = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
             return list(family([postmaster]))
@@ -146,15 +146,15 @@ class Node:
         return [*family(alive), *self.postgres()]
 
     def answers(self, path: str) -> bool:
-        """Whether Patroni says so of this host."""
+        """Whether Patroni's health check at a path, such as /primary, succeeds for this host."""
         request = urllib.request.Request(f"http://{self.host.address}:8008{path}", method="OPTIONS")
         with suppress(OSError), urllib.request.urlopen(request, timeout=ASK_SECONDS) as answer:
             return bool(answer.status == 200)
         return False
 
     def followers(self) -> dict[str, str]:
-        """The hosts that copy this one at this moment, and how: by PostgreSQL itself, since what Patroni notes in etcd
-        is a moment old."""
+        """The hosts that replicate from this one, with their sync state. This comes from PostgreSQL, because Patroni's
+        notes in etcd may be out of date."""
         try:
             with urllib.request.urlopen(f"http://{self.host.address}:8008/patroni", timeout=ASK_SECONDS) as answer:
                 copies = json.load(answer).get("replication", [])
@@ -175,17 +175,17 @@ class Cluster:
     nodes: dict[str, Node] = field(default_factory=dict)
     etcds: list[Unit] = field(default_factory=list)
 
-    # --- Where things are ---
+    # --- State ---
 
     def primary(self) -> Node:
-        """The host that takes writes. Raises Broken."""
+        """The host that accepts writes. Raises Broken."""
         return self.until(self._primary, "primary")
 
     def _primary(self) -> Node | None:
         return next((node for node in self.nodes.values() if node.answers("/primary")), None)
 
     def replicas(self) -> list[Node]:
-        """The others; the one that acknowledges commits first."""
+        """The other hosts; the one that acknowledges commits comes first."""
         replicas = [node for node in self.nodes.values() if not node.answers("/primary")]
         return sorted(replicas, key=lambda node: not node.answers("/sync"))
 
@@ -197,7 +197,7 @@ class Cluster:
         followers = leader.followers()
         if missing := set(self.nodes) - {leader.name, *followers}:
             return f"{', '.join(sorted(missing))} copies nothing from {leader.name}"
-        # Until Patroni has noted in etcd which replica acknowledges, none may take over.
+        # No replica may take over before Patroni has noted in etcd which one acknowledges commits.
         if "sync" not in followers.values() or not any(node.answers("/sync") for node in self.nodes.values()):
             return "no replica acknowledges commits and may take over"
         for name in APPLICATION_HOSTS:
@@ -206,7 +206,7 @@ class Cluster:
         return next((f"{unit.name} is dead" for unit in self.units.values() if not unit.is_alive), "")
 
     def health(self, name: str) -> dict[str, Any]:
-        """What a web process says of the house."""
+        """A web process's health report."""
         url = f"http://{APPLICATION_HOSTS[name]}:{WEB_PORT}/healthz"
         try:
             with urllib.request.urlopen(url, timeout=3) as answer:
@@ -216,16 +216,16 @@ class Cluster:
             return {"error": str(error)}
 
     def become_whole(self, seconds: float = STEADY_SECONDS) -> None:
-        """Wait for it. Raises Broken."""
+        """Wait until the cluster has no fault. Raises Broken."""
         deadline = time.monotonic() + seconds
         while fault := self.fault():
             if time.monotonic() > deadline:
                 raise Broken(f"The cluster is not whole after {seconds:.0f} s: {fault}")
             time.sleep(0.2)
 
-    def until(self, look: Callable[[], Thing | None], name: str, seconds: float = STEADY_SECONDS) -> Thing:
+    def until(self, find: Callable[[], Thing | None], name: str, seconds: float = STEADY_SECONDS) -> Thing:
         deadline = time.monotonic() + seconds
-        while not (thing := look()):
+        while not (thing := find()):
             if time.monotonic() > deadline:
                 raise Broken(f"There is no {name} after {seconds:.0f} s: see {self.folder}")
             time.sleep(0.2)
@@ -237,14 +237,14 @@ class Cluster:
 
     @contextmanager
     def connection(self, database: str = DATABASE) -> Iterator[psycopg.Connection]:
-        """To the primary, as its superuser, past HAProxy."""
+        """A connection to the primary as superuser, bypassing HAProxy."""
         primary = self.primary().host.address
         url = f"postgresql://{SUPERUSER}@{primary}:5432/{database}"
         with psycopg.connect(url, password=self.passwords.superuser, autocommit=True, connect_timeout=3) as connection:
             yield connection
 
     def environment(self, name: str) -> dict[str, str]:
-        """Of the house's processes on an application host, as deploy/install writes it."""
+        """The environment of the house's processes on an application host, as deploy/install writes it."""
         return {
             **{key: value for key, value in os.environ.items() if not key.startswith(("CASINO_", "PG"))},
             "DJANGO_SETTINGS_MODULE": "casino.settings",
@@ -274,7 +274,7 @@ class Cluster:
     # --- Starting ---
 
     def start(self) -> None:
-        """All of it, one after the other. Raises Broken."""
+        """Start everything but the house's own processes. Raises Broken."""
         self.units.keeper.start()
         hosts.lay_bridge(*APPLICATION_HOSTS.values())
         for name, address in ETCD_HOSTS.items():
@@ -284,7 +284,7 @@ class Cluster:
             host = hosts.add_host(name, address)
             hosts.set_kernel((DEPLOY / "patroni/sysctl.conf").read_text(), host)
             self.nodes[name] = self._node(host)
-        for node in self.nodes.values():  # the first makes the database, the others copy it
+        for node in self.nodes.values():  # the first creates the database, the others copy it
             self._start(node.patroni)
             if node.name == "db1":
                 self.primary()
@@ -298,7 +298,7 @@ class Cluster:
         self.until(self._all_replicas, "replica")
 
     def start_house(self) -> None:
-        """The house's own processes, by their units."""
+        """Start the house's own processes with the commands of their units."""
         commands = deployed.commands()
         for name in APPLICATION_HOSTS:
             self._house_unit(f"web-{name}", commands["web@8000"], name)
@@ -346,8 +346,8 @@ class Cluster:
         return Node(host, folder, patroni_unit, clock)
 
     def _postgres(self, name: str, clock: Path) -> Path:
-        """PostgreSQL's programs; where clocks are set wrong, with a server that asks this file for the time. Patroni
-        and the house's processes cannot be told another time: libfaketime breaks the sleep of Python."""
+        """The folder of PostgreSQL's programs; for clock faults, with a server that reads its clock's offset from a
+        file. Only PostgreSQL's clock can be changed: libfaketime breaks sleep in Python."""
         if not self.with_clocks:
             return self.programs.postgres
         folder = self.folder / f"programs-{name}"
@@ -365,7 +365,7 @@ class Cluster:
         return folder
 
     def _broker(self) -> Unit:
-        """Nothing of it is kept: what matters is in the database."""
+        """A broker without persistence: everything that matters is in the database."""
         command = [self.programs.valkey, "--bind", "127.0.0.1", "--port", str(BROKER_PORT), "--save", ""]
         return self._unit("valkey", [*command, "--appendonly", "no"], self.programs.environment(), BACK_AT_ONCE)
 
@@ -395,18 +395,18 @@ class Cluster:
         self.manage("audit", "key")
 
     def _is_reached(self) -> bool:
-        """Whether HAProxy knows the primary by now."""
+        """Whether HAProxy has found the primary."""
         with suppress(psycopg.Error), psycopg.connect(self.url(SUPERUSER), connect_timeout=2):
             return True
         return False
 
     def manage(self, *command: str, owner: bool = False) -> str:
-        """A command of the house. Raises Broken."""
+        """The output of a management command. Raises Broken."""
         environment = self.environment("app1") | ({"CASINO_DB_ROLE": "owner"} if owner else {})
-        errand = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "manage.py", *command],
             cwd=BASE_DIR, env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        if errand.returncode != 0:
-            raise Broken(f"manage.py {' '.join(command)} failed:\n{errand.stdout}{errand.stderr}")
-        return errand.stdout
+        if process.returncode != 0:
+            raise Broken(f"manage.py {' '.join(command)} failed:\n{process.stdout}{process.stderr}")
+        return process.stdout

@@ -1,7 +1,7 @@
-"""Dealers' screens before a house whose parts die: `python -m tests.cluster.dealing PLAN`, a process of its own, which
-writes down every answer that a screen got.
+"""`python -m tests.cluster.dealing PLAN`: a process of dealers' screens that records every answer while parts of the
+house die.
 
-They do as the dealer's page does (dealer/line.js): what was not answered is kept with its key and sent again, after
+The screens work like the dealer's page (dealer/line.js): an unanswered input is kept with its key and sent again, after
 ever longer pauses. The house's name has two addresses, and a screen tries the other one, as browsers do.
 """
 
@@ -24,14 +24,14 @@ from tests.bench.screens import DRAWN, PATIENCE_SECONDS, REFUSED, Answer, Connec
 LINE_JS: Final = BASE_DIR / "dealer_ui/static/dealer_ui/dealer/line.js"
 LOST: Final = (OSError, ValueError, TimeoutError, asyncio.IncompleteReadError)
 GONE: Final = (TimeoutError, ConnectionRefusedError)
-"""After these a browser tries another address of the same name; one that answered and was cut off it asks again."""
+"""After these a browser tries the name's other address. An address that was connected and cut off it tries again."""
 STREAM_SECONDS: Final = 1.0
-"""After which a browser opens a stream again (RETRY_MS of casino/streams.py)."""
+"""The pause before a browser opens a stream again (RETRY_MS of casino/streams.py)."""
 PROXY: Final = "503: the proxy's own page"
 
 
 def pauses() -> tuple[float, float]:
-    """The first and the longest pause of the page, in seconds."""
+    """The dealer page's first and longest pause before it sends again, in seconds."""
     script = LINE_JS.read_text()
     first, longest = (int(re.findall(rf"const {name} = (\d+)", script)[0]) for name in ("PAUSE_MS", "LONGEST_PAUSE_MS"))
     return first / 1000, longest / 1000
@@ -63,24 +63,24 @@ class Screen(Dealer):
         print(json.dumps({"t": monotonic(), "table": self.table} | facts), file=self.record, flush=True)
 
     async def follow(self) -> None:
-        """As an EventSource: a stream that ends is opened again."""
+        """Follow the stream, and open it again if it ends, as an EventSource does."""
         while True:
             with suppress(*LOST):
                 await super().follow()
             await asyncio.sleep(STREAM_SECONDS)
 
     async def act(self, due: float) -> None:
-        """One input, until the table has answered it."""
+        """Send one input until the table has answered it."""
         form, self.losses = self.next_form(), 0
-        while not await self._sent(form, due):
+        while not await self._send(form, due):
             self.losses += 1
             pause = min(self.first * 2 ** (self.losses - 1), self.longest)
             await asyncio.sleep(pause * (0.75 + random.random() / 2))
         with suppress(*LOST):
             await self.look()
 
-    async def _sent(self, form: dict[str, str], due: float) -> bool:
-        """Whether it was answered; recorded or refused."""
+    async def _send(self, form: dict[str, str], due: float) -> bool:
+        """Send an input; whether it was answered, recorded or refused."""
         self.is_flying = True
         try:
             post = self.connection.ask("POST", f"{self.address}input", self.htmx("entry"), form)
@@ -104,14 +104,14 @@ class Screen(Dealer):
 
 
 def sentence(answer: Answer) -> str:
-    """What the screen shows of an answer that is no board."""
+    """The sentence that the screen shows for an answer without a board."""
     if not answer.headers.get("content-type", "").startswith("text/plain"):
-        return PROXY if "No server is available" in answer.body else f"{answer.status}: a page that is no board"
+        return PROXY if "No server is available" in answer.body else f"{answer.status}: a page without a board"
     return f"{answer.status}: {answer.body}"[:200]
 
 
 async def run(plan: dict[str, Any]) -> None:
-    """Open the screens, and deal until the file `over` is there or every round is dealt."""
+    """Open the screens, and deal until the file `over` exists or every round is dealt."""
     over, apart = Path(plan["over"]), plan["seconds_apart"]
     with Path(plan["record"]).open("a") as record:
         screens = [

@@ -1,5 +1,5 @@
-"""What is done to the cluster: each fault strikes when it is entered and is mended when it is left. Rounds of one fault
-take turns between its ways: killed or stopped, this host or that.
+"""The faults: each strikes when its context is entered and is repaired when it is left. The rounds of a fault alternate
+between its variants: killed or stopped, one host or another.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.cluster.cluster import APPLICATION_HOSTS, Cluster, Node
 from tests.cluster.units import Unit, send
 
 Fault = Callable[[Cluster, int], AbstractContextManager[str]]
-"""Strikes a cluster in the way that the round's number says, and tells which way that was."""
+"""Strikes a cluster in the variant for the round's number, and yields that variant's name."""
 HOUR: Final = "+3600\n"
 RIGHT: Final = "+0\n"
 
@@ -32,7 +32,7 @@ def primary(cluster: Cluster, turn: int) -> Iterator[str]:
 
 @contextmanager
 def replica(cluster: Cluster, turn: int) -> Iterator[str]:
-    """First the one that acknowledges commits, then the other."""
+    """Alternates between the replica that acknowledges commits and the other one."""
     number = turn // 4 % 2
     with database_host(cluster.replicas()[number], turn) as way:
         yield f"{('synchronous', 'other')[number]} replica, {way}"
@@ -48,21 +48,21 @@ def database_host(node: Node, turn: int) -> Iterator[str]:
 
 @contextmanager
 def server_killed(node: Node) -> Iterator[None]:
-    """Patroni starts it again, or lets another host take over."""
+    """Patroni starts the server again, or lets another host take over."""
     send(signal.SIGKILL, node.postgres())
     yield
 
 
 @contextmanager
 def server_stopped(node: Node) -> Iterator[None]:
-    """A server that is there, keeps its connections, and answers nothing."""
+    """The server hangs: it keeps its connections but does not answer."""
     with stopped(node.postgres()):
         yield
 
 
 @contextmanager
 def host_killed(node: Node) -> Iterator[None]:
-    """Patroni and PostgreSQL at once, as a host that loses power; it comes back later."""
+    """Patroni and PostgreSQL die at once, as when a host loses power; it returns later."""
     node.patroni.is_held = True
     send(signal.SIGKILL, node.everything())
     yield
@@ -71,7 +71,7 @@ def host_killed(node: Node) -> Iterator[None]:
 
 @contextmanager
 def host_stopped(node: Node) -> Iterator[None]:
-    """As a virtual machine that its hypervisor pauses."""
+    """Patroni and PostgreSQL hang, as when a hypervisor pauses a virtual machine."""
     with stopped(node.everything()):
         yield
 
@@ -87,7 +87,7 @@ def stopped(pids: list[int]) -> Iterator[None]:
 
 @contextmanager
 def partition(cluster: Cluster, turn: int) -> Iterator[str]:
-    """The cable of a database host: of the primary, then of a replica."""
+    """Cuts a database host off the network: alternately the primary and a replica."""
     node = cluster.primary() if turn % 2 == 0 else cluster.replicas()[turn // 2 % 2]
     node.host.cut_off()
     try:
@@ -98,7 +98,7 @@ def partition(cluster: Cluster, turn: int) -> Iterator[str]:
 
 @contextmanager
 def disk(cluster: Cluster, turn: int) -> Iterator[str]:
-    """The primary's disk is full to the last byte, and it is made to need another file of its log."""
+    """Fills the primary's disk to the last byte, then forces it to begin another file of its log."""
     node = cluster.primary()
     filling = node.folder / "filling"
     with filling.open("wb") as file, suppress(OSError):
@@ -126,7 +126,7 @@ def need_room(cluster: Cluster, node: Node) -> None:
 
 @contextmanager
 def etcd(cluster: Cluster, turn: int) -> Iterator[str]:
-    """One member of three; killed ones come back by themselves."""
+    """Strikes one of three members; a killed one restarts by itself."""
     with unit(cluster.etcds[turn // 2 % len(cluster.etcds)], turn) as way:
         yield way
 
@@ -145,7 +145,7 @@ def web(cluster: Cluster, turn: int) -> Iterator[str]:
 
 @contextmanager
 def broker(cluster: Cluster, turn: int) -> Iterator[str]:
-    """A broker that is killed comes back with nothing in it."""
+    """A killed broker restarts empty."""
     with unit(cluster.units["valkey"], turn) as way:
         yield way
 
@@ -169,7 +169,7 @@ def unit(unit: Unit, turn: int) -> Iterator[str]:
 
 @contextmanager
 def clock(cluster: Cluster, turn: int) -> Iterator[str]:
-    """An hour ahead: of a replica's server, of the primary's."""
+    """Sets a server's clock an hour ahead: alternately a replica's and the primary's."""
     name, node = ("replica", cluster.replicas()[0]) if turn % 2 == 0 else ("primary", cluster.primary())
     file = node.clock
     file.write_text(HOUR)

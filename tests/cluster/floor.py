@@ -1,5 +1,5 @@
-"""`python -m tests.cluster.floor TABLES ROUNDS`: lays a floor in the cluster's database, and prints what its dealers'
-screens need to deal there."""
+"""`python -m tests.cluster.floor TABLES ROUNDS`: lays out a floor in the cluster's database, and prints what the
+dealers' screens need."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Hosts of a small network on this machine: each in a network namespace of its own, joined by a bridge, so that one can
-be cut off as by a cable. Everything is inside namespaces that end with the command: nothing of it stays.
+"""Hosts of a small network on this machine, each in a network namespace of its own. A bridge joins them, so each can be
+cut off like a cable. All namespaces end with the command.
 """
 
 from __future__ import annotations
@@ -18,28 +18,31 @@ BRIDGE: Final = "floor"
 NETWORK: Final = "10.77.0.0/24"
 INSIDE: Final = "--inside"
 CANNOT: Final = 3
-"""The exit code where this machine has not what the cluster needs."""
+"""The exit code if this machine lacks what the cluster needs."""
 
 
 class NoNamespaces(RuntimeError):
-    """This machine lets nobody make namespaces; the message says what to do."""
+    """No namespaces can be made here. The message says what to do."""
 
 
 def enter(module: str, arguments: list[str]) -> None:
-    """Go on inside namespaces of our own (network, mounts, processes), as their root; no root is needed for that."""
+    """Restart this command in namespaces of its own (network, mounts, processes), as root there. It need not be root
+    outside. Raises NoNamespaces."""
     as_root = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-    apart = ["unshare", *as_root, "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    unshare = ["unshare", *as_root, "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     try:
-        works = subprocess.run([*apart, "ip", "link", "set", "lo", "up"], capture_output=True, text=True, check=False)
+        trial = subprocess.run([*unshare, "ip", "link", "set", "lo", "up"], capture_output=True, text=True, check=False)
     except FileNotFoundError as missing:
         raise NoNamespaces(f"The cluster needs {missing.filename}: apt-get install util-linux iproute2") from None
-    if works.returncode != 0:
-        raise NoNamespaces(f"No namespaces can be made here ({works.stderr.strip()}): run it as root, on a machine.")
-    os.execvp("unshare", [*apart, sys.executable, "-m", module, INSIDE, *arguments])
+    if trial.returncode != 0:
+        raise NoNamespaces(
+            f"No namespaces can be made here ({trial.stderr.strip()}): run it as root, outside containers."
+        )
+    os.execvp("unshare", [*unshare, sys.executable, "-m", module, INSIDE, *arguments])
 
 
 def reap() -> None:
-    """The first process of a namespace buries everybody's dead; the command goes on as its child."""
+    """Continue in a child process, and reap all orphans here: the first process of a process namespace must do so."""
     if (child := os.fork()) == 0:
         return
     while True:
@@ -49,12 +52,12 @@ def reap() -> None:
 
 
 def ip(*words: str, within: int | None = None) -> None:
-    into = ["nsenter", f"--net=/proc/{within}/ns/net"] if within else []
-    subprocess.run([*into, "ip", *words], check=True, capture_output=True)
+    prefix = ["nsenter", f"--net=/proc/{within}/ns/net"] if within else []
+    subprocess.run([*prefix, "ip", *words], check=True, capture_output=True)
 
 
 def lay_bridge(*addresses: str) -> None:
-    """This side of the network, with the addresses of the hosts that are never cut off."""
+    """Make the bridge, with the addresses of the hosts that are never cut off."""
     ip("link", "set", "lo", "up")
     ip("link", "add", BRIDGE, "type", "bridge", "forward_delay", "0")
     for address in addresses:
@@ -75,11 +78,11 @@ class Host:
         return f"to-{self.name}"
 
     def command(self, command: list[str]) -> list[str]:
-        """The same command, on this host."""
+        """A command line that runs a command on this host."""
         return ["nsenter", f"--net=/proc/{self.holder.pid}/ns/net", "--", *command]
 
     def cut_off(self) -> None:
-        """As a switch that dies: nothing arrives, and nobody is told."""
+        """Drop all packets silently, as when a switch dies."""
         ip("link", "set", self.cable, "down")
 
     def join(self) -> None:
@@ -105,7 +108,7 @@ def add_host(name: str, address: str) -> Host:
 
 
 def set_kernel(settings: str, host: Host) -> None:
-    """What a file of sysctl.d says, on this host alone."""
+    """Apply a sysctl.d file on this host only."""
     for line in settings.splitlines():
         name, is_set, value = line.partition("=")
         if is_set and not line.startswith("#"):

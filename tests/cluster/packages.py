@@ -1,5 +1,5 @@
-"""The servers that only the cluster needs: Debian's, as they are installed or unpacked into .local/cluster/packages,
-where they start no service and need no root; and Patroni as requirements/patroni.txt pins it.
+"""The servers that only the cluster needs: Debian's, installed or else unpacked into .local/cluster/packages, where
+they start no service and need no root; and Patroni as pinned in requirements/patroni.txt.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ PINNED: Final = BASE_DIR / "requirements" / "patroni.txt"
 
 
 class NoPackages(RuntimeError):
-    """A server is missing and cannot be unpacked; the message says why."""
+    """A server is missing and cannot be unpacked. The message says why."""
 
 
 @dataclass(frozen=True)
 class Programs:
-    """Where every program of the cluster is."""
+    """The paths of the cluster's programs."""
 
     root: Path
-    """Where packages were unpacked; the system's own come first."""
+    """The folder of unpacked packages; the system's own programs take precedence."""
 
     def path(self, *places: str) -> Path:
-        """The first of these files that there is, with `*` for what differs by version or machine."""
+        """The first existing file of these patterns, where `*` stands for version or machine. Raises NoPackages."""
         for place in places:
             for root in (Path("/"), self.root):
                 if paths := sorted(root.glob(place), reverse=True):
@@ -67,7 +67,7 @@ class Programs:
         return valkey_program()
 
     def environment(self) -> dict[str, str]:
-        """What lets unpacked programs find their libraries."""
+        """An environment in which unpacked programs find their libraries."""
         inherited = {key: os.environ[key] for key in ("PATH", "HOME", "LANG", "TZ") if key in os.environ}
         libraries = [str(path) for path in self.root.glob("usr/lib/*-linux-*") if path.is_dir()]
         return inherited | {
@@ -76,13 +76,13 @@ class Programs:
         }
 
     def check(self) -> None:
-        """Raises NoPackages."""
+        """Raises NoPackages if a program is missing."""
         for program in (self.etcd, self.haproxy, self.postgres, self.faketime):
             assert program.exists()
 
 
 def programs() -> Programs:
-    """What is there, else after unpacking it. Raises NoPackages."""
+    """The installed programs; missing ones are unpacked first. Raises NoPackages."""
     servers = Programs(FOLDER)
     try:
         servers.check()
@@ -95,15 +95,15 @@ def programs() -> Programs:
 
 
 def _install_patroni() -> None:
-    """As on a database host, into an environment of its own."""
+    """Install it into an environment of its own, as on a database host."""
     pinned, stamp = PINNED.read_bytes(), PATRONI / "installed"
     if stamp.exists() and stamp.read_bytes() == pinned:
         return
-    print("Installing what requirements/patroni.txt pins", file=sys.stderr, flush=True)
+    print("Installing requirements/patroni.txt", file=sys.stderr, flush=True)
     uv = [sys.executable, "-m", "uv", "--no-config"]
     indexes = {"UV_DEFAULT_INDEX": "PIP_INDEX_URL", "SSL_CERT_FILE": "PIP_CERT"}
-    chosen = {ours: os.environ[theirs] for ours, theirs in indexes.items() if theirs in os.environ}
-    environment = {**chosen, "UV_PYTHON_DOWNLOADS": "never", **os.environ}
+    from_pip = {uv_name: os.environ[pip_name] for uv_name, pip_name in indexes.items() if pip_name in os.environ}
+    environment = {**from_pip, "UV_PYTHON_DOWNLOADS": "never", **os.environ}
     for command in (
         ["venv", "--quiet", "--clear", "--python", sys.executable, str(PATRONI)],
         ["pip", "install", "--quiet", "--python", str(PATRONI), "--require-hashes", "--requirement", str(PINNED)],
@@ -116,7 +116,7 @@ def _install_patroni() -> None:
 
 def _unpack() -> None:
     if not (shutil.which("apt-get") and shutil.which("dpkg")):
-        raise NoPackages("Here is no apt-get to fetch Debian's packages with: the cluster runs on Debian and Ubuntu.")
+        raise NoPackages("apt-get and dpkg are missing: the cluster runs only on Debian and Ubuntu.")
     FOLDER.mkdir(parents=True, exist_ok=True)
     if os.geteuid() == 0:
         _run("apt-get", "--quiet", "update")
@@ -133,7 +133,7 @@ def _run(*command: str) -> str:
     outcome = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
     if outcome.returncode != 0:
         lines = (outcome.stderr or outcome.stdout).strip().splitlines() or ["no message"]
-        raise NoPackages(f"The cluster's servers could not be unpacked: {command[0]} says {lines[-1]}")
+        raise NoPackages(f"The cluster's servers could not be unpacked: {command[0]}: {lines[-1]}")
     return outcome.stdout
 
 

@@ -1,5 +1,5 @@
-"""What the screens wrote down, as figures: what was acknowledged and is nowhere, how long dealers were held up by each
-fault, and what they read meanwhile."""
+"""Figures from the screens' records: acknowledged inputs, how long each fault held dealers up, and what their screens
+showed meanwhile."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 Note = dict[str, Any]
-"""A line of the record: an answer (`key`, `due`, `tries`, perhaps `refused`) or why there was none (`lost`)."""
+"""A line of the record: an answer (`key`, `due`, `tries`, perhaps `refused`), or why there was none (`lost`)."""
 
 
 @dataclass
 class Record:
-    """The notes so far; read on from where the last look ended."""
+    """The notes so far. Each reading continues where the last one ended."""
 
     path: Path
     notes: list[Note] = field(default_factory=list)
@@ -33,7 +33,7 @@ class Record:
         return self.notes
 
     def acknowledged(self) -> list[str]:
-        """The keys of the inputs that a screen was told are recorded."""
+        """The keys of the inputs that were answered as recorded."""
         return [note["key"] for note in self.notes if is_answer(note) and "refused" not in note]
 
     def refused(self) -> Counter[str]:
@@ -46,21 +46,21 @@ def is_answer(note: Note) -> bool:
 
 @dataclass(frozen=True)
 class Round:
-    """A fault that was staged once, from the moment that it struck until the cluster was whole again."""
+    """One staging of a fault, from when it struck until the cluster was whole again."""
 
     fault: str
     way: str
     began: float
     ended: float
     whole_s: float
-    """Until everything that was struck had come back."""
+    """Seconds from the repair until the cluster was whole."""
 
     def within(self, notes: Iterable[Note]) -> list[Note]:
         return [note for note in notes if self.began <= note["t"] <= self.ended]
 
     def held_up(self, notes: Iterable[Note], tables: Sequence[int]) -> list[float]:
-        """The longest that each table waited for an answer, in seconds, from the fault or from when an input was due. A
-        table that got none waited to the end."""
+        """Each table's longest wait for an answer in seconds, counted from the fault or from when the input was due. A
+        table without an answer waited to the end."""
         waits: dict[int, list[float]] = {table: [] for table in tables}
         for note in self.within(notes):
             if is_answer(note):
@@ -68,7 +68,7 @@ class Round:
         return [max(seconds, default=self.ended - self.began) for seconds in waits.values()]
 
     def standstill_s(self, notes: Iterable[Note]) -> float:
-        """The longest in which nothing at all was recorded on the floor."""
+        """The longest time without any answer on the whole floor, in seconds."""
         answered = sorted(note["t"] for note in self.within(notes) if is_answer(note))
         times = [self.began, *answered, self.ended]
         return max(later - earlier for earlier, later in pairwise(times))
@@ -80,7 +80,7 @@ def percentile(values: Sequence[float], part: int) -> float:
 
 
 def figures(rounds: Sequence[Round], notes: Sequence[Note], tables: Sequence[int]) -> dict[str, Any]:
-    """Of one fault. `p99_s` and `worst_s` are over every table in every round."""
+    """The figures of one fault. `p99_s` and `worst_s` are taken over all tables in all rounds."""
     waits = [seconds for staged in rounds for seconds in staged.held_up(notes, tables)]
     return {
         "rounds": len(rounds),
@@ -92,7 +92,7 @@ def figures(rounds: Sequence[Round], notes: Sequence[Note], tables: Sequence[int
 
 
 def sentences(rounds: Sequence[Round], notes: Sequence[Note]) -> Counter[str]:
-    """What screens got instead of an answer."""
+    """What screens got instead of an answer, with counts."""
     return Counter(note["lost"] for staged in rounds for note in staged.within(notes) if "lost" in note)
 
 

@@ -1,4 +1,4 @@
-"""Processes that are looked after as systemd looks after a unit: one that dies is started again, unless it is held."""
+"""Processes supervised like systemd units: one that dies is started again, unless it is held down."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOOK_SECONDS: Final = 0.05
 
 @dataclass
 class Unit:
-    """A process with whatever it starts."""
+    """A process and its children."""
 
     name: str
     command: list[str]
@@ -31,7 +31,7 @@ class Unit:
     log: Path
     restart_seconds: float = RESTART_SECONDS
     is_held: bool = False
-    """Whether it stays dead until somebody starts it."""
+    """Whether it stays dead until it is started explicitly."""
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
     died: float | None = field(default=None, init=False)
 
@@ -53,12 +53,12 @@ class Unit:
         return self.process is not None and self.process.poll() is None
 
     def kill(self, *, held: bool = False) -> None:
-        """`kill -9` of all of it."""
+        """`kill -9` the process and its children."""
         self.is_held = held
         send(signal.SIGKILL, family([self.pid]))
 
     def stop(self) -> None:
-        """SIGSTOP: it is there and does nothing."""
+        """Make it hang, with SIGSTOP."""
         send(signal.SIGSTOP, family([self.pid]))
 
     def go_on(self) -> None:
@@ -79,7 +79,7 @@ def send(number: signal.Signals, pids: Iterable[int]) -> None:
 
 
 class Units(dict[str, Unit]):
-    """All of them, by name."""
+    """All units by name, and the thread that restarts them."""
 
     def __init__(self) -> None:
         super().__init__()

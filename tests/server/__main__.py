@@ -1,7 +1,7 @@
-"""`./run server [--from REVISION]`: a plain Debian on this machine, installed, upgraded, put back to a moment.
+"""`./run server [--from REVISION]`: installs, upgrades and restores a house on a plain Debian on this machine.
 
-What each step is stands in visit.py, what was seen in docs/deploying.md. It exits 1 where a step fails, naming it, and
-3 where this machine has not what it takes.
+visit.py has the steps, docs/deploying.md the results. Exits 1 if a step fails, naming it, and 3 if this machine lacks
+what a server needs.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from tests.server.visit import STEPS, Visit
 
 
 def checkouts(revision: str) -> dict[str, Path]:
-    """What the server sees of this machine: this checkout, the tests' libraries, and the release that is installed
-    first: another revision, or a copy that differs by a comment alone."""
+    """The folders that the server mounts, by name: this checkout, the tests' libraries, and the release to install
+    first, which is another revision or a copy that differs only by a comment."""
     older = machine.FOLDER / "older"
     subprocess.run(["rm", "-rf", older], check=True)
     older.mkdir(parents=True)
-    what = revision or "HEAD"
-    archive = subprocess.run(["git", "archive", what], cwd=BASE_DIR, capture_output=True, check=False)
+    commit = revision or "HEAD"
+    archive = subprocess.run(["git", "archive", commit], cwd=BASE_DIR, capture_output=True, check=False)
     if archive.returncode != 0:
-        raise machine.NoServer(f"There is no revision {what}: {archive.stderr.decode().strip()}")
+        raise machine.NoServer(f"There is no revision {commit}: {archive.stderr.decode().strip()}")
     subprocess.run(["tar", "-x", "-C", older], input=archive.stdout, check=True)
     if not revision:
         with (older / "casino/__init__.py").open("a") as module:
@@ -39,8 +39,8 @@ def main() -> None:
     if inside := machine.INSIDE in arguments:
         arguments.remove(machine.INSIDE)
     parser = argparse.ArgumentParser(prog="./run server", description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--from", dest="revision", default="", help="the revision that is installed first")
-    parser.add_argument("--until", choices=[step.__name__ for step in STEPS], help="the last step that is taken")
+    parser.add_argument("--from", dest="revision", default="", help="the revision to install first")
+    parser.add_argument("--until", choices=[step.__name__ for step in STEPS], help="the last step to take")
     options = parser.parse_args(arguments)
     try:
         if not inside:
@@ -55,7 +55,7 @@ def main() -> None:
         print(reason, file=sys.stderr)
         sys.exit(machine.CANNOT)
     except (machine.Broken, AssertionError) as broken:
-        sys.exit(f"{broken}\nAll that was written is in {machine.FOLDER / 'log'}.")
+        sys.exit(f"{broken}\nThe complete output is in {machine.FOLDER / 'log'}.")
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
     {"house": "casino.trial.test", "authority": "/etc/casino-ca/ca.pem", "dealers": [...], "seconds": 10,
      "over": "/run/over"}
 
-Each changes a bet again and again, keeps what the house signed for it, and shows it with the next input. What was
-acknowledged and what was refused is printed as one line of JSON.
+Each screen changes a bet again and again, and sends the house's signed receipt with the next input. Acknowledged and
+refused inputs are printed as one line of JSON.
 """
 
 import http.client
@@ -22,15 +22,15 @@ LOST = (OSError, http.client.HTTPException)
 
 
 def ask(line, method, path, body, heads):
-    """As browsers do, once more where a connection that was kept is closed before any answer: a proxy closes idle ones
-    when it reads its configuration anew."""
-    is_kept = line.sock is not None
+    """Send a request, as browsers do once more if a kept-alive connection is closed before any answer: a proxy closes
+    idle connections when it reloads its configuration."""
+    was_open = line.sock is not None
     try:
         line.request(method, path, body, heads)
         return line.getresponse()
     except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError, ssl.SSLEOFError):
         line.close()
-        if not is_kept:
+        if not was_open:
             raise
         line.request(method, path, body, heads)
         return line.getresponse()
@@ -62,16 +62,16 @@ class Screen:
     def enter(self):
         self.bet_cents = 3_000 - self.bet_cents
         key = str(uuid.uuid4())
-        entered = {"do": "bet", "seat": 1, "amount_cents": self.bet_cents}
-        body = json.dumps({"key": key, "expected_seq": self.seq, "input": entered})
+        bet = {"do": "bet", "seat": 1, "amount_cents": self.bet_cents}
+        body = json.dumps({"key": key, "expected_seq": self.seq, "input": bet})
         try:
             status, text = self.ask("POST", f"/api/tables/{self.table}/inputs/", body)
-        except LOST as lost:
+        except LOST as fault:
             self.line.close()
-            self.refused.append(repr(lost))
+            self.refused.append(repr(fault))
             return
         if text.startswith("{"):
-            self.seq = json.loads(text).get("seq", self.seq)  # as a screen that is drawn anew
+            self.seq = json.loads(text).get("seq", self.seq)  # a screen would show the new state
         if status == 200:
             self.acknowledged.append(key)
         else:

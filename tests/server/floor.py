@@ -1,5 +1,5 @@
-"""`python -m tests.server.floor TOOLS`, on the server and as the house: two tables, their dealers and pit bosses;
-prints what their screens need."""
+"""`python -m tests.server.floor TOOLS`, on the server as the house's user: opens two tables with dealers and pit
+bosses, and prints what their screens need."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import django
 
-sys.path.append(sys.argv[1])  # the tests' own libraries, behind those of the release that runs
+sys.path.append(sys.argv[1])  # the tests' own libraries, after those of the running release
 django.setup()
 
 from django.test import Client  # noqa: E402
@@ -22,14 +22,14 @@ from tests.floor import Hand  # noqa: E402
 
 
 def cookies_of(person: Staff) -> dict[str, str]:
-    """A session on a terminal, under the names that they have with TLS."""
+    """The cookies of a session at a terminal, with the names that they have under TLS."""
     browser = Client()
     browser.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
     return {"sessionid": browser.cookies["sessionid"].value, "__Host-terminal": floor.terminal_cookie(person)}
 
 
 def dealer_at(name: str, boss: Staff, username: str, badge: str) -> dict[str, Any]:
-    """A table that is open, with somebody at it who takes bets."""
+    """An open table whose dealer can take bets."""
     table, person = floor.table(name=name), floor.staff(Role.DEALER, username, badge)
     Hand(table, boss)("open_table")
     dealing.sign_in(table, person)

@@ -1,7 +1,7 @@
-"""A plain Debian of its own on this machine: made by debootstrap once, a fresh one for each run, booted with systemd as
-its first process in a container without a network.
+"""A plain Debian on this machine, in a container without a network that boots systemd. debootstrap makes it once; each
+run gets a fresh copy.
 
-Root is needed: systemd as a container's first process wants it. What is mounted and started ends with the command.
+It needs root, because systemd as a container's first process does. All mounts and processes end with the command.
 """
 
 from __future__ import annotations
@@ -26,40 +26,40 @@ FOLDER: Final = LOCAL / "server"
 DEBIAN: Final = FOLDER / "debian"
 TOOLS: Final = FOLDER / "debootstrap"
 ARCHIVES: Final = FOLDER / "archives"
-"""Debian's packages as they were fetched, for the next run."""
+"""A cache of Debian's packages, for the next run."""
 WHEELS: Final = FOLDER / "wheels"
 SUITE: Final = "bookworm"
 PYTHON: Final = "3.11.2"
-"""The suite's."""
+"""The suite's version of Python."""
 INCLUDED: Final = "systemd,systemd-sysv,dbus,ca-certificates,iproute2,procps"
 BOOT_SECONDS: Final = 60
 PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 INSIDE: Final = "--inside"
 CANNOT: Final = 3
-"""The exit code where this machine has not what it takes."""
+"""The exit code if this machine lacks what a server needs."""
 
 
 class NoServer(RuntimeError):
-    """No server can be made here; the message says what to do."""
+    """No server can be made here. The message says what to do."""
 
 
 class Broken(RuntimeError):
-    """A command failed on the server; the message has what it wrote."""
+    """A command failed on the server. The message has its output."""
 
 
 def enter(module: str, arguments: list[str]) -> None:
-    """Go on where mounts and processes are our own. Raises NoServer."""
+    """Restart this command in mount and process namespaces of its own. Raises NoServer."""
     if os.geteuid() != 0:
         raise NoServer("A container that boots needs root: run it as root.")
     for program, package in (("systemd-nspawn", "systemd-container"), ("unshare", "util-linux"), ("dpkg", "dpkg")):
         if not shutil.which(program):
             raise NoServer(f"The server needs {program}: apt-get install {package}")
-    apart = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc"]
-    os.execvp("unshare", [*apart, sys.executable, "-m", module, INSIDE, *arguments])
+    unshare = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    os.execvp("unshare", [*unshare, sys.executable, "-m", module, INSIDE, *arguments])
 
 
 def run(*command: str | Path, folder: Path | None = None, environment: dict[str, str] | None = None) -> str:
-    """Raises NoServer."""
+    """The output of a command on this machine. Raises NoServer."""
     outcome = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if outcome.returncode != 0:
         last = (outcome.stderr or outcome.stdout).strip().splitlines() or ["no message"]
@@ -68,7 +68,7 @@ def run(*command: str | Path, folder: Path | None = None, environment: dict[str,
 
 
 def debian() -> Path:
-    """Debian's essential packages and systemd, as debootstrap makes them. Raises NoServer."""
+    """A folder with Debian's essential packages and systemd, made by debootstrap. Raises NoServer."""
     if not (DEBIAN / ".whole").exists():
         shutil.rmtree(DEBIAN, ignore_errors=True)
         FOLDER.mkdir(parents=True, exist_ok=True)
@@ -85,33 +85,34 @@ def debian() -> Path:
 
 
 def wheels(requirements: Path) -> Path:
-    """What the house pins for the server's Python, fetched by this machine's pip: the server itself reaches no index.
-    Raises NoServer."""
+    """A folder with the pinned packages for the server's Python, fetched by this machine's pip because the server
+    itself reaches no index. Raises NoServer."""
     WHEELS.mkdir(parents=True, exist_ok=True)
     pinned = requirements.read_bytes()
     stamp = WHEELS / ".of"
     if not stamp.exists() or stamp.read_bytes() != pinned:
-        wanted = FOLDER / "requirements.txt"
-        wanted.write_text("\n".join(_of_the_server(pinned.decode())))
+        selection = FOLDER / "requirements.txt"
+        selection.write_text("\n".join(_for_the_server(pinned.decode())))
         options = ["--quiet", "--require-hashes", "--only-binary", ":all:", "--no-deps", "--dest", str(WHEELS)]
         series = PYTHON.rpartition(".")[0]
-        run("python3", "-m", "pip", "download", *options, "--python-version", series, "--requirement", wanted)
+        run("python3", "-m", "pip", "download", *options, "--python-version", series, "--requirement", selection)
         stamp.write_bytes(pinned)
     return WHEELS
 
 
-def _of_the_server(pinned: str) -> Iterator[str]:
-    """Each requirement with its hashes, of those that the server's Python needs: pip asks the one that it runs on."""
-    there = {"python_full_version": PYTHON, "python_version": PYTHON.rpartition(".")[0]}
+def _for_the_server(pinned: str) -> Iterator[str]:
+    """The requirements, with hashes, that the server's Python needs. pip itself would evaluate markers for the Python
+    that it runs on."""
+    server_python = {"python_full_version": PYTHON, "python_version": PYTHON.rpartition(".")[0]}
     for block in re.split(r"\n(?=\S)", pinned):
         head, *hashes = block.split("\\\n")
         name, _, marker = head.partition(" ; ")
-        if not marker or Marker(marker.strip()).evaluate(there):
+        if not marker or Marker(marker.strip()).evaluate(server_python):
             yield "\\\n".join([f"{name.strip()} ", *hashes])
 
 
 class Server:
-    """A fresh one over the Debian that is kept: what a run writes is its own, and is gone after it."""
+    """A fresh server over the cached Debian. Whatever a run writes goes to an overlay that is removed afterwards."""
 
     def __init__(self, checkouts: dict[str, Path]) -> None:
         self.work = FOLDER / "run"
@@ -131,7 +132,7 @@ class Server:
         layers = f"lowerdir={DEBIAN},upperdir={self.work}/upper,workdir={self.work}/work"
         run("mount", "-t", "overlay", "overlay", "-o", layers, self.root)
         policy = self.root / "usr/sbin/policy-rc.d"
-        policy.write_text("#!/bin/sh\nexit 101\n")  # nothing starts before there is a systemd to start it
+        policy.write_text("#!/bin/sh\nexit 101\n")  # no service may start before systemd runs
         policy.chmod(0o755)
         shutil.copy("/etc/resolv.conf", self.root / "etc/resolv.conf")
 
@@ -144,7 +145,7 @@ class Server:
         return [*command, *options]
 
     def before_boot(self, *command: str) -> str:
-        """A command where no systemd runs, with this machine's network: the only time that it has one."""
+        """The output of a command before systemd runs. Only then it has this machine's network."""
         return self._done([*self._nspawn("--"), *command])
 
     def boot(self) -> None:
@@ -156,7 +157,7 @@ class Server:
         deadline = time.monotonic() + BOOT_SECONDS
         while not self._is_up():
             if self.container.poll() is not None or time.monotonic() > deadline:
-                raise NoServer(f"The container did not boot: {FOLDER / 'log'} says why.")
+                raise NoServer(f"The container did not boot: {FOLDER / 'log'} shows why.")
             time.sleep(0.5)
 
     def _is_up(self) -> bool:
@@ -177,7 +178,7 @@ class Server:
         ]  # fmt: skip
 
     def do(self, *command: str, typed: str = "", may_fail: bool = False) -> str:
-        """What a command wrote on the server that runs. Raises Broken where it fails."""
+        """The output of a command on the running server. Raises Broken if it fails, unless it may."""
         return self._done(self._into(command), typed, may_fail=may_fail)
 
     def begin(self, *command: str) -> subprocess.Popen[bytes]:
@@ -194,7 +195,7 @@ class Server:
         return outcome.stdout
 
     def write(self, path: str, text: str) -> None:
-        """A file under /run of the server, which only its own processes see otherwise."""
+        """Write a file on the running server. It is for /run, which cannot be reached through the server's folder."""
         subprocess.run(self._into(["tee", path]), input=text, text=True, stdout=subprocess.DEVNULL, check=True)
 
     def end(self) -> None:

@@ -1,4 +1,4 @@
-"""What is run on a plain server, step by step, as whoever runs a house would: each says what it saw, or fails."""
+"""The steps on a plain server, as an operator of a house would take them. Each prints what it saw, or fails."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DRILLS_ENDED: Final = "SELECT count(*) FROM ledger_runend e JOIN ledger_run r ON
 
 
 class Visit:
-    """A server, and what was learned on it so far."""
+    """A server, and the state that one step leaves for the next."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -37,10 +37,10 @@ class Visit:
             if step.__name__ == until:
                 return
 
-    # --- What a step is made of ------------------------------------------------------------------------------------
+    # --- Tools of the steps ----------------------------------------------------------------------------------------
 
     def unwell(self) -> str:
-        """What doctor says, in short."""
+        """Doctor's result in short: a count, and the parts that are not well."""
         parts = [json.loads(line) for line in self.server.do("casino", "doctor", "--json", may_fail=True).splitlines()]
         lines = [f"{part['state']}: {part['name']}: {part['says']}" for part in parts if part["state"] != "well"]
         return "\n".join([f"doctor: {len(parts)} parts, {len(parts) - len(lines)} well", *lines])
@@ -51,19 +51,19 @@ class Visit:
         return "/run/plan.json"
 
     def deal(self, seconds: float) -> list[dict[str, Any]]:
-        """Both dealers, for so long."""
-        words = self.server.do("python3", "/srv/checkout/tests/server/dealing.py", self.plan(seconds=seconds))
-        return self.reports(words)
+        """Have both dealers deal for some time; returns their screens' reports."""
+        output = self.server.do("python3", "/srv/checkout/tests/server/dealing.py", self.plan(seconds=seconds))
+        return self.reports(output)
 
-    def reports(self, words: str) -> list[dict[str, Any]]:
-        """What each screen reports; it goes on from there the next time."""
-        reports: list[dict[str, Any]] = json.loads(words.splitlines()[-1])
+    def reports(self, output: str) -> list[dict[str, Any]]:
+        """The screens' reports in their output. The next dealing continues from there."""
+        reports: list[dict[str, Any]] = json.loads(output.splitlines()[-1])
         for dealer, report in zip(self.screens["dealers"], reports, strict=True):
             dealer |= {"seq": report["seq"], "receipt": report["receipt"]}
         return reports
 
     def look(self, path: str, cookies: dict[str, str]) -> str:
-        """A page as somebody sees it, through nginx."""
+        """A page as the owner of the cookies sees it, through nginx."""
         dealers = [{"table": 0, "seq": 0, "cookies": cookies}]
         plan = self.plan(look=path, dealers=dealers)
         status, page = json.loads(self.server.do("python3", "/srv/checkout/tests/server/dealing.py", plan))
@@ -77,19 +77,19 @@ class Visit:
         ).strip()
 
     def missing(self, keys: list[str]) -> int:
-        """How many of these acknowledged inputs are not in the log."""
-        listed = ",".join(f"'{key}'" for key in keys)
-        here = self.sql(f"SELECT count(DISTINCT key) FROM ledger_logentry WHERE key IN ({listed})")
-        return len(set(keys)) - int(here)
+        """The number of acknowledged inputs that are not in the log."""
+        quoted = ",".join(f"'{key}'" for key in keys)
+        recorded = self.sql(f"SELECT count(DISTINCT key) FROM ledger_logentry WHERE key IN ({quoted})")
+        return len(set(keys)) - int(recorded)
 
 
-# --- The steps -----------------------------------------------------------------------------------------------------
+# --- Steps ---------------------------------------------------------------------------------------------------------
 
 
 def prepare(visit: Visit) -> str:
     """Prepared where no systemd runs"""
-    words = visit.server.before_boot(OLDER, "--name", NAME, "--trial")
-    return next(line for line in words.splitlines() if "No systemd runs here" in line)
+    output = visit.server.before_boot(OLDER, "--name", NAME, "--trial")
+    return next(line for line in output.splitlines() if "No systemd runs here" in line)
 
 
 def install(visit: Visit) -> str:
@@ -102,22 +102,22 @@ def install(visit: Visit) -> str:
 def letter_box(visit: Visit) -> str:
     """A letter box for a head office, read by it over TLS"""
     condition = changed_over(visit, NEWER, "--head-office", "127.0.0.1")
-    read = "SELECT count(*) FROM office_piece"
-    carried = "$(cat connection) hostaddr=127.0.0.1 sslrootcert=certificate.pem"
-    fetcher = f"cd /etc/casino-letter-box && psql -X -A -t -c '{read}' \"{carried}"
+    query = "SELECT count(*) FROM office_piece"
+    connection = "$(cat connection) hostaddr=127.0.0.1 sslrootcert=certificate.pem"
+    fetcher = f"cd /etc/casino-letter-box && psql -X -A -t -c '{query}' \"{connection}"
     pieces = visit.server.do("sh", "-c", f'{fetcher}"')
-    refused = visit.server.do("sh", "-c", f'{fetcher} sslmode=disable"', may_fail=True)
-    assert "no encryption" in refused, refused
+    refusal = visit.server.do("sh", "-c", f'{fetcher} sslmode=disable"', may_fail=True)
+    assert "no encryption" in refusal, refusal
     exposure = visit.server.do("systemd-analyze", "security", "--no-pager", "letter-box.service").splitlines()[-1]
     return f"{condition}\nthe head office reads {pieces.strip()} pieces, and is refused without TLS\n{exposure.strip()}"
 
 
 def repeat(visit: Visit) -> str:
     """Installed once more: nothing changes"""
-    kept = "cd /etc && sha256sum casino.env casino-owner.env pgbackrest.conf nginx/casino/* casino-letter-box/*"
-    before = visit.server.do("sh", "-c", kept)
+    checksums = "cd /etc && sha256sum casino.env casino-owner.env pgbackrest.conf nginx/casino/* casino-letter-box/*"
+    before = visit.server.do("sh", "-c", checksums)
     visit.server.do(NEWER)
-    after = visit.server.do("sh", "-c", kept)
+    after = visit.server.do("sh", "-c", checksums)
     assert before == after, "secrets or certificates changed"
     return visit.unwell()
 
@@ -126,13 +126,13 @@ def open_tables(visit: Visit) -> str:
     """Two tables dealt through nginx and TLS"""
     house = "set -a; . /etc/casino.env; cd /opt/casino/current; exec runuser -u casino -- env PYTHONPATH=/srv/checkout"
     house += " PYTHONDONTWRITEBYTECODE=1 NUMBA_CACHE_DIR=/var/cache/casino DJANGO_SETTINGS_MODULE=casino.settings"
-    laid = visit.server.do("sh", "-c", f"{house} .venv/bin/python -m tests.server.floor /srv/tools")
-    visit.screens = json.loads(laid.splitlines()[-1])
+    output = visit.server.do("sh", "-c", f"{house} .venv/bin/python -m tests.server.floor /srv/tools")
+    visit.screens = json.loads(output.splitlines()[-1])
     return summary(visit, visit.deal(DEALING_SECONDS))
 
 
 def summary(visit: Visit, reports: list[dict[str, Any]]) -> str:
-    """What came of dealing that nothing may disturb."""
+    """Check that dealing was not disturbed: nothing refused, nothing lost."""
     keys = [key for report in reports for key in report["acknowledged"]]
     reasons = [reason for report in reports for reason in report["refused"]]
     assert keys
@@ -142,7 +142,7 @@ def summary(visit: Visit, reports: list[dict[str, Any]]) -> str:
 
 
 def changed_over(visit: Visit, *command: str, may_fail: bool = False) -> str:
-    """An upgrade while both dealers deal; then how the house is. Its exit code is doctor's."""
+    """Change the release while both dealers deal, then check the house. The command exits with doctor's code."""
     script = f"python3 /srv/checkout/tests/server/dealing.py {visit.plan(seconds=3600, over='/run/over')} > /run/dealt"
     visit.server.do("rm", "-f", "/run/over")
     dealing = visit.server.begin("sh", "-c", script)
@@ -156,13 +156,13 @@ def changed_over(visit: Visit, *command: str, may_fail: bool = False) -> str:
 
 
 def upgrade(visit: Visit) -> str:
-    """Upgraded while it is dealt"""
+    """Upgraded while dealers deal"""
     return changed_over(visit, NEWER)
 
 
 def back(visit: Visit) -> str:
-    """Back to the release before, while it is dealt"""
-    # An older doctor names what a newer migration made.
+    """Back to the previous release while dealers deal"""
+    # The older release's doctor reports what the newer migrations made.
     return changed_over(visit, NEWER, "--back", may_fail=True)
 
 
@@ -174,8 +174,8 @@ def forth(visit: Visit) -> str:
 def streams(visit: Visit) -> str:
     """A live stream comes from casino-streams"""
     path = f"/live/?table={visit.screens['dealers'][0]['table']}"
-    words = visit.server.do("python3", "/srv/checkout/tests/server/dealing.py", visit.plan(stream=path))
-    status, line = json.loads(words)
+    output = visit.server.do("python3", "/srv/checkout/tests/server/dealing.py", visit.plan(stream=path))
+    status, line = json.loads(output)
     assert status == 200, line
     journal = visit.server.do("journalctl", "-u", "casino-streams", "--since", "-1min", "-o", "cat", "--no-pager")
     opened = [line for line in journal.splitlines() if '"opened"' in line]
@@ -198,19 +198,19 @@ def backup(visit: Visit) -> str:
 
 
 def drill(visit: Visit) -> str:
-    """A drill, by Celery's worker of the database's user"""
+    """A restore drill, by the drill worker"""
     visit.server.do("casino", "drill")
     deadline = time.monotonic() + DRILL_SECONDS
     while visit.sql(DRILLS_ENDED) == "0":
-        assert time.monotonic() < deadline, "no drill came to an end"
+        assert time.monotonic() < deadline, "no drill ended in time"
         time.sleep(2)
-    ran = visit.server.do("journalctl", "-u", "backup-drill", "-o", "cat", "--no-pager")
-    line = [line for line in ran.splitlines() if "had back in" in line][-1:]
-    return "\n".join([*line, visit.unwell()])
+    journal = visit.server.do("journalctl", "-u", "backup-drill", "-o", "cat", "--no-pager")
+    summaries = [line for line in journal.splitlines() if "were restored in" in line]
+    return "\n".join([*summaries[-1:], visit.unwell()])
 
 
 def restore(visit: Visit) -> str:
-    """The house put back to a moment"""
+    """The house restored to a moment"""
     before = visit.deal(DEALING_SECONDS)
     time.sleep(2)
     visit.moment = visit.sql("SELECT clock_timestamp()")
@@ -225,31 +225,29 @@ def restore(visit: Visit) -> str:
         "systemctl start postgresql",
     ):
         visit.server.do("sh", "-c", command)
-    kept = [key for screen in before for key in screen["acknowledged"]]
+    restored = [key for screen in before for key in screen["acknowledged"]]
     lost = [key for screen in visit.beyond for key in screen["acknowledged"]]
-    assert visit.missing(kept) == 0
+    assert visit.missing(restored) == 0
     assert visit.missing(lost) == len(set(lost))
-    return f"to {visit.moment}: {len(kept)} inputs before it are there, {len(lost)} acknowledged after it are not"
+    return f"to {visit.moment}: {len(restored)} inputs before it are there, {len(lost)} acknowledged after it are not"
 
 
 def after_the_restore(visit: Visit) -> str:
-    """What was acknowledged beyond it is named, and no table deals on"""
+    """Lost acknowledged inputs are named, and no table deals on"""
     people = visit.screens["people"]
-    by = [word for person in people for word in ("--by", person)]
+    signers = [word for person in people for word in ("--by", person)]
     pins = f"{visit.screens['pin']}\n" * len(people)
     declared = visit.server.do(
-        "setsid", "casino", "audit", "key", "--restored", "A trial of a restore", *by, typed=pins
+        "setsid", "casino", "audit", "key", "--restored", "A trial of a restore", *signers, typed=pins
     )
     visit.server.do(NEWER)
     reports = visit.deal(2)
     reasons = [reason for report in reports for reason in report["refused"]]
-    assert not any(report["acknowledged"] for report in reports), "a table dealt on"
+    assert not any(report["acknowledged"] for report in reports), "a table went on dealing"
     assert all("pit boss" in reason for reason in reasons), reasons[:2]
     page = visit.look("/pit/restored/", visit.screens["boss"])
     rows = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page.partition("<main")[2]))
-    return (
-        f"{declared.splitlines()[-1]}\na dealer is told: {reasons[0][:200]}\nthe page: {rows[:700]}\n{visit.unwell()}"
-    )
+    return f"{declared.splitlines()[-1]}\na dealer reads: {reasons[0][:200]}\nthe page: {rows[:700]}\n{visit.unwell()}"
 
 
 STEPS: Final[tuple[Callable[[Visit], str], ...]] = (

@@ -1,4 +1,4 @@
-"""How somebody fills in a form: mostly as it is meant, at times wrongly, at times with what nobody would type."""
+"""Fills in forms like people: mostly correctly, sometimes wrongly, sometimes with what nobody would type."""
 
 from __future__ import annotations
 
@@ -19,41 +19,41 @@ _NUMBER: Final = re.compile(r".*(seat|number|round|count|minutes|spread|seconds|
 
 @dataclass
 class Filling:
-    """What whoever fills in a form knows."""
+    """What the person filling in a form knows."""
 
     chance: Random
     badges: tuple[str, ...] = ()
-    """Of those who are at hand to sign."""
-    counted: dict[str, str] = field(default_factory=dict)
-    """What lies there to be counted, by field."""
+    """The badges of the people who are there to sign."""
+    counts: dict[str, str] = field(default_factory=dict)
+    """The correct counts, by field."""
     is_careful: bool = True
-    """Whether nothing is typed wrongly on purpose."""
+    """Whether to make no mistakes on purpose."""
 
     def of(self, form: Form) -> dict[str, list[str]]:
-        """What is sent: the fields, and the button that was pressed."""
-        sent: dict[str, list[str]] = {}
+        """The values to send: those of the fields, and of the pressed button."""
+        values: dict[str, list[str]] = {}
         for entry in form.fields:
             if entry.kind == "checkbox":
                 if self.chance.random() < 0.6:
-                    sent.setdefault(entry.name, []).append(entry.value or "on")
+                    values.setdefault(entry.name, []).append(entry.value or "on")
             elif entry.kind == "radio":
-                if entry.name not in sent or self.chance.random() < 0.4:
-                    sent[entry.name] = [entry.value]
+                if entry.name not in values or self.chance.random() < 0.4:
+                    values[entry.name] = [entry.value]
             else:
-                sent.setdefault(entry.name, []).append(self._typed(entry))
+                values.setdefault(entry.name, []).append(self._text(entry))
         if form.buttons:
             name, value = self.chance.choice(form.buttons)
             if name:
-                sent[name] = [value]
-        return sent
+                values[name] = [value]
+        return values
 
-    def _typed(self, entry: Field) -> str:
+    def _text(self, entry: Field) -> str:
         if entry.kind == "hidden":
             return entry.value
         if entry.kind == "select":
             return self.chance.choice(entry.options or [""])
-        if entry.name in self.counted:
-            return self.counted[entry.name]
+        if entry.name in self.counts:
+            return self.counts[entry.name]
         if entry.name in ("badge", "second_badge"):
             return self.chance.choice(self.badges or ("101",))
         errs = not self.is_careful and self.chance.random() < 0.15
@@ -77,14 +77,14 @@ class Filling:
         return "seen on the camera" if entry.is_required else ""
 
     @staticmethod
-    def _dated(entry: Field, typed: str) -> str:
-        if typed == "now":
-            typed = timezone.localtime().strftime("%Y-%m-%dT%H:%M")
-        return typed[:10] if entry.kind == "date" else typed
+    def _dated(entry: Field, text: str) -> str:
+        if text == "now":
+            text = timezone.localtime().strftime("%Y-%m-%dT%H:%M")
+        return text[:10] if entry.kind == "date" else text
 
 
 def _wrong(entry: Field) -> tuple[str, ...]:
-    """What is no good, or good only by chance."""
+    """Values that are wrong, or right only by chance."""
     if _is_moment(entry):
         return ("", "2026-02-30T25:61", "0001-01-01T00:00", "9999-12-31T23:59", "soon")
     if _COUNT.fullmatch(entry.name) or _AMOUNT.fullmatch(entry.name) or _is_number(entry):

@@ -1,4 +1,4 @@
-"""A page as somebody at a screen has it before them: the links that lead on, the forms that may be sent."""
+"""A page as a person sees it: its links, and the forms that can be sent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PRESSED: Final = ("submit", "image")
 
 @dataclass
 class Field:
-    """Something to fill in or to choose from."""
+    """An input, a choice or a text area."""
 
     name: str
     kind: str
@@ -25,17 +25,17 @@ class Field:
 
 @dataclass
 class Form:
-    """What a page lets somebody send, and the buttons that send it."""
+    """A form, with its fields and the buttons that send it."""
 
     method: str
     action: str
     fields: list[Field] = field(default_factory=list)
     buttons: list[tuple[str, str]] = field(default_factory=list)
-    """The name and the value that each adds; nothing where it has none."""
+    """The name and value that each button adds; empty strings if it has none."""
 
 
 class Paper(HTMLParser):
-    """Reads a page. Buttons and fields that stand outside of their form name it by its id."""
+    """Reads a page. Buttons and fields outside their form name it by its id."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class Paper(HTMLParser):
         self._select: Field | None = None
         self._text: Field | None = None
         self._unnamed: Field | None = None
-        """A choice whose option says no value: its words are that."""
+        """The choice whose current option has no value attribute: its text is the value."""
         self.feed(page)
         for name, stray in self._strays:
             if name in self._by_id:

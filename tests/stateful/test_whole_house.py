@@ -1,7 +1,7 @@
-"""A whole house, driven by what its people can do: the forms that their screens show them, and the API beside them.
+"""A whole house, driven by what its people can do: the forms on their screens, and the API.
 
-The machine knows no rule of the house. It opens pages as somebody, fills in what stands there, well or badly, and
-presses a button; two do so at once; a process forgets what it kept. What must hold then, it asks after every step.
+The machine knows none of the house's rules. It opens pages as some person, fills in a form, well or badly, and presses
+a button; sometimes two people do so at once, or a process loses its caches. After every step it checks the invariants.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ CHANCE: Final = st.integers(0, 2**32)
 NUMBER: Final = st.integers(0, 3)
 PERSON: Final = st.sampled_from(sorted(name for names in PEOPLE.values() for name in names))
 WATCHERS: Final = ("bella", "ora", "aud")
-"""A pit boss, an operator and an auditor: who reads the floor's pages."""
+"""A pit boss, an operator and an auditor: they read the floor's pages."""
 FLOOR: Final = [
     "floor",
     "plan",
@@ -116,15 +116,15 @@ API: Final = [
     "reference/",
 ]
 NOT_WALKED: Final = re.compile(r"/(sign-out|admin|account|password|terminal|live|practice|start|clock|work-as|sign-in)")
-"""Doors that lead out of the house, and rooms with tests of their own."""
+"""Pages that lead out of the house, and parts that have tests of their own."""
 SEAT: Final = re.compile(r"/seat/([\w-]{16,})/")
 REPORTED: Final = frozenset({"refused", "called"})
-"""Entries of what was refused and has to be read by somebody: a card that the shoe cannot hold."""
+"""Kinds of entries that report a refusal, such as of a card that the shoe cannot hold."""
 
 
 @dataclass(frozen=True)
 class House:
-    """Four tables in two pits, and everybody who works there, each at a screen."""
+    """Four tables in two pits, and all staff, each with a screen."""
 
     staff: dict[str, Staff]
     tables: tuple[Table, ...]
@@ -134,7 +134,7 @@ class House:
 
 @pytest.fixture
 def beginning(db: None) -> House:
-    """Three tables are dealt at, one has no rounds; one pit boss runs one pit alone."""
+    """A house with three tables in play and one without rounds. One pit boss runs only one pit."""
     badges = iter(range(101, 200))
     people = {name: floor.staff(role, name, str(next(badges))) for role, names in PEOPLE.items() for name in names}
     tables = (
@@ -148,8 +148,8 @@ def beginning(db: None) -> House:
         dealing.sign_in(table, people[name])
     Hand(tables[0], people["dora"]).ready_shoe()
     Hand(tables[1], people["dan"]).ready_shoe()
-    for pit, standing_there in (("Pit 1", tables[:2]), ("Pit 2", tables[2:])):
-        names = tuple(table.name for table in standing_there)
+    for pit, pit_tables in (("Pit 1", tables[:2]), ("Pit 2", tables[2:])):
+        names = tuple(table.name for table in pit_tables)
         pits.set_section(PitSectionSet(pit=pit, tables=names), by=people["ora"])
     posts.set_post(Wanted("pip", pits=("Pit 1",)), by=people["ora"])
     screens = {name: floor.client(somebody) for name, somebody in people.items()}
@@ -157,11 +157,11 @@ def beginning(db: None) -> House:
 
 
 class WholeHouse(RuleBasedStateMachine):
-    """Whatever people do."""
+    """The state machine: its rules are what people do."""
 
     house: ClassVar[House]
     tally: ClassVar[Counter[str]] = Counter()
-    """What was answered, by address and status, in all houses together."""
+    """The number of answers by address and status, over all runs."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -175,7 +175,7 @@ class WholeHouse(RuleBasedStateMachine):
             self.house.screens[name].cookies = SimpleCookie(cookies.replace("Set-Cookie: ", ""))
 
     def teardown(self) -> None:
-        """At the end everything is proved, by the log alone and against the rows, and every page can be read."""
+        """At the end every page can be read, and everything is proved, from the log alone and against the rows."""
         try:
             for name in WATCHERS:
                 for address in self.pages():
@@ -189,10 +189,10 @@ class WholeHouse(RuleBasedStateMachine):
             transaction.set_rollback(True)
             self.undo.__exit__(None, None, None)
 
-    # --- looking ---
+    # --- reading ---
 
     def opened(self, name: str, address: str) -> Any:
-        """A page, wherever it sends whoever asks for it."""
+        """The page at an address, after all redirects."""
         answer = self.house.screens[name].get(address, follow=True)
         assert answer.status_code < 500, (name, address, answer.status_code)
         self.tally[f"GET {answer.status_code}"] += 1
@@ -203,7 +203,7 @@ class WholeHouse(RuleBasedStateMachine):
         assert answer.status_code == 200, (name, address, answer.status_code, answer.content[:300])
 
     def pages(self) -> list[str]:
-        """What who watches the floor may read."""
+        """The pages that the watchers of the floor may read."""
         own = [reverse(f"pit:{page}", args=[table.pk]) for page in OF_A_TABLE for table in self.house.tables]
         return [*(reverse(f"pit:{page}") for page in FLOOR), *own, reverse("slips:book")]
 
@@ -214,30 +214,30 @@ class WholeHouse(RuleBasedStateMachine):
 
     # --- sending ---
 
-    def sends(self, client: Client, address: str, form: Form, filled: dict[str, list[str]], *, again: bool) -> int:
-        """A form is sent: its status. Refused, it leaves nothing; under its key it counts once."""
+    def sends(self, client: Client, address: str, form: Form, values: dict[str, list[str]], *, again: bool) -> int:
+        """Send a form; returns the status. A refused form must change nothing; one sent twice must count once."""
         target = form.action or address
         if form.method == "get":
-            answer = client.get(target, filled)
+            answer = client.get(target, values)
             assert answer.status_code < 500
             return int(answer.status_code)
         before = rows()
-        answer = client.post(target, filled)
+        answer = client.post(target, values)
         status = int(answer.status_code)
         self.tally[f"{_kind_of(target)} {status}"] += 1
-        assert status < 500, (target, filled)
+        assert status < 500, (target, values)
         if status >= 400:
-            assert rows() == before or _only_reported(before), (target, filled, status, _since(before))
-        elif again and "key" in filled:
+            assert rows() == before or _only_reported(before), (target, values, status, _since(before))
+        elif again and "key" in values:
             after = rows()
-            client.post(target, filled)
-            assert rows() == after, ("twice", target, filled, _since(after))
+            client.post(target, values)
+            assert rows() == after, ("twice", target, values, _since(after))
         if not answer.streaming:
             self.seats += SEAT.findall(answer.content.decode(errors="replace"))
         return status
 
     def fills_in(self, name: str, address: str, chance: Random, filling: Filling) -> int:
-        """Somebody opens a page, goes on from there perhaps, and sends one of its forms."""
+        """A person opens a page, perhaps follows some links, and sends a form."""
         answer = self.opened(name, address)
         for _ in range(chance.choice((0, 0, 1, 2))):
             links = [
@@ -278,39 +278,41 @@ class WholeHouse(RuleBasedStateMachine):
         forms = self.inputs_at(name, table, draw)
         if forms:
             form = draw.choice(forms)
-            filled = Filling(draw, is_careful=careful or draw.random() < 0.8).of(form)
-            self.sends(self.house.screens[name], address, form, filled, again=draw.random() < 0.1)
+            values = Filling(draw, is_careful=careful or draw.random() < 0.8).of(form)
+            self.sends(self.house.screens[name], address, form, values, again=draw.random() < 0.1)
 
     def inputs_at(self, name: str, table: Table, draw: Random) -> list[Form]:
-        """The forms of a dealer's screen that enter something; those that end a shoe seldom."""
+        """The input forms of a dealer's screen; seldom with the buttons that end a shoe or take back."""
         paper = self.paper_of(self.opened(name, reverse("dealer:screen", args=[table.pk])))
         forms = [form for form in paper.forms if form.action.endswith("/input")]
         for form in forms:
-            kept = [button for button in form.buttons if not re.search("retire_shoe|cut_card_out|take_back", button[1])]
+            usual = [
+                button for button in form.buttons if not re.search("retire_shoe|cut_card_out|take_back", button[1])
+            ]
             if draw.random() < 0.95:
-                form.buttons = kept
+                form.buttons = usual
         return [form for form in forms if form.buttons]
 
     @rule(number=NUMBER, chance=CHANCE)
     def two_tablets_at_the_same_prompt(self, number: int, chance: int) -> None:
-        """Two tablets show the same table; what the second enters on the state before the first is refused."""
+        """Two tablets show the same table. The second's input, made before it saw the first's, is refused."""
         table, draw = self.house.tables[number], Random(chance)
         name = self.dealer_of(table)
-        mine, others = (self.inputs_at(name, table, draw), self.inputs_at(name, table, draw)) if name else ([], [])
-        if not (mine and others):
+        first, second = (self.inputs_at(name, table, draw), self.inputs_at(name, table, draw)) if name else ([], [])
+        if not (first and second):
             return
         client, address, filling = self.house.screens[name], reverse("dealer:screen", args=[table.pk]), Filling(draw)
         head = read_head(table.book_id).seq
-        self.sends(client, address, form := draw.choice(mine), filling.of(form), again=False)
+        self.sends(client, address, form := draw.choice(first), filling.of(form), again=False)
         entries = LogEntry.objects.filter(book=table.book_id, seq__gt=head)
         has_moved = entries.exclude(subject__in=SLIPS_AND_WORDS).exists()
-        status = self.sends(client, address, form := draw.choice(others), filling.of(form), again=False)
+        status = self.sends(client, address, form := draw.choice(second), filling.of(form), again=False)
         assert not has_moved or status >= 400, (address, status)
         self.tally["a tablet was too late"] += has_moved
 
     @rule(number=NUMBER, name=st.sampled_from(PEOPLE[Role.DEALER]), chance=CHANCE)
     def take(self, number: int, name: str, chance: int) -> None:
-        """A dealer comes to a table, or relieves who stands there."""
+        """A dealer takes a table, or relieves its dealer."""
         table, draw = self.house.tables[number], Random(chance)
         client, address = self.house.screens[name], reverse("dealer:take", args=[table.pk])
         answer = client.post(address)
@@ -338,7 +340,7 @@ class WholeHouse(RuleBasedStateMachine):
 
     @rule(chance=CHANCE, series=st.sampled_from(sorted(SLIPS)), number=NUMBER, careful=st.booleans())
     def begin(self, chance: int, series: str, number: int, careful: bool) -> None:
-        """Whoever begins such a paper does."""
+        """Somebody begins a paper of a series."""
         draw, stage = Random(chance), SLIPS[series].first
         names = [name for role in stage.by for name in PEOPLE.get(Role(role), ())] or ["bella"]
         table = self.house.tables[number] if not SLIPS[series].in_house else None
@@ -350,24 +352,24 @@ class WholeHouse(RuleBasedStateMachine):
 
     @staticmethod
     def _rack(table: Table | None) -> dict[str, str]:
-        """What is counted, all of it in the smallest chips."""
+        """The count of a table's rack, all of it in the smallest chips."""
         if table is None:
             return {}
         cents = cage.balance(Account.objects.get(book_id=table.book_id, place="rack"))
         return {"n10000": "", "n2500": "", "n500": "", "n100": str(max(0, cents) // 100)}
 
     def _signs(
-        self, screen: str, address: str, draw: Random, names: list[str], careful: bool, counted: dict[str, str]
+        self, screen: str, address: str, draw: Random, names: list[str], careful: bool, counts: dict[str, str]
     ) -> None:
         forms = [form for form in self.paper_of(self.opened(screen, address)).forms if "key" in str(form.fields)]
         if forms:
             form = forms[0] if careful else draw.choice(forms)
-            filling = Filling(draw, self.badges(names), counted if draw.random() < 0.8 else {}, careful)
+            filling = Filling(draw, self.badges(names), counts if draw.random() < 0.8 else {}, careful)
             self.sends(self.house.screens[screen], address, form, filling.of(form), again=draw.random() < 0.3)
 
     @rule(chance=CHANCE, steps=st.integers(1, 5), careful=st.booleans())
     def sign(self, chance: int, steps: int, careful: bool) -> None:
-        """The next signatures on a paper, by those who are to give them."""
+        """The next signatures on a paper, by the people who should give them."""
         draw = Random(chance)
         waiting = [(table, slip) for table in self.house.tables for slip in standing.of(table).slips]
         own = Book.objects.get(name=HOUSE).pk
@@ -385,15 +387,15 @@ class WholeHouse(RuleBasedStateMachine):
             if slip.due.here and table:
                 names = [self.dealer_of(table)]
             first = slip.counts[0] if slip.counts else ()
-            counted = {f"n{value}": "" for value, *_ in floor.CHIPS} | {f"n{value}": str(n) for value, n in first}
+            counts = {f"n{value}": "" for value, *_ in floor.CHIPS} | {f"n{value}": str(n) for value, n in first}
             address = reverse("slips:slip", args=[table.pk if table else 0, *slip.name.split("/")])
-            self._signs("bella", address, draw, names, careful, counted if first else self._rack(table))
+            self._signs("bella", address, draw, names, careful, counts if first else self._rack(table))
 
-    # --- walking about ---
+    # --- other pages ---
 
     @rule(name=PERSON, chance=CHANCE, careful=st.booleans())
     def walk(self, name: str, chance: int, careful: bool) -> None:
-        """Somebody goes where a page leads, and sends a form there."""
+        """A person follows links from a page, and sends a form."""
         draw = Random(chance)
         badges = self.badges(draw.sample(sorted(self.house.staff), 4))
         address = draw.choice(self.doors(self.house.staff[name].role, draw))
@@ -415,7 +417,7 @@ class WholeHouse(RuleBasedStateMachine):
         self.fills_in(name, reverse(f"dealer:{page}", args=[table.pk]), draw, Filling(draw, badges))
 
     def doors(self, role: str, draw: Random) -> list[str]:
-        """Where a walk may begin, for somebody of a role."""
+        """The pages from which a person with a role may start."""
         table = draw.choice(self.house.tables)
         number = max(1, standing.of(table).next_number - draw.choice((1, 1, 2)))
         if role == Role.DEALER:
@@ -431,14 +433,14 @@ class WholeHouse(RuleBasedStateMachine):
 
     @rule(name=PERSON, number=NUMBER, path=st.sampled_from(API))
     def ask(self, name: str, number: int, path: str) -> None:
-        """A program reads, as somebody."""
+        """A program reads the API as some person."""
         answer = self.house.screens[name].get(f"/api/{path.format(pk=self.house.tables[number].pk)}")
         assert answer.status_code in (200, 403), (name, path, answer.content)
         self.tally[f"API {answer.status_code}"] += 1
 
     @rule(name=PERSON, number=NUMBER, chance=CHANCE)
     def tell(self, name: str, number: int, chance: int) -> None:
-        """A program sends what the house can be told, well or badly; mostly as somebody who may."""
+        """A program sends a message, valid or not; mostly as somebody who may send it."""
         table, draw = self.house.tables[number], Random(chance)
         role, path, body = draw.choice(self.messages(table, draw))
         if draw.random() < 0.9:
@@ -447,25 +449,25 @@ class WholeHouse(RuleBasedStateMachine):
 
     def posts(self, name: str, path: str, body: dict[str, Any], draw: Random) -> int:
         before, client = rows(), self.house.screens[name]
-        sent = json.dumps({"key": str(uuid4())} | body)
-        answer = client.post(f"/api/{path}", sent, content_type="application/json")
+        message = json.dumps({"key": str(uuid4())} | body)
+        answer = client.post(f"/api/{path}", message, content_type="application/json")
         self.tally[f"API {path.split('/')[0]} {answer.status_code}"] += 1
         assert answer.status_code < 500, (path, body)
         if answer.status_code >= 400:
             assert rows() == before or _only_reported(before), (path, body, _since(before))
         elif draw.random() < 0.3:
             after = rows()
-            client.post(f"/api/{path}", sent, content_type="application/json")
+            client.post(f"/api/{path}", message, content_type="application/json")
             assert rows() == after, ("twice", path, body, _since(after))
         if answer.status_code < 300 and path.endswith("proposals/"):
             self.proposals.append(answer.json()["number"])
         return int(answer.status_code)
 
     def messages(self, table: Table, draw: Random) -> list[tuple[Role, str, dict[str, Any]]]:
-        """What may be sent about a table, and about the house."""
-        now, own = standing.of(table), f"tables/{table.pk}/"
-        number, seat, cents = max(1, now.next_number - 1), draw.choice((1, 2, 3, 9)), draw.choice((1_000, 2_000, 150))
-        seq = now.seq - draw.choice((0, 0, 0, 1, 5))
+        """The messages about a table and about the house, each with the role that may send it."""
+        state, own = standing.of(table), f"tables/{table.pk}/"
+        number, seat, cents = max(1, state.next_number - 1), draw.choice((1, 2, 3, 9)), draw.choice((1_000, 2_000, 150))
+        seq = state.seq - draw.choice((0, 0, 0, 1, 5))
         inputs: list[dict[str, Any]] = [
             {"do": "bet", "seat": seat, "amount_cents": cents},
             {"do": "close_bets"},
@@ -487,7 +489,7 @@ class WholeHouse(RuleBasedStateMachine):
         pit, proposal = draw.choice(("Pit 1", "Pit 2", "Pit 3")), f"proposals/{draw.choice(self.proposals)}"
         dealer, boss, operator = Role.DEALER, Role.PIT_BOSS, Role.OPERATOR
         return [
-            *((dealer, f"{own}inputs/", {"expected_seq": seq, "input": entered}) for entered in inputs),
+            *((dealer, f"{own}inputs/", {"expected_seq": seq, "input": entry}) for entry in inputs),
             (boss, f"{own}disputes/", claim),
             (boss, f"{own}disputes/1/notes/", {"heard": "Dora", "text": "Nothing"}),
             (boss, f"{own}disputes/1/ruling/", {"ruling": draw.choice(("player", "house")), "reason": "Seen"}),
@@ -509,13 +511,13 @@ class WholeHouse(RuleBasedStateMachine):
 
     @rule()
     def restart(self) -> None:
-        """Another process answers from here on, that kept nothing."""
+        """From here on another process answers, with empty caches."""
         standing.cache.clear()
 
-    # --- what holds after every step ---
+    # --- invariants after every step ---
 
     @invariant()
-    def chips_and_cash_come_to_nothing(self) -> None:
+    def chips_and_cash_sum_to_zero(self) -> None:
         with connection.cursor() as cursor:
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
         sums: Counter[str] = Counter()
@@ -527,14 +529,14 @@ class WholeHouse(RuleBasedStateMachine):
         assert min(sums[place] for place in ("vault", "cage", "layout", "pot", "transit")) >= 0, sums
 
     @invariant()
-    def what_is_kept_is_what_the_log_says(self) -> None:
+    def cached_states_match_the_log(self) -> None:
         for table in self.house.tables:
             head = read_head(table.book_id)
             assert standing.at(head) == standing.read_anew([head])[head.book_id], table.name
 
     @invariant()
     def the_floor_can_be_read(self) -> None:
-        """Two pages after each step, in turn; all of them at the end."""
+        """Read two pages after each step, in turn; at the end all of them are read."""
         addresses = self.pages()
         for _ in range(2):
             self.turn += 1
@@ -542,9 +544,9 @@ class WholeHouse(RuleBasedStateMachine):
 
 
 def rows() -> tuple[int, ...]:
-    """What is in the books and registers."""
-    counted = (LogEntry, Transfer, Slip, SlipSignature, Discrepancy, Assignment, Post, PitCover)
-    return tuple(model.objects.count() for model in counted)
+    """The number of rows in books and registers."""
+    models = (LogEntry, Transfer, Slip, SlipSignature, Discrepancy, Assignment, Post, PitCover)
+    return tuple(model.objects.count() for model in models)
 
 
 def _since(before: tuple[int, ...]) -> list[tuple[str, str]]:
@@ -553,7 +555,7 @@ def _since(before: tuple[int, ...]) -> list[tuple[str, str]]:
 
 
 def _only_reported(before: tuple[int, ...]) -> bool:
-    """Whether all that a refusal left is the report of it."""
+    """Whether a refusal left only its report."""
     return rows()[1:] == before[1:] and all(kind in REPORTED for _, kind in _since(before))
 
 
@@ -580,22 +582,22 @@ SEVERAL: Final = settings(
 
 @pytest.mark.timeout(by_pace(300, 300, 7_200))
 def test_whatever_people_do_the_house_stays_whole(machine: type[WholeHouse]) -> None:
-    """Harm: some order of things that people really can do at their screens breaks a page, loses a chip, writes what
-    was refused, or leaves a log that cannot be proved."""
+    """Harm: some sequence of actions that people can really take at their screens breaks a page, loses a chip, records
+    a refused input, or leaves a log that cannot be proved."""
     run_state_machine_as_test(machine, settings=SEVERAL)
 
 
 def test_an_hour_by_hand(machine: type[WholeHouse]) -> None:
-    """Harm: a machine that is refused everything, and proves nothing."""
+    """Harm: everything that the machine sends is refused, and it proves nothing."""
     hour = machine()
     try:
         for chance in range(6):
             hour.deal(0, chance, presses=4, careful=True)
             hour.two_tablets_at_the_same_prompt(0, chance)
             hour.begin(chance, "fill", 0, careful=True)
-            hour.what_is_kept_is_what_the_log_says()
-            hour.chips_and_cash_come_to_nothing()
+            hour.cached_states_match_the_log()
+            hour.chips_and_cash_sum_to_zero()
     finally:
         hour.teardown()
-    happened = {"/tables/N/input 302", "/slips/N/new/fill/ 302", "a tablet was too late"}
-    assert happened <= set(+machine.tally), machine.tally
+    expected = {"/tables/N/input 302", "/slips/N/new/fill/ 302", "a tablet was too late"}
+    assert expected <= set(+machine.tally), machine.tally

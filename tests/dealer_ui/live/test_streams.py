@@ -437,7 +437,7 @@ def test_a_stream_too_many_is_refused_in_a_sentence(
         assert refused.status == 429
         assert "retry-after: 10" in refused.head
         assert "no-store" in refused.head
-        refused.read_until("close some, or try again soon.")
+        refused.read_until("Close some, or try again soon.")
         kept.close()
         eventually(lambda: watch().status == 200, "a place that was left is not free")
 

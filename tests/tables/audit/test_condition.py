@@ -13,7 +13,7 @@ from django.db import DatabaseError
 from ledger import clock
 from ledger.proof import seals
 from tables.audit import condition
-from tables.audit.condition import LOOKS, Part, State
+from tables.audit.condition import CHECKS, Part, State
 from tables.roles import Role
 from tests import floor
 
@@ -29,7 +29,7 @@ def test_a_house_that_is_well_says_so_of_every_part(settings: Any, tmp_path: Pat
     settings.AUDIT_KEY_FILE = str(tmp_path / "audit.pem")
     seals.make_key(tmp_path / "audit.pem")
     every = condition.parts()
-    assert {part.name for part in every} == set(LOOKS)
+    assert {part.name for part in every} == set(CHECKS)
     wrong = [part for part in every if part.state == State.WRONG]
     assert wrong == []
     assert all(part.says.endswith(".") for part in every)
@@ -61,7 +61,7 @@ def test_what_cannot_be_looked_at_keeps_nothing_else_back(monkeypatch: pytest.Mo
     def fails() -> Part:
         raise DatabaseError("away")
 
-    monkeypatch.setitem(LOOKS, "Watch", fails)
+    monkeypatch.setitem(CHECKS, "Watch", fails)
     assert part("Watch").state == State.WRONG
     assert part("Disk").says
 

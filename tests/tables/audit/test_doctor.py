@@ -67,7 +67,13 @@ def test_with_nothing_there_every_line_is_there_and_none_holds_a_secret() -> Non
     lines = [json.loads(line) for line in run.stdout.splitlines()]
     assert run.returncode == 1
     assert run.stderr == ""
-    assert {line["name"] for line in lines} == {*doctor.HERE, *condition.LOOKS, *doctor.IN_DATABASE, "Workers", "Beat"}
+    assert {line["name"] for line in lines} == {
+        *doctor.ON_HOST,
+        *condition.CHECKS,
+        *doctor.IN_DATABASE,
+        "Workers",
+        "Beat",
+    }
     assert {line["name"] for line in lines if line["state"] != "wrong"} <= {"Disk", "Files of keys"}
     assert all(line["do"] for line in lines if line["state"] != "well")
     assert not any(secret in run.stdout for secret in SECRETS)
@@ -112,7 +118,7 @@ def test_keys_that_others_may_read_are_named(settings: Any, tmp_path: Path) -> N
     pepper.write_text("key")
     pepper.chmod(0o644)
     settings.PEPPER_FILE = str(pepper)
-    assert str(pepper) in is_wrong("Files of keys", "open to others").do
+    assert str(pepper) in is_wrong("Files of keys", "Others on this machine can read or write").do
     pepper.chmod(0o600)
     assert part("Files of keys").state == State.WELL
 
@@ -137,7 +143,7 @@ def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_owner_as_the_application_is_named() -> None:
     """Harm: whoever takes over a web process can rewrite history."""
     with as_owner():
-        is_wrong("Role and grants", "may too much")
+        is_wrong("Role and grants", "too many rights")
 
 
 def test_a_grant_too_much_and_a_guard_taken_away_are_named(owner_connection: psycopg.Connection) -> None:
@@ -178,7 +184,7 @@ def test_a_broker_that_is_away_is_named_and_workers_are_not_waited_for(settings:
 def test_workers_that_are_there_are_found_and_one_that_is_missing_is_named(celery_worker_process: Served) -> None:
     """Harm: every process that runs is well, and alerts wait for one that nobody started."""
     assert part("Workers").state == State.WELL
-    is_wrong("Beat", "nobody tells them")
+    is_wrong("Beat", "nobody schedules their tasks")
     celery_worker_process.stop()
     is_wrong("Workers", "celery, alerts, events")
 
@@ -268,7 +274,7 @@ def test_a_house_that_is_not_archived_is_named(settings: Any) -> None:
     """Harm: the disk fails, and nobody had noticed that there was no backup."""
     assert part("Backups").state == State.WATCH
     settings.DEMO = False
-    is_wrong("Backups", "Nothing is archived")
+    is_wrong("Backups", "Archiving is off")
 
 
 @pytest.mark.parametrize(
@@ -295,7 +301,7 @@ def test_a_backup_of_today_is_well(settings: Any, tmp_path: Path, monkeypatch: p
     settings.BACKUP_STATUS_FILE = str(tmp_path / "info.json")
     stop = int(datetime.now(UTC).timestamp())
     (tmp_path / "info.json").write_text(json.dumps([{"backup": [{"timestamp": {"stop": stop}}]}]))
-    assert "ever had back" in part("Backups").says
+    assert "ever restored" in part("Backups").says
     runs.run_between(drill.PLAN, lambda: 0, clocks.agreed(), lambda: True)
     assert part("Backups").state == State.WELL
 

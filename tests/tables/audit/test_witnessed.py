@@ -126,7 +126,7 @@ def test_each_minute_is_witnessed_and_verify_says_by_whom(
         assert "5 leaves, each with the heads of all books, and 5 cosignatures" in verdict
         assert "DOES NOT HOLD" not in verdict
     part = next(part for part in condition.parts() if part.name == "Witnesses")
-    assert (part.state, part.says) == (State.WELL, f"{NAME} cosigned the books just now.")
+    assert (part.state, part.says) == (State.WELL, f"{NAME} cosigned the books recently.")
     assert b'casino_witness_age_seconds{witness="witness.example/w1"}' in metrics.text()
 
 
@@ -312,7 +312,7 @@ def test_an_older_tree_is_left_by_two_people_with_a_reason_and_never_taken_up_ag
 ) -> None:
     """Harm: one person begins another history beside the one that the witness holds."""
     minute()
-    with pytest.raises(CommandError, match="two people stand for it"):
+    with pytest.raises(CommandError, match="needs a reason and two people"):
         call_command("audit", "checkpoints", "other.example/books", stdout=StringIO())
     people = [floor.staff(Role.OPERATOR, "omar"), Staff.objects.get(username="olga")]
     by = [person.signature for person in people]
