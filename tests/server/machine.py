@@ -52,10 +52,22 @@ def enter(module: str, arguments: list[str]) -> None:
     if os.geteuid() != 0:
         raise NoServer("A container that boots needs root: run it as root.")
     for program, package in (("systemd-nspawn", "systemd-container"), ("unshare", "util-linux"), ("dpkg", "dpkg")):
-        if not shutil.which(program):
-            raise NoServer(f"The server needs {program}: apt-get install {package}")
+        _provide(program, package)
     unshare = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc"]
     os.execvp("unshare", [*unshare, sys.executable, "-m", module, INSIDE, *arguments])
+
+
+def _provide(program: str, package: str) -> None:
+    """Install Debian's package where there is none. Raises NoServer."""
+    if shutil.which(program):
+        return
+    if shutil.which("apt-get"):
+        print(f"Installing {package}", file=sys.stderr, flush=True)
+        quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+        run("apt-get", "--quiet", "update")
+        run("apt-get", "--quiet", "--yes", "install", "--no-install-recommends", package, environment=quiet)
+    if not shutil.which(program):
+        raise NoServer(f"The server needs {program}: apt-get install {package}")
 
 
 def run(*command: str | Path, folder: Path | None = None, environment: dict[str, str] | None = None) -> str:
