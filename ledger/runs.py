@@ -60,7 +60,7 @@ def run_between(plan: Plan, deed: Callable[[], int], moment: datetime, is_due: C
 
 
 def _run(plan: Plan, slot: datetime, deed: Callable[[], int], is_due: Callable[[], bool]) -> bool:
-    with alone(f"run {plan.task}") as is_alone:
+    with alone(_lock(plan)) as is_alone:
         if not is_alone or not is_due():
             return False
         missed = _missed(plan, slot)
@@ -73,6 +73,15 @@ def _run(plan: Plan, slot: datetime, deed: Callable[[], int], is_due: Callable[[
         faults = deed()
         RunEnd.objects.create(run=claimed, at=clock.read().database, found=faults)
     return True
+
+
+def _lock(plan: Plan) -> str:
+    return f"run {plan.task}"
+
+
+def under_way(plans: Sequence[Plan]) -> bool:
+    """Whether a worker is at one of them now."""
+    return any(is_held(_lock(plan)) for plan in plans)
 
 
 def _missed(plan: Plan, slot: datetime) -> int:

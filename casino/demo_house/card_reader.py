@@ -23,6 +23,7 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
+from casino.demo_house import more_tables  # noqa: E402
 from tables.log.scopes import CARDS  # noqa: E402
 from tables.management.commands import seed_demo  # noqa: E402
 from tables.management.commands.shoe_reader import Line, Reader, Refusal, Shoe  # noqa: E402
@@ -43,6 +44,7 @@ def prepare(token_file: Path) -> Table:
     operator = Staff.objects.get(username=seed_demo.OPERATOR.username)
     if not Table.objects.filter(name=TABLE).exists():
         seed_demo.open_table(TABLE, seed_demo.TABLES[SET_AS], operator)
+        more_tables.stand_in_pits(operator)
     if not token_file.exists():
         account = ServiceAccount.objects.filter(name=ACCOUNT).first() or _account(operator)
         _keep(token_file, service_tokens.make(account, by=operator))

@@ -7,15 +7,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import psycopg
 import pytest
 from django.db import DatabaseError
 
-from ledger import clock
+from ledger import clock, runs
 from ledger.proof import seals
-from tables.audit import condition
+from tables.audit import condition, watch
 from tables.audit.condition import CHECKS, Part, State
 from tables.roles import Role
 from tests import floor
+from tests.database import database_url
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("broker")]
 
@@ -64,6 +66,16 @@ def test_what_cannot_be_looked_at_keeps_nothing_else_back(monkeypatch: pytest.Mo
     monkeypatch.setitem(CHECKS, "Watch", fails)
     assert part("Watch").state == State.WRONG
     assert part("Disk").says
+
+
+def test_a_watch_that_is_behind_is_told_from_one_that_has_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a house that has just opened, or proves its whole log, calls for help while its worker does what is due."""
+    plan = watch.PLANS[0]
+    monkeypatch.setattr(runs, "late", lambda plans: [plan])
+    assert part("Watch") == Part("Watch", State.WRONG, f"{plan.says} has stopped.", "Start the worker and casino-beat.")
+    with psycopg.connect(database_url("casino_app")) as worker:
+        worker.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [f"run {watch.PLANS[3].task}"])
+        assert part("Watch").state == State.WATCH
 
 
 def test_only_who_runs_the_servers_is_told_what_is_wrong() -> None:
