@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
 from psycopg import Connection
-from psycopg_pool import ConnectionPool, PoolTimeout
+from psycopg_pool import ConnectionPool, PoolTimeout, TooManyRequests
 
 from casino.widths import Width
 from ledger import confirmed
@@ -31,14 +31,29 @@ class LanePool(ConnectionPool[Any]):
     seconds without a database turned a full floor away for good, and each of them held its whole request in memory.
     """
 
+    is_away = False
+    """Whether the database refused the latest connection."""
+
     def getconn(self, timeout: float | None = None) -> Connection[Any]:
-        """Raises PoolTimeout, and TooManyRequests if the queue is full."""
+        """Raises PoolTimeout if the database is away, and TooManyRequests if the queue is full, or if others had every
+        connection for as long as this request waited."""
         try:
             return super().getconn(timeout)
-        except PoolTimeout:
+        except PoolTimeout as late:
             with self._lock:
                 self._waiting = deque(client for client in self._waiting if client.error is None)
+            if self.is_away:
+                raise
+            raise TooManyRequests(f"all {self._max_size} connections were in use") from late
+
+    def _connect(self, timeout: float | None = None) -> Connection[Any]:
+        try:
+            connection = super()._connect(timeout)
+        except Exception:
+            self.is_away = True
             raise
+        self.is_away = False
+        return connection
 
 
 class DatabaseWrapper(base.DatabaseWrapper):

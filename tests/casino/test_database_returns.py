@@ -13,11 +13,12 @@ from typing import Final
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import pytest
-from psycopg_pool import PoolTimeout
+from psycopg_pool import PoolTimeout, TooManyRequests
 
 from casino.database.base import LanePool
 from casino.widths import widths
 from tests import load, processes
+from tests.database import database_url
 from tests.load import Dealer
 from tests.patience import eventually
 
@@ -120,9 +121,16 @@ def test_an_outage_under_a_full_floor_ends_with_the_outage(dora: Dealer, cable: 
 def test_requests_that_gave_up_leave_the_queue(tmp_path: Path) -> None:
     """Harm: in an outage of an hour 240,000 requests stay in memory, each with its body and all that it had read, and
     the process is killed for it just as the database returns."""
-    pool = LanePool(f"host={tmp_path}", min_size=0, max_size=1, max_waiting=1, timeout=0.05, reconnect_timeout=0.1)
+    pool = LanePool(f"host={tmp_path}", min_size=0, max_size=1, max_waiting=1, timeout=0.5, reconnect_timeout=0.1)
     with pool:
         for _ in range(5):
             with pytest.raises(PoolTimeout):
                 pool.getconn()
             assert pool.get_stats()["requests_waiting"] == 0
+
+
+def test_a_house_whose_connections_are_all_in_use_is_busy_and_its_database_is_not_away() -> None:
+    """Harm: under a full floor a dealer reads that the database does not answer, and somebody restarts it."""
+    pool = LanePool(database_url("casino_app"), min_size=0, max_size=1, timeout=0.1)
+    with pool, pool.connection(timeout=5), pytest.raises(TooManyRequests):
+        pool.getconn()
