@@ -74,12 +74,10 @@ def _next(box: psycopg.Connection) -> DayRoot | None:
     """The next day for the box, if it is sealed and there is room."""
     contents = _contents(box)
     root = DayRoot.objects.filter(number=contents.last + 1).first()
-    if root is not None and (contents.waiting >= MOST_DAYS or contents.days >= 2 * MOST_DAYS):
-        _alert(
-            f"{contents.waiting} sealed days of {contents.days} wait in the letter box: no head office fetches them."
-        )
-        return None
-    return root
+    if root is None or not contents.fault:
+        return root
+    _alert(contents.fault)
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +88,17 @@ class Contents:
     days: int
     waiting: int
     """Those that some head office may not have fetched yet."""
+
+    @property
+    def fault(self) -> str:
+        """Why no further day goes in; empty while there is room."""
+        if self.waiting >= MOST_DAYS:
+            return f"{self.waiting} sealed days wait in the letter box: no head office fetches them."
+        if self.days >= 2 * MOST_DAYS:
+            return (
+                f"{self.days} sealed days fill the letter box: a head office's slot is too new for any to be removed."
+            )
+        return ""
 
 
 _FETCHED: Final = """
