@@ -32,7 +32,8 @@ class LanePool(ConnectionPool[Any]):
     """
 
     is_away = False
-    """Whether the database refused the latest connection."""
+    """Whether the latest attempt to connect has failed, or has had no answer yet: a server that is just starting may
+    leave it without one for longer than a request waits."""
 
     def getconn(self, timeout: float | None = None) -> Connection[Any]:
         """Raises PoolTimeout if the database is away, and TooManyRequests if the queue is full, or if others had every
@@ -47,11 +48,8 @@ class LanePool(ConnectionPool[Any]):
             raise TooManyRequests(f"all {self._max_size} connections were in use") from late
 
     def _connect(self, timeout: float | None = None) -> Connection[Any]:
-        try:
-            connection = super()._connect(timeout)
-        except Exception:
-            self.is_away = True
-            raise
+        self.is_away = True
+        connection = super()._connect(timeout)
         self.is_away = False
         return connection
 

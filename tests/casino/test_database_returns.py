@@ -134,3 +134,13 @@ def test_a_house_whose_connections_are_all_in_use_is_busy_and_its_database_is_no
     pool = LanePool(database_url("casino_app"), min_size=0, max_size=1, timeout=0.1)
     with pool, pool.connection(timeout=5), pytest.raises(TooManyRequests):
         pool.getconn()
+
+
+def test_a_database_that_accepts_a_line_and_says_nothing_is_away(tmp_path: Path) -> None:
+    """Harm: while a database starts after a crash, dealers read that the house is busy, and nobody is called."""
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(tmp_path / SOCKET))
+        silent.listen()
+        pool = LanePool(f"host={tmp_path} connect_timeout=2", min_size=0, max_size=1, timeout=0.2)
+        with pool, pytest.raises(PoolTimeout):
+            pool.getconn()

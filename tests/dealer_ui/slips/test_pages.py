@@ -1,5 +1,6 @@
 """Slips on screen: who finds what to sign, and that nothing which is to be counted unseen can be read before."""
 
+import re
 import uuid
 from typing import Any
 
@@ -121,8 +122,8 @@ def test_nobody_reads_a_count_before_the_second_one(db: None) -> None:
         for page in pages:
             answer = browser(viewer).get(page)
             said = async_to_sync(streamed)(answer) if answer.streaming else text(answer)
-            for secret in ("8,765", "8765", "876500"):
-                assert secret not in said, (page, secret)
+            # A whole number: a hash or a salt may hold its digits by chance.
+            assert not re.search(r"\b(8,765|8765|876500)\b", said), page
     signs(table, boss, SignSlip(slip, "recounted", ((100, 8_765),)))
     assert "8,765" in text(browser(boss).get(address(table, slip)))
 
