@@ -250,7 +250,7 @@ def _coming(viewer: Staff) -> Iterator[Line]:
 
 def _wrong(viewer: Staff) -> Iterator[Line]:
     late = runs.late(watch.PLANS)
-    if late:
+    if late and not watch.reason_to_wait():
         suffix = f", and {len(late) - 1} more" if len(late) > 1 else ""
         text = f"The watch stands still: {late[0].says.lower()}{suffix}"
         yield Line(text, reverse("pit:runs"), "Are the worker and beat running?")

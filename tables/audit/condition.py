@@ -152,9 +152,9 @@ def _broker() -> Part:
 
 def _watch() -> Part:
     late = runs.late(watch.PLANS)
-    if late and runs.under_way(watch.PLANS):  # the first round after the house was closed, or a proof that takes long
-        says = f"A worker is at it, and {len(late)} pieces of the watch are behind."
-        return Part("Watch", State.WATCH, says, "Look again in a few minutes.")
+    if late and (reason := watch.reason_to_wait()):
+        behind = f"{len(late)} pieces of the watch are" if len(late) > 1 else "one piece of the watch is"
+        return Part("Watch", State.WATCH, f"{reason}, and {behind} behind.", "Look again soon.")
     more = f", and {len(late) - 1} more" if len(late) > 1 else ""
     wrong = f"{late[0].says} has stopped{more}." if late else ""
     return _part("Watch", wrong, "Every piece of the watch ran on time.", "Start the worker and casino-beat.")

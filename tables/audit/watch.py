@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
@@ -113,6 +114,16 @@ class Lookout:
 
 
 lookout: Final = Lookout()
+_STARTED: Final = time.monotonic()
+
+
+def reason_to_wait() -> str:
+    """Why the watch may be late without having stopped; empty if there is no such reason."""
+    if runs.under_way(PLANS):  # the first round after the house was closed, or a proof that takes long
+        return "A worker is at it"
+    if settings.WEB_PROCESS and time.monotonic() - _STARTED < _GRACE_SECONDS:
+        return "The house has just been started"
+    return ""
 
 
 def is_kept() -> bool:

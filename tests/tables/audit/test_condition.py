@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -75,7 +76,20 @@ def test_a_watch_that_is_behind_is_told_from_one_that_has_stopped(monkeypatch: p
     assert part("Watch") == Part("Watch", State.WRONG, f"{plan.says} has stopped.", "Start the worker and casino-beat.")
     with psycopg.connect(database_url("casino_app")) as worker:
         worker.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [f"run {watch.PLANS[3].task}"])
-        assert part("Watch").state == State.WATCH
+        assert part("Watch").says == "A worker is at it, and one piece of the watch is behind."
+
+
+def test_a_house_that_has_just_been_started_is_given_time_and_a_command_is_not(
+    monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    """Harm: whoever opens the house in the morning reads in red that nobody watches; or, minutes later, does not."""
+    monkeypatch.setattr(runs, "late", lambda plans: list(watch.PLANS))
+    assert part("Watch").state == State.WRONG, "the doctor's process is always new"
+    settings.WEB_PROCESS = True
+    monkeypatch.setattr(watch, "_STARTED", time.monotonic())
+    assert part("Watch").state == State.WATCH
+    monkeypatch.setattr(watch, "_STARTED", time.monotonic() - 200)
+    assert part("Watch").state == State.WRONG
 
 
 def test_only_who_runs_the_servers_is_told_what_is_wrong() -> None:
