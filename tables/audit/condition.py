@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +36,7 @@ FAR_BEHIND: Final = 500
 """This many waiting entries mean that nobody processes them."""
 LEAST_FREE_BYTES: Final = 1_000_000_000
 LEAST_FREE_PERCENT: Final = 10
+_LINE: Final = "Line to the database"
 
 
 class State(StrEnum):
@@ -87,6 +89,30 @@ def _database() -> Part:
     wrong = "The database is a read-only standby." if standby else ""
     do = "Point DATABASE_URL at the primary, or promote this one."
     return _part("Database", wrong, f"PostgreSQL {version} answers.", do)
+
+
+def _line() -> Part:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT ssl, host(client_addr) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)"
+            " WHERE pid = pg_backend_pid()"
+        )
+        is_encrypted, address = cursor.fetchone()
+    return line(is_encrypted, address, str(connection.settings_dict["OPTIONS"].get("sslmode", "")))
+
+
+def line(is_encrypted: bool, address: str | None, sslmode: str) -> Part:
+    """Whether others on the network could read what the house writes. ``address``: from where the database sees this
+    process, also through a proxy; None for a socket. ``sslmode`` as in DATABASE_URL: to write "disable" there is a
+    decision."""
+    if is_encrypted:
+        return Part(_LINE, State.WELL, "It is encrypted.")
+    if address is None or ip_address(address).is_loopback:
+        return Part(_LINE, State.WELL, "It does not leave this machine.")
+    if sslmode == "disable":
+        return Part(_LINE, State.WELL, "It is not encrypted, as DATABASE_URL asks.")
+    do = "Add sslmode=verify-ca and sslrootcert to DATABASE_URL; or sslmode=disable if nobody else is on that network."
+    return Part(_LINE, State.WATCH, "What the house writes crosses the network in plain text.", do)
 
 
 def _role() -> Part:
@@ -265,6 +291,7 @@ def _disk() -> Part:
 
 CHECKS: Final[dict[str, Callable[[], Part]]] = {
     "Database": _database,
+    _LINE: _line,
     "Role and grants": _role,
     "Migrations": _migrations,
     "Clock": _clock,

@@ -25,6 +25,7 @@ from casino.keeper import die_with_parent
 from tests.cluster import hosts, packages, report
 from tests.cluster.cluster import APPLICATION_HOSTS, FRONT_PORT, Broken, Cluster
 from tests.cluster.faults import FAULTS
+from tests.cluster.lines import open_lines
 from tests.cluster.report import Record, Round
 
 FOLDER: Final = LOCAL / "cluster" / "house"
@@ -159,6 +160,8 @@ def run(cluster: Cluster, options: argparse.Namespace) -> int:
     cluster.start()
     trial = Trial(cluster, options.tables, ROUND_SECONDS * options.rounds * len(options.faults))
     cluster.start_house()
+    if strangers := open_lines(cluster):
+        raise Broken(f"The lines between the hosts are open: {'; '.join(strangers)}.")
     trial.begin()
     print(f"{options.tables} tables deal; each fault {options.rounds} times; load {os.getloadavg()[0]:.1f}", flush=True)
     rounds: list[Round] = []

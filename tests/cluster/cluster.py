@@ -9,6 +9,8 @@ import json
 import os
 import re
 import secrets
+import shutil
+import ssl
 import subprocess
 import sys
 import time
@@ -50,6 +52,8 @@ DISK: Final = "2g"
 """The size of each database host's disk. They are in memory, because real hosts' disks do not slow each other down."""
 WAL_KEPT: Final = "512MB"
 """Less than the disk, which a fault fills. Real hosts keep gigabytes."""
+VERIFIED: Final = "ca-file ca.pem verify required verifyhost"
+"""What HAProxy asks of a host that it speaks TLS with; the host's name follows."""
 Thing = TypeVar("Thing")
 
 
@@ -62,31 +66,43 @@ def filled(template: str, **values: str) -> str:
     return Template((DEPLOY / template).read_text()).substitute(values)
 
 
-def web_server(name: str, address: str) -> str:
+def own_web_server(name: str, address: str) -> str:
     return f"    server {name} {address}:{WEB_PORT} check"
 
 
+def other_host(name: str, address: str) -> str:
+    return f"    server {name} {address}:8200 check ssl crt host.pem {VERIFIED} {name}"
+
+
 def database_server(name: str, address: str) -> str:
-    return f"    server {name} {address}:5432 check port 8008"
-
-
-def haproxy(address: str) -> str:
-    return filled(
-        "haproxy/haproxy.cfg",
-        ADDRESS=address,
-        HOST="casino.cluster.test",
-        DATABASE_SERVERS="\n".join(database_server(*host) for host in DATABASE_HOSTS.items()),
-        WEB_SERVERS="\n".join(web_server(*host) for host in APPLICATION_HOSTS.items()),
+    return (
+        f"    server {name} {address}:5432 check port 8008 check-ssl ca-file ca.pem verify required verifyhost {name}"
     )
 
 
-def etcd(name: str, folder: Path) -> dict[str, str]:
+def haproxy(name: str, tls: Path) -> str:
+    """Each host of this network has one address, so its own processes reach it there as well."""
+    others = {other: address for other, address in APPLICATION_HOSTS.items() if other != name}
+    return filled(
+        "haproxy/haproxy.cfg",
+        ADDRESS=APPLICATION_HOSTS[name],
+        LOCAL=APPLICATION_HOSTS[name],
+        TLS=str(tls),
+        HOST="casino.cluster.test",
+        DATABASE_SERVERS="\n".join(database_server(*host) for host in DATABASE_HOSTS.items()),
+        OWN_WEB_SERVERS=own_web_server(name, APPLICATION_HOSTS[name]),
+        OTHER_HOSTS="\n".join(other_host(*host) for host in others.items()),
+    )
+
+
+def etcd(name: str, folder: Path, tls: Path) -> dict[str, str]:
     text = filled(
         "etcd/etcd.env",
         NAME=name,
         ADDRESS=ETCD_HOSTS[name],
         FOLDER=str(folder),
-        MEMBERS=",".join(f"{host}=http://{address}:2380" for host, address in ETCD_HOSTS.items()),
+        TLS=str(tls),
+        MEMBERS=",".join(f"{host}=https://{address}:2380" for host, address in ETCD_HOSTS.items()),
     )
     lines = (line.partition("=") for line in text.splitlines() if line and not line.startswith("#"))
     return {key: value for key, _, value in lines}
@@ -103,13 +119,14 @@ class Passwords:
     role: str = field(default_factory=lambda: secrets.token_hex(16))
 
 
-def patroni(name: str, folder: Path, programs: Path, passwords: Passwords) -> str:
+def patroni(name: str, folder: Path, tls: Path, programs: Path, passwords: Passwords) -> str:
     return filled(
         "patroni/patroni.yml",
         NAME=name,
         ADDRESS=DATABASE_HOSTS[name],
         ETCD=",".join(f"{address}:2379" for address in ETCD_HOSTS.values()),
         NETWORK=hosts.NETWORK,
+        TLS=str(tls),
         DATA=str(folder / "data"),
         SOCKETS=str(folder),
         PROGRAMS=str(programs),
@@ -129,6 +146,7 @@ class Node:
     folder: Path
     patroni: Unit
     clock: Path
+    trust: ssl.SSLContext
 
     @property
     def name(self) -> str:
@@ -147,16 +165,17 @@ class Node:
 
     def answers(self, path: str) -> bool:
         """Whether Patroni's health check at a path, such as /primary, succeeds for this host."""
-        request = urllib.request.Request(f"http://{self.host.address}:8008{path}", method="OPTIONS")
-        with suppress(OSError), urllib.request.urlopen(request, timeout=ASK_SECONDS) as answer:
+        request = urllib.request.Request(f"https://{self.host.address}:8008{path}", method="OPTIONS")
+        with suppress(OSError), urllib.request.urlopen(request, timeout=ASK_SECONDS, context=self.trust) as answer:
             return bool(answer.status == 200)
         return False
 
     def followers(self) -> dict[str, str]:
         """The hosts that replicate from this one, with their sync state. This comes from PostgreSQL, because Patroni's
         notes in etcd may be out of date."""
+        url = f"https://{self.host.address}:8008/patroni"
         try:
-            with urllib.request.urlopen(f"http://{self.host.address}:8008/patroni", timeout=ASK_SECONDS) as answer:
+            with urllib.request.urlopen(url, timeout=ASK_SECONDS, context=self.trust) as answer:
                 copies = json.load(answer).get("replication", [])
         except (OSError, ValueError):
             return {}
@@ -233,13 +252,17 @@ class Cluster:
 
     def url(self, role: str, database: str = DATABASE, host: str = "app1") -> str:
         password = self.passwords.superuser if role == SUPERUSER else self.passwords.role
-        return f"postgresql://{role}:{password}@{APPLICATION_HOSTS[host]}:{PRIMARY_PORT}/{database}"
+        return f"postgresql://{role}:{password}@{APPLICATION_HOSTS[host]}:{PRIMARY_PORT}/{database}?{self.encrypted}"
+
+    @property
+    def encrypted(self) -> str:
+        return f"sslmode=verify-ca&sslrootcert={self.tls / 'ca.pem'}"
 
     @contextmanager
     def connection(self, database: str = DATABASE) -> Iterator[psycopg.Connection]:
         """A connection to the primary as superuser, bypassing HAProxy."""
         primary = self.primary().host.address
-        url = f"postgresql://{SUPERUSER}@{primary}:5432/{database}"
+        url = f"postgresql://{SUPERUSER}@{primary}:5432/{database}?{self.encrypted}"
         with psycopg.connect(url, password=self.passwords.superuser, autocommit=True, connect_timeout=3) as connection:
             yield connection
 
@@ -276,6 +299,7 @@ class Cluster:
     def start(self) -> None:
         """Start everything but the house's own processes. Raises Broken."""
         self.units.keeper.start()
+        self._certify()
         hosts.lay_bridge(*APPLICATION_HOSTS.values())
         for name, address in ETCD_HOSTS.items():
             self.etcds.append(self._etcd(hosts.add_host(name, address)))
@@ -288,9 +312,9 @@ class Cluster:
             self._start(node.patroni)
             if node.name == "db1":
                 self.primary()
-        for name, address in APPLICATION_HOSTS.items():
+        for name in APPLICATION_HOSTS:
             configuration = self.folder / f"haproxy-{name}.cfg"
-            configuration.write_text(haproxy(address))
+            configuration.write_text(haproxy(name, self.tls / name))
             command = [str(self.programs.haproxy), "-db", "-f", str(configuration)]
             self._start(self._unit(f"haproxy-{name}", command, self.programs.environment(), BACK_AT_ONCE))
         self._start(self._broker())
@@ -318,6 +342,20 @@ class Cluster:
     def _unit(self, name: str, command: list[str], environment: dict[str, str], restart: float) -> Unit:
         return self.units.add(Unit(name, command, environment, self.folder / f"{name}.log", restart))
 
+    @property
+    def tls(self) -> Path:
+        """The authority's folder, with a folder for each host."""
+        return self.folder / "tls"
+
+    def _certify(self) -> None:
+        every = DATABASE_HOSTS | ETCD_HOSTS | APPLICATION_HOSTS
+        command = [
+            str(DEPLOY / "certificates"),
+            str(self.tls),
+            *(f"{name}={address}" for name, address in every.items()),
+        ]
+        subprocess.run(command, check=True)
+
     def _disk(self, folder: Path) -> None:
         folder.mkdir()
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=0700", folder.name, str(folder)], check=True)
@@ -325,7 +363,7 @@ class Cluster:
     def _etcd(self, host: Host) -> Unit:
         folder = self.folder / f"{host.name}-data"
         self._disk(folder)
-        environment = self.programs.environment() | etcd(host.name, folder)
+        environment = self.programs.environment() | etcd(host.name, folder, self.tls / host.name)
         return self._unit(host.name, host.command([str(self.programs.etcd)]), environment, BACK_AT_ONCE)
 
     def _node(self, host: Host) -> Node:
@@ -334,7 +372,10 @@ class Cluster:
         clock.write_text("+0\n")
         prefix, owner = unprivileged()
         configuration = folder / "patroni.yml"
-        configuration.write_text(patroni(host.name, folder, self._postgres(host.name, clock), self.passwords))
+        tls = folder / "tls"
+        shutil.copytree(self.tls / host.name, tls)
+        programs = self._postgres(host.name, clock)
+        configuration.write_text(patroni(host.name, folder, tls, programs, self.passwords))
         configuration.chmod(0o600)
         give(folder, owner)
         patroni_unit = self._unit(
@@ -343,7 +384,7 @@ class Cluster:
             self.programs.environment(),
             1.0,
         )
-        return Node(host, folder, patroni_unit, clock)
+        return Node(host, folder, patroni_unit, clock, ssl.create_default_context(cafile=self.tls / "ca.pem"))
 
     def _postgres(self, name: str, clock: Path) -> Path:
         """The folder of PostgreSQL's programs; for clock faults, with a server that reads its clock's offset from a

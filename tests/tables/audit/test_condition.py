@@ -102,3 +102,22 @@ def test_only_who_runs_the_servers_is_told_what_is_wrong() -> None:
     assert "casino_app" not in page
     assert "casino_app" in floor.client(operator).get("/pit/health/").content.decode()
     assert floor.client(floor.staff(Role.DEALER, "dan", "110")).get("/pit/health/").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("is_encrypted", "address", "sslmode", "state"),
+    [
+        (False, "10.0.0.5", "", State.WATCH),
+        (False, "10.0.0.5", "prefer", State.WATCH),
+        (False, "10.0.0.5", "disable", State.WELL),
+        (True, "10.0.0.5", "", State.WELL),
+        (False, "127.0.0.1", "", State.WELL),
+        (False, "::1", "", State.WELL),
+        (False, None, "", State.WELL),
+    ],
+)
+def test_a_line_that_others_could_read_is_named(
+    is_encrypted: bool, address: str | None, sslmode: str, state: State
+) -> None:
+    """Harm: chips and names cross a network of others in plain text, and nobody in the house knows."""
+    assert condition.line(is_encrypted, address, sslmode).state == state
