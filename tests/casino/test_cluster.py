@@ -137,6 +137,15 @@ def test_a_host_that_cannot_be_one_gets_no_certificate(tmp_path: Path, host: str
     assert not (tmp_path / "tls").exists()
 
 
+def test_a_certificate_that_cannot_be_made_leaves_the_old_one(tmp_path: Path) -> None:
+    """Harm: half a certificate lies where the next reload finds it, and a host is a stranger to all others."""
+    certificates(tmp_path, "db1=10.0.0.11")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.pem*")}
+    refusal = certificates(tmp_path, "db1=1.2.3")
+    assert (refusal.returncode, "bad ip address" in refusal.stderr) == (1, True)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.pem*")} == before
+
+
 # --- What is told ------------------------------------------------------------------------------------------------
 
 

@@ -40,7 +40,9 @@ ETCD_HOSTS: Final = {"etcd1": "10.77.0.21", "etcd2": "10.77.0.22", "etcd3": "10.
 """Separate from the database hosts, so that losing one of those loses no member of etcd. If etcd's leader were lost as
 well, the new leader would give every lock its full time once more."""
 APPLICATION_HOSTS: Final = {"app1": "10.77.0.1", "app2": "10.77.0.2"}
+BROKER: Final = "app1"
 BROKER_PORT: Final = 6379
+BROKER_FRONT_PORT: Final = 6380
 WEB_PORT: Final = 8000
 FRONT_PORT: Final = 8100
 PRIMARY_PORT: Final = 5000
@@ -88,6 +90,8 @@ def haproxy(name: str, tls: Path) -> str:
         ADDRESS=APPLICATION_HOSTS[name],
         LOCAL=APPLICATION_HOSTS[name],
         TLS=str(tls),
+        BROKER=BROKER,
+        BROKER_ADDRESS=APPLICATION_HOSTS[BROKER],
         HOST="casino.cluster.test",
         DATABASE_SERVERS="\n".join(database_server(*host) for host in DATABASE_HOSTS.items()),
         OWN_WEB_SERVERS=own_web_server(name, APPLICATION_HOSTS[name]),
@@ -273,7 +277,7 @@ class Cluster:
             "DJANGO_SETTINGS_MODULE": "casino.settings",
             "DATABASE_URL": self.url(APPLICATION, host=name),
             "DATABASE_OWNER_URL": self.url(OWNER, host=name),
-            "REDIS_URL": f"redis://127.0.0.1:{BROKER_PORT}/0",
+            "REDIS_URL": f"redis://{APPLICATION_HOSTS[name]}:{BROKER_FRONT_PORT}/0",
             "SECRET_KEY": self._secret_file("secret-key", secrets.token_urlsafe(48)).read_text(),
             "PEPPER_FILE": str(self._secret_file("pepper", base64.b64encode(secrets.token_bytes(32)).decode())),
             "AUDIT_KEY_FILE": str(self.folder / "audit-key.pem"),

@@ -12,12 +12,13 @@ from contextlib import suppress
 import psycopg
 
 from casino.embedded import APPLICATION, DATABASE
-from tests.cluster.cluster import APPLICATION_HOSTS, ETCD_HOSTS, Cluster
+from tests.cluster.cluster import APPLICATION_HOSTS, BROKER, ETCD_HOSTS, Cluster
 
 SECONDS = 3.0
 QUESTIONS = {
     2379: b"GET /health HTTP/1.1\r\nHost: etcd\r\nConnection: close\r\n\r\n",
     2380: b"GET /members HTTP/1.1\r\nHost: etcd\r\nConnection: close\r\n\r\n",
+    8201: b"PING\r\n",
     8200: b"GET /static/dealer_ui/icon.svg HTTP/1.1\r\nHost: casino.cluster.test\r\nConnection: close\r\n\r\n",
 }
 """By port: what is answered with success to whoever is let in."""
@@ -33,6 +34,7 @@ def _without_a_certificate(cluster: Cluster) -> Iterator[str]:
     member.load_cert_chain(cluster.tls / "app1" / "host.pem", cluster.tls / "app1" / "host.pem.key")
     places = [(name, address, port) for name, address in ETCD_HOSTS.items() for port in (2379, 2380)]
     places += [(name, address, 8200) for name, address in APPLICATION_HOSTS.items()]
+    places.append((BROKER, APPLICATION_HOSTS[BROKER], 8201))
     for name, address, port in places:
         if not _is_answered(address, port, member):
             yield f"{name} does not answer on port {port}, so nothing was learned there"
@@ -49,7 +51,7 @@ def _is_answered(address: str, port: int, tls: ssl.SSLContext | None) -> bool:
             line = tls.wrap_socket(line, server_hostname=address)
         with line:
             line.sendall(QUESTIONS[port])
-            return line.recv(4096).startswith(b"HTTP/1.1 2")
+            return line.recv(4096).startswith((b"HTTP/1.1 2", b"+PONG"))
     return False
 
 
