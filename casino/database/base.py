@@ -5,7 +5,9 @@ The time-outs are set when a session starts and belong to it, so no request inhe
 
 from __future__ import annotations
 
+import math
 import select
+import time
 from collections import deque
 from typing import Any, ClassVar, Final
 
@@ -34,22 +36,30 @@ class LanePool(ConnectionPool[Any]):
     is_away = False
     """Whether the latest attempt to connect has failed, or has had no answer yet: a server that is just starting may
     leave it without one for longer than a request waits."""
+    last_refusal = -math.inf
+    """When an attempt failed, by the monotonic clock."""
 
     def getconn(self, timeout: float | None = None) -> Connection[Any]:
-        """Raises PoolTimeout if the database is away, and TooManyRequests if the queue is full, or if others had every
-        connection for as long as this request waited."""
+        """Raises PoolTimeout if the database was away while this request waited; TooManyRequests if the queue is full,
+        or if others had every connection."""
+        began = time.monotonic()
         try:
             return super().getconn(timeout)
         except PoolTimeout as late:
             with self._lock:
                 self._waiting = deque(client for client in self._waiting if client.error is None)
-            if self.is_away:
+            # The database may have come back just as this request gave up.
+            if self.is_away or self.last_refusal >= began:
                 raise
             raise TooManyRequests(f"all {self._max_size} connections were in use") from late
 
     def _connect(self, timeout: float | None = None) -> Connection[Any]:
         self.is_away = True
-        connection = super()._connect(timeout)
+        try:
+            connection = super()._connect(timeout)
+        except Exception:
+            self.last_refusal = time.monotonic()
+            raise
         self.is_away = False
         return connection
 

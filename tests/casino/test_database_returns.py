@@ -13,6 +13,7 @@ from typing import Final
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import PoolTimeout, TooManyRequests
 
 from casino.database.base import LanePool
@@ -134,6 +135,26 @@ def test_a_house_whose_connections_are_all_in_use_is_busy_and_its_database_is_no
     pool = LanePool(database_url("casino_app"), min_size=0, max_size=1, timeout=0.1)
     with pool, pool.connection(timeout=5), pytest.raises(TooManyRequests):
         pool.getconn()
+
+
+def test_a_database_that_came_back_as_a_request_gave_up_was_away(tmp_path: Path) -> None:
+    """Harm: at the end of every outage some dealers read that the house is busy, and look for the crowd."""
+    address = make_conninfo(database_url("casino_app"), host=str(tmp_path))
+    server = Path(str(conninfo_to_dict(database_url("casino_app"))["host"]), SOCKET)
+    pool = LanePool(address, min_size=0, max_size=1, reconnect_timeout=0)
+    with pool, ThreadPoolExecutor(2) as requests:
+        first = requests.submit(pool.getconn, 10)
+        eventually(lambda: pool.last_refusal > 0)
+        refused = pool.last_refusal
+        late = requests.submit(pool.getconn, 2)
+        eventually(lambda: pool.last_refusal > refused)
+        (tmp_path / SOCKET).symlink_to(server)
+        with pytest.raises(TooManyRequests):  # since the database is back, the first has the only connection
+            pool.getconn(0.5)
+        connection = first.result()
+        with pytest.raises(PoolTimeout):
+            late.result()
+        pool.putconn(connection)
 
 
 def test_a_database_that_accepts_a_line_and_says_nothing_is_away(tmp_path: Path) -> None:
