@@ -25,7 +25,7 @@ QUESTIONS = {
 
 
 def open_lines(cluster: Cluster) -> list[str]:
-    """What a stranger gets at, or reads on its way; empty if nothing. Say it of a cluster that is whole."""
+    """What a stranger can reach, or read on its way, in a cluster that is whole; empty if nothing."""
     return [*_without_a_certificate(cluster), *_database(cluster), *_patroni(cluster)]
 
 
