@@ -77,9 +77,7 @@ def other_host(name: str, address: str) -> str:
 
 
 def database_server(name: str, address: str) -> str:
-    return (
-        f"    server {name} {address}:5432 check port 8008 check-ssl ca-file ca.pem verify required verifyhost {name}"
-    )
+    return f"    server {name} {address}:5432 check port 8008 check-ssl {VERIFIED} {name}"
 
 
 def haproxy(name: str, tls: Path) -> str:
@@ -351,6 +349,10 @@ class Cluster:
         """The authority's folder, with a folder for each host."""
         return self.folder / "tls"
 
+    def trust(self) -> ssl.SSLContext:
+        """What a client needs to know a host by its certificate; it has none of its own."""
+        return ssl.create_default_context(cafile=self.tls / "ca.pem")
+
     def _certify(self) -> None:
         every = DATABASE_HOSTS | ETCD_HOSTS | APPLICATION_HOSTS
         command = [
@@ -388,7 +390,7 @@ class Cluster:
             self.programs.environment(),
             1.0,
         )
-        return Node(host, folder, patroni_unit, clock, ssl.create_default_context(cafile=self.tls / "ca.pem"))
+        return Node(host, folder, patroni_unit, clock, self.trust())
 
     def _postgres(self, name: str, clock: Path) -> Path:
         """The folder of PostgreSQL's programs; for clock faults, with a server that reads its clock's offset from a

@@ -30,7 +30,7 @@ def open_lines(cluster: Cluster) -> list[str]:
 
 
 def _without_a_certificate(cluster: Cluster) -> Iterator[str]:
-    trust, member = _trust(cluster), _trust(cluster)
+    trust, member = cluster.trust(), cluster.trust()
     member.load_cert_chain(cluster.tls / "app1" / "host.pem", cluster.tls / "app1" / "host.pem.key")
     places = [(name, address, port) for name, address in ETCD_HOSTS.items() for port in (2379, 2380)]
     places += [(name, address, 8200) for name, address in APPLICATION_HOSTS.items()]
@@ -55,10 +55,6 @@ def _is_answered(address: str, port: int, tls: ssl.SSLContext | None) -> bool:
     return False
 
 
-def _trust(cluster: Cluster) -> ssl.SSLContext:
-    return ssl.create_default_context(cafile=cluster.tls / "ca.pem")
-
-
 def _database(cluster: Cluster) -> Iterator[str]:
     with cluster.connection() as connection:
         plain = connection.execute(
@@ -76,7 +72,7 @@ def _database(cluster: Cluster) -> Iterator[str]:
 
 def _patroni(cluster: Cluster) -> Iterator[str]:
     for name, node in cluster.nodes.items():
-        line = http.client.HTTPSConnection(node.host.address, 8008, timeout=SECONDS, context=_trust(cluster))
+        line = http.client.HTTPSConnection(node.host.address, 8008, timeout=SECONDS, context=cluster.trust())
         line.request("PATCH", "/config", '{"loop_wait": 1}', {"Authorization": _basic(cluster.passwords.api)})
         if line.getresponse().status < 400:
             yield f"{name}'s Patroni lets whoever has only the password change how the cluster runs"
