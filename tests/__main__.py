@@ -1,16 +1,26 @@
-"""`./run test`: every check and every test; `quick`: the pure half; with other arguments, only pytest with those."""
+"""`./run test` and `./run trials`: static checks side by side, then the tests of a tier (tests/tiers.py).
+
+./run test            every check, and every test but the trials
+./run test quick      the same without what commits or starts more than PostgreSQL
+./run test harms      write the index of harms, tests/harms.tsv
+./run test PATH ...   pytest with these arguments, in whatever tier
+./run trials [NAME]   the trials, or those whose name contains NAME
+"""
 
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Final
 
 from casino import embedded
-from tests import pure, servers
+from tests import servers, trials
 
-PYTHON = [sys.executable, "-m"]
-WORKERS = min(4, os.cpu_count() or 1)
-CHECKS = {
+PYTHON: Final = [sys.executable, "-m"]
+CHECKS: Final = {
     "ruff": [*PYTHON, "ruff", "check", "."],
     "ruff format": [*PYTHON, "ruff", "format", "--check", "."],
     "mypy": [*PYTHON, "mypy"],
@@ -19,45 +29,54 @@ CHECKS = {
     "known vulnerabilities": [*PYTHON, "tests.advisories"],
     "makemigrations": [sys.executable, "manage.py", "makemigrations", "--check", "--dry-run"],
 }
-# Each worker has a database, a broker and a web process of its own; a file's tests stay together. In the order of their
-# folders the slow files, browser and demo, come first; sorted by number of tests, one worker would be left with them.
-EVERYTHING = ["-n", str(WORKERS), "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "10"]
-QUICK = ["--pure", "-n", str(WORKERS), "--dist", "load"]
 
 
-def passes(name: str, command: list[str]) -> bool:
-    print(f"--- {name}", flush=True)
-    started = time.monotonic()
-    passed = subprocess.run(command, check=False).returncode == 0
-    print(f"--- {name}: {'passed' if passed else 'FAILED'} in {time.monotonic() - started:.0f} s", flush=True)
+def check(name: str) -> bool:
+    """Run one static check; its output appears in one piece once it is over."""
+    began = time.monotonic()
+    done = subprocess.run(CHECKS[name], check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    passed = done.returncode == 0
+    output = "" if passed else f"{done.stdout.rstrip()}\n"
+    print(f"{output}--- {name}: {'passed' if passed else 'FAILED'} in {time.monotonic() - began:.0f} s", flush=True)
     return passed
 
 
-def everything() -> dict[str, bool]:
-    """Which checks passed. The servers start once and stay for all of it."""
-    with embedded.attached(servers.DATABASE_SERVER) as house, embedded.attached(servers.BROKER):
+@contextmanager
+def server_running() -> Iterator[None]:
+    """PostgreSQL starts once and stays for all checks and tests; the broker starts with the first test that asks."""
+    with embedded.attached(servers.DATABASE_SERVER) as house:
         for key, value in house.environment().items():
             os.environ.setdefault(key, value)
-        commands = {**CHECKS, "pytest": [*PYTHON, "pytest", *EVERYTHING]}
-        return {name: passes(name, command) for name, command in commands.items()}
+        yield
+
+
+def everything(tier: str) -> int:
+    """The static checks, one after the other beside the tests. Returns 1 where anything failed."""
+    with server_running(), ThreadPoolExecutor(max_workers=1) as beside:
+        checks: dict[str, Future[bool]] = {name: beside.submit(check, name) for name in CHECKS}
+        passed = subprocess.run([*PYTHON, "pytest", *trials.workers(), "--tier", tier], check=False).returncode == 0
+    failed = [name for name, result in checks.items() if not result.result()]
+    failed += [] if passed else ["pytest"]
+    print(f"FAILED: {', '.join(failed)}" if failed else "Everything passed.")
+    return bool(failed)
 
 
 def main(arguments: list[str]) -> int:
     os.chdir(embedded.BASE_DIR)
     os.environ["CASINO_BROWSER"] = "install"  # once a test needs one; if none can be had, those tests say why
-    if arguments[:1] == ["quick"]:
-        os.environ.setdefault("TEST_PACE", "quick")
-        arguments = [*QUICK, *pure.folders(), *arguments[1:]]
-    if arguments:
-        return subprocess.run([*PYTHON, "pytest", *arguments], check=False).returncode
+    command, *rest = arguments
     try:
-        results = everything()
+        if command == "trials":
+            with server_running():
+                return trials.run(rest)
+        if rest in ([], ["quick"]):
+            return everything(rest[0] if rest else "test")
     except embedded.CannotStart as reason:
         print(reason, file=sys.stderr)
         return 1
-    failed = [name for name, passed in results.items() if not passed]
-    print(f"FAILED: {', '.join(failed)}" if failed else "Everything passed.")
-    return bool(failed)
+    if rest == ["harms"]:
+        return subprocess.run([*PYTHON, "tests.harms"], check=False).returncode
+    return subprocess.run([*PYTHON, "pytest", *rest], check=False).returncode
 
 
 if __name__ == "__main__":

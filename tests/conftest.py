@@ -12,10 +12,11 @@ from tables import downloads
 from tables.audit import watch
 from tables.day import hours, house_clock
 from tables.setup import house_terms
-from tests import pure, terms
+from tests import servers, terms, tiers
 from tests.clock import Clock, travelling
 
 pytest_plugins = [
+    "tests.harms",
     "tests.fixtures.database",
     "tests.fixtures.processes",
     "tests.fixtures.browser",
@@ -25,12 +26,17 @@ pytest_plugins = [
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--pure", action="store_true", help="only tests that need no server; to start one is a mistake")
+    parser.addoption("--tier", choices=tiers.TIERS, help="only the tests that this command runs (tests/tiers.py)")
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--pure"):
-        pure.select(config, items)
+    if tier := config.getoption("--tier"):
+        tiers.select(tiers.TIERS[tier], config, items)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    servers.limit(tiers.tier_of(item))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

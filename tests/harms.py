@@ -1,18 +1,41 @@
-"""Index of harms: which harm each test prevents. `python -m tests.harms` writes it to tests/harms.tsv."""
+"""Index of harms: which tests prevent each harm, in which tiers. `python -m tests.harms` writes tests/harms.tsv."""
 
 import contextlib
 import os
 import re
 import sys
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from tests import tiers
+from tests.tiers import Tier
+
 INDEX: Final = Path(__file__).with_name("harms.tsv")
 HARM: Final = re.compile(r"\bHarm(?: prevented)?: (.+)", re.DOTALL)
+COLLECTED: Final = pytest.StashKey[list[pytest.Item]]()
+"""All tests of a run, before a tier or an option deselects any."""
+
+
+@dataclass
+class Harm:
+    """One harm, and the tests that prevent it."""
+
+    sentence: str
+    tests: set[str] = field(default_factory=set)
+    tiers: set[Tier] = field(default_factory=set)
+    needs_processes: bool = False
+    """Whether one of its tests starts processes of its own: no cheaper place exists."""
+    named: set[str] = field(default_factory=set)
+    """Tests that a trial names by ``covered_by``."""
+
+    @property
+    def row(self) -> str:
+        labels = ",".join(tier.label for tier in sorted(self.tiers))
+        return f"{labels}\t{self.sentence}\t{' '.join(sorted(self.tests))}\n"
 
 
 def test_of(item: pytest.Item) -> str:
@@ -20,7 +43,7 @@ def test_of(item: pytest.Item) -> str:
     return item.nodeid.partition("[")[0]
 
 
-def harm_of(item: pytest.Item) -> str:
+def sentence_of(item: pytest.Item) -> str:
     """The harm that the docstring names; without one, the docstring's first paragraph or the name of the test."""
     function = getattr(item, "function", None)
     docstring = (getattr(function, "__doc__", None) or "").strip()
@@ -29,34 +52,74 @@ def harm_of(item: pytest.Item) -> str:
     return " ".join(paragraph.split()) or test_of(item).rpartition("::")[2].removeprefix("test_").replace("_", " ")
 
 
-def index(items: Iterable[pytest.Item]) -> str:
-    """One line per harm: the harm, and the tests that prevent it. Ordered by the first of those tests."""
-    tests: defaultdict[str, set[str]] = defaultdict(set)
+def harms(items: Sequence[pytest.Item]) -> list[Harm]:
+    """All harms, in the order of the first test that prevents each."""
+    by_sentence: dict[str, Harm] = {}
     for item in items:
-        tests[harm_of(item)].add(test_of(item))
-    rows = sorted((sorted(names), harm) for harm, names in tests.items())
-    return "".join(f"{harm}\t{' '.join(names)}\n" for names, harm in rows)
+        sentence = sentence_of(item)
+        harm = by_sentence.setdefault(sentence, Harm(sentence))
+        harm.tests.add(test_of(item))
+        harm.tiers.add(tiers.tier_of(item))
+        harm.needs_processes |= tiers.starts_processes(item)
+        if marker := item.get_closest_marker("trial"):
+            harm.named |= {marker.kwargs["covered_by"]} if "covered_by" in marker.kwargs else set()
+    return sorted(by_sentence.values(), key=lambda harm: min(harm.tests))
+
+
+def index(items: Sequence[pytest.Item]) -> str:
+    """The content of tests/harms.tsv: tiers, harm and tests, tab-separated, one line per harm."""
+    return "".join(harm.row for harm in harms(items))
+
+
+def faults(items: Sequence[pytest.Item]) -> list[str]:
+    """Harms that only trials prevent although a cheaper test could, and names of tests that do not cover them."""
+    cheap = {test_of(item) for item in items if tiers.tier_of(item) is not Tier.TRIALS}
+    return [
+        f"{harm.sentence} ({min(harm.tests)}): only trials prevent it. Mark a test of ./run test as well, or name one: "
+        'trial("reason", covered_by="tests/...::test_...").'
+        for harm in harms(items)
+        if harm.tiers == {Tier.TRIALS} and not harm.needs_processes and not harm.named & cheap
+    ]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests for the check of the index, before others deselect some."""
+    config.stash[COLLECTED] = list(items)
+
+
+def collected(config: pytest.Config) -> Sequence[pytest.Item] | None:
+    """All tests of the project, or None where this run collected only part of them."""
+    items = config.stash[COLLECTED]
+    files = set(INDEX.parent.rglob("test_*.py"))
+    return items if files <= {item.path for item in items} and not config.getoption("keyword") else None
 
 
 class Collection:
-    """Pytest plugin that keeps the tests of a run that only collects."""
+    """Pytest plugin for a run that only collects."""
 
-    items: list[pytest.Item]
+    items: Sequence[pytest.Item] = ()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        self.items = session.items
+        self.items = session.config.stash[COLLECTED]
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
+    """Write the index, or with ``--check`` name what is wrong with it."""
     collection = Collection()
     with open(os.devnull, "w") as devnull, contextlib.redirect_stdout(devnull):
         code = pytest.main(["--collect-only"], plugins=[collection])
     if code:
         print("The tests cannot be collected: run pytest --collect-only to see why.", file=sys.stderr)
         return 1
-    INDEX.write_text(index(collection.items))
-    return 0
+    if "--check" not in arguments:
+        INDEX.write_text(index(collection.items))
+        return 0
+    problems = faults(collection.items)
+    if INDEX.read_text() != index(collection.items):
+        problems.append("tests/harms.tsv is out of date: write it by `./run test harms`.")
+    print(*problems, sep="\n", file=sys.stderr)
+    return bool(problems)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from casino.keeper import die_with_parent
+from tests import servers
 
 SERVED_PORTS: Final = range(20_000, 32_000)
 """Below those that a system gives to outgoing connections: such a one would take a port before its server listens."""
@@ -45,6 +46,7 @@ class Served:
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
     def start(self, seconds: float = 40) -> None:
+        servers.refuse_in_quick(" ".join(self.command))
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 self.command,

@@ -6,28 +6,35 @@ from functools import cache
 
 from casino import embedded
 from casino.embedded import POSTGRESQL, VALKEY, House
+from tests.tiers import Tier
 
 DATABASE_SERVER = House(embedded.LOCAL / "test", (POSTGRESQL,), durable=False)
 BROKER = House(embedded.LOCAL / "test-broker", (VALKEY,), durable=False)
 
 _use = ExitStack()
 atexit.register(_use.close)
-_forbidden = False
+_tier = Tier.TRIALS
 
 
-class NotPure(RuntimeError):
-    """A test of the pure half asked for a server."""
+class WrongTier(RuntimeError):
+    """A test starts a process that its tier does not allow."""
 
 
 @cache
 def running(house: House) -> House:
-    """The server, started unless it runs; this process uses it until it ends."""
-    if _forbidden:
-        raise NotPure(f"A test of the pure half asked for {' and '.join(house.servers)}.")
+    """The server, started unless it runs; this process uses it until it ends. Raises `WrongTier`."""
+    if house is not DATABASE_SERVER:
+        refuse_in_quick(" and ".join(house.servers))
     return _use.enter_context(embedded.attached(house))
 
 
-def forbid() -> None:
-    """From now on nothing in this process starts a server."""
-    global _forbidden
-    _forbidden = True
+def limit(tier: Tier) -> None:
+    """The test that runs next belongs to this tier."""
+    global _tier
+    _tier = tier
+
+
+def refuse_in_quick(process: str) -> None:
+    """Raise `WrongTier` in a test of the quick tier: it would start more than PostgreSQL, and no fixture says so."""
+    if _tier is Tier.QUICK:
+        raise WrongTier(f"A test of the quick tier starts {process}: use a fixture with @starts (tests/tiers.py).")

@@ -15,6 +15,7 @@ from tests.processes import UNTHROTTLED
 SMALL = ["--tables", "4", "--watchers", "2", "--seconds", "5", "--sign-ins", "1"]
 
 
+@pytest.mark.usefixtures("own_processes")
 @pytest.mark.timeout(900)
 def test_every_unit_that_is_shipped_starts_and_a_small_floor_deals_without_an_error() -> None:
     """Harm: a unit's command that does not start, a form that the house refuses, or a stream that ends is found by the

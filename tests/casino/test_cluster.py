@@ -209,6 +209,7 @@ def test_no_line_between_hosts_is_plain() -> None:
 # --- What happens ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("own_processes")
 @pytest.mark.timeout(900)
 def test_a_primary_that_dies_costs_no_acknowledged_input() -> None:
     """Harm: high availability that was never tried. What it takes, `./run cluster` fetches: no test waits for a mirror

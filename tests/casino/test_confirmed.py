@@ -14,9 +14,11 @@ from django.db.utils import ConnectionHandler
 from casino.database_address import settings_of
 from casino.embedded import POSTGRESQL, SUPERUSER, House, attached
 from ledger import confirmed
+from tests.tiers import Tier, starts
 
 
 @pytest.fixture
+@starts(Tier.TRIALS)
 def house(tmp_path: Path) -> Iterator[House]:
     """A server of its own, which waits for a standby that never comes."""
     with attached(House(tmp_path / "primary", servers=(POSTGRESQL,))) as house:

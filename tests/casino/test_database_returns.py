@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -95,15 +95,14 @@ def cable(process_environment: dict[str, str], tmp_path: Path) -> Iterator[Cable
 
 
 @pytest.fixture
-def dora(cable: Cable, process_environment: dict[str, str], tmp_path: Path) -> Iterator[Dealer]:
+def dora(
+    cable: Cable, process_environment: dict[str, str], tmp_path: Path, own_web: Callable[..., processes.Web]
+) -> Dealer:
     """A dealer at work, whose web process reaches its database through the cable."""
     parts = urlsplit(process_environment["DATABASE_URL"])
     role = parts.netloc.rpartition("@")[0]
     url = urlunsplit(parts._replace(netloc=f"{role}@{quote(str(tmp_path), safe='')}"))
-    web = processes.web_process(process_environment | {"DATABASE_URL": url}, tmp_path / "log")
-    web.start()
-    yield load.two_tables(web.url)[0]
-    web.stop()
+    return load.two_tables(own_web(DATABASE_URL=url).url)[0]
 
 
 def test_an_outage_under_a_full_floor_ends_with_the_outage(dora: Dealer, cable: Cable) -> None:

@@ -19,6 +19,7 @@ from tables.audit import drill
 from tests.floor import dealt
 from tests.processes import Served
 from tests.servers import DATABASE_SERVER
+from tests.tiers import Tier, starts
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -46,6 +47,7 @@ def environment(process_environment: dict[str, str], broker: House, tmp_path: Pa
 
 
 @pytest.fixture
+@starts(Tier.TRIALS)
 def start(environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[..., Served]]:
     started = []
 

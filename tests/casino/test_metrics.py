@@ -10,7 +10,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -31,7 +31,7 @@ from tables.roles import Role
 from tables.setup import service_accounts
 from tables.setup.service_accounts import Access
 from tables.staff import service_tokens
-from tests import floor, processes
+from tests import floor
 from tests.floor import Hand
 from tests.processes import Web
 from tests.promql import metrics_of
@@ -103,11 +103,8 @@ def test_what_happens_at_a_table_is_counted(client: Client, dealer: Hand) -> Non
 
 
 @pytest.fixture
-def two_processes(transactional_db: None, process_environment: dict[str, str], tmp_path: Path) -> Iterator[Web]:
-    served = processes.web_process(process_environment | {"WEB_PROCESSES": "2"}, tmp_path / "web.log")
-    served.start()
-    yield served
-    served.stop()
+def two_processes(transactional_db: None, own_web: Callable[..., Web]) -> Web:
+    return own_web(WEB_PROCESSES="2")
 
 
 def test_all_processes_are_added_up_and_no_stranger_makes_a_series(two_processes: Web) -> None:

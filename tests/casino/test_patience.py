@@ -14,6 +14,7 @@ import pytest
 from tests import processes
 from tests.dealer_ui.live.test_streams import Stream
 from tests.floor import dealt
+from tests.tiers import Tier, starts
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -23,6 +24,7 @@ SLOW = b"POST /sign-in/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\
 
 
 @pytest.fixture(scope="module")
+@starts(Tier.TRIALS)
 def narrow(process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes.Web]:
     """A web process that may have few files, and little patience."""
     environment = process_environment | {"REQUEST_SECONDS": "3", "READING_SECONDS": "2"}
@@ -130,6 +132,7 @@ def test_an_open_stream_is_not_taken_for_half_a_request(narrow: processes.Web) -
         assert stream.news() == dealer.now.seq
 
 
+@pytest.mark.usefixtures("own_processes")
 def test_the_process_takes_all_the_files_that_it_may_have(process_environment: dict[str, str], tmp_path: Path) -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     web = processes.web_process(process_environment, tmp_path / "log")

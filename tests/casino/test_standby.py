@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import threading
 import urllib.request
-from pathlib import Path
+from collections.abc import Callable
 from urllib.parse import quote
 
 import psycopg
@@ -16,6 +15,7 @@ from dealer_ui.live import hearing
 from tables.roles import Role
 from tests import floor, processes
 from tests.database import database_url
+from tests.patience import eventually
 from tests.settings import HOUSE
 
 
@@ -29,7 +29,7 @@ def with_a_standby(url: str) -> str:
 
 
 def test_the_house_and_its_live_screens_find_the_host_that_answers(
-    process_environment: dict[str, str], tmp_path: Path, superuser_connection: psycopg.Connection
+    own_web: Callable[..., processes.Web], superuser_connection: psycopg.Connection
 ) -> None:
     """Harm: after a failover the house does not start, or deals with screens that stand still."""
     url = with_a_standby(database_url(APPLICATION))
@@ -38,21 +38,11 @@ def test_the_house_and_its_live_screens_find_the_host_that_answers(
     client = Client()
     client.force_login(boss, backend="django.contrib.auth.backends.ModelBackend")
     cookie = {"Cookie": f"sessionid={client.cookies['sessionid'].value}", "Accept": "text/event-stream"}
-    web = processes.web_process(process_environment | {"DATABASE_URL": url}, tmp_path / "log")
-    web.start()
-    try:
-        with urllib.request.urlopen(f"{web.url}/healthz") as answer:
-            assert json.load(answer)["database"]
-        stream = urllib.request.urlopen(urllib.request.Request(f"{web.url}/live/", headers=cookie), timeout=20)
-        assert stream.readline().startswith(b"retry")
-        count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = %s"
-        waited = threading.Event()
-        for _ in range(100):
-            if superuser_connection.execute(count, [hearing.NAME]).fetchone() == (1,):
-                break
-            waited.wait(0.1)
-        else:
-            raise AssertionError("nobody listens")
-        stream.close()
-    finally:
-        web.stop()
+    web = own_web(DATABASE_URL=url)
+    with urllib.request.urlopen(f"{web.url}/healthz") as answer:
+        assert json.load(answer)["database"]
+    stream = urllib.request.urlopen(urllib.request.Request(f"{web.url}/live/", headers=cookie), timeout=20)
+    assert stream.readline().startswith(b"retry")
+    count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = %s"
+    eventually(lambda: superuser_connection.execute(count, [hearing.NAME]).fetchone() == (1,), "nobody listens")
+    stream.close()

@@ -7,11 +7,11 @@ import os
 import secrets
 import signal
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -207,41 +207,30 @@ def test_refusals_are_counted_and_summed_up_in_the_log(
 # --- Real processes -----------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def running(environment: dict[str, str], log: Path, *options: str, **limits: str) -> Iterator[processes.Web]:
-    """A web process with the shipped limits, except for those that are passed."""
-    shipped = {name: value for name, value in environment.items() if name not in processes.UNTHROTTLED}
-    web = processes.web_process(shipped | limits, log, *options)
-    web.start()
-    try:
-        yield web
-    finally:
-        if web.process and web.alive:
-            os.killpg(web.process.pid, signal.SIGCONT)
-        web.stop()
+SHIPPED_LIMITS: Final = dict.fromkeys(processes.UNTHROTTLED)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_dealer_who_floods_their_table_gets_nobody_else_refused(
-    process_environment: dict[str, str], tmp_path: Path
+    own_web: Callable[..., processes.Web],
 ) -> None:
     """Harm: one terminal that never stops sending delays the others' inputs; or a refused input is lost, or recorded
     twice when it is sent again."""
     tight = {"REQUESTS_PER_CLIENT": "40", "REQUESTS_PER_CLIENT_A_SECOND": "1"}
-    with running(process_environment, tmp_path / "log", **tight) as web:
-        dora, dan, _ = load.two_tables(web.url)
-        key = uuid.uuid4()
-        with ThreadPoolExecutor(4) as threads:
-            flood = [threads.submit(dora.sends, uuid.uuid4(), 1_000) for _ in range(400)]
-            steps = [dan.input() for _ in range(20)]
-            answers = [answer.result() for answer in flood]
-        assert [step.status for step in steps] == [200] * 20
-        refused = [answer for answer in answers if answer.status == 429]
-        assert len(refused) >= 300, "nothing stops the flood"
-        problem = json.loads(refused[0].text)
-        assert (problem["code"], problem["detail"]) == ("throttled", CLIENT.sentence)
-        assert refused[0].headers["retry-after"] == "1"
-        _assert_recorded_once(dora, key)
+    web = own_web(**SHIPPED_LIMITS | tight)
+    dora, dan, _ = load.two_tables(web.url)
+    key = uuid.uuid4()
+    with ThreadPoolExecutor(4) as threads:
+        flood = [threads.submit(dora.sends, uuid.uuid4(), 1_000) for _ in range(400)]
+        steps = [dan.input() for _ in range(20)]
+        answers = [answer.result() for answer in flood]
+    assert [step.status for step in steps] == [200] * 20
+    refused = [answer for answer in answers if answer.status == 429]
+    assert len(refused) >= 300, "nothing stops the flood"
+    problem = json.loads(refused[0].text)
+    assert (problem["code"], problem["detail"]) == ("throttled", CLIENT.sentence)
+    assert refused[0].headers["retry-after"] == "1"
+    _assert_recorded_once(dora, key)
 
 
 def _assert_recorded_once(dealer: Dealer, key: uuid.UUID) -> None:
@@ -259,28 +248,25 @@ def _assert_recorded_once(dealer: Dealer, key: uuid.UUID) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_streams_and_inputs_do_not_wait_for_each_other(process_environment: dict[str, str], tmp_path: Path) -> None:
+def test_streams_and_inputs_do_not_wait_for_each_other(own_web: Callable[..., processes.Web]) -> None:
     """Harm: a crowd of open streams, or a hanging process for streams, keeps a dealer from dealing; or a hanging web
     process keeps the pit from seeing what is recorded."""
-    with (
-        running(process_environment, tmp_path / "web") as web,
-        running(process_environment, tmp_path / "streams", "--streams", STREAMS_IN_ALL="2") as streams,
-    ):
-        hand, boss = dealt()
-        dealer = Dealer(load.signed_in(web.url, hand.by), hand.table, hand.now.seq)
-        with closing(Stream(streams, boss.by, own(hand))) as screen, closing(Stream(streams, boss.by)):
-            with closing(Stream(streams, hand.by, own(hand))) as refused:
-                assert refused.status == 429
-            assert [dealer.input().status for _ in range(5)] == [200] * 5, "streams are full"
-            assert streams.process
-            os.killpg(streams.process.pid, signal.SIGSTOP)
-            assert [dealer.input().status for _ in range(5)] == [200] * 5, "the process for streams hangs"
-            os.killpg(streams.process.pid, signal.SIGCONT)
-            assert web.process
-            os.killpg(web.process.pid, signal.SIGSTOP)
-            hand("bet", seat=2, amount_cents=1_000)
-            while screen.news() != hand.now.seq:
-                pass
+    web, streams = own_web(**SHIPPED_LIMITS), own_web("--streams", **SHIPPED_LIMITS, STREAMS_IN_ALL="2")
+    hand, boss = dealt()
+    dealer = Dealer(load.signed_in(web.url, hand.by), hand.table, hand.now.seq)
+    with closing(Stream(streams, boss.by, own(hand))) as screen, closing(Stream(streams, boss.by)):
+        with closing(Stream(streams, hand.by, own(hand))) as refused:
+            assert refused.status == 429
+        assert [dealer.input().status for _ in range(5)] == [200] * 5, "streams are full"
+        assert streams.process
+        os.killpg(streams.process.pid, signal.SIGSTOP)
+        assert [dealer.input().status for _ in range(5)] == [200] * 5, "the process for streams hangs"
+        os.killpg(streams.process.pid, signal.SIGCONT)
+        assert web.process
+        os.killpg(web.process.pid, signal.SIGSTOP)
+        hand("bet", seat=2, amount_cents=1_000)
+        while screen.news() != hand.now.seq:
+            pass
 
 
 def test_each_terminal_behind_one_address_has_its_own_share_of_streams(settings: Any) -> None:

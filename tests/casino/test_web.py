@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,19 +14,15 @@ import pytest
 
 from casino import web as casino_web
 from tests.patience import eventually
-from tests.processes import Web, answers, web_process
+from tests.processes import Web, answers
 
 
 @pytest.fixture
-def two(
-    process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory, transactional_db: None
-) -> Iterator[Web]:
+def two(own_web: Callable[..., Web], transactional_db: None) -> Web:
     """A web of two processes."""
-    server = web_process(process_environment | {"WEB_PROCESSES": "2"}, tmp_path_factory.mktemp("two") / "log")
-    server.start()
+    server = own_web(WEB_PROCESSES="2")
     eventually(lambda: len(workers(server)) == 2)
-    yield server
-    server.kill()
+    return server
 
 
 def workers(web: Web) -> set[int]:

@@ -22,6 +22,7 @@ import pytest
 from casino import embedded
 from casino.embedded import OWNER, House
 from tests.processes import Web, web_process
+from tests.tiers import Tier, starts
 
 TOKEN = "t" * 32
 PATIENCE_SECONDS = 60
@@ -131,6 +132,7 @@ def processes() -> int:
 
 
 @pytest.fixture(scope="module")
+@starts(Tier.TRIALS)
 def fragile(tmp_path_factory: pytest.TempPathFactory, processes: int) -> Iterator[Fragile]:
     """One house for a module: what a kill spoils, the tests after it find out."""
     folder = tmp_path_factory.mktemp("fragile")

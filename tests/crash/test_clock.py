@@ -23,6 +23,7 @@ timezone.now = lambda: right() + timedelta(days=30)
 WATCH = "import django; django.setup(); from tables.audit import watch; print(watch.watch())"
 
 
+@pytest.mark.usefixtures("own_processes")
 def test_a_worker_a_month_ahead_seals_nothing(process_environment: dict[str, str], tmp_path: Path) -> None:
     """Harm: thirty days that have not come are signed as empty, and no bundle of the real ones has a round."""
     dealt()

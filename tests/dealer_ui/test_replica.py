@@ -7,7 +7,7 @@ import io
 import os
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from tests import floor, load, processes
 from tests.database import database_url
 from tests.floor import Hand, dealt
 from tests.standby import Standby
+from tests.tiers import Tier, starts
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -59,6 +60,7 @@ def reader(django_db_setup: None) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
+@starts(Tier.TRIALS)
 def standby(reader: str, database_server: House) -> Iterator[Standby]:
     server = Standby(database_server)
     server.make()
@@ -353,29 +355,24 @@ def test_nothing_is_written_there_and_who_looked_is_written_where_dealers_write(
 
 
 def test_a_web_process_has_connections_there_beside_those_to_the_primary(
-    hands: tuple[Hand, Hand], with_replica: Standby, process_environment: dict[str, str], tmp_path: Path
+    hands: tuple[Hand, Hand], with_replica: Standby, own_web: Callable[..., processes.Web]
 ) -> None:
     """Harm: reports wait for the dealers' connections, or a crowd of them takes all that the replica has."""
     _, boss = hands
     url = with_replica.url(READER, connection.settings_dict["NAME"])
-    environment = {"DATABASE_REPLICA_URL": url, "REPLICA_CONNECTIONS": "2", "DATABASE_CONNECTIONS": "6"}
-    web = processes.web_process(process_environment | environment, tmp_path / "log")
-    web.start()
-    try:
-        cookie = browser(boss.by).cookies["sessionid"].value
-        reports = urllib.request.Request(f"{web.url}/pit/reports/", headers={"Cookie": f"sessionid={cookie}"})
-        assert urllib.request.urlopen(reports, timeout=60).headers[AS_OF]  # the first compiles what it reckons by
-        answers = load.at_once(4, lambda _: urllib.request.urlopen(reports, timeout=60))
-        assert [(answer.status, bool(answer.headers[AS_OF])) for answer in answers] == [(200, True)] * 4
-        reports.full_url = f"{web.url}/pit/log.csv"
-        assert urllib.request.urlopen(reports, timeout=30).read().count(b"\n") > 5
-        with psycopg.connect(with_replica.url(SUPERUSER, "postgres")) as admin:
-            held = "SELECT count(*) FROM pg_stat_activity WHERE usename = %s"
-            count = admin.execute(held, [READER]).fetchone()
-        assert count is not None
-        assert 1 <= count[0] <= 2
-    finally:
-        web.stop()
+    web = own_web(DATABASE_REPLICA_URL=url, REPLICA_CONNECTIONS="2", DATABASE_CONNECTIONS="6")
+    cookie = browser(boss.by).cookies["sessionid"].value
+    reports = urllib.request.Request(f"{web.url}/pit/reports/", headers={"Cookie": f"sessionid={cookie}"})
+    assert urllib.request.urlopen(reports, timeout=60).headers[AS_OF]  # the first compiles what it reckons by
+    answers = load.at_once(4, lambda _: urllib.request.urlopen(reports, timeout=60))
+    assert [(answer.status, bool(answer.headers[AS_OF])) for answer in answers] == [(200, True)] * 4
+    reports.full_url = f"{web.url}/pit/log.csv"
+    assert urllib.request.urlopen(reports, timeout=30).read().count(b"\n") > 5
+    with psycopg.connect(with_replica.url(SUPERUSER, "postgres")) as admin:
+        held = "SELECT count(*) FROM pg_stat_activity WHERE usename = %s"
+        count = admin.execute(held, [READER]).fetchone()
+    assert count is not None
+    assert 1 <= count[0] <= 2
 
 
 def test_a_house_without_one_says_nothing_of_it(hands: tuple[Hand, Hand]) -> None:

@@ -15,7 +15,6 @@ from tables.maths import printed as printed_page
 from tables.maths.par import Sheet
 from tables.maths.situation import NEVER_FOLD, OPTIMAL, Situation, Strategy, Unknowable, fresh
 from tables.maths.value import decide, solve
-from tests.pace import unless_quick
 
 AT_THE_END = "0,0,0,0,0,1,2,3,4,6"
 
@@ -183,13 +182,13 @@ def test_a_bankroll_of_nothing_is_refused_before_anything_is_printed() -> None:
         Sheet(solve(fresh(1))).ruin(-1)
 
 
-@unless_quick("six seconds of fractions")
+@pytest.mark.slow("six seconds of fractions")
 def test_the_full_deck_in_rational_numbers() -> None:
     """Harm: digits of the published edge that are rounding."""
     assert solve(fresh(1)).house_edge == pytest.approx(float(page.one_deck()), abs=1e-16)
 
 
-@unless_quick("twelve seconds: every table of the page")
+@pytest.mark.slow("twelve seconds: every table of the page")
 def test_the_tables_of_the_page_are_computed() -> None:
     """Harm: published numbers that the code does not give any more."""
     call_command("par", "--docs", "--check")

@@ -9,7 +9,6 @@ import socket
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -422,13 +421,11 @@ def test_five_hundred_streams_of_one_address_starve_nobody() -> None:
 
 
 def test_a_stream_too_many_is_refused_in_a_sentence(
-    process_environment: dict[str, str], tmp_path: Path, transactional_db: None
+    own_web: Callable[..., processes.Web], transactional_db: None
 ) -> None:
     dealer, boss = dealt()
-    web = processes.web_process(process_environment | {"STREAMS_PER_ADDRESS": "2"}, tmp_path / "log")
-    web.start()
+    web = own_web(STREAMS_PER_ADDRESS="2")
     with ExitStack() as after:
-        after.callback(web.stop)
 
         def watch() -> Stream:
             return after.enter_context(closing(Stream(web, boss.by, own(dealer))))

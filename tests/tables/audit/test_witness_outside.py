@@ -207,6 +207,7 @@ def test_a_half_written_line_is_dropped_and_a_changed_one_stops_it(tmp_path: Pat
             WitnessFile(path, VKEY)
 
 
+@pytest.mark.usefixtures("own_processes")
 def test_it_survives_a_kill_between_the_disk_and_the_answer(tmp_path: Path) -> None:
     """Harm: a witness that forgets what it cosigned; or a house that can never hand over anything again, since the
     answer that the kill swallowed is not known to it."""

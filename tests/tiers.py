@@ -1,0 +1,88 @@
+"""Tiers of the tests: what a test starts decides which command runs it.
+
+``./run test quick`` runs what needs at most PostgreSQL and rolls back what it wrote. ``./run test`` adds what commits,
+and what asks for the shared web process, worker or browser. ``./run trials`` runs what starts, kills or overloads
+processes of its own. A fixture declares what it starts by `starts`; no list of tests exists. Where fixtures cannot
+tell, a marker with its reason moves one test: ``slow`` to ``./run test``, ``trial`` to ``./run trials``.
+"""
+
+from collections.abc import Callable, Iterable
+from enum import IntEnum
+from typing import Any, Final, TypeVar
+
+import pytest
+
+from tests import pace
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Tier(IntEnum):
+    """The commands, the cheapest first. Each of the first two contains those before it."""
+
+    QUICK = 0
+    TEST = 1
+    TRIALS = 2
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+TIERS: Final = {tier.label: tier for tier in Tier}
+COMMITTING: Final = "transactional_db"
+"""The fixture of pytest-django in whose closure each test is that commits."""
+
+
+def starts(tier: Tier) -> Callable[[Function], Function]:
+    """Decorator below ``@pytest.fixture``: a test that uses the fixture belongs to this tier or a later one."""
+
+    def declare(function: Function) -> Function:
+        function.starts = tier  # type: ignore[attr-defined]
+        return function
+
+    return declare
+
+
+def starts_processes(item: pytest.Item) -> bool:
+    """Whether a fixture starts processes for this test alone, so that no cheaper test can prevent its harm."""
+    return _by_fixtures(item) is Tier.TRIALS
+
+
+def tier_of(item: pytest.Item) -> Tier:
+    """The earliest tier that may run the test."""
+    if item.get_closest_marker("trial"):
+        return Tier.TRIALS
+    if item.get_closest_marker("slow"):
+        return max(Tier.TEST, _by_fixtures(item))
+    return _by_fixtures(item)
+
+
+def _by_fixtures(item: pytest.Item) -> Tier:
+    definitions = item._fixtureinfo.name2fixturedefs  # type: ignore[attr-defined]
+    declared = [getattr(each.func, "starts", Tier.QUICK) for used in definitions.values() for each in used]
+    return max([Tier.TEST if _commits(item) else Tier.QUICK, *declared])
+
+
+def _commits(item: pytest.Item) -> bool:
+    marker = item.get_closest_marker("django_db")
+    return COMMITTING in getattr(item, "fixturenames", ()) or bool(marker and marker.kwargs.get("transaction"))
+
+
+def runs_in(tier: Tier, item: pytest.Item) -> bool:
+    """Whether a command runs the test. The trials repeat, at their own pace, what deals by chance."""
+    if tier is Tier.TRIALS:
+        return tier_of(item) is tier or pace.deals_by_chance(item)
+    return tier_of(item) <= tier
+
+
+def select(tier: Tier, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect the tests of other tiers, and begin with what takes longest: the last tests then fill both workers."""
+    chosen = [item for item in items if runs_in(tier, item)]
+    config.hook.pytest_deselected(items=[item for item in items if not runs_in(tier, item)])
+    items[:] = sorted(chosen, key=tier_of, reverse=True)
+
+
+def labels(items: Iterable[pytest.Item]) -> str:
+    """The tiers of these tests, for people: ``quick, test``."""
+    return ", ".join(tier.label for tier in sorted({tier_of(item) for item in items}))
