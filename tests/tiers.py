@@ -76,6 +76,18 @@ def runs_in(tier: Tier, item: pytest.Item) -> bool:
     return tier_of(item) <= tier
 
 
+def sampled(values: Iterable[Any], reason: str, *, test: int = 1) -> list[Any]:
+    """Parameters of a test that takes long: the first ``test`` of them run in ``./run test``, the others in the trials.
+    A value that is a tuple stands for several parameters, as for pytest."""
+    return [
+        pytest.param(
+            *(value if isinstance(value, tuple) else (value,)),
+            marks=pytest.mark.slow(reason) if number < test else pytest.mark.trial(reason),
+        )
+        for number, value in enumerate(values)
+    ]
+
+
 def select(tier: Tier, config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect the tests of other tiers, and begin with what takes longest: the last tests then fill both workers."""
     chosen = [item for item in items if runs_in(tier, item)]

@@ -94,6 +94,10 @@ def people(house: Floor, settings: Any, tmp_path: Any, monkeypatch: pytest.Monke
     }
 
 
+@pytest.mark.trial(
+    "sends generated requests to every operation",
+    covered_by="tests/api/test_description.py::test_every_operation_answers_as_it_is_described",
+)
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["dealer", "pit boss", "operator", "auditor"])
 def test_nothing_that_is_sent_is_answered_otherwise_than_described(

@@ -15,9 +15,7 @@ from tests.processes import Web
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-def test_screens_in_a_new_browser_are_far_from_their_limits(
-    browser: Any, own_web: Callable[..., Web]
-) -> None:
+def test_screens_in_a_new_browser_are_far_from_their_limits(browser: Any, own_web: Callable[..., Web]) -> None:
     """Harm: a browser that has none of the files yet is refused one of them, and its screen is dead. Those that are no
     terminal count by their address, too."""
     hand, boss = dealt()

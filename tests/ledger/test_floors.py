@@ -575,11 +575,15 @@ SEVERAL = settings(
 )
 
 
+@pytest.mark.trial(
+    "drives two tables and a cage at random", covered_by="tests/ledger/test_floors.py::test_a_day_by_hand"
+)
 def test_whatever_happens_every_chip_is_accounted_for(machine: type[Floor]) -> None:
     """Harm: chips or cash that appear, vanish or count twice after some order of events that nobody thought of."""
     run_state_machine_as_test(machine, settings=SEVERAL)
 
 
+@pytest.mark.slow("drives two tables and a cage for a day")
 def test_a_day_by_hand(machine: type[Floor]) -> None:
     """Harm: a machine that is refused everything, and proves nothing."""
     day = machine()

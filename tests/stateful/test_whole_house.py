@@ -580,6 +580,7 @@ SEVERAL: Final = settings(
 )
 
 
+@pytest.mark.trial("drives the site at random", covered_by="tests/stateful/test_whole_house.py::test_an_hour_by_hand")
 @pytest.mark.timeout(by_pace(300, 300, 7_200))
 def test_whatever_people_do_the_house_stays_whole(machine: type[WholeHouse]) -> None:
     """Harm: some sequence of actions that people can really take at their screens breaks a page, loses a chip, records
@@ -587,6 +588,7 @@ def test_whatever_people_do_the_house_stays_whole(machine: type[WholeHouse]) -> 
     run_state_machine_as_test(machine, settings=SEVERAL)
 
 
+@pytest.mark.slow("drives the site for hundreds of inputs")
 def test_an_hour_by_hand(machine: type[WholeHouse]) -> None:
     """Harm: everything that the machine sends is refused, and it proves nothing."""
     hour = machine()

@@ -95,6 +95,10 @@ def won_at(table: Table) -> int:
     return won
 
 
+@pytest.mark.trial(
+    "simulates long days",
+    covered_by="tests/tables/day/test_inventory.py::test_after_a_random_day_every_chip_is_somewhere",
+)
 @pytest.mark.parametrize("seed", range(len(GAMES)))
 def test_every_piece_and_every_coin_is_somewhere_and_anybody_can_prove_it(
     seed: int, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -643,6 +643,7 @@ def house(db: None) -> Iterator[House]:
     logging.disable(logging.NOTSET)
 
 
+@pytest.mark.slow("opens every address as every role")
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_every_address_answers_each_role_as_declared(house: House, method: str) -> None:
     """A dealer reaches their own table and nothing else; who looks cannot change; who is nobody gets nothing."""

@@ -20,6 +20,7 @@ from tables.standing import Cache
 from tests import floor
 from tests.floor import Hand, dealt
 from tests.tables.chance import Chance, chance
+from tests.tiers import sampled
 
 pytestmark = pytest.mark.django_db
 
@@ -60,13 +61,16 @@ def check(floor_: Chance) -> None:
 
 @pytest.mark.parametrize(
     ("seed", "settings"),
-    [
-        (1, {"options": {"decks": 1}}),
-        (2, {"options": {"decks": 2, "start": "low_card", "burn": 0}, "seats": 3}),
-        (7, {"options": {"decks": 1, "reshuffle_at": 0.1, "burn": 20}, "source": "house"}),
-        (11, {"options": {"decks": 1, "reshuffle_at": 0.1, "burn": 0}, "source": "house", "cap_cents": 20_000}),
-        (5, {"options": {"decks": 1, "reshuffle_at": 0.1, "burn": 20}}),
-    ],
+    sampled(
+        [
+            (1, {"options": {"decks": 1}}),
+            (2, {"options": {"decks": 2, "start": "low_card", "burn": 0}, "seats": 3}),
+            (7, {"options": {"decks": 1, "reshuffle_at": 0.1, "burn": 20}, "source": "house"}),
+            (11, {"options": {"decks": 1, "reshuffle_at": 0.1, "burn": 0}, "source": "house", "cap_cents": 20_000}),
+            (5, {"options": {"decks": 1, "reshuffle_at": 0.1, "burn": 20}}),
+        ],
+        "walks a table by chance for hundreds of inputs",
+    ),
 )
 def test_folding_each_entry_equals_reading_afresh_whatever_happens(
     seed: int, settings: dict[str, object], monkeypatch: pytest.MonkeyPatch

@@ -22,6 +22,7 @@ from tables.games.felt import AskCard, AskChoice, Choose
 from tests import floor
 from tests.floor import Hand, Player, for_pot
 from tests.tables.chance import by_seed
+from tests.tiers import sampled
 
 pytestmark = pytest.mark.django_db
 
@@ -176,7 +177,10 @@ def test_a_set_of_cards_is_ticked() -> None:
     assert sorted(hand(dealer, seat)) == sorted((Counter(before) - Counter(cards)).elements())
 
 
-@pytest.mark.parametrize("name", [name for name, game in GAMES.items() if game.kind == "pot"])
+POT_GAMES = [name for name, game in GAMES.items() if game.kind == "pot"]
+
+
+@pytest.mark.parametrize("name", sampled(POT_GAMES, "plays whole games", test=3))
 def test_every_choice_of_every_game_can_be_made_on_the_page(name: str) -> None:
     """Harm: a game whose choices the page cannot say stands still, and its pot with it."""
     game, chance = GAMES[name], random.Random(name)

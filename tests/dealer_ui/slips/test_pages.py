@@ -26,6 +26,7 @@ from tables.slips import cage_desk
 from tests import floor
 from tests.floor import CREW, PIN, Hand, crew, signs
 from tests.pages import lasting
+from tests.tiers import sampled
 
 pytestmark = pytest.mark.django_db
 
@@ -239,7 +240,7 @@ def test_the_cage_sells_at_its_counter(hands: tuple[Hand, Hand]) -> None:
         assert says in text(answer)
 
 
-@pytest.mark.parametrize("series", ["rack", "closer"])
+@pytest.mark.parametrize("series", sampled(["rack", "closer"], "opens every address"))
 def test_who_counts_a_rack_sees_nowhere_what_is_due_there(hands: tuple[Hand, Hand], series: str) -> None:
     """Harm: the second counter looks up at the floor's screen, and counts what stands there."""
     dealer, boss = hands

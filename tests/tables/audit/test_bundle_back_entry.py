@@ -33,6 +33,7 @@ from tests.clock import Clock, travelling
 from tests.floor import CREW, counted, crew, dealt, staff
 from tests.tables.bundles import exported
 from tests.tables.test_dealing import chips_everywhere
+from tests.tiers import sampled
 
 DEEDS = ("begin", "round", "round", "fill", "sell", "compare", "end", "live", "count")
 PAPERS = ("11", "12", "13")
@@ -142,7 +143,7 @@ def _unless_refused(deed: Callable[[], None]) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", sampled(range(5), "enters and verifies random nights"))
 def test_papers_in_any_order_lose_no_chip(seed: int) -> None:
     """Harm: in some order of papers, live rounds and counts a chip is there twice, or the log cannot be proved."""
     chance = Random(seed)

@@ -18,6 +18,7 @@ from tests.clock import Clock
 from tests.floor import Hand, Player, dealt, for_pot, player
 from tests.tables.bundles import ONE, TWO, exported, step
 from tests.tables.chance import RARE_CUT, SHORT, by_seed, chance, in_this_order, run_out
+from tests.tiers import sampled
 
 pytestmark = pytest.mark.django_db
 
@@ -78,7 +79,7 @@ def test_a_game_that_hides_cards_is_not_exported_before_it_is_over(key: None, cl
         exported(ONE, ONE)
 
 
-@pytest.mark.parametrize("source", ["keyed", "house"])
+@pytest.mark.parametrize("source", sampled(["keyed", "house"], "seals, exports and verifies random days"))
 def test_whatever_happens_on_an_honest_floor_holds(
     key: None, monkeypatch: pytest.MonkeyPatch, clock: Clock, tmp_path: Path, source: str
 ) -> None:
@@ -95,7 +96,9 @@ def test_whatever_happens_on_an_honest_floor_holds(
         assert "rounds replayed" in checked(tmp_path, *days)
 
 
-@pytest.mark.parametrize("game", ["goblin_poker", "hawthorn", "regent"])
+@pytest.mark.parametrize(
+    "game", sampled(["goblin_poker", "hawthorn", "regent"], "seals, exports and verifies random days")
+)
 def test_games_for_a_pot_from_a_house_shoe_hold(
     key: None, monkeypatch: pytest.MonkeyPatch, clock: Clock, tmp_path: Path, game: str
 ) -> None:

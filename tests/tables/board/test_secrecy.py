@@ -31,6 +31,7 @@ from tests import floor
 from tests.floor import Hand, Player, for_pot
 from tests.tables.chance import by_seed
 from tests.tables.test_roles import ADDRESSES, House
+from tests.tiers import sampled
 
 pytestmark = pytest.mark.django_db
 
@@ -169,11 +170,18 @@ def leaks(text: str, secrets: set[str]) -> list[str]:
     return sorted(secret for secret in secrets if secret in plain or secret in spaceless)
 
 
-def test_nobody_who_works_here_reads_what_a_player_holds(game: Game, quiet: None) -> None:
+@pytest.mark.parametrize(
+    ("game", "routes"),
+    sampled(
+        [("kitty", OF_TABLES), ("hawthorn", OF_THE_HOUSE), *((name, OF_TABLES) for name in SECRET_GAMES)],
+        "opens every address as every role",
+    ),
+    indirect=["game"],
+)
+def test_nobody_who_works_here_reads_what_a_player_holds(game: Game, quiet: None, routes: list[str]) -> None:
     """Harm: a dealer, a pit boss or an auditor tells a friend at the table what the others have."""
     secrets = game.secrets_of_all().union(*(game.secrets_of(seat) for seat in game.players))
     assert any(game.hand(seat) for seat in game.players)
-    routes = OF_THE_HOUSE if game.dealer.table.game == "hawthorn" else OF_TABLES
     readings = {
         f"{reader} reads {secret} at {path}"
         for reader, path, text in walk(game, routes)

@@ -20,6 +20,7 @@ from tables.maths import baccarat, blackjack, blackjack_table, casino_war
 from tables.maths.covariances import Covariances, Staked, Together, pairs_of
 from tests.floor import Hand, dealt
 from tests.tables.day.test_figures import plays
+from tests.tiers import sampled
 
 Floats = NDArray[np.float64]
 
@@ -148,15 +149,19 @@ def alone(together: Covariances) -> Covariances:
 
 @pytest.mark.parametrize(
     ("of_game", "bets", "apart"),
-    [
-        (of_baccarat, {"player": [100, 100, 100, 100]}, (150, DAYS)),
-        (of_baccarat, {"player": [100, 100, 0, 0], "banker": [0, 0, 100, 100]}, (0, 5)),
-        (of_baccarat, {"banker": [500, 300, 0, 0], "tie": [0, 50, 100, 0], "player_pair": [0, 0, 50, 50]}, None),
-        (of_war, {"main": [100, 100, 100, 100]}, (100, DAYS)),
-        (of_war, {"main": [200, 100, 0, 0], "tie": [0, 100, 100, 0]}, None),
-        (of_blackjack, {"main": [100, 100, 100, 100]}, (100, DAYS)),
-        (of_blackjack, {"main": [500, 100, 0, 0]}, None),
-    ],
+    sampled(
+        [
+            (of_baccarat, {"player": [100, 100, 100, 100]}, (150, DAYS)),
+            (of_baccarat, {"player": [100, 100, 0, 0], "banker": [0, 0, 100, 100]}, (0, 5)),
+            (of_baccarat, {"banker": [500, 300, 0, 0], "tie": [0, 50, 100, 0], "player_pair": [0, 0, 50, 50]}, None),
+            (of_war, {"main": [100, 100, 100, 100]}, (100, DAYS)),
+            (of_war, {"main": [200, 100, 0, 0], "tie": [0, 100, 100, 0]}, None),
+            (of_blackjack, {"main": [100, 100, 100, 100]}, (100, DAYS)),
+            (of_blackjack, {"main": [500, 100, 0, 0]}, None),
+        ],
+        "deals thousands of days",
+        test=3,
+    ),
 )
 def test_days_of_several_wagers_and_seats_are_flagged_one_time_in_twenty(
     of_game: Callable[[], Game], bets: Bets, apart: tuple[int, int] | None

@@ -24,6 +24,7 @@ from tables.log.series import total
 from tests.tables.chance import by_seed
 from tests.tables.play.test_abandoned import Walk
 from tests.tables.test_days_with_everything import House
+from tests.tiers import sampled
 
 NEVER = frozenset(
     {"rank", "card", "cards", "choice", "order", "nonce", "salt", "counts", "expected_cents", "commitment"}
@@ -96,7 +97,7 @@ class Reader:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", sampled(range(3), "walks a table by chance for hundreds of inputs"))
 def test_what_is_told_at_once_is_what_is_told_later_and_nothing_hidden(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,7 +117,7 @@ def test_what_is_told_at_once_is_what_is_told_later_and_nothing_hidden(
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("game", ["blackstone", "monster"])
+@pytest.mark.parametrize("game", sampled(["blackstone", "monster"], "walks a table by chance for hundreds of inputs"))
 def test_of_facedown_cards_nothing_is_told_while_they_lie(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: what players hold is read from the feed, while they play."""
     by_seed(monkeypatch, game)

@@ -24,6 +24,7 @@ from tables.roles import Role
 from tests import floor
 from tests.floor import CHIPS, Hand, crew, dealt, for_pot, player, signs
 from tests.tables.chance import by_seed
+from tests.tiers import sampled
 
 pytestmark = pytest.mark.django_db
 
@@ -199,7 +200,11 @@ def everything() -> dict[str, int]:
     return {str(account.pk): net.get(account.pk, 0) for account in Account.objects.all()}
 
 
-@pytest.mark.parametrize(("name", "source"), WAYS, ids=[f"{name}-{source}" for name, source in WAYS])
+@pytest.mark.parametrize(
+    ("name", "source"),
+    sampled(WAYS, "walks a table by chance for hundreds of inputs", test=4),
+    ids=[f"{name}-{source}" for name, source in WAYS],
+)
 def test_a_table_closes_after_an_evacuation_in_any_state(
     name: str, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,6 +30,7 @@ from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand, Player, for_pot
 from tests.intruder import at_work
+from tests.tiers import sampled
 
 pytestmark = pytest.mark.django_db
 
@@ -102,7 +103,7 @@ def verified(hand: Hand) -> str | None:
 
 
 @pytest.mark.parametrize("source", ["keyed", "house"])
-@pytest.mark.parametrize("name", POT_GAMES)
+@pytest.mark.parametrize("name", sampled(POT_GAMES, "plays three whole games", test=2))
 def test_whole_games_move_chips_and_lose_none(name: str, source: str) -> None:
     """Harm: a coin that the game moved and the ledger did not, or the other way round; a log that cannot be proved."""
     game, chance = GAMES[name], random.Random(f"{name} {source}")

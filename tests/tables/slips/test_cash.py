@@ -675,6 +675,7 @@ DEEDS = st.lists(
 LAST = {"bankin": "received", "bankout": "handed_over"}
 
 
+@pytest.mark.slow("tries many orders of slips, sales and counts")
 @settings(
     max_examples=15,
     deadline=None,

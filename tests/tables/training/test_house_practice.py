@@ -27,6 +27,7 @@ from tables.training.providers import PROVIDERS
 from tables.training.questions import OVER
 from tables.training.spread import SpreadPractice
 from tests import floor
+from tests.tiers import sampled
 
 HOUSE_GAMES = sorted(name for name, practised in PROVIDERS.items() if isinstance(practised, SpreadPractice))
 seeds = st.text("0123456789abcdef", min_size=1, max_size=32)
@@ -210,7 +211,7 @@ def test_a_start_page_takes_a_tables_options() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("game", HOUSE_GAMES)
+@pytest.mark.parametrize("game", sampled(HOUSE_GAMES, "asks every question of a course"))
 def test_every_question_has_a_page(game: str) -> None:
     """Harm: a practice that ends in an error page at its first split."""
     dealer = floor.staff(Role.DEALER, "tess", "102")
