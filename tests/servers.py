@@ -37,4 +37,4 @@ def limit(tier: Tier) -> None:
 def refuse_in_quick(process: str) -> None:
     """Raise `WrongTier` in a test of the quick tier: it would start more than PostgreSQL, and no fixture says so."""
     if _tier is Tier.QUICK:
-        raise WrongTier(f"A test of the quick tier starts {process}: use a fixture with @starts (tests/tiers.py).")
+        raise WrongTier(f"A test of the quick tier starts {process}: use a fixture with @belongs_to (tests/tiers.py).")

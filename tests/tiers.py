@@ -2,8 +2,9 @@
 
 ``./run test quick`` runs what needs at most PostgreSQL and rolls back what it wrote. ``./run test`` adds what commits,
 and what asks for the shared web process, worker or browser. ``./run trials`` runs what starts, kills or overloads
-processes of its own. A fixture declares what it starts by `starts`; no list of tests exists. Where fixtures cannot
-tell, a marker with its reason moves one test: ``slow`` to ``./run test``, ``trial`` to ``./run trials``.
+processes of its own. A fixture that starts something declares the tier of its tests by `belongs_to`; no list of tests
+exists. Where fixtures cannot tell, a marker with its reason moves one test: ``slow`` to ``./run test``, ``trial`` to
+``./run trials``.
 """
 
 from collections.abc import Callable, Iterable
@@ -34,11 +35,11 @@ COMMITTING: Final = "transactional_db"
 """The fixture of pytest-django in whose closure each test is that commits."""
 
 
-def starts(tier: Tier) -> Callable[[Function], Function]:
+def belongs_to(tier: Tier) -> Callable[[Function], Function]:
     """Decorator below ``@pytest.fixture``: a test that uses the fixture belongs to this tier or a later one."""
 
     def declare(function: Function) -> Function:
-        function.starts = tier  # type: ignore[attr-defined]
+        function.tier = tier  # type: ignore[attr-defined]
         return function
 
     return declare
@@ -60,7 +61,7 @@ def tier_of(item: pytest.Item) -> Tier:
 
 def _by_fixtures(item: pytest.Item) -> Tier:
     definitions = item._fixtureinfo.name2fixturedefs  # type: ignore[attr-defined]
-    declared = [getattr(each.func, "starts", Tier.QUICK) for used in definitions.values() for each in used]
+    declared = [getattr(each.func, "tier", Tier.QUICK) for used in definitions.values() for each in used]
     return max([Tier.TEST if _commits(item) else Tier.QUICK, *declared])
 
 

@@ -301,6 +301,7 @@ inputs = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow("sends hundreds of bodies")
 @settings(
     max_examples=80,
     deadline=None,

@@ -39,6 +39,7 @@ def check(described: dict[str, Any], schema: dict[str, Any], value: Any) -> None
     jsonschema.validate(value, described | schema, cls=jsonschema.Draft202012Validator)
 
 
+@pytest.mark.slow("checks the whole description of the API")
 @pytest.mark.django_db
 def test_it_is_openapi_3_1_and_tells_every_operation(described: dict[str, Any]) -> None:
     """Harm: no generator reads it, or whoever writes a client reads our code instead."""
@@ -73,6 +74,7 @@ def test_every_example_fits_what_is_described(described: dict[str, Any]) -> None
         check(described, media["schema"], media["example"])
 
 
+@pytest.mark.slow("checks the whole description of the API")
 @pytest.mark.django_db
 def test_every_operation_answers_as_it_is_described(
     house: Floor, described: dict[str, Any], settings: Any, tmp_path: Path
@@ -90,6 +92,7 @@ def test_every_operation_answers_as_it_is_described(
         check(described, media["schema"], call["answer"])
 
 
+@pytest.mark.slow("checks the whole description of the API")
 @pytest.mark.django_db
 def test_every_refusal_leads_to_a_page_that_anybody_may_read(house: Floor) -> None:
     """Harm: the type of a problem leads nowhere, so whoever meets it has to ask the house what it means."""
@@ -102,6 +105,7 @@ def test_every_refusal_leads_to_a_page_that_anybody_may_read(house: Floor) -> No
     assert caller.client.get("/api/problems/never_heard_of/").status_code == 404
 
 
+@pytest.mark.slow("checks the whole description of the API")
 def test_no_file_that_follows_from_the_code_is_out_of_date() -> None:
     """Harm: a code without a page, or a client that knows an operation no more. `python -m casino.api_files`."""
     for path, text in api_files.files().items():

@@ -12,14 +12,14 @@ import pytest
 
 from casino.embedded import House
 from tests.processes import Served
-from tests.tiers import Tier, starts
+from tests.tiers import Tier, belongs_to
 
 SENDS = "Sending due task"
 TURN = "this one schedules tasks now"
 
 
 @pytest.fixture
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def beats(process_environment: dict[str, str], broker: House, tmp_path: Path) -> Iterator[list[Served]]:
     command = [sys.executable, "-m", "celery", "--app", "casino", "beat", "--pidfile", "", "--loglevel", "INFO"]
     both = [

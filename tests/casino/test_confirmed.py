@@ -14,11 +14,11 @@ from django.db.utils import ConnectionHandler
 from casino.database_address import settings_of
 from casino.embedded import POSTGRESQL, SUPERUSER, House, attached
 from ledger import confirmed
-from tests.tiers import Tier, starts
+from tests.tiers import Tier, belongs_to
 
 
 @pytest.fixture
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def house(tmp_path: Path) -> Iterator[House]:
     """A server of its own, which waits for a standby that never comes."""
     with attached(House(tmp_path / "primary", servers=(POSTGRESQL,))) as house:

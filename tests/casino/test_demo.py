@@ -18,7 +18,7 @@ import pytest
 from casino import embedded
 from tests.patience import eventually
 from tests.processes import free_port
-from tests.tiers import Tier, starts
+from tests.tiers import Tier, belongs_to
 
 
 class Demo:
@@ -101,7 +101,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def start(local: Path) -> Iterator[Callable[..., Demo]]:
     demos: list[Demo] = []
 

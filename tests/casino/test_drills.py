@@ -19,7 +19,7 @@ from tables.audit import drill
 from tests.floor import dealt
 from tests.processes import Served
 from tests.servers import DATABASE_SERVER
-from tests.tiers import Tier, starts
+from tests.tiers import Tier, belongs_to
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -47,7 +47,7 @@ def environment(process_environment: dict[str, str], broker: House, tmp_path: Pa
 
 
 @pytest.fixture
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def start(environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[..., Served]]:
     started = []
 

@@ -15,7 +15,7 @@ import redis
 from casino import embedded
 from casino.embedded import APPLICATION, OWNER, House
 from tests.patience import eventually
-from tests.tiers import Tier, starts
+from tests.tiers import Tier, belongs_to
 
 # A process that uses the servers in its folder until it is told to go, or killed.
 USER = """
@@ -28,13 +28,13 @@ with embedded.provide("house", within=pathlib.Path(sys.argv[1])):
 
 
 @pytest.fixture
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def house(tmp_path: Path) -> House:
     return House(tmp_path / "house")
 
 
 @pytest.fixture
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def start_user(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[str]]]:
     started = []
 

@@ -10,11 +10,11 @@ import pytest
 
 from casino.embedded import APPLICATION, BASE_DIR, OWNER, SUPERUSER
 from tests.settings import HOUSE
-from tests.tiers import Tier, starts
+from tests.tiers import Tier, belongs_to
 
 
 @pytest.fixture
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def new_database(process_environment: dict[str, str]) -> Iterator[dict[str, str]]:
     """An environment with a database in which nothing is yet."""
     name = f"test_{os.getpid()}_new"

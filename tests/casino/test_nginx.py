@@ -30,7 +30,7 @@ from casino import gate
 from casino.keeper import die_with_parent
 from tests import nginx, processes
 from tests.floor import dealt
-from tests.tiers import Tier, starts
+from tests.tiers import Tier, belongs_to
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -121,7 +121,7 @@ class House:
 
 
 @pytest.fixture(scope="module")
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def tls_web(process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes.Web]:
     """A web process as it is behind TLS. By default it believes a proxy on this machine, and no other."""
     environment = process_environment | {"TLS": "true", "ALLOWED_HOSTS": "localhost,127.0.0.1"}
@@ -132,7 +132,7 @@ def tls_web(process_environment: dict[str, str], tmp_path_factory: pytest.TempPa
 
 
 @pytest.fixture(scope="module")
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def tls_streams(
     process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[processes.Web]:

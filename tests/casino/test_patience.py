@@ -14,7 +14,7 @@ import pytest
 from tests import processes
 from tests.dealer_ui.live.test_streams import Stream
 from tests.floor import dealt
-from tests.tiers import Tier, starts
+from tests.tiers import Tier, belongs_to
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -24,7 +24,7 @@ SLOW = b"POST /sign-in/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\
 
 
 @pytest.fixture(scope="module")
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def narrow(process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes.Web]:
     """A web process that may have few files, and little patience."""
     environment = process_environment | {"REQUEST_SECONDS": "3", "READING_SECONDS": "2"}

@@ -32,7 +32,7 @@ from tables.staff import service_tokens
 from tests import floor, processes
 from tests.patience import eventually
 from tests.processes import Served, Web
-from tests.tiers import Tier, starts
+from tests.tiers import Tier, belongs_to
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -99,7 +99,7 @@ def olga() -> Staff:
 
 
 @pytest.fixture
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def follower(web: Web, olga: Staff, tmp_path: Path) -> Iterator[Served]:
     access = Access(purpose="Tracks", scopes=("read:events",), expires=timezone.now() + timedelta(days=9))
     account = service_accounts.set_account("Players", access, by=olga)
@@ -124,7 +124,7 @@ def test_by_cursor_killed_and_started_again_it_has_what_the_house_has(follower: 
 
 
 @pytest.fixture
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def receiver(tmp_path: Path) -> Iterator[tuple[Served, int]]:
     port = processes.free_port()
     (tmp_path / "secret").write_text(SECRET)

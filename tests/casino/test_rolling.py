@@ -29,7 +29,7 @@ from tests import load, nginx, processes
 from tests.casino import test_nginx
 from tests.load import Answer, Browser, Dealer
 from tests.server import dealing
-from tests.tiers import Tier, starts
+from tests.tiers import Tier, belongs_to
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -120,7 +120,7 @@ class House:
 
 
 @pytest.fixture
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def house(process_environment: dict[str, str], transactional_db: None) -> Iterator[House]:
     folder = Path(tempfile.mkdtemp(prefix="casino-rolling-"))
     environment = process_environment | {"ALLOWED_HOSTS": "localhost,127.0.0.1"}

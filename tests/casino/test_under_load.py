@@ -23,7 +23,7 @@ from tables.models import Staff
 from tables.roles import Role
 from tests import floor, load, processes
 from tests.load import Dealer
-from tests.tiers import Tier, starts
+from tests.tiers import Tier, belongs_to
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,7 +31,7 @@ NARROW = {"DATABASE_CONNECTIONS": "12", "SIGN_INS_AT_ONCE": "6", "SIGN_INS_A_MIN
 
 
 @pytest.fixture(scope="module")
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def _narrow(process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes.Web]:
     web = processes.web_process(process_environment | NARROW, tmp_path_factory.mktemp("narrow") / "log")
     yield web

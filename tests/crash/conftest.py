@@ -22,7 +22,7 @@ import pytest
 from casino import embedded
 from casino.embedded import OWNER, House
 from tests.processes import Web, web_process
-from tests.tiers import Tier, starts
+from tests.tiers import Tier, belongs_to
 
 TOKEN = "t" * 32
 PATIENCE_SECONDS = 60
@@ -132,7 +132,7 @@ def processes() -> int:
 
 
 @pytest.fixture(scope="module")
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def fragile(tmp_path_factory: pytest.TempPathFactory, processes: int) -> Iterator[Fragile]:
     """One house for a module: what a kill spoils, the tests after it find out."""
     folder = tmp_path_factory.mktemp("fragile")

@@ -18,7 +18,7 @@ from tests import processes
 from tests.database import as_owner
 from tests.floor import dealt
 from tests.patience import eventually
-from tests.tiers import Tier, starts
+from tests.tiers import Tier, belongs_to
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,7 +29,7 @@ def worker(lone_worker: Callable[..., processes.Served]) -> processes.Served:
 
 
 @pytest.fixture
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[processes.Served, str]]:
     """A Valkey of this test's own, to be killed, and its address."""
     folder = Path(tempfile.mkdtemp(prefix="broker-"))

@@ -38,7 +38,7 @@ from tests import floor, load, processes
 from tests.database import database_url
 from tests.floor import Hand, dealt
 from tests.standby import Standby
-from tests.tiers import Tier, starts
+from tests.tiers import Tier, belongs_to
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -60,7 +60,7 @@ def reader(django_db_setup: None) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def standby(reader: str, database_server: House) -> Iterator[Standby]:
     server = Standby(database_server)
     server.make()

@@ -93,6 +93,7 @@ def test_a_reversal_brings_every_chip_back(felt: Felt) -> None:
 PAIRS = [(kind, *pair) for kind, pairs in MOVEMENTS.items() if kind != "reversal" for pair in sorted(pairs)]
 
 
+@pytest.mark.slow("tries many orders of transfers")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
 @given(st.data())
 def test_whatever_moves_the_sum_over_all_places_stays_zero(felt: Felt, data: st.DataObject) -> None:

@@ -66,6 +66,7 @@ def test_a_book_with_entries_to_come_holds_up_the_seal(month_ahead: Felt, clock:
     assert DayRoot.objects.count() == 1
 
 
+@pytest.mark.slow("opens a site and lets a day pass")
 def test_somebody_confirms_that_the_house_stood_still(
     month_ahead: Felt, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -159,6 +159,7 @@ def the_day_is_closed(clock: Clock) -> None:
     sealing.seal_finished()
 
 
+@pytest.mark.slow("opens a site and closes its first day")
 def test_a_house_opens_without_a_shell(clock: Clock, tmp_path: Path) -> None:
     """Harm: a house that cannot bring its first chip into the ledger, or whose operator signs as five people."""
     key_file = tmp_path / "audit.pem"

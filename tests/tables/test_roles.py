@@ -657,6 +657,7 @@ def test_every_address_answers_each_role_as_declared(house: House, method: str) 
     assert not wrong, "\n".join(["", *wrong])
 
 
+@pytest.mark.slow("opens every address as several roles")
 def test_the_address_of_a_form_leads_to_its_page(house: House) -> None:
     """Harm: Enter in the address bar after a refused form shows the browser's own error, and the screen is gone."""
     lost = []
@@ -672,6 +673,7 @@ def test_the_address_of_a_form_leads_to_its_page(house: House) -> None:
     assert lost == []
 
 
+@pytest.mark.slow("opens every address as several roles")
 @pytest.mark.parametrize("viewer", ["nobody", "the dealer there", "an auditor"])
 def test_no_browser_and_no_proxy_keeps_what_the_house_shows(house: House, viewer: str) -> None:
     """The next person at a screen goes back a page, and reads the cage."""
@@ -723,6 +725,7 @@ OF_THE_CHIPS = {"slips/chips/", "slips/chips.csv", "slips/counterfeit.csv"}
 """What the cage manager may open besides."""
 
 
+@pytest.mark.slow("opens every address as several roles")
 @pytest.mark.parametrize("role", sorted(OFF_THE_FLOOR))
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_who_works_off_the_floor_reaches_slips_and_nothing_else(house: House, role: Role, method: str) -> None:
@@ -845,6 +848,7 @@ def at_surveillance(house: House, method: str) -> dict[str, int | str]:
     return {route: status for route, status in answers.items() if status not in (IN, 401, 403, 404, 405, 410)}
 
 
+@pytest.mark.slow("opens every address as several roles")
 def test_the_surveillance_sees_every_table_round_log_slip_and_alert(house: House) -> None:
     """Harm: who is to watch the floor has to ask somebody on it."""
     answers = at_surveillance(house, "get")
@@ -853,6 +857,7 @@ def test_the_surveillance_sees_every_table_round_log_slip_and_alert(house: House
     assert pages - SEEN_BY_SURVEILLANCE - FOR_ANYBODY == set()
 
 
+@pytest.mark.slow("opens every address as several roles")
 def test_the_surveillance_sends_nothing_but_notes_of_its_own(house: House) -> None:
     """Harm: who watches everybody, and is watched by nobody, moves chips."""
     answers = at_surveillance(house, "post")

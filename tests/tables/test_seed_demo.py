@@ -31,6 +31,7 @@ def test_nor_a_house_that_has_staff_of_its_own(settings: Any) -> None:
     assert Staff.objects.count() == 1
 
 
+@pytest.mark.slow("seeds the demo twice")
 def test_a_second_run_keeps_what_was_changed_since(settings: Any) -> None:
     """Whoever plays with a demo for a week wants it as it was."""
     settings.CASINO_ENV = "demo"
@@ -43,6 +44,7 @@ def test_a_second_run_keeps_what_was_changed_since(settings: Any) -> None:
     assert (Staff.objects.count(), Table.objects.count(), Denomination.objects.count()) == (len(STAFF), len(TABLES), 6)
 
 
+@pytest.mark.slow("seeds the demo twice")
 def test_a_run_that_was_cut_short_is_finished_by_the_next(settings: Any) -> None:
     """Ctrl-C in the first seconds must not leave half a house for good."""
     settings.CASINO_ENV = "demo"
@@ -53,6 +55,7 @@ def test_a_run_that_was_cut_short_is_finished_by_the_next(settings: Any) -> None
     assert Table.objects.count() == len(TABLES)
 
 
+@pytest.mark.slow("seeds the demo twice")
 def test_the_reader_of_the_demo_has_one_table_one_token_and_no_more(settings: Any, tmp_path: Path) -> None:
     """Harm: each start of a demo makes another token, until there are too many; or the token is anybody's to read."""
     from casino.demo_house import card_reader

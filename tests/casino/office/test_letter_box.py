@@ -12,13 +12,13 @@ from ledger.models import Alert
 from tables.audit import letter_box
 from tests.letter_boxes import WRITER, LetterBox
 from tests.tables.bundles import Evidence
-from tests.tiers import Tier, starts
+from tests.tiers import Tier, belongs_to
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LetterBox]:
     box = LetterBox(tmp_path_factory.mktemp("box"))
     box.make()

@@ -18,7 +18,7 @@ from casino.keeper import die_with_parent, unprivileged
 from tables.audit import letter_box
 from tests.letter_boxes import DATABASE, FETCHER, WRITER, psql
 from tests.patience import eventually
-from tests.tiers import Tier, starts
+from tests.tiers import Tier, belongs_to
 
 PROGRAMS: Final = max(Path("/usr/lib/postgresql").glob("*/bin/initdb"), default=Path("/nowhere")).parent
 NAME: Final = "casino.trial.test"
@@ -99,7 +99,7 @@ class Host:
 
 
 @pytest.fixture(scope="module")
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     host = Host(tmp_path_factory.mktemp("box"))
     files = host.run("letter_box_files", office="127.0.0.1")

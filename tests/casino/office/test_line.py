@@ -19,6 +19,7 @@ from tables.alerting.rows import AlertChannel, FeedPosition, Tells
 from tables.audit import handing_over
 from tables.models import Staff
 from tests.tables.bundles import Evidence, kept_for_a_module, two_days
+from tests.tiers import Tier, belongs_to
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("casino.office_urls")]
 
@@ -27,6 +28,7 @@ NAME = "Head office"
 
 
 @pytest.fixture(scope="module")
+@belongs_to(Tier.TEST)
 def evidence(
     django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Evidence]:

@@ -33,7 +33,7 @@ from tests.floor import staff
 from tests.letter_boxes import FETCHER, WRITER, LetterBox, subscribe, unsubscribe
 from tests.patience import eventually
 from tests.tables.bundles import Evidence, Forger, kept_for_a_module, two_days
-from tests.tiers import Tier, starts
+from tests.tiers import Tier, belongs_to
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
 
@@ -54,7 +54,7 @@ def evidence(
 
 
 @pytest.fixture(scope="module")
-@starts(Tier.TRIALS)
+@belongs_to(Tier.TRIALS)
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, LetterBox]]:
     boxes = {name: LetterBox(tmp_path_factory.mktemp(f"box-{name}")) for name in NAMES}
     for box in boxes.values():

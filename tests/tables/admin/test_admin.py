@@ -336,6 +336,7 @@ def test_nobody_deletes(operator: Client) -> None:
     assert Table.objects.count() == Terminal.objects.count() == 1
 
 
+@pytest.mark.slow("opens the side bar as every role")
 def test_the_side_bar_offers_what_one_may_see(operator: Client) -> None:
     """And every link in it leads somewhere."""
     context = operator.get("/admin/").context

@@ -134,6 +134,7 @@ def test_an_empty_shoe_is_shuffled_before_its_next_card(monkeypatch: pytest.Monk
     assert primary(dealer.board) == [{"do": "shuffle"}]
 
 
+@pytest.mark.slow("walks a table by chance for hundreds of inputs")
 def test_every_button_that_is_drawn_is_accepted() -> None:
     """Harm: a dealer presses what the screen offers, and is told off."""
     floor_ = chance(11)
@@ -148,6 +149,7 @@ def test_every_button_that_is_drawn_is_accepted() -> None:
     assert pressed >= {"close_bets", "choose", "take_back", "paid"}
 
 
+@pytest.mark.slow("walks a table by chance for hundreds of inputs")
 def test_what_can_be_entered_has_a_button_or_a_key() -> None:
     """Harm: a round stands still because the one thing that would move it has no button."""
     floor_ = chance(12, source="house", options=RARE_CUT)
@@ -175,6 +177,7 @@ def test_only_the_dealer_who_stands_there_gets_buttons(dealer: Hand) -> None:
     assert dealer.board.buttons == ()
 
 
+@pytest.mark.slow("walks a table by chance for hundreds of inputs")
 def test_what_can_be_taken_back_is_what_dealing_lets_be_taken_back() -> None:
     """Harm: the button is there and refuses, or is missing when it is needed."""
     floor_ = chance(13)

@@ -345,6 +345,7 @@ def test_a_day_is_closed_once_by_whoever_comes_first(over: date, boss: Staff, op
     assert LogEntry.objects.filter(book__name=HOUSE, subject="day", kind="closed").count() == 1
 
 
+@pytest.mark.slow("closes a day with every terminal's signature")
 def test_terminals_sign_a_days_figures(over: date, operator: Staff) -> None:
     """Harm: figures that five people counted are closed by whoever has the database's password, signed by two."""
     boss, second = floor.staff(Role.PIT_BOSS, "bo", "301"), floor.staff(Role.OPERATOR, "omar", "302")

@@ -75,6 +75,7 @@ def two_ways(first_day: date, last_day: date) -> tuple[list[Any], list[Any]]:
     return [line.row() for line in to_date.whole(first_day, last_day).lines], [line.row() for line in long.lines]
 
 
+@pytest.mark.slow("deals and closes several days")
 def test_to_date_is_the_long_span_whatever_arrives_later(clock: Clock) -> None:
     """Harm: a year's win is another number than its rounds', or a mispay found after the close is in no total."""
     house = House(clock)

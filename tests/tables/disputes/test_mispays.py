@@ -57,6 +57,7 @@ def test_a_planted_mistake_is_in_the_list(kind: str) -> None:
         assert {slip.rack_cents for suspect in suspects for slip in suspect.slips} == {planted.rack_cents}
 
 
+@pytest.mark.slow("deals rounds and searches them")
 def test_planted_mistakes_of_an_hour_are_soon_come_to() -> None:
     """Harm: a list in which the true round stands as far down as chance would put it."""
     places = []
@@ -518,6 +519,7 @@ def test_each_mistake_of_a_round_is_found_by_its_own_amount() -> None:
             assert [slip for slip in every if slip.rack_cents == cents] == list(mispays.slips(round_, cents, VALUES))
 
 
+@pytest.mark.slow("deals rounds and searches them")
 @pytest.mark.parametrize("game", measuring.BANKED)
 def test_the_finder_is_measured_on_every_game_against_the_house(game: str) -> None:
     """Harm: a figure in the docs that was never measured for the game that is dealt."""

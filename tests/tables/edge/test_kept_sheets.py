@@ -86,6 +86,7 @@ def test_the_watch_values_what_is_missing() -> None:
     assert [row.game for row in KeptSheet.objects.all()] == ["casino_war"]
 
 
+@pytest.mark.slow("values blackjack exactly")
 def test_blackjack_is_being_computed_until_a_worker_has_valued_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: a report that stands still for half a minute, or one that says nothing is expected of the busiest game."""
     options = {"decks": 1, "splits": 0, "insurance": False}

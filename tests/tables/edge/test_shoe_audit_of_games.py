@@ -155,6 +155,7 @@ def test_the_theoretical_win_adds_up_wager_by_wager(baccarat_table: Hand) -> Non
         assert sum(part.wagers[name].cents for part in parts) == bets.cents
 
 
+@pytest.mark.slow("values shoes card by card")
 def test_who_counts_for_dragon_7_is_flagged_and_who_does_not_is_not(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: a counter of the side bets, where counters of baccarat live, is never seen; or a neighbour is blamed."""
     chance = random.Random(1)
@@ -173,6 +174,7 @@ def test_who_counts_for_dragon_7_is_flagged_and_who_does_not_is_not(db: None, mo
     assert not any("of" in seat for seat in ShoeAudit.objects.get(wager="player").seats), "a bet that never changed"
 
 
+@pytest.mark.slow("values shoes card by card")
 def test_blackjack_is_valued_by_the_cards_that_are_gone(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: the game that is counted most is not audited; or a double, or insurance, counts as a bet by the edge."""
     by_seed(monkeypatch, 8)

@@ -22,6 +22,7 @@ def a_table() -> Table:
 RUN = spreading.name(described(a_table(), 7))
 
 
+@pytest.mark.slow("simulates a million rounds")
 def test_what_another_worker_is_at_is_left_to_it_until_it_is_gone() -> None:
     """Harm: rounds counted twice because two workers dealt them, or never because one was killed at them."""
     with psycopg.connect(database_url("casino_app"), autocommit=True) as second_worker:

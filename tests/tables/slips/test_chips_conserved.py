@@ -145,6 +145,7 @@ def _signer(slip: str, stage: str) -> tuple[Role, str]:
     return CREW[stage]
 
 
+@pytest.mark.slow("moves chips by chance for days")
 @pytest.mark.django_db
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(deeds=st.lists(DEED, min_size=4, max_size=14))
@@ -163,6 +164,7 @@ def isolated(db: None) -> None:
     """A database of its own for every example: each takes back what it did."""
 
 
+@pytest.mark.slow("moves chips by chance for days")
 @pytest.mark.django_db
 def test_whoever_has_only_the_bundle_says_the_same(tmp_path: Path) -> None:
     """Harm: a paper that the house proves and nobody else can."""

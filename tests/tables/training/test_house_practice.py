@@ -57,6 +57,7 @@ def test_every_game_against_the_house_has_a_practice() -> None:
     assert set(PROVIDERS) == {name for name, game in GAMES.items() if game.kind == "banked"}
 
 
+@pytest.mark.slow("walks every course")
 @pytest.mark.parametrize("game", HOUSE_GAMES)
 @budget(max_examples=12, deadline=None)
 @given(st.data())
@@ -82,6 +83,7 @@ def test_a_course_has_every_ending_and_questions_with_one_right_answer(game: str
         assert max(map(len, names)) <= PracticeAnswer._meta.get_field("answer").max_length
 
 
+@pytest.mark.slow("walks every course")
 @pytest.mark.parametrize("game", HOUSE_GAMES)
 @budget(max_examples=12, deadline=None)
 @given(st.data())
