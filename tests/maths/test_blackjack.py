@@ -15,6 +15,7 @@ from tables.maths.blackjack_hands import LETTERS, Row
 from tables.maths.blackjack_round import with_splits
 from tables.maths.situation import Unknowable
 from tests.maths.blackjack_naive import Cards, Naive, is_blackjack, points, total
+from tests.tiers import sampled
 
 CLOSE = 1e-13
 
@@ -55,7 +56,7 @@ def edge(**options: Any) -> float:
 # --- every course of small shoes ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("ranks", "options"), SMALL)
+@pytest.mark.parametrize(("ranks", "options"), sampled(SMALL, "tries every order of a small shoe", test=2))
 def test_it_is_the_mean_over_every_course_of_a_small_shoe(ranks: Cards, options: dict[str, Any]) -> None:
     """Harm: an edge that is called exact, and is not where hands split, double, surrender or meet a blackjack."""
     solution = solve(Rules(**options), ranks)
@@ -64,7 +65,7 @@ def test_it_is_the_mean_over_every_course_of_a_small_shoe(ranks: Cards, options:
     assert solution.mean == pytest.approx(float(sum(net * chance for net, chance in chances.items())), abs=CLOSE)
 
 
-@pytest.mark.parametrize(("ranks", "options"), SMALL)
+@pytest.mark.parametrize(("ranks", "options"), sampled(SMALL, "tries every order of a small shoe", test=2))
 def test_its_deviation_and_hits_are_within_their_errors(ranks: Cards, options: dict[str, Any]) -> None:
     """Harm: a deviation whose error is larger than the sheet says, or that leaves the rounds with splits out."""
     solution = solve(Rules(**options), ranks)
@@ -76,6 +77,7 @@ def test_its_deviation_and_hits_are_within_their_errors(ranks: Cards, options: d
     assert moments.hits == pytest.approx(hits, abs=4 * moments.hits_error + CLOSE)
 
 
+@pytest.mark.slow("values blackjack exactly")
 def test_no_other_letter_wins_more_of_a_small_shoe() -> None:
     """Harm: a chart that is said to be the best one, and is not."""
     ranks, rules = PICTURES, Rules(splits=1)
@@ -118,7 +120,7 @@ def test_the_dealer_ends_as_card_by_card(upcard: int, soft17: str) -> None:
     assert probabilities(upcard - 1, unseen, soft17 == "hit") == pytest.approx([float(end) for end in exact], abs=CLOSE)
 
 
-@pytest.mark.parametrize("hole", ["peek", "none", "none_original"])
+@pytest.mark.parametrize("hole", sampled(["peek", "none", "none_original"], "tries every order of a small shoe"))
 @pytest.mark.parametrize(("hand", "upcard"), [((10, 6), 10), ((1, 7), 1), ((5, 6), 10), ((8, 2, 4), 9)])
 def test_a_decision_is_worth_what_every_course_comes_to(hand: Cards, upcard: int, hole: str) -> None:
     """Harm: advice for one hand from the cards that are left that is not the best."""
@@ -209,13 +211,17 @@ def test_the_chart_of_six_decks_is_the_one_in_every_book() -> None:
 
 @pytest.mark.parametrize(
     ("options", "published"),
-    [
-        ({"decks": 6}, 0.41),
-        ({"decks": 8}, 0.43),
-        ({"decks": 1, "double_after_split": False}, 0.0),
-        ({"decks": 1, "double_after_split": False, "soft17": "hit"}, 0.19),
-        ({"decks": 2, "soft17": "hit"}, 0.40),
-    ],
+    sampled(
+        [
+            ({"decks": 6}, 0.41),
+            ({"decks": 8}, 0.43),
+            ({"decks": 1, "double_after_split": False}, 0.0),
+            ({"decks": 1, "double_after_split": False, "soft17": "hit"}, 0.19),
+            ({"decks": 2, "soft17": "hit"}, 0.40),
+        ],
+        "values blackjack exactly",
+        test=2,
+    ),
 )
 def test_the_edge_is_as_published(options: dict[str, Any], published: float) -> None:
     """Harm: an edge that is off from what everybody knows of the game, in percent, by a fiftieth of one."""
@@ -224,24 +230,29 @@ def test_the_edge_is_as_published(options: dict[str, Any], published: float) -> 
 
 @pytest.mark.parametrize(
     ("options", "published"),
-    [
-        ({"soft17": "hit"}, 0.22),
-        ({"blackjack_pays": "6:5"}, 1.36),
-        ({"blackjack_pays": "1:1"}, 2.27),
-        ({"double": "9_to_11"}, 0.09),
-        ({"double": "10_to_11"}, 0.18),
-        ({"double_after_split": False}, 0.14),
-        ({"resplit_aces": True}, -0.08),
-        ({"hit_split_aces": True}, -0.19),
-        ({"surrender": "late"}, -0.08),
-        ({"hole": "none"}, 0.11),
-    ],
+    sampled(
+        [
+            ({"soft17": "hit"}, 0.22),
+            ({"blackjack_pays": "6:5"}, 1.36),
+            ({"blackjack_pays": "1:1"}, 2.27),
+            ({"double": "9_to_11"}, 0.09),
+            ({"double": "10_to_11"}, 0.18),
+            ({"double_after_split": False}, 0.14),
+            ({"resplit_aces": True}, -0.08),
+            ({"hit_split_aces": True}, -0.19),
+            ({"surrender": "late"}, -0.08),
+            ({"hole": "none"}, 0.11),
+        ],
+        "values blackjack exactly",
+        test=3,
+    ),
 )
 def test_an_option_costs_what_is_published_for_it(options: dict[str, Any], published: float) -> None:
     """Harm: an option that the mathematics takes for another one. Percent, eight decks."""
     assert edge(decks=8, **options) - edge(decks=8) == pytest.approx(published, abs=0.015)
 
 
+@pytest.mark.slow("values blackjack exactly")
 def test_more_freedom_is_worth_more() -> None:
     """Harm: a sign. Each split that is allowed is worth something, and so is a surrender before anybody looks."""
     edges = [edge(decks=8, splits=splits) for splits in range(4)]

@@ -13,6 +13,7 @@ from tables.maths.blackjack_simulation import deck_of, simulate
 from tables.maths.dice import draw
 from tests.maths.blackjack_naive import Naive, is_blackjack
 from tests.pace import by_pace
+from tests.tiers import sampled
 
 GAME = Blackjack()
 BET = 20
@@ -90,7 +91,7 @@ class Engine:
         )
 
 
-@pytest.mark.parametrize("options", TABLES)
+@pytest.mark.parametrize("options", sampled(TABLES, "deals hundreds of rounds twice"))
 def test_the_same_dice_deal_the_same_rounds(options: dict[str, Any]) -> None:
     """Harm: millions of rounds that prove the exact value of a game that no table deals."""
     rules = Rules(**options)

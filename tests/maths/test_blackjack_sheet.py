@@ -18,6 +18,7 @@ from tables.maths.blackjack_simulation import nothing, simulate
 from tables.maths.situation import Unknowable
 from tables.maths.worth import exact
 from tests.pace import by_pace
+from tests.tiers import sampled
 
 ROUNDS = by_pace(400_000, 2_000_000, 100_000_000)
 TABLES: tuple[dict[str, Any], ...] = (
@@ -39,7 +40,7 @@ def solved(number: int) -> Solution:
 # --- by chance -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", range(len(TABLES)))
+@pytest.mark.parametrize("number", sampled(range(len(TABLES)), "deals hundreds of thousands of rounds"))
 def test_rounds_by_chance_come_to_the_exact_value(number: int) -> None:
     """Harm: an exact value of another game than the one that is dealt. Four standard errors, everywhere."""
     solution = solved(number)
@@ -129,6 +130,7 @@ def test_side_bets_are_worth_what_is_published() -> None:
 # --- the sheet -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("values blackjack exactly")
 def test_the_sheet_has_every_wager_that_can_be_placed() -> None:
     """Harm: a wager without a value, or a value of one that the table does not take."""
     facts = sheet(Rules(spread=("perfect_pairs", "twenty_one_plus_three"))).facts()
@@ -157,6 +159,7 @@ def test_a_shoe_of_tens_alone_pushes_for_ever() -> None:
     assert (worth.house_edge, worth.standard_deviation, worth.hit_frequency) == (0, 0, 0)
 
 
+@pytest.mark.slow("values blackjack exactly")
 def test_a_composition_counts() -> None:
     """Harm: the edge of a full shoe told for one that is not. Tens and aces are good to the seat."""
     rich = (32, *(20,) * 8, *(32,) * 4)

@@ -17,6 +17,7 @@ from tables.games.blackjack import Rules
 from tables.maths import baccarat, blackjack, blackjack_table, casino_war, dragon_tiger, providers, three_card_poker
 from tables.maths.covariances import Covariances, Pair, Staked, pairs_of, read, rows, variance
 from tests.maths import naive
+from tests.tiers import sampled
 
 Nets = Sequence[dict[str, Fraction]]
 """What each wager of one seat won, and of another."""
@@ -50,7 +51,7 @@ def composition(cards: str) -> tuple[int, ...]:
     return tuple(cards.count(rank) for rank in naive.RANKS)
 
 
-@pytest.mark.parametrize("cards", ["TTJJQ98A", "KKKT6543", "QQ557A32"])
+@pytest.mark.parametrize("cards", sampled(["TTJJQ98A", "KKKT6543", "QQ557A32"], "tries every order of a small shoe"))
 def test_baccarat_in_every_course_of_a_small_shoe(cards: str) -> None:
     """Harm: pairs of tens and faces that are told by their value, and an interval for bets that are half as varied."""
     spread = ("tie", "player_pair", "banker_pair", "dragon_7", "panda_8")
@@ -68,7 +69,7 @@ def test_dragon_tiger_in_every_course_of_a_small_shoe() -> None:
     agrees(dragon_tiger.covariances(rules, composition("AA23K")), counted((nets, nets) for nets in courses))
 
 
-@pytest.mark.parametrize("second_tie", ["raise_only", "bonus"])
+@pytest.mark.parametrize("second_tie", sampled(["raise_only", "bonus"], "tries every order of a small shoe"))
 def test_two_seats_at_war_in_every_course_of_a_small_shoe(second_tie: Any) -> None:
     """Harm: seats that tie the same card and go to war with the same dealer are thought to have nothing in common."""
     rules, cards = war_game.Rules(decks=2, second_tie=second_tie), "AAA22KKK"
@@ -85,6 +86,7 @@ def test_two_seats_at_war_in_every_course_of_a_small_shoe(second_tie: Any) -> No
     agrees(casino_war.covariances(rules, composition(cards)), counted(courses()))
 
 
+@pytest.mark.slow("tries every order of a small deck")
 def test_two_packets_against_one_dealer_in_every_course_of_a_small_deck() -> None:
     """Harm: hands that need the same cards, against the same dealer, are added up as if they were dealt apart."""
     rules, small_deck = poker_game.Rules(), [0, 1, 11, 12, 13, 24, 25, 26, 37, 51]
@@ -126,7 +128,14 @@ def test_two_seats_of_blackjack_vary_as_one_does_and_together_as_published() -> 
     assert abs(dealt["perfect_pairs", "perfect_pairs"].seats) < 4 * dealt["perfect_pairs", "perfect_pairs"].seats_error
 
 
-@pytest.mark.parametrize("options", [{}, {"hole": "none"}, {"hole": "none_original", "surrender": "late", "decks": 2}])
+@pytest.mark.parametrize(
+    "options",
+    sampled(
+        [{}, {"hole": "none"}, {"hole": "none_original", "surrender": "late", "decks": 2}],
+        "deals hundreds of thousands of rounds",
+        test=1,
+    ),
+)
 def test_every_seat_of_a_table_plays_the_game_that_a_lone_seat_does(options: dict[str, Any]) -> None:
     """Harm: a loop for several seats that deals another game, and covariances of that one."""
     rules, rounds = Rules(**options), 400_000

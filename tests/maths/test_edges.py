@@ -18,6 +18,7 @@ from tables.maths.blackjack_round import with_splits
 from tables.maths.situation import Unknowable
 from tables.maths.standard import by_rank
 from tables.maths.yardstick import yardsticks
+from tests.tiers import sampled
 
 EZ = BaccaratRules(commission="ez", spread=("tie", "dragon_7", "panda_8", "player_pair", "banker_pair"))
 SUITED = DragonTigerRules(spread=("tie", "suited_tie"))
@@ -58,7 +59,7 @@ def by_the_chart(rules: BlackjackRules, ranks: Composition) -> float:
     )
 
 
-@pytest.mark.parametrize(("part_dealt", "error"), [(0.4, 0.0008), (0.75, 0.002)])
+@pytest.mark.parametrize(("part_dealt", "error"), sampled([(0.4, 0.0008), (0.75, 0.002)], "values blackjack exactly"))
 def test_blackjack_by_effects_of_removal_is_near_the_exact_chart(part_dealt: float, error: float) -> None:
     """Harm: an edge that says that the seat had the better of it where the house had, as far as splits go."""
     rules, chance = BlackjackRules(), random.Random(f"{part_dealt}")
@@ -79,6 +80,7 @@ def test_a_full_shoe_of_blackjack_has_its_exact_edge() -> None:
         blackjack_before.edge(rules, (1,) * 13)
 
 
+@pytest.mark.slow("values blackjack exactly")
 def test_side_bets_of_blackjack_are_exact() -> None:
     """Harm: a bet on suits is valued without them."""
     unseen = unseen_of(GAMES["blackjack"].pack(SIDES), 2, 0.4, random.Random(4))
@@ -94,7 +96,12 @@ def test_side_bets_of_blackjack_are_exact() -> None:
         blackjack.edges(SIDES, by_rank(unseen))
 
 
-@pytest.mark.parametrize(("game", "rules"), [("baccarat", EZ), ("dragon_tiger", SUITED), ("casino_war", WarRules())])
+@pytest.mark.parametrize(
+    ("game", "rules"),
+    sampled(
+        [("baccarat", EZ), ("dragon_tiger", SUITED), ("casino_war", WarRules())], "values many shoes exactly", test=1
+    ),
+)
 def test_a_yardstick_follows_the_exact_edge(game: str, rules: Any) -> None:
     """Harm: a test of bets that looks at something else than the edge, and finds nobody."""
     values, pack, chance = providers.auditor(game), GAMES[game].pack(rules), random.Random(9)

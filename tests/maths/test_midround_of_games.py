@@ -22,6 +22,7 @@ from tables.games.three_card_poker import Rules as PokerRules
 from tables.games.three_cards import value_of
 from tables.maths import blackjack, blackjack_midround, providers
 from tables.maths.situation import Unknowable
+from tests.tiers import sampled
 
 Choices = Mapping[str, int]
 """The choices of other seats, the first that is open; the seat itself does what is best for it."""
@@ -208,7 +209,14 @@ def shown_down(own: list[int], folded: list[int], dealer: list[int], *, folds: b
     return CENTS * (max(plays, Fraction(-1)) if folds else plays) + CENTS * pair_plus
 
 
-@pytest.mark.parametrize("own", ["Ks Qh 4d", "Qs 6h 4d", "Qs 5h 2d", "7s 8s 9s", "2h 2d 9c", "3h 8h Th"])
+@pytest.mark.parametrize(
+    "own",
+    sampled(
+        ["Ks Qh 4d", "Qs 6h 4d", "Qs 5h 2d", "7s 8s 9s", "2h 2d 9c", "3h 8h Th"],
+        "tries every order of a small shoe",
+        test=1,
+    ),
+)
 @pytest.mark.parametrize("played", [False, True])
 def test_a_packet_that_was_shown_is_worth_what_every_dealers_hand_makes_of_it(own: str, played: bool) -> None:
     """Harm: as above, and a seat is told of a hand that it would fold as though it had to play it."""
@@ -326,6 +334,7 @@ def test_insurance_and_first_card_wagers_are_worth_what_is_left() -> None:
     assert pair_plus == pytest.approx(CENTS * (25 * 1 + 12 * 2 + 6 * 4 - 96) / 103)
 
 
+@pytest.mark.slow("values blackjack exactly")
 def test_a_whole_round_of_blackjack_is_worth_what_the_chart_is_and_a_little_more() -> None:
     """Harm: the worth of a round that is dealt anew is far from the game's edge: best play from the composition is
     better than the best chart of totals, by some hundredths of a percent."""

@@ -199,6 +199,7 @@ def test_the_page_has_the_full_shoe() -> None:
     assert facts("rocket")["composition"] == list(shoe(6))
 
 
+@pytest.mark.slow("simulates a table")
 def test_the_deviation_of_a_table_counts_that_its_seats_hang_together() -> None:
     """Harm: a table's band as if each seat had a dealer of its own."""
     arguments = ("--strategy", "fold_at:8", "--seats", "6")

@@ -20,6 +20,7 @@ from tables.games.record import judge
 from tables.maths import providers
 from tables.maths.blackjack import deal, valued
 from tables.maths.worth import Worth, simulated
+from tests.tiers import sampled
 
 SIDES = {"perfect_pairs": {"perfect": "35:2", "coloured": "7:1", "mixed": "7:1"}}
 THREE = {
@@ -93,11 +94,15 @@ def spelled(pays: PayTable) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("commission", "wagers"),
-    [
-        ("five_percent", {"tie": "19:2", "player_pair": "15:1"}),
-        ("ez", {"dragon_7": "161:4", "panda_8": "31:1"}),
-        ("six_pays_half", {"super_6": "17:1", "banker_pair": "21:2"}),
-    ],
+    sampled(
+        [
+            ("five_percent", {"tie": "19:2", "player_pair": "15:1"}),
+            ("ez", {"dragon_7": "161:4", "panda_8": "31:1"}),
+            ("six_pays_half", {"super_6": "17:1", "banker_pair": "21:2"}),
+        ],
+        "values every pay table exactly",
+        test=1,
+    ),
 )
 def test_baccarat(commission: Any, wagers: dict[str, str]) -> None:
     """Harm: an operator sees another edge than the table then deals."""

@@ -17,6 +17,7 @@ from tables.maths.penetration import CUTS, SEATS, Cell, Pace
 from tables.maths.simulation import Table, deal
 from tables.maths.situation import DECKS, Unknowable, fresh
 from tables.maths.value import solve
+from tests.tiers import sampled
 
 RESULTS = penetration.results()
 
@@ -42,7 +43,10 @@ def test_the_file_has_every_shoe_and_goes_the_way_of_shoes() -> None:
     assert all(0.9 < cell.correlation < 1 for cell in RESULTS.cells)
 
 
-@pytest.mark.parametrize(("decks", "seats", "cut", "places"), [(1, 6, 0.2, 250), (6, 1, 0.1, 80)])
+@pytest.mark.parametrize(
+    ("decks", "seats", "cut", "places"),
+    sampled([(1, 6, 0.2, 250), (6, 1, 0.1, 80)], "values many shoes exactly"),
+)
 def test_the_results_are_those_of_exact_values_at_other_shoes(decks: int, seats: int, cut: float, places: int) -> None:
     """Without the fit, from another seed, at rounds picked at random: within four standard errors.
 

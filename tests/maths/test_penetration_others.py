@@ -10,6 +10,7 @@ from tables.maths import blackjack_table, counted, counting, penetration
 from tables.maths.baccarat_shoes import BaccaratShoe
 from tables.maths.blackjack_shoes import BlackjackShoe
 from tables.maths.penetration import SUBJECTS, Subject, cards_behind
+from tests.tiers import sampled
 
 OTHERS = [subject for subject in SUBJECTS if subject.game != "rocket"]
 
@@ -32,7 +33,10 @@ def test_each_file_has_every_shoe_and_goes_the_way_of_shoes(subject: Subject) ->
             assert 0 < cells[0].gain_error < cells[0].gain
 
 
-@pytest.mark.parametrize(("wager", "places"), [("dragon_7", 1_500), ("panda_8", 1_000), ("player_pair", 20_000)])
+@pytest.mark.parametrize(
+    ("wager", "places"),
+    sampled([("dragon_7", 1_500), ("panda_8", 1_000), ("player_pair", 20_000)], "values many shoes exactly"),
+)
 def test_side_bets_are_those_of_exact_values_at_other_shoes(wager: str, places: int) -> None:
     """Without the fit, from another seed, at rounds picked at random: within four standard errors.
 
@@ -44,12 +48,12 @@ def test_side_bets_are_those_of_exact_values_at_other_shoes(wager: str, places: 
     dealt = shoe.walk(1, 4_321, 40_000)
     rounds = np.flatnonzero(dealt.until(cut))
     best = shoe.values(dealt.unseen[np.random.default_rng(2).choice(rounds, places)])[:, 0]
-    for sampled, measured, error in (
+    for exact, measured, error in (
         (best, cell.best, cell.best_error),
         (best > 0, cell.positive, cell.positive_error),
         (np.maximum(best, 0), cell.gain, cell.gain_error),
     ):
-        assert abs(float(sampled.mean()) - measured) < 4 * sqrt(float(sampled.var(ddof=1)) / places + error**2)
+        assert abs(float(exact.mean()) - measured) < 4 * sqrt(float(exact.var(ddof=1)) / places + error**2)
     assert abs(dealt.until(cut).sum() / dealt.first.sum() - cell.rounds) < 0.2
 
 
@@ -69,7 +73,7 @@ def test_a_shoe_of_baccarat_burns_what_its_first_card_counts_and_ends_a_round_af
         assert dealt.until(0.5)[start:end].sum() == (dealt.low[start:end] > 208).sum() + 1
 
 
-@pytest.mark.parametrize(("decks", "seats", "cut"), [(6, 1, 0.25), (2, 6, 0.3)])
+@pytest.mark.parametrize(("decks", "seats", "cut"), sampled([(6, 1, 0.25), (2, 6, 0.3)], "deals shoes to many depths"))
 def test_a_count_wins_at_blackjack_what_was_measured(decks: int, seats: int, cut: float) -> None:
     """By what a million rounds truly paid: always one bet, and bets where Hi-Lo is high. Within four standard errors.
 

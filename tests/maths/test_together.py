@@ -11,6 +11,7 @@ from tables.maths.situation import NEVER_FOLD, Situation, Strategy, Unknowable, 
 from tables.maths.together import covariance
 from tables.maths.value import solve
 from tests.maths import rounds
+from tests.tiers import sampled
 
 LASTING: list[Composition] = [
     (0, 0, 3, 4, 5, 0, 0, 0, 0, 0),
@@ -20,7 +21,9 @@ LASTING: list[Composition] = [
 
 
 @pytest.mark.parametrize("strategy", [NEVER_FOLD, Strategy(3)], ids=lambda strategy: strategy.name)
-@pytest.mark.parametrize("cards", LASTING, ids=str)
+@pytest.mark.parametrize(
+    "cards", sampled([(cards,) for cards in LASTING], "tries every order of a small shoe"), ids=str
+)
 def test_two_seats_in_every_course_of_a_tiny_shoe(cards: Composition, strategy: Strategy) -> None:
     """Harm: bands for a table that are too narrow, so that honest luck looks like theft."""
     situation = Situation(1, cards, burn=0)
@@ -34,6 +37,7 @@ def test_two_seats_in_every_course_of_a_tiny_shoe(cards: Composition, strategy: 
     assert covariance(solution) == pytest.approx(exact, abs=1e-12)
 
 
+@pytest.mark.slow("simulates a table")
 def test_a_table_that_was_simulated_varies_as_it_should() -> None:
     """Harm: a covariance that holds for tiny shoes alone."""
     solution, count = solve(fresh(2), Strategy(7)), 2_000_000

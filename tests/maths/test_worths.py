@@ -130,6 +130,7 @@ def some_ranks(least: int, largest: int, signs: str = naive.RANKS) -> st.SearchS
     some_ranks(6, 8) | some_ranks(7, 8, "A23456789") | some_ranks(7, 8, "234K"),
     st.sampled_from([baccarat_game.Rules(tie_pays=9), EZ, SIX]),
 )
+@pytest.mark.slow("tries every order of a small shoe")
 def test_baccarat_is_every_order_of_a_small_shoe(cards: list[str], rules: baccarat_game.Rules) -> None:
     """Harm: a drawing rule, or a card that comes twice, that is right on average and wrong near the end of a shoe."""
     courses = naive.orders(cards, 6, naive.play_baccarat(rules))
@@ -155,6 +156,7 @@ def test_dragon_tiger_is_every_order_of_a_small_shoe(cards: list[str], tie_pays:
     agrees(dragon_tiger.sheet(by_rank, composition(cards)), expected)
 
 
+@pytest.mark.slow("tries every order of a small shoe")
 @settings(max_examples=8, deadline=None)
 @given(some_ranks(7, 8, "A25K") | some_ranks(7, 8, "AK"), st.sampled_from(["raise_only", "bonus"]))
 def test_casino_war_is_every_order_of_a_small_shoe(cards: list[str], second_tie: Any) -> None:

@@ -40,6 +40,7 @@ def branches(tree: ast.AST) -> Iterator[int]:
                     yield node.lineno
 
 
+@pytest.mark.slow("parses every module")
 def test_no_room_asks_whether_a_game_is_banked() -> None:
     """Harm: a rule of one kind is forgotten at the one branch that nobody looked at."""
     branches_on_kind = [

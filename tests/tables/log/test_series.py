@@ -152,6 +152,7 @@ def branches(path: Path) -> Iterator[str]:
             yield f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}"
 
 
+@pytest.mark.slow("parses every module")
 def test_no_branch_on_the_name_of_a_series() -> None:
     """Harm: a kind of slip is changed in the catalog, and an `if` somewhere else goes on as before."""
     files = [path for room in ("tables", "ledger", "dealer_ui") for path in sorted((ROOT / room).rglob("*.py"))]
