@@ -31,7 +31,8 @@ from tables.games.game import BankedGame
 from tables.games.play import play
 from tables.games.rocket import Rocket, Rules, State
 from tables.maths import providers
-from tables.maths.following import LEVEL, Course, Played, follow, follow_wager, together
+from tables.maths.following import Course, Played, follow, follow_wager
+from tables.maths.significance import LEVEL, together
 from tables.maths.situation import Situation, fresh
 from tables.maths.value import Solution, solve
 from tables.maths.yardstick import Yardstick, yardsticks

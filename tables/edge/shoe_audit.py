@@ -32,6 +32,7 @@ from tables.log.entries.shoes import Shuffled
 from tables.log.event import Misconduct
 from tables.log.fold import CONTINUOUS, Round, Standing
 from tables.maths import providers
+from tables.maths.significance import LEVEL
 from tables.maths.situation import Unknowable
 from tables.maths.worth import Edge
 from tables.models import Staff, Table
@@ -418,8 +419,6 @@ def chance_of(seat: dict[str, Any]) -> float | None:
 
 def flagged(seat: dict[str, Any]) -> bool:
     """Whether somebody should look at a seat: its ``chance_of`` is at most ``LEVEL``."""
-    from tables.maths.following import LEVEL
-
     chance = chance_of(seat)
     return chance is not None and chance <= LEVEL
 

@@ -15,16 +15,16 @@ not answer to cards lie to the one as to the others, however good the yardstick 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
-from statistics import NormalDist
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tables.games.cards import Composition
+from tables.maths.significance import LEVEL
 from tables.maths.yardstick import Yardstick
 
 PERMUTATIONS: Final = 9_999
@@ -32,8 +32,6 @@ FEWER: Final = 1_999
 """Of these so many where each is told by a yardstick."""
 _AT_ONCE: Final = 250
 """So many of them lie in memory at a time."""
-LEVEL: Final = 0.01
-"""Of seats that do not follow the edge, so many are flagged: for each seat and shoe, and for each seat and day."""
 FEWEST: Final = 6
 """A seat that bet in fewer rounds of a shoe is not tested."""
 
@@ -186,11 +184,3 @@ def _by_cards(course: Course, yardstick: Yardstick, order: NDArray[np.intp]) -> 
     unseen = cards[0] - np.cumsum(blocks[order], axis=1)
     first = np.broadcast_to(cards[0], (len(order), 1, len(cards[0])))
     return yardstick.edges(np.concatenate([first, unseen], axis=1))
-
-
-def together(tests: Iterable[tuple[int, int]]) -> float | None:
-    """How likely a seat's bets in several shoes are of somebody who does not follow the edge, from (as much, of) of
-    each: Stouffer's sum, for ranks of independent shoes are independent and uniform. None without any."""
-    normal = NormalDist()
-    scores = [normal.inv_cdf(1 - (as_much + 0.5) / (of + 1)) for as_much, of in tests]
-    return 1 - normal.cdf(sum(scores) / sqrt(len(scores))) if scores else None

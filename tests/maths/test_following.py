@@ -8,7 +8,8 @@ from django.core.management import CommandError, call_command
 from tables.edge import bettors
 from tables.edge.bettors import INNOCENT, Bettor
 from tables.maths import baccarat
-from tables.maths.following import Course, follow, together
+from tables.maths.following import Course, follow
+from tables.maths.significance import together
 
 FULL = 0.033
 
