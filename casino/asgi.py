@@ -28,6 +28,7 @@ from casino import prepared_types  # noqa: E402 -- these know the models, which 
 from casino.door import Door  # noqa: E402
 from casino.streams import Streams  # noqa: E402
 from casino.throttle import Throttle  # noqa: E402
+from tables.staff import ceremonies  # noqa: E402, F401 -- what commands load late, a request must not wait for
 
 prepared_types.prepare()
 # What is there by now stays: the collector need not look at it again. At the rest it looks less often than by default:

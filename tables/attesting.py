@@ -13,15 +13,8 @@ from functools import lru_cache
 from typing import Final, TypeVar
 from uuid import UUID
 
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from django.utils import timezone
 from msgspec import structs
-from webauthn.helpers import (
-    base64url_to_bytes,
-    decode_credential_public_key,
-    decoded_public_key_to_cryptography,
-)
-from webauthn.helpers.exceptions import WebAuthnException
 
 from ledger.house import digest_of
 from ledger.models import HOUSE, LogEntry
@@ -112,6 +105,11 @@ def _signed(event: E, attested: Attestation | None, head: Head, by: str, key: UU
 def public_of(cose: str) -> str:
     """The public key of a passkey as its registration spells it (COSE, in base64url), as keys that sign are entered;
     empty where it is none for P-256, for no proof reads others."""
+    # Imported late: webauthn takes long to load, and every command imports this module.
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+    from webauthn.helpers import base64url_to_bytes, decode_credential_public_key, decoded_public_key_to_cryptography
+    from webauthn.helpers.exceptions import WebAuthnException
+
     try:
         key = decoded_public_key_to_cryptography(decode_credential_public_key(base64url_to_bytes(cose)))
         der = key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)

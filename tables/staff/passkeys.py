@@ -17,22 +17,6 @@ from typing import Any, Final, NamedTuple
 from django.db import transaction
 from django.http import HttpRequest
 from django.utils import timezone
-from webauthn import (
-    generate_authentication_options,
-    generate_registration_options,
-    options_to_json,
-    verify_authentication_response,
-    verify_registration_response,
-)
-from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
-from webauthn.helpers.cose import COSEAlgorithmIdentifier
-from webauthn.helpers.exceptions import WebAuthnException
-from webauthn.helpers.structs import (
-    AuthenticatorSelectionCriteria,
-    PublicKeyCredentialDescriptor,
-    ResidentKeyRequirement,
-    UserVerificationRequirement,
-)
 
 from ledger import log
 from ledger.alerts import raise_alert
@@ -58,8 +42,6 @@ _SECONDS: Final = 300
 MOST: Final = 10
 """So many passkeys one person has."""
 _WRONG: Final = "This passkey does not open the house: use another one, or sign in by password."
-_KINDS: Final = [COSEAlgorithmIdentifier.ECDSA_SHA_256, COSEAlgorithmIdentifier.RSASSA_PKCS1_v1_5_SHA_256]
-"""The first that a device has: only keys of the first kind sign slips, for proofs read no others."""
 REGISTER: Final = "register"
 SIGN_IN: Final = "sign in"
 LATER: Final = 2**62
@@ -70,41 +52,33 @@ LATER: Final = 2**62
 
 def registration_options(request: HttpRequest, staff: Staff) -> str:
     """What the browser asks the device for, as JSON. Raises Refused."""
+    from tables.staff import ceremonies  # see there why so late
+
     _refuse_many(staff)
-    options = generate_registration_options(
-        rp_id=_host(request),
-        rp_name="Casino tables",
+    options = ceremonies.registration_options(
+        _host(request),
         user_id=sha256(f"passkeys of {staff.username}".encode()).digest(),
-        user_name=staff.username,
-        user_display_name=staff.name,
-        authenticator_selection=AuthenticatorSelectionCriteria(
-            resident_key=ResidentKeyRequirement.REQUIRED, user_verification=UserVerificationRequirement.REQUIRED
-        ),
-        exclude_credentials=_descriptors(staff),
-        supported_pub_key_algs=_KINDS,
+        username=staff.username,
+        name=staff.name,
+        credentials=list(staff.passkeys.filter(is_active=True).values_list("credential", flat=True)),
     )
     _give(request, REGISTER, options.challenge, staff.username)
-    return options_to_json(options)
+    return options.document
 
 
 def register(request: HttpRequest, staff: Staff, name: str, answer: str) -> Passkey:
     """Keep the device's new key, as the house's book says. Raises Refused."""
+    from tables.staff import ceremonies
+
     challenge = _take(request, REGISTER, staff.username)
     name = name.strip()
     if not name or len(name) > 40 or not name.isprintable():
         raise Refused("bad_name", "Name the passkey in 1 to 40 characters, by where it is: “my phone”.", 422)
     try:
-        verified = verify_registration_response(
-            credential=answer,
-            expected_challenge=challenge,
-            expected_rp_id=_host(request),
-            expected_origin=origin_of(request),
-            require_user_verification=True,
-        )
-    except (WebAuthnException, ValueError, KeyError, TypeError):
+        registered = ceremonies.verified_registration(answer, challenge, host=_host(request), origin=origin_of(request))
+    except ceremonies.BadAnswer:
         raise Refused("bad_passkey", "What the device answered is no passkey for this house: try again.", 422) from None
-    credential = bytes_to_base64url(verified.credential_id)
-    key = bytes_to_base64url(verified.credential_public_key)
+    credential, key = registered.credential, registered.public_key
     with transaction.atomic():
         staff = Staff.objects.select_for_update(no_key=True).get(pk=staff.pk)
         _refuse_many(staff)
@@ -112,7 +86,7 @@ def register(request: HttpRequest, staff: Staff, name: str, answer: str) -> Pass
             raise Refused("bad_passkey", "This device is registered already.", 409)
         row = Passkey.objects.create(
             staff=staff, name=name, credential=credential, public_key=key,
-            sign_count=verified.sign_count, registered_at=timezone.now(),
+            sign_count=registered.sign_count, registered_at=timezone.now(),
         )  # fmt: skip
         event = PasskeyRegistered(
             username=staff.username, name=name, credential=digest_of(credential), public_key=key
@@ -156,11 +130,11 @@ def _refuse_many(staff: Staff) -> None:
 def sign_in_options(request: HttpRequest) -> str:
     """What the browser asks the device for; whose it is, the device says. It is the same for every name, so it tells
     nobody who has passkeys."""
-    options = generate_authentication_options(
-        rp_id=_host(request), user_verification=UserVerificationRequirement.REQUIRED
-    )
+    from tables.staff import ceremonies
+
+    options = ceremonies.sign_in_options(_host(request))
     _give(request, SIGN_IN, options.challenge, "")
-    return options_to_json(options)
+    return options.document
 
 
 def who_signs_in(request: HttpRequest, username: str, answer: str) -> tuple[Staff, str]:
@@ -261,29 +235,25 @@ def tell_copied(refused: Refused) -> None:
 # --- Checking --------------------------------------------------------------------------------------------------
 
 
-def _checked(request: HttpRequest, answer: str, challenge: bytes) -> Passkey:
+def _checked(request: HttpRequest, answer: str, challenge: str) -> Passkey:
     """The passkey that gave this answer to this challenge. Raises Refused. Its counter only rises: one that does not
     was copied, and the pit hears of it."""
+    from tables.staff import ceremonies
+
     with transaction.atomic():
         rows = Passkey.objects.select_for_update(of=("self",)).select_related("staff")
         row = rows.filter(credential=_credential(answer), is_active=True, staff__is_active=True).first()
         if row is None:
             raise Refused("wrong_passkey", _WRONG, 403)
         try:
-            verified = verify_authentication_response(
-                credential=answer,
-                expected_challenge=challenge,
-                expected_rp_id=_host(request),
-                expected_origin=origin_of(request),
-                credential_public_key=base64url_to_bytes(row.public_key),
-                credential_current_sign_count=0,
-                require_user_verification=True,
+            count = ceremonies.verified_count(
+                answer, challenge, row.public_key, host=_host(request), origin=origin_of(request)
             )
-        except (WebAuthnException, ValueError, KeyError, TypeError):
+        except ceremonies.BadAnswer:
             raise Refused("wrong_passkey", _WRONG, 403) from None
-        was_copied = (verified.new_sign_count or row.sign_count) and verified.new_sign_count <= row.sign_count
+        was_copied = (count or row.sign_count) and count <= row.sign_count
         if not was_copied:
-            row.sign_count, row.used_at = verified.new_sign_count, timezone.now()
+            row.sign_count, row.used_at = count, timezone.now()
             row.save(update_fields=["sign_count", "used_at"])
     if was_copied:
         _alert_copied(row.staff.username, row.name)
@@ -303,22 +273,17 @@ def _credential(answer: str) -> str:
         raise Refused("wrong_passkey", _WRONG, 403) from None
 
 
-def _give(request: HttpRequest, purpose: str, challenge: bytes, username: str) -> None:
-    request.session[_CHALLENGE] = [purpose, bytes_to_base64url(challenge), username, time.time()]
+def _give(request: HttpRequest, purpose: str, challenge: str, username: str) -> None:
+    request.session[_CHALLENGE] = [purpose, challenge, username, time.time()]
 
 
-def _take(request: HttpRequest, purpose: str, username: str) -> bytes:
+def _take(request: HttpRequest, purpose: str, username: str) -> str:
     """The challenge that this session was given for this; it is gone now. Raises Refused."""
     kept: list[Any] = request.session.pop(_CHALLENGE, None) or ["", "", "", 0.0]
     request.session.save()  # whatever comes of the answer
     if kept[:1] + kept[2:3] != [purpose, username] or time.time() - kept[3] > _SECONDS:
         raise Refused("no_challenge", "That took too long, or was answered before: start again.", 409)
-    return base64url_to_bytes(kept[1])
-
-
-def _descriptors(staff: Staff) -> list[PublicKeyCredentialDescriptor]:
-    credentials = staff.passkeys.filter(is_active=True).values_list("credential", flat=True)
-    return [PublicKeyCredentialDescriptor(id=base64url_to_bytes(credential)) for credential in credentials]
+    return str(kept[1])
 
 
 def _host(request: HttpRequest) -> str:
