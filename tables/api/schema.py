@@ -11,9 +11,11 @@ from typing import Any, Final
 import msgspec
 from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ComponentRegistry
 
 from tables.api import examples, problems
-from tables.api.operations import KEY_HEADER, OPERATIONS, Operation
+from tables.api.operations import DECLARED, KEY_HEADER, OPERATIONS, Operation
 from tables.api.problems import Problem
 from tables.downloads import AS_OF
 from tables.feed.telling import FORMS as EVENTS
@@ -217,6 +219,19 @@ def document() -> dict[str, Any]:
     """The description, made once in each process."""
     whole: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
     return whole
+
+
+class DeclaredSchema(AutoSchema):
+    """Describes an operation as it is declared, once somebody asks for the description."""
+
+    def get_operation(
+        self, path: str, path_regex: str, path_prefix: str, method: str, registry: ComponentRegistry
+    ) -> dict[str, Any] | None:
+        """None for what the description leaves out."""
+        declared = DECLARED.get(getattr(type(self.view), method.lower()))
+        if declared is not None:
+            return described(declared)
+        return super().get_operation(path, path_regex, path_prefix, method, registry)
 
 
 class SignedInScheme(SessionScheme):
