@@ -6,12 +6,12 @@ from typing import Any
 from celery import Celery
 from celery.signals import worker_ready, worker_shutting_down
 
-from casino import request_ids, worker_meters  # noqa: F401 -- tasks bring a request's id, and are counted
+from casino import task_request_ids, worker_meters  # noqa: F401 -- tasks bring a request's id, and are counted
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
 
 app = Celery("casino")
-app.config_from_object("django.conf:settings", namespace="CELERY")
+app.config_from_object("casino.celery_settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 

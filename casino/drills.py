@@ -24,7 +24,7 @@ LONGEST_SECONDS: Final = 24 * 3600
 """Enough for any database that can be restored, replayed and verified within a day."""
 
 app = Celery("casino.drills")
-app.config_from_object("django.conf:settings", namespace="CELERY")
+app.config_from_object("casino.celery_settings", namespace="CELERY")
 
 
 @app.task(acks_late=False, reject_on_worker_lost=False, time_limit=LONGEST_SECONDS)

@@ -1,10 +1,9 @@
 """Is the house open, and what of it is not well. Only without its database it cannot go on dealing."""
 
-import redis
-from django.conf import settings
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, JsonResponse
 
+from ledger import broker
 from tables.audit import watch
 
 
@@ -19,9 +18,9 @@ def database_answers() -> bool:
 
 def redis_answers() -> bool:
     try:
-        with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1) as client:
+        with broker.connected() as client:
             return bool(client.ping())
-    except (redis.RedisError, ValueError):  # ValueError: no server is configured at all
+    except broker.BrokerAway:
         return False
 
 

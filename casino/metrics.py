@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-import redis
 from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
@@ -21,8 +20,9 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from casino import worker_meters
+from casino import worker_figures
 from ledger import replica
+from ledger.broker import BrokerAway
 from ledger.log import read_heads
 from tables import standing
 from tables.alerting import delivery, following, subscriptions
@@ -78,10 +78,10 @@ class House(Collector):
     """What the database and the broker know. What cannot be asked is left out: its absence is what an alert goes by."""
 
     def collect(self) -> Iterable[Metric]:
-        for figures in (_tables, _feed, _alerts, _watch, _connections, _replica, _queues, worker_meters.figures):
+        for figures in (_tables, _feed, _alerts, _watch, _connections, _replica, _queues, worker_figures.figures):
             try:
                 yield from figures()
-            except (DatabaseError, redis.RedisError, ValueError):
+            except (DatabaseError, BrokerAway, ValueError):
                 log.exception("some figures could not be read")
 
 

@@ -9,12 +9,9 @@ from contextvars import ContextVar
 from typing import Any, Final
 from uuid import uuid4
 
-from celery.signals import before_task_publish, task_postrun, task_prerun
-
 HEADER: Final = b"x-request-id"
 _NAMED: Final = re.compile(rb"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
 """Nothing that a line of a log could be broken with, or a name be hidden in."""
-_IN_TASKS: Final = "casino_request_id"
 
 current: Final[ContextVar[str]] = ContextVar("request_id", default="")
 
@@ -23,19 +20,3 @@ def of(headers: Any) -> str:
     """The id of a request, by its headers."""
     named = next((value for name, value in headers if name.lower() == HEADER), b"")
     return named.decode() if _NAMED.fullmatch(named) else uuid4().hex
-
-
-@before_task_publish.connect
-def _send(headers: dict[str, Any] | None = None, **_: Any) -> None:
-    if headers is not None and current.get():
-        headers[_IN_TASKS] = current.get()
-
-
-@task_prerun.connect
-def _begin(task: Any = None, **_: Any) -> None:
-    current.set(str(getattr(task.request, _IN_TASKS, None) or ""))
-
-
-@task_postrun.connect
-def _end(**_: Any) -> None:
-    current.set("")

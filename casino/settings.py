@@ -5,11 +5,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
-from kombu import Queue
 
 from casino import redaction
 from casino.database_address import settings_of
@@ -169,7 +167,7 @@ if not timedelta(seconds=1) <= CLOCK_DRIFT <= timedelta(seconds=60):
 # If nothing was written and nothing run for so long, somebody has to confirm the clock before another day is sealed.
 CLOCK_JUMP = timedelta(hours=float(os.environ.get("CLOCK_JUMP_HOURS", "12")))
 
-# --- Redis and Celery -----------------------------------------------------------------------------------------
+# --- Broker and workers (how these run: celery_settings.py) ----------------------------------------------------
 
 REDIS_URL = os.environ.get("REDIS_URL", "")
 
@@ -183,92 +181,12 @@ def broker(url: str) -> str:
 
 
 CELERY_BROKER_URL = broker(REDIS_URL)
-CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# A task longer than the visibility timeout would be handed out twice, so no task may run that long.
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 6 * 3600}
-CELERY_TASK_TIME_LIMIT = 5 * 3600
-CELERY_TASK_ACKS_LATE = True
-CELERY_TASK_REJECT_ON_WORKER_LOST = True
-CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_SERIALIZER = "json"
-CELERY_ACCEPT_CONTENT = ["json"]
-CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
-CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_TIMEZONE = "UTC"
 # What the floor is to hear within seconds waits behind no proof, and what goes to receivers that may be slow holds up
 # neither a count nor an alert: each has a queue and a worker of its own. A worker that is told of no queue serves all.
-CELERY_TASK_QUEUES = (Queue("celery"), Queue("alerts"), Queue("events"))
+QUEUES = ("celery", "alerts", "events")
 # Not among them: only the database's user may read the backups. A house that has none has no such worker.
 DRILLS, DRILL_TASK = "drills", "casino.drills.drill"
-SERVED_QUEUES = (*(queue.name for queue in CELERY_TASK_QUEUES), *([DRILLS] if BACKUP_STATUS_FILE else []))
-CELERY_TASK_DEFAULT_QUEUE = "celery"
-CELERY_TASK_ROUTES = {
-    f"tables.tasks.{task}": {"queue": "alerts"} for task in ("follow_books", "look_after_alerts", "deliver")
-} | {
-    f"tables.tasks.{task}": {"queue": "events"}
-    for task in ("tell_events", "have_witnessed", "hand_over_days", "fill_letter_box")
-}
-CELERY_BEAT_SCHEDULER = "casino.beat:Scheduler"
-# A run that found its slot done already does nothing, so beat asks more often than tables/audit/watch.py plans.
-CELERY_BEAT_SCHEDULE = {
-    "watch the floor": {"task": "tables.tasks.watch", "schedule": timedelta(minutes=1)},
-    "follow the books": {
-        "task": "tables.tasks.follow_books",
-        "schedule": timedelta(seconds=2),
-        "options": {"expires": 4},  # while nobody follows, one of them is enough
-    },
-    "look after alerts": {
-        "task": "tables.tasks.look_after_alerts",
-        "schedule": timedelta(seconds=20),
-        "options": {"expires": 20},
-    },
-    "bring into force": {
-        "task": "tables.tasks.bring_into_force",
-        "schedule": timedelta(minutes=1),
-        "options": {"expires": 60},
-    },
-    "have the books witnessed": {
-        "task": "tables.tasks.have_witnessed",
-        "schedule": timedelta(minutes=1),
-        "options": {"expires": 60},
-    },
-    "ask for sealed days": {
-        "task": "tables.tasks.ask_for_days",
-        "schedule": timedelta(minutes=1),
-        "options": {"expires": 60},
-    },
-    "clear sessions": {"task": "tables.tasks.clear_sessions", "schedule": crontab(hour=5, minute=30)},
-}
-if LETTER_BOX_URL:
-    CELERY_BEAT_SCHEDULE["fill the letter box"] = {
-        "task": "tables.tasks.fill_letter_box",
-        "schedule": timedelta(minutes=1),
-        "options": {"expires": 60},
-    }
-if BACKUP_STATUS_FILE:
-    CELERY_BEAT_SCHEDULE["restore a backup"] = {  # tables/audit/drill.py decides whether a drill is due
-        "task": DRILL_TASK,
-        "schedule": timedelta(minutes=10),
-        "options": {"queue": DRILLS, "expires": 600},
-    }
-if HEAD_OFFICE:
-    CELERY_BEAT_SCHEDULE["take what was replicated"] = {
-        "task": "casino.office.tasks.take_replicated",
-        "schedule": timedelta(minutes=1),
-        "options": {"expires": 60},
-    }
-    CELERY_BEAT_SCHEDULE["take again what was refused"] = {
-        "task": "casino.office.tasks.take_replicated",
-        "kwargs": {"again": True},
-        "schedule": timedelta(hours=1),
-        "options": {"expires": 3600},
-    }
-    CELERY_BEAT_SCHEDULE["look after houses"] = {
-        "task": "casino.office.tasks.look_after_houses",
-        "schedule": timedelta(minutes=10),
-        "options": {"expires": 600},
-    }
+SERVED_QUEUES = (*QUEUES, *([DRILLS] if BACKUP_STATUS_FILE else []))
 
 # --- How alerts leave the house -------------------------------------------------------------------------------
 

@@ -7,7 +7,6 @@ which replays every round.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -16,14 +15,12 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Any, Final
 
-from celery import current_app
 from django.conf import settings
 from django.db import DataError, transaction
-from kombu.exceptions import OperationalError
 
 from casino.office import figures, houses
 from casino.office.models import Arrival, Day, House, Refusal, Verdict
-from ledger import alerts, clock, runs
+from ledger import alerts, broker, clock, runs
 from ledger.proof import seals
 from tables.audit.outside import verifier
 from tables.audit.outside.book_proof import short
@@ -31,8 +28,6 @@ from tables.audit.outside.bundle import ROOTS, Wrong, printable
 from tables.audit.outside.verifier import Outline
 from tables.log.fold import UNREADABLE
 from tables.refusals import Refused
-
-log = logging.getLogger(__name__)
 
 NO_FOLDER: Final = "This head office has no folder for bundles: set OFFICE_FOLDER to one that web and worker share."
 MOST_SAID: Final = 600
@@ -150,10 +145,8 @@ def _span(outline: Outline) -> str:
 
 def queue_verification(house: House) -> None:
     """Have a worker verify the waiting bundles. If the broker is away, the next sweep finds them."""
-    try:
-        current_app.send_task("casino.office.tasks.verify_arrivals", (house.pk,))
-    except (OSError, OperationalError) as away:
-        log.warning("the broker is away, and bundles of %s wait for the next sweep: %s", house.code, away)
+    otherwise = f"bundles of {house.code} wait for the next sweep"
+    broker.send("casino.office.tasks.verify_arrivals", house.pk, otherwise=otherwise)
 
 
 def verify_waiting(house: House) -> int:

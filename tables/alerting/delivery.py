@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import logging
 import smtplib
 import socket
 import ssl
@@ -23,15 +22,13 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
-from celery import current_app
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from kombu.exceptions import OperationalError
 
-from ledger import alerts, clock, house, runs
+from ledger import alerts, broker, clock, house, runs
 from ledger import log as journal
 from ledger.log import Draft
 from ledger.models import Alert
@@ -56,8 +53,6 @@ from tables.log.entries.alert_rules import DeadLettersResent
 from tables.log.event import Misconduct
 from tables.models import Staff
 from tables.refusals import Refused
-
-log = logging.getLogger(__name__)
 
 FIRST_WAIT: Final = timedelta(seconds=10)
 LONGEST_WAIT: Final = timedelta(hours=1)
@@ -264,10 +259,8 @@ def _attempt(delivery: Delivery, nth: int) -> tuple[Outcome, str]:
 
 def _ask(pk: int, wait: timedelta) -> None:
     """Have a worker make the next attempt. If nobody can be asked now, the sweep of each minute finds it."""
-    try:
-        current_app.send_task("tables.tasks.deliver", (pk,), countdown=wait.total_seconds() + bool(wait))
-    except (OSError, OperationalError) as away:
-        log.warning("the broker is away, and delivery %s waits for the next sweep: %s", pk, away)
+    seconds = wait.total_seconds() + bool(wait)
+    broker.send("tables.tasks.deliver", pk, countdown=seconds, otherwise=f"delivery {pk} waits for the next sweep")
 
 
 # --- Dead letters ----------------------------------------------------------------------------------------------

@@ -7,18 +7,15 @@ same message again, under the same key. What is refused to the last attempt beco
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID, uuid5
 
-from celery import current_app
 from django.db import transaction
-from kombu.exceptions import OperationalError
 
-from ledger import clock, runs
+from ledger import broker, clock, runs
 from tables import pepper
 from tables.alerting import channels, delivery
 from tables.alerting.delivery import MOST_ATTEMPTS, MOST_SAID, NotSent, wait_after
@@ -26,8 +23,6 @@ from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, FeedPo
 from tables.feed import order, reading
 from tables.feed.reading import Envelope, Wanted
 from tables.models import Table
-
-log = logging.getLogger(__name__)
 
 A_MESSAGE: Final = 50
 """So many events a message has at most."""
@@ -74,10 +69,7 @@ def _ask(name: str) -> None:
 
 def ask_worker(task: str, name: str) -> None:
     """Have a worker look after a channel. If none can be asked now, the next sweep asks."""
-    try:
-        current_app.send_task(task, (name,))
-    except (OSError, OperationalError) as away:
-        log.warning("the broker is away, and what goes to %s waits for the next sweep: %s", name, away)
+    broker.send(task, name, otherwise=f"what goes to {name} waits for the next sweep")
 
 
 # --- Telling ---------------------------------------------------------------------------------------------------

@@ -14,13 +14,13 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
-import redis
 from django.conf import settings
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from ledger import clock, grants, replica, runs
+from ledger import broker, clock, grants, replica, runs
+from ledger.broker import BrokerAway
 from ledger.proof import seals
 from tables import pepper
 from tables.alerting import delivery, following, subscriptions
@@ -160,15 +160,15 @@ def _replica() -> Part:
 
 
 def queue_lengths() -> dict[str, int]:
-    """How many tasks wait in each queue. Raises redis.RedisError."""
-    with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1) as broker:
-        return {queue: int(broker.llen(queue)) for queue in settings.SERVED_QUEUES}
+    """How many tasks wait in each queue. Raises BrokerAway."""
+    with broker.connected() as client:
+        return {queue: int(client.llen(queue)) for queue in settings.SERVED_QUEUES}
 
 
 def _broker() -> Part:
     try:
         lengths = queue_lengths()
-    except (redis.RedisError, ValueError):
+    except BrokerAway:
         says = "The broker does not answer: tables deal, but nothing is watched and nothing leaves the house."
         return Part("Broker", State.WRONG, says, "Start Valkey or Redis, or correct REDIS_URL.")
     long = [f"{count:,} tasks wait in {queue}" for queue, count in lengths.items() if count > LONG_QUEUE]

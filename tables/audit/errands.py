@@ -7,7 +7,6 @@ Its lines, who asked, and the bundles lie in a folder that web and worker share 
 from __future__ import annotations
 
 import hashlib
-import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -17,13 +16,11 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from celery import current_app
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Sum
-from kombu.exceptions import OperationalError
 
-from ledger import clock, runs
+from ledger import broker, clock, runs
 from ledger.models import BookRoot, DayRoot, Run, RunEnd
 from ledger.proof import seals
 from ledger.proof.seals import BadKey
@@ -33,8 +30,6 @@ from tables.audit.export import NotYet
 from tables.audit.lines import Line
 from tables.audit.outside import verifier
 from tables.refusals import Refused
-
-log = logging.getLogger(__name__)
 
 PREFIX: Final = "audit "
 """What the names of these runs begin with."""
@@ -142,10 +137,7 @@ def ask(errand: Errand, by: str) -> Run:
 
 def _send(pk: int) -> None:
     """To a worker. If none can be asked now, the errand waits, and whoever asks again sends it again."""
-    try:
-        current_app.send_task("tables.tasks.run_errand", (pk,))
-    except (OSError, OperationalError) as away:
-        log.warning("the broker is away, and errand %s waits until it is asked for again: %s", pk, away)
+    broker.send("tables.tasks.run_errand", pk, otherwise=f"errand {pk} waits until it is asked for again")
 
 
 def _pending() -> Run | None:

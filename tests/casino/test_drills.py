@@ -120,7 +120,10 @@ def test_the_drill_worker_knows_no_other_task(environment: dict[str, str]) -> No
 
 def test_beat_asks_where_there_are_backups_and_doctor_wants_a_worker(environment: dict[str, str]) -> None:
     """Harm: nobody asks for drills; or doctor complains about a missing worker in a house that has no backups."""
-    program = "from casino import settings as s; print('restore a backup' in s.CELERY_BEAT_SCHEDULE, *s.SERVED_QUEUES)"
+    program = (
+        "from casino.celery import app; from django.conf import settings;"
+        "print('restore a backup' in app.conf.beat_schedule, *settings.SERVED_QUEUES)"
+    )
 
     def beat_and_queues(variables: dict[str, str]) -> list[str]:
         command = [sys.executable, "-c", program]

@@ -21,7 +21,10 @@ from celery.signals import before_task_publish, task_postrun, task_prerun
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from casino import request_ids
+from casino import (
+    request_ids,
+    task_request_ids,  # noqa: F401 -- what is tested listens to Celery's signals
+)
 from casino.access import AccessLog
 from casino.log_lines import Json, Text
 from tables.roles import Role

@@ -21,7 +21,7 @@ from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
-from casino import worker_meters
+from casino import worker_figures, worker_meters
 from casino.database_address import settings_of
 from casino.embedded import BASE_DIR
 from casino.metrics import House, forget_dead
@@ -37,7 +37,7 @@ from tests.processes import Web
 from tests.promql import metrics_of
 
 RULES: Final = BASE_DIR / "deploy" / "prometheus" / "alerts.yml"
-_COUNTING: Final = ("ledger/meters.py", "casino/metrics.py", "casino/worker_meters.py")
+_COUNTING: Final = ("ledger/meters.py", "casino/metrics.py", "casino/worker_figures.py")
 DASHBOARD: Final = BASE_DIR / "deploy" / "grafana" / "casino.json"
 
 
@@ -172,7 +172,7 @@ def test_rules_and_dashboard_ask_for_what_is_exported(monkeypatch: pytest.Monkey
     """Harm: an alert that never fires, or a picture that stays empty: its metric or label has another name."""
     away = settings_of("DATABASE_REPLICA_URL", "postgresql://nobody@%2Fnowhere/casino", is_read_only=True)
     monkeypatch.setattr(settings, "DATABASE_REPLICA", away)
-    worker_meters.sign(worker_meters.BEAT)
+    worker_meters.sign(worker_figures.BEAT)
     exported = series()
     assert len(queries()) > 25
     for where, query in queries().items():

@@ -9,7 +9,7 @@ import redis
 from django.conf import settings
 from prometheus_client.metrics_core import Metric
 
-from casino import worker_meters
+from casino import worker_figures, worker_meters
 from casino.embedded import BASE_DIR, House
 from tables import tasks
 from tests.patience import eventually
@@ -17,7 +17,7 @@ from tests.processes import Served
 
 
 def exported() -> dict[str, Metric]:
-    return {family.name: family for family in worker_meters.figures()}
+    return {family.name: family for family in worker_figures.figures()}
 
 
 def value(family: str, name: str, **labels: str) -> float:
@@ -40,7 +40,7 @@ def test_a_worker_and_its_tasks_are_told_of_until_it_is_stopped(broker: House, c
     assert value("casino_task_seconds", "casino_task_seconds_count", task="clear_sessions") == before + 1
     eventually(lambda: serving() == 1)
     [age] = exported()["casino_worker_age_seconds"].samples
-    assert 0 <= age.value < worker_meters.FRESH
+    assert 0 <= age.value < worker_figures.FRESH
     celery_worker_process.stop()
     eventually(lambda: serving() == 0)
     assert exported()["casino_worker_age_seconds"].samples == []
@@ -48,9 +48,9 @@ def test_a_worker_and_its_tasks_are_told_of_until_it_is_stopped(broker: House, c
 
 def test_a_worker_that_was_killed_serves_no_queue(broker: House) -> None:
     """Harm: what a dead worker left says for an hour that its queue is served."""
-    key = f"{worker_meters.ALIVE}gone@pit"
+    key = f"{worker_figures.ALIVE}gone@pit"
     with redis.Redis.from_url(settings.REDIS_URL) as server:
-        server.set(key, "celery,alerts", ex=worker_meters.REMEMBERED - 300)
+        server.set(key, "celery,alerts", ex=worker_figures.REMEMBERED - 300)
         try:
             [age] = [
                 sample
@@ -78,4 +78,4 @@ def test_each_queue_has_a_worker_of_its_own() -> None:
     """Harm: a receiver that takes twenty seconds for each answer holds the process that reconciles the chips."""
     units = [path.read_text() for path in (BASE_DIR / "deploy" / "systemd").glob("*.service")]
     served = [re.findall(r"--queues (\S+)", text) for text in units if "casino worker" in text]
-    assert sorted(served) == sorted([queue.name] for queue in settings.CELERY_TASK_QUEUES)
+    assert sorted(served) == sorted([queue] for queue in settings.QUEUES)

@@ -1,0 +1,53 @@
+"""The broker: where tasks wait for workers, and where workers leave their counts.
+
+Celery, kombu and redis take longer to import than Django does. Most commands ask the broker for nothing, so the
+functions here import them when they are called; a web process has loaded them before its first request.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+log = logging.getLogger(__name__)
+
+ANSWER_SECONDS = 1
+
+
+class BrokerAway(Exception):
+    """The broker does not answer, or none is configured."""
+
+
+@contextmanager
+def connected() -> Iterator[Redis]:
+    """A connection to the broker, which answers in ``str``. Raises BrokerAway, also for what is asked through it."""
+    import redis
+
+    try:
+        with redis.Redis.from_url(
+            settings.REDIS_URL,
+            socket_timeout=ANSWER_SECONDS,
+            socket_connect_timeout=ANSWER_SECONDS,
+            decode_responses=True,
+        ) as client:
+            yield client
+    except (redis.RedisError, ValueError) as fault:  # ValueError: no server is configured
+        raise BrokerAway(str(fault)) from fault
+
+
+def send(task: str, *arguments: int | str, countdown: float = 0, otherwise: str) -> None:
+    """Have a worker run a task, after ``countdown`` seconds. If the broker is away, log what happens ``otherwise``."""
+    from celery import current_app
+    from kombu.exceptions import OperationalError
+
+    try:
+        current_app.send_task(task, arguments, countdown=countdown)
+    except (OSError, OperationalError) as away:
+        log.warning("the broker is away, and %s: %s", otherwise, away)
