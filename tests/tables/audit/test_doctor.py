@@ -158,8 +158,8 @@ def test_a_grant_too_much_and_a_guard_taken_away_are_named(owner_connection: psy
 def test_a_migration_that_was_not_run_is_named(owner_connection: psycopg.Connection) -> None:
     """Harm: new code on an old database fails at the first input instead of before the floor opens."""
     row = owner_connection.execute(
-        "DELETE FROM django_migrations WHERE id = (SELECT max(id) FROM django_migrations WHERE app = 'tables')"
-        " RETURNING id, app, name, applied"
+        "DELETE FROM django_migrations WHERE app = 'tables'"
+        " AND name = (SELECT max(name) FROM django_migrations WHERE app = 'tables') RETURNING id, app, name, applied"
     ).fetchone()
     try:
         is_wrong("Migrations", "migrations were not run")
