@@ -1,4 +1,4 @@
-"""A migrated database to copy (`CREATE DATABASE ... TEMPLATE`): made once for the migrations that there are."""
+"""Databases beside the tests' own, and the migrated one that all of them copy (`CREATE DATABASE ... TEMPLATE`)."""
 
 import os
 import subprocess
@@ -12,8 +12,32 @@ from typing import Final
 import psycopg
 from django.apps import apps
 
-from casino.embedded import APPLICATION, BASE_DIR, OWNER
+from casino.embedded import APPLICATION, BASE_DIR, OWNER, SUPERUSER
 from tests.servers import DATABASE_SERVER
+
+
+@contextmanager
+def database(name: str, template: str = "template1") -> Iterator[None]:
+    """A database, gone afterwards. Its name begins with the run's, so that a later run drops what a killed one left."""
+    with psycopg.connect(DATABASE_SERVER.database_url(SUPERUSER, "postgres"), autocommit=True) as admin:
+        admin.execute(f'CREATE DATABASE "{name}" OWNER {OWNER} TEMPLATE "{template}"')
+        try:
+            yield
+        finally:
+            admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def environment(database: str) -> dict[str, str]:
+    """For commands in processes of their own."""
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("CASINO_", "PYTEST_"))}
+    return inherited | DATABASE_SERVER.environment() | {
+        "DJANGO_SETTINGS_MODULE": "casino.settings",
+        "DATABASE_URL": DATABASE_SERVER.database_url(APPLICATION, database),
+        "DATABASE_OWNER_URL": DATABASE_SERVER.database_url(OWNER, database),
+    }  # fmt: skip
+
+
+# --- The migrated database ---------------------------------------------------------------------------------------
 
 PREFIX: Final = "migrated_"
 MAKING: Final = "a template is being made"
@@ -56,14 +80,10 @@ def _make(admin: psycopg.Connection, name: str) -> None:
 
 def _migrate(database: str) -> None:
     """In a process of its own: pytest-django blocks the connection of this one until the copy is there."""
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("CASINO_", "PYTEST_"))}
-    environment = inherited | DATABASE_SERVER.environment() | {
-        "DJANGO_SETTINGS_MODULE": "casino.settings",
-        "DATABASE_URL": DATABASE_SERVER.database_url(APPLICATION, database),
-        "DATABASE_OWNER_URL": DATABASE_SERVER.database_url(OWNER, database),
-    }  # fmt: skip
     command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    process = subprocess.run(command, cwd=BASE_DIR, env=environment, capture_output=True, text=True, check=False)
+    process = subprocess.run(
+        command, cwd=BASE_DIR, env=environment(database), capture_output=True, text=True, check=False
+    )
     assert process.returncode == 0, process.stdout + process.stderr
 
 

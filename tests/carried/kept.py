@@ -28,9 +28,10 @@ from django.apps import apps
 from django.conf import settings
 from psycopg import sql
 
-from casino.embedded import APPLICATION, BASE_DIR, OWNER, SUPERUSER
+from casino.embedded import APPLICATION, BASE_DIR, OWNER
 from ledger.proof import spelling
 from tests.settings import HOUSE as SERVERS
+from tests.templates import database
 
 FORMAT: Final = "carried-house/1"
 HOUSES: Final = Path(__file__).parent / "houses"
@@ -265,7 +266,11 @@ class Carried:
 
     def tell(self, *command: str) -> str:
         """What `manage.py` says, and it ends well."""
-        answer = self.ask(*command)
+        return self.output("manage.py", *command)
+
+    def output(self, *program: str) -> str:
+        """What a program writes that ends well."""
+        answer = self.run(*program)
         assert answer.returncode == 0, answer.stdout + answer.stderr
         return answer.stdout
 
@@ -288,22 +293,8 @@ def put_back(path: Path, folder: Path) -> Iterator[Carried]:
         (folder / name).touch(0o600)
         (folder / name).write_text(text)
     with database(carried.name):
-        for app, name in house.header["migrations"].items():
-            carried.tell("migrate", app, name, "--verbosity", "0")
+        carried.output("-m", "tests.replay", *(f"{app}={name}" for app, name in house.header["migrations"].items()))
         with psycopg.connect(carried.url(OWNER)) as owner:
             load(owner, house)
-        answer = carried.run("-m", "tests.carried.upgrade")
-        assert answer.returncode == 0, answer.stdout + answer.stderr
-        carried.tell("grants", "--verbosity", "0")
+        carried.output("-m", "tests.carried.upgrade")
         yield carried
-
-
-@contextmanager
-def database(name: str, template: str = "template1") -> Iterator[None]:
-    """A database, gone afterwards. Its name begins with the run's, so that a later one drops what we leave."""
-    with psycopg.connect(SERVERS.database_url(SUPERUSER, "postgres"), autocommit=True) as server:
-        server.execute(f'CREATE DATABASE "{name}" OWNER {OWNER} TEMPLATE "{template}"')
-        try:
-            yield
-        finally:
-            server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

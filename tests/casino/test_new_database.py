@@ -5,26 +5,20 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-import psycopg
 import pytest
 
-from casino.embedded import APPLICATION, BASE_DIR, OWNER, SUPERUSER
-from tests.settings import HOUSE
+from casino.embedded import BASE_DIR, House
+from tests.templates import database, environment
 from tests.tiers import Tier, belongs_to
 
 
 @pytest.fixture
 @belongs_to(Tier.TRIALS)
-def new_database(process_environment: dict[str, str]) -> Iterator[dict[str, str]]:
+def new_database(database_server: House) -> Iterator[dict[str, str]]:
     """An environment with a database in which nothing is yet."""
     name = f"test_{os.getpid()}_new"
-    with psycopg.connect(HOUSE.database_url(SUPERUSER, "postgres"), autocommit=True) as admin:
-        admin.execute(f'CREATE DATABASE "{name}" OWNER {OWNER}')
-        yield process_environment | {
-            "DATABASE_URL": HOUSE.database_url(APPLICATION, name),
-            "DATABASE_OWNER_URL": HOUSE.database_url(OWNER, name),
-        }
-        admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    with database(name):
+        yield environment(name)
 
 
 def manage(environment: dict[str, str], *command: str) -> subprocess.CompletedProcess[str]:
