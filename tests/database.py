@@ -36,12 +36,14 @@ def database_url(role: str) -> str:
 def drop_dead_runs() -> None:
     """A run that was killed left its database behind; its number says whether it is still running."""
     with psycopg.connect(HOUSE.database_url(SUPERUSER, "postgres"), autocommit=True) as admin:
-        for (name,) in admin.execute(r"SELECT datname FROM pg_database WHERE datname ~ '^test_\d+'").fetchall():
+        runs = r"SELECT datname, datconnlimit = -2 FROM pg_database WHERE datname ~ '^test_\d+'"
+        for name, half_dropped in admin.execute(runs).fetchall():
             try:
                 os.kill(int(name.split("_")[1]), 0)
             except ProcessLookupError:
-                with psycopg.connect(HOUSE.database_url(SUPERUSER, name), autocommit=True) as dead:
-                    unsubscribe(dead)
+                if not half_dropped:  # a drop that was killed leaves a database that takes no connection
+                    with psycopg.connect(HOUSE.database_url(SUPERUSER, name), autocommit=True) as dead:
+                        unsubscribe(dead)
                 admin.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 
