@@ -11,7 +11,7 @@ export function takeAmount(key) {
   if (/^(\d\d?|[.,-])$/.test(key)) amount.value = takeInHand() + key;
   else if (key === "Backspace" && amount.value && !state.laid) amount.value = amount.value.slice(0, -1);
   else if (key === "Enter" && onSpot) send(document.activeElement);
-  else if (key === "Enter" && isNowhere()) say(`${amount.value} is in hand: lay it on a spot, or clear it with Esc.`);
+  else if (key === "Enter" && isNowhere()) say("amount_in_hand", { amount: amount.value });
   else if (key === "Enter" && amount.value && part("place")) send(part("place"));
   else if (key === "Escape" && spots().length) onSpot ? document.activeElement.blur() : clearHand();
   else if (/^Arrow/.test(key) && spots().length) chooseSpot(key);
@@ -64,7 +64,7 @@ function chooseSpot(key) {
 /** Whether there is an amount for a spot; an empty hand takes off what lies there. */
 export function isInHand(spot) {
   if (part("amount").value || Number(spot.dataset.placed)) return true;
-  say("Tap or type the amount first, then each spot that it lies on.");
+  say("amount_first_for_spots");
   return false;
 }
 
@@ -78,21 +78,21 @@ function chooseSeat(step) {
 function repeatBet() {
   const button = chosenSeat()?.closest(".seat").querySelector(".seat__again");
   if (button) send(button);
-  else say("This seat has no earlier bet to repeat.");
+  else say("no_earlier_bet");
 }
 
 /** The chosen seat is dealt in to the next game, or sits it out. */
 function sitOut() {
   const plays = chosenSeat()?.closest(".seat").querySelector("input[name=plays]");
-  if (!plays) return say("Choose a seat with chips first: the arrow keys move along the seats.");
+  if (!plays) return say("seat_with_chips_first");
   plays.checked = !plays.checked;
-  return say(`Seat ${plays.value} ${plays.checked ? "is dealt in" : "sits out"}.`);
+  return say(plays.checked ? "dealt_in" : "sits_out", { seat: plays.value });
 }
 
 /** Whether there is a seat and an amount; what is missing is said. */
 export function isWhole(button) {
-  if (!chosenSeat()) say(`Choose a seat first, then its ${mode() === "bets" ? "bet" : "chips"}.`);
-  else if (button.name !== "amount" && !part("amount").value) say("Tap or type the amount first.");
+  if (!chosenSeat()) say("seat_first", { takes: mode() === "bets" ? "bet" : "chips" });
+  else if (button.name !== "amount" && !part("amount").value) say("amount_first");
   else return true;
   return false;
 }

@@ -4,6 +4,7 @@
 
 import { board, part, sequence } from "./board.js";
 import { isPutOff, refresh } from "./line.js";
+import { mark, sentenceOf } from "./messages.js";
 import { isField } from "./sheets.js";
 import { state } from "./state.js";
 
@@ -14,12 +15,9 @@ const LINKED = ["for", "form", "aria-labelledby", "aria-describedby"];
 const sheet = part("sheet");
 const page = part("sheet-page");
 const lost = part("sheet-lost");
-const away = lost.textContent;
 const receipt = part("receipt");
 const pad = part("sheet-pad");
 const figures = pad.querySelector(".numpad");
-
-const COMES = "The house does not answer. This page comes by itself as soon as it does.";
 
 /** The address of the page that is open. */
 let address = "";
@@ -58,8 +56,7 @@ async function ask(target, form = {}) {
 function askLater(target) {
   const waiting = turn;
   settle();
-  lost.textContent = COMES;
-  lost.hidden = false;
+  tell("page_lost");
   window.setTimeout(() => {
     if (sheet.open && waiting === turn) ask(target);
   }, PAUSE_MS);
@@ -70,8 +67,7 @@ async function answerTo(target, form) {
   const answer = await fetch(target, { ...form, signal: AbortSignal.timeout(PATIENCE_MS) });
   const wait = 1000 * Number(answer.headers.get("Retry-After"));
   if (answer.status !== 429 || !wait) return answer;
-  lost.textContent = `${await answer.text()} What is typed is still here, and this goes on by itself.`;
-  lost.hidden = false;
+  tell("form_put_off", { sentence: await answer.text() });
   await new Promise((done) => window.setTimeout(done, wait));
   return form.method || sheet.open ? answerTo(target, form) : undefined;
 }
@@ -83,12 +79,17 @@ function settle() {
   if (state.heard > sequence()) refresh();
 }
 
+function tell(code, facts = {}) {
+  mark(lost, { code, ...facts });
+  lost.textContent = sentenceOf({ code, ...facts });
+  lost.hidden = false;
+}
+
 function lineLost() {
   settle();
   for (const form of page.querySelectorAll("form[data-sending]")) delete form.dataset.sending;
   if (!sheet.open) sheet.showModal();
-  lost.textContent = away;
-  lost.hidden = false;
+  tell("form_lost");
 }
 
 /** Where an answer belongs: in the sheet; over the felt, once all is done; or in the place of the whole screen. */

@@ -18,7 +18,7 @@ export function takeColumn(focus, key) {
 }
 
 function goOn(focus) {
-  if (columns().includes(focus) && !focus.value) say("Count this column first.");
+  if (columns().includes(focus) && !focus.value) say("column_first");
   else if (next()) next().focus();
   else send(part("counted"));
 }

@@ -26,18 +26,18 @@ export function admit(form, button) {
   }
   if (state.flying) {
     if (button.dataset.hotkey) typeAhead(button.dataset.hotkey);
-    else say("Not entered: the table is still answering.");
+    else say("still_answering");
     return false;
   }
   if (toSettle() && !button.closest("[data-sheet], .side")) {
-    say(`Not entered: seat ${toSettle().dataset.seat} comes first.`);
+    say("seat_comes_first", { seat: toSettle().dataset.seat });
     return false;
   }
   if ((["place", "brought"].includes(button.id) || button.name === "amount") && !isWhole(button)) return false;
   if (button.name === "spot" && !isInHand(button)) return false;
   if (part("look")) window.htmx.trigger("#look", "htmx:abort"); // a board asked for before this input is no answer to it
   state.flying = { form, button, name, does: button.dataset.does };
-  state.note = "";
+  state.note = null;
   button.classList.add("is-sent");
   board().setAttribute("aria-busy", "true");
   return true;
@@ -123,7 +123,7 @@ function halfTyped() {
 /** What was half typed for a table that is another now must not go on as something else. */
 function restore({ fields, pane }) {
   const lost = fields.find((field) => !field.isConnected);
-  if (!reopen(pane)) stop("The table has moved on: what was half chosen is dropped.");
-  else if (lost?.value) stop(`The table has moved on: “${lost.value}” was not entered.`);
-  else if (lost) stop("The table has moved on while you typed.");
+  if (!reopen(pane)) stop("choice_dropped");
+  else if (lost?.value) stop("amount_dropped", { amount: lost.value });
+  else if (lost) stop("field_gone");
 }

@@ -17,7 +17,7 @@ import { openPaneOf, takeCount } from "./panes.js";
 import { finishSeat, toSettle } from "./settling.js";
 import { isField } from "./sheets.js";
 import { state } from "./state.js";
-import { draw, goOn, insist, say, spelled, stop, whyNothing } from "./words.js";
+import { draw, goOn, insist, say, sayNothing, spelled, stop } from "./words.js";
 
 const BOUNCE_MS = 300;
 const NAMED = ["Enter", "Backspace", "Escape", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
@@ -36,7 +36,7 @@ export function isForField(field, key) {
 
 export function press(key, moment) {
   const again = isAgain(key, "key", moment);
-  state.note = "";
+  state.note = null;
   if (state.shut) return key === "Enter" || key === "Escape" ? goOn() : insist();
   if (state.lost) return insist();
   if (again && !isFigure(key)) return enteredOnce(spell(key), /^\d$/.test(key) || isCardLike(buttonOf(key)));
@@ -90,10 +90,9 @@ export function forgetFinger() {
   state.finger = { name: "", by: "", moment: -Infinity };
 }
 
-export function enteredOnce(label, cardLike) {
-  const words = `${label} came twice at once and was entered once.`;
-  if (cardLike) stop(words);
-  else say(words);
+export function enteredOnce(key, cardLike) {
+  if (cardLike) stop("came_twice", { key });
+  else say("came_twice", { key });
 }
 
 /** Do what a key means on this board. False when it means nothing there. */
@@ -104,7 +103,7 @@ function act(key) {
   if (button?.dataset.opens !== undefined) openPaneOf(button.dataset.opens);
   else if (button?.matches("a")) button.click();
   else if (button) send(button);
-  else if (!/^(Escape|Arrow\w+)$/.test(key)) say(whyNothing(key));
+  else if (!/^(Escape|Arrow\w+)$/.test(key)) sayNothing(key);
   return Boolean(button);
 }
 
@@ -115,13 +114,16 @@ export function typeAhead(key) {
   }
   const wanted = meant();
   const usual = AMOUNTS.includes(mode()) || mode() === "cards";
-  if (!wanted || !usual) return say(`${spell(key)} was not entered: ${whyNot()}.`);
+  if (!wanted || !usual) return sayNotEntered(spell(key));
   state.expects = wanted;
   state.ahead.push(key);
   return draw();
 }
 
-const whyNot = () => (state.flying ? "the table is still answering" : `seat ${toSettle().dataset.seat} comes first`);
+function sayNotEntered(key) {
+  if (state.flying) say("still_answering", { key });
+  else say("seat_comes_first", { key, seat: toSettle().dataset.seat });
+}
 
 /** Do what was typed ahead, on the board that has come: up to the first key that sends something, or a seat that is to
  *  be settled before. */
@@ -135,5 +137,5 @@ export function actAhead() {
 export function dropAhead() {
   const keys = spelled();
   state.ahead = [];
-  stop(`Not entered: ${keys}. Something else came before.`);
+  stop("not_entered", { keys });
 }

@@ -3,6 +3,7 @@
 // whether it had arrived.
 
 import { labelOf, part } from "./board.js";
+import { mark, sentenceOf } from "./messages.js";
 import { state } from "./state.js";
 
 const PAUSE_MS = 500; // before the first retry; each further one comes after twice the time
@@ -13,12 +14,16 @@ export function isPutOff(status, type) {
   return status >= 500 || (status === 429 && Boolean(type?.startsWith("text/plain")));
 }
 
+function tell(code, facts = {}) {
+  mark(part("line"), { code, ...facts });
+  part("line-says").textContent = sentenceOf({ code, ...facts });
+}
+
 /** `wait` is how many milliseconds the house asks for. */
-export function lineLost(sentence, wait = 0) {
+export function lineLost(code, facts = {}, wait = 0) {
   state.lost += 1;
   state.sent = false;
-  const unsure = "is not confirmed yet: it is sent again until the table answers, and recorded once.";
-  part("line-says").textContent = state.flying ? `${sentence} “${labelOf(state.flying.button)}” ${unsure}` : sentence;
+  tell(code, { ...facts, input: state.flying ? labelOf(state.flying.button) : "" });
   part("line-drop").hidden = !state.flying;
   part("line-reload").hidden = true;
   part("line").hidden = false;
@@ -29,7 +34,7 @@ export function lineLost(sentence, wait = 0) {
 
 /** Nothing that is sent again would help: somebody has to reload the page. */
 export function pageOutOfDate() {
-  lineLost("This page is out of date: reload it.");
+  lineLost("out_of_date");
   window.clearTimeout(state.retry);
   part("line-reload").hidden = false;
 }
@@ -66,7 +71,7 @@ export function dropInput() {
   state.flying = null;
   state.sent = false;
   state.ahead = [];
-  part("line-says").textContent = "Dropped here. If the table had it already, the board will show it.";
+  tell("dropped");
   part("line-drop").hidden = true;
   refresh();
 }

@@ -49,9 +49,9 @@ function showCount(figures) {
 
 function enterCount() {
   const button = openPane().querySelector(`[data-count="${Number(state.count)}"]`);
-  if (!state.count) say("Type how many first.");
+  if (!state.count) say("count_first");
   else if (button) send(button);
-  else say(`${state.count} cannot be chosen.`);
+  else say("count_impossible", { count: state.count });
   showCount("");
 }
 

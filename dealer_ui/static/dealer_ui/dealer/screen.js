@@ -53,7 +53,7 @@ document.addEventListener("click", (event) => {
 function tapFigure(target) {
   const key = padKey(target);
   const likely = target.closest("[data-amount]");
-  if ((key || likely) && state.flying) say("Not entered: the table is still answering.");
+  if ((key || likely) && state.flying) say("still_answering");
   else if (likely) takeLikely(likely);
   else if (key?.field.id === "amount") takeAmount(key.figure);
   else if (key) typeFigure(key.field, key.figure);
@@ -107,14 +107,15 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 
 // --- The line and the live stream ---
 
-document.addEventListener("htmx:sendError", () => lineLost("No connection."));
-document.addEventListener("htmx:timeout", () => lineLost("The table does not answer."));
+document.addEventListener("htmx:sendError", () => lineLost("no_connection"));
+document.addEventListener("htmx:timeout", () => lineLost("no_answer"));
 document.addEventListener("htmx:responseError", (event) => {
   const { xhr } = event.detail;
   if (isApart(event)) return;
   const plain = xhr.getResponseHeader("Content-Type")?.startsWith("text/plain");
-  const sentence = plain ? xhr.responseText.split(": ")[0].replace(/[^.]*$/, "") : "The house does not answer.";
-  lineLost(sentence, 1000 * (Number(xhr.status === 429 && xhr.getResponseHeader("Retry-After")) || 0));
+  const sentence = plain ? xhr.responseText.split(": ")[0].replace(/[^.]*$/, "") : "";
+  const wait = 1000 * (Number(xhr.status === 429 && xhr.getResponseHeader("Retry-After")) || 0);
+  lineLost("put_off", { sentence, status: xhr.status }, wait);
 });
 window.addEventListener("online", () => state.lost && tryAgain());
 window.addEventListener("pageshow", (event) => event.persisted && refresh());

@@ -13,7 +13,7 @@ export function isElsewhere(focus, key) {
   const place = openSheet() ?? focus.closest(".topline");
   if (!place) return false;
   if (key === "Escape") leave(place, focus);
-  else if (!isField(focus) && /^\w$/.test(key)) say("The table does not have the keyboard: Esc gives it back.");
+  else if (!isField(focus) && /^\w$/.test(key)) say("keyboard_elsewhere");
   return true;
 }
 

@@ -8,9 +8,9 @@ export const state = {
   ahead: [],
   expects: "",
   /** Why no key is taken until the dealer has looked. */
-  shut: "",
+  shut: null,
   /** What became of the last key, if nothing did. */
-  note: "",
+  note: null,
   /** How often the line has failed since it last worked; and the timer of the next attempt. */
   lost: 0,
   retry: 0,

@@ -1,21 +1,23 @@
 // What the screen says beside the board: to the ear, above the keys, and by the lamp of the live stream.
 
 import { board, part, spell } from "./board.js";
+import { mark, sentenceOf } from "./messages.js";
 import { state } from "./state.js";
 
 /** Say what became of a key. */
-export function say(words) {
-  state.note = words;
-  speak("spoken", words);
+export function say(code, facts = {}) {
+  state.note = { code, ...facts };
+  speak("spoken", sentenceOf(state.note));
   draw();
 }
 
-/** Why a key stands for nothing now. */
-export function whyNothing(key) {
+/** Say why a key stands for nothing now. */
+export function sayNothing(key) {
   const { noStep, noStepBack } = board().dataset;
-  if (key === "Enter") return noStep;
-  if (key === "Backspace") return noStepBack;
-  return /^\d$/.test(key) ? "No card is due now." : `${spell(key)} stands for nothing now.`;
+  if (key === "Enter") say("no_step", { sentence: noStep });
+  else if (key === "Backspace") say("no_step_back", { sentence: noStepBack });
+  else if (/^\d$/.test(key)) say("no_card_due");
+  else say("no_meaning", { key: spell(key) });
 }
 
 /** To a screen reader; emptied first, so that the same sentence is read again. */
@@ -27,11 +29,12 @@ export function speak(id, words) {
 export function draw() {
   const box = part("typed");
   if (!box) return;
-  const waiting = state.ahead.length ? `Next: ${spelled()}` : "";
-  const words = state.shut || waiting || state.note;
-  box.hidden = !words;
+  const waiting = state.ahead.length ? { code: "next", keys: spelled() } : null;
+  const message = state.shut ?? waiting ?? state.note;
+  box.hidden = !message;
   box.classList.toggle("is-shut", Boolean(state.shut));
-  part("typed-says").textContent = state.shut ? `${state.shut} Look at the table, then go on.` : words;
+  mark(box, message);
+  part("typed-says").textContent = message && `${sentenceOf(message)}${state.shut ? " Look at the table, then go on." : ""}`;
   part("go-on").hidden = !state.shut;
   lamp(...state.lamp);
 }
@@ -47,14 +50,14 @@ export function lamp(stands, words) {
 }
 
 /** Take no more keys until the dealer has looked at the table. */
-export function stop(why) {
-  state.shut = why;
-  speak("warned", why);
+export function stop(code, facts = {}) {
+  state.shut = { code, ...facts };
+  speak("warned", sentenceOf(state.shut));
   draw();
 }
 
 export function goOn() {
-  state.shut = "";
+  state.shut = null;
   draw();
 }
 
