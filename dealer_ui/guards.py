@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from typing import Concatenate, Final, ParamSpec
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required, permission_required
@@ -14,10 +14,14 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from tables.models import Staff
+from tables.refusals import Refused
 
 Rest = ParamSpec("Rest")
 DealerView = Callable[Concatenate[HttpRequest, Staff, Rest], HttpResponse]
 View = Callable[..., HttpResponseBase]
+
+_NO_DEALER: Final = Refused("not_permitted", "Only a dealer deals. Your own screens are on the front page.", 403)
+_SIGNED_OUT: Final = Refused("signed_out", "You are signed out. What was recorded stands.", 401)
 
 
 def watches(view: View) -> View:
@@ -44,7 +48,7 @@ def dealers(view: DealerView[Rest]) -> Callable[Concatenate[HttpRequest, Rest], 
         if not isinstance(viewer, Staff) or not viewer.is_active:
             return _signed_out(request)
         if not viewer.has_perm("tables.deal"):
-            return gone(request, "Only a dealer deals. Your own screens are on the front page.")
+            return gone(request, _NO_DEALER)
         return view(request, viewer, *args, **kwargs)
 
     return guarded
@@ -55,20 +59,20 @@ def by_script(request: HttpRequest) -> bool:
     return request.headers.get("HX-Request") == "true"
 
 
-def gone(request: HttpRequest, sentence: str) -> HttpResponse:
+def gone(request: HttpRequest, refused: Refused) -> HttpResponse:
     """What a dealer sees who may not have the board."""
-    return _plain(request, sentence, 403)
+    return _plain(request, refused, 403)
 
 
 def _signed_out(request: HttpRequest) -> HttpResponse:
     if request.method == "GET" and not by_script(request):
         return redirect_to_login(request.get_full_path())
-    return _plain(request, "You are signed out. What was recorded stands.", 401)
+    return _plain(request, _SIGNED_OUT, 401)
 
 
-def _plain(request: HttpRequest, sentence: str, status: int) -> HttpResponse:
+def _plain(request: HttpRequest, refused: Refused, status: int) -> HttpResponse:
     """A board's place taken by one sentence and the way on; as a page of its own, or inside an open one."""
     label, address = ("Sign in", settings.LOGIN_URL) if status == 401 else ("Choose a table", reverse("home"))
-    context = {"sentence": sentence, "label": label, "address": address}
+    context = {"refused": refused, "label": label, "address": address}
     name = "dealer_ui/dealer/_gone.html" if by_script(request) else "dealer_ui/dealer/gone.html"
     return render(request, name, context, status=status)

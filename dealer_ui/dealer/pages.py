@@ -146,7 +146,7 @@ def draw(
     try:
         terminals.for_dealing(request, table)
     except Refused as elsewhere:
-        return gone(request, elsewhere.sentence)
+        return gone(request, elsewhere)
     picture = board(table, viewer, standing)
     context = {
         "screen": Screen(picture, standing, typed=request.POST.dict(), refused=refused),
@@ -176,12 +176,12 @@ def _hand_out(table: Table, done: Input | None) -> str:
 # --- Who is not at the table -----------------------------------------------------------------------------------
 
 
-def why_gone(table: Table, standing: Standing) -> str:
+def why_gone(table: Table, standing: Standing) -> Refused:
     if not standing.is_open:
-        return f"{table.name} is closed."
+        return Refused("table_closed", f"{table.name} is closed.", 403)
     if standing.dealer is None:
-        return f"Nobody deals at {table.name} now: sign in there to deal."
-    return f"{standing.dealer.name} deals at {table.name} now."
+        return Refused("no_dealer", f"Nobody deals at {table.name} now: sign in there to deal.", 403)
+    return Refused("not_your_table", f"{standing.dealer.name} deals at {table.name} now.", 403)
 
 
 # --- Reading what a form sent ----------------------------------------------------------------------------------

@@ -142,21 +142,33 @@ class SeatScreen:
         return self._round.asked.get(self.seat, 0) if self._round else 0
 
     @property
+    def code(self) -> str:
+        """What goes on, as a code."""
+        if not self.standing.is_open:
+            return "table_closed"
+        if self._round is None or self.mine is None:
+            return "next_game"
+        if self._round.over:
+            return "round_over"
+        if self.ask:
+            return "your_turn"
+        if self.mine.state == "out":
+            return "out"
+        return "chosen" if self._has_chosen else "waiting"
+
+    @property
     def says(self) -> str:
         """What goes on, in one sentence."""
-        if not self.standing.is_open:
-            return "The table is closed."
-        if self._round is None or self.mine is None:
-            return (
-                "You are dealt in with your next bet." if self._game.spots else "You are dealt in with the next game."
-            )
-        if self._round.over:
-            return self._outcome(self.mine)
-        if self.ask:
-            return "Your turn." if len(self.asked) == 1 else "Everyone chooses in secret: your turn."
-        if self.mine.state == "out":
-            return f"You are out of this game. {self._waiting}"
-        return f"{'You have chosen. ' if self._has_chosen else ''}{self._waiting}"
+        sentences = {
+            "table_closed": "The table is closed.",
+            "next_game": f"You are dealt in with {'your next bet' if self._game.spots else 'the next game'}.",
+            "round_over": self._outcome,
+            "your_turn": "Your turn." if len(self.asked) == 1 else "Everyone chooses in secret: your turn.",
+            "out": f"You are out of this game. {self._waiting}",
+            "chosen": f"You have chosen. {self._waiting}",
+            "waiting": self._waiting,
+        }
+        return sentences[self.code]
 
     @property
     def _has_chosen(self) -> bool:
@@ -176,11 +188,12 @@ class SeatScreen:
             return f"Waiting for seat {seats[0]}."
         return f"Waiting for seats {', '.join(map(str, seats[:-1]))} and {seats[-1]}."
 
-    def _outcome(self, mine: SeatView) -> str:
-        if mine.payout is None:
+    @property
+    def _outcome(self) -> str:
+        if self.mine is None or self.mine.payout is None:
             return "The game is over."
         called = {"win": "You win", "split": "You share the win", "lose": "You lose", "push": "Your bets come back"}
-        words = called.get(mine.payout.outcome, f"You are out: {mine.payout.outcome.replace('_', ' ')}")
+        words = called.get(self.mine.payout.outcome, f"You are out: {self.mine.payout.outcome.replace('_', ' ')}")
         return f"The game is over. {words}."
 
     # --- what may be chosen ---

@@ -49,7 +49,7 @@ def test_an_unknown_mishap_is_not_there_and_another_dealer_has_no_list() -> None
 def posted(hand: Hand, name: str, **form: object) -> tuple[int, str]:
     sent = {"key": str(uuid.uuid4()), "seq": hand.now.seq, **form}
     answer = floor.client(hand.by).post(path(hand, name), sent)
-    refused = re.search(r'id="refused">([^<]*)<', answer.content.decode())
+    refused = re.search(r'id="refused"[^>]*>([^<]*)<', answer.content.decode())
     return answer.status_code, refused[1] if refused else ""
 
 

@@ -167,6 +167,12 @@ def test_who_is_not_signed_in_is_asked_to(hand: Hand) -> None:
     assert client.post(f"/tables/{hand.table.pk}/input", bet(hand)).status_code == 401
 
 
+def test_who_is_deactivated_is_signed_out(dora: Client, hand: Hand) -> None:
+    """Harm: a dealer who was dismissed deals on from the screen that is still open."""
+    Staff.objects.filter(pk=hand.by.pk).update(is_active=False)
+    assert enter(dora, hand, bet(hand)).status_code == 401
+
+
 def test_a_table_that_is_not_there(dora: Client) -> None:
     assert dora.get("/tables/999999/").status_code == 404
     assert dora.post("/tables/999999/input").status_code == 404
@@ -402,6 +408,22 @@ def test_what_no_screen_would_send_is_refused_in_a_sentence(
     assert 'id="refused"' in text(response)
     assert hand.now.seq == start
     assert not hand.now.round_open
+
+
+def test_a_key_that_is_no_step_has_its_reason(dora: Client, hand: Hand) -> None:
+    """Harm: Enter or Backspace does nothing, and the dealer presses on until it does."""
+
+    def screen() -> Any:
+        return dora.get(f"/tables/{hand.table.pk}/").context["screen"]
+
+    assert screen().why_no_step == "No bet yet."
+    assert screen().why_no_step_back == "Nothing can be taken back now."
+    hand.bets(seat1=1_000)
+    assert screen().why_no_step == "A card is due: press its key."
+    hand.cards(8, 9)
+    assert screen().why_no_step == "Seat 1 decides: its card's key takes one, F fold for 8."
+    hand.cards(8)
+    assert screen().why_no_step_back == "Round 1 is settled: U asks to reopen it."
 
 
 def test_names_are_never_markup(dora: Client, hand: Hand) -> None:

@@ -88,6 +88,23 @@ def test_a_keyed_round_prompt_by_prompt(dealer: Hand) -> None:
     assert not dealer.board.round_open
 
 
+def test_each_step_of_a_shoe_is_prompted(dealer: Hand) -> None:
+    """Harm: the steps of a new shoe are asked for in another order than the house's procedure has them."""
+    dealer("retire_shoe")
+    prompts = []
+    for step in ("load_shoe", "check_decks", "shuffle_shoe", "place_cut_card", "burn"):
+        prompts.append(dealer.board.phrase.do)
+        dealer(step, **({"counts": dealer.board.deck_columns} if step == "check_decks" else {}))
+    assert dealer.board.due == "bets"
+    assert prompts == [
+        "Load the shoe.",
+        "Spread the decks in ten columns and count them.",
+        "Shuffle the shoe.",
+        "Place the cut card.",
+        "Burn 5 cards.",
+    ]
+
+
 def test_no_round_needs_more_inputs_than_there_were_events(dealer: Hand) -> None:
     """Harm: a dealer presses a key for a hit and another for its card, five hundred times an evening."""
     before = dealer.now.seq

@@ -131,7 +131,7 @@ def begin_fill(client: Client, table: Table, badge: str, pin: str = PIN, **chips
 
 
 def refusal_text(answer: HttpResponse) -> str:
-    match = re.search(r'role="alert" id="refused">(.*?)</p>', answer.content.decode(), re.S)
+    match = re.search(r'role="alert" id="refused"[^>]*>(.*?)</p>', answer.content.decode(), re.S)
     return match.group(1) if match else ""
 
 

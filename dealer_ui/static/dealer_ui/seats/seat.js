@@ -45,8 +45,9 @@
     else if (whole) document.getElementById("says").focus();
   };
 
-  const lamp = (state, says) => {
+  const lamp = (state, says, code = state) => {
     document.getElementById("lamp").dataset.state = state;
+    document.getElementById("lamp").dataset.code = code;
     document.getElementById("lamp-says").textContent = says;
   };
 
@@ -86,13 +87,13 @@
         return;
       } catch {
         // The same key: whatever became of the first, it is recorded once.
-        lamp("off", "Trying again");
+        lamp("off", "Trying again", "sending_again");
         await new Promise((done) => setTimeout(done, pauseOf(answer)));
       }
     }
     busy = false;
     board().removeAttribute("aria-busy");
-    lamp("off", "Not sent: choose again");
+    lamp("off", "Not sent: choose again", "not_sent");
     lookIfMoved();
   });
 
