@@ -12,9 +12,12 @@ from tests.casino.test_throttle import PAGE, SHIPPED_LIMITS
 from tests.floor import dealt
 from tests.processes import Web
 
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+]
 
-@pytest.mark.browser
-@pytest.mark.django_db(transaction=True)
+
 def test_screens_in_a_new_browser_are_far_from_their_limits(browser: Any, own_web: Callable[..., Web]) -> None:
     """Harm: a browser that has none of the files yet is refused one of them, and its screen is dead. Those that are no
     terminal count by their address, too."""
@@ -32,8 +35,6 @@ def test_screens_in_a_new_browser_are_far_from_their_limits(browser: Any, own_we
         context.close()
 
 
-@pytest.mark.browser
-@pytest.mark.django_db(transaction=True)
 def test_a_refused_page_reloads_by_itself(browser: Any, own_web: Callable[..., Web]) -> None:
     """Harm: somebody opens the floor in a busy moment and sees a bare sentence until they think of reloading; or a
     refused form is taken for sent."""
