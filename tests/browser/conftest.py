@@ -1,6 +1,7 @@
 """A dealer at a table in a real browser."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.fixtures.browser import LAPTOP, complaints_of
 from tests.floor import Hand
 
 PORTRAIT = {"width": 800, "height": 1280}
+LIVE = ".has-script #lamp[data-state=live]"
 BOUNCE_MS = 350
 """Longer than the moment within which the screen takes two presses of one key for one finger."""
 
@@ -35,10 +37,13 @@ class Screen:
         complaints_of(self.page, self.complaints)
 
     def open(self) -> "Screen":
-        """The screen of the table, live."""
+        """The screen of the table, live, with a clock that ``pause`` puts forward."""
+        self.page.clock.install()
         self.page.goto(f"/tables/{self.table.pk}/")
-        self.page.wait_for_selector(".has-script #lamp[data-state=live]", state="attached")
+        self.page.wait_for_selector(LIVE, state="attached")
         return self
+
+    # --- What the screen shows, by code ---
 
     @property
     def seq(self) -> int:
@@ -49,29 +54,63 @@ class Screen:
         return str(self.page.get_attribute("#board", "data-due"))
 
     @property
-    def prompt(self) -> str:
-        return str(self.page.inner_text("#prompt"))
+    def asks(self) -> tuple[str, str]:
+        """What is due, and who acts: ``("choose", "seat 1")``."""
+        return self.due, str(self.page.get_attribute("#board", "data-acting"))
 
     @property
-    def settling(self) -> str:
-        """What is to be done at the seat that was decided in mid-round; empty once it is done."""
-        lines = self.page.locator(".settling .is-due .prompt__do")
-        return str(lines.inner_text()) if lines.count() else ""
+    def to_pay(self) -> tuple[int, int]:
+        """The seat that is to be paid now, and the amount in cents."""
+        seat = self.page.get_attribute(".seat--now", "data-seat")
+        return int(seat), int(self.page.get_attribute("#prompt", "data-cents"))
+
+    @property
+    def settling(self) -> tuple[int, int] | None:
+        """The seat that was decided in mid-round, and what it won, in cents; None once its chips are moved."""
+        due = self.page.locator(".settling .is-due")
+        if not due.count():
+            return None
+        return int(due.get_attribute("data-seat")), int(due.locator(".prompt__do").get_attribute("data-cents"))
 
     @property
     def refused(self) -> str:
-        return str(self.page.inner_text("#refused span"))
+        """The code of the refusal on the board."""
+        return str(self.page.get_attribute("#refused", "data-code"))
 
     @property
-    def warned(self) -> str:
-        """What a screen reader is told at once. The page empties its place first and fills it in the next frame."""
+    def said(self) -> dict[str, str]:
+        """The code and facts of the message above the keys; empty where there is none."""
+        facts: dict[str, str] = self.page.evaluate("({...document.getElementById('typed').dataset})")
+        assert self.page.is_visible("#typed") == bool(facts)
+        return facts
+
+    @property
+    def warned(self) -> bool:
+        """Whether a screen reader is told at once. The page empties its place first and fills it in the next frame."""
         frame = "new Promise((said) => requestAnimationFrame(() => said(document.getElementById('warned').innerText)))"
-        return str(self.page.evaluate(frame))
+        return bool(self.page.evaluate(frame))
+
+    @property
+    def chosen(self) -> str:
+        """The seat that chips go to."""
+        return str(self.page.input_value("input[name=seat]:checked"))
+
+    def cards(self, place: str) -> list[str]:
+        """The cards that lie in a place, from its first to its last."""
+        drawn = f"{place} .card use"
+        return list(self.page.eval_on_selector_all(drawn, "all => all.map((use) => use.href.baseVal.slice(6))"))
+
+    @property
+    def fits(self) -> bool:
+        """Whether nothing lies beside the screen."""
+        return bool(self.page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
     @property
     def key(self) -> str:
         """The key of this rendering."""
         return str(self.page.evaluate("document.querySelector('#entry input[name=key]')?.value"))
+
+    # --- What a dealer does ---
 
     def keys(self, *keys: str) -> None:
         """Press keys as somebody who looks at the screen does; the figures of a bet send nothing yet."""
@@ -108,8 +147,8 @@ class Screen:
             self.type(*str(decks * rank), *(["Enter"] if rank < 10 else []))
 
     def pause(self) -> None:
-        """Long enough for the same key to be another press."""
-        self.page.wait_for_timeout(BOUNCE_MS)
+        """Put the screen's clock forward by as long as makes the same key another press."""
+        self.page.clock.fast_forward(BOUNCE_MS)
 
     def hold(self) -> None:
         """From now on the table does not answer, until it is let go: whatever is typed meanwhile is ahead of it. The
@@ -165,3 +204,26 @@ def entries(hand: Hand, since: int = 0) -> list[tuple[str, str]]:
     """The table's log after an entry: subjects and kinds."""
     found = LogEntry.objects.filter(book_id=hand.table.book_id, seq__gt=since).order_by("seq")
     return list(found.values_list("subject", "kind"))
+
+
+def bets_of(hand: Hand) -> dict[int, int]:
+    """What each seat bets, in cents."""
+    return {box.seat: box.bet_cents for box in hand.board.seats if box.bet_cents}
+
+
+def stacks_of(hand: Hand) -> dict[int, tuple[int, ...]]:
+    """The cards of each seat."""
+    return {box.seat: box.stack for box in hand.board.seats if box.stack}
+
+
+def hear_all(page: Any) -> None:
+    """Wait until the test's routes have all that the page has asked for so far: the browser tells in order."""
+    page.evaluate("undefined")
+
+
+@contextmanager
+def heard(page: Any, address: str) -> Iterator[None]:
+    """Wait until the page has asked for an address, and the test's route has it."""
+    with page.expect_request(address):
+        yield
+    hear_all(page)

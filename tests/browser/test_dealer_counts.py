@@ -63,7 +63,7 @@ class ByTouch:
         self.tap(f"#key-{rank}")
 
     def fold(self) -> None:
-        self.tap(".choice button:has-text('Fold')")
+        self.tap(".choice [data-hotkey=F]")
 
     def go_on(self) -> None:
         if not self.screen.settling:
@@ -98,6 +98,7 @@ def inputs_of(way: Way, place: Callable[[], None]) -> int:
     return screen.presses - before
 
 
+@pytest.mark.trial("measures two whole rounds; tests/tables/board/test_board.py counts the inputs of one")
 @pytest.mark.parametrize("by", [ByKeyboard, ByTouch])
 def test_a_round_takes_hardly_more_inputs_than_it_has_events(
     at_table: Come, transactional_db: None, by: type[Way]

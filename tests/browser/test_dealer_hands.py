@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.browser.conftest import Screen, entries
+from tests.browser.conftest import Screen, bets_of, entries, stacks_of
 from tests.floor import Hand
 
 pytestmark = pytest.mark.browser
@@ -12,47 +12,36 @@ pytestmark = pytest.mark.browser
 Come = Callable[..., Screen]
 
 
-def stacks(hand: Hand) -> dict[int, tuple[int, ...]]:
-    return {one.seat: one.stack for one in hand.board.seats if one.stack}
-
-
-def test_cards_typed_ahead_arrive_in_their_order(at_table: Come, rocket: Hand) -> None:
+def test_cards_typed_ahead_of_a_slow_table_are_shown_and_arrive(at_table: Come, rocket: Hand) -> None:
     """Harm: of 8 4 10, typed fast, the 4 is lost and the 10 becomes the second seat's card."""
     rocket.bets(seat1=1_000, seat2=1_000, seat3=1_000)
     screen = at_table(rocket).open()
     start = screen.seq
-    screen.type("8", "4", "0", "9")
-    screen.at(start + 4)
-    assert stacks(rocket) == {1: (8,), 2: (4,), 3: (10,)}
-    assert rocket.board.dealer_stack == (9,)
-    assert screen.page.is_hidden("#typed")
-
-
-def test_cards_typed_ahead_of_a_slow_table_are_shown_and_arrive(at_table: Come, rocket: Hand) -> None:
-    rocket.bets(seat1=1_000, seat2=1_000, seat3=1_000)
-    screen = at_table(rocket).open()
-    start = screen.seq
     screen.hold()
-    screen.type("8", "4", "0")
-    assert screen.page.inner_text("#typed-says") == "Next: 4 10"
+    screen.type("8", "4", "0", "9")
+    assert screen.said == {"code": "next", "keys": "4 10 9"}
     screen.let_go()
-    screen.at(start + 3)
-    assert stacks(rocket) == {1: (8,), 2: (4,), 3: (10,)}
+    screen.at(start + 4)
+    assert stacks_of(rocket) == {1: (8,), 2: (4,), 3: (10,)}
+    assert rocket.board.dealer_stack == (9,)
+    assert screen.said == {}
 
 
+@pytest.mark.trial("a further way to type ahead")
 def test_what_was_typed_ahead_can_be_taken_out_again(at_table: Come, rocket: Hand) -> None:
     rocket.bets(seat1=1_000, seat2=1_000, seat3=1_000)
     screen = at_table(rocket).open()
     start = screen.seq
     screen.hold()
     screen.type("8", "4", "5", "Backspace")
-    assert screen.page.inner_text("#typed-says") == "Next: 4"
+    assert screen.said == {"code": "next", "keys": "4"}
     screen.let_go()
     screen.at(start + 2)
     assert entries(rocket, start) == [("round", "play")] * 2
-    assert stacks(rocket) == {1: (8,), 2: (4,)}
+    assert stacks_of(rocket) == {1: (8,), 2: (4,)}
 
 
+@pytest.mark.trial("a further way to type ahead")
 def test_a_card_and_its_correction_typed_ahead(at_table: Come, rocket: Hand) -> None:
     rocket.bets(seat1=1_000, seat2=1_000)
     screen = at_table(rocket).open()
@@ -62,9 +51,10 @@ def test_a_card_and_its_correction_typed_ahead(at_table: Come, rocket: Hand) -> 
     screen.let_go()
     screen.at(start + 3)
     assert entries(rocket, start) == [("round", "play"), ("round", "take_back"), ("round", "play")]
-    assert stacks(rocket) == {1: (7,)}
+    assert stacks_of(rocket) == {1: (7,)}
 
 
+@pytest.mark.trial("a further way to type ahead")
 def test_bets_and_the_first_cards_in_one_go(at_table: Come, rocket: Hand) -> None:
     screen = at_table(rocket).open()
     start = screen.seq
@@ -73,8 +63,8 @@ def test_bets_and_the_first_cards_in_one_go(at_table: Come, rocket: Hand) -> Non
     screen.pause()
     screen.type("Enter", "8", "4")
     screen.at(start + 5)
-    assert {one.seat: one.bet_cents for one in rocket.board.seats if one.bet_cents} == {1: 2_000, 2: 5_000}
-    assert stacks(rocket) == {1: (8,), 2: (4,)}
+    assert bets_of(rocket) == {1: 2_000, 2: 5_000}
+    assert stacks_of(rocket) == {1: (8,), 2: (4,)}
 
 
 def test_after_a_refusal_nothing_that_was_typed_ahead_is_entered(at_table: Come, rocket: Hand) -> None:
@@ -86,21 +76,18 @@ def test_after_a_refusal_nothing_that_was_typed_ahead_is_entered(at_table: Come,
     screen.type("1", "4", "0")
     screen.let_go()
     screen.page.wait_for_selector("#go-on")
-    assert screen.page.inner_text("#typed-says") == (
-        "Not entered: 4 10. Something else came before. Look at the table, then go on."
-    )
-    assert screen.refused.startswith("No 1 can be left")
+    assert screen.said == {"code": "not_entered", "keys": "4 10"}
+    assert screen.refused == "impossible_card"
     assert entries(rocket)[-1] == ("alert", "card_refused")
 
     screen.page.keyboard.press("9")
     screen.page.dispatch_event("#key-9", "click")
-    screen.pause()
-    assert stacks(rocket) == {1: (1,)}, "keys are shut until the dealer has looked"
     screen.page.keyboard.press("Enter")
     screen.keys("2")
-    assert stacks(rocket) == {1: (1,), 2: (2,)}
+    assert stacks_of(rocket) == {1: (1,), 2: (2,)}, "keys are shut until the dealer has looked"
 
 
+@pytest.mark.trial("a further way to type ahead")
 def test_cards_typed_ahead_of_the_end_of_a_round_are_no_bets(at_table: Come, rocket: Hand) -> None:
     """Harm: the last seat pairs, the round is over, and the next card's key is taken for a bet."""
     rocket.bets(seat1=1_000)
@@ -112,10 +99,11 @@ def test_cards_typed_ahead_of_the_end_of_a_round_are_no_bets(at_table: Come, roc
     screen.let_go()
     screen.at(start + 1)
     assert screen.due == "bets"
-    assert screen.page.inner_text("#typed-says").startswith("Not entered: 5 2.")
+    assert screen.said == {"code": "not_entered", "keys": "5 2"}
     assert screen.page.input_value("#amount") == ""
 
 
+@pytest.mark.trial("a further way to type ahead")
 def test_a_fold_typed_ahead_of_the_dealers_card_is_dropped(at_table: Come, rocket: Hand) -> None:
     rocket.bets(seat1=1_000)
     rocket.cards(8, 9)
@@ -125,29 +113,25 @@ def test_a_fold_typed_ahead_of_the_dealers_card_is_dropped(at_table: Come, rocke
     screen.type("7", "f", "4")
     screen.let_go()
     screen.at(start + 1)
-    assert screen.prompt == "Dealer hits."
-    assert screen.page.inner_text("#typed-says").startswith("Not entered: F 4.")
+    assert screen.asks == ("card", "dealer")
+    assert screen.said == {"code": "not_entered", "keys": "F 4"}
 
 
-@pytest.mark.parametrize("how", ["at once", "slowly"])
-def test_the_same_card_key_twice_is_one_card(at_table: Come, rocket: Hand, how: str) -> None:
+def test_the_same_card_key_twice_is_one_card(at_table: Come, rocket: Hand) -> None:
     rocket.bets(seat1=1_000, seat2=1_000)
     screen = at_table(rocket).open()
     start = screen.seq
-    if how == "slowly":
-        screen.hold()
-    screen.type("8", "8", "4")
-    if how == "slowly":
-        screen.let_go()
+    screen.tremble("8", 2)
     screen.at(start + 1)
-    assert screen.page.inner_text("#typed-says").startswith("8 came twice at once and was entered once.")
+    assert screen.said == {"code": "came_twice", "key": "8"}
     screen.page.tap("#go-on")
     screen.pause()
-    assert entries(rocket, start) == [("round", "play")]
     screen.keys("8")
-    assert stacks(rocket) == {1: (8,), 2: (8,)}, "two equal cards are keyed one after the other"
+    assert stacks_of(rocket) == {1: (8,), 2: (8,)}, "two equal cards are keyed one after the other"
+    assert entries(rocket, start) == [("round", "play")] * 2
 
 
+@pytest.mark.trial("a further way for one finger to press twice")
 def test_the_same_card_key_twice_behind_the_bets(at_table: Come, rocket: Hand) -> None:
     """Harm: the screen still shows bets, and takes the second 8 for one that may be forgotten."""
     rocket("bet", seat=1, amount_cents=1_000)
@@ -158,8 +142,8 @@ def test_the_same_card_key_twice_behind_the_bets(at_table: Come, rocket: Hand) -
     screen.type("Enter", "8", "8", "4")
     screen.let_go()
     screen.at(start + 2)
-    assert screen.page.inner_text("#typed-says").startswith("8 came twice at once and was entered once.")
-    assert stacks(rocket) == {1: (8,)}
+    assert screen.said == {"code": "came_twice", "key": "8"}
+    assert stacks_of(rocket) == {1: (8,)}
 
 
 def test_a_double_tap_on_a_card_is_one_card(at_table: Come, rocket: Hand) -> None:
@@ -172,7 +156,7 @@ def test_a_double_tap_on_a_card_is_one_card(at_table: Come, rocket: Hand) -> Non
     assert entries(rocket, start) == [("round", "play")]
 
 
-@pytest.mark.parametrize("slow", [False, True])
+@pytest.mark.parametrize("slow", [False, pytest.param(True, marks=pytest.mark.trial("the same of a slow table"))])
 def test_a_double_enter_confirms_once(at_table: Come, rocket: Hand, slow: bool) -> None:
     """Harm: a doubled Enter pays two seats, or says that the shoe was shuffled and cut."""
     rocket.bets(seat1=1_000, seat2=1_000)
@@ -186,11 +170,12 @@ def test_a_double_enter_confirms_once(at_table: Come, rocket: Hand, slow: bool) 
         screen.let_go()
     screen.at(start + 1)
     screen.pause()
-    assert entries(rocket, start) == [("round", "paid")]
+    assert screen.to_pay == (1, 300)
     screen.keys("Enter")
     assert entries(rocket, start) == [("round", "paid")] * 2
 
 
+@pytest.mark.trial("a further way for one finger to press twice")
 def test_a_key_held_down_is_one_key(at_table: Come, rocket: Hand) -> None:
     rocket.bets(seat1=1_000, seat2=1_000)
     screen = at_table(rocket).open()
@@ -199,10 +184,11 @@ def test_a_key_held_down_is_one_key(at_table: Come, rocket: Hand) -> None:
         screen.page.keyboard.down("8")
     screen.page.keyboard.up("8")
     screen.at(start + 1)
-    screen.pause()
-    assert entries(rocket, start) == [("round", "play")]
+    screen.keys("4")
+    assert stacks_of(rocket) == {1: (8,), 2: (4,)}
 
 
+@pytest.mark.trial("a further way to type ahead")
 def test_nothing_is_typed_ahead_of_a_payment(at_table: Come, rocket: Hand) -> None:
     rocket.bets(seat1=1_000)
     rocket.cards(8, 3)
@@ -210,22 +196,25 @@ def test_nothing_is_typed_ahead_of_a_payment(at_table: Come, rocket: Hand) -> No
     start = screen.seq
     screen.hold()
     screen.type("Enter", "2")
-    assert screen.page.inner_text("#typed-says") == "2 was not entered: the table is still answering."
+    assert screen.said == {"code": "still_answering", "key": "2"}
     screen.let_go()
     screen.at(start + 1)
     assert screen.page.input_value("#amount") == ""
 
 
+@pytest.mark.trial("a further way that the focus moves")
 def test_enter_never_presses_a_card_that_was_touched_last(at_table: Come, rocket: Hand) -> None:
     """Harm: the touched key keeps the focus, and Enter turns its card once more."""
     rocket.bets(seat1=1_000, seat2=1_000)
     screen = at_table(rocket).open()
     screen.tap("#key-8")
     screen.page.keyboard.press("Enter")
-    screen.pause()
-    assert stacks(rocket) == {1: (8,)}
+    assert screen.said == {"code": "no_step"}
+    screen.keys("4")
+    assert stacks_of(rocket) == {1: (8,), 2: (4,)}
 
 
+@pytest.mark.trial("a further way that the focus moves")
 def test_keys_work_with_the_tabulator_too(at_table: Come, rocket: Hand) -> None:
     rocket.bets(seat1=1_000)
     screen = at_table(rocket).open()
@@ -233,5 +222,5 @@ def test_keys_work_with_the_tabulator_too(at_table: Come, rocket: Hand) -> None:
     screen.page.keyboard.press("Tab")
     assert screen.page.evaluate("document.activeElement.id") == "key-8"
     screen.keys("Enter")
-    assert stacks(rocket) == {1: (8,)}
+    assert stacks_of(rocket) == {1: (8,)}
     assert screen.page.evaluate("document.activeElement.id") == "key-8", "the focus stays where it was"

@@ -5,27 +5,34 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 
 import psycopg
 import pytest
 from django.contrib.sessions.models import Session
 from django.db import connection
+from django.utils import timezone
 
 from casino.embedded import SUPERUSER
 from casino.throttle import CLIENT
 from ledger.models import LogEntry
 from tables.api.errors import AWAY
-from tables.models import Staff
 from tables.roles import Role
-from tests import floor, load, processes
-from tests.browser.conftest import Screen, entries
+from tests import floor, processes
+from tests.accessibility import serious
+from tests.browser.conftest import Screen, entries, hear_all, heard, stacks_of
 from tests.floor import Hand
+from tests.patience import eventually
 from tests.settings import HOUSE
 
 pytestmark = pytest.mark.browser
 
 Come = Callable[..., Screen]
+
+
+FIRST, SECOND, DEALER = ("choose", "seat 1"), ("choose", "seat 2"), ("card", "dealer")
+"""What is asked in turn: the decision of seat 1, that of seat 2, the dealer's card."""
 
 
 @pytest.fixture
@@ -38,23 +45,23 @@ def decide(rocket: Hand) -> Hand:
 
 def test_a_reload_comes_back_to_the_same_prompt(at_table: Come, decide: Hand) -> None:
     screen = at_table(decide).open()
-    prompt = screen.prompt
     screen.page.reload()
-    assert screen.prompt == prompt == "Seat 1: hit, or fold for 8."
+    assert screen.asks == FIRST
     screen.keys("5")
     screen.page.reload()
-    assert screen.prompt == "Seat 2: hit, or fold for 18."
-    assert screen.page.get_attribute(".seat[data-seat='1'] .stack", "aria-label") == "Cards: 8, 5"
+    assert screen.asks == SECOND
+    assert screen.cards(".seat[data-seat='1']") == ["8", "5"]
 
 
+@pytest.mark.trial("a further path of two screens")
 def test_two_screens_show_one_table(at_table: Come, decide: Hand) -> None:
     left, right = at_table(decide).open(), at_table(decide).open()
     left.keys("5")
     right.at(left.seq)
-    assert right.prompt == left.prompt
+    assert right.asks == left.asks == SECOND
     right.keys("6")
     left.at(right.seq)
-    assert left.prompt == "Dealer hits."
+    assert left.asks == DEALER
 
 
 def test_two_screens_cannot_act_on_one_state(at_table: Come, decide: Hand) -> None:
@@ -65,8 +72,8 @@ def test_two_screens_cannot_act_on_one_state(at_table: Come, decide: Hand) -> No
     left.keys("5")
     right.page.wait_for_selector("#lamp[data-state=off]", state="attached")
     right.keys("5")
-    assert right.refused.startswith("The table has moved on since this screen was drawn")
-    assert right.prompt == left.prompt == "Seat 2: hit, or fold for 18.", "refused, and up to date"
+    assert right.refused == "stale_sequence"
+    assert right.asks == left.asks == SECOND, "refused, and up to date"
 
 
 def test_a_lost_line_keeps_the_card_and_enters_it_once(at_table: Come, decide: Hand) -> None:
@@ -74,16 +81,13 @@ def test_a_lost_line_keeps_the_card_and_enters_it_once(at_table: Come, decide: H
     start = screen.seq
     screen.page.context.set_offline(True)
     screen.page.keyboard.press("5")
-    screen.page.wait_for_selector("#line")
-    assert screen.page.inner_text("#line-says") == (
-        "No connection. “Card 5” is not confirmed yet: it is sent again until the table answers, and recorded once."
-    )
+    screen.page.wait_for_selector("#line[data-code=no_connection]")
     screen.page.keyboard.press("6")
-    assert screen.prompt == "Seat 1: hit, or fold for 8."
+    assert screen.asks == FIRST
     screen.page.context.set_offline(False)
     screen.at(start + 1)
     assert screen.page.is_hidden("#line")
-    assert screen.prompt == "Seat 2: hit, or fold for 18."
+    assert screen.asks == SECOND
     assert entries(decide, start) == [("round", "play")]
 
 
@@ -107,14 +111,13 @@ def test_a_lost_answer_is_not_entered_again(at_table: Come, decide: Hand) -> Non
     assert len(sent) == 2, "the screen did not send it again"
     assert sent[0] == sent[1]
     assert entries(decide, start) == [("round", "play")]
-    assert screen.prompt == "Seat 2: hit, or fold for 18."
+    assert screen.asks == SECOND
 
 
+@pytest.mark.trial("a further path of a lost line: a limit")
 def test_a_screen_that_is_asked_to_wait_waits_and_enters_the_card_once(at_table: Come, decide: Hand) -> None:
     """Harm: a limit refuses an input, and the screen drops the card, asks for a reload in mid-round, or hammers on."""
-    screen = at_table(decide)
-    screen.page.clock.install()
-    screen.open()
+    screen = at_table(decide).open()
     start, sent = screen.seq, []
     wait = {"Retry-After": "60", "Content-Type": "text/plain; charset=utf-8"}
 
@@ -127,10 +130,10 @@ def test_a_screen_that_is_asked_to_wait_waits_and_enters_the_card_once(at_table:
 
     screen.page.route("**/input", limited)
     screen.page.keyboard.press("5")
-    screen.page.wait_for_selector(f"#line-says:text('{CLIENT.sentence} “Card 5” is not confirmed yet')")
+    screen.page.wait_for_selector("#line[data-code=put_off][data-status='429']")
     assert screen.page.is_hidden("#line-reload")
     screen.page.clock.fast_forward("00:40")
-    screen.pause()
+    hear_all(screen.page)
     assert len(sent) == 1, "it did not wait as long as it was asked to"
     screen.page.clock.fast_forward("00:30")
     screen.at(start + 1)
@@ -139,6 +142,7 @@ def test_a_screen_that_is_asked_to_wait_waits_and_enters_the_card_once(at_table:
     assert screen.page.is_hidden("#line")
 
 
+@pytest.mark.trial("a further path of a lost line")
 def test_what_was_not_confirmed_can_be_dropped(at_table: Come, decide: Hand) -> None:
     screen = at_table(decide).open()
     start = screen.seq
@@ -153,51 +157,43 @@ def test_what_was_not_confirmed_can_be_dropped(at_table: Come, decide: Hand) -> 
     assert decide.board.seats[0].stack == (8, 6)
 
 
+@pytest.mark.trial("a race of the live stream and the keyboard")
 def test_a_board_that_is_not_wanted_any_more_is_no_error(at_table: Come, decide: Hand) -> None:
     """Harm: a fault is noted on a screen that has none, because two refreshes were asked for at once and the dealer's
     key overtook the second."""
     screen = at_table(decide).open()
     start = screen.seq
     asked: list[Any] = []
+    screen.page.evaluate("addEventListener('htmx:sseBeforeMessage', ({detail}) => (window.told = Number(detail.data)))")
     screen.page.route("**/board", lambda route: asked.append(route))
-    decide.cards(5)
-    until(screen, lambda: len(asked) == 1)
+    with heard(screen.page, "**/board"):
+        decide.cards(5)
     decide.cards(6)
-    screen.pause()  # the second announcement comes while the first refresh is under way
-    asked.pop().continue_()
-    until(screen, lambda: len(asked) == 1)
+    screen.page.wait_for_function("seq => window.told >= seq", arg=decide.now.seq)  # while the first is under way
+    with heard(screen.page, "**/board"):
+        asked.pop().continue_()
     screen.keys("7")
-    screen.pause()  # an error that nobody handled is told a moment later
+    hear_all(screen.page)
     assert screen.complaints == []
     assert entries(decide, start) == [("round", "play")] * 3
 
 
-def until(screen: Screen, holds: Callable[[], bool], seconds: int = 20) -> None:
-    """Wait while the browser goes on: what it asks for is heard only in a wait of its own."""
-    for _ in range(seconds * 20):
-        if holds():
-            return
-        screen.page.wait_for_timeout(50)
-    raise AssertionError("waited in vain")
-
-
+@pytest.mark.trial("a further path of a lost line")
 def test_cards_typed_ahead_survive_a_lost_line(at_table: Come, rocket: Hand) -> None:
     rocket.bets(seat1=1_000, seat2=1_000)
     screen = at_table(rocket).open()
     start = screen.seq
-
-    def lose(route: Any) -> None:
-        screen.page.wait_for_timeout(400)
-        route.abort()
-
-    screen.page.route("**/input", lose)
-    screen.type("8", "4")
-    screen.page.wait_for_selector("#line")
-    screen.page.unroute_all(behavior="wait")  # a request that is being lost is to be lost before the page closes
+    screen.hold()
+    with heard(screen.page, "**/input"):
+        screen.type("8")
+    screen.type("4")
+    screen.holds = False
+    screen.held.pop().abort()
     screen.at(start + 2)
-    assert {one.seat: one.stack for one in rocket.board.seats if one.stack} == {1: (8,), 2: (4,)}
+    assert stacks_of(rocket) == {1: (8,), 2: (4,)}
 
 
+@pytest.mark.trial("kills the web process")
 def test_the_web_process_dies_in_mid_round(at_table: Come, decide: Hand, web: processes.Web) -> None:
     screen = at_table(decide).open()
     start = screen.seq
@@ -209,7 +205,7 @@ def test_the_web_process_dies_in_mid_round(at_table: Come, decide: Hand, web: pr
     assert entries(decide, start) == [("round", "play")]
     screen.page.wait_for_selector("#lamp[data-state=live]")
     screen.keys("6")
-    assert screen.prompt == "Dealer hits."
+    assert screen.asks == DEALER
 
 
 @pytest.fixture
@@ -231,6 +227,7 @@ def unreachable() -> Iterator[Callable[[bool], None]]:
     switch(False)
 
 
+@pytest.mark.trial("cuts the web process off from its database")
 @pytest.mark.timeout(120)
 def test_the_database_is_away_in_mid_round(at_table: Come, decide: Hand, unreachable: Callable[[bool], None]) -> None:
     screen = at_table(decide).open()
@@ -238,34 +235,42 @@ def test_the_database_is_away_in_mid_round(at_table: Come, decide: Hand, unreach
     start = screen.seq
     unreachable(True)
     screen.page.keyboard.press("5")
-    screen.page.wait_for_selector("#line-says:text('The database does not answer. “Card 5” is not confirmed yet')")
+    screen.page.wait_for_selector("#line[data-code=put_off][data-status='503']")
     assert entries(decide, start) == []
     unreachable(False)
     screen.at(start + 1)
     assert entries(decide, start) == [("round", "play")]
-    assert screen.prompt == "Seat 2: hit, or fold for 18."
+    assert screen.asks == SECOND
 
 
-@pytest.mark.timeout(120)
-def test_a_book_that_is_held_is_waited_for_ever_less_often(
-    at_table: Come, decide: Hand, superuser_connection: psycopg.Connection
-) -> None:
-    """A screen that asked at a steady pace took one of the house's connections more each time."""
+@pytest.mark.trial("a further path of a lost line")
+def test_a_house_that_is_away_is_asked_ever_less_often(at_table: Come, decide: Hand) -> None:
+    """Harm: screens that ask at a steady pace take one of the house's connections more each time."""
     screen = at_table(decide).open()
-    screen.page.set_default_timeout(40_000)
     start, sent = screen.seq, []
-    screen.page.on("request", lambda request: sent.append(request.post_data) if request.method == "POST" else None)
-    load.hold(decide.table.book.name, superuser_connection)
+
+    def away(route: Any) -> None:
+        sent.append(route.request.post_data)
+        route.fulfill(status=AWAY.status, content_type="text/plain", body=AWAY.sentence)
+
+    screen.page.route("**/input", away)
+    screen.page.clock.pause_at(timezone.now() + timedelta(minutes=1))
     screen.page.keyboard.press("5")
-    screen.page.wait_for_selector("#line-says:text('The book is held by another task. “Card 5” is not confirmed yet')")
-    screen.page.wait_for_timeout(6_000)
-    assert 2 <= len(sent) <= 4
-    superuser_connection.execute("ROLLBACK")
+    screen.page.wait_for_selector("#line[data-code=put_off]")
+    for count, (early, late) in enumerate([(370, 260), (740, 520), (740, 520)], 1):
+        screen.page.clock.run_for(early)
+        hear_all(screen.page)
+        assert len(sent) == count
+        with screen.page.expect_response("**/input"):
+            screen.page.clock.run_for(late)
+    screen.page.unroute_all()
+    screen.page.clock.resume()
     screen.at(start + 1)
     assert len(set(sent)) == 1, "the same key"
     assert entries(decide, start) == [("round", "play")]
 
 
+@pytest.mark.trial("cuts the web process off from its database")
 @pytest.mark.timeout(120)
 def test_all_answers_while_the_database_is_away(
     decide: Hand, web: processes.Web, unreachable: Callable[[bool], None]
@@ -285,9 +290,7 @@ def test_all_answers_while_the_database_is_away(
         assert AWAY.sentence in answers[address][2]
     assert board.result() == (503, "text/plain; charset=utf-8", AWAY.sentence)
     unreachable(False)
-    while (status := _get(web.url + "/tables/", headers)[0]) == 503:  # until the pool has found its way back
-        pass
-    assert status == 200
+    eventually(lambda: _get(web.url + "/tables/", headers)[0] == 200, "the pool has not found its way back")
 
 
 def _get(address: str, headers: dict[str, str]) -> tuple[int, str, str]:
@@ -298,27 +301,29 @@ def _get(address: str, headers: dict[str, str]) -> tuple[int, str, str]:
         return refused.code, refused.headers["Content-Type"], refused.read().decode()
 
 
+@pytest.mark.trial("a further way to relieve a dealer: see test_beside")
 def test_a_relief_takes_over_in_mid_round(at_table: Come, decide: Hand) -> None:
     relief = Hand(decide.table, floor.staff(Role.DEALER, "rosa", "102"))
     before, after = at_table(decide).open(), at_table(relief)
     page = after.page
     page.goto("/")
-    assert page.inner_text(".pick__who").startswith("Dora")
+    assert serious(page) == []
     page.tap(".pick")
-    page.wait_for_selector("h1:text-is('Relieve Dora at Rocket 1?')")
+    page.wait_for_selector("[name=relieves]", state="attached")
+    assert serious(page) == []
     page.fill("[name=pin]", floor.PIN)  # Dora's own: her badge stands there
-    page.tap("text=Agreed: hand over")
+    page.tap(".sign button")
     page.wait_for_selector("#board")
-    assert after.prompt == "Seat 1: hit, or fold for 8."
+    assert after.asks == FIRST
 
-    before.page.wait_for_selector("#board[data-gone]")
-    assert before.page.inner_text("#board h1") == "Rosa deals at Rocket 1 now."
+    before.page.wait_for_selector("#board[data-gone=not_your_table]")
     after.open()
     after.keys("5")
-    assert after.prompt == "Seat 2: hit, or fold for 18."
+    assert after.asks == SECOND
     assert LogEntry.objects.filter(book_id=decide.table.book_id).latest("seq").by == "102 Rosa"
 
 
+@pytest.mark.trial("a further way that a board is gone")
 def test_a_relieved_dealer_enters_nothing(at_table: Come, decide: Hand) -> None:
     screen = at_table(decide)
     screen.page.route("**/live/**", lambda route: route.abort())
@@ -326,47 +331,42 @@ def test_a_relieved_dealer_enters_nothing(at_table: Come, decide: Hand) -> None:
     floor.relieve(decide.table, floor.staff(Role.DEALER, "rosa", "102"))
     start = decide.now.seq
     screen.keys("5")
-    assert screen.page.inner_text("#board h1") == "Rosa deals at Rocket 1 now."
-    assert screen.page.inner_text("#board a") == "Choose a table"
-    screen.page.keyboard.press("6")
+    assert screen.page.get_attribute("#board", "data-gone") == "not_your_table"
+    assert screen.page.get_attribute("#board a", "href") == "/"
     assert entries(decide, start) == []
 
 
-@pytest.mark.parametrize("how", ["session", "deactivated"])
-def test_who_is_signed_out_is_told_so(at_table: Come, decide: Hand, how: str) -> None:
+def test_a_dealer_who_is_signed_out_is_led_to_the_sign_in(at_table: Come, decide: Hand) -> None:
     screen = at_table(decide).open()
     start = screen.seq
-    if how == "session":
-        Session.objects.all().delete()
-    else:
-        Staff.objects.filter(pk=decide.by.pk).update(is_active=False)
+    Session.objects.all().delete()
     screen.keys("5")
-    assert screen.page.inner_text("#board h1") == "You are signed out. What was recorded stands."
+    assert screen.page.get_attribute("#board", "data-gone") == "signed_out"
     assert screen.page.get_attribute("#board a", "href") == "/sign-in/"
     assert entries(decide, start) == []
 
 
+@pytest.mark.trial("a further way that a board is gone")
 def test_a_closed_table(at_table: Come, transactional_db: None) -> None:
     dealer, boss = floor.dealt()
     screen = at_table(dealer).open()
     boss("close_table")
-    screen.page.wait_for_selector("#board[data-gone]")
-    assert screen.page.inner_text("#board h1") == "Rocket 1 is closed."
+    screen.page.wait_for_selector("#board[data-gone=table_closed]")
 
 
 def test_tapping_out(at_table: Come, rocket: Hand) -> None:
     rocket("bet", seat=1, amount_cents=2_000)
     screen = at_table(rocket).open()
     screen.page.click(".menu summary")
-    screen.page.tap("text=Tap out")
-    assert screen.refused == "Finish the round before you tap out, or let your relief sign in."
+    screen.page.tap("#tap-out")
+    screen.page.wait_for_selector("#refused")
+    assert screen.refused == "round_open"
     rocket("take_back")
     screen.open()
     screen.page.click(".menu summary")
-    screen.page.tap("text=Tap out")
+    screen.page.tap("#tap-out")
     screen.page.wait_for_selector(".picks")
-    assert screen.page.inner_text(".notice") == "You have tapped out of Rocket 1."
-    assert screen.page.inner_text(".pick .tag") == "No dealer"
+    assert rocket.now.dealer is None
     screen.page.tap(".pick")
     screen.page.wait_for_selector("#board")
     assert screen.due == "bets"

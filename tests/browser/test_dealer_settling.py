@@ -6,7 +6,7 @@ import pytest
 
 from tests import floor
 from tests.accessibility import serious
-from tests.browser.conftest import Screen
+from tests.browser.conftest import LIVE, Screen
 from tests.floor import Hand
 
 pytestmark = pytest.mark.browser
@@ -26,28 +26,27 @@ def test_a_loss_stands_until_its_chips_are_taken(at_table: Come, rocket: Hand) -
     screen = at_table(rocket).open()
     page = screen.page
     screen.keys("8")
-    due = ".settling .is-due"
-    assert page.inner_text(f"{due} .prompt__do") == "Seat 1: take 25"
-    assert page.get_attribute(f"{due} .chips >> nth=0", "aria-label") == "1 green"
-    assert page.get_attribute(f"{due} .chips >> nth=1", "aria-label") == "1 white"
-    assert page.inner_text("#settled").split("\n")[0] == "Seat 1 is done"
+    assert screen.settling == (1, -2_400)
+    assert page.is_visible("#settled")
     assert page.locator(".seat--due").get_attribute("data-seat") == "1"
     assert serious(page) == []
     page.reload()
-    page.wait_for_selector(f"{due}")
+    page.wait_for_selector(LIVE, state="attached")
+    assert screen.settling == (1, -2_400)
 
     start = screen.seq
     screen.keys("7")
-    assert (screen.seq, page.inner_text("#typed-says")) == (start, "Next: 7")
+    assert (screen.seq, screen.said) == (start, {"code": "next", "keys": "7"})
     screen.keys("Enter")
     screen.at(start + 1)
-    assert page.locator(due).count() == 0
+    assert screen.settling is None
     assert rocket.board.seats[1].stack == (4, 7), "the card that was typed meanwhile is the next one turned"
     page.reload()
-    page.wait_for_selector(".has-script")
-    assert page.locator(due).count() == 0, "and no seat is settled twice"
+    page.wait_for_selector(LIVE, state="attached")
+    assert screen.settling is None, "and no seat is settled twice"
 
 
+@pytest.mark.trial("a further path of a seat that is settled in mid-round")
 def test_what_was_typed_ahead_of_a_loss_waits_for_it(at_table: Come, rocket: Hand) -> None:
     """Harm: a card that was keyed before the loss was in sight counts as its acknowledgement."""
     before_a_loss(rocket)
@@ -58,15 +57,16 @@ def test_what_was_typed_ahead_of_a_loss_waits_for_it(at_table: Come, rocket: Han
     screen.let_go()
     screen.at(start + 1)
     screen.page.wait_for_selector(".settling .is-due")
-    assert screen.page.inner_text("#typed-says") == "Next: 7 3"
+    assert screen.said == {"code": "next", "keys": "7 3"}
     screen.pause()
     screen.keys("Backspace")
-    assert screen.page.inner_text("#typed-says") == "Next: 7"
+    assert screen.said == {"code": "next", "keys": "7"}
     screen.page.tap("#settled")
     screen.at(start + 2)
     assert rocket.board.seats[1].stack == (4, 7)
 
 
+@pytest.mark.trial("a further path of a seat that is settled in mid-round")
 def test_the_last_loss_of_a_round_comes_before_the_next_bets(at_table: Come, rocket: Hand) -> None:
     """Harm: the figures of the next bet are typed while the chips of the last one still lie there."""
     rocket.bets(seat1=2_000)
@@ -83,6 +83,7 @@ def test_the_last_loss_of_a_round_comes_before_the_next_bets(at_table: Come, roc
     assert rocket.board.seats[0].bet_cents == 3_000
 
 
+@pytest.mark.trial("a further path of a seat that is settled in mid-round")
 def test_what_is_settled_leaves_nothing_behind_the_next_bets(at_table: Come, rocket: Hand) -> None:
     """Harm: the button of the last seat lies behind the fields for bets, and what they say cannot be read."""
     rocket.bets(seat1=2_000)
@@ -95,17 +96,19 @@ def test_what_is_settled_leaves_nothing_behind_the_next_bets(at_table: Come, roc
     assert screen.due == "bets"
 
 
+@pytest.mark.trial("a further path of a seat that is settled in mid-round")
 def test_a_card_that_is_taken_back_is_settled_anew(at_table: Come, rocket: Hand) -> None:
     """Harm: a wrong card's loss cannot be taken back before its chips are taken."""
     before_a_loss(rocket)
     screen = at_table(rocket).open()
     screen.keys("8", "Backspace")
-    assert screen.page.locator(".settling").count() == 0
+    assert screen.settling is None
     screen.pause()
     screen.keys("8")
-    assert screen.page.locator(".settling .is-due").count() == 1
+    assert screen.settling == (1, -2_400)
 
 
+@pytest.mark.trial("a further path of a seat that is settled in mid-round")
 def test_wagers_that_are_decided_in_mid_round_are_settled_seat_by_seat(at_table: Come, transactional_db: None) -> None:
     """Harm: of three hands that are bust one is settled, and two bets that lost are paid."""
     hand = floor.dealt(name="Table 1", game="blackjack", options={"decks": 6}, seats=7, max_cents=50_000)[0]
@@ -115,5 +118,5 @@ def test_wagers_that_are_decided_in_mid_round_are_settled_seat_by_seat(at_table:
     hand.cards("T", "T", "6", "6", "5")
     screen = at_table(hand).open()
     screen.keys("0")
-    assert screen.page.inner_text(".settling .is-due .prompt__do") == "Seat 1: take the bet of 50"
+    assert screen.settling == (1, -5_000)
     assert serious(screen.page) == []

@@ -48,7 +48,7 @@ def test_baccarat_by_keyboard_and_by_touch(at_table: Come, transactional_db: Non
     hand = table_of("baccarat")
     screen = at_table(hand).open()
     screen.keys("5", "0", "Enter")
-    assert screen.due == "bets", "50 is in hand and lies nowhere"
+    assert screen.said == {"code": "amount_in_hand", "amount": "50"}
     screen.keys("ArrowDown", "Enter")
     assert screen.page.evaluate("document.activeElement.id") == "spot-1-player"
     screen.pause()
@@ -72,6 +72,7 @@ def test_baccarat_by_keyboard_and_by_touch(at_table: Come, transactional_db: Non
     assert screen.due == "pay"
 
 
+@pytest.mark.trial("a further state of the same screen")
 @pytest.mark.parametrize("state", ["bets", "cards", "pay"])
 def test_baccarat_with_seven_seats_lies_apart(at_table: Come, transactional_db: None, state: str) -> None:
     """Harm: a spot lies under the prompt, and the tap goes to another."""
@@ -88,6 +89,7 @@ def test_baccarat_with_seven_seats_lies_apart(at_table: Come, transactional_db: 
     is_clear(at_table(hand).open().page)
 
 
+@pytest.mark.trial("a further game with several wagers")
 def test_blackjack_with_four_hands_lies_apart_and_enter_never_hits(at_table: Come, transactional_db: None) -> None:
     """Harm: the hand that acts is covered; or Enter, pressed once too often, takes a card for it."""
     hand = table_of("blackjack", surrender="late", decks=6)
@@ -102,11 +104,12 @@ def test_blackjack_with_four_hands_lies_apart_and_enter_never_hits(at_table: Com
     assert screen.due == "choose"
     seq = screen.seq
     screen.keys("Enter")
-    assert screen.seq == seq
+    assert (screen.seq, screen.said) == (seq, {"code": "no_step"})
     assert serious(screen.page) == []
     is_clear(screen.page)
 
 
+@pytest.mark.trial("a further game with several wagers")
 def test_three_card_poker_by_keyboard(at_table: Come, transactional_db: None) -> None:
     """Harm: a suit's key is taken for a choice, and the hand that is keyed cannot be told from the others."""
     hand = table_of("three_card_poker")
@@ -126,6 +129,7 @@ def test_three_card_poker_by_keyboard(at_table: Come, transactional_db: None) ->
     is_clear(screen.page)
 
 
+@pytest.mark.trial("a further game with several wagers")
 def test_blackjack_is_decided_by_letters(at_table: Come, transactional_db: None) -> None:
     """Harm: a double or a peek needs the mouse."""
     hand = table_of("blackjack", decks=6)
@@ -137,4 +141,4 @@ def test_blackjack_is_decided_by_letters(at_table: Come, transactional_db: None)
     assert hand.board.seats[0].hands[0].is_doubled
     screen.keys("7")
     assert screen.due == "pay"
-    assert "Bet" in screen.page.inner_text(".prompt__wagers")
+    assert screen.page.locator(".prompt__wagers .wager").count() == 1

@@ -63,6 +63,7 @@ def news_of(hand: Hand) -> Iterator[None]:
         yield
 
 
+@pytest.mark.trial("a further way that news from elsewhere meets what is half typed")
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
 def test_a_figure_goes_where_the_one_before_it_went(at_table: Come, transactional_db: None, state: Any) -> None:
     """Harm: an amount is half typed, a slip is signed elsewhere, and the next figure is a card or a bet."""
@@ -87,7 +88,6 @@ def check_fields(hand: Hand, screen: Screen, fields: list[Any], news: Iterator[N
         next(news)
         screen.at(begun + 1)
         screen.page.keyboard.press("2")
-        screen.pause()
         assert field.input_value() == "12"
         assert hand.now.seq == begun + 1
         assert field.evaluate("field => field === document.activeElement")
@@ -97,6 +97,7 @@ def check_fields(hand: Hand, screen: Screen, fields: list[Any], news: Iterator[N
         field.fill("")
 
 
+@pytest.mark.trial("a further way that news from elsewhere meets what is half typed")
 def test_an_open_menu_stays_open_and_its_keys_are_not_the_felts(at_table: Come) -> None:
     """Harm: the menu of a dealer who is about to take cash shuts by itself, and the amount is dealt."""
     hand = decision()
@@ -107,27 +108,16 @@ def test_an_open_menu_stays_open_and_its_keys_are_not_the_felts(at_table: Come) 
     assert screen.page.get_attribute("#menu", "open") is not None
     seq = screen.seq
     screen.type("1", "Backspace", "f", "c")
-    screen.pause()
-    assert hand.now.seq == seq
-    assert "Esc gives it back" in screen.page.inner_text("#spoken")
+    assert screen.said == {"code": "keyboard_elsewhere"}
     assert serious(screen.page) == []
     screen.type("Escape")
     assert screen.page.get_attribute("#menu", "open") is None
     screen.keys("1")
     assert hand.board.seats[0].stack == (8, 1)
+    assert entries(hand, seq) == [("round", "play")]
 
 
-def test_figures_of_the_felt_go_on_too(at_table: Come, transactional_db: None) -> None:
-    hand = bets()
-    screen, news = at_table(hand).open(), news_of(hand)
-    screen.page.tap(".seat[data-seat='3'] .seat__spot")
-    screen.keys("5")
-    next(news)
-    screen.at(hand.now.seq)
-    screen.keys("0", "Enter")
-    assert hand.board.seats[2].bet_cents == 5_000
-
-
+@pytest.mark.trial("a further way that news from elsewhere meets what is half typed")
 def test_half_a_count_goes_on(at_table: Come, transactional_db: None) -> None:
     hand = count_of_many()
     screen, news = at_table(hand).open(), news_of(hand)
@@ -135,9 +125,10 @@ def test_half_a_count_goes_on(at_table: Come, transactional_db: None) -> None:
     next(news)
     screen.at(hand.now.seq)
     screen.keys("2")
-    assert screen.page.inner_text(".pane__count") == "12 ⏎"
+    assert screen.page.inner_text(".pane__count").startswith("12")
 
 
+@pytest.mark.trial("a further way that news from elsewhere meets what is half typed")
 def test_half_a_card_goes_on_with_its_suit(at_table: Come, transactional_db: None) -> None:
     """Harm: a rank is keyed, the pane of suits shuts by itself, and H is a hit."""
     hand = floor.dealt(name="Table 1", game="three_card_poker", seats=3, options={})[0]
@@ -162,9 +153,7 @@ def test_a_field_that_goes_away_gives_its_figures_to_nobody(at_table: Come, tran
     screen.at(hand.now.seq)
     seq = screen.seq
     screen.type("0", "8")
-    screen.pause()
-    assert hand.now.seq == seq
-    assert screen.page.inner_text("#typed-says").startswith("The table has moved on: “5” was not entered.")
+    assert screen.said == {"code": "amount_dropped", "amount": "5"}
     screen.type("Enter")
     screen.keys("8")
     assert hand.board.seats[0].stack == (8,)
