@@ -15,6 +15,8 @@ from tests.floor import Hand
 
 PORTRAIT = {"width": 800, "height": 1280}
 LIVE = ".has-script #lamp[data-state=live]"
+PATIENCE_MS = 60_000
+"""How long a page may take, on however busy a machine."""
 BOUNCE_MS = 350
 """Longer than the moment within which the screen takes two presses of one key for one finger."""
 
@@ -180,7 +182,7 @@ def at_table(browser: Any, web: processes.Web) -> Iterator[Callable[..., Screen]
 
     def come(hand: Hand, viewport: dict[str, int] = LAPTOP, **options: Any) -> Screen:
         context = browser.new_context(base_url=web.url, viewport=viewport, has_touch=True, **options)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         context.add_cookies(floor.cookies_of(hand.by, web.url))
         screens.append(Screen(context.new_page(), hand.table))

@@ -91,7 +91,7 @@ def _round_from_paper(at_table: Come, dealer: Hand, since: datetime) -> Screen:
     screen = at_table(dealer).open()
     page = screen.page
     screen.keys("2", "0", "Enter")
-    assert screen.refused == "no_paper"
+    assert screen.refused == "paper_first"
     page.click("#papers")
     readable(page)
     page.fill("#number", "104")

@@ -228,10 +228,8 @@ def unreachable() -> Iterator[Callable[[bool], None]]:
 
 
 @pytest.mark.trial("cuts the web process off from its database")
-@pytest.mark.timeout(120)
 def test_the_database_is_away_in_mid_round(at_table: Come, decide: Hand, unreachable: Callable[[bool], None]) -> None:
     screen = at_table(decide).open()
-    screen.page.set_default_timeout(40_000)
     start = screen.seq
     unreachable(True)
     screen.page.keyboard.press("5")
@@ -271,7 +269,6 @@ def test_a_house_that_is_away_is_asked_ever_less_often(at_table: Come, decide: H
 
 
 @pytest.mark.trial("cuts the web process off from its database")
-@pytest.mark.timeout(120)
 def test_all_answers_while_the_database_is_away(
     decide: Hand, web: processes.Web, unreachable: Callable[[bool], None]
 ) -> None:
