@@ -102,7 +102,7 @@ def password(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         try:
             _change_password(request)
-            messages.success(request, "Your password is changed.")
+            messages.success(request, "Your password is changed.", extra_tags="password_changed")
             return redirect("/")
         except Refused as refusal:
             refused = refusal
@@ -145,5 +145,5 @@ def own_pin(request: HttpRequest) -> HttpResponse:
             return signed_out(request, refusal)
         return draw(request, refusal)
     update_session_auth_hash(request, staff)
-    messages.success(request, "Your PIN is changed.")
+    messages.success(request, "Your PIN is changed.", extra_tags="pin_changed")
     return redirect("account")

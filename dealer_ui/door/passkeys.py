@@ -75,7 +75,9 @@ def register(request: HttpRequest) -> HttpResponse:
     except Refused as refused:
         return _refused(refused)
     owing.is_done(request, "passkey")
-    messages.success(request, f"The passkey {row.name} is registered: sign in with it from now on.")
+    messages.success(
+        request, f"The passkey {row.name} is registered: sign in with it from now on.", extra_tags="passkey_registered"
+    )
     return JsonResponse({"next": reverse("account")})
 
 
@@ -87,7 +89,7 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     assert isinstance(staff, Staff)  # noqa: S101 -- the view asks for a sign-in
     row = get_object_or_404(Passkey, pk=pk, staff=staff)
     keys.withdraw(row, by=staff)
-    messages.success(request, f"The passkey {row.name} is withdrawn.")
+    messages.success(request, f"The passkey {row.name} is withdrawn.", extra_tags="passkey_withdrawn")
     return redirect("account")
 
 
@@ -105,5 +107,7 @@ def vouch(request: HttpRequest, pk: int) -> HttpResponse:
         keys.vouch(row, terminal, keys.origin_of(request), signatures.attested(request), by=staff)
     except Refused as refused:
         return account.draw(request, refused)
-    messages.success(request, f"{row.name} signs slips from now on: {terminal.name} vouches for it.")
+    messages.success(
+        request, f"{row.name} signs slips from now on: {terminal.name} vouches for it.", extra_tags="passkey_vouched"
+    )
     return redirect("account")

@@ -66,7 +66,11 @@ def pin(request: HttpRequest) -> HttpResponse:
             staff = _make_pin(request, terminal, by_code)
             if request.user == staff:
                 update_session_auth_hash(request, staff)  # who deals goes on
-            messages.success(request, f"{staff.name}, your PIN is made. Nobody else knows it; tell it to nobody.")
+            messages.success(
+                request,
+                f"{staff.name}, your PIN is made. Nobody else knows it; tell it to nobody.",
+                extra_tags="pin_made",
+            )
             return redirect("/" if request.user == staff else "sign-in")
         except Refused as refusal:
             refused = refusal
@@ -115,7 +119,7 @@ def password_by_code(request: HttpRequest) -> HttpResponse:
             given = form.cleaned_data
             halves = (given["first"], given["second"])
             making.make_password(request, given["username"], halves, given["new"], given["again"])
-            messages.success(request, "Your password is made: sign in with it.")
+            messages.success(request, "Your password is made: sign in with it.", extra_tags="password_made")
             return redirect("sign-in")
         except Refused as refusal:
             refused = refusal
@@ -156,7 +160,7 @@ def _act(request: HttpRequest) -> one_time_codes.Halves | None:
     code = get_object_or_404(OneTimeCode, pk=pk)
     if request.POST.get("do") == "withdraw":
         one_time_codes.withdraw(code, by=by)
-        messages.success(request, "The code is withdrawn.")
+        messages.success(request, "The code is withdrawn.", extra_tags="code_withdrawn")
         return None
     sign_in.prove_again(request, request.POST.get("password", "")[:128])
     return one_time_codes.confirm(code, by=by)

@@ -101,14 +101,14 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     try:
         signin.sign_out(request)
     except Refused as refused:
-        messages.error(request, refused.sentence)
+        messages.error(request, refused.sentence, extra_tags=refused.code)
         return redirect("/")
     return redirect("sign-in")
 
 
 def signed_out(request: HttpRequest, refused: Refused) -> HttpResponse:
     """Too many tries ended the session."""
-    messages.error(request, refused.sentence)
+    messages.error(request, refused.sentence, extra_tags=refused.code)
     return redirect("sign-in")
 
 
@@ -182,7 +182,7 @@ def _enrolled(request: HttpRequest, code: str) -> HttpResponse:
     terminals.read_link(code)
     signin.sign_out(request)
     terminal, token = terminals.enrol_by_link(code)
-    messages.success(request, f"This device is {terminal.name} now.")
+    messages.success(request, f"This device is {terminal.name} now.", extra_tags="terminal_enrolled")
     response = redirect("terminal")
     terminals.remember(response, token)
     return response

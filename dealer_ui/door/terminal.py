@@ -98,17 +98,23 @@ def _do(request: HttpRequest, terminal: Terminal) -> None:
                 old=post.get("old", "")[:2_000],
             )
             says = "waits for another terminal to vouch for it" if key.waits else "signs from now on"
-            messages.success(request, f"{terminal.name} has a key, which {says}.")
+            messages.success(request, f"{terminal.name} has a key, which {says}.", extra_tags="key_made")
         case "vouch" if operator:
             name, fingerprint = post.get("name", "")[:40], post.get("fingerprint", "")[:64]
             terminal_keys.vouch(terminal, name, fingerprint, post.get("signature", "")[:2_000], by=operator)
-            messages.success(request, f"{terminal.name} vouches for {name}, which signs from now on.")
+            messages.success(
+                request, f"{terminal.name} vouches for {name}, which signs from now on.", extra_tags="key_vouched"
+            )
         case "demand" if operator and post.get("sure") == "on":
             terminal_keys.demand(by=operator)
-            messages.success(request, "From now on every signature carries one by its terminal.")
+            messages.success(
+                request, "From now on every signature carries one by its terminal.", extra_tags="terminal_demanded"
+            )
         case "demand-passkeys" if operator and post.get("sure") == "on":
             passkeys.demand(post.getlist("role"), post.getlist("paper"), by=operator)
-            messages.success(request, "From now on these signatures carry one by a passkey.")
+            messages.success(
+                request, "From now on these signatures carry one by a passkey.", extra_tags="passkey_demanded"
+            )
         case "vouch" | "demand" | "demand-passkeys" if not operator:
             raise Refused("not_permitted", "Only an operator sees to the keys of terminals: sign in here.", 403)
         case _:

@@ -25,7 +25,7 @@ def work_as(request: HttpRequest) -> HttpResponse:
         try:
             staff = staffing.work_as(staff, request.POST.get("role", ""))
             update_session_auth_hash(request, staff)
-            messages.success(request, f"You work as {Role(staff.role).label.lower()} now.")
+            messages.success(request, f"You work as {Role(staff.role).label.lower()} now.", extra_tags="role_taken")
             return redirect("/")
         except Refused as refusal:
             refused = refusal

@@ -60,7 +60,7 @@ def _signed(request: HttpRequest) -> HttpResponse:
     digest, note = request.POST.get("digest", ""), request.POST.get("note", "").strip()
 
     by, _ = signatures.sign(request, lambda by: reviews.sign(digest, note, by=by))
-    messages.success(request, f"The review is signed by {by.name}.")
+    messages.success(request, f"The review is signed by {by.name}.", extra_tags="access_reviewed")
     return redirect("pit:access")
 
 

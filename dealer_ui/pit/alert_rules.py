@@ -102,7 +102,9 @@ def rule_page(request: HttpRequest, about: str) -> HttpResponse:
         rule = read(rule, request.POST)
         try:
             rule_book.set_rule(rule, by=_viewer(request))
-            messages.success(request, f"{rule.kind.title}: the rule is set, and holds from now on.")
+            messages.success(
+                request, f"{rule.kind.title}: the rule is set, and holds from now on.", extra_tags="rule_set"
+            )
             return redirect("pit:alert-rules")
         except Refused as refusal:
             refused = refusal
@@ -235,7 +237,9 @@ def send_test(request: HttpRequest, channel: int) -> HttpResponse:
     """Have a test leave the house, by the same way as alerts."""
     row = get_object_or_404(AlertChannel, pk=channel)
     delivery.send_test(row, by=_viewer(request))
-    messages.success(request, f"A test of {row.name} is on its way: what comes of it stands below.")
+    messages.success(
+        request, f"A test of {row.name} is on its way: what comes of it stands below.", extra_tags="test_sent"
+    )
     return redirect("pit:alert-channels")
 
 
@@ -260,7 +264,9 @@ def _again(request: HttpRequest, letters: Sequence[Delivery]) -> HttpResponse:
     try:
         count = delivery.send_again(letters, by=_viewer(request))
         what = "1 dead letter is" if count == 1 else f"{count} dead letters are"
-        messages.success(request, f"{what} on the way again, in your name: what comes of it stands below.")
+        messages.success(
+            request, f"{what} on the way again, in your name: what comes of it stands below.", extra_tags="resent"
+        )
     except Refused as refusal:
-        messages.error(request, refusal.sentence)
+        messages.error(request, refusal.sentence, extra_tags=refusal.code)
     return redirect("pit:alert-channels")

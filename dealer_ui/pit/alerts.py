@@ -318,11 +318,15 @@ def acknowledge(request: HttpRequest) -> HttpResponse:
     try:
         taken = inbox.acknowledge([pk for pk in numbers if pk], note, by=_viewer(request))
         if taken.alerts:
-            messages.success(request, f"Acknowledged: {_named(taken.alerts)}")
+            messages.success(request, f"Acknowledged: {_named(taken.alerts)}", extra_tags="acknowledged")
         if taken.before:
-            messages.error(request, f"Somebody else acknowledged this before you: {_named(taken.before)}")
+            messages.error(
+                request,
+                f"Somebody else acknowledged this before you: {_named(taken.before)}",
+                extra_tags="acknowledged_before",
+            )
     except Refused as refusal:
-        messages.error(request, refusal.sentence)
+        messages.error(request, refusal.sentence, extra_tags=refusal.code)
     if request.POST.get("back") != "alerts":
         return redirect("pit:floor")
     query = Filter.read(request.GET.dict(), _viewer(request)).spelled()

@@ -135,10 +135,14 @@ def ask(request: HttpRequest) -> HttpResponse:
     try:
         run = errands.ask(errand, request.user.signature)
     except Refused as refused:
-        messages.error(request, refused.sentence)
+        messages.error(request, refused.sentence, extra_tags=refused.code)
         return redirect("pit:audit")
     if run.task != errand.task:
-        messages.error(request, f"{Errand.of(run).says} is under way: one at a time. Ask again when it is over.")
+        messages.error(
+            request,
+            f"{Errand.of(run).says} is under way: one at a time. Ask again when it is over.",
+            extra_tags="under_way",
+        )
     return redirect("pit:audit")
 
 
@@ -151,6 +155,6 @@ def bundle(request: HttpRequest, day: date) -> HttpResponseBase:
     try:
         path = errands.note_taking(day, request.user.signature)
     except Refused as refused:
-        messages.error(request, refused.sentence)
+        messages.error(request, refused.sentence, extra_tags=refused.code)
         return redirect("pit:audit")
     return exports.file(request, path, "application/zip")

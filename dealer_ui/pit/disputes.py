@@ -144,7 +144,9 @@ def open_dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         try:
             _record(request, table, _claim(request, number), _viewer(request))
             opened = register.as_of(table.book_id, read_head(table.book_id).seq).last
-            messages.success(request, f"Dispute {opened} is open. Hear the player, then the dealer.")
+            messages.success(
+                request, f"Dispute {opened} is open. Hear the player, then the dealer.", extra_tags="dispute_opened"
+            )
             return redirect("pit:dispute", pk, opened)
         except Refused as refusal:
             refused = refusal
@@ -167,7 +169,7 @@ def at_the_table(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
         try:
             terminals.for_dealing(request, table)
             _record(request, table, _claim(request, latest), viewer)
-            messages.success(request, "The dispute is open: the pit hears of it.")
+            messages.success(request, "The dispute is open: the pit hears of it.", extra_tags="dispute_opened")
             return redirect("dealer:screen", pk)
         except Refused as refusal:
             refused = refusal
@@ -219,7 +221,7 @@ def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
             raise PermissionDenied
         try:
             _record(request, table, _said(request, number), _viewer(request))
-            messages.success(request, DONE[request.POST["do"]])
+            messages.success(request, DONE[request.POST["do"]], extra_tags=request.POST["do"])
             return redirect("pit:dispute", pk, number)
         except Refused as refusal:
             refused = refusal
@@ -288,7 +290,11 @@ def correct(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         try:
             seq = _record(request, table, _proposal(request, table, number), _viewer(request))
             name = SlipName.parse(corrections.waiting(table.book_id, seq)[-1].slip)
-            messages.success(request, "Proposed. A second pit boss or an operator signs with badge and PIN.")
+            messages.success(
+                request,
+                "Proposed. A second pit boss or an operator signs with badge and PIN.",
+                extra_tags="correction_proposed",
+            )
             return redirect("pit:correction", pk, name.year, name.number)
         except Refused as refusal:
             refused = refusal
@@ -388,7 +394,7 @@ def correction(request: HttpRequest, pk: int, year: int, number: int) -> HttpRes
             attested = signatures.attested(request)
             by, _ = signatures.sign(request, lambda by: _record(request, table, entered, by, attested))
             did = "declined" if request.POST.get("do") == "decline" else "signed"
-            messages.success(request, f"Correction {number} is {did} by {by.name}.")
+            messages.success(request, f"Correction {number} is {did} by {by.name}.", extra_tags=did)
             return redirect("pit:correction", pk, year, number)
         except Refused as refusal:
             refused = refusal

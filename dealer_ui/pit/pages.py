@@ -408,4 +408,6 @@ def _enter(request: HttpRequest, table: Table, chosen: Act) -> None:
     since = None if chosen.at_once else seq
     form = request.POST.dict() | {"second": signatures.second(request, chosen.seconds)}
     dealing.record(table, chosen.entered(form), by=_viewer(request), key=key, expected_seq=since)
-    messages.success(request, f"{table.name}{'' if chosen.done.startswith(':') else ' '}{chosen.done}.")
+    messages.success(
+        request, f"{table.name}{'' if chosen.done.startswith(':') else ' '}{chosen.done}.", extra_tags=chosen.name
+    )

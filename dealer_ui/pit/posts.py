@@ -91,7 +91,7 @@ def cover(request: HttpRequest) -> HttpResponse:
         row = posts.take_over(pit, _until(request.POST.get("for", "")), request.POST.get("reason", ""), by=viewer)
     except Refused as refused:
         return _draw(request, refused)
-    messages.success(request, f"You run {pit} until {timezone.localtime(row.until):%H:%M}.")
+    messages.success(request, f"You run {pit} until {timezone.localtime(row.until):%H:%M}.", extra_tags="cover_set")
     return redirect("pit:floor")
 
 
@@ -112,7 +112,7 @@ def give_back(request: HttpRequest) -> HttpResponse:
         posts.give_back(pit, by=_viewer(request))
     except Refused as refused:
         return _draw(request, refused)
-    messages.success(request, f"You gave {pit} back.")
+    messages.success(request, f"You gave {pit} back.", extra_tags="cover_ended")
     return redirect("pit:posts")
 
 

@@ -157,7 +157,7 @@ def take(request: HttpRequest, pk: int) -> HttpResponse:
     """Whoever sends this looks into it from now on."""
     discrepancy, viewer = get_object_or_404(Discrepancy, pk=pk), _viewer(request)
     discrepancies.assign(discrepancy, viewer.username, viewer.name, by=viewer.signature)
-    messages.success(request, f"{viewer.name} looks into it: {discrepancy.message}")
+    messages.success(request, f"{viewer.name} looks into it: {discrepancy.message}", extra_tags="discrepancy_taken")
     return redirect("pit:discrepancies")
 
 
@@ -172,9 +172,9 @@ def close(request: HttpRequest, pk: int) -> HttpResponse:
         if len(text) > LONGEST or "\x00" in text:
             raise discrepancies.NotClosed(f"Say it in at most {LONGEST:,} plain characters.")
         discrepancies.close(discrepancy, text, username=viewer.username, by=viewer.signature)
-        messages.success(request, f"Closed: {discrepancy.message}")
+        messages.success(request, f"Closed: {discrepancy.message}", extra_tags="discrepancy_closed")
     except discrepancies.NotClosed as refused:
-        messages.error(request, str(refused))
+        messages.error(request, str(refused), extra_tags="not_closed")
     return redirect("pit:discrepancies")
 
 

@@ -294,14 +294,18 @@ def close_day(request: HttpRequest, day: date) -> HttpResponse:
                 lambda by: days.close(day, by=by, digest=digest, attested=attested),
                 lambda by: days.rehearse_close(day, by=by, digest=digest, attested=attested),
             )
-            messages.success(request, f"{day} is closed by {by.name}.")
+            messages.success(request, f"{day} is closed by {by.name}.", extra_tags="day_closed")
         else:
             by, _ = signatures.sign(
                 request,
                 lambda by: days.propose(day, by=by, attested=attested),
                 lambda by: days.rehearse_proposal(day, by=by, attested=attested),
             )
-            messages.success(request, f"The figures of {day} are signed by {by.name}: an operator closes the day.")
+            messages.success(
+                request,
+                f"The figures of {day} are signed by {by.name}: an operator closes the day.",
+                extra_tags="figures_signed",
+            )
     except Refused as refused:
-        messages.error(request, refused.sentence)
+        messages.error(request, refused.sentence, extra_tags=refused.code)
     return redirect(f"{reverse('pit:reports')}?day={day}")

@@ -129,7 +129,7 @@ def confirm(request: HttpRequest, pk: int) -> HttpResponse:
         by, _ = signatures.sign(request, act)
     except Refused as refusal:
         return _draw(request, refusal)
-    messages.success(request, f"{table.name} is confirmed by {by.name}, and deals on.")
+    messages.success(request, f"{table.name} is confirmed by {by.name}, and deals on.", extra_tags="restore_confirmed")
     return redirect("pit:restored")
 
 

@@ -95,9 +95,11 @@ def mark(request: HttpRequest, pk: int) -> HttpResponse:
     table = get_object_or_404(Table, pk=pk)
     try:
         row = _marked(request, table)
-        messages.success(request, f"Bookmarked: {table.name}, {timezone.localtime(row.moment):%H:%M:%S}.")
+        messages.success(
+            request, f"Bookmarked: {table.name}, {timezone.localtime(row.moment):%H:%M:%S}.", extra_tags="bookmarked"
+        )
     except Refused as refused:
-        messages.error(request, refused.sentence)
+        messages.error(request, refused.sentence, extra_tags=refused.code)
     round_number = number(request.POST.get("round"))
     if round_number is None:
         return redirect("pit:bookmarks")

@@ -182,17 +182,17 @@ def _entered(request: HttpRequest, table: Table, viewer: Staff) -> None:
     match request.POST.get("do"):
         case "propose":
             proposal = _proposed(request, table, viewer)
-            messages.success(request, f"{proposal} waits for an operator.")
+            messages.success(request, f"{proposal} waits for an operator.", extra_tags="proposed")
         case "emergency":
             reason = request.POST.get("comment", "")
             row = emergency_limits.tighten(table, _tightened(request, table), reason, by=viewer)
-            messages.success(request, f"{row} is set, and the operators are told.")
+            messages.success(request, f"{row} is set, and the operators are told.", extra_tags="limits_set")
         case "comment":
             proposals.comment(_of_table(request, table), request.POST.get("reason", ""), by=viewer)
         case "withdraw":
             proposal = _of_table(request, table)
             proposals.withdraw(proposal, request.POST.get("reason", ""), by=viewer)
-            messages.success(request, f"{proposal} is withdrawn.")
+            messages.success(request, f"{proposal} is withdrawn.", extra_tags="withdrawn")
         case _:
             raise Refused("bad_form", "This form was incomplete: look at the page, then enter it again.", 400)
 

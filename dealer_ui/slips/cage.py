@@ -144,4 +144,4 @@ def _exchange(request: HttpRequest) -> None:
     by, _ = signatures.sign(
         request, lambda by: exchange(amount, chips=chips, by=by, key=key, attested=attested, paper=paper, **extra)
     )
-    messages.success(request, f"{done}: {money(amount)}, signed by {by.name}.")
+    messages.success(request, f"{done}: {money(amount)}, signed by {by.name}.", extra_tags=request.POST["do"])

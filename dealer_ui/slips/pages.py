@@ -207,7 +207,8 @@ def passkey(request: HttpRequest, viewer: Staff) -> HttpResponse:
     asked = passkeys.asked_of(request.POST.get("badge", "")[:8], series)
     sentence = f"This takes a passkey beside badge and PIN, and you have none that signs slips: {HOW_TO_GET_ONE}."
     lacks = asked.is_wanted and not asked.credentials
-    return JsonResponse({"credentials": asked.credentials, "sentence": sentence if lacks else ""})
+    answer = {"credentials": asked.credentials, "sentence": sentence if lacks else ""}
+    return JsonResponse(answer | ({"code": "no_passkey"} if lacks else {}))
 
 
 # --- A slip ----------------------------------------------------------------------------------------------------
@@ -429,7 +430,7 @@ def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str
     beside = Beside(signatures.attested(request), from_paper.of_form(request))
     by, spelled = signatures.sign(request, partial(_recorded, table, entered, key, beside))
     name = SlipName.parse(spelled)
-    messages.success(request, f"{SLIPS[name.series].title} {name.number} is signed by {by.name}.")
+    messages.success(request, f"{SLIPS[name.series].title} {name.number} is signed by {by.name}.", extra_tags="signed")
     return reverse("slips:slip", args=[table.pk if table else 0, name.series, name.year, name.number])
 
 

@@ -82,14 +82,22 @@ def _begin(request: HttpRequest, viewer: Staff, key: UUID) -> None:
     places = _chosen(request)
     second = _by_two(request, viewer, key, places, lambda by: BeginBackEntry(reason, since, until, note, by.username))
     names = ", ".join(place.name for place in places)
-    messages.success(request, f"Back-entry has begun, signed by {viewer.name} and {second.name}: {names}.")
+    messages.success(
+        request,
+        f"Back-entry has begun, signed by {viewer.name} and {second.name}: {names}.",
+        extra_tags="back_entry_begun",
+    )
 
 
 def _end(request: HttpRequest, viewer: Staff, key: UUID) -> None:
     places = _chosen(request)
     second = _by_two(request, viewer, key, places, lambda by: EndBackEntry(by.username))
     names = ", ".join(place.name for place in places)
-    messages.success(request, f"Back-entry has ended, signed by {viewer.name} and {second.name}: {names}.")
+    messages.success(
+        request,
+        f"Back-entry has ended, signed by {viewer.name} and {second.name}: {names}.",
+        extra_tags="back_entry_ended",
+    )
 
 
 def _by_two(
@@ -128,7 +136,9 @@ def _compare(request: HttpRequest, viewer: Staff, key: UUID) -> None:
     number = request.POST.get("number", "")
     [place] = _chosen(request)
     by, _ = signatures.sign(request, lambda by: _into(place, ComparePaper(number), by, key))
-    messages.success(request, f"{place.name}: paper no. {number} is compared by {by.name}.")
+    messages.success(
+        request, f"{place.name}: paper no. {number} is compared by {by.name}.", extra_tags="paper_compared"
+    )
 
 
 _DEEDS: Final[Mapping[str, Callable[[HttpRequest, Staff, UUID], None]]] = {

@@ -57,10 +57,10 @@ def plan(request: HttpRequest) -> HttpResponse:
             event = FloorPlanDrawn(pit=pit, spots=spots)
             floor_plans.draw(event, basis_seq=_number(request.POST.get("seen", "")), by=viewer)
         except Refused as refused:
-            messages.error(request, refused.sentence)
+            messages.error(request, refused.sentence, extra_tags=refused.code)
             status = refused.status
         else:
-            messages.success(request, f"The plan of {pit} is drawn.")
+            messages.success(request, f"The plan of {pit} is drawn.", extra_tags="plan_drawn")
             return redirect(f"{reverse('admin:floor-plan')}?{urlencode({'pit': pit})}")
     # One row more than its tables take, where they take more than usual, so that they can be put further apart.
     high = floor_plans.high_of(spots.values())

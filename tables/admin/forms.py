@@ -54,6 +54,11 @@ STATED: Final = OPTION + "wagers"
 """The field of the wagers of a table without rounds, with their limits."""
 
 
+def as_error(refused: Refused) -> ValidationError:
+    """A refusal as an error of a form: its sentence with its code."""
+    return ValidationError(refused.sentence, code=refused.code)
+
+
 class MoneyField(forms.Field):
     """An amount as it is said, 10 or 2.50 or 1,000, read into minor units digit by digit: never through a float."""
 
@@ -147,7 +152,7 @@ class PayTableField(forms.ModelChoiceField):
         try:
             return pay_tables.option_of(row) if row else None
         except Refused as refused:
-            raise ValidationError(refused.sentence) from None
+            raise as_error(refused) from None
 
     def prepare_value(self, value: Any) -> Any:
         if not isinstance(value, dict):

@@ -124,7 +124,9 @@ def grid(request: HttpRequest) -> HttpResponse:
                 return _grid(request, typed, basis, preview, wrong_moment=moment_fault, status=422)
             if preview.faults or not preview.changes:
                 if not preview.faults:
-                    messages.info(request, "Nothing is changed yet: type something else in a cell.")
+                    messages.info(
+                        request, "Nothing is changed yet: type something else in a cell.", extra_tags="unchanged"
+                    )
                 return _grid(request, typed, basis, preview, status=422 if preview.faults else 200)
             return _preview(request, typed, basis, preview)
         case "save" if moment_fault:
@@ -151,12 +153,16 @@ def _saved(request: HttpRequest, typed: Typed, basis: Typed, start: Holds, by: S
     try:
         saved = limit_cells.save(typed, basis, start, digest=digest, reason=reason, by=by)
     except Refused as refused:
-        messages.error(request, refused.sentence)
+        messages.error(request, refused.sentence, extra_tags=refused.code)
         return _grid(request, typed, basis, limit_cells.preview(typed, basis, start), status=refused.status)
     if saved.tables:
-        messages.success(request, f"{saved.tables} table{'s are' if saved.tables > 1 else ' is'} set otherwise.")
+        messages.success(
+            request,
+            f"{saved.tables} table{'s are' if saved.tables > 1 else ' is'} set otherwise.",
+            extra_tags="limits_set",
+        )
     for proposal in saved.proposals:
-        messages.success(request, f"{proposal.about}: {proposals.entered(proposal)}")
+        messages.success(request, f"{proposal.about}: {proposals.entered(proposal)}", extra_tags="proposed")
     return redirect(_address(request))
 
 
@@ -323,7 +329,11 @@ def take_in(request: HttpRequest) -> HttpResponse:
         return _page(request, "grid_import", "Limits from a file", **context)
     upload, (start, moment_fault) = request.FILES.get("file"), _start_of(request.POST)
     if upload is None or moment_fault:
-        messages.error(request, moment_fault or "Choose a file: the grid as it was exported, with other amounts.")
+        messages.error(
+            request,
+            moment_fault or "Choose a file: the grid as it was exported, with other amounts.",
+            extra_tags="no_file",
+        )
         return _page(request, "grid_import", "Limits from a file", status=422, **context)
     trial = limit_files.tried(upload.read(), start)
     if trial.wrong or not trial.shown.changes:

@@ -19,7 +19,7 @@ from django.urls import reverse
 from django.utils import timezone
 from unfold import widgets
 
-from tables.admin.forms import EffectiveField, MoneyField
+from tables.admin.forms import EffectiveField, MoneyField, as_error
 from tables.admin.pages import SetUp, operator
 from tables.day import house_clock
 from tables.games.catalog import GAMES
@@ -454,7 +454,7 @@ class LimitPlanAdmin(SetUp):
                     typed = request.POST.copy()
                     typed["version"] = str(refused.facts["version"])
                     form.data = typed
-                form.add_error(None, refused.sentence)
+                form.add_error(None, as_error(refused))
         needed = two_people.needed(two_people.PLAN, house_terms.as_entered(timezone.now()))
         return self._page(request, "limit_plan", title, form=form, takes_two=needed, **context)
 
@@ -464,10 +464,14 @@ class LimitPlanAdmin(SetUp):
         draft = form.draft()
         if draft is not None:
             proposal = proposals.propose(draft, form.cleaned_data["comment"], by=by)
-            messages.success(request, f"{proposal} waits for a second operator.")
+            messages.success(request, f"{proposal} waits for a second operator.", extra_tags="proposed")
             return redirect("admin:tables_proposal_change", proposal.pk)
         row = limit_plans.set_plan(event, expected_version=version, by=by)
-        messages.success(request, f"{row} is set. Within a minute it is in force, or announced, where it holds.")
+        messages.success(
+            request,
+            f"{row} is set. Within a minute it is in force, or announced, where it holds.",
+            extra_tags="plan_set",
+        )
         return redirect("admin:tables_limitplan_changelist")
 
     def _retired(self, request: HttpRequest, name: str) -> HttpResponse:
@@ -476,13 +480,15 @@ class LimitPlanAdmin(SetUp):
             draft = limit_plans.draft_of(limit_plans.retirement(name), expected_version=version)
             if draft is not None:
                 proposal = proposals.propose(draft, request.POST.get("comment", ""), by=by)
-                messages.success(request, f"{proposal} waits for a second operator.")
+                messages.success(request, f"{proposal} waits for a second operator.", extra_tags="proposed")
                 return redirect("admin:tables_proposal_change", proposal.pk)
             row = limit_plans.retire(name, expected_version=version, by=by)
         except Refused as refused:
-            messages.error(request, refused.sentence)
+            messages.error(request, refused.sentence, extra_tags=refused.code)
             return redirect(request.get_full_path())
-        messages.success(request, f"{row}: the plan is retired. What lies below it holds from now on.")
+        messages.success(
+            request, f"{row}: the plan is retired. What lies below it holds from now on.", extra_tags="plan_retired"
+        )
         return redirect("admin:tables_limitplan_changelist")
 
     def _page(self, request: HttpRequest, template: str, title: str, **context: Any) -> TemplateResponse:

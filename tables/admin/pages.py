@@ -44,6 +44,7 @@ from tables.admin.forms import (
     StaffForm,
     TableForm,
     TerminalForm,
+    as_error,
     limit_fields,
     option_fields,
 )
@@ -181,7 +182,7 @@ class SetUp(ClosedList):
 
     def _to_proposal(self, request: HttpRequest) -> HttpResponse | None:
         for proposal in waits(request):
-            messages.success(request, proposals.entered(proposal))
+            messages.success(request, proposals.entered(proposal), extra_tags="proposed")
             return redirect("admin:tables_proposal_change", proposal.pk)
         return None
 
@@ -196,7 +197,7 @@ class SetUp(ClosedList):
         try:
             return super().changeform_view(request, *args, **kwargs)
         except Refused as refused:
-            messages.error(request, refused.sentence)
+            messages.error(request, refused.sentence, extra_tags=refused.code)
             return redirect(request.get_full_path())
 
     def ask(self, request: HttpRequest, title: str, **context: Any) -> TemplateResponse:
@@ -223,9 +224,9 @@ class Retiring(SetUp):
             try:
                 type(self).retire_by(row, form.cleaned_data["why"], by=operator(request))
             except Refused as refused:
-                form.add_error(None, refused.sentence)
+                form.add_error(None, as_error(refused))
             else:
-                messages.success(request, f"{row} is retired.")
+                messages.success(request, f"{row} is retired.", extra_tags="retired")
                 return redirect(f"admin:tables_{self.opts.model_name}_changelist")
         return self.ask(request, f"Retire {row}", form=form, says=self.says, button="Retire")
 
@@ -596,7 +597,7 @@ class HouseTermsAdmin(SetUp):
             try:
                 return self._changed(request, form.draft(), form)
             except Refused as refused:
-                form.add_error(None, refused.sentence)
+                form.add_error(None, as_error(refused))
         return self._page(request, "change_terms", "Change terms", form=form, button=self._button("terms"))
 
     def roles_view(self, request: HttpRequest) -> HttpResponse:
@@ -610,7 +611,7 @@ class HouseTermsAdmin(SetUp):
             try:
                 return self._changed(request, form.draft(), form, back="admin:house-roles")
             except Refused as refused:
-                form.add_error(None, refused.sentence)
+                form.add_error(None, as_error(refused))
         waiting = [row for row in proposals.waiting() if (row.matter, row.about) == ("terms", role_choices.ABOUT)]
         return self._page(
             request, "roles", "Roles: what each may do",
@@ -638,7 +639,7 @@ class HouseTermsAdmin(SetUp):
                 draft = house_terms.draft(form.values(), form.cleaned_data["effective"], profile=name)
                 return self._changed(request, draft, form, profile=name)
             except Refused as refused:
-                form.add_error(None, refused.sentence)
+                form.add_error(None, as_error(refused))
         return self._page(
             request, "profile", f"House profile: {profile.title}",
             profile=profile, form=form, button=self._button("profile"), clauses=clauses_of(profile),
@@ -658,10 +659,14 @@ class HouseTermsAdmin(SetUp):
         by = operator(request)
         if draft:
             proposal = proposals.propose(draft, form.cleaned_data["comment"], by=by)
-            messages.success(request, f"{proposal} waits for a second operator.")
+            messages.success(request, f"{proposal} waits for a second operator.", extra_tags="proposed")
             return redirect("admin:tables_proposal_change", proposal.pk)
         row = house_terms.change(form.values(), form.cleaned_data["effective"], by=by, profile=profile)
-        messages.success(request, "The change is entered." if row else "Nothing was to be changed.")
+        messages.success(
+            request,
+            "The change is entered." if row else "Nothing was to be changed.",
+            extra_tags="entered" if row else "unchanged",
+        )
         return redirect(back)
 
     def _button(self, matter: str) -> str:
@@ -710,7 +715,7 @@ class ProposalAdmin(SetUp):
             try:
                 return self._ended(request, proposal, form.cleaned_data["reason"])
             except Refused as refused:
-                form.add_error(None, refused.sentence)
+                form.add_error(None, as_error(refused))
         waiting = not hasattr(proposal, "end")
         if "effect" in request.GET:
             return _effect_file(request, proposal)
@@ -734,24 +739,26 @@ class ProposalAdmin(SetUp):
             end = proposals.approve(proposal, by=by)
             is_later = proposals.is_to_come(proposal, end.at)
             later = f"waits: it holds {proposals.holds_from(proposal)}" if is_later else "done"
-            messages.success(request, f"{proposal} is approved, and {later}.")
+            messages.success(request, f"{proposal} is approved, and {later}.", extra_tags="approved")
         elif "call_off" in request.POST and hasattr(proposal, "end") and proposal.end.outcome == "decided":
             proposals.call_off(proposal, reason, by=by)
-            messages.success(request, f"{proposal} is called off.")
+            messages.success(request, f"{proposal} is called off.", extra_tags="called_off")
         elif "call_off" in request.POST:
             proposed = proposals.propose(proposals.draft_of_calling_off(proposal), reason, by=by)
-            messages.success(request, f"{proposed} waits for a second operator: it calls off {proposal}.")
+            messages.success(
+                request, f"{proposed} waits for a second operator: it calls off {proposal}.", extra_tags="proposed"
+            )
         elif "comment" in request.POST:
             proposals.comment(proposal, reason, by=by)
             return redirect("admin:tables_proposal_change", proposal.pk)
         elif "decline" in request.POST:
             proposals.decline(proposal, reason, by=by)
-            messages.success(request, f"{proposal} is declined.")
+            messages.success(request, f"{proposal} is declined.", extra_tags="declined")
         elif "withdraw" not in request.POST:
             raise Refused("no_button", "Say whether you approve, decline, withdraw or call it off.", 422)
         else:
             proposals.withdraw(proposal, reason, by=by)
-            messages.success(request, f"{proposal} is withdrawn.")
+            messages.success(request, f"{proposal} is withdrawn.", extra_tags="withdrawn")
         return redirect("admin:tables_proposal_changelist")
 
     @admin.display(description="what")
@@ -830,14 +837,18 @@ class PayTableAdmin(SetUp):
             try:
                 if draft := form.draft():
                     proposal = proposals.propose(draft, form.cleaned_data["comment"], by=operator(request))
-                    messages.success(request, f"{proposal} waits for a second operator.")
+                    messages.success(request, f"{proposal} waits for a second operator.", extra_tags="proposed")
                     return redirect("admin:tables_proposal_change", proposal.pk)
                 row = form.make(operator(request))
             except Refused as refused:
-                form.add_error(None, refused.sentence)
+                form.add_error(None, as_error(refused))
         if row is None:
             return self._page(request, form=form, previews=worths, is_lost=is_lost, digest=table.sha256)
-        messages.success(request, f"{row} of {GAMES[row.game].title} is made. Tables pay by it once they are set so.")
+        messages.success(
+            request,
+            f"{row} of {GAMES[row.game].title} is made. Tables pay by it once they are set so.",
+            extra_tags="pay_table_made",
+        )
         return redirect("admin:tables_paytable_change", row.pk)
 
     def _page(self, request: HttpRequest, **context: Any) -> HttpResponse:
@@ -914,7 +925,7 @@ class StaffAdmin(SetUp):
             return self.ask(request, f"Withdraw the passkeys of {staff}", says=text, button="Withdraw all")
         for row in rows:
             passkeys.withdraw(row, by=operator(request))
-        messages.success(request, f"{staff} has no passkeys now.")
+        messages.success(request, f"{staff} has no passkeys now.", extra_tags="passkeys_withdrawn")
         return redirect("admin:tables_staff_change", staff.pk)
 
     def _code(self, request: HttpRequest, object_id: str, secret: str) -> HttpResponse:
@@ -924,7 +935,7 @@ class StaffAdmin(SetUp):
             try:
                 halves = codes.ask(staff, secret, by=operator(request))
             except Refused as refused:
-                messages.error(request, refused.sentence)
+                messages.error(request, refused.sentence, extra_tags=refused.code)
                 return redirect("admin:tables_staff_change", staff.pk)
             return self.ask(request, title, halves=halves, staff=staff, called=called)
         text = (
@@ -960,7 +971,7 @@ class StaffAdmin(SetUp):
             text = "Who failed to sign in too often is locked out for a while. Let them try again now?"
             return self.ask(request, f"Lift the lock-out of {staff}", says=text, button="Lift lock-out")
         staffing.lift_lock_out(staff, by=operator(request))
-        messages.success(request, f"{staff} may try again.")
+        messages.success(request, f"{staff} may try again.", extra_tags="unlocked")
         return redirect("admin:tables_staff_change", staff.pk)
 
 
@@ -1008,12 +1019,12 @@ class TerminalAdmin(SetUp):
             try:
                 terminal, token = terminals.enrol(**form.cleaned_data, by=by)
                 sign_in.sign_out(request)
-                messages.success(request, f"This device is {terminal.name} now.")
+                messages.success(request, f"This device is {terminal.name} now.", extra_tags="terminal_enrolled")
                 response = redirect("terminal")
                 terminals.remember(response, token)
                 return response
             except Refused as refused:
-                form.add_error(None, refused.sentence)
+                form.add_error(None, as_error(refused))
         text = "Dealers will sign in on this device by badge and PIN. You are signed out here afterwards."
         return self.ask(request, "Enrol this device", form=form, says=text, button="Enrol this device")
 
@@ -1025,7 +1036,7 @@ class TerminalAdmin(SetUp):
             try:
                 return self._show_link(request, terminals.add(**form.cleaned_data, by=operator(request)))
             except Refused as refused:
-                form.add_error(None, refused.sentence)
+                form.add_error(None, as_error(refused))
         text = "You get a link, and the same as a code to scan. The device on which it is opened first is the terminal."
         return self.ask(request, "Enrol another device", form=form, says=text, button="Make the link")
 
@@ -1046,7 +1057,7 @@ class TerminalAdmin(SetUp):
             text = "After too many wrong PINs a terminal takes none for a while. Let it take them again now?"
             return self.ask(request, f"Lift the lock-out of {terminal}", says=text, button="Lift lock-out")
         terminals.lift_lock_out(terminal, by=operator(request))
-        messages.success(request, f"{terminal} takes badges and PINs again.")
+        messages.success(request, f"{terminal} takes badges and PINs again.", extra_tags="unlocked")
         return redirect("admin:tables_terminal_change", terminal.pk)
 
     @action(description="Revoke", url_path="revoke", permissions=["enrol"])
@@ -1057,7 +1068,7 @@ class TerminalAdmin(SetUp):
             text = "Nobody can sign in there by badge and PIN any more, and who did is signed out at once."
             return self.ask(request, f"Revoke {terminal}", says=text, button="Revoke")
         terminals.revoke(terminal, by=operator(request))
-        messages.success(request, f"{terminal} is revoked.")
+        messages.success(request, f"{terminal} is revoked.", extra_tags="revoked")
         return redirect("admin:tables_terminal_changelist")
 
     def _show_link(self, request: HttpRequest, terminal: Terminal) -> TemplateResponse:

@@ -72,11 +72,13 @@ def grid(request: HttpRequest) -> HttpResponse:
     rows, refused = _rows(names, form), None
     if form is not None:
         try:
-            messages.success(request, _save([row for row in rows if row.is_changed], form, viewer))
+            messages.success(
+                request, _save([row for row in rows if row.is_changed], form, viewer), extra_tags="posts_set"
+            )
             return redirect("admin:posts")
         except Refused as refusal:
             refused = refusal
-            messages.error(request, refusal.sentence)
+            messages.error(request, refusal.sentence, extra_tags=refusal.code)
     terms = house_terms.as_entered(timezone.now())
     context = {
         **admin.site.each_context(request),

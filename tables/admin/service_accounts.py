@@ -15,7 +15,7 @@ from django.utils import timezone
 from unfold import widgets
 from unfold.decorators import action
 
-from tables.admin.forms import Judged
+from tables.admin.forms import Judged, as_error
 from tables.admin.pages import SetUp, operator
 from tables.log import scopes
 from tables.models import ServiceAccount, ServiceToken, Staff, Table
@@ -162,7 +162,7 @@ class ServiceAccountAdmin(SetUp):
             try:
                 text = service_tokens.make(account, by=operator(request))
             except Refused as refused:
-                messages.error(request, refused.sentence)
+                messages.error(request, refused.sentence, extra_tags=refused.code)
                 return redirect("admin:tables_serviceaccount_change", account.pk)
             return self.ask(request, title, token=text)
         hours = house_terms.number("token_overlap_hours")
@@ -181,13 +181,15 @@ class ServiceAccountAdmin(SetUp):
             try:
                 service_tokens.end(account.tokens.get(ident=form.cleaned_data["token"]), by=operator(request))
             except Refused as refused:
-                messages.error(request, refused.sentence)
+                messages.error(request, refused.sentence, extra_tags=refused.code)
             else:
-                messages.success(request, f"The token {form.cleaned_data['token']} is good no more.")
+                messages.success(
+                    request, f"The token {form.cleaned_data['token']} is good no more.", extra_tags="token_revoked"
+                )
             return redirect("admin:tables_serviceaccount_change", account.pk)
         text = "It is good no more at once, and an alert says so if somebody tries it still."
         if not live:
-            messages.error(request, f"{account} has no token that is good.")
+            messages.error(request, f"{account} has no token that is good.", extra_tags="no_token")
             return redirect("admin:tables_serviceaccount_change", account.pk)
         return self.ask(request, f"Revoke a token of {account}", form=form, says=text, button="Revoke the token")
 
@@ -200,9 +202,9 @@ class ServiceAccountAdmin(SetUp):
             try:
                 service_accounts.revoke(account, form.cleaned_data["why"], by=operator(request))
             except Refused as refused:
-                form.add_error(None, refused.sentence)
+                form.add_error(None, as_error(refused))
             else:
-                messages.success(request, f"{account} may do nothing any more.")
+                messages.success(request, f"{account} may do nothing any more.", extra_tags="retired")
                 return redirect("admin:tables_serviceaccount_changelist")
         text = "It may do nothing any more, at once and for good. At its table the dealer keys the cards."
         return self.ask(request, f"Revoke {account}", form=form, says=text, button="Revoke")

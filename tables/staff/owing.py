@@ -60,7 +60,7 @@ def warn(request: HttpRequest, staff: Staff, secrets: Iterable[str]) -> None:
     """Somebody who signs in hears of what runs out soon."""
     for secret in secrets:
         if says := ages.warning(staff, secret, CALLED[secret]):
-            messages.warning(request, says)
+            messages.warning(request, says, extra_tags=f"{secret}_ages")
 
 
 class Owing(MiddlewareMixin):
@@ -77,5 +77,5 @@ class Owing(MiddlewareMixin):
         page = reverse("password" if owes == "password" else "account")
         if request.headers.get("HX-Request") == "true":
             return HttpResponse(status=204, headers={"HX-Redirect": page})
-        messages.error(request, _SAYS[owes])
+        messages.error(request, _SAYS[owes], extra_tags=f"{owes}_due")
         return redirect(page)

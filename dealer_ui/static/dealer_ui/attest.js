@@ -86,7 +86,8 @@ const signatures = (form, field) => {
     return whole;
   };
 
-  const refuse = (sentence) => {
+  const refuse = (sentence, code) => {
+    says.dataset.code = code ?? "";
     says.querySelector("[data-attests-sentence]").textContent = sentence;
     says.hidden = false;
   };
@@ -100,7 +101,7 @@ const signatures = (form, field) => {
     } catch {
       // Said below, where it matters.
     }
-    if (demanded) throw new Error(lost);
+    if (demanded) throw new Error(lost, { cause: "key_lost" });
     return null;
   };
 
@@ -115,7 +116,7 @@ const signatures = (form, field) => {
       .then((answer) => (answer.ok ? answer.json() : null))
       .catch(() => null);
     if (!asked) throw new Error("The house did not answer: load the page again.");
-    if (asked.sentence) throw new Error(asked.sentence);
+    if (asked.sentence) throw new Error(asked.sentence, { cause: asked.code });
     return asked.credentials;
   };
 
@@ -154,7 +155,7 @@ document.addEventListener(
       await sign(button);
     } catch (error) {
       delete form.dataset.sending;
-      refuse(error.message);
+      refuse(error.message, error.cause);
       return;
     }
     form.dataset.sending = "signed";

@@ -36,7 +36,7 @@ globalThis.passkey = (() => {
         signature: base64(signature),
       };
     } catch (error) {
-      throw new Error(sentences[error.name] ?? "The passkey could not be used here: try again.");
+      throw new Error(sentences[error.name] ?? "The passkey could not be used here: try again.", { cause: error.name });
     }
   };
 

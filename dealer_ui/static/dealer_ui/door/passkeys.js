@@ -15,7 +15,9 @@ const send = async (address, fields) => {
   const answer = await fetch(address, { method: "POST", body, headers: { Accept: "application/json" } });
   const isJson = (answer.headers.get("Content-Type") ?? "").includes("json");
   if (!answer.ok || !isJson) {
-    throw new Error(isJson ? (await answer.json()).sentence : "The house did not answer: load the page again.");
+    const silent = { code: "no_answer", sentence: "The house did not answer: load the page again." };
+    const { code, sentence } = isJson ? await answer.json() : silent;
+    throw new Error(sentence, { cause: code });
   }
   return answer.json();
 };
@@ -73,6 +75,7 @@ const go = async () => {
     window.location.assign(next);
   } catch (error) {
     says.textContent = sentences[error.name] ?? error.message;
+    says.dataset.code = error.cause ?? error.name;
     says.hidden = false;
     button.disabled = false;
   }

@@ -96,7 +96,9 @@ function countChosen() {
   if (!form) return;
   const count = chosen().reduce((sum, box) => sum + box.value.split(" ").length, 0);
   form.classList.toggle("is-idle", count === 0);
-  form.querySelector("[data-chosen]").textContent = count === 1 ? "1 alert chosen" : `${count} alerts chosen`;
+  const chosenSays = form.querySelector("[data-chosen]");
+  chosenSays.dataset.chosen = count;
+  chosenSays.textContent = count === 1 ? "1 alert chosen" : `${count} alerts chosen`;
   document.getElementById("pick-all").checked = count > 0 && chosen().length === boxes().length;
 }
 
@@ -142,6 +144,7 @@ function tell(page) {
   waiting = latest.length ? page : null;
   news.hidden = !waiting;
   if (!waiting) return;
+  news.dataset.news = latest.length;
   news.textContent = `${latest.length} new: show`;
   announcer.textContent = `${latest.length} new alert${latest.length > 1 ? "s" : ""}`;
 }
