@@ -304,7 +304,7 @@ class Judged(forms.ModelForm):
         if not self.errors:
             for setting, sentence in self.faults().items():
                 field = self.FIELDS.get(setting, setting)
-                self.add_error(field if field in self.fields else None, sentence)
+                self.add_error(field if field in self.fields else None, ValidationError(sentence, code=setting))
         return cleaned
 
     @property

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
 from django import forms
+from django.core.exceptions import ValidationError
 from msgspec import structs
 from unfold import widgets
 
@@ -92,7 +93,7 @@ class PayTableForm(forms.Form):
         for place, sentence in pay_tables.faults(self.GAME, cleaned.get("name", ""), self.lines()).items():
             field = place.removeprefix("wagers.")
             if field not in self.errors:  # a name that is missing was told by its field
-                self.add_error(field if field in self.fields else None, sentence)
+                self.add_error(field if field in self.fields else None, ValidationError(sentence, code=field))
         return cleaned
 
     def table(self) -> PayTable:
@@ -102,9 +103,11 @@ class PayTableForm(forms.Form):
     def may_be_saved(self, table: PayTable, *, is_lost: bool) -> bool:
         """Whether these lines were shown, and are meant where the house loses by them; else the form says why not."""
         if self.cleaned_data["seen"] != table.sha256:
-            self.add_error(None, "These lines were not shown yet: look at what they are worth, then save.")
+            says = "These lines were not shown yet: look at what they are worth, then save."
+            self.add_error(None, ValidationError(says, code="not_shown"))
         elif is_lost and not self.cleaned_data["confirmed"]:
-            self.add_error("confirmed", "The house loses on a wager: say that it is meant so, or change its lines.")
+            says = "The house loses on a wager: say that it is meant so, or change its lines."
+            self.add_error("confirmed", ValidationError(says, code="not_confirmed"))
         return not self.errors
 
     def draft(self) -> Draft | None:

@@ -22,6 +22,13 @@ from tables.roles import Role
 from tables.slips import cage_desk
 
 PAGE: Final = 50
+STATES: Final = {
+    "void": "Void",
+    "to_be_void": "To be made void",
+    "came_to_nothing": "Counts differ: nothing came of it",
+    "complete": "Complete",
+}
+"""What a slip is called that is at no step; one that is at a step is called by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +81,21 @@ class Sheet:
         return self.table.name if self.table else "House"
 
     @property
-    def state(self) -> str:
-        """Where it stands, in a word or two."""
+    def state_code(self) -> str:
+        """A key of ``STATES``, or the name of the step that is due."""
         if self.slip.is_void:
-            return "Void"
+            return "void"
         if self.slip.is_to_be_void:
-            return "To be made void"
+            return "to_be_void"
         if self.slip.due is not None:
-            return f"T{self.slip.due.to_be[1:]}"
-        return "Counts differ: nothing came of it" if self.slip.came_to_nothing else "Complete"
+            return self.slip.due.name
+        return "came_to_nothing" if self.slip.came_to_nothing else "complete"
+
+    @property
+    def state(self) -> str:
+        """The state in a word or two."""
+        due = self.slip.due
+        return STATES.get(self.state_code, f"T{due.to_be[1:]}" if due else "")
 
     @property
     def is_open(self) -> bool:
