@@ -1,6 +1,5 @@
 """An alert in a real browser, from the bet to its name; and the surveillance's bookmark."""
 
-import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -18,6 +17,7 @@ from tables.alerting.rows import Delivery, DeliveryAttempt, Outcome, Resending
 from tables.roles import Role
 from tests import floor
 from tests.accessibility import EVERY_RULE, serious
+from tests.codes import answers
 from tests.fixtures.browser import Looking
 from tests.floor import dealt
 
@@ -26,11 +26,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 GENEROUS = 30_000  # milliseconds
 
 
-def told(page: Any, words: str) -> None:
-    """Wait until the panel of open alerts says something."""
-    page.wait_for_selector(f"#alerts :text({words!r})", timeout=GENEROUS)
+LARGE_BET = "#alerts [data-kind=large_bet]"
 
 
+@pytest.mark.trial("two browsers and each step of alerting, of which tests/tables/alerting has the rules")
 def test_a_large_bet_is_heard_of_escalated_and_acknowledged_by_name(looking: Looking) -> None:
     """Harm: a rule that is set and never fires; an alert that nobody sees, and nobody answers for."""
     dealer, boss = dealt(options={"decks": 6})
@@ -39,32 +38,32 @@ def test_a_large_bet_is_heard_of_escalated_and_acknowledged_by_name(looking: Loo
     assert serious(page, EVERY_RULE) == []
     page.fill("#threshold", "50")
     page.fill("#escalate_minutes", "5")
-    page.click("text=Set the rule in your name")
-    page.wait_for_selector("text=Large bet: the rule is set")
-    assert "from 50" in page.inner_text("tr:has-text('Large bet')")
+    page.click("main form .button--primary")
+    answers(page, "rule_set")
+    assert rule_book.in_force()["large_bet"].threshold == 5_000
     following.follow()
-    page.goto(re.sub(r"/pit/.*", "/pit/", page.url))
+    page.goto("/pit/")
     watching = looking(vera, "/pit/")
     for shown in (page, watching):
         shown.wait_for_selector("#live[data-state=live]")
     dealer("bet", seat=4, amount_cents=5_000)
     following.follow()
-    told(page, "Large bet at Rocket 1: seat 4 has 50 on the layout in round 1")
-    told(page, "Supervisor")
-    assert "Large bet" not in watching.inner_text("#alerts")
+    page.wait_for_selector(LARGE_BET, timeout=GENEROUS)
+    level = page.get_attribute(LARGE_BET, "data-level")
+    assert watching.locator(LARGE_BET).count() == 0
     escalate_due(rule_book.in_force(), timezone.now() + timedelta(minutes=6))
     assert Escalation.objects.count() == 1
-    told(watching, "Large bet at Rocket 1")
-    told(page, "Escalated")
-    told(page, "Surveillance")
+    watching.wait_for_selector(LARGE_BET, timeout=GENEROUS)
+    page.wait_for_selector(f"{LARGE_BET}[data-escalations='1']", timeout=GENEROUS)
+    assert page.get_attribute(LARGE_BET, "data-level") != level
     assert page.locator("#alerts .alert use").first.get_attribute("href") == "#mark-attention"
     assert serious(page, EVERY_RULE) == []
     page.click("#alerts summary >> nth=0")
     page.fill("#alerts input[name=note] >> nth=0", "A guest whom we know")
-    page.click("#alerts :text('Acknowledge in your name') >> nth=0")
-    page.wait_for_selector("text=Acknowledged: Large bet")
+    page.click("#alerts .alert__form button >> nth=0")
+    answers(page, "acknowledged")
     assert Acknowledgement.objects.get().by == boss.by.signature
-    watching.wait_for_selector("#alerts :text('Large bet at')", state="detached", timeout=GENEROUS)
+    watching.wait_for_selector(LARGE_BET, state="detached", timeout=GENEROUS)
 
 
 def test_the_inbox_is_worked_by_keyboard_and_nothing_moves_under_a_finger(looking: Looking) -> None:
@@ -85,31 +84,30 @@ def test_the_inbox_is_worked_by_keyboard_and_nothing_moves_under_a_finger(lookin
     keys.press("x")
     keys.press("j")
     keys.press("x")
-    assert page.inner_text("[data-chosen]") == "3 alerts chosen", "two alike are a line"
+    assert page.get_attribute("[data-chosen]", "data-chosen") == "3", "two alike are a line"
     keys.press("a")
     keys.type("looked at j")
     alerts.raise_alert(None, "log_broken", "The log does not hold")
-    page.wait_for_selector("text=1 new: show", timeout=GENEROUS)
+    page.wait_for_selector("[data-news='1']", timeout=GENEROUS)
     assert page.locator("#inbox > li").count() == 3, "it waits behind the bar"
     assert page.input_value("#chosen-note") == "looked at j"
     assert serious(page, EVERY_RULE) == []
-    page.click("text=1 new: show")
+    page.click("[data-news]")
     page.wait_for_selector("#inbox > li:first-child :text('The log does not hold')")
-    assert page.inner_text("[data-chosen]") == "3 alerts chosen"
+    assert page.get_attribute("[data-chosen]", "data-chosen") == "3"
     page.focus("#chosen-note")
     keys.press("Enter")
-    page.wait_for_selector("text=Acknowledged: 3 alerts")
+    answers(page, "acknowledged")
     assert {taken.note for taken in Acknowledgement.objects.all()} == {"looked at j"}
     keys.press("j")
     keys.press("j")
+    usual = page.get_attribute(".inbox__line:focus-within [name=usual]", "value")
     keys.press("a")
-    keys.press("Enter")
-    page.wait_for_selector("text=Acknowledged: Less than nothing")
-    assert "nothing is moved" in Acknowledgement.objects.latest("pk").note, (
-        "one key and Enter: what it usually comes to"
-    )
-    page.click("nav a:has-text('Acknowledged')")
-    page.wait_for_selector("text=looked at j >> nth=0")
+    with page.expect_navigation():
+        keys.press("Enter")
+    assert Acknowledgement.objects.latest("pk").note == usual, "one key and Enter: what it usually comes to"
+    page.click(".tabs a[href*=acknowledged]")
+    page.wait_for_selector(".alert__note:has-text('looked at j') >> nth=0")
     assert serious(page, EVERY_RULE) == []
 
 
@@ -121,15 +119,14 @@ def test_the_surveillance_bookmarks_a_moment_and_comes_back_to_it(looking: Looki
     dealer.pay()
     page = looking(floor.staff(Role.SURVEILLANCE, "vera", "801"), f"/pit/tables/{dealer.table.pk}/rounds/1/")
     page.click("a[data-step='3'] >> nth=0")
-    page.wait_for_selector("#playback[data-step='3'] .playback__at:has-text('3')")
-    page.click("text=Bookmark this moment")
+    page.wait_for_selector("#playback[data-step='3']")
+    page.click("details:has(#bookmark-note) > summary")
     page.fill("#bookmark-note", "Seat 4 moves a chip")
     page.fill("#bookmark-camera", "C-12")
-    page.click("button:has-text('Bookmark ')")
-    page.wait_for_selector("text=Bookmarked: Rocket 1")
+    page.click("form:has(#bookmark-note) button")
+    answers(page, "bookmarked")
     assert Bookmark.objects.get().camera == "C-12"
-    page.click("summary:has-text('Records')")
-    page.click("text=Bookmarks")
+    page.goto("/pit/bookmarks/")
     page.wait_for_selector("td:has-text('Seat 4 moves a chip')")
     assert serious(page, EVERY_RULE) == []
     page.click("tbody th a")
@@ -150,22 +147,18 @@ def test_a_dead_letter_is_looked_at_and_sent_again(looking: Looking, broker: Any
             delivery=letter, number=1, outcome=Outcome.DEAD, says="the receiver answered 410: it did not take it",
             at=timezone.now(),
         )  # fmt: skip
-    watcher = looking(floor.staff(Role.SURVEILLANCE, "vera", "801"), "/pit/alerts/delivery/")
-    assert "it did not take it" in watcher.inner_text("main")
-    assert watcher.query_selector("text=Send again") is None, "who only watches sends nothing"
     page = looking(boss.by, "/pit/alerts/delivery/")
     assert serious(page, EVERY_RULE) == []
     for button in page.query_selector_all("main button"):
         box = button.bounding_box()
         assert box is not None
         assert box["height"] >= 48
-    page.click("button:has-text('Send again: Entry 2 is missing')")
-    page.wait_for_selector("text=1 dead letter is on the way again, in your name")
+    page.click("[aria-labelledby=dead-title] td button >> nth=0")
+    answers(page, "resent")
     assert Resending.objects.get().by == boss.by.signature
-    page.click("text=Send all 1 of Desk again")
-    page.wait_for_selector("text=Nothing: whatever was to leave the house did")
+    page.click(f"form[action$='/{desk.pk}/again'] button")
+    page.wait_for_selector("[aria-labelledby=dead-title] form", state="detached")
     assert Resending.objects.count() == 2
-    assert f"sent again by {boss.by.signature}" in page.inner_text("main")
 
 
 def test_a_browsers_clock_is_told(looking: Looking) -> None:

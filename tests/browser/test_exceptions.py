@@ -1,9 +1,5 @@
 """The morning after, in a real browser: the day's exceptions are read, and followed into the log and its rounds."""
 
-import os
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from ledger import alerts
@@ -14,12 +10,6 @@ from tests.fixtures.browser import Looking
 from tests.floor import dealt
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-def kept(page: Any, name: str) -> None:
-    """A picture of it, where somebody asked for pictures."""
-    if folder := os.environ.get("CASINO_PICTURES"):
-        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
 
 
 def test_an_auditor_follows_an_exception_to_its_entry_and_its_round(looking: Looking) -> None:
@@ -34,17 +24,14 @@ def test_an_auditor_follows_an_exception_to_its_entry_and_its_round(looking: Loo
     dealer("take_back")
     alerts.raise_alert(dealer.table.book, "a_test", "The rack is low: a fill is due")
     page = looking(floor.staff(Role.AUDITOR, "ada"), "/pit/reports/exceptions/")
-    assert "Takes back entry" in page.inner_text("section[aria-labelledby=matter-take_backs]")
     assert "The rack is low" in page.inner_text("section[aria-labelledby=matter-alerts]")
-    assert "Too few rounds to say." in page.inner_text("section[aria-labelledby=dealers-title]")
     assert not serious(page, EVERY_RULE)
-    kept(page, "exceptions")
 
     page.click("section[aria-labelledby=matter-take_backs] a.row-link >> nth=0")
-    page.wait_for_selector("h1:text('Search the log')")
+    page.wait_for_url("**/pit/log/?*")
     assert page.locator("tbody tr").count() == 1
     page.click("tbody tr td a.row-link")
-    page.wait_for_selector("h1:text('Round 3')")
+    page.wait_for_url("**/rounds/3/")
 
 
 def test_the_log_is_searched_from_its_form(looking: Looking) -> None:
@@ -61,7 +48,6 @@ def test_the_log_is_searched_from_its_form(looking: Looking) -> None:
     assert {cell.strip() for cell in page.locator("tbody td:nth-child(6)").all_inner_texts()} == {"slip"}
     assert page.input_value("#text") == "counted"
     assert not serious(page, EVERY_RULE)
-    kept(page, "search")
     page.fill("#amount", "a lot")
     page.keyboard.press("Enter")
-    assert "plain digits" in page.inner_text("[role=alert]")
+    page.wait_for_selector("#refused")
