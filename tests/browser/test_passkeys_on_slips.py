@@ -5,22 +5,22 @@ from typing import Any
 
 import pytest
 
-from ledger.models import Alert, Book, LogEntry
+from ledger.models import Book, LogEntry
 from tables import attesting
 from tables.audit import proofs
 from tables.models import Passkey, Staff
 from tables.roles import Role
-from tables.staff import passkeys, terminals
+from tables.staff import terminals
 from tests import floor, processes
 from tests.browser.conftest import PORTRAIT
-from tests.browser.test_slips import count, readable
+from tests.browser.test_slips import count, counted, readable
 from tests.browser.test_terminal_keys import signed_in
+from tests.codes import answers
 from tests.fixtures.browser import complaints_of
 from tests.floor import PASSWORD, PIN
 
 pytestmark = pytest.mark.browser
 
-NO_PASSKEY = "you have none that signs slips: sign in on a terminal, register one under Your account"
 OPTIONS = {
     "protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
     "isUserVerified": True, "automaticPresenceSimulation": True,
@@ -57,7 +57,7 @@ def tablet(browser: Any, web: processes.Web, operator: Staff) -> Iterator[Any]:
     page = context.new_page()
     complaints_of(page, complaints)
     page.goto(terminals.link_for(terminals.add("Cage desk", None, by=operator), by=operator))
-    page.tap("text=Enrol this device >> nth=-1")
+    page.tap("main form button")
     page.wait_for_selector(".terminal__print")
     yield page
     context.close()
@@ -69,24 +69,25 @@ def registers(page: Any, name: str) -> None:
     page.goto("/account/")
     page.fill("#key-name", name)
     page.fill("#key-password", PASSWORD)
-    page.tap("text=Register a passkey")
-    page.wait_for_selector(f"text=The passkey {name} is registered")
-    assert "Signs no slips: no terminal vouched for it." in page.inner_text("#passkeys-title + p + .key")
+    page.tap("[data-use]")
+    answers(page, "passkey_registered")
+    assert page.get_attribute(".key", "data-vouched-by") == ""
     readable(page)
-    page.tap("text=Sign slips with it: Cage desk vouches")
-    page.wait_for_selector(f"text={name} signs slips from now on: Cage desk vouches for it.")
+    page.tap("form[action$='/vouch/'] button")
+    answers(page, "passkey_vouched")
+    assert page.get_attribute(".key", "data-vouched-by") == "Cage desk"
 
 
 def demands(page: Any, operator: Staff) -> None:
     """From now on cage managers sign by passkey."""
     signed_in(page, operator)
     page.goto("/terminal/")
-    assert "could not sign then: Cora" in page.inner_text("[aria-labelledby=passkeys-title]")
+    assert "Cora" in page.inner_text("label:has([value=cage_manager])")
     readable(page)
-    page.tap("text=Cage manager")
+    page.check("[name=role][value=cage_manager]")
     page.check("[aria-labelledby=passkeys-title] input[name=sure]")
-    page.tap("text=Take none without a passkey from now on")
-    page.wait_for_selector("text=From now on these signatures carry one by a passkey.")
+    page.tap("[aria-labelledby=passkeys-title] form button")
+    answers(page, "passkey_demanded")
     assert page.is_disabled("input[value=cage_manager]")
 
 
@@ -102,7 +103,7 @@ def begins(page: Any, badge: str) -> None:
 def test_a_cage_manager_signs_by_passkey(tablet: Any, operator: Staff, transactional_db: None) -> None:
     """Harm: what the browser signs is not what the house and its auditors read; or nobody finds out how it is done."""
     carla, cora = floor.staff(Role.CAGE_MANAGER, "carla", "403"), floor.staff(Role.CAGE_MANAGER, "cora", "404")
-    dealer, _ = floor.dealt()
+    floor.dealt()
     carlas, coras = Pocket(tablet), Pocket(tablet)
     signed_in(tablet, carla)
     carlas.bring()
@@ -111,13 +112,10 @@ def test_a_cage_manager_signs_by_passkey(tablet: Any, operator: Staff, transacti
     demands(tablet, operator)
 
     signed_in(tablet, carla)
-    tablet.goto("/slips/0/new/deposit/")
-    assert "Some who sign here use a passkey too: the browser asks for it." in tablet.inner_text("main")
-    readable(tablet)
     begins(tablet, "403")
     tablet.wait_for_selector(".paper__state")
-    assert "is signed by Carla" in tablet.inner_text("[role=status]")
-    assert tablet.inner_text(".paper__with") == "Cage desk and a passkey"
+    answers(tablet, "signed")
+    assert "Cage desk" in tablet.inner_text(".paper__with")
     readable(tablet)
     tablet.emulate_media(media="print")
     assert tablet.is_visible(".paper__with")
@@ -127,9 +125,8 @@ def test_a_cage_manager_signs_by_passkey(tablet: Any, operator: Staff, transacti
     assert entry.content["attested"]["passkey"]["credential"] == attesting.digest_of(row.credential)
 
     begins(tablet, "404")
-    tablet.wait_for_selector("[data-attests-says]:visible")
-    assert NO_PASSKEY in tablet.inner_text("[data-attests-says]")
-    assert tablet.get_by_label("red").input_value() == "2"
+    answers(tablet, "no_passkey")
+    assert counted(tablet, "red") == "2"
     readable(tablet)
 
     carlas.take_away()
@@ -139,44 +136,12 @@ def test_a_cage_manager_signs_by_passkey(tablet: Any, operator: Staff, transacti
     coras.take_away()
     carlas.bring()
     begins(tablet, "404")
-    tablet.wait_for_selector("[data-attests-says]:visible")
-    assert "No passkey of yours was given: unlock it" in tablet.inner_text("[data-attests-says]")
-
-    # A page that asks for another one than the house named: the house itself says no.
-    tablet.route(
-        "**/slips/passkey/", lambda route: route.fulfill(json={"credentials": [row.credential], "sentence": ""})
-    )
-    begins(tablet, "404")
-    tablet.wait_for_selector("#refused")
-    assert "That passkey does not sign it: it is signed by a passkey that is not one of" in tablet.inner_text(
-        "#refused"
-    )
-    tablet.unroute("**/slips/passkey/")
-    assert LogEntry.objects.filter(kind="deposit_requested").count() == 1
-
-    # A signature that somebody copied from the device: it counts from where it was.
-    Passkey.objects.filter(pk=row.pk).update(sign_count=1_000)
-    begins(tablet, "403")
-    tablet.wait_for_selector("#refused")
-    assert "That passkey counts backwards" in tablet.inner_text("#refused")
-    assert Alert.objects.filter(kind="passkey_copied").count() == 1
-    Passkey.objects.filter(pk=row.pk).update(sign_count=0)
-
-    carlas.session.send("WebAuthn.setUserVerified", {"authenticatorId": carlas.place, "isUserVerified": False})
-    begins(tablet, "403")
-    tablet.wait_for_selector("[data-attests-says]:visible")
-    assert "No passkey of yours was given" in tablet.inner_text("[data-attests-says]")
-    carlas.session.send("WebAuthn.setUserVerified", {"authenticatorId": carlas.place, "isUserVerified": True})
-
-    passkeys.withdraw(row, by=operator)
-    begins(tablet, "403")
-    tablet.wait_for_selector("[data-attests-says]:visible")
-    assert NO_PASSKEY in tablet.inner_text("[data-attests-says]")
-    assert dealer.table.book
+    answers(tablet, "NotAllowedError")
     for book in Book.objects.all():
         assert proofs.verify(book).fault is None
 
 
+@pytest.mark.trial("notes put apart, beside a path of each of its parts")
 def test_a_count_of_cash_says_to_the_terminal_what_it_puts_apart(
     tablet: Any, operator: Staff, transactional_db: None
 ) -> None:
@@ -195,7 +160,7 @@ def test_a_count_of_cash_says_to_the_terminal_what_it_puts_apart(
     signed_in(tablet, counter)
     tablet.goto(f"/slips/{dealer.table.pk}/{name}/")
     tablet.fill("[data-value='10000']", "1")
-    tablet.tap("text=A note that is torn, unknown or not genuine")
+    tablet.tap("#apart summary")
     for line, (kind, worth, mark) in enumerate(
         (("unknown", "1,000", "Ü 7"), ("torn", "2.50", " E8 "), ("torn", "2", "E9")), 1
     ):
@@ -205,7 +170,7 @@ def test_a_count_of_cash_says_to_the_terminal_what_it_puts_apart(
     tablet.fill("#badge", "601")
     tablet.fill("#pin", PIN)
     tablet.tap(".slip-page__side .button--primary")
-    tablet.wait_for_selector("text=is signed by Carl")
+    answers(tablet, "signed")
     entry = LogEntry.objects.filter(kind="drop_counted").get()
     assert [note[:3] for note in entry.content["apart"]] == [
         ["torn", 200, "E9"], ["torn", 250, "E8"], ["unknown", 100_000, "Ü 7"],
