@@ -20,35 +20,26 @@ def test_the_administration_is_one_product_with_the_floor(looking: Looking) -> N
     dealer, _ = dealt()
     page = looking(floor.staff(Role.OPERATOR, "olga"), f"/pit/tables/{dealer.table.pk}/")
     page.click(f"#pages-{dealer.table.pk} > summary")
-    page.click("a:has-text('Set up')")
-    page.wait_for_selector("main")
+    page.click("a[href$='/change/']")
+    page.wait_for_url("**/admin/tables/table/*/change/")
     assert page.evaluate("getComputedStyle(document.body).fontFamily").startswith("Archivo")
-    page.click(f"a:has-text('{dealer.table.name} on the floor')")
+    page.click("#content a[href*='/pit/tables/']")
     page.wait_for_url(f"**/pit/tables/{dealer.table.pk}/")
 
     faults: dict[str, list[str]] = {}
     for address in (*PAGES, f"tables/table/{dealer.table.pk}/change/", f"tables/table/{dealer.table.pk}/history/"):
-        page.goto(page.url.partition("/pit/")[0].partition("/admin/")[0] + f"/admin/{address}")
+        page.goto(f"/admin/{address}")
         lost = LANDMARKS & {rule["id"] for rule in violations(page, *EVERY_RULE)}
         if says := [*serious(page), *lost]:
             faults[address] = says
     assert faults == {}
+    page.goto("/admin/ledger/logentry/")
+    label = "getComputedStyle(document.querySelector('#result_list tbody [data-label]'), '::before').display"
+    assert page.evaluate(label) == "none", "labels of columns again in each cell"
+    assert ".m." not in page.inner_text("#result_list tbody tr >> nth=0"), "times otherwise than on the floor"
 
 
-def test_its_tables_write_times_as_the_floor_does(looking: Looking) -> None:
-    """Harm: "Nov. 21, 2026, 11:09 p.m." beside "21 Nov 23:09"; and labels of columns again in each cell."""
-    dealt()
-    page = looking(floor.staff(Role.OPERATOR, "olga"), "/admin/ledger/logentry/")
-    row = page.inner_text("#result_list tbody tr >> nth=0")
-    assert "a.m." not in row
-    assert "p.m." not in row
-    assert (
-        page.evaluate("getComputedStyle(document.querySelector('#result_list tbody [data-label]'), '::before').display")
-        == "none"
-    )
-
-
-TABLET, UPRIGHT = {"width": 1024, "height": 768}, {"width": 800, "height": 1280}
+UPRIGHT = {"width": 800, "height": 1280}
 SMALL = """() => [...document.querySelectorAll(
     'main :is(input, select, button, a[class*="rounded"][class*="border"]), #header-inner a, a.addlink')]
     .filter(field => !['hidden', 'checkbox', 'radio', 'file'].includes(field.type) && field.offsetParent)
@@ -57,15 +48,15 @@ SMALL = """() => [...document.querySelectorAll(
     .map(([box, field]) => `${Math.round(box.width)}x${Math.round(box.height)} ${field.outerHTML.slice(0, 160)}`)"""
 
 
-@pytest.mark.parametrize("viewport", [TABLET, UPRIGHT], ids=["tablet", "upright"])
-def test_what_is_pressed_with_a_finger_is_as_high_as_one(looking: Looking, viewport: dict[str, int]) -> None:
+@pytest.mark.trial("sizes on five pages of the administration, beside its one path")
+def test_what_is_pressed_with_a_finger_is_as_high_as_one(looking: Looking) -> None:
     """Harm: an operator on a tablet presses the field beside the one that was meant, and sets another limit."""
     dealer, _ = dealt()
     olga = floor.staff(Role.OPERATOR, "olga")
     pk = dealer.table.pk
     small = {}
     for address in ("table/", f"table/{pk}/change/", "table/grid/", "staff/add/", "houseterms/"):
-        page = looking(olga, f"/admin/tables/{address}", viewport, has_touch=True, is_mobile=True)
+        page = looking(olga, f"/admin/tables/{address}", UPRIGHT, has_touch=True, is_mobile=True)
         if fields := page.evaluate(SMALL):
             small[address] = fields
     assert small == {}, "\n".join(f"{where} {field}" for where, fields in small.items() for field in fields)

@@ -14,13 +14,12 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PHONE = {"width": 390, "height": 844}
 
 
-@pytest.mark.parametrize("viewport", [{"width": 1280, "height": 800}, PHONE])
-def test_an_operation_is_opened_by_keyboard_and_its_example_read(looking: Looking, viewport: dict[str, int]) -> None:
+def test_an_operation_is_opened_by_keyboard_and_its_example_read(looking: Looking) -> None:
     """Harm: whoever connects a program reads a page that runs out of the screen, or needs a mouse."""
-    page: Any = looking(floor.staff(Role.OPERATOR, "olga"), "/api/reference/", viewport)
+    page: Any = looking(floor.staff(Role.OPERATOR, "olga"), "/api/reference/", PHONE)
     page.locator("#begin_slip > summary").focus()
     page.keyboard.press("Enter")
     assert '"series": "fill"' in page.locator("#begin_slip pre").first.inner_text()
     assert serious(page, EVERY_RULE) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert page.locator("#begin_slip > summary").bounding_box()["height"] >= 48

@@ -1,9 +1,7 @@
 """An auditor's morning in a real browser, with a real worker: a day is proved and its bundle taken, without a shell."""
 
-import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.test import override_settings
@@ -41,25 +39,16 @@ def aude(tmp_path: Path, transactional_db: None) -> Staff:
     return auditor
 
 
-def kept(page: Any, name: str) -> None:
-    """A picture of it, where somebody asked for pictures."""
-    if folder := os.environ.get("CASINO_PICTURES"):
-        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
-
-
 def test_a_day_is_proved_and_its_bundle_taken(aude: Staff, looking: Looking, celery_worker_process: Served) -> None:
     """Harm: whoever audits the house needs the shell of whom they audit."""
     page = looking(aude, "/pit/audit/")
     assert not serious(page, EVERY_RULE)
-    page.click("#days button:has-text('Verify')")
+    page.click("#days [name=deed][value=verify]")
     page.wait_for_selector("#errands .verdict--holds")
     page.wait_for_selector("#days .verdict--holds")
-    assert "HOLDS" in page.inner_text(".errand__lines")
     assert not serious(page, EVERY_RULE)
-    for width, height in ((1440, 900), (1280, 800), (390, 844)):
-        page.set_viewport_size({"width": width, "height": height})
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{width} px wide"
-        kept(page, f"auditors-{width}")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     with page.expect_download() as taking:
-        page.click("#days a:has-text('Take it')")
+        page.click("#days a[download]")
     assert taking.value.suggested_filename.startswith("audit-")
