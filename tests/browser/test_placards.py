@@ -17,7 +17,7 @@ PHONE = {"width": 390, "height": 844}
 
 LOOKS_AGAIN = """(amount) => {
   document.dispatchEvent(new Event("visibilitychange"));
-  return [...document.querySelectorAll("dd")].some((limit) => limit.textContent === amount);
+  return [...document.querySelectorAll("dd")].some((limit) => limit.textContent.trim() === amount);
 }"""
 
 
@@ -39,8 +39,8 @@ def test_a_sign_fits_its_screen_and_follows_the_table_by_itself(looking: Looking
     assert serious(screen) == []
     assert serious(phone) == []
     assert screen.context.cookies() == []
-    table_settings.change_table(table, {"max_cents": 20_000}, by=operator)
-    screen.wait_for_function(LOOKS_AGAIN, arg="200", polling=500)  # the house keeps its drawing for a while
+    table_settings.change_table(table, {"max_cents": 12_000}, by=operator)
+    screen.wait_for_function(LOOKS_AGAIN, arg="120", polling=500)  # the house keeps its drawing for a while
     assert not screen.locator("#lost").is_visible()
 
 
