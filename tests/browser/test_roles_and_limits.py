@@ -71,7 +71,7 @@ def test_a_pit_boss_proposes_limits_and_they_hold_once_they_are_approved(looking
     page.fill("[name=comment]", "A guest asks for it")
     page.fill("[name=min_cents]", "200")
     page.click(PROPOSE)
-    answers(page, "bad_setting")
+    answers(page, "bad_settings")
     page.fill("[name=min_cents]", "10")
     page.click(PROPOSE)
     answers(page, "proposed")
