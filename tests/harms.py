@@ -1,9 +1,6 @@
-"""Index of harms: which tests prevent each harm, in which tiers. `python -m tests.harms` writes tests/harms.tsv."""
+"""Index of harms: which tests prevent each harm, in which tiers. `./run test harms` writes it to tests/harms.tsv."""
 
-import contextlib
-import os
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,7 +49,7 @@ def sentence_of(item: pytest.Item) -> str:
     return " ".join(paragraph.split()) or test_of(item).rpartition("::")[2].removeprefix("test_").replace("_", " ")
 
 
-def harms(items: Sequence[pytest.Item]) -> list[Harm]:
+def _harms(items: Sequence[pytest.Item]) -> list[Harm]:
     """All harms, in the order of the first test that prevents each."""
     by_sentence: dict[str, Harm] = {}
     for item in items:
@@ -68,18 +65,21 @@ def harms(items: Sequence[pytest.Item]) -> list[Harm]:
 
 def index(items: Sequence[pytest.Item]) -> str:
     """The content of tests/harms.tsv: tiers, harm and tests, tab-separated, one line per harm."""
-    return "".join(harm.row for harm in harms(items))
+    return "".join(harm.row for harm in _harms(items))
 
 
-def faults(items: Sequence[pytest.Item]) -> list[str]:
-    """Harms that only trials prevent although a cheaper test could, and names of tests that do not cover them."""
+def problems_of(items: Sequence[pytest.Item]) -> list[str]:
+    """Harms that only trials prevent although a cheaper test could; and an index that is out of date."""
     cheap = {test_of(item) for item in items if tiers.tier_of(item) is not Tier.TRIALS}
-    return [
+    problems = [
         f"{harm.sentence} ({min(harm.tests)}): only trials prevent it. Mark a test of ./run test as well, or name one: "
         'trial("reason", covered_by="tests/...::test_...").'
-        for harm in harms(items)
+        for harm in _harms(items)
         if harm.tiers == {Tier.TRIALS} and not harm.needs_processes and not harm.named & cheap
     ]
+    if INDEX.read_text() != index(items):
+        problems.append("tests/harms.tsv is out of date: write it by `./run test harms`.")
+    return problems
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -94,32 +94,13 @@ def collected(config: pytest.Config) -> Sequence[pytest.Item] | None:
     return items if files <= {item.path for item in items} and not config.getoption("keyword") else None
 
 
-class Collection:
-    """Pytest plugin for a run that only collects."""
-
-    items: Sequence[pytest.Item] = ()
-
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
-        self.items = session.config.stash[COLLECTED]
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--harms", choices=("write", "check"), help="write tests/harms.tsv, or name what is wrong with it")
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Write the index, or with ``--check`` name what is wrong with it."""
-    collection = Collection()
-    with open(os.devnull, "w") as devnull, contextlib.redirect_stdout(devnull):
-        code = pytest.main(["--collect-only"], plugins=[collection])
-    if code:
-        print("The tests cannot be collected: run pytest --collect-only to see why.", file=sys.stderr)
-        return 1
-    if "--check" not in arguments:
-        INDEX.write_text(index(collection.items))
-        return 0
-    problems = faults(collection.items)
-    if INDEX.read_text() != index(collection.items):
-        problems.append("tests/harms.tsv is out of date: write it by `./run test harms`.")
-    print(*problems, sep="\n", file=sys.stderr)
-    return bool(problems)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def pytest_collection_finish(session: pytest.Session) -> None:
+    action, items = session.config.getoption("--harms"), session.config.stash[COLLECTED]
+    if action == "write":
+        INDEX.write_text(index(items))
+    elif action == "check" and (problems := problems_of(items)):
+        pytest.exit("\n".join(problems), returncode=1)
