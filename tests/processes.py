@@ -45,7 +45,7 @@ class Served:
     is_up: Callable[["Served"], bool]
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
-    def start(self, seconds: float = 40) -> None:
+    def start(self, seconds: float = 180) -> None:
         servers.refuse_in_quick(" ".join(self.command))
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(

@@ -43,5 +43,6 @@ class Scale:
 
 def _round_step(least: Fraction) -> Fraction:
     """1, 2 or 5 times a power of ten, and no less than asked for."""
-    power = Fraction(10) ** floor(log10(least))
+    # Of numerator and denominator apart: a step that is too small for a float would have no logarithm.
+    power = Fraction(10) ** floor(log10(least.numerator) - log10(least.denominator))
     return next(power * factor for factor in (1, 2, 5, 10, 20) if power * factor >= least)
