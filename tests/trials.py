@@ -30,14 +30,14 @@ def run(names: list[str]) -> int:
     """Run the trials whose names contain each of ``names``. Returns 1 where one failed twice, or six were unsteady."""
     os.environ.setdefault("TEST_PACE", "usual")
     chosen = ["-k", " and ".join(names)] if names else []
-    passed, failures = pytest_run([*workers(), "--tier", "trials", *chosen])
+    passed, failures = run_pytest([*workers(), "--tier", "trials", *chosen])
     if not failures:
         return 0 if passed else 1
     steady = {name: output for name, output in failures.items() if not repeat(name, output)}
     return report(failures, steady)
 
 
-def pytest_run(arguments: list[str]) -> tuple[bool, dict[str, str]]:
+def run_pytest(arguments: list[str]) -> tuple[bool, dict[str, str]]:
     """Whether pytest passed, and the output of each test that failed by its node id."""
     with TemporaryDirectory() as folder:
         file = Path(folder, "failures.jsonl")
@@ -52,7 +52,7 @@ def pytest_run(arguments: list[str]) -> tuple[bool, dict[str, str]]:
 def repeat(name: str, output: str) -> bool:
     """Whether a failed trial passes when it has the machine to itself; prints both outputs if so."""
     print(f"\n--- Repeating alone: {name}", flush=True)
-    passed, failures = pytest_run(["--quiet", name])
+    passed, failures = run_pytest(["--quiet", name])
     second = failures.get(name, "passed")
     if passed:
         print(f"--- UNSTEADY: {name}\n--- first run:\n{output}\n--- second run, alone: {second}", flush=True)
