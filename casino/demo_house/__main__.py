@@ -1,74 +1,86 @@
-"""`python -m casino.demo_house --days 14`: makes a new demo's past, and opens its tables for today."""
+"""`python -m casino.demo_house`: prepares the demo's database in one process, from the migrations to the logins.
+
+It says each step on a line of its own, and after the line LOGINS how everybody signs in.
+"""
 
 from __future__ import annotations
 
 import argparse
-import gc
 import os
-import random
 import sys
-from datetime import UTC, datetime
-from time import perf_counter
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import StringIO
+from pathlib import Path
+from typing import Any, Final
 
 import django
+
+from casino import embedded
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
 django.setup()
 
 from django.conf import settings  # noqa: E402
+from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 
-from casino.demo_house import clock, fortnight, more_tables  # noqa: E402
-from casino.demo_house.fortnight import House  # noqa: E402
-from casino.demo_house.people import People, balance, pieces  # noqa: E402
-from ledger.models import Book  # noqa: E402
-from ledger.proof import seals  # noqa: E402
-from tables.audit import keys, sealed  # noqa: E402
-from tables.day import hours  # noqa: E402
+from casino.database_address import settings_of  # noqa: E402
+from casino.demo_house import clock, more_tables, past  # noqa: E402
+from casino.demo_house.founding import make_key  # noqa: E402
+from casino.demo_house.recording import Damaged  # noqa: E402
+from tables.audit import keys  # noqa: E402
 from tables.management.commands import seed_demo  # noqa: E402
-from tables.models import Table  # noqa: E402
+from tables.models import Staff  # noqa: E402
 
-SEED = 1
-
-
-def make(days: int, seed: int) -> None:
-    """The past of a house that is not there yet, up to this morning."""
-    chance = random.Random(seed)  # noqa: S311 -- the same seed makes the same house
-    past = fortnight.gaming_days(days, datetime.now(UTC))
-    with clock.set_back(hours.span(past[0]).start) as present:
-        with connection.cursor() as cursor:
-            cursor.execute("SET synchronous_commit = off")
-        house = _opened(present, chance)
-        fortnight.live_through(house, past, say)
-        fortnight.pass_until(house, datetime.now(UTC))
-    connection.close()
-    open_today(People(chance))
+MIGRATED: Final = "The database is migrated"
+LOGINS: Final = "Logins:"
+PATIENCE: Final = 60
+"""Seconds that the servers may take to start."""
 
 
-def _opened(present: clock.Clock, chance: random.Random) -> House:
-    """The house as it is founded: people, chips, a key, tables."""
-    operator = seed_demo.seed_staff()
-    seed_demo.seed_chips(operator)
-    if not sealed.key_file().exists():
-        seals.make_key(sealed.key_file())
+def prepare(options: argparse.Namespace) -> str:
+    """Do what is missing; how everybody signs in. Raises Damaged."""
+    if options.folder:
+        _await_servers(embedded.House(options.folder))
+    if not options.is_migrated:
+        say("Migrating the database")
+        with as_owner():
+            call_command("migrate", verbosity=0)
+    say(MIGRATED)
+    if options.past:
+        past.make(options.days, options.seed, say, is_dealt=options.deal)
+    call_command("pepper", stdout=StringIO())
+    say("Seeding the pit")
+    logins = StringIO()
+    call_command("seed_demo", "--address", options.address, stdout=logins)
+    if options.tables:
+        say(f"Opening tables until there are {options.tables}")
+        more_tables.add(options.tables, Staff.objects.get(username=seed_demo.OPERATOR.username))
+    make_key()
     keys.publish()
-    for name, terms in seed_demo.TABLES.items():
-        present.passes(60)
-        seed_demo.open_table(name, terms, operator)
-    more_tables.stand_in_pits(operator)
-    people = People(chance)
-    tables = {table.name: table for table in Table.objects.select_related("book").prefetch_related("denominations")}
-    for table in tables.values():
-        chips = seed_demo.rack_of(seed_demo.TABLES[table.name])
-        people.counts(table, "closer", "dan", chips)
-    return House(present, chance, people, tables)
+    return logins.getvalue()
 
 
-def open_today(people: People) -> None:
-    """Every table opens for whoever comes by."""
-    for table in Table.objects.order_by("pk"):
-        values = tuple(table.denominations.values_list("value_cents", flat=True))
-        people.counts(table, "opener", "dan", pieces(balance("rack", table), values))
+def _await_servers(house: embedded.House) -> None:
+    """They are started while this process imports what it needs."""
+    deadline = time.monotonic() + PATIENCE
+    while not embedded.is_ready(house) and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+@contextmanager
+def as_owner() -> Iterator[None]:
+    """Meanwhile this process connects as the database's owner, who alone may change its schema."""
+    connection.close()
+    as_application: dict[str, Any] = connection.settings_dict
+    connection.settings_dict = as_application | settings_of("DATABASE_OWNER_URL", settings.DATABASE_OWNER_URL)
+    try:
+        yield
+    finally:
+        connection.close()
+        connection.settings_dict = as_application
 
 
 def say(text: str) -> None:
@@ -77,19 +89,25 @@ def say(text: str) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m casino.demo_house", description=__doc__)
+    parser.add_argument("--address", default="http://127.0.0.1:8000/", help="where the demo will be open")
+    parser.add_argument("--folder", type=Path, help="of embedded servers that are being started")
+    parser.add_argument("--is-migrated", action="store_true", help="by this version: it is not done again")
+    parser.add_argument("--past", action="store_true", help="give a new house a past")
+    parser.add_argument("--deal", action="store_true", help="deal that past, where it would be loaded")
     parser.add_argument("--days", type=int, default=14)
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--tables", type=int, default=0)
     options = parser.parse_args()
     if settings.CASINO_ENV != "demo":
-        print("Only a demo (CASINO_ENV=demo) has a past made for it.", file=sys.stderr)
+        print("Only a demo (CASINO_ENV=demo) is prepared by this.", file=sys.stderr)
         return 1
-    if Book.objects.filter(head_seq__gt=0).exists():
-        return 0
-    say(f"Making the house's last {options.days} days")
-    began = perf_counter()
-    gc.disable()  # a short life, and much that is kept in it
-    make(options.days, options.seed)
-    say(f"  {options.days} days in {perf_counter() - began:.0f} s")
+    try:
+        logins = prepare(options)
+    except (Damaged, clock.PastRefused) as reason:
+        print(reason, file=sys.stderr)
+        return 1
+    say(LOGINS)
+    say(logins)
     return 0
 
 

@@ -63,11 +63,11 @@ def live_through(house: House, days: Sequence[date], say: Callable[[str], None])
         say(f"  {day:%a %d %b}: {rounds} rounds")
 
 
-def pass_until(house: House, present: datetime) -> None:
+def pass_until(clock: Clock, people: People, present: datetime) -> None:
     """The house is awake until then: a cage that wrote nothing for half a day stood still, or its clock leapt."""
-    while house.clock.moment + AWAKE < present:
-        house.clock.stand(house.clock.moment + AWAKE)
-        cage_desk.sell(50_000, by=house.people["cara"], key=house.people.key())
+    while clock.moment + AWAKE < present:
+        clock.stand(clock.moment + AWAKE)
+        cage_desk.sell(50_000, by=people["cara"], key=people.key())
 
 
 def _day(house: House, day: date, ago: int, *, is_first: bool) -> int:

@@ -1,0 +1,44 @@
+"""The founding of a demo's house: people, chips, a key, tables; and the morning on which its tables open for today."""
+
+from __future__ import annotations
+
+import random
+
+from casino.demo_house import clock, more_tables
+from casino.demo_house.fortnight import House
+from casino.demo_house.people import People, balance, pieces
+from ledger.proof import seals
+from tables.audit import keys, sealed
+from tables.management.commands import seed_demo
+from tables.models import Table
+
+
+def found(present: clock.Clock, chance: random.Random) -> House:
+    """The house as it is founded, with every rack counted and every table closed."""
+    operator = seed_demo.seed_staff()
+    seed_demo.seed_chips(operator)
+    make_key()
+    keys.publish()
+    for name, terms in seed_demo.TABLES.items():
+        present.passes(60)
+        seed_demo.open_table(name, terms, operator)
+    more_tables.stand_in_pits(operator)
+    people = People(chance)
+    tables = {table.name: table for table in Table.objects.select_related("book").prefetch_related("denominations")}
+    for table in tables.values():
+        chips = seed_demo.rack_of(seed_demo.TABLES[table.name])
+        people.counts(table, "closer", "dan", chips)
+    return House(present, chance, people, tables)
+
+
+def make_key() -> None:
+    """The key that this site seals its days with, if it has none."""
+    if not sealed.key_file().exists():
+        seals.make_key(sealed.key_file())
+
+
+def open_today(people: People) -> None:
+    """Every table opens for whoever comes by."""
+    for table in Table.objects.order_by("pk"):
+        values = tuple(table.denominations.values_list("value_cents", flat=True))
+        people.counts(table, "opener", "dan", pieces(balance("rack", table), values))

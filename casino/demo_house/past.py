@@ -1,0 +1,51 @@
+"""The past of a new demo's house: dealt, or loaded from the recording; then the hours since, and its tables opened."""
+
+from __future__ import annotations
+
+import gc
+import random
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime
+
+from django.conf import settings
+from django.db import connection
+
+from casino.demo_house import clock, fortnight, founding, playback, recording
+from casino.demo_house.people import People
+from ledger.models import Book
+from tables.day import hours
+
+Say = Callable[[str], None]
+
+
+def make(days: int, seed: int, say: Say, *, is_dealt: bool = False) -> None:
+    """The past of a house that is not there yet, up to now; nothing for one that is. Raises Damaged."""
+    if settings.CASINO_ENV != "demo":
+        raise clock.PastRefused("Only a demo (CASINO_ENV=demo) has a past made for it.")
+    if Book.objects.filter(head_seq__gt=0).exists():
+        return
+    gc.disable()  # a short life, and much that is kept in it
+    gaming_days = fortnight.gaming_days(days, datetime.now(UTC))
+    if is_dealt or not recording.is_for(days, seed):
+        say(f"Dealing the last {days} days")
+        chance = deal(gaming_days, seed, say, through=datetime.now(UTC))
+    else:
+        say(f"Loading the last {days} days")
+        playback.load(gaming_days, through=datetime.now(UTC))
+        chance = random.Random()  # noqa: S311 -- keys of inputs, which the recording must not have used
+    founding.open_today(People(chance))
+    gc.enable()
+
+
+def deal(days: Sequence[date], seed: int, say: Say, *, through: datetime | None = None) -> random.Random:
+    """Live through these days as a house that was founded on the first of them; the chance that they came by."""
+    chance = random.Random(seed)  # noqa: S311 -- the same seed makes the same house
+    with clock.set_back(hours.span(days[0]).start) as present:
+        with connection.cursor() as cursor:
+            cursor.execute("SET synchronous_commit = off")
+        house = founding.found(present, chance)
+        fortnight.live_through(house, days, say)
+        if through is not None:
+            fortnight.pass_until(present, People(chance), through)
+    connection.close()
+    return chance

@@ -1,0 +1,251 @@
+"""`python -m casino.demo_house.recorder [--check]`: deals the demo's two weeks in a house of its own, and keeps them as
+the recording that ships; or holds that one against what dealing gives now.
+
+Chance is seeded, that of the operating system too, and the days are always the same: two runs give the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from casino import embedded
+
+LEFT_OUT: Final = (
+    "django_migrations", "django_content_type", "auth_permission", "ledger_logentry", "ledger_transfer",
+    "ledger_bookroot", "ledger_dayroot",
+)  # fmt: skip
+"""What migrations make, what entries bring with them, and what each site signs by itself."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m casino.demo_house.recorder", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if dealing gives another")
+    options = parser.parse_args()
+    for name in ("DATABASE_URL", "DATABASE_OWNER_URL", "TIME_ZONE"):
+        os.environ.pop(name, None)
+    os.environ |= {"DJANGO_SETTINGS_MODULE": "casino.settings", "ARGON2_MEMORY_MIB": "8"}
+    with tempfile.TemporaryDirectory() as folder, embedded.provide(within=Path(folder)) as house:
+        os.environ |= house.environment()  # the keys of nobody else's house
+        subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=embedded.BASE_DIR, check=True)
+        text = dealt(lambda line: print(line, flush=True))
+    return _check(text) if options.check else _keep(text)
+
+
+def dealt(say: Callable[[str], None]) -> str:
+    """The recording of a house that is dealt here, in the empty database that the settings name."""
+    import django
+
+    django.setup()
+    from casino.demo_house import past, recording
+
+    with seeded_chance(recording.SEED):
+        past.deal(recording.days(), recording.SEED, say)
+    return "".join(f"{_spelled(line)}\n" for line in lines())
+
+
+def _keep(text: str) -> int:
+    from casino.demo_house import recording
+
+    recording.write(text)
+    print(f"{recording.FILE.name}: {len(text):,} characters in {recording.FILE.stat().st_size:,} bytes")
+    return 0
+
+
+def _check(text: str) -> int:
+    from casino.demo_house import recording
+
+    is_same = recording.digest(text.encode()) == recording.stamp().content
+    says = "is what dealing gives" if is_same else f"is not what dealing gives now: make it again (`{recording.MAKE}`)"
+    print(f"{recording.FILE.name} {says}")
+    return 0 if is_same else 1
+
+
+@contextmanager
+def seeded_chance(seed: int) -> Iterator[None]:
+    """Where chance is asked for, the operating system's too, it comes from a seed. For a recording alone: what it holds
+    is no secret."""
+    chance = random.Random(seed)  # noqa: S311
+    real = os.urandom, random._urandom  # type: ignore[attr-defined]
+    os.urandom = random._urandom = chance.randbytes  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        os.urandom, random._urandom = real  # type: ignore[attr-defined]
+
+
+# --- The lines of a recording ----------------------------------------------------------------------------------
+
+
+def _spelled(line: Any) -> str:
+    return json.dumps(line, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def lines() -> Iterator[Any]:
+    """What the database holds, in the order in which it is loaded: the header, rows, entries, and the days' seals."""
+    from django.db import connection
+
+    from casino.demo_house import recording
+
+    with connection.cursor() as cursor:
+        marks = _marks(cursor)
+        entries, kinds = _entries(cursor, marks)
+        alone, of_entries = _tables(cursor)
+        yield recording.Header(
+            recording.FORMAT,
+            recording.FIRST_DAY.isoformat(),
+            sorted(alone + of_entries),
+            sorted(kinds),
+            _slips(cursor),
+        )._asdict()
+        for table in alone:
+            yield _rows(cursor, table, marks)
+        waiting = {table: _rows_of_entries(cursor, table, marks) for table in of_entries}
+    written: set[tuple[int, int]] = set()
+    for entry in entries:
+        if entry[0] == "seal":
+            yield from _ready(waiting, written)
+        else:
+            written.add((entry[1], entry.pop(2)))
+        yield entry
+    yield from _ready(waiting, written)
+
+
+def _marks(cursor: Any) -> dict[str, str]:
+    """What another site or another time has otherwise, and the marks by which the recording names it: hashes of
+    entries, digests of rows, the site's key, and what is kept of people's secrets."""
+    from ledger.house import digest_of
+    from ledger.journal import JOURNALS
+    from tables.audit import keys
+    from tables.models import SECRETS, Staff
+
+    marks = {str(keys.published_key()): "{{key}}"}
+    cursor.execute("SELECT encode(hash, 'hex'), book_id, seq FROM ledger_logentry")
+    marks |= {digest: f"{{{{hash {book} {seq}}}}}" for digest, book, seq in cursor.fetchall()}
+    for journal in JOURNALS:
+        cursor.execute(f"SELECT r.id, {journal.row} FROM {journal.table} AS r")  # noqa: S608
+        for number, row in cursor.fetchall():
+            found = {name: value for name, value in json.loads(row).items() if name.endswith("_sha256")}
+            marks |= {value: f"{{{{row {journal.table} {number} {name}}}}}" for name, value in found.items()}
+    for staff in Staff.objects.order_by("pk"):
+        for secret in SECRETS:
+            kept = getattr(staff, secret)
+            marks[kept] = f"{{{{kept {staff.username} {secret}}}}}"
+            marks[digest_of(kept)] = f"{{{{digest {staff.username} {secret}}}}}"
+    return marks
+
+
+_MARKED: Final = re.compile(r"\b[0-9a-f]{64}\b|peppered\$[0-9a-f]+\$[A-Za-z0-9+/=]+")
+
+
+def _with_marks(text: str, marks: dict[str, str]) -> str:
+    return _MARKED.sub(lambda found: marks.get(found[0], found[0]), text)
+
+
+# --- Rows ------------------------------------------------------------------------------------------------------
+
+
+def _tables(cursor: Any) -> tuple[list[str], list[str]]:
+    """The tables that have rows: those that stand by themselves, and those whose rows name entries."""
+    cursor.execute(
+        "SELECT relname, EXISTS (SELECT FROM pg_constraint AS c WHERE c.conrelid = t.oid"
+        " AND c.confrelid = 'ledger_logentry'::regclass) FROM pg_class AS t WHERE relkind = 'r'"
+        " AND relnamespace = current_schema()::regnamespace AND relname <> ALL(%s) ORDER BY relname",
+        [list(LEFT_OUT)],
+    )
+    tables: tuple[list[str], list[str]] = ([], [])
+    for name, names_entries in cursor.fetchall():
+        cursor.execute(f'SELECT EXISTS (SELECT FROM "{name}")')  # noqa: S608
+        if cursor.fetchone()[0]:
+            tables[names_entries].append(name)
+    return tables
+
+
+def _rows(cursor: Any, table: str, marks: dict[str, str]) -> list[Any]:
+    """A table's line: its columns, and its rows as COPY spells them. A book is told without its head."""
+    cursor.execute(
+        "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped"
+        " ORDER BY attname <> 'id', attname",
+        [table],
+    )
+    columns = [name for (name,) in cursor.fetchall()]
+    values = ", ".join({"head_seq": "0", "head_hash": "NULL"}.get(name, f'"{name}"') for name in columns)
+    query = f'COPY (SELECT {values} FROM "{table}" ORDER BY 1) TO STDOUT'  # noqa: S608
+    with cursor.copy(query) as copy:
+        rows = b"".join(copy).decode()
+    return ["rows", table, columns, _with_marks(rows, marks).splitlines()]
+
+
+def _rows_of_entries(cursor: Any, table: str, marks: dict[str, str]) -> list[tuple[tuple[int, int], list[Any]]]:
+    """The lines of a table whose rows name entries, one a row, each with its entry."""
+    _, _, columns, rows = _rows(cursor, table, marks)
+    places = [columns.index(name) for name in ("book_id", "seq")]
+    split = [row.split("\t") for row in rows]
+    return [((int(row[places[0]]), int(row[places[1]])), ["rows", table, columns, ["\t".join(row)]]) for row in split]
+
+
+def _ready(
+    waiting: dict[str, list[tuple[tuple[int, int], list[Any]]]], written: set[tuple[int, int]]
+) -> Iterator[list[Any]]:
+    """The rows whose entries are written by now, a line a table."""
+    for table, rows in waiting.items():
+        ready = [line for place, line in rows if place in written]
+        waiting[table] = [(place, line) for place, line in rows if place not in written]
+        if ready:
+            yield ["rows", table, ready[0][2], [row for line in ready for row in line[3]]]
+
+
+def _slips(cursor: Any) -> list[tuple[str, int, str]]:
+    """Of each slip, when it was begun: in another year it has another number."""
+    from ledger.proof.spelling import timestamp
+
+    cursor.execute(
+        "SELECT s.series, s.number, e.at FROM ledger_slip AS s JOIN ledger_logentry AS e USING (book_id, seq)"
+        " ORDER BY s.series, s.number"
+    )
+    return [(series, number, timestamp(moment)) for series, number, moment in cursor.fetchall()]
+
+
+# --- Entries ---------------------------------------------------------------------------------------------------
+
+
+def _entries(cursor: Any, marks: dict[str, str]) -> tuple[list[list[Any]], set[str]]:
+    """Every entry in the order in which they were written, and the names of what they are read as. That order is the
+    order of transactions: dealing writes with one connection."""
+    from ledger.models import HOUSE, Book
+    from ledger.proof import spelling
+    from tables.log.catalog import AT_TABLES, IN_THE_HOUSE
+
+    house = Book.objects.get(name=HOUSE).pk
+    cursor.execute(
+        "SELECT book_id, seq, at, subject, kind, round, by, key, body FROM ledger_logentry"
+        " ORDER BY xmin::text::bigint, book_id, seq"
+    )
+    entries: list[list[Any]] = []
+    kinds: set[str] = set()
+    for book, seq, at, subject, kind, round_, by, key, body in cursor.fetchall():
+        kinds.add((IN_THE_HOUSE if book == house else AT_TABLES)[subject, kind].__name__)
+        parts, moment = spelling.read(subject, bytes(body)), spelling.timestamp(at)
+        if (subject, kind) == ("day", "sealed"):
+            entries.append(["seal", parts.content["document"]["day"], moment, seq])
+            continue
+        content = json.loads(_with_marks(_spelled(parts.content), marks))
+        if (subject, kind) in (("day", "proposed"), ("day", "closed")):
+            content["digest"] = "{{figures}}"
+        place = [book, seq, moment, subject, kind, round_, by, str(key) if key else None]
+        entries.append(["entry", *place, content, parts.moves])
+    return entries, kinds
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+"""The recording of the demo's two weeks: the file that ships with the code, its digest, and the stamp of what it was
+made from.
+
+It is a text of JSON lines, in the order in which a house wrote them: rows of tables as COPY has them, log entries
+without their hashes, and the moments at which days were sealed. What is each site's own is named by a mark in double
+braces; days and slips are those of the days that it was made for, and are moved when it is loaded (``playback.py``).
+"""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import json
+from collections.abc import Iterator
+from datetime import date, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from django.apps import apps
+
+from tables.games.catalog import GAMES
+from tables.log.catalog import AT_TABLES, IN_THE_HOUSE
+from tables.log.digest import rules_version
+from tables.management.commands import seed_demo
+
+HERE: Final = Path(__file__).resolve().parent
+FILE: Final = HERE / "fortnight.jsonl.gz"
+STAMP: Final = HERE / "fortnight.stamp.json"
+FORMAT: Final = "demo-recording/1"
+FIRST_DAY: Final = date(2026, 1, 5)
+"""The first gaming day that the recording is made for: far from the end of a year, and none in which clocks change."""
+DAYS: Final = 14
+SEED: Final = 1
+MAKE: Final = "python -m casino.demo_house.recorder"
+SOURCES: Final = ("founding", "fortnight", "dealer", "people", "matters", "wheel", "more_tables")
+"""The modules that say what happens in the two weeks."""
+FACTS: Final = (
+    "FILL", "CHIPS", "TABLES", "SERIES_NAME", "DELIVERED", "WITHDRAWN", "SOLD_CENTS", "BETS_IN_A_RACK", "TERMINALS",
+)  # fmt: skip
+"""What the demo's house is founded with, beside its staff."""
+
+
+class Damaged(Exception):
+    """The recording is not the one that ships; the message says what to do."""
+
+
+class Stamp(NamedTuple):
+    """What is kept beside the recording."""
+
+    file: str
+    """SHA-256 of the file, in hex."""
+    content: str
+    """The same of its text: compressed by another library, the file is another."""
+    sources: str
+    """The same of what its content follows from."""
+
+
+def days() -> list[date]:
+    """The gaming days that the recording is made for."""
+    return [FIRST_DAY + timedelta(days=number) for number in range(DAYS)]
+
+
+def is_for(days: int, seed: int) -> bool:
+    """Whether the recording holds the past that is asked for."""
+    return (days, seed) == (DAYS, SEED)
+
+
+def read() -> str:
+    """The text of the recording. Raises Damaged where a byte of it was changed."""
+    packed = FILE.read_bytes()
+    if digest(packed) != stamp().file:
+        raise Damaged(
+            f"{FILE.name} is not the recording that ships with this version. Restore the file, or make it again"
+            f" (`{MAKE}`). `./run demo --deal` does without it."
+        )
+    return gzip.decompress(packed).decode()
+
+
+def write(text: str) -> None:
+    """Keep a recording, with its stamp."""
+    packed = gzip.compress(text.encode(), mtime=0)
+    FILE.write_bytes(packed)
+    made = Stamp(digest(packed), digest(text.encode()), sources(Header.of(text)))
+    STAMP.write_text(json.dumps(made._asdict(), indent=1) + "\n")
+
+
+def stamp() -> Stamp:
+    """The stamp of the recording that ships."""
+    return Stamp(**json.loads(STAMP.read_text()))
+
+
+def digest(content: bytes) -> str:
+    """SHA-256, in hex."""
+    return sha256(content).hexdigest()
+
+
+class Header(NamedTuple):
+    """The first line of a recording."""
+
+    format: str
+    first_day: str
+    tables: list[str]
+    """The tables of the database that it has rows of."""
+    kinds: list[str]
+    """The names of the structs that its log entries are read as."""
+    slips: list[tuple[str, int, str]]
+    """Series, number and moment of every slip, in the order of their numbers."""
+
+    @classmethod
+    def of(cls, text: str) -> Header:
+        """The header of a recording. Raises Damaged where it has another format."""
+        header = cls(**json.loads(text.partition("\n")[0]))
+        if header.format != FORMAT:
+            raise Damaged(f"{FILE.name} has the format {header.format}; this version reads {FORMAT}.")
+        return header
+
+
+# --- What the content follows from -----------------------------------------------------------------------------
+
+
+def sources(header: Header) -> str:
+    """SHA-256, in hex, over what the content of the recording follows from: the statements that deal it, what the house
+    is founded with, the rules of its games, the columns of its rows and the fields of its log entries.
+
+    Comments and docstrings are left out, and so is every other module: a change of those leaves the recording as it is.
+    """
+    models = apps.get_models(include_auto_created=True)
+    structs = {kind.__name__: kind for kind in (*AT_TABLES.values(), *IN_THE_HOUSE.values())}
+    found = {
+        "dealing": {name: _statements((HERE / f"{name}.py").read_text()) for name in SOURCES},
+        "facts": {name: repr(getattr(seed_demo, name)) for name in FACTS},
+        "staff": [repr(login._replace(pin=None)) for login in (seed_demo.OPERATOR, seed_demo.SECOND, *seed_demo.STAFF)],
+        "rules": {terms.game: rules_version(GAMES[terms.game]) for terms in seed_demo.TABLES.values()},
+        "columns": {model._meta.db_table: _columns(model) for model in models if model._meta.db_table in header.tables},
+        "entries": {name: structs[name].__struct_fields__ for name in header.kinds},
+    }
+    return digest(json.dumps(found, sort_keys=True).encode())
+
+
+def _columns(model: Any) -> list[str]:
+    return [str(field.column) for field in model._meta.local_concrete_fields]
+
+
+def _statements(source: str) -> list[str]:
+    """The lines of a module without docstrings, comments and blank lines. Its tree would be spelled otherwise by
+    another version of Python."""
+    silent = set(_docstring_lines(ast.parse(source)))
+    lines = [line.partition("  # ")[0].rstrip() for line in source.splitlines()]
+    return [line for number, line in enumerate(lines, 1) if line and number not in silent and line.lstrip()[:1] != "#"]
+
+
+def _docstring_lines(tree: ast.AST) -> Iterator[int]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
