@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import fcntl
 import functools
+import hashlib
 import os
 import shutil
 import signal
@@ -25,9 +26,16 @@ NAME = "demo"
 FOLDER = embedded.LOCAL / NAME
 HALF_MADE = FOLDER / "half-made"
 """There while a house's past is made, and after that was cut short."""
+PREPARED = FOLDER / "prepared"
+"""Names the checkout that migrated the database last, and collected the static files."""
+PACKAGES = ("casino", "dealer_ui", "ledger", "tables", "requirements")
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 PATIENCE = 60  # seconds that the first page may take
 GRACE = 12  # seconds that a child may take to stop
+MIGRATED, LOGINS = "The database is migrated", "Logins:"
+"""What the process that prepares the house says (casino/demo_house/__main__.py)."""
+RECORDED_DAYS, RECORDED_SEED = 14, 1
+"""The past that ships as a recording (casino/demo_house/recording.py); any other is dealt."""
 
 
 class Refused(RuntimeError):
@@ -108,10 +116,13 @@ class Demo:
     days: int
     seed: int
     tables: int
+    is_dealt: bool
     is_live: bool
     has_reader: bool = True
     children: list[Child] = field(default_factory=list)
     house: embedded.House | None = None  # None: configured servers, which are not ours to revive
+    owns_database: bool = True
+    began: float = field(default_factory=time.monotonic)
 
     @property
     def url(self) -> str:
@@ -124,13 +135,38 @@ class Demo:
             self.refuse_a_busy_port()
             if self.fresh or HALF_MADE.exists():
                 self.clear()
-            with self.servers():
-                logins = self.prepare()
-                try:
-                    self.open_house(logins)
-                finally:
-                    self.close_house()
+            self.announce()
+            self.set_environment()
+            preparing = self.begin_to_prepare()
+            try:
+                self.progress("Starting PostgreSQL and Valkey" if self.house else "Using the configured servers")
+                with embedded.provide(NAME) if self.house else contextlib.nullcontext():
+                    try:
+                        self.open_house(self.finish_preparing(preparing))
+                    finally:
+                        self.close_house()
+            finally:
+                preparing.stop()
         say("Stopped.")
+
+    def progress(self, step: str) -> None:
+        say(f"{time.monotonic() - self.began:5.1f} s  {step}")
+
+    @property
+    def is_new(self) -> bool:
+        """Whether this is the first start with this folder."""
+        return not (FOLDER / "audit-key.pem").exists()
+
+    def announce(self) -> None:
+        """What is done from here on, and about how long that takes on two cores."""
+        past = f"{self.days} days of history" if self.days else "no history"
+        if not self.is_new:
+            say("Opening the demo with the data of before: about 6 seconds.")
+        elif self.is_dealt or (self.days and self.days != RECORDED_DAYS):
+            seconds = 20 + 3 * self.days
+            say(f"Making a demo: database, {past}, dealt anew, staff and tables. This takes about {seconds} seconds.")
+        else:
+            say(f"Making a demo: database, {past}, staff and tables. This takes about 15 seconds.")
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -162,12 +198,17 @@ class Demo:
             raise Refused("Another command is using the demo's database: let it finish, then start over.")
         shutil.rmtree(FOLDER, ignore_errors=True)
 
-    @contextlib.contextmanager
-    def servers(self) -> Iterator[None]:
-        configured = {"DATABASE_URL", "REDIS_URL"} <= os.environ.keys()
-        say("Using the configured servers" if configured else "Starting PostgreSQL and Valkey")
+    def set_environment(self) -> None:
+        """What the demo's processes are told: the configured servers, or else the embedded ones."""
         house = embedded.House(FOLDER)
         house.prepare()
+        self.owns_database = "DATABASE_URL" not in os.environ
+        if not self.owns_database:
+            os.environ.setdefault("DATABASE_OWNER_URL", os.environ["DATABASE_URL"])
+        if self.owns_database or "REDIS_URL" not in os.environ:
+            self.house = house
+            for name, value in house.environment().items():
+                os.environ.setdefault(name, value)
         os.environ.setdefault("CASINO_ENV", "demo")
         os.environ.setdefault("SECRET_KEY", house.secret_key())
         os.environ.setdefault("AUDIT_KEY_FILE", str(house.audit_key))
@@ -178,66 +219,68 @@ class Demo:
         if self.host not in LOOPBACK:
             say("Careful: a demo's logins are public knowledge, and it will listen beyond this machine.")
             os.environ.setdefault("ALLOWED_HOSTS", "*")
-        with contextlib.nullcontext() if configured else embedded.provide(NAME) as self.house:
-            yield
 
-    def prepare(self) -> str:
-        say("Migrating the database")
-        statics = begin("-m", "casino.statics")
-        finish(begin("manage.py", "migrate", "--verbosity", "0"))
-        finish(begin("manage.py", "pepper"))
-        if self.house is not None and self.days and not self.house.audit_key.exists():
-            self.make_the_past()
-        say("Seeding the pit")
-        logins = finish(begin("manage.py", "seed_demo", "--address", self.url))
-        if self.tables:
-            say(f"Opening tables until there are {self.tables}")
-            run("-m", "casino.demo_house.more_tables", str(self.tables))
-        if not Path(os.environ["AUDIT_KEY_FILE"]).exists():
-            finish(begin("manage.py", "audit", "key"))
-        finish(statics)
-        return logins
+    def begin_to_prepare(self) -> "Preparation":
+        """Before the servers are there: what is imported meanwhile is half of the work."""
+        options = ["--address", self.url, "--days", str(self.days), "--seed", str(self.seed)]
+        options += ["--tables", str(self.tables), *(["--deal"] if self.is_dealt else [])]
+        checkout = fingerprint()
+        if self.house is not None:
+            options += ["--folder", str(FOLDER)]
+        if self.owns_database and self.days and self.is_new:
+            HALF_MADE.touch()
+            options.append("--past")
+        is_done = self.owns_database and PREPARED.exists() and PREPARED.read_text() == checkout
+        statics = None if is_done else begin("-m", "casino.statics")
+        options += ["--is-migrated"] if is_done else []
+        return Preparation(begin("-m", "casino.demo_house", *options), statics, checkout)
 
-    def make_the_past(self) -> None:
-        """Of a new house. Should this be stopped, the next run starts over: half a past cannot be gone on with."""
-        HALF_MADE.touch()
-        run("-m", "casino.demo_house", "--days", str(self.days), "--seed", str(self.seed))
-        HALF_MADE.unlink()
+    def finish_preparing(self, preparing: "Preparation") -> str:
+        """The database is ready, and the web process began to start as soon as its tables were; the logins."""
+        for line in preparing.said():
+            if line == MIGRATED:
+                preparing.collect_statics()
+                self.start("web", self.web())
+            else:
+                self.progress(line)
+        if self.owns_database:
+            PREPARED.write_text(preparing.checkout)
+        HALF_MADE.unlink(missing_ok=True)
+        return preparing.logins
+
+    def web(self) -> list[str]:
+        python = [sys.executable, "-m"]
+        return [*python, "casino.web", "--host", self.host, "--port", str(self.port), "--no-proxy-headers"]
+
+    def start(self, name: str, command: list[str]) -> None:
+        child = Child(name, command, FOLDER / f"{name}.log")
+        child.log.unlink(missing_ok=True)
+        self.children.append(child)
+        child.start()
 
     def open_house(self, logins: str) -> None:
-        python = [sys.executable, "-m"]
-        web = [*python, "casino.web", "--host", self.host, "--port", str(self.port), "--no-proxy-headers"]
+        self.progress("Waiting for the first page")
+        self.wait_for_the_first_page()
         beat = [*_CELERY, "beat", "--schedule", str(FOLDER / "beat"), "--pidfile", "", "--loglevel", "INFO"]
+        python = [sys.executable, "-m"]
         commands = {
-            "web": web,
             "worker": worker("celery", "house", processes=1, level="INFO"),
             "alerts": worker("alerts", "alerts", processes=2, level="WARNING"),
             "events": worker("events", "events", processes=1, level="WARNING"),
             "beat": beat,
         }
-        self.children = [Child(name, command, FOLDER / f"{name}.log") for name, command in commands.items()]
         if self.is_live:
-            command = [*python, "casino.demo_house.live", "--seed", str(self.seed)]
-            self.children.append(Child("live", command, FOLDER / "live.log"))
-        say("Starting web, worker and beat")
-        for child in self.children:
-            child.log.unlink(missing_ok=True)
-            child.start()
-        self.wait_for_the_first_page()
+            commands["live"] = [*python, "casino.demo_house.live", "--seed", str(self.seed)]
         if self.has_reader:
-            self.start_the_reader()
+            reader = [*python, "casino.demo_house.card_reader", "--url", self.url, "--seed", str(self.seed)]
+            commands["reader"] = [*reader, "--token-file", str(FOLDER / "reader-token")]
+        for name, command in commands.items():
+            self.start(name, command)
+        self.progress("Open. The worker, the beat, the dealers and the card reader follow in some seconds.")
         say(f"\n{logins.strip()}\n\nThe house is open at {self.url} (Ctrl-C closes it)")
         while True:
             self.revive_the_dead()
             time.sleep(0.2)
-
-    def start_the_reader(self) -> None:
-        """Once the house is open: nobody waits for it."""
-        reader = [sys.executable, "-m", "casino.demo_house.card_reader", "--url", self.url, "--seed", str(self.seed)]
-        child = Child("reader", [*reader, "--token-file", str(FOLDER / "reader-token")], FOLDER / "reader.log")
-        child.log.unlink(missing_ok=True)
-        self.children.append(child)
-        child.start()
 
     def revive_the_dead(self) -> None:
         if self.house is not None and embedded.revive(self.house):
@@ -273,9 +316,48 @@ def worker(queue: str, name: str, *, processes: int, level: str) -> list[str]:
     return [*_CELERY, "worker", *options]
 
 
-def run(*arguments: str) -> None:
-    """A step whose lines are said as they come."""
-    finish(begin(*arguments, output=None))
+@dataclass
+class Preparation:
+    """The steps before the house opens, in a process of their own, and the static files in another."""
+
+    step: subprocess.Popen[str]
+    statics: subprocess.Popen[str] | None
+    checkout: str
+    logins: str = ""
+
+    def said(self) -> Iterator[str]:
+        """Each line that it says, up to the logins."""
+        assert self.step.stdout is not None  # noqa: S101 -- it was begun with a pipe
+        try:
+            for line in self.step.stdout:
+                if line.rstrip() == LOGINS:
+                    break
+                yield line.rstrip()
+        except Stopped:
+            self.stop()
+            raise
+        self.logins = finish(self.step)
+
+    def collect_statics(self) -> None:
+        if self.statics is not None:
+            finish(self.statics)
+
+    def stop(self) -> None:
+        for process in (self.step, self.statics):
+            if process is not None:
+                process.terminate()
+                process.wait()
+
+
+def fingerprint() -> str:
+    """Names the files of this checkout, by their sizes and times."""
+    digest = hashlib.sha256()
+    for package in PACKAGES:
+        for path in sorted((embedded.BASE_DIR / package).rglob("*")):
+            if path.suffix != ".pyc" and path.is_file():
+                about = path.stat()
+                digest.update(f"{path} {about.st_size} {about.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
 
 
 def begin(*arguments: str, output: int | None = subprocess.PIPE) -> subprocess.Popen[str]:
@@ -328,7 +410,9 @@ def main() -> int:
     parser.add_argument("--days", type=int, default=14, help="how many days a new house has behind it (default: 14)")
     parser.add_argument("--seed", type=int, default=1, help="of the chance that its past comes by (default: 1)")
     parser.add_argument("--tables", type=int, default=0, help="open tables until there are so many, in pits of seven")
-    parser.add_argument("--live", action="store_true", help="dealers deal at most tables by themselves")
+    parser.add_argument("--deal", action="store_true", help="deal the past of a new house, where it would be loaded")
+    parser.add_argument("--still", action="store_true", help="no dealers at work: else some tables deal by themselves")
+    parser.add_argument("--live", action="store_true", help="what is so without it, unless --still is given")
     parser.add_argument("--no-reader", dest="reader", action="store_false", help="no table with a card reader")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
@@ -343,7 +427,8 @@ def main() -> int:
             days=options.days,
             seed=options.seed,
             tables=options.tables,
-            is_live=options.live,
+            is_dealt=options.deal or options.seed != RECORDED_SEED,
+            is_live=not options.still,
             has_reader=options.reader,
         ).run()
     except Stopped:

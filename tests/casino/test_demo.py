@@ -106,7 +106,7 @@ def start(local: Path) -> Iterator[Callable[..., Demo]]:
     demos: list[Demo] = []
 
     def begin(*arguments: str, port: int | None = None) -> Demo:
-        demos.append(Demo(local, "--days", "0", *arguments, port=port or free_port()))
+        demos.append(Demo(local, "--days", "0", "--still", *arguments, port=port or free_port()))
         return demos[-1]
 
     yield begin

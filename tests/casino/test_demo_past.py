@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -49,26 +49,57 @@ def manage(local: Path, *arguments: str, **options: Any) -> str:
     return answer.stdout
 
 
+def facts_of(local: Path) -> dict[str, Any]:
+    """What the house has."""
+    output = manage(local, "shell", "--no-imports", "-c", FACTS)
+    facts: dict[str, Any] = json.loads(output[output.index("FACTS ") + 6 :].splitlines()[0])
+    return facts
+
+
+def is_proved(local: Path, facts: dict[str, Any]) -> None:
+    """The house's own proof, and the bundle of a day at a stranger's."""
+    proved = manage(local, "verify")
+    assert "DOES NOT HOLD" not in proved
+    assert "the database is as its migrations make it" in proved, "its clock is its own again"
+    manage(local, "audit", "export", "--day", facts["sealed"][0], "--out", str(local / "bundle.zip"))
+    outside = manage(local, "audit", "verify", str(local / "bundle.zip"), "--key", facts["key"])
+    assert outside.splitlines()[-1] == "HOLDS  bundle.zip"
+
+
+@pytest.mark.timeout(600)
+def test_the_two_weeks_that_ship_are_sealed_closed_and_proved(tmp_path: Path) -> None:
+    """Harm: a demo whose past was painted on: nothing in it can be proved, or its last day was weeks ago."""
+    demo = Demo(tmp_path, port=free_port())
+    try:
+        demo.opened(seconds=300)
+        facts = facts_of(tmp_path)
+        yesterday = (datetime.now(UTC) - timedelta(days=1, hours=6)).date()
+        days = [str(yesterday - timedelta(days=ago)) for ago in range(13, 0, -1)]
+        assert facts["closed"] == days
+        assert facts["sealed"][:13] == days, "the worker seals the last one"
+        assert (facts["certificates"], facts["short"]) == (1, 2)
+        assert sorted(facts["disputes"]) == ["closed", "opened"]
+        assert demo.child("casino.demo_house.live"), "dealers are at work"
+        is_proved(tmp_path, facts)
+    finally:
+        demo.process.terminate()
+        demo.ends()
+
+
 @pytest.mark.timeout(600)
 def test_a_house_has_a_past_that_is_sealed_closed_and_proved(tmp_path: Path) -> None:
     """Harm: a demo whose past was painted on: nothing in it can be proved, or it shows what no house could write."""
     demo = Demo(tmp_path, "--days", "2", port=free_port())
     try:
         demo.opened(seconds=300)
-        assert len(re.findall(r"^ +\w{3} \d\d \w{3}: \d+ rounds$", demo.said, re.MULTILINE)) == 2
-        output = manage(tmp_path, "shell", "--no-imports", "-c", FACTS)
-        facts = json.loads(output[output.index("FACTS ") + 6 :].splitlines()[0])
+        assert len(re.findall(r" \w{3} \d\d \w{3}: \d+ rounds$", demo.said, re.MULTILINE)) == 2
+        facts = facts_of(tmp_path)
         assert len(facts["closed"]) == 1, "the last day is ready to be closed"
         assert facts["sealed"][:1] == facts["closed"]
         assert facts["certificates"] == 1
         assert facts["short"] == 1
         assert facts["disputes"] == ["opened"]
-        proved = manage(tmp_path, "verify")
-        assert "DOES NOT HOLD" not in proved
-        assert "the database is as its migrations make it" in proved, "its clock is its own again"
-        manage(tmp_path, "audit", "export", "--day", facts["sealed"][0], "--out", str(tmp_path / "bundle.zip"))
-        outside = manage(tmp_path, "audit", "verify", str(tmp_path / "bundle.zip"), "--key", facts["key"])
-        assert outside.splitlines()[-1] == "HOLDS  bundle.zip"
+        is_proved(tmp_path, facts)
     finally:
         demo.process.terminate()
         demo.ends()
@@ -79,7 +110,7 @@ def test_a_past_that_was_cut_short_is_begun_again(tmp_path: Path) -> None:
     """Harm: Ctrl-C while the house is made, and every later start opens half a house, under another clock than its
     own."""
     demo = Demo(tmp_path, "--days", "2", port=free_port())
-    demo.hear("Making the house's last 2 days", seconds=300)
+    demo.hear("Dealing the last 2 days", seconds=300)
     demo.process.terminate()
     assert demo.ends() in (0, 1)
     assert (tmp_path / "demo" / "half-made").exists()
