@@ -12,7 +12,7 @@ from tables import downloads
 from tables.audit import watch
 from tables.day import hours, house_clock
 from tables.setup import house_terms
-from tests import servers, terms, tiers
+from tests import pace, servers, terms, tiers
 from tests.clock import Clock, travelling
 
 pytest_plugins = [
@@ -23,6 +23,7 @@ pytest_plugins = [
     "tests.fixtures.floor",
     "tests.fixtures.evidence",
 ]
+pace.load_hypothesis_profile()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from casino.embedded import APPLICATION
@@ -302,11 +302,6 @@ inputs = st.fixed_dictionaries(
 
 
 @pytest.mark.slow("sends hundreds of bodies")
-@settings(
-    max_examples=80,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
 @given(
     entered=inputs | json_values,
     extra=st.fixed_dictionaries({}, optional={"key": json_values, "expected_seq": json_values}),

@@ -5,18 +5,16 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dealer_ui.charts import days, plot, rows, shoes
 from dealer_ui.charts.axis import MONEY, NUMBER, PER_CENT, amount, lying, standing
 from dealer_ui.charts.scale import Scale
 
-UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 CENTS = st.lists(st.integers(-(10**16), 10**16), max_size=12)
 
 
-@UNHURRIED
 @given(CENTS, st.integers(1, 9))
 def test_ticks_hold_all_values_and_zero_in_few_round_steps(values: list[int], most: int) -> None:
     """Harm: an axis with two equal labels, none at zero, or a value beyond its end."""
@@ -32,7 +30,6 @@ def test_ticks_hold_all_values_and_zero_in_few_round_steps(values: list[int], mo
         assert str(step).rstrip("0") in ("1", "2", "5")
 
 
-@UNHURRIED
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=8))
 def test_places_rise_as_values_do(values: list[float]) -> None:
     """Harm: a worse value drawn above a better one."""
@@ -83,7 +80,6 @@ def test_tables_of_which_there_is_nothing_to_draw_are_named_and_not_drawn() -> N
     assert rows.win_and_drop([]).rows == ()
 
 
-@UNHURRIED
 @given(st.lists(st.tuples(st.integers(-(10**12), 10**12), st.integers(-(10**9), 10**12)), max_size=8))
 def test_no_bar_leaves_its_field(pairs: list[tuple[int, int]]) -> None:
     """Harm: a bar drawn over the name or the number beside it."""
@@ -121,7 +117,6 @@ def test_names_of_lines_stand_apart_and_the_chosen_one_lies_above() -> None:
     assert panel.lines[-1].dots
 
 
-@UNHURRIED
 @given(st.integers(1, 400))
 def test_labels_below_are_few_and_the_last_is_there(count: int) -> None:
     """Harm: numbers of rounds written over each other on a phone."""

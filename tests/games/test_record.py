@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tables.games.catalog import DEALT
@@ -18,7 +18,6 @@ from tables.games.record import judge, record_as_logged, record_of
 from tables.games.record_document import FORMAT, RecordError
 from tables.games.rocket import Rocket, Rules
 from tests.games.goldens import goldens
-from tests.pace import by_pace
 
 RECORD: dict[str, Any] = {
     "format": FORMAT,
@@ -196,14 +195,12 @@ def answered_or_refused(document: bytes | str) -> None:
         assert answer["house_net"] + sum(result["net"] for result in answer["results"]) == 0
 
 
-@settings(max_examples=by_pace(50, 500, 5_000), deadline=None)
 @given(mutated_records())
 def test_any_changed_record_is_answered_or_refused(document: str) -> None:
     """Harm: a record that nobody thought of ends in a traceback."""
     answered_or_refused(document)
 
 
-@settings(max_examples=by_pace(50, 500, 5_000), deadline=None)
 @given(st.data())
 def test_any_changed_bytes_are_answered_or_refused(data: st.DataObject) -> None:
     """Harm: a file that was damaged on the way ends in a traceback."""

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tables.games.cards import NOTHING, count, shoe
@@ -32,7 +32,6 @@ from tables.games.play import play, replay, run
 from tables.games.record import judge
 from tables.games.rocket import Rocket, Rules, State
 from tests.games.rocket_by_hand import HandDealt
-from tests.pace import by_pace
 
 ROCKET = Rocket()
 
@@ -69,7 +68,6 @@ def options_of(round_: HandDealt) -> dict[str, Any]:
     return {"decks": round_.decks, "burn": round_.burn, "start": round_.start, "unit": round_.unit}
 
 
-@settings(max_examples=by_pace(100, 1_000, 10_000), deadline=None)
 @given(rounds_by_hand())
 def test_a_record_is_judged_as_the_round_was_dealt_by_hand(round_: HandDealt) -> None:
     """Harm: the engine pays otherwise than the rules say, in a course of play that no golden round pins."""
@@ -98,7 +96,6 @@ def test_a_record_is_judged_as_the_round_was_dealt_by_hand(round_: HandDealt) ->
     }
 
 
-@settings(max_examples=by_pace(100, 500, 5_000), deadline=None)
 @given(rounds_by_hand())
 def test_the_shoe_stands_as_if_dealt_by_hand(round_: HandDealt) -> None:
     """Harm: after a shuffle in mid-round, a card is refused that may come, or one let through that cannot."""
@@ -245,7 +242,6 @@ def test_bets_cannot_be_closed_before_there_is_one() -> None:
     assert refusal.value.sentence == "out of turn: bets are open for seats 1, 2"
 
 
-@settings(max_examples=by_pace(100, 300, 3_000), deadline=None)
 @given(
     st.permutations(range(1, 7)),
     st.lists(st.integers(1, 50).map(lambda tens: 10 * tens), min_size=6, max_size=6),
@@ -284,7 +280,6 @@ def test_no_bet_fits_when_the_cap_is_reached() -> None:
     assert refusal.value.sentence.endswith("no bet fits here")
 
 
-@settings(max_examples=by_pace(100, 300, 3_000), deadline=None)
 @given(
     st.integers(1, 50),
     st.integers(1, 2_000),

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger import cage, log
@@ -20,6 +20,7 @@ from ledger.proof.chips import HOUSE_PLACES, MOVEMENTS
 from ledger.proof.moves import undone
 from ledger.recount import first_fault, recount
 from tests.ledger.conftest import FLOAT_CENTS, Felt, lay_felt
+from tests.pace import percent
 
 
 def places(book: Book) -> dict[str, int]:
@@ -94,7 +95,7 @@ PAIRS = [(kind, *pair) for kind, pairs in MOVEMENTS.items() if kind != "reversal
 
 
 @pytest.mark.slow("tries many orders of transfers")
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(max_examples=percent(40))
 @given(st.data())
 def test_whatever_moves_the_sum_over_all_places_stays_zero(felt: Felt, data: st.DataObject) -> None:
     """Harm prevented: chips that come from nowhere or end there, by any series of movements and recounts."""

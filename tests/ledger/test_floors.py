@@ -49,6 +49,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
 from tests.floor import Hand
+from tests.pace import percent
 
 PEOPLE = {
     Role.DEALER: ("dan", "dot", "dee"),
@@ -566,10 +567,8 @@ def machine(house: House) -> type[Floor]:
 
 
 SEVERAL = settings(
-    max_examples=12,
+    max_examples=percent(12),
     stateful_step_count=30,
-    deadline=None,
-    database=None,
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )

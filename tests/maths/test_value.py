@@ -13,7 +13,7 @@ from tables.maths.exact import Exact
 from tables.maths.situation import NEVER_FOLD, OPTIMAL, Situation, Strategy, Unknowable, fresh, strategy
 from tables.maths.value import LAST, Choice, Solution, decide, solve
 from tests.maths import rounds
-from tests.pace import by_pace
+from tests.pace import percent
 from tests.tiers import sampled
 
 CLOSE = 1e-12
@@ -94,7 +94,7 @@ def assert_same(solution: Solution, exact: Exact) -> None:
     assert solution.variance == pytest.approx(float(variance), abs=CLOSE)
 
 
-@settings(max_examples=by_pace(5, 15, 60), deadline=None)
+@settings(max_examples=percent(5))
 @given(st.tuples(*(st.integers(0, min(rank, 2)) for rank in RANKS)), st.sampled_from(STRATEGIES), st.integers(0, 3))
 def test_doubles_and_fractions_agree_on_thin_shoes(cards: Composition, strategy: Strategy, burn: int) -> None:
     """Harm: a solver that is fast and wrong where shoes are thin and some ranks are gone altogether."""
@@ -112,7 +112,7 @@ def feasible(solution: Solution, size: int) -> np.ndarray:
     return solve(solution.situation, NEVER_FOLD).reached(size) > 0
 
 
-@settings(max_examples=by_pace(5, 25, 100), deadline=None)
+@settings(max_examples=percent(5))
 @given(unseen(2, 25), st.sampled_from(STRATEGIES))
 def test_values_are_bounded_and_the_best_strategy_is_best_everywhere(cards: Composition, strategy: Strategy) -> None:
     """Harm: an edge beyond the bet, or a strategy that beats the one that is called optimal."""
@@ -125,7 +125,7 @@ def test_values_are_bounded_and_the_best_strategy_is_best_everywhere(cards: Comp
         assert (np.abs(best.hit[size][places]) <= 10).all()
 
 
-@settings(max_examples=by_pace(5, 25, 100), deadline=None)
+@settings(max_examples=percent(5))
 @given(unseen(2, 25), st.sampled_from(STRATEGIES))
 def test_outcomes_are_probabilities_and_give_the_value_again(cards: Composition, strategy: Strategy) -> None:
     """Harm: an outcome table that does not belong to the edge that is printed above it."""
@@ -136,7 +136,7 @@ def test_outcomes_are_probabilities_and_give_the_value_again(cards: Composition,
     assert 0 <= solution.variance <= 1
 
 
-@settings(max_examples=by_pace(5, 20, 80), deadline=None)
+@settings(max_examples=percent(5))
 @given(unseen(2, 30), st.integers(0, 10))
 def test_a_card_that_another_seat_gets_changes_nothing_by_itself(cards: Composition, limit: int) -> None:
     """The assumption for several seats, exactly: unseen cards are exchangeable, and what is seen can only help.
@@ -160,7 +160,7 @@ def without(cards: Composition, rank: int) -> Composition:
     return tuple(count - (own_rank == rank) for own_rank, count in zip(RANKS, cards, strict=True))
 
 
-@settings(max_examples=by_pace(5, 20, 80), deadline=None)
+@settings(max_examples=percent(5))
 @given(unseen(3, 45), st.integers(0, 20))
 def test_the_burn_is_worth_nothing_while_the_shoe_lasts(cards: Composition, burn: int) -> None:
     """Harm: burned cards counted as seen."""

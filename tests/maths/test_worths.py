@@ -22,6 +22,7 @@ from tables.maths.providers import PROVIDERS, provider, rules_type
 from tables.maths.situation import Unknowable
 from tables.maths.worth import Results, Sheet
 from tests.maths import naive
+from tests.pace import percent
 
 EZ = baccarat_game.Rules(commission="ez", spread=("dragon_7", "panda_8"))
 SIX = baccarat_game.Rules(commission="six_pays_half", spread=("super_6",))
@@ -125,7 +126,7 @@ def some_ranks(least: int, largest: int, signs: str = naive.RANKS) -> st.SearchS
     return st.lists(st.sampled_from(signs), min_size=least, max_size=largest)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=percent(10))
 @given(
     some_ranks(6, 8) | some_ranks(7, 8, "A23456789") | some_ranks(7, 8, "234K"),
     st.sampled_from([baccarat_game.Rules(tie_pays=9), EZ, SIX]),
@@ -139,7 +140,7 @@ def test_baccarat_is_every_order_of_a_small_shoe(cards: list[str], rules: baccar
     agrees(baccarat.sheet(rules, ranks), courses)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=percent(50))
 @given(
     st.lists(st.sampled_from([f"{rank}{suit}" for rank in "A29K" for suit in "sh"]), min_size=2, max_size=12),
     st.sampled_from([8, 11]),
@@ -157,7 +158,7 @@ def test_dragon_tiger_is_every_order_of_a_small_shoe(cards: list[str], tie_pays:
 
 
 @pytest.mark.slow("tries every order of a small shoe")
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=percent(8))
 @given(some_ranks(7, 8, "A25K") | some_ranks(7, 8, "AK"), st.sampled_from(["raise_only", "bonus"]))
 def test_casino_war_is_every_order_of_a_small_shoe(cards: list[str], second_tie: Any) -> None:
     """Harm: a second tie that is as likely as the first; burned cards that change the edge."""
@@ -169,7 +170,7 @@ def test_casino_war_is_every_order_of_a_small_shoe(cards: list[str], second_tie:
     agrees(aside, {"main": surrendering})
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=percent(25))
 @given(
     st.lists(st.sampled_from([str(card) for card in STANDARD.spellings]), min_size=6, max_size=11, unique=True)
     | st.lists(

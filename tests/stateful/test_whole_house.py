@@ -46,7 +46,7 @@ from tables.slips import cage_desk
 from tests import floor
 from tests.floor import Hand
 from tests.load import whole
-from tests.pace import PACE, by_pace
+from tests.pace import by_pace, percent
 from tests.stateful.filling import Filling
 from tests.stateful.paper import Form, Paper
 from tests.tables.wheel import wheel
@@ -570,11 +570,8 @@ def machine(beginning: House) -> type[WholeHouse]:
 
 
 SEVERAL: Final = settings(
-    max_examples=by_pace(1, 4, 120),
+    max_examples=percent(4),
     stateful_step_count=by_pace(15, 25, 50),
-    deadline=None,
-    database=None,
-    derandomize=PACE != "thorough",
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )

@@ -8,7 +8,7 @@ import unicodedata
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl import load_workbook
 
@@ -52,7 +52,6 @@ def test_no_text_is_a_formula_in_any_country(text: str) -> None:
     assert formulas(str(spreadsheets.cell(text))) == []
 
 
-@settings(deadline=None)  # a workbook is written and read: no matter of milliseconds
 @given(st.lists(st.lists(TEXTS, min_size=2, max_size=2), min_size=1, max_size=3))
 def test_no_workbook_has_a_formula(rows: list[list[str]]) -> None:
     """Also of what is left when the characters are taken out that a workbook cannot hold."""

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.proof import merkle, note, seals
@@ -110,7 +110,6 @@ def test_a_second_tree_of_one_size_is_kept_as_evidence(tmp_path: Path) -> None:
     again.close()
 
 
-@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_no_rewrite_no_fork_and_no_cut_is_ever_cosigned(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Harm: any way at all in which a log can be other than it was, and a witness that puts its name to it."""

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger import cage
@@ -156,7 +156,6 @@ def test_a_change_says_what_the_rack_gave_and_guesses_what_it_took() -> None:
         assert refused.value.code == code
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     deeds=st.lists(
         st.tuples(st.sampled_from(("sell", "up", "down")), st.integers(1, 400), st.booleans(), st.booleans()),

@@ -1,6 +1,6 @@
 """What lies in a place by piece: nothing is lost between what papers say and what is estimated."""
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.proof.chips import Denomination
@@ -13,7 +13,6 @@ CHIPS = st.dictionaries(VALUES, st.integers(1, 40), max_size=4).map(lambda count
 AMOUNTS = st.lists(st.builds(Amounts, st.integers(-90_000, 90_000), st.integers(1, 3)), max_size=6)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a machine at work on other tests
 @given(CHIPS, st.lists(st.tuples(CHIPS, st.sampled_from([1, -1])), max_size=5), AMOUNTS)
 def test_pieces_come_to_what_the_ledger_says_to_the_cent(
     delivery: tuple[tuple[int, int], ...], papers: list[tuple[tuple[tuple[int, int], ...], int]], amounts: list[Amounts]

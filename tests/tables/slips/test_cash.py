@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -36,6 +36,7 @@ from tables.slips import cage_desk, kept_apart, slip_book
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand, signs
+from tests.pace import percent
 
 pytestmark = pytest.mark.django_db
 
@@ -676,12 +677,7 @@ LAST = {"bankin": "received", "bankout": "handed_over"}
 
 
 @pytest.mark.slow("tries many orders of slips, sales and counts")
-@settings(
-    max_examples=15,
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=percent(15), phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(deeds=DEEDS)
 def test_whatever_is_done_with_cash_every_coin_is_somewhere(book: Book, deeds: Any) -> None:
     """Harm: an order of slips, sales and counts in which a coin appears or goes."""

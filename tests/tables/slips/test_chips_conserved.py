@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 from uuid import uuid4
@@ -12,7 +12,7 @@ import pytest
 from django.db import transaction
 from django.test import override_settings
 from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.models import Book, Transfer
@@ -32,6 +32,7 @@ from tables.slips import cage_desk, stock
 from tests import floor
 from tests.clock import travelling
 from tests.floor import signs
+from tests.pace import percent
 from tests.tables.bundles import exported
 from tests.tables.slips.test_cage_desk import place_sums, someone
 
@@ -147,7 +148,7 @@ def _signer(slip: str, stage: str) -> tuple[Role, str]:
 
 @pytest.mark.slow("moves chips by chance for days")
 @pytest.mark.django_db
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=percent(6))
 @given(deeds=st.lists(DEED, min_size=4, max_size=14))
 def test_no_chip_comes_from_nowhere(deeds: list[tuple[str, int]], isolated: None) -> None:
     """Harm: in some order of papers a chip is there twice, or nowhere."""
@@ -171,7 +172,7 @@ def test_whoever_has_only_the_bundle_says_the_same(tmp_path: Path) -> None:
     key = tmp_path / "audit.pem"
     seals.make_key(key)
     with override_settings(AUDIT_KEY_FILE=str(key)), travelling() as clock:
-        house, today = Floor(), hours.day_of(datetime.now(UTC))
+        house, today = Floor(), hours.day_of(timezone.now())
         chance = Random(4)
         for deed in (*DEEDS, *(chance.choice(DEEDS) for _ in range(20))):
             house.do(deed, chance.randrange(2**16))

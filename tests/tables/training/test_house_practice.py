@@ -27,6 +27,7 @@ from tables.training.providers import PROVIDERS
 from tables.training.questions import OVER
 from tables.training.spread import SpreadPractice
 from tests import floor
+from tests.pace import percent
 from tests.tiers import sampled
 
 HOUSE_GAMES = sorted(name for name, practised in PROVIDERS.items() if isinstance(practised, SpreadPractice))
@@ -59,7 +60,7 @@ def test_every_game_against_the_house_has_a_practice() -> None:
 
 @pytest.mark.slow("walks every course")
 @pytest.mark.parametrize("game", HOUSE_GAMES)
-@budget(max_examples=12, deadline=None)
+@budget(max_examples=percent(12))
 @given(st.data())
 def test_a_course_has_every_ending_and_questions_with_one_right_answer(game: str, data: Any) -> None:
     """Harm: a dealer is certified who never paid an insurance; or a question that has no right answer, or two."""
@@ -85,7 +86,7 @@ def test_a_course_has_every_ending_and_questions_with_one_right_answer(game: str
 
 @pytest.mark.slow("walks every course")
 @pytest.mark.parametrize("game", HOUSE_GAMES)
-@budget(max_examples=12, deadline=None)
+@budget(max_examples=percent(12))
 @given(st.data())
 def test_what_is_asked_to_be_paid_is_what_the_engine_pays(game: str, data: Any) -> None:
     """Harm: a trainee is taught a wrong commission; or a wager is asked twice, or never."""
@@ -110,7 +111,7 @@ def test_what_is_asked_to_be_paid_is_what_the_engine_pays(game: str, data: Any) 
 
 
 @pytest.mark.parametrize("game", HOUSE_GAMES)
-@budget(max_examples=8, deadline=None)
+@budget(max_examples=percent(8))
 @given(st.data())
 def test_who_is_next_is_whom_the_engine_asks(game: str, data: Any) -> None:
     """Harm: the practice calls a seat that the table would not."""
@@ -123,7 +124,7 @@ def test_who_is_next_is_whom_the_engine_asks(game: str, data: Any) -> None:
 
 
 @pytest.mark.parametrize("game", HOUSE_GAMES)
-@budget(max_examples=8, deadline=None)
+@budget(max_examples=percent(8))
 @given(st.data())
 def test_the_felt_shows_nothing_that_is_asked(game: str, data: Any) -> None:
     """Harm: the answer stands on the felt, and whoever reads it is certified."""

@@ -26,11 +26,12 @@ from tables.training import certificates, practice
 from tables.training.practice import Course
 from tables.training.rocket import KINDS
 from tests import floor
+from tests.pace import percent
 
 seeds = st.text("0123456789abcdef", min_size=1, max_size=32)
 
 
-@budget(max_examples=15, deadline=None)
+@budget(max_examples=percent(15))
 @given(seeds)
 def test_every_course_has_every_kind_of_ending_and_asks_what_the_engine_pays(seed: str) -> None:
     """Harm: a dealer who is certified without ever having paid a sudden death; or is taught a wrong payment."""
@@ -48,7 +49,7 @@ def test_every_course_has_every_kind_of_ending_and_asks_what_the_engine_pays(see
             assert 1 <= abs(int(question.right)) // tenth <= 10
 
 
-@budget(max_examples=25, deadline=None)
+@budget(max_examples=percent(25))
 @given(seeds, st.data())
 def test_the_score_is_the_share_of_right_answers_and_each_mistake_costs_one(seed: str, data: Any) -> None:
     """Harm: a pass that was none, or a mistake that nobody sees."""
