@@ -14,16 +14,68 @@ from ledger import shape
 from ledger.models import Run, RunEnd
 from tests.servers import DATABASE_SERVER as HOUSE
 
-RUNS = "CREATE OR REPLACE FUNCTION ledger_now() RETURNS timestamptz LANGUAGE sql VOLATILE RETURN clock_timestamp()"
-STANDS = "CREATE OR REPLACE FUNCTION ledger_now() RETURNS timestamptz LANGUAGE sql VOLATILE RETURN {at}::timestamptz"
-
+LEDGER_NOW = "CREATE OR REPLACE FUNCTION ledger_now() RETURNS timestamptz LANGUAGE sql VOLATILE RETURN {moment}"
 
 _standing: set[int] = set()
 
 
 def is_set() -> bool:
-    """Whether a test has set the database's clock."""
-    return bool(_standing)
+    """Whether a test, or a run with ``--at``, has set the database's clock."""
+    return bool(_standing) or _begins_at is not None
+
+
+# --- A run at another moment ------------------------------------------------------------------------------------
+
+_machine_now = timezone.now
+_begins_at: datetime | None = None
+_ahead = timedelta()
+"""Difference between the clocks of the run and the machine's."""
+
+
+def begin_at(moment: datetime) -> None:
+    """Both clocks run from this moment on, at the beginning of each test."""
+    global _begins_at
+    _begins_at = moment
+    begin_again()
+    timezone.now = lambda: _machine_now() + _ahead
+    _expect_another_clock(pytest.MonkeyPatch())
+
+
+def begin_again() -> None:
+    global _ahead
+    assert _begins_at is not None
+    _ahead = _begins_at - _machine_now()
+
+
+def database_begins_again() -> None:
+    _replace(_running(), _owner_url())
+
+
+def _running() -> str:
+    if not _ahead:
+        return LEDGER_NOW.format(moment="clock_timestamp()")
+    return LEDGER_NOW.format(moment=f"clock_timestamp() + interval '{_ahead.total_seconds():.6f} seconds'")
+
+
+def _expect_another_clock(patch: pytest.MonkeyPatch) -> None:
+    """The house reports a replaced clock as a fault; here the tests replaced it."""
+    right = shape.faults
+    patch.setattr(shape, "faults", lambda: (fault for fault in right() if "function ledger_now()" not in fault))
+
+
+def _owner_url() -> str:
+    return HOUSE.database_url(OWNER, connection.settings_dict["NAME"])
+
+
+def _replace(function: str, owner_url: str) -> None:
+    with psycopg.connect(owner_url, autocommit=True) as owner:
+        owner.execute(function)
+    if connection.in_atomic_block:  # a relation that no test holds is opened: only then is the change seen
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_relation_size('pg_catalog.pg_largeobject')")
+
+
+# --- A test's clocks --------------------------------------------------------------------------------------------
 
 
 class Clock:
@@ -46,14 +98,10 @@ class Clock:
     def database(self, moment: datetime) -> None:
         """The database alone has another time from now on."""
         if not self._database_stands:
-            # A house whose clock is replaced is told so; here it is we who do it.
-            right = shape.faults
-            self._host.setattr(
-                shape, "faults", lambda: (fault for fault in right() if "function ledger_now()" not in fault)
-            )
+            _expect_another_clock(self._host)
         self._database_stands = True
         _standing.add(id(self))
-        self._replace(STANDS.format(at=f"'{moment.isoformat()}'"))
+        _replace(LEDGER_NOW.format(moment=f"'{moment.isoformat()}'::timestamptz"), self._owner_url or _owner_url())
 
     def stand(self, moment: datetime) -> None:
         """It is then, for everybody."""
@@ -72,16 +120,9 @@ class Clock:
         """The clocks are as they are."""
         self._host.undo()
         if self._database_stands:
-            self._replace(RUNS)
+            _replace(_running(), self._owner_url or _owner_url())
             self._database_stands = False
             _standing.discard(id(self))
-
-    def _replace(self, function: str) -> None:
-        url = self._owner_url or HOUSE.database_url(OWNER, connection.settings_dict["NAME"])
-        with psycopg.connect(url, autocommit=True) as owner:
-            owner.execute(function)
-        with connection.cursor() as cursor:  # opens a relation that no test holds: only then is the change seen
-            cursor.execute("SELECT pg_relation_size('pg_catalog.pg_largeobject')")
 
 
 @contextmanager

@@ -22,6 +22,7 @@ pytest_plugins = [
     "tests.fixtures.browser",
     "tests.fixtures.floor",
     "tests.fixtures.evidence",
+    "tests.fixtures.conditions",
 ]
 pace.load_hypothesis_profile()
 
