@@ -16,13 +16,14 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 import psycopg
 from django.conf import settings
 from django.db import connection
+from django.utils import timezone
 from psycopg.conninfo import make_conninfo
 
 from ledger import clock, runs
@@ -108,13 +109,13 @@ class Report:
 def overdue() -> str:
     """Why it is unknown whether the backups can be restored; empty if one was restored this week."""
     begun, last = _last_begun(), RunEnd.objects.filter(run__task=PLAN.task).order_by("-at").first()
-    if begun is not None and not hasattr(begun, "end") and datetime.now(UTC) - begun.begun_at > GRACE:
+    if begun is not None and not hasattr(begun, "end") and timezone.now() - begun.begun_at > GRACE:
         return f"The restore drill that began on {begun.begun_at:%Y-%m-%d} never ended."
     if last is None:
         return "No backup was ever restored: nobody knows whether one can be."
     if last.found:
         return f"The restore drill of {last.at:%Y-%m-%d} failed."
-    if datetime.now(UTC) - last.at > PLAN.every + GRACE:
+    if timezone.now() - last.at > PLAN.every + GRACE:
         return f"The last restore drill was on {last.at:%Y-%m-%d}."
     return ""
 

@@ -1,10 +1,11 @@
 """An auditor's morning in a real browser, with a real worker: a day is proved and its bundle taken, without a shell."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.test import override_settings
+from django.utils import timezone
 
 from ledger.proof import seals
 from tables.audit import sealing
@@ -25,7 +26,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 @pytest.fixture
 def aude(tmp_path: Path, transactional_db: None) -> Staff:
     """Of a house with a sealed day behind it."""
-    today = Calendar((hours.default(),)).day_of(datetime.now(UTC))
+    today = Calendar((hours.default(),)).day_of(timezone.now())
     seals.make_key(tmp_path / "audit.pem")
     with override_settings(AUDIT_KEY_FILE=str(tmp_path / "audit.pem")), travelling() as clock:
         clock.stand(hours.span(today - timedelta(days=1)).start + timedelta(hours=1))

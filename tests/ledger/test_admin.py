@@ -1,6 +1,6 @@
 """The log and the chips in the admin: readable by those who may, changeable by nobody."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,6 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from ledger import slips
 from ledger.alerts import open_alerts, raise_alert
@@ -48,7 +49,7 @@ def busy(felt: Felt) -> Felt:
 
 def watched(book: Book, number: int) -> None:
     """A slip with a signature, a discrepancy with its finding, and a run that ended."""
-    moment = datetime.now(UTC)
+    moment = timezone.now()
     signing = slips.Signing(SlipName("rack", 2026, number), "counted", "eve", "dealer", 0)
     slips.write(signing, book.pk, number)
     discrepancy = Discrepancy.objects.create(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
 
 from ledger import alerts, clock
 from ledger.clock import Reading, WrongClock
@@ -47,7 +48,7 @@ def test_a_host_whose_clock_is_wrong_writes_nothing(felt: Felt, clock: Clock, of
         alerts.about_the_clock(refused.value)
     alert = Alert.objects.get()
     assert alert.kind == "clocks_differ"
-    assert abs(alert.at - datetime.now(UTC)) < timedelta(minutes=1), "the alert is not dated by the wrong clock"
+    assert abs(alert.at - timezone.now()) < timedelta(minutes=1), "the alert is not dated by the wrong clock"
     clock.right()
     felt.round()
 
@@ -57,13 +58,13 @@ def test_small_differences_are_borne(felt: Felt, clock: Clock) -> None:
     clock.host_is_off(timedelta(seconds=4))
     head = felt.round()
     assert head.at is not None
-    assert head.at < datetime.now(UTC) + SECOND, "an entry is dated by the database"
+    assert head.at < timezone.now() + SECOND, "an entry is dated by the database"
 
 
 @pytest.fixture
 def poisoned(felt: Felt, clock: Clock) -> Felt:
     """Both clocks were three days ahead for one round, and are right again."""
-    clock.stand(datetime.now(UTC) + 3 * DAY)
+    clock.stand(timezone.now() + 3 * DAY)
     felt.round()
     clock.right()
     return felt
@@ -78,7 +79,7 @@ def test_a_book_that_was_dated_ahead_is_not_written_to(poisoned: Felt) -> None:
 
 def test_the_database_refuses_an_entry_that_is_dated_ahead(felt: Felt) -> None:
     """Harm prevented: a mistake of ours, another program or another host that dates an entry as it likes."""
-    ahead = datetime.now(UTC) + timedelta(minutes=2)
+    ahead = timezone.now() + timedelta(minutes=2)
     with pytest.raises(DatabaseError) as refused, transaction.atomic():
         felt.write(at=ahead)
     assert "ledger_logentry_not_to_come" in str(refused.value)

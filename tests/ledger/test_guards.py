@@ -13,6 +13,7 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
 
 from ledger import cage, log
 from ledger.grants import ALLOW_LIST
@@ -47,9 +48,7 @@ def refused_as(sql: str, parameters: Any = ()) -> str:
 def entry(felt: Felt, **changes: Any) -> Sealed:
     """The next entry of the table as the ledger would write it, but for some columns."""
     head = log.read_head(felt.book.pk)
-    sealed = log.seal(
-        head, Draft("round", "play", "101 Ann", {}, at=datetime.now(UTC)), [["x"]] * changes.pop("legs", 0)
-    )
+    sealed = log.seal(head, Draft("round", "play", "101 Ann", {}, at=timezone.now()), [["x"]] * changes.pop("legs", 0))
     names = ["book_id", "seq", "at", "subject", "kind", "round", "by", "key", "legs", "body", "hash"]
     row = dict(zip(names, sealed.row, strict=True)) | changes
     return Sealed(sealed.head, tuple(row[name] for name in names))
@@ -410,7 +409,7 @@ def test_a_recount_notes_an_entry_that_is_there(felt: Felt) -> None:
 
 def test_an_alert_is_acknowledged_by_name(felt: Felt) -> None:
     """Harm prevented: an alert that went away and nobody knows who saw it."""
-    alert = Alert.objects.create(kind="test", message="x", at=datetime.now(UTC))
+    alert = Alert.objects.create(kind="test", message="x", at=timezone.now())
     sql = "INSERT INTO ledger_acknowledgement (alert_id, by, at, note) VALUES (%s, '', now(), '')"
     assert refused_as(sql, [alert.pk]) == "ledger_acknowledgement_by_name"
 

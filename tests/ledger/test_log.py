@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -188,7 +189,7 @@ def test_a_time_that_runs_back(open_felt: Felt) -> None:
     forged = open_felt.write().seq + 1
     with transaction.atomic():
         head = replace(log.lock(open_felt.book.pk), at=None)
-        yesterday = Draft("round", "play", "101 Ann", {}, at=datetime.now(UTC) - timedelta(days=1))
+        yesterday = Draft("round", "play", "101 Ann", {}, at=timezone.now() - timedelta(days=1))
         log.append(head, yesterday)
     seq, sentence = fault(open_felt)
     assert (seq, sentence.endswith("earlier than the entry before it")) == (forged, True)
@@ -196,7 +197,7 @@ def test_a_time_that_runs_back(open_felt: Felt) -> None:
 
 def test_a_clock_that_was_put_back_writes_no_earlier_time(open_felt: Felt, clock: Clock) -> None:
     """Harm prevented: an honest log that never holds again because a host's clock was corrected."""
-    ahead = datetime.now(UTC) + timedelta(seconds=30)
+    ahead = timezone.now() + timedelta(seconds=30)
     open_felt.write(at=ahead)
     clock.stand(ahead - timedelta(seconds=4))
     after = open_felt.write()
@@ -279,7 +280,7 @@ def test_a_renamed_book(dealt_felt: Felt, tamper: Tamper) -> None:
 def test_an_entry_written_without_the_head(dealt_felt: Felt, tamper: Tamper) -> None:
     """Harm prevented: an entry slipped in behind the last one."""
     head = read_head(dealt_felt.book.pk)
-    sealed = log.seal(head, Draft("round", "play", "101 Ann", {}, at=datetime.now(UTC)))
+    sealed = log.seal(head, Draft("round", "play", "101 Ann", {}, at=timezone.now()))
     tamper(INSERT_ENTRY, *sealed.row)
     assert fault(dealt_felt) == (13, "is beyond the last entry that the book knows, 12")
 
@@ -338,7 +339,7 @@ def test_the_lock_is_taken_inside_a_transaction(open_felt: Felt) -> None:
     with pytest.raises(transaction.TransactionManagementError):
         log.lock(open_felt.book.pk)
     with pytest.raises(transaction.TransactionManagementError):
-        log.append(read_head(open_felt.book.pk), Draft("table", "opened", "7 Eve", {}, at=datetime.now(UTC)))
+        log.append(read_head(open_felt.book.pk), Draft("table", "opened", "7 Eve", {}, at=timezone.now()))
 
 
 def test_a_book_that_is_not_there(felt: Felt) -> None:
@@ -354,7 +355,7 @@ def test_an_old_head_is_stale_and_a_key_is_used_once(felt: Felt) -> None:
     old = read_head(felt.book.pk)
     key = uuid4()
     felt.write(key=key)
-    draft = Draft("round", "play", "101 Ann", {}, at=datetime.now(UTC))
+    draft = Draft("round", "play", "101 Ann", {}, at=timezone.now())
     with pytest.raises(Stale), transaction.atomic():
         log.append(old, draft)
     with pytest.raises(log.KeyReused), transaction.atomic():
@@ -397,7 +398,7 @@ json_values = st.recursive(
 def test_any_content_is_proved_as_it_was_written(content: dict[str, object]) -> None:
     """Harm prevented: a name with an accent, or a big number, that makes an honest entry look forged."""
     head = Head(1, "Table é", 0, None)
-    moment = datetime.now(UTC)
+    moment = timezone.now()
     sealed = log.seal(head, Draft("round", "play", "101 Ann", content, at=moment))
     row = sealed.row
     entry = Entry(row[0], head.name, *row[1:])

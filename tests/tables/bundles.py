@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -15,6 +15,7 @@ from zipfile import ZipFile
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.test import override_settings
+from django.utils import timezone
 
 from ledger.proof import merkle, seals, spelling
 from ledger.proof.spelling import canonical
@@ -34,7 +35,7 @@ from tables.slips import cage_desk
 from tests.clock import travelling
 from tests.floor import Hand, signs, staff, table
 
-ONE = Calendar((hours.default(),)).day_of(datetime.now(UTC))
+ONE = Calendar((hours.default(),)).day_of(timezone.now())
 TWO = ONE + timedelta(days=1)
 
 KEYED, OF_THE_HOUSE, POT = "Rocket 1", "Rocket 2", "Starboard"

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
@@ -11,6 +11,7 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.test import AsyncClient, override_settings
 from django.urls import reverse
+from django.utils import timezone
 
 from ledger.models import DayRoot, Run
 from ledger.proof import seals
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
-TODAY = Calendar((hours.default(),)).day_of(datetime.now(UTC))
+TODAY = Calendar((hours.default(),)).day_of(timezone.now())
 ONE, TWO = TODAY - timedelta(days=2), TODAY - timedelta(days=1)
 
 

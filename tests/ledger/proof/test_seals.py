@@ -2,7 +2,7 @@
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from tests.clock import Clock
 from tests.intruder import at_work
 from tests.ledger.conftest import Felt, lay_felt
 
-TODAY = Calendar((hours.default(),)).day_of(datetime.now(UTC))
+TODAY = Calendar((hours.default(),)).day_of(timezone.now())
 
 
 def later(days: int) -> datetime:
@@ -46,6 +46,13 @@ def key_file(tmp_path: Path, settings: Any) -> Path:
     seals.make_key(path)
     settings.AUDIT_KEY_FILE = str(path)
     return path
+
+
+@pytest.fixture
+def felt(db: None, clock: Clock) -> Felt:
+    """A table at noon, so that no test begins on one gaming day and goes on on the next."""
+    clock.stand(hours.span(TODAY).start + timedelta(hours=6))
+    return lay_felt()
 
 
 @pytest.fixture
