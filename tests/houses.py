@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -43,9 +42,10 @@ evidence = bundles.two_days(Path(folder))
 print(json.dumps({"key": evidence.public, "first": str(evidence.first), "second": str(evidence.second)}))
 """
 HAND_OVER: Final = """
-import json
-from tables.alerting.rows import FeedPosition
+import json; from datetime import timedelta
+from tables.alerting import subscriptions
 from tables.audit import handing_over
+subscriptions.wait_after = lambda failures: timedelta(0)  # no pause after a failure
 taken = handing_over.hand_over("Head office"); [state] = handing_over.states()
 print(json.dumps({"taken": taken, "to_go": state.behind, "says": state.says}))
 """
@@ -222,7 +222,6 @@ class Https:
 
     def mend(self) -> None:
         self._start(self.late)
-        time.sleep(11)  # a second more than the first pause after a failure
 
     def take(self) -> None:
         """Nothing to do: the web processes have taken them."""

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from typing import Final
 
 from casino.keeper import die_with_parent
 from tests import servers
+from tests.patience import eventually
 
 SERVED_PORTS: Final = range(20_000, 32_000)
 """Below those that a system gives to outgoing connections: such a one would take a port before its server listens."""
@@ -57,12 +57,12 @@ class Served:
                 process_group=0,
                 preexec_fn=die_with_parent,
             )
-        deadline = time.monotonic() + seconds
-        while not self.is_up(self):
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                self.kill()
-                raise RuntimeError(f"did not start:\n{self.output()}")
-            time.sleep(0.05)
+        try:
+            eventually(lambda: self.is_up(self) or not self.alive, "did not start", seconds=seconds)
+            assert self.alive, "did not start"
+        except AssertionError as reason:
+            self.kill()
+            raise RuntimeError(f"{reason}:\n{self.output()}") from reason
 
     @property
     def alive(self) -> bool:

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 from urllib.parse import quote
 
@@ -14,6 +13,7 @@ import psycopg
 
 from casino import keeper
 from casino.embedded import SUPERUSER, House
+from tests.patience import eventually
 
 
 class Standby:
@@ -41,14 +41,14 @@ class Standby:
         self._process = subprocess.Popen(
             command, stdout=self._log, stderr=self._log, preexec_fn=keeper.die_with_parent, process_group=0
         )
-        for _ in range(200):
-            try:
-                self.ask("SELECT 1")
-            except psycopg.OperationalError:
-                time.sleep(0.05)
-            else:
-                return
-        raise AssertionError((self._folder / "log").read_text())
+        eventually(self._is_up, lambda: (self._folder / "log").read_text())
+
+    def _is_up(self) -> bool:
+        try:
+            self.ask("SELECT 1")
+        except psycopg.OperationalError:
+            return False
+        return True
 
     def stop(self, *, suddenly: bool = False) -> None:
         if self._process is not None:

@@ -65,6 +65,10 @@ def _by_fixtures(item: pytest.Item) -> Tier:
     return max([Tier.TEST if _commits(item) else Tier.QUICK, *declared])
 
 
+def needs_database(item: pytest.Item) -> bool:
+    return item.get_closest_marker("django_db") is not None or "django_db_setup" in getattr(item, "fixturenames", ())
+
+
 def _commits(item: pytest.Item) -> bool:
     marker = item.get_closest_marker("django_db")
     return COMMITTING in getattr(item, "fixturenames", ()) or bool(marker and marker.kwargs.get("transaction"))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from casino.embedded import House
+from tests.patience import eventually
 from tests.processes import Served
 from tests.tiers import Tier, belongs_to
 
@@ -36,28 +36,23 @@ def beats(process_environment: dict[str, str], broker: House, tmp_path: Path) ->
         beat.kill()
 
 
-def wait_for(holds: Callable[[], bool]) -> bool:
-    pause = threading.Event()
-    return any(holds() or pause.wait(0.1) for _ in range(600))
-
-
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP])
 def test_another_beat_takes_over_from_one_that_died_or_hangs(beats: list[Served], end: signal.Signals) -> None:
     """Harm: every task is asked for twice, or by nobody once the host with the beat is gone."""
     first, second = beats
     first.start()
-    assert wait_for(lambda: first.output().count(SENDS) > 2)
+    eventually(lambda: first.output().count(SENDS) > 2)
     second.start()
     count = first.output().count(SENDS)
-    assert wait_for(lambda: first.output().count(SENDS) > count + 2)
+    eventually(lambda: first.output().count(SENDS) > count + 2)
     assert SENDS not in second.output(), "two beats tell the same"
     assert first.process is not None
     first.process.send_signal(end)
-    assert wait_for(lambda: SENDS in second.output()), second.output()
+    eventually(lambda: SENDS in second.output(), second.output)
     assert TURN in second.output()
     if end == signal.SIGSTOP:
         first.process.send_signal(signal.SIGCONT)
-        assert wait_for(lambda: "asks for the lock again" in first.output())
+        eventually(lambda: "asks for the lock again" in first.output())
         count = first.output().count(TURN)
         assert count == 1, "it has no turn any more"

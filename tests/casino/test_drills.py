@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from casino.embedded import SUPERUSER, House
 from ledger.models import Alert, RunEnd
 from tables.audit import drill
 from tests.floor import dealt
+from tests.patience import eventually
 from tests.processes import Served
 from tests.servers import DATABASE_SERVER
 from tests.tiers import Tier, belongs_to
@@ -65,11 +65,6 @@ def start(environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[...,
         process.stop()  # an orderly stop removes its sign of life from the broker
 
 
-def wait_for(holds: Callable[[], bool]) -> bool:
-    pause = threading.Event()
-    return any(holds() or pause.wait(0.2) for _ in range(600))
-
-
 def drill_worker(start: Callable[..., Served]) -> Served:
     return start("casino.drills", "worker", "--queues", "drills", "--concurrency", "1", "--hostname", "drills@%h")
 
@@ -88,12 +83,12 @@ def test_a_worker_restores_the_house_and_records_the_drill(start: Callable[..., 
     (scratch / "half").touch()
     worker = drill_worker(start)
     ask()
-    assert wait_for(lambda: RunEnd.objects.filter(run__task="drill").exists()), worker.output()
+    eventually(lambda: RunEnd.objects.filter(run__task="drill").exists(), worker.output)
     assert RunEnd.objects.get(run__task="drill").found == 0, worker.output()
-    assert wait_for(lambda: "were restored in" in worker.output()), worker.output()
+    eventually(lambda: "were restored in" in worker.output(), worker.output)
     assert not scratch.exists()
     ask()
-    assert wait_for(lambda: worker.output().count(" succeeded in ") == 2), worker.output()
+    eventually(lambda: worker.output().count(" succeeded in ") == 2, worker.output)
     assert RunEnd.objects.filter(run__task="drill").count() == 1, "it is not due again"
 
 
@@ -106,8 +101,8 @@ def test_a_drill_that_fails_in_the_worker_is_an_alert(
     )
     worker = drill_worker(start)
     ask()
-    assert wait_for(lambda: RunEnd.objects.filter(run__task="drill", found=1).exists()), worker.output()
-    assert wait_for(lambda: Alert.objects.filter(kind="drill_failed").exists()), worker.output()
+    eventually(lambda: RunEnd.objects.filter(run__task="drill", found=1).exists(), worker.output)
+    eventually(lambda: Alert.objects.filter(kind="drill_failed").exists(), worker.output)
     assert "no prior backup exists" in Alert.objects.get(kind="drill_failed").message
 
 

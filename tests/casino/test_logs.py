@@ -8,7 +8,6 @@ import json
 import logging
 import re
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -30,6 +29,7 @@ from casino.log_lines import Json, Text
 from tables.roles import Role
 from tables.staff import terminals
 from tests import floor
+from tests.patience import eventually
 from tests.processes import Web
 
 HARMLESS = {"day", "object_id", "content_type_id"}
@@ -168,12 +168,12 @@ def test_nobody_writes_a_line_of_the_log(path: str) -> None:
 
 def lines_after(web: Web, before: int, count: int) -> list[dict[str, Any]]:
     """What was written since, once so many requests are in it: a line comes after its answer."""
-    deadline = time.monotonic() + 10
-    while True:
-        written = [line for line in lines(web.output())[before:] if line["path"] != "/healthz"]
-        if len(written) >= count or time.monotonic() > deadline:
-            return written
-        time.sleep(0.05)
+
+    def written() -> list[dict[str, Any]]:
+        return [line for line in lines(web.output())[before:] if line["path"] != "/healthz"]
+
+    eventually(lambda: len(written()) >= count, web.output)
+    return written()
 
 
 def test_the_real_thing(web: Web) -> None:

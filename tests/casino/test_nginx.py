@@ -30,6 +30,7 @@ from casino import gate
 from casino.keeper import die_with_parent
 from tests import nginx, processes
 from tests.floor import dealt
+from tests.patience import eventually
 from tests.tiers import Tier, belongs_to
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -171,13 +172,11 @@ def house(tls_web: processes.Web, tls_streams: processes.Web) -> Iterator[House]
 
 
 def wait_for(port: int) -> None:
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
+    def listens() -> bool:
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise AssertionError("nginx does not listen")
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    eventually(listens, "nginx does not listen")
 
 
 # --- TLS ------------------------------------------------------------------------------------------------------

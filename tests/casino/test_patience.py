@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import resource
+import select
 import socket
 import time
 from collections.abc import Iterator
@@ -105,17 +106,17 @@ def test_a_trickle_is_no_progress(narrow: processes.Web) -> None:
     with contextlib.closing(connect(narrow, HALF)) as line:
         began = time.monotonic()
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            while time.monotonic() - began < 8:
+            while not closed_within(line, 0.2) and time.monotonic() - began < 8:
                 line.sendall(b"l")
-                time.sleep(0.2)
         assert time.monotonic() - began < 6
 
 
 def test_a_connection_that_is_used_again_and_again_is_kept(narrow: processes.Web) -> None:
     connection = http.client.HTTPConnection(urlsplit(narrow.url).netloc, timeout=10)
     with contextlib.closing(connection):
+        connection.connect()
         for pause in (0, 0.5, 4):
-            time.sleep(pause)
+            assert select.select([connection.sock], [], [], pause)[0] == [], "it was closed"
             connection.request("GET", "/sign-in/")
             response = connection.getresponse()
             response.read()
@@ -127,7 +128,7 @@ def test_an_open_stream_is_not_taken_for_half_a_request(narrow: processes.Web) -
     dealer, boss = dealt()
     with contextlib.closing(Stream(narrow, boss.by, f"?table={dealer.table.pk}")) as stream:
         assert stream.news() == dealer.now.seq
-        time.sleep(4)
+        assert not stream.is_over(seconds=4)
         dealer("bet", seat=1, amount_cents=1_000)
         assert stream.news() == dealer.now.seq
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import os
 import shutil
 import signal
 import ssl
@@ -12,7 +13,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,7 @@ from tables import standing
 from tests import load, nginx, processes
 from tests.casino import test_nginx
 from tests.load import Answer, Browser, Dealer
+from tests.patience import eventually
 from tests.server import dealing
 from tests.tiers import Tier, belongs_to
 
@@ -69,7 +71,7 @@ class Shift:
                 self.dealer.browser.line.close()  # type: ignore[attr-defined]
             else:
                 self.note(key, answer)
-            time.sleep(0.04)  # both together are as much as a hundred tables
+            self.over.wait(0.04)  # both together are as much as a hundred tables
 
     def note(self, key: uuid.UUID, answer: Answer) -> None:
         if answer.status == 200:
@@ -100,7 +102,9 @@ class House:
 
     def replace_all(self) -> subprocess.CompletedProcess[str]:
         """As deploy/install does it; what systemd would do to a process is done here when a file asks for it."""
-        ask = f"touch {self.folder}/restart-{{port}}; while [ -e {self.folder}/restart-{{port}} ]; do sleep 0.05; done"
+        for port in self.webs:
+            os.mkfifo(self.folder / f"restarted-{port}")
+        ask = f"touch {self.folder}/restart-{{port}}; cat {self.folder}/restarted-{{port}}"
         command = [sys.executable, str(ROLLING), *map(str, self.webs), "--host", "localhost", "--restart", ask]
         command += [
             "--upstream",
@@ -109,14 +113,18 @@ class House:
             " ".join([*self.nginx, "-s", "reload"]),
         ]
         rolling = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        while rolling.poll() is None:
-            for port, web in self.webs.items():
-                if (asked := self.folder / f"restart-{port}").exists():
-                    web.restart()
-                    asked.unlink()
-            time.sleep(0.05)
+        eventually(lambda: self._restarts() and rolling.poll() is not None, seconds=200)
         out, err = rolling.communicate()
         return subprocess.CompletedProcess(command, rolling.returncode, out, err)
+
+    def _restarts(self) -> bool:
+        """Restart the processes that are asked for."""
+        for port, web in self.webs.items():
+            if (asked := self.folder / f"restart-{port}").exists():
+                asked.unlink()
+                web.restart()
+                (self.folder / f"restarted-{port}").write_text("")
+        return True
 
 
 @pytest.fixture
@@ -158,13 +166,14 @@ def shifts(house: House) -> Iterator[Shift]:
     yield from (Shift(house.screen(dealer)) for dealer in (first, second))
 
 
-def dealing_through(house: House, deed: Any) -> tuple[list[Shift], Any]:
+def dealing_through(house: House, deed: Callable[[], Any]) -> tuple[list[Shift], Any]:
     """Both deal while something is done to the house."""
     every = list(shifts(house))
     threads = [threading.Thread(target=shift.deal) for shift in every]
     for thread in threads:
         thread.start()
     try:
+        eventually(lambda: all(shift.acknowledged for shift in every))
         came = deed()
     finally:
         for shift in every:
@@ -198,7 +207,6 @@ def test_the_count_can_fail(house: House) -> None:
     """The same without taking turns: both are told to stop at once."""
 
     def both_at_once() -> None:
-        time.sleep(1)
         for web in house.webs.values():
             web.stop()
         for web in house.webs.values():

@@ -18,6 +18,11 @@ TELLTALE = {
 }
 
 
+SLEEP = re.compile(r"(?<!\w)sleep\((?!0\))|pg_" + r"sleep|wait_for_" + r"timeout")
+MAY_SLEEP = {"bench", "cluster", "server", "patience.py"}
+"""Under tests: programs that pace a load or wait for machines, and the helper that all tests wait with."""
+
+
 def tracked() -> list[Path]:
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=BASE_DIR, capture_output=True, check=False)
     if listed.returncode != 0:
@@ -35,6 +40,19 @@ def test_nothing_tracked_names(what: str) -> None:
             if TELLTALE[what].search(line):
                 found.append(f"{path.relative_to(BASE_DIR)}:{number}: {line.strip()[:100]}")
     assert not found, f"{what} is tracked:\n" + "\n".join(found)
+
+
+def test_no_test_sleeps() -> None:
+    """Harm: a test that is slow on every machine, and fails on one that is busier than its author's."""
+    tests = BASE_DIR / "tests"
+    sleeping = [
+        f"{path.relative_to(BASE_DIR)}:{number}: {line.strip()}"
+        for path in sorted(set(tests.rglob("*.py")) & set(tracked()))
+        if path.relative_to(tests).parts[0] not in MAY_SLEEP
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if SLEEP.search(line)
+    ]
+    assert not sleeping, "wait for an event instead (tests/patience.py):\n" + "\n".join(sleeping)
 
 
 @pytest.mark.parametrize("name", ["app.txt", "dev.txt", "uv.txt"])

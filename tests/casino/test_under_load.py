@@ -7,7 +7,6 @@ that each attack needs few; what the dealers' steps take then is measured by `./
 from __future__ import annotations
 
 import json
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -23,6 +22,7 @@ from tables.models import Staff
 from tables.roles import Role
 from tests import floor, load, processes
 from tests.load import Dealer
+from tests.patience import eventually
 from tests.tiers import Tier, belongs_to
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -76,10 +76,7 @@ def test_a_download_that_was_given_up_makes_room_for_another(url: str, dealers: 
         for _ in range(2):
             lines.enter_context(browser.slow(f"/pit/tables/{dora.table.pk}/log.csv")).recv(12)
         assert browser.send("GET", "/pit/alerts.csv").status == 429
-    deadline = time.monotonic() + 20
-    while (answer := browser.send("GET", "/pit/alerts.csv")).status == 429 and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert answer.status == 200
+    eventually(lambda: browser.send("GET", "/pit/alerts.csv").status == 200)
 
 
 def test_a_crowd_at_the_door_keeps_no_dealer_out(url: str, dealers: tuple[Dealer, Dealer, Staff]) -> None:

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 import uuid
@@ -21,11 +20,11 @@ import pytest
 
 from casino import embedded
 from casino.embedded import OWNER, House
+from tests.patience import eventually
 from tests.processes import Web, web_process
 from tests.tiers import Tier, belongs_to
 
 TOKEN = "t" * 32
-PATIENCE_SECONDS = 60
 
 
 @dataclass
@@ -61,23 +60,25 @@ class Client:
         return urllib.request.Request(f"{self.web.url}/api/{path}", body, headers, method=method)
 
     def _until_answered(self, request: urllib.request.Request) -> dict[str, Any]:
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < deadline:
-            try:
-                with urllib.request.urlopen(request, timeout=15) as response:
-                    answer: dict[str, Any] = json.load(response)
-                    return answer
-            except urllib.error.HTTPError as refused:
-                problem = refused.read().decode()
-                # Anything but "the database is away, try again" is a wrong answer to a right question. A session that
-                # outlived its web process by a moment may hold the book.
-                if refused.code != 503 or json.loads(problem)["code"] not in {"database_unavailable", "book_held"}:
-                    raise AssertionError(f"{refused.code}: {problem}") from refused
-                self.failures.append("503")
-            except (OSError, http.client.HTTPException, json.JSONDecodeError) as broken:
-                self.failures.append(type(broken).__name__)
-            time.sleep(0.05)
-        raise AssertionError(f"nobody answered within {PATIENCE_SECONDS} s")
+        answer = eventually(lambda: self._answer(request), "no answer")
+        assert answer is not None
+        return answer
+
+    def _answer(self, request: urllib.request.Request) -> dict[str, Any] | None:
+        try:
+            with urllib.request.urlopen(request, timeout=15) as response:
+                answer: dict[str, Any] = json.load(response)
+                return answer
+        except urllib.error.HTTPError as refused:
+            problem = refused.read().decode()
+            # Anything but "the database is away, try again" is a wrong answer to a right question. A session that
+            # outlived its web process by a moment may hold the book.
+            if refused.code != 503 or json.loads(problem)["code"] not in {"database_unavailable", "book_held"}:
+                raise AssertionError(f"{refused.code}: {problem}") from refused
+            self.failures.append("503")
+        except (OSError, http.client.HTTPException, json.JSONDecodeError) as broken:
+            self.failures.append(type(broken).__name__)
+        return None
 
 
 @dataclass

@@ -3,9 +3,8 @@
 Nothing that was acknowledged is lost, nothing is recorded twice, and the table goes on at the exact prompt.
 """
 
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import pytest
@@ -63,7 +62,7 @@ def play_through(fragile: Fragile, expected: list[Prompt], place: int, kill: Cal
             continue
         with ThreadPoolExecutor(1) as thread:
             pending = thread.submit(client.enter, entered, board["seq"])
-            time.sleep(DELAYS[place])
+            wait([pending], timeout=DELAYS[place])
             kill()
             resumed = prompt(client.board())
             answer = pending.result()

@@ -5,13 +5,13 @@ What a process keeps for itself must not matter: each input may be taken by anot
 
 import os
 import signal
-import threading
-import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.crash.conftest import Fragile, children
+from tests.patience import eventually
 
 ROUND = [
     {"do": "bet", "seat": 1, "amount_cents": 2_000},
@@ -20,15 +20,7 @@ ROUND = [
     {"do": "card", "rank": 10},
     {"do": "card", "rank": 8},  # seat 1 pairs: the round settles
 ]
-ROUNDS = 6
-SECONDS_APART = 4
-
-PAUSE_SECONDS = 0.05
-"""Between inputs, while the first rounds are dealt: as fast as the processes take them."""
-
-LONG_PAUSE_SECONDS = 0.5
-"""Between inputs after that, while a killed process is still being replaced: eight decks hold 32 pairs of eights, which
-must last until both processes were killed, on however slow a machine."""
+ROUNDS_A_KILL = 3
 
 
 @pytest.fixture(scope="module")
@@ -42,30 +34,31 @@ def workers(fragile: Fragile) -> list[int]:
     return [pid for pid in below if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text()]
 
 
+def deal(fragile: Fragile) -> None:
+    for event in ROUND:
+        fragile.client.enter(event, fragile.client.board()["seq"])
+
+
+def kill_while_dealing(fragile: Fragile, pid: int) -> None:
+    """Once two more inputs were acknowledged."""
+    acknowledged = fragile.client.acknowledged
+    so_far = len(acknowledged)
+    eventually(lambda: len(acknowledged) >= so_far + 2)
+    os.kill(pid, signal.SIGKILL)
+
+
 def test_dealing_goes_on_and_every_input_is_there_once(fragile: Fragile) -> None:
     """Harm: a process that took no part in a round answers from what it remembers of the table; or an input that was
     acknowledged by the one that died is gone, or is recorded again by the other."""
-    killed: list[int] = []
-    over = threading.Event()
-
-    def kill_one_and_again() -> None:
-        while not over.wait(SECONDS_APART):
-            if len(pids := workers(fragile)) == 2:
-                killed.append(pids[len(killed) % 2])
-                os.kill(killed[-1], signal.SIGKILL)
-
-    killer = threading.Thread(target=kill_one_and_again)
-    killer.start()
-    dealt = 0
-    try:
-        while dealt < ROUNDS or len(killed) < 2:
-            for event in ROUND:
-                fragile.client.enter(event, fragile.client.board()["seq"])
-                time.sleep(PAUSE_SECONDS if dealt < ROUNDS else LONG_PAUSE_SECONDS)
-            dealt += 1
-    finally:
-        over.set()
-        killer.join()
+    with ThreadPoolExecutor(1) as thread:
+        for which in range(2):
+            pids = eventually(lambda: both if len(both := workers(fragile)) == 2 else [])
+            killed = thread.submit(kill_while_dealing, fragile, pids[which])
+            for _ in range(ROUNDS_A_KILL):
+                deal(fragile)
+            killed.result()
+            deal(fragile)  # by the other, or by its successor
+    dealt = 2 * (ROUNDS_A_KILL + 1)
     rows = fragile.sql("SELECT key::text, seq FROM ledger_logentry WHERE subject = 'round' ORDER BY seq")
     assert dict(rows) == fragile.client.acknowledged
     assert len(rows) == len(ROUND) * dealt

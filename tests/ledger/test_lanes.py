@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -45,20 +44,19 @@ def crowd(line: Line, number: int, work: Callable[[], Any]) -> list[str]:
 
 
 def test_a_line_lets_no_more_in_at_once_than_it_has_places() -> None:
-    inside, peak, guard = 0, 0, threading.Lock()
+    inside: list[int] = []
+    crowds: list[int] = []
+    pair = threading.Barrier(2, timeout=60)  # nobody leaves before two are inside
 
     def work() -> None:
-        nonlocal inside, peak
-        with guard:
-            inside += 1
-            peak = max(peak, inside)
-        time.sleep(0.02)
-        with guard:
-            inside -= 1
+        inside.append(threading.get_ident())
+        crowds.append(len(inside))
+        pair.wait()
+        inside.remove(threading.get_ident())
 
-    line = Line(places=2, queue=20, seconds=20, full="full")
+    line = Line(places=2, queue=20, seconds=60, full="full")
     assert crowd(line, 12, work) == ["done"] * 12
-    assert peak == 2
+    assert max(crowds) == 2
 
 
 def test_a_line_that_is_full_sends_away_at_once_and_one_that_does_not_move_after_a_while() -> None:

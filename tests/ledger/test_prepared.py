@@ -14,6 +14,7 @@ from ledger import log
 from ledger.log import Draft, read_head
 from ledger.prepared import Statement
 from tests.ledger.conftest import Felt
+from tests.patience import eventually
 
 NAME = Statement("test_name_of_book", "bigint", "SELECT name FROM ledger_book WHERE id = $1")
 DRAFT = Draft("round", "play", "101 Ann", {})
@@ -97,12 +98,8 @@ NEWEST = "SELECT max(seq) FROM ledger_logentry WHERE book_id = $1"
 
 def _until_somebody_waits(other: psycopg.Connection) -> None:
     other.autocommit = True
-    for _ in range(1_000):
-        waiting = other.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone()
-        if waiting and waiting[0]:
-            return
-        other.execute("SELECT pg_sleep(0.01)")
-    raise AssertionError("nobody waits for the lock")
+    waiting = "SELECT 1 FROM pg_locks WHERE NOT granted"
+    eventually(lambda: other.execute(waiting).fetchone(), "no session waits for the lock")
 
 
 def test_a_session_that_lost_its_statements_is_taught_them_again(open_felt: Felt) -> None:

@@ -49,13 +49,18 @@ def test_a_slot_is_run_once(db: None) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_at_once_do_it_once() -> None:
     """Harm: the same work twice, at the same moment, on the same tables."""
-    deed, gate = Deed(), threading.Event()
+    deed, turned_away = Deed(), threading.Semaphore(0)
 
     def slow() -> int:
-        gate.wait(0.5)
+        assert all(turned_away.acquire(timeout=60) for _ in range(3))
         return deed()
 
-    assert sorted(at_once(*[lambda: runs.run(HOURLY, slow, NOW)] * 4)) == [False, False, False, True]
+    def work() -> bool:
+        if not (ran := runs.run(HOURLY, slow, NOW)):
+            turned_away.release()
+        return ran
+
+    assert sorted(at_once(*[work] * 4)) == [False, False, False, True]
     assert (deed.times, Run.objects.count(), RunEnd.objects.count()) == (1, 1, 1)
 
 

@@ -166,7 +166,7 @@ class Counting:
 
     async def draw(self, order: Order) -> Drawing:
         self.orders.append(order)
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0)
         if self.failures:
             self.failures -= 1
             raise CannotDraw("no paint")
@@ -180,6 +180,12 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wall, "PAUSE", 0.01)
 
 
+async def drawn(here: Wall) -> None:
+    """Wait until nothing is left to be drawn."""
+    assert here._task is not None
+    await here._task
+
+
 def watching(painter: Counting, roles: Collection[str], moves: int) -> list[bytes]:
     """What screens get while a table moves so often; each screen reads at the end."""
 
@@ -187,12 +193,12 @@ def watching(painter: Counting, roles: Collection[str], moves: int) -> list[byte
         here = Wall(painter)
         contexts = [here.screen(Cards(role, {1: 10, 2: 20}, whole=True), {1: 5}) for role in roles]
         screens = [context.__enter__() for context in contexts]
-        await asyncio.sleep(0.1)
+        await drawn(here)
         for _ in range(moves):
             here.moved(1, 6)
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0)
         here.moved(99, 6)
-        await asyncio.sleep(0.2)
+        await drawn(here)
         sent = [await anext(screen.messages()) for screen in screens]
         for context in contexts:
             context.__exit__(None, None, None)
