@@ -128,7 +128,7 @@ def test_what_is_used_no_more_is_retired(looking: Looking, thing: str) -> None:
     row: Any = rows[thing]()
     deed = "revoke" if thing == "terminal" else "retire"
     page = looking(olga, f"/admin/tables/{thing}/{row.pk}/change/")
-    page.click(f"a[href$='/{deed}']")
+    page.click(f"a[href$='/{deed}/']")
     if thing != "terminal":
         page.fill("[name=why]", "Worn out")
     assert serious(page) == []

@@ -155,7 +155,7 @@ def test_an_operator_sets_up_a_table_and_a_terminal_in_the_browser(page: Any, op
     assert (table.name, table.min_cents, table.max_cents, table.options["decks"]) == ("Rocket 7", 1_000, 100_000, 6)
     assert Book.objects.filter(name="Rocket 7").exists()
     page.goto("/admin/tables/terminal/")
-    page.click("a[href$='/enrol-here']")
+    page.click("a[href$='/enrol-here/']")
     page.fill("[name=name]", "Desk")
     page.click("#content form [type=submit]")
     page.wait_for_selector(".terminal__print")
