@@ -21,11 +21,20 @@ from ledger.proof import seals
 from tests.carried import day, kept
 from tests.carried.kept import HOUSES, Carried
 from tests.clock import Clock
+from tests.tiers import Tier, belongs_to
 
 KEPT = sorted(HOUSES.glob("*.jsonl.gz"))
 
 
-@pytest.fixture(scope="module", params=KEPT, ids=lambda path: path.name.removesuffix(".jsonl.gz"))
+BETWEEN = pytest.mark.trial("a saved site between the oldest and the newest")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[KEPT[0], *(pytest.param(path, marks=BETWEEN) for path in KEPT[1:-1]), KEPT[-1]],
+    ids=lambda path: path.name.removesuffix(".jsonl.gz"),
+)
+@belongs_to(Tier.TEST)
 def house(
     request: pytest.FixtureRequest, database_server: House, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Carried]:
@@ -230,6 +239,7 @@ def test_what_is_missing_is_named() -> None:
 
 @pytest.mark.timeout(1500)  # four days of everything: two minutes on a machine that has nothing else to do
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.slow("simulates a day with everything and saves it")
 def test_a_house_of_today_can_be_kept(clock: Clock, tmp_path: Path) -> None:
     """Harm: a release whose house cannot be kept, for the days that show everything cannot be dealt any more."""
     with day.by_seed(tmp_path):
