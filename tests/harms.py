@@ -72,6 +72,11 @@ def problems_of(items: Sequence[pytest.Item]) -> list[str]:
     """Harms that only trials prevent although a cheaper test could; and an index that is out of date."""
     cheap = {test_of(item) for item in items if tiers.tier_of(item) is not Tier.TRIALS}
     problems = [
+        f"{min(harm.tests)}: covered_by names {name}, which is no test of ./run test."
+        for harm in _harms(items)
+        for name in sorted(harm.named - cheap)
+    ]
+    problems += [
         f"{harm.sentence} ({min(harm.tests)}): only trials prevent it. Mark a test of ./run test as well, or name one: "
         'trial("reason", covered_by="tests/...::test_...").'
         for harm in _harms(items)

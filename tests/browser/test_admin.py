@@ -48,7 +48,10 @@ SMALL = """() => [...document.querySelectorAll(
     .map(([box, field]) => `${Math.round(box.width)}x${Math.round(box.height)} ${field.outerHTML.slice(0, 160)}`)"""
 
 
-@pytest.mark.trial("sizes on five pages of the administration, beside its one path")
+@pytest.mark.trial(
+    "sizes on five pages of the administration, beside its one path",
+    covered_by="tests/browser/test_admin.py::test_the_administration_is_one_product_with_the_floor",
+)
 def test_what_is_pressed_with_a_finger_is_as_high_as_one(looking: Looking) -> None:
     """Harm: an operator on a tablet presses the field beside the one that was meant, and sets another limit."""
     dealer, _ = dealt()

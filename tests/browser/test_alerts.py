@@ -29,7 +29,10 @@ GENEROUS = 30_000  # milliseconds
 LARGE_BET = "#alerts [data-kind=large_bet]"
 
 
-@pytest.mark.trial("two browsers and each step of alerting, of which tests/tables/alerting has the rules")
+@pytest.mark.trial(
+    "two browsers and each step of alerting, of which tests/tables/alerting has the rules",
+    covered_by="tests/tables/alerting/test_following.py::test_an_alert_goes_up_until_somebody_takes_note_of_it",
+)
 def test_a_large_bet_is_heard_of_escalated_and_acknowledged_by_name(looking: Looking) -> None:
     """Harm: a rule that is set and never fires; an alert that nobody sees, and nobody answers for."""
     dealer, boss = dealt(options={"decks": 6})

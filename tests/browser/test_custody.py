@@ -38,7 +38,10 @@ def hired() -> dict[str, Staff]:
     }
 
 
-@pytest.mark.trial("a page drawn by the server: tests/tables/day/test_cash_shifts.py has what is owed")
+@pytest.mark.trial(
+    "a page drawn by the server: tests/tables/day/test_cash_shifts.py has what is owed",
+    covered_by="tests/tables/day/test_cash_shifts.py::test_a_count_that_is_late_says_so_and_alerts",
+)
 def test_what_is_owed_stands_on_the_cages_page_and_the_floor(
     looking: Looking, transactional_db: None, clock: Clock
 ) -> None:
@@ -65,7 +68,10 @@ def test_what_is_owed_stands_on_the_cages_page_and_the_floor(
     assert "1,000" in report.inner_text("#cash-shifts + .scroll")
 
 
-@pytest.mark.trial("counting unseen has its path at a table's opener")
+@pytest.mark.trial(
+    "counting unseen has its path at a table's opener",
+    covered_by="tests/dealer_ui/slips/test_pages.py::test_who_counts_the_cage_does_not_see_what_it_holds",
+)
 def test_two_people_count_the_vault_unseen(looking: Looking, people: dict[str, Staff]) -> None:
     """Harm: the vault is counted by what a page says is in it."""
     page = looking(people["cora"], "/cage/")

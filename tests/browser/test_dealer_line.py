@@ -193,7 +193,7 @@ def test_cards_typed_ahead_survive_a_lost_line(at_table: Come, rocket: Hand) -> 
     assert stacks_of(rocket) == {1: (8,), 2: (4,)}
 
 
-@pytest.mark.trial("kills the web process")
+@pytest.mark.usefixtures("own_processes")
 def test_the_web_process_dies_in_mid_round(at_table: Come, decide: Hand, web: processes.Web) -> None:
     screen = at_table(decide).open()
     start = screen.seq
@@ -227,7 +227,7 @@ def unreachable() -> Iterator[Callable[[bool], None]]:
     switch(False)
 
 
-@pytest.mark.trial("cuts the web process off from its database")
+@pytest.mark.usefixtures("own_processes")
 def test_the_database_is_away_in_mid_round(at_table: Come, decide: Hand, unreachable: Callable[[bool], None]) -> None:
     screen = at_table(decide).open()
     start = screen.seq
@@ -268,7 +268,7 @@ def test_a_house_that_is_away_is_asked_ever_less_often(at_table: Come, decide: H
     assert entries(decide, start) == [("round", "play")]
 
 
-@pytest.mark.trial("cuts the web process off from its database")
+@pytest.mark.usefixtures("own_processes")
 def test_all_answers_while_the_database_is_away(
     decide: Hand, web: processes.Web, unreachable: Callable[[bool], None]
 ) -> None:

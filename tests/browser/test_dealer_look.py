@@ -254,14 +254,19 @@ def wagers() -> Hand:
     return floor.dealt(name="Table 1", game="baccarat", seats=7, max_cents=50_000, options={})[0]
 
 
-@pytest.mark.trial("the same of further felts")
+@pytest.mark.trial(
+    "the same of further felts",
+    covered_by="tests/browser/test_dealer_look.py::test_the_screen_can_be_seen_reached_and_read",
+)
 @pytest.mark.parametrize("felt", [six_bets, pot, wagers], ids=lambda felt: felt.__name__)
 def test_no_key_covers_another(at_table: Come, transactional_db: None, felt: Callable[[], Hand]) -> None:
     """Harm: "No more bets" lies over "Place", and the bet that is placed by touch closes the bets."""
     no_key_covers_another(at_table(felt()).open().page)
 
 
-@pytest.mark.trial("a further state of the same screen")
+@pytest.mark.trial(
+    "a further state of the same screen", covered_by="tests/browser/test_dealer_line.py::test_tapping_out"
+)
 def test_a_screen_whose_table_is_gone_can_be_read(at_table: Come, rocket: Hand) -> None:
     screen = at_table(rocket).open()
     floor.relieve(rocket.table, floor.staff(floor.Role.DEALER, "rosa"))

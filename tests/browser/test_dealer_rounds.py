@@ -69,7 +69,10 @@ def test_a_round_by_touch(at_table: Come, rocket: Hand) -> None:
     assert screen.presses == screen.seq - start == 5
 
 
-@pytest.mark.trial("a further whole round; tests/tables/board/test_board.py walks along the seats")
+@pytest.mark.trial(
+    "a further whole round; tests/tables/board/test_board.py walks along the seats",
+    covered_by="tests/tables/board/test_board.py::test_outcomes_are_walked_right_to_left",
+)
 def test_six_seats_are_paid_on_the_dealers_pair(at_table: Come, rocket: Hand) -> None:
     rocket.bets(seat1=2_000, seat2=5_000, seat3=1_000, seat4=10_000, seat5=3_000, seat6=4_000)
     rocket.cards(10, 9, 8, 7, 6, 5, 7)
@@ -96,7 +99,10 @@ def test_a_wrong_key_is_taken_back(at_table: Come, rocket: Hand) -> None:
     assert screen.cards(".seat[data-seat='1']") == ["9"]
 
 
-@pytest.mark.trial("a further refusal by the screen's own script")
+@pytest.mark.trial(
+    "a further refusal by the screen's own script",
+    covered_by="tests/dealer_ui/dealer/test_pages.py::test_a_key_that_is_no_step_has_its_reason",
+)
 def test_keys_that_mean_nothing_here_change_nothing(at_table: Come, rocket: Hand) -> None:
     rocket.bets(seat1=2_000)
     screen = at_table(rocket).open()
@@ -141,7 +147,10 @@ def a_column_is_off(screen: Screen) -> None:
     screen.pause()
 
 
-@pytest.mark.trial("a further step of the shoe")
+@pytest.mark.trial(
+    "a further step of the shoe",
+    covered_by="tests/tables/play/test_shoes.py::test_the_dealer_sees_the_cut_card_before_the_count_does",
+)
 def test_the_cut_card_comes_out(at_table: Come, rocket: Hand) -> None:
     rocket.bets(seat1=2_000)
     screen = at_table(rocket).open()
@@ -154,7 +163,10 @@ def test_the_cut_card_comes_out(at_table: Come, rocket: Hand) -> None:
     assert screen.settling is None
 
 
-@pytest.mark.trial("a further whole round, at an electronic shoe")
+@pytest.mark.trial(
+    "a further whole round, at an electronic shoe",
+    covered_by="tests/tables/board/test_board.py::test_a_house_shoe_has_a_button_to_hit",
+)
 def test_a_house_shoe_deals(at_table: Come, transactional_db: None) -> None:
     hand, _ = floor.dealt(source="house")
     screen = at_table(hand).open()

@@ -46,7 +46,6 @@ def test_a_loss_stands_until_its_chips_are_taken(at_table: Come, rocket: Hand) -
     assert screen.settling is None, "and no seat is settled twice"
 
 
-@pytest.mark.trial("a further path of a seat that is settled in mid-round")
 def test_what_was_typed_ahead_of_a_loss_waits_for_it(at_table: Come, rocket: Hand) -> None:
     """Harm: a card that was keyed before the loss was in sight counts as its acknowledgement."""
     before_a_loss(rocket)
@@ -66,7 +65,10 @@ def test_what_was_typed_ahead_of_a_loss_waits_for_it(at_table: Come, rocket: Han
     assert rocket.board.seats[1].stack == (4, 7)
 
 
-@pytest.mark.trial("a further path of a seat that is settled in mid-round")
+@pytest.mark.trial(
+    "a further path of a seat that is settled in mid-round",
+    covered_by="tests/browser/test_dealer_settling.py::test_a_loss_stands_until_its_chips_are_taken",
+)
 def test_the_last_loss_of_a_round_comes_before_the_next_bets(at_table: Come, rocket: Hand) -> None:
     """Harm: the figures of the next bet are typed while the chips of the last one still lie there."""
     rocket.bets(seat1=2_000)
@@ -83,7 +85,10 @@ def test_the_last_loss_of_a_round_comes_before_the_next_bets(at_table: Come, roc
     assert rocket.board.seats[0].bet_cents == 3_000
 
 
-@pytest.mark.trial("a further path of a seat that is settled in mid-round")
+@pytest.mark.trial(
+    "a further path of a seat that is settled in mid-round",
+    covered_by="tests/browser/test_dealer_settling.py::test_a_loss_stands_until_its_chips_are_taken",
+)
 def test_what_is_settled_leaves_nothing_behind_the_next_bets(at_table: Come, rocket: Hand) -> None:
     """Harm: the button of the last seat lies behind the fields for bets, and what they say cannot be read."""
     rocket.bets(seat1=2_000)
@@ -96,7 +101,10 @@ def test_what_is_settled_leaves_nothing_behind_the_next_bets(at_table: Come, roc
     assert screen.due == "bets"
 
 
-@pytest.mark.trial("a further path of a seat that is settled in mid-round")
+@pytest.mark.trial(
+    "a further path of a seat that is settled in mid-round",
+    covered_by="tests/tables/test_dealing_back.py::test_a_card_that_settled_the_round_is_reversed_and_the_round_goes_on_and_settles_anew",
+)
 def test_a_card_that_is_taken_back_is_settled_anew(at_table: Come, rocket: Hand) -> None:
     """Harm: a wrong card's loss cannot be taken back before its chips are taken."""
     before_a_loss(rocket)
@@ -108,7 +116,6 @@ def test_a_card_that_is_taken_back_is_settled_anew(at_table: Come, rocket: Hand)
     assert screen.settling == (1, -2_400)
 
 
-@pytest.mark.trial("a further path of a seat that is settled in mid-round")
 def test_wagers_that_are_decided_in_mid_round_are_settled_seat_by_seat(at_table: Come, transactional_db: None) -> None:
     """Harm: of three hands that are bust one is settled, and two bets that lost are paid."""
     hand = floor.dealt(name="Table 1", game="blackjack", options={"decks": 6}, seats=7, max_cents=50_000)[0]

@@ -72,7 +72,10 @@ def test_baccarat_by_keyboard_and_by_touch(at_table: Come, transactional_db: Non
     assert screen.due == "pay"
 
 
-@pytest.mark.trial("a further state of the same screen")
+@pytest.mark.trial(
+    "a further state of the same screen",
+    covered_by="tests/browser/test_dealer_spread.py::test_baccarat_by_keyboard_and_by_touch",
+)
 @pytest.mark.parametrize("state", ["bets", "cards", "pay"])
 def test_baccarat_with_seven_seats_lies_apart(at_table: Come, transactional_db: None, state: str) -> None:
     """Harm: a spot lies under the prompt, and the tap goes to another."""
@@ -89,7 +92,6 @@ def test_baccarat_with_seven_seats_lies_apart(at_table: Come, transactional_db: 
     is_clear(at_table(hand).open().page)
 
 
-@pytest.mark.trial("a further game with several wagers")
 def test_blackjack_with_four_hands_lies_apart_and_enter_never_hits(at_table: Come, transactional_db: None) -> None:
     """Harm: the hand that acts is covered; or Enter, pressed once too often, takes a card for it."""
     hand = table_of("blackjack", surrender="late", decks=6)
@@ -129,7 +131,10 @@ def test_three_card_poker_by_keyboard(at_table: Come, transactional_db: None) ->
     is_clear(screen.page)
 
 
-@pytest.mark.trial("a further game with several wagers")
+@pytest.mark.trial(
+    "a further game with several wagers",
+    covered_by="tests/dealer_ui/dealer/test_ways.py::test_choices_that_name_nothing_are_buttons",
+)
 def test_blackjack_is_decided_by_letters(at_table: Come, transactional_db: None) -> None:
     """Harm: a double or a peek needs the mouse."""
     hand = table_of("blackjack", decks=6)

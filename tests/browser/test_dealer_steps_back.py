@@ -90,7 +90,10 @@ def test_a_wrong_card_calls_the_pit_once_and_somebody_comes(at_table: Come, rock
     assert rocket.board.seats[1].stack == (2,)
 
 
-@pytest.mark.trial("a further state of the same screen")
+@pytest.mark.trial(
+    "a further state of the same screen",
+    covered_by="tests/tables/board/test_board.py::test_the_layout_shows_bets_stacks_and_who_acts",
+)
 def test_the_felt_shows_what_lies_there_and_what_just_happened(at_table: Come, rocket: Hand) -> None:
     """Harm: after the last fold the felt is empty at once, while the cards and the losses lie there."""
     rocket.bets(seat1=1_000, seat2=1_000)

@@ -97,7 +97,6 @@ def check_fields(hand: Hand, screen: Screen, fields: list[Any], news: Iterator[N
         field.fill("")
 
 
-@pytest.mark.trial("a further way that news from elsewhere meets what is half typed")
 def test_an_open_menu_stays_open_and_its_keys_are_not_the_felts(at_table: Come) -> None:
     """Harm: the menu of a dealer who is about to take cash shuts by itself, and the amount is dealt."""
     hand = decision()
@@ -128,7 +127,6 @@ def test_half_a_count_goes_on(at_table: Come, transactional_db: None) -> None:
     assert screen.page.inner_text(".pane__count").startswith("12")
 
 
-@pytest.mark.trial("a further way that news from elsewhere meets what is half typed")
 def test_half_a_card_goes_on_with_its_suit(at_table: Come, transactional_db: None) -> None:
     """Harm: a rank is keyed, the pane of suits shuts by itself, and H is a hit."""
     hand = floor.dealt(name="Table 1", game="three_card_poker", seats=3, options={})[0]

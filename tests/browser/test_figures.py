@@ -52,7 +52,10 @@ def test_figures_are_read_on_a_phone_by_keyboard_and_on_paper(looking: Looking) 
     assert page.evaluate(SMALLEST_TEXT) >= 12
 
 
-@pytest.mark.trial("charts have their path on the report of a day")
+@pytest.mark.trial(
+    "charts have their path on the report of a day",
+    covered_by="tests/browser/test_figures.py::test_figures_are_read_on_a_phone_by_keyboard_and_on_paper",
+)
 def test_the_cut_card_is_read_on_a_phone(looking: Looking) -> None:
     """Harm: eight lines of which no name can be told."""
     page = looking(floor.staff(Role.OPERATOR, "olga"), "/pit/penetration/")

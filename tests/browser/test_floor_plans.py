@@ -55,7 +55,10 @@ def test_tables_are_arranged_by_keyboard_and_by_dragging_and_the_floor_sees_it(l
         assert serious(phone) == []
 
 
-@pytest.mark.trial("the stream has its path on the floor")
+@pytest.mark.trial(
+    "the stream has its path on the floor",
+    covered_by="tests/browser/test_pit_floor.py::test_a_round_is_followed_card_by_card_without_a_reload",
+)
 def test_the_plan_follows_the_floor_by_its_stream(looking: Looking, transactional_db: None) -> None:
     """Harm: a screen on the wall shows a table as open for ten seconds after its rack was locked; or forty screens ask
     for the whole plan again and again while nothing happens."""
@@ -84,7 +87,10 @@ def overlaps(boxes: list[dict[str, float]]) -> list[tuple[int, int]]:
     ]  # fmt: skip
 
 
-@pytest.mark.trial("forty tables, of which tests/tables/setup/test_floor_plans.py has the places")
+@pytest.mark.trial(
+    "forty tables, of which tests/tables/setup/test_floor_plans.py has the places",
+    covered_by="tests/tables/setup/test_floor_plans.py::test_a_pit_has_a_plan_before_anybody_draws_one_and_tables_that_left_are_on_none",
+)
 def test_forty_tables_that_nobody_drew_lie_side_by_side(looking: Looking, transactional_db: None) -> None:
     """Harm: those that the first rows have no room for lie upon each other, and nobody can press the lower ones."""
     olga = floor.staff(Role.OPERATOR, "olga")

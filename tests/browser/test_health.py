@@ -28,7 +28,10 @@ def test_what_is_wrong_stands_first_in_words(looking: Looking) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
-@pytest.mark.trial("the page of deliveries has its path with a dead letter")
+@pytest.mark.trial(
+    "the page of deliveries has its path with a dead letter",
+    covered_by="tests/browser/test_alerts.py::test_a_dead_letter_is_looked_at_and_sent_again",
+)
 def test_how_far_a_channel_has_told_the_feed_stands_on_its_page(looking: Looking) -> None:
     """Harm: a receiver has taken nothing for a day, and nobody sees it."""
     olga = floor.staff(Role.OPERATOR, "olga")

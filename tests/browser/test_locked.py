@@ -27,7 +27,10 @@ def house_wants(**values: object) -> None:
     house_terms.change(values, by=floor.staff(Role.OPERATOR, "otto"))
 
 
-@pytest.mark.trial("a further step of the shoe")
+@pytest.mark.trial(
+    "a further step of the shoe",
+    covered_by="tests/tables/play/test_reliefs.py::test_a_card_is_burned_before_the_next_round",
+)
 def test_a_relief_burns_a_card_by_one_key(at_table: Come, transactional_db: None) -> None:
     """Harm: the relief looks for the burn in a list, and deals without it."""
     house_wants(burn_at_relief=True)

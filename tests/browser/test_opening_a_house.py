@@ -344,7 +344,10 @@ def the_day_is_closed(clock: Clock, tmp_path: Path) -> None:
     assert not [line for line in says if "NOT" in line]
 
 
-@pytest.mark.trial("sixteen people walk the whole guide over a hundred pages, each of which has a path of its own")
+@pytest.mark.trial(
+    "sixteen people walk the whole guide over a hundred pages, each of which has a path of its own",
+    covered_by="tests/tables/test_opening_a_house.py::test_a_house_opens_without_a_shell",
+)
 @pytest.mark.timeout(900)  # sixteen people, and a hundred pages
 def test_a_house_is_opened_on_its_pages(
     house: House, clock: Clock, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -141,7 +141,10 @@ def test_a_cage_manager_signs_by_passkey(tablet: Any, operator: Staff, transacti
         assert proofs.verify(book).fault is None
 
 
-@pytest.mark.trial("notes put apart, beside a path of each of its parts")
+@pytest.mark.trial(
+    "notes put apart, beside a path of each of its parts",
+    covered_by="tests/tables/audit/test_attestations.py::test_notes_put_apart_are_signed_too",
+)
 def test_a_count_of_cash_says_to_the_terminal_what_it_puts_apart(
     tablet: Any, operator: Staff, transactional_db: None
 ) -> None:

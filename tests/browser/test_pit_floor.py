@@ -57,7 +57,10 @@ def test_a_round_is_followed_card_by_card_without_a_reload(looking: Looking) -> 
     assert page.evaluate("window.untouched")
 
 
-@pytest.mark.trial("what a screen does not do; that it follows has its path before")
+@pytest.mark.trial(
+    "what a screen does not do; that it follows has its path before",
+    covered_by="tests/dealer_ui/live/test_wall.py::test_a_burst_of_commits_is_drawn_once_for_all_who_watch",
+)
 def test_a_card_comes_by_the_stream_and_nothing_is_fetched(looking: Looking) -> None:
     """Harm: each screen asks for each table that moved, at each commit; four screens halve what the tables can deal."""
     dealer, boss = dealt(options={"decks": 6})
@@ -102,7 +105,6 @@ def test_a_card_that_is_older_than_the_stream_says_is_caught_up(looking: Looking
     shows(page, dealer)
 
 
-@pytest.mark.trial("a limit that is reached under load alone")
 def test_a_floor_that_is_asked_to_wait_goes_on_by_itself(looking: Looking) -> None:
     """Harm: a limit refuses the one look that was asked for, and a pit boss reads an old card for as long as that table
     rests; or the floor becomes a bare sentence."""
@@ -152,7 +154,10 @@ def test_a_new_alert_appears_and_is_acknowledged_from_the_keyboard(looking: Look
     assert page.query_selector("#strip-alerts") is None
 
 
-@pytest.mark.trial("a second alert while one is acknowledged")
+@pytest.mark.trial(
+    "a second alert while one is acknowledged",
+    covered_by="tests/browser/test_pit_floor.py::test_a_new_alert_appears_and_is_acknowledged_from_the_keyboard",
+)
 def test_a_note_that_is_being_typed_survives_another_alert(looking: Looking) -> None:
     dealer, boss = dealt()
     alerts.raise_alert(dealer.table.book, "negative", "The first")
@@ -169,7 +174,10 @@ def test_a_note_that_is_being_typed_survives_another_alert(looking: Looking) -> 
     assert Acknowledgement.objects.count() == 1, "what came while it was typed was not in sight of it"
 
 
-@pytest.mark.trial("one screen in depth, beside its path")
+@pytest.mark.trial(
+    "one screen in depth, beside its path",
+    covered_by="tests/browser/test_pit_floor.py::test_no_button_moves_while_a_table_goes_on",
+)
 def test_focus_stays_where_it_was_when_a_card_changes(looking: Looking) -> None:
     dealer, boss = dealt(options={"decks": 6})
     dealer.bets(seat1=1_000)
@@ -245,7 +253,10 @@ def test_tables_stand_by_pit_and_are_found_by_typing_and_kept_for_the_person(pit
     assert page.locator(".pit-group[open]").count() == 1
 
 
-@pytest.mark.trial("a second order of the tiles, beside their path")
+@pytest.mark.trial(
+    "a second order of the tiles, beside their path",
+    covered_by="tests/browser/test_pit_floor.py::test_tables_stand_by_pit_and_are_found_by_typing_and_kept_for_the_person",
+)
 def test_tables_by_need_hold_still_until_somebody_sorts_them(pits: Hand, looking: Looking) -> None:
     """Harm: a tile goes away under the finger because another table needs something."""
     page = looking(pits.by, "/pit/?order=need")
@@ -258,7 +269,7 @@ def test_tables_by_need_hold_still_until_somebody_sorts_them(pits: Hand, looking
     assert serious(page, *EVERY_RULE) == []
 
 
-@pytest.mark.trial("kills the web process")
+@pytest.mark.usefixtures("own_processes")
 def test_a_lost_connection_is_said_and_what_was_missed_is_caught_up(looking: Looking, web: processes.Web) -> None:
     dealer, boss = dealt()
     page = looking(boss.by, "/pit/")
@@ -270,7 +281,7 @@ def test_a_lost_connection_is_said_and_what_was_missed_is_caught_up(looking: Loo
     shows(page, dealer)
 
 
-@pytest.mark.trial("starts the web process anew")
+@pytest.mark.usefixtures("own_processes")
 def test_an_outage_does_not_leave_an_error_on_the_wall(looking: Looking, web: processes.Web) -> None:
     """A stream that was refused, and a page that cannot be drawn: the screen waits, and comes back by itself."""
     dealer, boss = dealt()
@@ -287,7 +298,10 @@ def test_an_outage_does_not_leave_an_error_on_the_wall(looking: Looking, web: pr
     shows(page, dealer)
 
 
-@pytest.mark.trial("a second part of the page that follows the table")
+@pytest.mark.trial(
+    "a second part of the page that follows the table",
+    covered_by="tests/browser/test_pit_floor.py::test_a_round_is_followed_card_by_card_without_a_reload",
+)
 def test_the_rounds_of_a_table_follow_it_while_the_newest_are_shown(looking: Looking) -> None:
     dealer, boss = dealt(options={"decks": 6})
     page = looking(boss.by, f"/pit/tables/{dealer.table.pk}/")
@@ -400,7 +414,10 @@ def test_any_screen_is_reached_by_the_finder_and_by_the_menu_on_a_phone(
     page.wait_for_url("**/pit/disputes/")
 
 
-@pytest.mark.trial("one fold of the page of a table")
+@pytest.mark.trial(
+    "one fold of the page of a table",
+    covered_by="tests/browser/test_pit_floor.py::test_no_button_moves_while_a_table_goes_on",
+)
 def test_what_is_done_seldom_is_folded_and_stays_unfolded_while_the_table_moves(looking: Looking) -> None:
     """Harm: rows of buttons push what goes on at the table off the screen; or the list closes under a finger because a
     card was dealt."""

@@ -44,7 +44,10 @@ def test_a_sign_fits_its_screen_and_follows_the_table_by_itself(looking: Looking
     assert not screen.locator("#lost").is_visible()
 
 
-@pytest.mark.trial("a second size of screen and a second game, beside the path of a placard")
+@pytest.mark.trial(
+    "a second size of screen and a second game, beside the path of a placard",
+    covered_by="tests/browser/test_placards.py::test_a_sign_fits_its_screen_and_follows_the_table_by_itself",
+)
 @pytest.mark.parametrize("game", ["blackjack", "roulette"])
 def test_the_pay_list_is_read_from_three_metres_on_any_television(looking: Looking, game: str) -> None:
     """Harm: on a screen of more pixels the list of what is paid is half as large, and the lower half stands empty."""

@@ -147,7 +147,10 @@ FULL = {
 }
 
 
-@pytest.mark.trial("further felts of the same screen")
+@pytest.mark.trial(
+    "further felts of the same screen",
+    covered_by="tests/browser/test_practice.py::test_a_trainee_deals_by_keys_and_hears_each_mistake",
+)
 @pytest.mark.parametrize("game", FULL)
 def test_the_fullest_felts_of_a_game_lie_apart(looking: Looking, game: str) -> None:
     """Harm: a seat's wager lies under the dealer's cards, or an answer below the edge of the screen."""
@@ -167,7 +170,10 @@ def test_the_fullest_felts_of_a_game_lie_apart(looking: Looking, game: str) -> N
         is_clear(page)
 
 
-@pytest.mark.trial("a further game to practise")
+@pytest.mark.trial(
+    "a further game to practise",
+    covered_by="tests/browser/test_practice.py::test_a_trainee_deals_by_keys_and_hears_each_mistake",
+)
 def test_a_trainee_deals_a_course_of_blackjack(page: Any) -> None:
     """Harm: a felt with hands and wagers apart on which nobody can see what is asked, or press what is right."""
     page.goto("/practice/")

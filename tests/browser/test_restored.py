@@ -35,7 +35,7 @@ def readable(page: Any) -> None:
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-@pytest.mark.trial("puts the database back to an earlier moment")
+@pytest.mark.usefixtures("own_processes")
 def test_a_screen_comes_back_to_a_house_that_was_put_back(at_table: Callable[..., Screen], looking: Looking) -> None:
     """Harm: an older copy is put back while a round lies on the felt; the dealer deals on, and what was acknowledged is
     missed by nobody."""

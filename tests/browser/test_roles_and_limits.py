@@ -86,7 +86,10 @@ def test_a_pit_boss_proposes_limits_and_they_hold_once_they_are_approved(looking
     page.wait_for_selector("#next-none")
 
 
-@pytest.mark.trial("what holds later is called off: tests/tables/setup/test_proposals.py has the rule")
+@pytest.mark.trial(
+    "what holds later is called off: tests/tables/setup/test_proposals.py has the rule",
+    covered_by="tests/tables/setup/test_dated_proposals.py::test_two_call_it_off_and_one_cannot",
+)
 def test_limits_that_were_approved_for_later_are_called_off_by_two(looking: Looking) -> None:
     """Harm: the operator who thinks better of it undoes alone what two decided; or cannot."""
     olga, omar = floor.staff(Role.OPERATOR, "olga", "301"), floor.staff(Role.OPERATOR, "omar", "302")
@@ -114,7 +117,10 @@ def test_limits_that_were_approved_for_later_are_called_off_by_two(looking: Look
     assert table.max_cents == 10_000
 
 
-@pytest.mark.trial("one form for each of them: the views have their tests in tests/tables/admin")
+@pytest.mark.trial(
+    "one form for each of them: the views have their tests in tests/tables/admin",
+    covered_by="tests/tables/slips/test_chip_papers.py::test_a_table_is_retired_closed_and_empty",
+)
 @pytest.mark.parametrize("thing", ["table", "denomination", "terminal"])
 def test_what_is_used_no_more_is_retired(looking: Looking, thing: str) -> None:
     """Harm: what is used no more stays on the floor for ever; or is deleted, and its log speaks of nothing."""

@@ -121,7 +121,10 @@ def test_a_choice_that_is_asked_to_wait_is_sent_again_and_counts_once(phones: Ca
     assert dealer.now.seq == before + 1
 
 
-@pytest.mark.trial("a further path of a limit")
+@pytest.mark.trial(
+    "a further path of a limit",
+    covered_by="tests/browser/test_seat_pages.py::test_a_choice_that_is_asked_to_wait_is_sent_again_and_counts_once",
+)
 def test_a_choice_that_is_refused_for_long_stays_on_its_page(phones: Callable[..., Any]) -> None:
     """Harm: the page becomes a bare sentence in mid-game, and the player has no way back."""
     dealer, players = seated("hawthorn", 2)
@@ -140,7 +143,10 @@ def test_a_choice_that_is_refused_for_long_stays_on_its_page(phones: Callable[..
     assert dealer.now.seq == before + 1
 
 
-@pytest.mark.trial("a further path of a limit")
+@pytest.mark.trial(
+    "a further path of a limit",
+    covered_by="tests/browser/test_seat_pages.py::test_a_choice_that_is_asked_to_wait_is_sent_again_and_counts_once",
+)
 def test_a_page_that_is_asked_to_wait_follows_its_table_by_itself(phones: Callable[..., Any]) -> None:
     """Harm: the last thing that happened at a table is refused to a player's page, which stands still."""
     dealer, players = seated("hawthorn", 2)
@@ -157,7 +163,6 @@ def test_a_page_that_is_asked_to_wait_follows_its_table_by_itself(phones: Callab
     assert len(boards) == 2
 
 
-@pytest.mark.trial("a further kind of choice")
 def test_five_cards_are_tapped_top_first(phones: Callable[..., Any]) -> None:
     """Harm: the order that a player taps is not the order that is kept; or is lost when another player is quicker."""
     dealer, players = seated("troll_guts", 3)
@@ -180,7 +185,9 @@ def test_five_cards_are_tapped_top_first(phones: Callable[..., Any]) -> None:
     assert held(dealer, 1) == tuple(ranks[at] for at in (4, 2, 0, 1, 3))
 
 
-@pytest.mark.trial("a further kind of choice")
+@pytest.mark.trial(
+    "a further kind of choice", covered_by="tests/dealer_ui/seats/test_pages.py::test_a_set_of_cards_is_ticked"
+)
 def test_a_set_of_cards_is_tapped_with_the_keyboard(phones: Callable[..., Any]) -> None:
     """Harm: whoever cannot tap cannot play."""
     dealer, players = seated("monster", 5)
@@ -214,7 +221,9 @@ def test_a_double_tap_is_one_choice_and_a_page_of_before_says_so(phones: Callabl
     assert dealer.now.seq == before + 1
 
 
-@pytest.mark.trial("further states of the same page")
+@pytest.mark.trial(
+    "further states of the same page", covered_by="tests/browser/test_seat_pages.py::test_a_whole_game_of_hawthorn"
+)
 @pytest.mark.parametrize("game", ["hawthorn", "troll_guts", "monster"])
 def test_it_can_be_seen_reached_and_read_by_everyone(phones: Callable[..., Any], game: str) -> None:
     """Harm: keys too small for a thumb, a page wider than the phone, a page that says nothing to whoever hears it."""

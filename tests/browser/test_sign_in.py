@@ -69,7 +69,10 @@ def test_a_dealer_signs_in_by_touch(tablet: Any) -> None:
     tablet.wait_for_url("**/tables/")
 
 
-@pytest.mark.trial("keys in place of touches, on the screen of the path before")
+@pytest.mark.trial(
+    "keys in place of touches, on the screen of the path before",
+    covered_by="tests/browser/test_sign_in.py::test_a_dealer_signs_in_by_touch",
+)
 def test_a_dealer_signs_in_by_keyboard(tablet: Any) -> None:
     """Enter goes on to the PIN, then in; letters never get into the fields."""
     tablet.keyboard.type("1x01")
@@ -119,7 +122,10 @@ def test_two_operators_come_in_by_codes(page: Any, operator: Staff) -> None:
     assert serious(page, *EVERY_RULE) == []
 
 
-@pytest.mark.trial("five pages that have no path of their own, for axe alone")
+@pytest.mark.trial(
+    "five pages that have no path of their own, for axe alone",
+    covered_by="tests/browser/test_sign_in.py::test_a_dealer_signs_in_by_touch",
+)
 def test_axe_finds_nothing_serious_on_the_ways_in(tablet: Any, page: Any, operator: Staff) -> None:
     """Whoever cannot see the keys well still gets in."""
     assert serious(tablet, *EVERY_RULE) == []

@@ -164,7 +164,10 @@ def test_two_presses_are_one_slip(looking: Looking, transactional_db: None) -> N
     assert len(standing.of(dealer.table).slips) == 1
 
 
-@pytest.mark.trial("four slips of three places; counting and signing have their path on a fill and an opener")
+@pytest.mark.trial(
+    "four slips of three places; counting and signing have their path on a fill and an opener",
+    covered_by="tests/tables/slips/test_chip_papers.py::test_two_people_count_chips_into_the_vault",
+)
 def test_two_people_receive_chips_and_they_reach_a_table(looking: Looking, transactional_db: None) -> None:
     """Harm: a new house cannot open, as no chip can come into its vault; or one person alone brings chips in."""
     dealer, _ = floor.dealt()

@@ -81,7 +81,7 @@ def test_gaming_days_stay_whole_where_clocks_change(settings: Any) -> None:
     assert [f"{moment:%d %H:%M}" for moment in moments] == ["28 05:00", "28 21:00", "29 04:00", "29 15:00"]
 
 
-@pytest.mark.trial("deals two weeks")
+@pytest.mark.usefixtures("own_processes")
 @pytest.mark.timeout(1500)
 def test_the_recording_is_what_dealing_gives() -> None:
     """Harm: what ships is no house that the functions of the floor could have written."""

@@ -33,7 +33,7 @@ def dump(url: str) -> list[str]:
     return [line for line in lines if not line.startswith("\\")]  # a key that is drawn for each dump
 
 
-@pytest.mark.trial("replays 67 migrations")
+@pytest.mark.usefixtures("own_processes")
 def test_a_squashed_migration_makes_what_the_replaced_ones_make(database_server: House) -> None:
     """Harm: new sites lack a constraint, a trigger or a grant that upgraded sites have, or the other way round."""
     squashed = MigrationLoader(None).replacements.values()
