@@ -68,7 +68,7 @@ def sends(who: Staff, path: str, **form: Any) -> tuple[int, str]:
     answer = browser(who).post(path, {"key": str(uuid.uuid4())} | form)
     if answer.status_code == 302:
         return 302, answer["Location"]
-    said = re.search(r'id="refused">.*?<span>(.*?)</span>', answer.content.decode(), re.DOTALL)
+    said = re.search(r'id="refused"[^>]*>.*?<span>(.*?)</span>', answer.content.decode(), re.DOTALL)
     return answer.status_code, said[1] if said else ""
 
 
