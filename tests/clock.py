@@ -1,5 +1,6 @@
 """Clocks that stand at another moment: this host's, as everything here asks it, and the database's."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -20,8 +21,8 @@ _standing: set[int] = set()
 
 
 def is_set() -> bool:
-    """Whether a test, or a run with ``--at``, has set the database's clock."""
-    return bool(_standing) or _begins_at is not None
+    """Whether a test, or a run with ``TEST_CLOCK``, has set the database's clock."""
+    return bool(_standing) or runs_elsewhere()
 
 
 # --- A run at another moment ------------------------------------------------------------------------------------
@@ -35,10 +36,15 @@ _ahead = timedelta()
 def begin_at(moment: datetime) -> None:
     """Both clocks run from this moment on, at the beginning of each test."""
     global _begins_at
-    _begins_at = moment
+    _begins_at = moment if moment.tzinfo else timezone.make_aware(moment)
     begin_again()
     timezone.now = lambda: _machine_now() + _ahead
     _expect_another_clock(pytest.MonkeyPatch())
+
+
+def runs_elsewhere() -> bool:
+    """Whether each test of this run begins at another moment."""
+    return _begins_at is not None
 
 
 def begin_again() -> None:
@@ -73,6 +79,10 @@ def _replace(function: str, owner_url: str) -> None:
     if connection.in_atomic_block:  # a relation that no test holds is opened: only then is the change seen
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_relation_size('pg_catalog.pg_largeobject')")
+
+
+if "TEST_CLOCK" in os.environ:  # before any test module takes the date
+    begin_at(datetime.fromisoformat(os.environ["TEST_CLOCK"]))
 
 
 # --- A test's clocks --------------------------------------------------------------------------------------------
@@ -126,10 +136,12 @@ class Clock:
 
 
 @contextmanager
-def travelling() -> Iterator[Clock]:
-    """The clocks, right again afterwards."""
+def travelling(start: datetime | None = None) -> Iterator[Clock]:
+    """The clocks, stopped at the start where there is one; right again afterwards."""
     clocks = Clock()
     try:
+        if start:
+            clocks.stand(start)
         yield clocks
     finally:
         clocks.right()
