@@ -136,12 +136,10 @@ class Clock:
 
 
 @contextmanager
-def travelling(start: datetime | None = None) -> Iterator[Clock]:
-    """The clocks, stopped at the start where there is one; right again afterwards."""
+def travelling() -> Iterator[Clock]:
+    """The clocks, right again afterwards."""
     clocks = Clock()
     try:
-        if start:
-            clocks.stand(start)
         yield clocks
     finally:
         clocks.right()

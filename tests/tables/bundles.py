@@ -37,8 +37,6 @@ from tests.floor import Hand, signs, staff, table
 
 ONE = Calendar((hours.default(),)).day_of(timezone.now())
 TWO = ONE + timedelta(days=1)
-NOON = Calendar((hours.default(),)).span(ONE).start + timedelta(hours=6)
-"""On the first day, whenever the run reaches the test."""
 
 KEYED, OF_THE_HOUSE, POT = "Rocket 1", "Rocket 2", "Starboard"
 BOOKS = [KEYED, OF_THE_HOUSE, POT, "house"]
@@ -67,7 +65,7 @@ def two_days(folder: Path) -> Evidence:
     """Two days at three tables, sealed and exported. A round and a house shoe are open over the end of the first."""
     evidence = Evidence(folder / "first.zip", folder / "second.zip", folder / "both.zip", folder / "audit.pem")
     seals.make_key(evidence.key_file)
-    with override_settings(AUDIT_KEY_FILE=str(evidence.key_file)), travelling(NOON) as clock:
+    with override_settings(AUDIT_KEY_FILE=str(evidence.key_file)), travelling() as clock:
         hands, boss = _open()
         operator = staff(Role.OPERATOR, "olga")
         people = {

@@ -28,7 +28,7 @@ from tests import floor
 from tests.clock import travelling
 from tests.floor import Hand, staff
 from tests.tables import bundles
-from tests.tables.bundles import NOON, ONE, Forger, exported
+from tests.tables.bundles import ONE, Forger, exported
 from tests.tables.wheel import ROULETTE, wheel
 
 WHEEL, DEALT = "Roulette 1", "Rocket 1"
@@ -38,7 +38,7 @@ def a_day(path: Path, key_file: Path) -> Ed25519PrivateKey:
     """Both tables are opened, sell chips, are counted and closed."""
     seals.make_key(key_file)
     boss = staff(Role.PIT_BOSS, "bella")
-    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling(NOON) as clock:
+    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
         for table, dealer in ((wheel(WHEEL), "dora"), (floor.table(DEALT), "dan")):
             Hand(table, boss)("open_table")
             by = staff(Role.DEALER, dealer)

@@ -16,7 +16,7 @@ from tables.day import hours
 from tables.refusals import Refused
 from tests.clock import Clock
 from tests.floor import Hand, Player, dealt, for_pot, player
-from tests.tables.bundles import NOON, ONE, TWO, exported, step
+from tests.tables.bundles import ONE, TWO, exported, step
 from tests.tables.chance import RARE_CUT, SHORT, by_seed, chance, in_this_order, run_out
 from tests.tiers import sampled
 
@@ -44,8 +44,7 @@ def checked(folder: Path, first_day: date, last_day: date) -> str:
 
 
 @pytest.fixture
-def key(tmp_path: Path, settings: Any, clock: Clock) -> None:
-    clock.stand(NOON)
+def key(tmp_path: Path, settings: Any) -> None:
     settings.AUDIT_KEY_FILE = str(tmp_path / "audit.pem")
     seals.make_key(tmp_path / "audit.pem")
 

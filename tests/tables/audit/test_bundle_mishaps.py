@@ -19,7 +19,7 @@ from tables.roles import Role
 from tests.carried import mishaps
 from tests.clock import travelling
 from tests.floor import Hand, staff, table
-from tests.tables.bundles import NOON, ONE, TWO, exported
+from tests.tables.bundles import ONE, TWO, exported
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def test_days_of_mishaps_hold_for_an_outsider(tmp_path: Path) -> None:
     key_file = tmp_path / "audit.pem"
     seals.make_key(key_file)
     people = People(staff(Role.PIT_BOSS, "bella"), staff(Role.DEALER, "dora", "101"))
-    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling(NOON) as clock:
+    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
         mishaps.go_wrong(people)
         pot = game_for_a_pot(people)
         clock.pass_until(hours.span(ONE)[1] + timedelta(hours=1))

@@ -24,7 +24,7 @@ from tables.setup.posts import Wanted
 from tables.staff import staffing
 from tests import floor
 from tests.clock import Clock, travelling
-from tests.tables.bundles import NOON, ONE, TWO, exported
+from tests.tables.bundles import ONE, TWO, exported
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -41,7 +41,7 @@ def days(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     somebody writes past the rule in her name at a table of Pit 1."""
     key_file = tmp_path / "audit.pem"
     seals.make_key(key_file)
-    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling(NOON) as clock:
+    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
         rocket1, rocket2 = floor.dealt(options={"decks": 6})[0].table, floor.table("Rocket 2")
         olga = floor.staff(Role.OPERATOR, "olga", "301")
         for pit, table in (("Pit 1", rocket1), ("Pit 2", rocket2)):

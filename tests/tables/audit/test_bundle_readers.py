@@ -22,7 +22,7 @@ from tests import floor
 from tests.clock import travelling
 from tests.floor import Hand, staff
 from tests.tables import bundles
-from tests.tables.bundles import NOON, ONE, TWO, Forger, exported
+from tests.tables.bundles import ONE, TWO, Forger, exported
 from tests.tables.play.test_readers import Device, betting
 
 TABLE, READER = "Rocket 1", "Reader 1"
@@ -34,7 +34,7 @@ def days(transactional_db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(bundles, "BOOKS", [TABLE, "house"])
     key_file = tmp_path / "audit.pem"
     seals.make_key(key_file)
-    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling(NOON) as clock:
+    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
         olga = staff(Role.OPERATOR, "olga")
         table = floor.table(TABLE, options={"decks": 2})
         Hand(table, staff(Role.PIT_BOSS, "bella"))("open_table")

@@ -16,7 +16,7 @@ from tables.models import Table
 from tables.roles import Role
 from tests.clock import travelling
 from tests.floor import Hand, staff, table
-from tests.tables.bundles import NOON, ONE, TWO, exported
+from tests.tables.bundles import ONE, TWO, exported
 from tests.tables.play.test_standard_cards import GAMES_ON_STANDARD_CARDS, OPTIONS, play_round, ready
 
 SOURCES = ("house", "keyed", "csm")
@@ -41,7 +41,7 @@ def test_two_days_of_all_five_games_hold_for_an_outsider(tmp_path: Path) -> None
     """Harm: a round of a new game is paid, and no auditor without the house can prove it."""
     key_file = tmp_path / "audit.pem"
     seals.make_key(key_file)
-    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling(NOON) as clock:
+    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
         hands = open_tables()
         for day in (ONE, TWO):
             for number, hand in enumerate(hands):

@@ -23,7 +23,7 @@ from tables.setup import house_terms
 from tests import floor
 from tests.clock import travelling
 from tests.floor import Hand, dealt, for_pot
-from tests.tables.bundles import NOON, ONE, exported
+from tests.tables.bundles import ONE, exported
 from tests.tables.play.test_mishaps import enters, holds, latest_kinds, refused, void
 
 pytestmark = pytest.mark.django_db
@@ -184,7 +184,7 @@ def test_so_does_an_outsider(terms: Terms, tmp_path: Path, monkeypatch: pytest.M
     terms(burn_at_relief=True)
     key_file = tmp_path / "audit.pem"
     seals.make_key(key_file)
-    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling(NOON) as clock:
+    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
         relief = relieved(*dealt(name="Rocket 9"))
         deals_on_regardless(relief, monkeypatch)
         clock.pass_until(hours.span(ONE)[1] + timedelta(hours=1))

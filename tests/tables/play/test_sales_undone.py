@@ -26,7 +26,7 @@ from tests.clock import Clock
 from tests.floor import Hand, dealt, signs
 from tests.tables.at_once import at_once
 from tests.tables.audit.test_conduct import forge
-from tests.tables.bundles import NOON, ONE, TWO, exported
+from tests.tables.bundles import ONE, TWO, exported
 from tests.tables.day import test_figures
 from tests.tables.day.test_figures import box
 from tests.tables.day.test_inventory import stock
@@ -185,7 +185,6 @@ def test_it_holds_for_an_outsider_even_over_the_days_end(tmp_path: Path, setting
     """Harm: honest work is called a forgery the day after, or a forged undoing passes an auditor without the house."""
     settings.AUDIT_KEY_FILE = str(tmp_path / "audit.pem")
     seals.make_key(tmp_path / "audit.pem")
-    clock.stand(NOON)
     hand = dealt(options={"decks": 6})[0]
     hand("undo_sale", sale=sell(hand))
     seq = sell(hand)

@@ -33,7 +33,7 @@ from tables.setup import pay_tables, table_settings
 from tests import floor
 from tests.clock import travelling
 from tests.floor import Hand
-from tests.tables.bundles import NOON, ONE, exported
+from tests.tables.bundles import ONE, exported
 
 SIDES = {"tie": {"tie": "17:2"}, "player_pair": {"player_pair": "12:1"}}
 
@@ -306,7 +306,7 @@ def test_an_outsider_proves_the_odds_of_a_round_from_the_bundle_alone(
     """Harm: an auditor without the house believes what a round of a table of the house's own was paid."""
     key_file = tmp_path / "audit.pem"
     seals.make_key(key_file)
-    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling(NOON) as clock:
+    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
         olga = floor.staff(Role.OPERATOR, "olga")
         pay_tables.make("baccarat", "Sides", SIDES, by=olga)
         dealers = []
