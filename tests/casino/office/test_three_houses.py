@@ -7,6 +7,7 @@ import pytest
 from tests.houses import HOUSES, Https, Line, Replicated, stage
 
 
+@pytest.mark.usefixtures("own_processes")
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("way", "cut_off_said"), [(Https, "could not be reached"), (Replicated, "The letter box does not answer.")]
