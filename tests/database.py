@@ -36,6 +36,8 @@ def database_url(role: str) -> str:
 def drop_dead_runs() -> None:
     """A run that was killed left its database behind; its number says whether it is still running."""
     with psycopg.connect(HOUSE.database_url(SUPERUSER, "postgres"), autocommit=True) as admin:
+        # A second worker's DROP ... WITH (FORCE) would cut the connection of the first to the same database.
+        admin.execute("SELECT pg_advisory_lock(hashtext('drop dead runs'))")
         runs = r"SELECT datname, datconnlimit = -2 FROM pg_database WHERE datname ~ '^test_\d+'"
         for name, half_dropped in admin.execute(runs).fetchall():
             try:

@@ -25,7 +25,7 @@ from tables.day import closing, hours
 from tables.disputes import cases, mispays
 from tables.models import Certificate, DayClose, Table
 sealed = [str(day) for day in DayRoot.objects.order_by("number").values_list("day", flat=True)]
-closed = [str(day) for day in DayClose.objects.values_list("day", flat=True)]
+closed = [str(day) for day in DayClose.objects.order_by("day").values_list("day", flat=True)]
 print("FACTS", json.dumps({
     "sealed": sealed, "closed": closed, "key": keys.published_key(),
     "certificates": Certificate.objects.count(),

@@ -145,6 +145,8 @@ def test_a_killed_drill_is_repeated_a_day_later_and_said_to_be_missing(clock: Cl
         runs.run_between(drill.PLAN, killed, monday, lambda: True)
     assert not drill.is_due(monday + timedelta(hours=23))
     assert drill.is_due(monday + timedelta(days=1))
+    assert "never ended" not in drill.overdue(), "it may still be under way"
+    clock.stand(monday + drill.GRACE + timedelta(minutes=1))
     assert drill.overdue() == "The restore drill that began on 2026-11-23 never ended."
 
 
