@@ -49,6 +49,17 @@ def drop_dead_runs() -> None:
                 admin.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 
+def close_other_sessions() -> None:
+    """End what is still connected to this run's database, such as the backend of a process that has just been killed:
+    Django drops no database with a session in it."""
+    with psycopg.connect(HOUSE.database_url(SUPERUSER, "postgres"), autocommit=True) as admin:
+        _end_sessions(admin, str(connection.settings_dict["NAME"]))
+
+
+def _end_sessions(admin: psycopg.Connection, name: str) -> None:
+    admin.execute("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s", [name])
+
+
 # --- An older copy ---------------------------------------------------------------------------------------------
 
 
@@ -62,7 +73,7 @@ def put_back_after() -> Iterator[None]:
         connection.close()
         admin.execute(f'DROP DATABASE IF EXISTS "{copy}" WITH (FORCE)')
         admin.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
-        admin.execute("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s", [name])
+        _end_sessions(admin, name)
         admin.execute(f'CREATE DATABASE "{copy}" TEMPLATE "{name}" OWNER {OWNER}')
         admin.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
         yield

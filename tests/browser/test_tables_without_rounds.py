@@ -51,8 +51,10 @@ def test_cash_for_chips_is_the_next_step_by_keys(at_table: Come, transactional_d
     page.wait_for_selector("#sheet-page button[value=confirm]")
     page.keyboard.press("Enter")
     page.wait_for_selector("#receipt .receipt")
-    assert LogEntry.objects.filter(book_id=hand.table.book_id).latest("seq").kind == "buy_in"
+    bought_in = LogEntry.objects.filter(book_id=hand.table.book_id).latest("seq")
+    assert bought_in.kind == "buy_in"
     page.wait_for_selector("#sheet:not([open])", state="attached")
+    screen.at(bought_in.seq)
     page.keyboard.press("p")
     page.wait_for_selector("#called[data-waits]")
     assert screen.complaints == []
