@@ -340,14 +340,16 @@ def test_a_page_of_corrections_reads_its_own_entries_alone(house: Floor) -> None
 def grown(*tables: str) -> Iterator[None]:
     """The planner sees a million rows in each: on a few, a sort or any index is as cheap as the right one."""
     with psycopg.connect(database_url(SUPERUSER), autocommit=True) as planner:
-        size = "UPDATE pg_class SET reltuples = %s, relpages = %s WHERE relname = ANY(%s)"
-        before = planner.execute("SELECT reltuples, relpages, relname FROM pg_class WHERE relname = ANY(%s)", [[*tables]])
-        planner.execute(size, [1_000_000, 1, [*tables]])
+        sizes = "SELECT reltuples, relpages, relname FROM pg_class WHERE relname = ANY(%s)"
+        resize = "UPDATE pg_class SET reltuples = %s, relpages = %s WHERE relname = %s"
+        before = planner.execute(sizes, [list(tables)]).fetchall()
+        for name in tables:
+            planner.execute(resize, [1_000_000, 1, name])
         try:
             yield
         finally:
-            for tuples, pages, name in before.fetchall():
-                planner.execute(size, [tuples, pages, [name]])
+            for size in before:
+                planner.execute(resize, size)
 
 
 @pytest.mark.parametrize("path", ["exports/", "slips/?series=opener"])

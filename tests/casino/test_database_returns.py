@@ -144,8 +144,11 @@ def test_a_database_that_came_back_as_a_request_gave_up_was_away(tmp_path: Path)
     with pool, ThreadPoolExecutor(2) as requests:
         first = requests.submit(pool.getconn, 10)
         eventually(lambda: pool.last_refusal > 0)
-        refused = pool.last_refusal
         late = requests.submit(pool.getconn, 2)
+        eventually(lambda: pool.get_stats()["requests_waiting"] == 2)
+        refused = pool.last_refusal
+        with pytest.raises(PoolTimeout):  # another request makes the pool try once more, while the late one waits
+            pool.getconn(0.1)
         eventually(lambda: pool.last_refusal > refused)
         (tmp_path / SOCKET).symlink_to(server)
         with pytest.raises(TooManyRequests):  # since the database is back, the first has the only connection

@@ -168,10 +168,10 @@ def test_the_stream_of_one_table_is_its_bare_sequence_number(watching: Watching)
 
 def test_other_tables_are_not_heard_on_the_stream_of_one(watching: Watching) -> None:
     dealer, boss = dealt()
-    other = floor.table("Rocket 2")
+    other = Hand(floor.table("Rocket 2"), boss.by)
     stream, beside = watching(dealer.by, own(dealer)), watching(boss.by, own(other))
     stream.event(), beside.event()
-    Hand(other, boss.by)("open_table")
+    other("open_table")
     beside.event()
     assert stream.is_quiet()
 
@@ -191,13 +191,13 @@ def test_who_comes_back_is_told_only_what_they_missed(watching: Watching) -> Non
 
 def test_a_rolled_back_input_is_never_announced(watching: Watching) -> None:
     dealer, boss = dealt()
-    other = floor.table("Rocket 2")
+    other = Hand(floor.table("Rocket 2"), boss.by)
     stream, beside = watching(boss.by, own(dealer)), watching(boss.by, own(other))
     seq, _ = stream.news(), beside.event()
     with transaction.atomic():
         dealer("bet", seat=1, amount_cents=1_000)
         transaction.set_rollback(True)
-    Hand(other, boss.by)("open_table")
+    other("open_table")
     beside.event()
     assert stream.is_quiet()
     assert stream.text.count("event:") == 0
