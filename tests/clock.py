@@ -17,12 +17,19 @@ from tests.servers import DATABASE_SERVER as HOUSE
 
 LEDGER_NOW = "CREATE OR REPLACE FUNCTION ledger_now() RETURNS timestamptz LANGUAGE sql VOLATILE RETURN {moment}"
 
-_standing: set[int] = set()
+_standing: dict[int, datetime] = {}
+"""The moment at which a test's clock of the database stands."""
 
 
 def is_set() -> bool:
     """Whether a test, or a run with ``TEST_CLOCK``, has set the database's clock."""
     return bool(_standing) or runs_elsewhere()
+
+
+def stands_at() -> datetime | None:
+    """The moment at which both clocks stand, if they do."""
+    moments = set(_standing.values())
+    return moments.pop() if len(moments) == 1 and timezone.now() in moments else None
 
 
 # --- A run at another moment ------------------------------------------------------------------------------------
@@ -110,7 +117,7 @@ class Clock:
         if not self._database_stands:
             _expect_another_clock(self._host)
         self._database_stands = True
-        _standing.add(id(self))
+        _standing[id(self)] = moment
         _replace(LEDGER_NOW.format(moment=f"'{moment.isoformat()}'::timestamptz"), self._owner_url or _owner_url())
 
     def stand(self, moment: datetime) -> None:
@@ -132,7 +139,7 @@ class Clock:
         if self._database_stands:
             _replace(_running(), self._owner_url or _owner_url())
             self._database_stands = False
-            _standing.discard(id(self))
+            _standing.pop(id(self), None)
 
 
 @contextmanager

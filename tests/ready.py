@@ -2,7 +2,8 @@
 
 Nothing is invented: the rows are those that the house wrote when it was made ready for an earlier test, through the
 same functions as on the floor. They are put back only where nobody could tell: into an empty database, with the
-settings and the clocks as they are, and within two minutes: a house of two and a half is late with its watch.
+settings and the clocks as they are, and within two minutes: a house of two and a half is late with its watch. Where a
+test's clocks stand, the house is one of that moment.
 """
 
 from __future__ import annotations
@@ -51,8 +52,10 @@ def ready(key: str, make: Callable[[], Any]) -> Any:
     """What ``make`` returns, by making it or by putting back what it made."""
     if not _nobody_could_tell():
         return make()
+    moment = clock.stands_at()
+    key = f"{key} {moment}"
     house = _houses.get(key)
-    if house and time.monotonic() - house.ready_at < FRESH_SECONDS:
+    if house and (moment or time.monotonic() - house.ready_at < FRESH_SECONDS):
         return _put_back(house)
     outcome = make()
     standings = {book: standing.cache.newest(book) for book in standing.cache.items}
@@ -63,7 +66,7 @@ def ready(key: str, make: Callable[[], Any]) -> Any:
 def _nobody_could_tell() -> bool:
     if not connection.in_atomic_block or type(settings._wrapped) is not Settings:
         return False
-    if timezone.now is not NOW or clock.is_set():
+    if (timezone.now is not NOW or clock.is_set()) and not clock.stands_at():
         return False
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {EMPTY}")

@@ -45,7 +45,7 @@ class Rule:
         return set(re.findall(r"\.([a-zA-Z][\w-]*)", self.selector))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def rules(browser: Any) -> list[Rule]:
     texts = {str(path.relative_to(SHEETS).with_suffix("")): path.read_text() for path in SHEETS.rglob("*.css")}
     page = browser.new_page()

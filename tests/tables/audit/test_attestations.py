@@ -46,6 +46,7 @@ from tests import floor
 from tests.authenticator import ORIGIN, PRESENT, VERIFIED, Authenticator
 from tests.clock import travelling
 from tests.floor import Hand
+from tests.ready import ready
 from tests.software_terminal import SoftwareTerminal, signs_on, terms
 from tests.tables.bundles import exported
 
@@ -93,7 +94,7 @@ def vouched_house() -> House:
 
 @pytest.fixture
 def casino() -> House:
-    return vouched_house()
+    return ready("attestations", vouched_house)
 
 
 @pytest.fixture

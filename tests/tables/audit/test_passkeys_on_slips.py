@@ -39,6 +39,7 @@ from tables.staff import passkeys, terminal_keys
 from tests import floor
 from tests.authenticator import PRESENT, Authenticator
 from tests.clock import travelling
+from tests.ready import ready
 from tests.software_passkey import registered
 from tests.software_terminal import SoftwareTerminal, signs_on
 from tests.tables.audit.test_attestations import (
@@ -96,7 +97,7 @@ def strict() -> Strict:
 
 @pytest.fixture
 def casino() -> Strict:
-    return strict()
+    return ready("passkeys on slips", strict)
 
 
 def next_seq() -> int:
