@@ -12,7 +12,7 @@ from tables import downloads
 from tables.audit import watch
 from tables.day import hours, house_clock
 from tables.setup import house_terms
-from tests import pace, servers, terms, tiers
+from tests import pace, ready, servers, terms, tiers
 from tests.clock import Clock, travelling
 
 pytest_plugins = [
@@ -39,6 +39,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     servers.limit(tiers.tier_of(item))
+    ready.beside_processes = "process_environment" in getattr(item, "fixturenames", ())
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -3,7 +3,7 @@
 import secrets
 import uuid
 from dataclasses import asdict, dataclass
-from functools import cache, partial
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
@@ -35,7 +35,7 @@ from tables.roles import Role
 from tables.scene import AtSeat
 from tables.setup.table_settings import settings_of
 from tables.staff import making, staffing, terminals
-from tests.ready import ready
+from tests.ready import ready_made
 from tests.software_terminal import where_demanded
 
 CHIPS = ((100, "white", "#f4f1e8"), (500, "red", "#c0392b"), (2_500, "green", "#1e8449"), (10_000, "black", "#17202a"))
@@ -290,29 +290,44 @@ def for_pot(game: str, *, seats: dict[int, int], **settings: Any) -> tuple[Hand,
     """A table with a pot, its deck ready and chips (cents) at its seats: the dealer's hand and the pit boss's. A coin
     is worth 1."""
     chosen = {"min_cents": 100, "max_cents": 100_000, "options": {}, "seats": 8} | settings
-    dealer, boss = dealt(name=GAMES[game].title, game=game, **chosen)
-    for seat, cents in seats.items():
+    make = _for_pot if chosen.get("source") == "house" else ready_made(_for_pot)
+    return make(seats, name=GAMES[game].title, game=game, **chosen)
+
+
+def _for_pot(coins: dict[int, int], **settings: Any) -> tuple[Hand, Hand]:
+    dealer, boss = dealt(**settings)
+    for seat, cents in coins.items():
         dealer("buy_in", seat=seat, amount_cents=cents)
     return dealer, boss
 
 
 def dealt(**settings: Any) -> tuple[Hand, Hand]:
     """A table with its shoe ready for bets: the dealer's hand and the pit boss's."""
-    if settings.get("source") == "house":  # whose order is by chance, each time anew
-        return _dealt(**settings)
-    return ready(f"dealt {sorted(settings.items())}", partial(_dealt, **settings))
+    make = _dealt if settings.get("source") == "house" else ready_made(_dealt)  # a house shoe's order is by chance
+    return make(**settings)
 
 
 def _dealt(**settings: Any) -> tuple[Hand, Hand]:
-    dealer = dealt_by(staff(Role.DEALER, "dora", "101"), **settings)
+    dealer, boss = _opened(**settings)
+    dealer.ready_shoe()
+    return dealer, boss
+
+
+@ready_made
+def _opened(**settings: Any) -> tuple[Hand, Hand]:
+    dealer = _opened_by(staff(Role.DEALER, "dora", "101"), **settings)
     return dealer, Hand(dealer.table, Staff.objects.get(username="bella"))
 
 
 def dealt_by(somebody: Staff, **settings: Any) -> Hand:
     """The same, with a dealer who is here already."""
+    hand = _opened_by(somebody, **settings)
+    hand.ready_shoe()
+    return hand
+
+
+def _opened_by(somebody: Staff, **settings: Any) -> Hand:
     felt = table(**settings)
     Hand(felt, staff(Role.PIT_BOSS, "bella"))("open_table")
     dealing.sign_in(felt, somebody)
-    hand = Hand(felt, somebody)
-    hand.ready_shoe()
-    return hand
+    return Hand(felt, somebody)

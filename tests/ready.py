@@ -12,7 +12,8 @@ import copy
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import wraps
+from typing import Any, Final, ParamSpec, TypeVar, cast
 
 from django.conf import Settings, settings
 from django.db import connection, transaction
@@ -23,6 +24,8 @@ from tables import scene, standing
 from tests import clock
 from tests.database import MIGRATED
 
+P = ParamSpec("P")
+T = TypeVar("T")
 FRESH_SECONDS: Final = 120
 """Less than the patience of the watch's shortest plan (``ledger.runs.Plan.patience``: 150 seconds)."""
 NOW: Final = timezone.now
@@ -44,27 +47,35 @@ class House:
     ready_at: float = field(default_factory=time.monotonic)
 
 
+beside_processes = False
+"""Whether the running test asks for a web process or a worker, which keep what they read of a book by its number."""
 _houses: Final[dict[str, House]] = {}
 _columns: Final[dict[str, list[str]]] = {}
 
 
-def ready(key: str, make: Callable[[], Any]) -> Any:
-    """What ``make`` returns, by making it or by putting back what it made."""
-    if not _nobody_could_tell():
-        return make()
-    moment = clock.stands_at()
-    key = f"{key} {moment}"
-    house = _houses.get(key)
-    if house and (moment or time.monotonic() - house.ready_at < FRESH_SECONDS):
-        return _put_back(house)
-    outcome = make()
-    standings = {book: standing.cache.newest(book) for book in standing.cache.items}
-    _houses[key] = House(copy.deepcopy(outcome), _script(), standings)
-    return outcome
+def ready_made(make: Callable[P, T]) -> Callable[P, T]:
+    """Decorates a fixture, below `@pytest.fixture`, or a function of simple values: what it makes is put back for the
+    next test. It must neither set a clock nor keep anything outside the database."""
+
+    @wraps(make)
+    def made(*args: P.args, **kwargs: P.kwargs) -> T:
+        if not _nobody_could_tell():
+            return make(*args, **kwargs)
+        moment = clock.stands_at()
+        key = f"{make.__module__}.{make.__name__} {args} {kwargs} {moment}"
+        house = _houses.get(key)
+        if house and (moment or time.monotonic() - house.ready_at < FRESH_SECONDS):
+            return cast(T, _put_back(house))
+        outcome = make(*args, **kwargs)
+        standings = {book: standing.cache.newest(book) for book in standing.cache.items}
+        _houses[key] = House(copy.deepcopy(outcome), _script(), standings)
+        return outcome
+
+    return made
 
 
 def _nobody_could_tell() -> bool:
-    if not connection.in_atomic_block or type(settings._wrapped) is not Settings:
+    if beside_processes or type(settings._wrapped) is not Settings:
         return False
     if (timezone.now is not NOW or clock.is_set()) and not clock.stands_at():
         return False

@@ -16,7 +16,7 @@ from tables.models import Staff, Table
 from tables.roles import Role
 from tests import floor
 from tests.floor import Hand
-from tests.ready import ready
+from tests.ready import ready_made
 
 WRITTEN = (
     "ledger_logentry",
@@ -76,12 +76,9 @@ class Floor:
 
 
 @pytest.fixture
+@ready_made
 def house(db: None) -> Floor:
     """Bets are open at a table of one deck, 10 to 100."""
-    return ready("house of the API", _house)
-
-
-def _house() -> Floor:
     dealer, boss = floor.dealt()
     second_table = floor.table("Rocket 2")
     operator, auditor = floor.staff(Role.OPERATOR, "olga", "301"), floor.staff(Role.AUDITOR, "anna")

@@ -30,7 +30,7 @@ from tables.roles import Role
 from tests import floor
 from tests.floor import Hand, dealt, for_pot
 from tests.intruder import at_work
-from tests.ready import ready
+from tests.ready import ready_made
 
 pytestmark = pytest.mark.django_db
 
@@ -45,12 +45,9 @@ def browser(who: Staff | None) -> Client:
 
 
 @pytest.fixture
+@ready_made
 def hands() -> tuple[Hand, Hand]:
     """A dealer and a pit boss at a table with two rounds behind it, the second corrected, and a third going on."""
-    return ready("pages of the pit", _hands)
-
-
-def _hands() -> tuple[Hand, Hand]:
     dealer, boss = dealt(options={"decks": 6})
     dealer.bets(seat1=2_000, seat4=5_000)
     dealer.cards(8, 4, 10, 8, 7, 10)

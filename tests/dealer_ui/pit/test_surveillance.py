@@ -20,11 +20,13 @@ from tables.setup import table_settings
 from tests import floor
 from tests.database import as_owner
 from tests.floor import Hand, dealt
+from tests.ready import ready_made
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
+@ready_made
 def felt() -> Hand:
     dealer, _ = dealt(options={"decks": 6})
     dealer.bets(seat1=2_000, seat4=5_000)

@@ -46,7 +46,7 @@ from tests import floor
 from tests.authenticator import ORIGIN, PRESENT, VERIFIED, Authenticator
 from tests.clock import travelling
 from tests.floor import Hand
-from tests.ready import ready
+from tests.ready import ready_made
 from tests.software_terminal import SoftwareTerminal, signs_on, terms
 from tests.tables.bundles import exported
 
@@ -93,8 +93,9 @@ def vouched_house() -> House:
 
 
 @pytest.fixture
+@ready_made
 def casino() -> House:
-    return ready("attestations", vouched_house)
+    return vouched_house()
 
 
 @pytest.fixture

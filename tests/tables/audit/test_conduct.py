@@ -70,7 +70,7 @@ from tables.staff import staffing
 from tests import floor
 from tests.floor import Hand, Player, dealt, for_pot
 from tests.intruder import at_work
-from tests.ready import ready
+from tests.ready import ready_made
 from tests.tables.log.examples import examples, whole
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -80,12 +80,9 @@ BOSS = "bella Bella"
 
 
 @pytest.fixture
+@ready_made
 def felt() -> Hand:
     """A keyed table: one round settled and paid, the next one's bets lie."""
-    return ready("conduct: a round behind it", _felt)
-
-
-def _felt() -> Hand:
     dealer, _ = dealt(options={"decks": 6})
     dealer.bets(seat1=2_000, seat4=5_000)
     dealer.cards(8, 4, 10, 8, 7, 10)
@@ -102,12 +99,9 @@ def between(felt: Hand) -> Hand:
 
 
 @pytest.fixture
+@ready_made
 def unpaid() -> Hand:
     """A round is over: seats 4, 2 and 1 are to be paid, in this order."""
-    return ready("conduct: to be paid", _unpaid)
-
-
-def _unpaid() -> Hand:
     dealer, _ = dealt(options={"decks": 6})
     dealer.bets(seat1=1_000, seat2=2_000, seat4=5_000)
     dealer.cards(8, 4, 5, 10, 9, 7, 6, 10)

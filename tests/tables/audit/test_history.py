@@ -15,11 +15,13 @@ from tables.games.record import judge
 from tables.refusals import Refused
 from tests.floor import Hand, dealt
 from tests.intruder import at_work
+from tests.ready import ready_made
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@ready_made
 def floor() -> tuple[Hand, Hand]:
     """Three rounds of six decks: a pair and a dealer's pair; a settled round taken back and dealt on; four losers."""
     dealer, boss = dealt(options={"decks": 6})

@@ -39,7 +39,7 @@ from tables.staff import passkeys, terminal_keys
 from tests import floor
 from tests.authenticator import PRESENT, Authenticator
 from tests.clock import travelling
-from tests.ready import ready
+from tests.ready import ready_made
 from tests.software_passkey import registered
 from tests.software_terminal import SoftwareTerminal, signs_on
 from tests.tables.audit.test_attestations import (
@@ -96,8 +96,9 @@ def strict() -> Strict:
 
 
 @pytest.fixture
+@ready_made
 def casino() -> Strict:
-    return ready("passkeys on slips", strict)
+    return strict()
 
 
 def next_seq() -> int:

@@ -15,11 +15,13 @@ from tables import tasks
 from tables.audit import proofs
 from tests.floor import Hand, dealt
 from tests.intruder import Intruder, at_work
+from tests.ready import ready_made
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
+@ready_made
 def floor() -> Hand:
     """Three rounds with every kind of outcome, one settled round taken back and dealt on."""
     dealer, _ = dealt(options={"decks": 6})

@@ -26,7 +26,7 @@ from tables.staff import terminal_keys
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand, dealt, signs
-from tests.ready import ready
+from tests.ready import ready_made
 from tests.software_terminal import SoftwareTerminal, fills_in
 from tests.tables.at_once import at_once
 from tests.tables.day.test_figures import box, count, plays, record
@@ -47,12 +47,9 @@ def noon(clock: Clock) -> datetime:
 
 
 @pytest.fixture
+@ready_made
 def dealer(noon: datetime) -> Hand:
     """A table at which a round was played and cash dropped; it is open."""
-    return ready("closing", _dealer)
-
-
-def _dealer() -> Hand:
     hand = dealt(options={"decks": 6})[0]
     plays(hand)
     hand("sell_chips", amount_cents=10_000)

@@ -32,6 +32,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
 from tests.floor import Hand, dealt, for_pot
+from tests.ready import ready_made
 from tests.tables.at_once import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -41,6 +42,7 @@ OWED = ProposeCorrection(round=1, seat=1, handed_cents=0, reason="Seat 1 was pas
 
 
 @pytest.fixture
+@ready_made
 def felt() -> Hand:
     """Seat 1 won 20 in round 1, seat 4 lost 20 of its 50; another round's bets lie."""
     dealer, _ = dealt(options={"decks": 6})

@@ -19,12 +19,14 @@ from tables.slips import cage_desk
 from tests import floor
 from tests.clock import Clock
 from tests.intruder import at_work
+from tests.ready import ready_made
 from tests.tables.at_once import at_once
 
 CHIPS = ((10_000, 10),)
 
 
 @pytest.fixture
+@ready_made
 def house(db: None) -> Book:
     """A house with one table, chips in the cage and none in the vault."""
     floor.table()

@@ -37,7 +37,7 @@ from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand, signs
 from tests.pace import percent
-from tests.ready import ready
+from tests.ready import ready_made
 
 pytestmark = pytest.mark.django_db
 
@@ -58,12 +58,9 @@ def noon(clock: Clock) -> datetime:
 
 
 @pytest.fixture
+@ready_made
 def book(noon: datetime) -> Book:
     """A house with one table: players bought chips for 1,000 at the cage, so that much cash lies there."""
-    return ready("cash", _book)
-
-
-def _book() -> Book:
     floor.table()
     usernames = set(Staff.objects.values_list("username", flat=True))
     for name in ROLES.keys() - usernames:

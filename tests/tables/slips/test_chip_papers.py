@@ -21,6 +21,7 @@ from tables.slips import cage_desk, retiring, stock
 from tests import floor
 from tests.clock import Clock
 from tests.floor import signs
+from tests.ready import ready_made
 from tests.tables.at_once import at_once
 from tests.tables.slips.test_cage_desk import changed, place_sums, refused, sign, someone
 
@@ -29,6 +30,7 @@ WORTH = 230_000
 
 
 @pytest.fixture
+@ready_made
 def house(db: None) -> Book:
     """A house with one table, and a series of the chips that it has."""
     floor.table()
