@@ -4,7 +4,7 @@
 long as new rounds still reach something new in the code, with room to spare. The thorough pace is for the night, and
 for the author of a game. docs/testing.md says what was measured.
 
-Hypothesis has a profile for each pace: a hundred examples, three hundred, or a thousand that differ in each run.
+Hypothesis has a profile for each pace: fifty examples, three hundred, or a thousand that differ in each run.
 """
 
 import os
@@ -25,7 +25,7 @@ def load_hypothesis_profile() -> None:
         PACE,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-        max_examples=by_pace(100, 300, 1_000),
+        max_examples=by_pace(50, 300, 1_000),
         derandomize=PACE != "thorough",
         database=None,
         print_blob=True,

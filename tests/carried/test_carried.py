@@ -21,7 +21,7 @@ from ledger.proof import seals
 from tests.carried import day, kept
 from tests.carried.kept import HOUSES, Carried
 from tests.clock import Clock
-from tests.tiers import Tier, belongs_to
+from tests.tiers import Tier, belongs_to, sampled
 
 KEPT = sorted(HOUSES.glob("*.jsonl.gz"))
 
@@ -175,7 +175,7 @@ def test_an_old_house_goes_on(house: Carried) -> None:
     assert len(proved_lines(answer)) == len(list(house.kept.rows("ledger_book"))) + _trees(house) + 1
 
 
-@pytest.mark.parametrize("book", ["house", "Rocket 1", "Hawthorn 2"])
+@pytest.mark.parametrize("book", sampled(["Rocket 1", "house", "Hawthorn 2"], "proves a whole house for each book"))
 def test_one_byte_of_one_body_is_found(house: Carried, book: str) -> None:
     """Harm: a test that holds whatever the database has; or a database that lets an old entry be rewritten."""
     flip = (
@@ -239,7 +239,10 @@ def test_what_is_missing_is_named() -> None:
 
 @pytest.mark.timeout(1500)  # four days of everything: two minutes on a machine that has nothing else to do
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.slow("simulates a day with everything and saves it")
+@pytest.mark.trial(
+    "simulates four days of everything and saves them",
+    covered_by="tests/carried/test_chip_papers.py::test_both_days_hold",
+)
 def test_a_house_of_today_can_be_kept(clock: Clock, tmp_path: Path) -> None:
     """Harm: a release whose house cannot be kept, for the days that show everything cannot be dealt any more."""
     with day.by_seed(tmp_path):

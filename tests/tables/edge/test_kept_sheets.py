@@ -86,8 +86,14 @@ def test_the_watch_values_what_is_missing() -> None:
     assert [row.game for row in KeptSheet.objects.all()] == ["casino_war"]
 
 
-@pytest.mark.slow("values blackjack exactly")
-def test_blackjack_is_being_computed_until_a_worker_has_valued_it(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "game",
+    [
+        pytest.param("casino_war", id="valued as Casino War, which takes no time"),
+        pytest.param("blackjack", marks=pytest.mark.trial("values blackjack exactly"), id="valued exactly"),
+    ],
+)
+def test_blackjack_is_being_computed_until_a_worker_has_valued_it(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: a report that stands still for half a minute, or one that says nothing is expected of the busiest game."""
     options = {"decks": 1, "splits": 0, "insurance": False}
     dealer, _ = dealt(name="Blackjack 1", game="blackjack", options=options, seats=1)
@@ -103,7 +109,12 @@ def test_blackjack_is_being_computed_until_a_worker_has_valued_it(monkeypatch: p
         assert (line().theoretical, line().theoretical_is) == (None, "being computed")
         assert looked().win is None
         assert "being computed" in reports()
-    kept_sheets.value_games()
+    full_shoe, covariances = providers.full_shoe, providers.covariances
+    with monkeypatch.context() as patched:
+        if game == "casino_war":
+            patched.setattr(providers, "full_shoe", lambda *_: full_shoe(*WAR))
+            patched.setattr(providers, "covariances", lambda *_: covariances(*WAR))
+        kept_sheets.value_games()
     with monkeypatch.context() as patched:
         patched.setattr(providers, "full_shoe", lambda *_: pytest.fail("a page computes"))
         edge = kept_sheets.of_table(dealer.table).edge("main")
