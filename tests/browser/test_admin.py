@@ -8,7 +8,7 @@ from tests.accessibility import EVERY_RULE, serious, violations
 from tests.fixtures.browser import Looking
 from tests.floor import dealt
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 LANDMARKS = {"landmark-one-main", "landmark-no-duplicate-main", "region", "bypass"}
 """Not landmark-unique: the scroll bars that unfold draws are all called alike."""

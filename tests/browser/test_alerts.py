@@ -21,7 +21,7 @@ from tests.codes import answers
 from tests.fixtures.browser import Looking
 from tests.floor import dealt
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 GENEROUS = 30_000  # milliseconds
 

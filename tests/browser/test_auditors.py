@@ -20,7 +20,7 @@ from tests.fixtures.browser import Looking
 from tests.floor import dealt
 from tests.processes import Served
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-import pytest
 from django.utils import timezone
 
 from tables.audit import proofs
@@ -15,8 +14,6 @@ from tests.browser.test_slips import SIGNERS, count, readable, someone
 from tests.clock import travelling
 from tests.fixtures.browser import Looking
 from tests.floor import PIN, Hand
-
-pytestmark = pytest.mark.browser
 
 
 def typed(moment: datetime) -> str:

@@ -14,8 +14,6 @@ from tests.browser.conftest import LIVE, PORTRAIT, Screen
 from tests.fixtures.browser import limited_response
 from tests.floor import PIN, Hand
 
-pytestmark = pytest.mark.browser
-
 Come = Callable[..., Screen]
 SIGNERS = {
     "701": (Role.CASHIER, "carmen"),

@@ -12,8 +12,6 @@ from tests.browser.test_dealer_counts import BETS, FIRST_CARDS, ByKeyboard
 from tests.floor import Hand
 from tests.tables.play.test_readers import Device
 
-pytestmark = pytest.mark.browser
-
 Come = Callable[..., Screen]
 READER_MS = 8_000
 """How often the screen asks how the reader stands."""

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 from django.utils import timezone
 
 from ledger.models import Discrepancy
@@ -14,8 +13,6 @@ from tests.browser.test_slips import readable, sign, state
 from tests.clock import Clock
 from tests.codes import answers
 from tests.fixtures.browser import Looking
-
-pytestmark = pytest.mark.browser
 
 HUNDREDS = "[name^=n][data-value='10000']"
 

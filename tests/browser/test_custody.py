@@ -18,8 +18,6 @@ from tests.clock import Clock
 from tests.codes import answers
 from tests.fixtures.browser import Looking
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture
 def people(transactional_db: None) -> dict[str, Staff]:

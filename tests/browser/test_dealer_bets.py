@@ -8,8 +8,6 @@ import pytest
 from tests.browser.conftest import Screen, bets_of
 from tests.floor import Hand
 
-pytestmark = pytest.mark.browser
-
 Come = Callable[..., Screen]
 
 

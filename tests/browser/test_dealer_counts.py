@@ -10,8 +10,6 @@ from tests import floor
 from tests.browser.conftest import Screen
 from tests.floor import Hand
 
-pytestmark = pytest.mark.browser
-
 Come = Callable[..., Screen]
 
 BETS = (30, 70, 20, 50, 100, 100)

@@ -14,8 +14,6 @@ from tests.accessibility import violations
 from tests.browser.conftest import PORTRAIT, Screen
 from tests.floor import Hand, for_pot
 
-pytestmark = pytest.mark.browser
-
 Come = Callable[..., Screen]
 
 

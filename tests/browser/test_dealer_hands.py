@@ -7,8 +7,6 @@ import pytest
 from tests.browser.conftest import Screen, bets_of, entries, stacks_of
 from tests.floor import Hand
 
-pytestmark = pytest.mark.browser
-
 Come = Callable[..., Screen]
 
 

@@ -26,8 +26,6 @@ from tests.floor import Hand
 from tests.patience import eventually
 from tests.settings import HOUSE
 
-pytestmark = pytest.mark.browser
-
 Come = Callable[..., Screen]
 
 

@@ -12,8 +12,6 @@ from tests.browser.conftest import PORTRAIT, Screen
 from tests.fixtures.browser import LAPTOP
 from tests.floor import Hand
 
-pytestmark = pytest.mark.browser
-
 Come = Callable[..., Screen]
 
 VIEWPORTS = (LAPTOP, PORTRAIT, {"width": 1366, "height": 650})

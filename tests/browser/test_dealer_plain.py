@@ -2,12 +2,8 @@
 
 from collections.abc import Callable
 
-import pytest
-
 from tests.browser.conftest import Screen, bets_of, entries
 from tests.floor import Hand
-
-pytestmark = pytest.mark.browser
 
 Come = Callable[..., Screen]
 

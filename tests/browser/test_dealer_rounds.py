@@ -9,8 +9,6 @@ from tests import floor
 from tests.browser.conftest import Screen, entries
 from tests.floor import Hand
 
-pytestmark = pytest.mark.browser
-
 Come = Callable[..., Screen]
 
 

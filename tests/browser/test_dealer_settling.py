@@ -9,8 +9,6 @@ from tests.accessibility import serious
 from tests.browser.conftest import LIVE, Screen
 from tests.floor import Hand
 
-pytestmark = pytest.mark.browser
-
 Come = Callable[..., Screen]
 
 

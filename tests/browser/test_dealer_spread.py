@@ -10,8 +10,6 @@ from tests.accessibility import serious
 from tests.browser.conftest import Screen
 from tests.floor import Hand
 
-pytestmark = pytest.mark.browser
-
 Come = Callable[..., Screen]
 
 SIZES = ({"width": 1024, "height": 768}, {"width": 1280, "height": 720}, {"width": 1366, "height": 768})

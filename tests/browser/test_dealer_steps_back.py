@@ -11,8 +11,6 @@ from tests.accessibility import serious
 from tests.browser.conftest import Screen, entries
 from tests.floor import Hand
 
-pytestmark = pytest.mark.browser
-
 Come = Callable[..., Screen]
 CALL_MS = 4_000
 """How often the screen asks whether somebody comes."""

@@ -12,8 +12,6 @@ from tests.accessibility import serious
 from tests.browser.conftest import Screen, entries
 from tests.floor import CREW, Hand
 
-pytestmark = pytest.mark.browser
-
 Come = Callable[..., Screen]
 
 

@@ -5,7 +5,7 @@ from django.templatetags.static import static
 
 from tests.fixtures.browser import Looking
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 HERE = "The table has moved on"
 UNCONFIRMED = "“Card 5” is not confirmed yet: it is sent again until the table answers, and recorded once."

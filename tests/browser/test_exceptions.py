@@ -9,7 +9,7 @@ from tests.accessibility import EVERY_RULE, serious
 from tests.fixtures.browser import Looking
 from tests.floor import dealt
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_an_auditor_follows_an_exception_to_its_entry_and_its_round(looking: Looking) -> None:

@@ -10,7 +10,7 @@ from tests.accessibility import EVERY_RULE, serious
 from tests.fixtures.browser import Looking
 from tests.floor import dealt
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 PHONE = {"width": 390, "height": 844}
 SMALLEST_TEXT = """() => Math.min(...[...document.querySelectorAll(".plot text, .bars text")]

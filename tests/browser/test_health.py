@@ -13,7 +13,7 @@ from tests import floor
 from tests.accessibility import EVERY_RULE, serious
 from tests.fixtures.browser import Looking
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 PHONE = {"width": 390, "height": 844}
 

@@ -13,7 +13,7 @@ from tests.accessibility import serious
 from tests.codes import answers
 from tests.fixtures.browser import Looking
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 GRID = "/admin/tables/table/grid/"
 PHONE = {"width": 390, "height": 844}

@@ -17,8 +17,6 @@ from tests.browser.test_mishaps import boss_with_a_pin, signed
 from tests.floor import PIN, Hand
 from tests.patience import eventually
 
-pytestmark = pytest.mark.browser
-
 Come = Callable[..., Screen]
 
 

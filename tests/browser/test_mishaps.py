@@ -3,16 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from ledger.models import LogEntry
 from tables.models import Staff
 from tables.roles import Role
 from tests import floor
 from tests.browser.conftest import Screen, entries
 from tests.floor import PIN, Hand, counted
-
-pytestmark = pytest.mark.browser
 
 Come = Callable[..., Screen]
 SMALL = {"width": 1024, "height": 768}

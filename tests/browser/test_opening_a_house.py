@@ -29,8 +29,6 @@ from tests.fixtures.browser import LAPTOP, complaints_of
 from tests.floor import PASSWORD
 from tests.tables.bundles import exported
 
-pytestmark = pytest.mark.browser
-
 PEOPLE = (
     ("bella", "pit_boss", "201"), ("boris", "pit_boss", "202"), ("dora", "dealer", "101"), ("cara", "cashier", "301"),
     ("cleo", "cashier", "302"), ("carla", "cage_manager", "801"), ("sam", "security", "401"),

@@ -14,7 +14,6 @@ from tests.accessibility import serious
 from tests.codes import answers
 from tests.floor import OWN_PIN, PASSWORD
 
-pytestmark = pytest.mark.browser
 TABLET = {"width": 800, "height": 1280}
 
 

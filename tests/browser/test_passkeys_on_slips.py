@@ -19,8 +19,6 @@ from tests.codes import answers
 from tests.fixtures.browser import complaints_of
 from tests.floor import PASSWORD, PIN
 
-pytestmark = pytest.mark.browser
-
 OPTIONS = {
     "protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
     "isUserVerified": True, "automaticPresenceSimulation": True,

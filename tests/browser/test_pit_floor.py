@@ -16,7 +16,7 @@ from tests.codes import answers
 from tests.fixtures.browser import LAPTOP, Looking, limited_response
 from tests.floor import Hand, dealt
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 NARROW, PHONE = {"width": 320, "height": 800}, {"width": 390, "height": 844}
 

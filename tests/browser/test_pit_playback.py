@@ -8,7 +8,7 @@ import pytest
 from tests.fixtures.browser import Looking
 from tests.floor import Hand, dealt
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from tests.accessibility import serious
 from tests.fixtures.browser import Looking
 from tests.tables.wheel import wheel
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 TELEVISION = {"width": 1920, "height": 1080}
 PHONE = {"width": 390, "height": 844}

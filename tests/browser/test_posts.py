@@ -12,7 +12,7 @@ from tests.browser.conftest import PORTRAIT
 from tests.codes import answers
 from tests.fixtures.browser import Looking
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_a_post_is_set_and_a_pit_taken_over(looking: Looking) -> None:

@@ -15,8 +15,6 @@ from tests.accessibility import serious
 from tests.browser.test_slips import SMALL
 from tests.fixtures.browser import Looking
 
-pytestmark = pytest.mark.browser
-
 TABLET = {"width": 1280, "height": 800}
 
 

@@ -12,10 +12,7 @@ from tests.casino.test_throttle import PAGE, SHIPPED_LIMITS
 from tests.floor import dealt
 from tests.processes import Web
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.django_db(transaction=True),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_screens_in_a_new_browser_are_far_from_their_limits(browser: Any, own_web: Callable[..., Web]) -> None:

@@ -15,7 +15,7 @@ from tests.database import put_back_after
 from tests.fixtures.browser import LAPTOP, Looking
 from tests.patience import eventually
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def back(page: Any, address: str, sign: str) -> None:

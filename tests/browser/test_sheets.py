@@ -12,8 +12,6 @@ import pytest
 
 import dealer_ui
 
-pytestmark = pytest.mark.browser
-
 HOME = Path(dealer_ui.__file__).parent
 SHEETS = HOME / "static" / "dealer_ui"
 TEMPLATES = HOME / "templates"

@@ -13,7 +13,6 @@ from tests.accessibility import EVERY_RULE, serious
 from tests.codes import answers, saves
 from tests.floor import PASSWORD, PIN
 
-pytestmark = pytest.mark.browser
 TABLET = {"width": 800, "height": 1280}
 
 

@@ -19,8 +19,6 @@ from tests.codes import answers
 from tests.fixtures.browser import Looking
 from tests.floor import PIN
 
-pytestmark = pytest.mark.browser
-
 SMALL = """() => [...document.querySelectorAll("main :is(button, summary, a.button, input:not([type=hidden]))")]
   .filter((one) => one.checkVisibility())
   .map((one) => [one, one.getBoundingClientRect()])

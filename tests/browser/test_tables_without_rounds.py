@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from ledger.models import LogEntry
 from tables import dealing
 from tables.roles import Role
@@ -13,8 +11,6 @@ from tests.accessibility import serious
 from tests.browser.conftest import Screen
 from tests.floor import Hand
 from tests.tables.wheel import wheel
-
-pytestmark = pytest.mark.browser
 
 Come = Callable[..., Screen]
 PHONE = {"width": 390, "height": 844}

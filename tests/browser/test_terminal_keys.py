@@ -22,8 +22,6 @@ from tests.fixtures.browser import LAPTOP, complaints_of
 from tests.floor import PASSWORD
 from tests.software_terminal import SoftwareTerminal
 
-pytestmark = pytest.mark.browser
-
 Enrolled = Callable[[str], Any]
 
 
