@@ -278,7 +278,7 @@ def test_a_table_that_is_not_there(house: Floor, dealer: Caller, pk: int) -> Non
 
 @pytest.mark.parametrize("number", [0, 2, 2**31, 2**63, 10**30])
 def test_a_round_that_was_not_dealt(house: Floor, dealer: Caller, number: int) -> None:
-    """Harm: as above."""
+    """Harm: a client asks for a round that never was, and gets an error of the server's or another round."""
     house.dealer("bet", seat=1, amount_cents=1_000)
     problem(dealer.get(f"tables/{house.table.pk}/rounds/{number}/"), 404, "no_such_round")
 

@@ -91,7 +91,7 @@ def test_a_dealer_enters_nothing_at_another_table(house: Floor) -> None:
 
 
 def test_the_list_has_the_tables_that_one_may_see(house: Floor) -> None:
-    """Harm: as above, by the back door of a list."""
+    """Harm: a dealer reads in the list of tables what goes on at a table that is not theirs."""
 
     def names(staff: Staff) -> list[str]:
         return [line["name"] for line in house.as_(staff).get("tables/").json()["items"]]

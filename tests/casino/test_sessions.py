@@ -98,7 +98,7 @@ def test_whoever_stops_is_signed_out_in_time(bella: Client, clock: Clock, before
 
 
 def test_a_screen_that_only_follows_keeps_nobody_signed_in(bella: Client, clock: Clock) -> None:
-    """Harm: as above, for ever, since the pit's page asks every second."""
+    """Harm: a screen that was left stays open for ever, since the pit's page asks every second."""
     assert is_in(bella)
     for _ in range(IDLE // 50 - 1):
         clock.moment += 50

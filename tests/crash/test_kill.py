@@ -80,7 +80,7 @@ def test_the_web_process_is_killed(fragile: Fragile, expected: list[Prompt], pla
 
 @pytest.mark.parametrize("place", range(len(ROUND)))
 def test_postgresql_is_killed(fragile: Fragile, expected: list[Prompt], place: int) -> None:
-    """Harm: as above; or the web process never finds the database again."""
+    """Harm: an acknowledged input is gone with the database; or the web process never finds the database again."""
     play_through(fragile, expected, place, fragile.kill_postgres)
     played.append(f"postgres {place}")
 

@@ -151,7 +151,7 @@ def test_baccarat_from_a_full_shoe_is_worth_its_edge() -> None:
 @pytest.mark.parametrize("spread", [("tie",), ("tie", "suited_tie")])
 @pytest.mark.parametrize("dealt", [0, 1])
 def test_dragon_tiger_is_worth_what_every_card_makes_of_it(spread: Any, dealt: int) -> None:
-    """Harm: as above; and the half that the house takes of a tie is rounded another way than it is paid."""
+    """Harm: the half that the house takes of a tie is told rounded another way than it is paid."""
     rules = DragonTigerRules(decks=2, spread=spread, unit=100)
     pack = GAMES["dragon_tiger"].pack(rules)
     deck_dealt = tuple(full - (card % 3 == 0) for card, full in enumerate(pack.shoes[2]))
@@ -219,7 +219,7 @@ def shown_down(own: list[int], folded: list[int], dealer: list[int], *, folds: b
 )
 @pytest.mark.parametrize("played", [False, True])
 def test_a_packet_that_was_shown_is_worth_what_every_dealers_hand_makes_of_it(own: str, played: bool) -> None:
-    """Harm: as above, and a seat is told of a hand that it would fold as though it had to play it."""
+    """Harm: a seat is told of a hand that it would fold as though it had to play it."""
     neighbour_hand = "Ac Kc 9d"
     dealt = [Card(card, 1) for card in cards_of(own)] + [Card(card, 2) for card in cards_of(neighbour_hand)]
     state = poker(*dealt, *([Choose(1, "play"), Choose(2, "play")] if played else []), blind=False)
@@ -269,7 +269,7 @@ def agrees(state: State, ways: tuple[str, ...] = ()) -> None:
 @pytest.mark.parametrize("rules", OPTIONS)
 @pytest.mark.parametrize("cards", ["69T", "5T6", "9A6", "AT5", "TA9", "AAT", "6A5", "T5T"])
 def test_first_cards_of_blackjack_are_worth_what_every_card_makes_of_them(rules: BlackjackRules, cards: str) -> None:
-    """Harm: as above, and a dealer who may have a blackjack is taken for one who has looked, or the reverse."""
+    """Harm: a dealer who may have a blackjack is taken for somebody who has looked, or the reverse."""
     state = dealt_to(rules, TENS, cards)
     agrees(state, ("hit", "stand", "double", "surrender", "decline"))
     ask = state.prompts[0]

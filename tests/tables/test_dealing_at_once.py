@@ -80,7 +80,7 @@ def test_two_screens_cannot_both_act_on_one_state(dealer: Hand) -> None:
 
 
 def test_a_crowd_of_screens_on_one_state_leaves_one_entry(dealer: Hand) -> None:
-    """Harm: as above, with eight."""
+    """Harm: eight presses on one board at the same moment, and more than one of them counts."""
     seq = dealer.now.seq
     for step in range(5):
         results = at_once(*[send(dealer, inputs.Bet(1 + seat % 6, 1_000 * (step + 1))) for seat in range(8)])

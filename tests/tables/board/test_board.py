@@ -115,7 +115,7 @@ def test_no_round_needs_more_inputs_than_there_were_events(dealer: Hand) -> None
 
 
 def test_a_keyed_seat_that_decides_has_a_button_to_fold_and_keys_to_hit(dealer: Hand) -> None:
-    """Harm: as above."""
+    """Harm: a player folds at a real table, and no key enters it; or a hit is entered without its card."""
     dealer.bets(seat1=1_000)
     dealer.cards(8, 9)
     board = dealer.board

@@ -268,7 +268,7 @@ def test_keyed_cards_are_for_keyed_shoes_and_dealt_ones_for_house_shoes() -> Non
 
 
 def test_a_house_shoe_deals_and_is_not_keyed() -> None:
-    """Harm: as above."""
+    """Harm: a card that the dealer keys is dealt from a shoe that deals by itself."""
     dealer, _ = dealt(source="house")
     dealer.bets(seat1=1_000)
     assert dealer.board.due == "deal"
