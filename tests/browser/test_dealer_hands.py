@@ -4,69 +4,32 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.browser.conftest import Screen, bets_of, entries, stacks_of
+from tests.browser.conftest import Screen, entries, stacks_of
 from tests.floor import Hand
 
 Come = Callable[..., Screen]
 
 
 def test_cards_typed_ahead_of_a_slow_table_are_shown_and_arrive(at_table: Come, rocket: Hand) -> None:
-    """Harm: of 8 4 10, typed fast, the 4 is lost and the 10 becomes the second seat's card."""
+    """Harm: of 8 4 10, typed fast, the 4 is lost and the 10 becomes the second seat's card; or a wrong card that was
+    taken out again is entered."""
     rocket.bets(seat1=1_000, seat2=1_000, seat3=1_000)
     screen = at_table(rocket).open()
     start = screen.seq
     screen.hold()
-    screen.type("8", "4", "0", "9")
-    assert screen.said == {"code": "next", "keys": "4 10 9"}
+    screen.type("7", "Backspace", "8", "4", "0", "9", "5", "Backspace")
+    assert screen.said == {"code": "next", "keys": "Take back 8 4 10 9"}
     screen.let_go()
-    screen.at(start + 4)
+    screen.at(start + 6)
+    assert entries(rocket, start) == [("round", "play"), ("round", "take_back"), *[("round", "play")] * 4]
     assert stacks_of(rocket) == {1: (8,), 2: (4,), 3: (10,)}
     assert rocket.board.dealer_stack == (9,)
     assert screen.said == {}
 
 
-@pytest.mark.trial("a further way to type ahead")
-def test_what_was_typed_ahead_can_be_taken_out_again(at_table: Come, rocket: Hand) -> None:
-    rocket.bets(seat1=1_000, seat2=1_000, seat3=1_000)
-    screen = at_table(rocket).open()
-    start = screen.seq
-    screen.hold()
-    screen.type("8", "4", "5", "Backspace")
-    assert screen.said == {"code": "next", "keys": "4"}
-    screen.let_go()
-    screen.at(start + 2)
-    assert entries(rocket, start) == [("round", "play")] * 2
-    assert stacks_of(rocket) == {1: (8,), 2: (4,)}
-
-
-@pytest.mark.trial("a further way to type ahead")
-def test_a_card_and_its_correction_typed_ahead(at_table: Come, rocket: Hand) -> None:
-    rocket.bets(seat1=1_000, seat2=1_000)
-    screen = at_table(rocket).open()
-    start = screen.seq
-    screen.hold()
-    screen.type("8", "Backspace", "7")
-    screen.let_go()
-    screen.at(start + 3)
-    assert entries(rocket, start) == [("round", "play"), ("round", "take_back"), ("round", "play")]
-    assert stacks_of(rocket) == {1: (7,)}
-
-
-@pytest.mark.trial("a further way to type ahead")
-def test_bets_and_the_first_cards_in_one_go(at_table: Come, rocket: Hand) -> None:
-    screen = at_table(rocket).open()
-    start = screen.seq
-    screen.type("2", "0", "Enter", "5", "0", "Enter")
-    screen.at(start + 2)
-    screen.pause()
-    screen.type("Enter", "8", "4")
-    screen.at(start + 5)
-    assert bets_of(rocket) == {1: 2_000, 2: 5_000}
-    assert stacks_of(rocket) == {1: (8,), 2: (4,)}
-
-
 def test_after_a_refusal_nothing_that_was_typed_ahead_is_entered(at_table: Come, rocket: Hand) -> None:
-    """Harm: a second 1 is refused, and the next seat's card becomes this one's."""
+    """Harm: a second 1 is refused, and the next seat's card becomes this one's; or what points at the refusal moves
+    before the eyes of somebody who asked that nothing does."""
     rocket.bets(seat1=1_000, seat2=1_000, seat3=1_000)
     rocket.cards(1)
     screen = at_table(rocket).open()
@@ -80,71 +43,78 @@ def test_after_a_refusal_nothing_that_was_typed_ahead_is_entered(at_table: Come,
 
     screen.page.keyboard.press("9")
     screen.page.dispatch_event("#key-9", "click")
+    seconds = "parseFloat(getComputedStyle(document.querySelector('#typed')).animationDuration)"
+    assert screen.page.evaluate(seconds) > 0.1
+    screen.page.emulate_media(reduced_motion="reduce")
+    assert screen.page.evaluate(seconds) < 0.01
     screen.page.keyboard.press("Enter")
     screen.keys("2")
     assert stacks_of(rocket) == {1: (1,), 2: (2,)}, "keys are shut until the dealer has looked"
 
 
-@pytest.mark.trial("a further way to type ahead")
-def test_cards_typed_ahead_of_the_end_of_a_round_are_no_bets(at_table: Come, rocket: Hand) -> None:
-    """Harm: the last seat pairs, the round is over, and the next card's key is taken for a bet."""
+def test_nothing_is_typed_ahead_of_what_has_to_be_seen_first(at_table: Come, rocket: Hand) -> None:
+    """Harm: the last seat pairs, the round is over, and the next card's key is taken for a bet; a fold is entered that
+    was typed for a seat whose turn is over; or a card's key that was pressed before a payment is a bet after it."""
     rocket.bets(seat1=1_000)
     rocket.cards(8, 9)
     screen = at_table(rocket).open()
-    start = screen.seq
+    ahead(screen, "7", "f", "4")
+    assert screen.asks == ("card", "dealer")
+    assert screen.said == {"code": "not_entered", "keys": "F 4"}
+    screen.page.tap("#go-on")
+    screen.keys("9")
+    assert screen.due == "pay"
+    due = screen.seq
     screen.hold()
-    screen.type("8", "5", "2")
+    screen.type("Enter", "2")
+    assert screen.said == {"code": "still_answering", "key": "2"}
     screen.let_go()
-    screen.at(start + 1)
+    screen.at(due + 1)
+    assert (screen.due, screen.page.input_value("#amount")) == ("bets", "")
+    rocket.bets(seat1=1_000)
+    rocket.cards(8, 9)
+    screen.at(rocket.now.seq)
+    ahead(screen, "8", "5", "2")
     assert screen.due == "bets"
     assert screen.said == {"code": "not_entered", "keys": "5 2"}
     assert screen.page.input_value("#amount") == ""
 
 
-@pytest.mark.trial("a further way to type ahead")
-def test_a_fold_typed_ahead_of_the_dealers_card_is_dropped(at_table: Come, rocket: Hand) -> None:
-    rocket.bets(seat1=1_000)
-    rocket.cards(8, 9)
-    screen = at_table(rocket).open()
-    start = screen.seq
+def ahead(screen: Screen, *keys: str) -> None:
+    """Type keys of which the table answers the first alone."""
+    before = screen.seq
     screen.hold()
-    screen.type("7", "f", "4")
+    screen.type(*keys)
     screen.let_go()
-    screen.at(start + 1)
-    assert screen.asks == ("card", "dealer")
-    assert screen.said == {"code": "not_entered", "keys": "F 4"}
+    screen.at(before + 1)
 
 
 def test_the_same_card_key_twice_is_one_card(at_table: Come, rocket: Hand) -> None:
-    rocket.bets(seat1=1_000, seat2=1_000)
-    screen = at_table(rocket).open()
-    start = screen.seq
-    screen.tremble("8", 2)
-    screen.at(start + 1)
-    assert screen.said == {"code": "came_twice", "key": "8"}
-    screen.page.tap("#go-on")
-    screen.pause()
-    screen.keys("8")
-    assert stacks_of(rocket) == {1: (8,), 2: (8,)}, "two equal cards are keyed one after the other"
-    assert entries(rocket, start) == [("round", "play")] * 2
-
-
-@pytest.mark.trial("a further way for one finger to press twice")
-def test_the_same_card_key_twice_behind_the_bets(at_table: Come, rocket: Hand) -> None:
-    """Harm: the screen still shows bets, and takes the second 8 for one that may be forgotten."""
+    """Harm: one trembling finger deals two cards; or the screen still shows bets, and takes the second 8 for a figure
+    that may be forgotten."""
     rocket("bet", seat=1, amount_cents=1_000)
     rocket("bet", seat=2, amount_cents=1_000)
     screen = at_table(rocket).open()
     start = screen.seq
     screen.hold()
-    screen.type("Enter", "8", "8", "4")
+    screen.type("Enter")
+    screen.tremble("8", 2)
+    screen.type("4")
     screen.let_go()
     screen.at(start + 2)
     assert screen.said == {"code": "came_twice", "key": "8"}
     assert stacks_of(rocket) == {1: (8,)}
+    screen.page.tap("#go-on")
+    screen.pause()
+    screen.tremble("8", 2)
+    screen.at(start + 3)
+    assert screen.said == {"code": "came_twice", "key": "8"}
+    assert stacks_of(rocket) == {1: (8,), 2: (8,)}, "two equal cards are keyed one after the other"
+    assert entries(rocket, start + 1) == [("round", "play")] * 2
 
 
-def test_a_double_tap_on_a_card_is_one_card(at_table: Come, rocket: Hand) -> None:
+def test_a_double_tap_or_a_key_held_down_is_one_card(at_table: Come, rocket: Hand) -> None:
+    """Harm: a nervous or a resting finger gives the next seat the same card."""
     rocket.bets(seat1=1_000, seat2=1_000)
     screen = at_table(rocket).open()
     start = screen.seq
@@ -152,6 +122,14 @@ def test_a_double_tap_on_a_card_is_one_card(at_table: Come, rocket: Hand) -> Non
     screen.page.wait_for_selector("#go-on")
     screen.at(start + 1)
     assert entries(rocket, start) == [("round", "play")]
+    screen.page.tap("#go-on")
+    for _ in range(5):
+        screen.page.keyboard.down("9")
+    screen.page.keyboard.up("9")
+    screen.at(start + 2)
+    screen.keys("4")
+    assert stacks_of(rocket) == {1: (8,), 2: (9,)}
+    assert rocket.board.dealer_stack == (4,)
 
 
 @pytest.mark.parametrize("slow", [False, pytest.param(True, marks=pytest.mark.trial("the same of a slow table"))])
@@ -173,52 +151,17 @@ def test_a_double_enter_confirms_once(at_table: Come, rocket: Hand, slow: bool) 
     assert entries(rocket, start) == [("round", "paid")] * 2
 
 
-@pytest.mark.trial("a further way for one finger to press twice")
-def test_a_key_held_down_is_one_key(at_table: Come, rocket: Hand) -> None:
-    rocket.bets(seat1=1_000, seat2=1_000)
-    screen = at_table(rocket).open()
-    start = screen.seq
-    for _ in range(5):
-        screen.page.keyboard.down("8")
-    screen.page.keyboard.up("8")
-    screen.at(start + 1)
-    screen.keys("4")
-    assert stacks_of(rocket) == {1: (8,), 2: (4,)}
-
-
-@pytest.mark.trial("a further way to type ahead")
-def test_nothing_is_typed_ahead_of_a_payment(at_table: Come, rocket: Hand) -> None:
-    rocket.bets(seat1=1_000)
-    rocket.cards(8, 3)
-    screen = at_table(rocket).open()
-    start = screen.seq
-    screen.hold()
-    screen.type("Enter", "2")
-    assert screen.said == {"code": "still_answering", "key": "2"}
-    screen.let_go()
-    screen.at(start + 1)
-    assert screen.page.input_value("#amount") == ""
-
-
-@pytest.mark.trial("a further way that the focus moves")
-def test_enter_never_presses_a_card_that_was_touched_last(at_table: Come, rocket: Hand) -> None:
-    """Harm: the touched key keeps the focus, and Enter turns its card once more."""
+def test_enter_presses_a_card_that_the_tabulator_led_to_and_none_that_was_touched(at_table: Come, rocket: Hand) -> None:
+    """Harm: the touched key keeps the focus, and Enter turns its card once more; or whoever moves by the tabulator
+    cannot press what has the focus, or loses it with each card."""
     rocket.bets(seat1=1_000, seat2=1_000)
     screen = at_table(rocket).open()
     screen.tap("#key-8")
     screen.page.keyboard.press("Enter")
     assert screen.said == {"code": "no_step"}
-    screen.keys("4")
-    assert stacks_of(rocket) == {1: (8,), 2: (4,)}
-
-
-@pytest.mark.trial("a further way that the focus moves")
-def test_keys_work_with_the_tabulator_too(at_table: Come, rocket: Hand) -> None:
-    rocket.bets(seat1=1_000)
-    screen = at_table(rocket).open()
-    screen.page.focus("#key-7")
+    screen.page.focus("#key-3")
     screen.page.keyboard.press("Tab")
-    assert screen.page.evaluate("document.activeElement.id") == "key-8"
+    assert screen.page.evaluate("document.activeElement.id") == "key-4"
     screen.keys("Enter")
-    assert stacks_of(rocket) == {1: (8,)}
-    assert screen.page.evaluate("document.activeElement.id") == "key-8", "the focus stays where it was"
+    assert stacks_of(rocket) == {1: (8,), 2: (4,)}
+    assert screen.page.evaluate("document.activeElement.id") == "key-4", "the focus stays where it was"
