@@ -51,17 +51,6 @@ def test_a_reload_comes_back_to_the_same_prompt(at_table: Come, decide: Hand) ->
     assert screen.cards(".seat[data-seat='1']") == ["8", "5"]
 
 
-@pytest.mark.trial("a further path of two screens")
-def test_two_screens_show_one_table(at_table: Come, decide: Hand) -> None:
-    left, right = at_table(decide).open(), at_table(decide).open()
-    left.keys("5")
-    right.at(left.seq)
-    assert right.asks == left.asks == SECOND
-    right.keys("6")
-    left.at(right.seq)
-    assert left.asks == DEALER
-
-
 def test_two_screens_cannot_act_on_one_state(at_table: Come, decide: Hand) -> None:
     """Harm: both key the card that lies there, and the second becomes the next seat's."""
     left, right = at_table(decide).open(), at_table(decide)
@@ -75,6 +64,7 @@ def test_two_screens_cannot_act_on_one_state(at_table: Come, decide: Hand) -> No
 
 
 def test_a_lost_line_keeps_the_card_and_enters_it_once(at_table: Come, decide: Hand) -> None:
+    """Harm: a card is lost with the line, or entered twice; or the dealer cannot drop what was never confirmed."""
     screen = at_table(decide).open()
     start = screen.seq
     screen.page.context.set_offline(True)
@@ -87,75 +77,39 @@ def test_a_lost_line_keeps_the_card_and_enters_it_once(at_table: Come, decide: H
     assert screen.page.is_hidden("#line")
     assert screen.asks == SECOND
     assert entries(decide, start) == [("round", "play")]
-
-
-def test_a_lost_answer_is_not_entered_again(at_table: Come, decide: Hand) -> None:
-    """Harm: the card was recorded, the answer was lost, and the card is recorded again for the next seat."""
-    screen = at_table(decide).open()
-    start = screen.seq
-    sent: list[str] = []
-
-    def lose_first(route: Any) -> None:
-        sent.append(route.request.post_data)
-        if len(sent) > 1:
-            route.continue_()
-        else:
-            assert route.fetch().status == 200
-            route.abort()
-
-    screen.page.route("**/input", lose_first)
-    screen.page.keyboard.press("5")
-    screen.at(start + 1)
-    assert len(sent) == 2, "the screen did not send it again"
-    assert sent[0] == sent[1]
-    assert entries(decide, start) == [("round", "play")]
-    assert screen.asks == SECOND
-
-
-@pytest.mark.trial("a further path of a lost line: a limit")
-def test_a_screen_that_is_asked_to_wait_waits_and_enters_the_card_once(at_table: Come, decide: Hand) -> None:
-    """Harm: a limit refuses an input, and the screen drops the card, asks for a reload in mid-round, or hammers on."""
-    screen = at_table(decide).open()
-    start, sent = screen.seq, []
-    wait = {"Retry-After": "60", "Content-Type": "text/plain; charset=utf-8"}
-
-    def limited(route: Any) -> None:
-        sent.append(route.request.post_data)
-        if len(sent) == 1:
-            route.fulfill(status=CLIENT.status, headers=wait, body=CLIENT.sentence)
-        else:
-            route.continue_()
-
-    screen.page.route("**/input", limited)
-    screen.page.keyboard.press("5")
-    screen.page.wait_for_selector("#line[data-code=put_off][data-status='429']")
-    assert screen.page.is_hidden("#line-reload")
-    screen.page.clock.fast_forward("00:40")
-    hear_all(screen.page)
-    assert len(sent) == 1, "it did not wait as long as it was asked to"
-    screen.page.clock.fast_forward("00:30")
-    screen.at(start + 1)
-    assert sent == [sent[0]] * 2, "another key"
-    assert entries(decide, start) == [("round", "play")]
-    assert screen.page.is_hidden("#line")
-
-
-@pytest.mark.trial("a further path of a lost line")
-def test_what_was_not_confirmed_can_be_dropped(at_table: Come, decide: Hand) -> None:
-    screen = at_table(decide).open()
-    start = screen.seq
     screen.page.route("**/input", lambda route: route.abort())
-    screen.page.keyboard.press("5")
+    screen.pause()
+    screen.page.keyboard.press("6")
     screen.page.wait_for_selector("#line-drop")
     screen.page.tap("#line-drop")
     screen.page.wait_for_selector("#line", state="hidden")
     screen.page.unroute("**/input")
-    assert screen.seq == start
-    screen.keys("6")
-    assert decide.board.seats[0].stack == (8, 6)
+    assert screen.seq == start + 1
+    screen.keys("7")
+    assert decide.board.seats[1].stack == (9, 7)
 
 
-@pytest.mark.trial("a race of the live stream and the keyboard")
+def test_a_lost_answer_is_not_entered_again(at_table: Come, decide: Hand) -> None:
+    """Harm: the card was recorded, the answer was lost, and the card is recorded again for the next seat; or the next
+    card, which was typed meanwhile, is lost."""
+    screen = at_table(decide).open()
+    start, sent = screen.seq, []
+    screen.page.on("request", lambda request: request.method == "POST" and sent.append(request.post_data))
+    screen.hold()
+    with heard(screen.page, "**/input"):
+        screen.type("5")
+    screen.type("6")
+    screen.holds = False
+    first = screen.held.pop()
+    assert first.fetch().status == 200
+    first.abort()
+    screen.at(start + 2)
+    assert sent[0] == sent[1], "the screen did not send it again"
+    assert entries(decide, start) == [("round", "play")] * 2
+    assert stacks_of(decide) == {1: (8, 5), 2: (9, 6)}
+    assert screen.asks == DEALER
+
+
 def test_a_board_that_is_not_wanted_any_more_is_no_error(at_table: Come, decide: Hand) -> None:
     """Harm: a fault is noted on a screen that has none, because two refreshes were asked for at once and the dealer's
     key overtook the second."""
@@ -174,21 +128,6 @@ def test_a_board_that_is_not_wanted_any_more_is_no_error(at_table: Come, decide:
     hear_all(screen.page)
     assert screen.complaints == []
     assert entries(decide, start) == [("round", "play")] * 3
-
-
-@pytest.mark.trial("a further path of a lost line")
-def test_cards_typed_ahead_survive_a_lost_line(at_table: Come, rocket: Hand) -> None:
-    rocket.bets(seat1=1_000, seat2=1_000)
-    screen = at_table(rocket).open()
-    start = screen.seq
-    screen.hold()
-    with heard(screen.page, "**/input"):
-        screen.type("8")
-    screen.type("4")
-    screen.holds = False
-    screen.held.pop().abort()
-    screen.at(start + 2)
-    assert stacks_of(rocket) == {1: (8,), 2: (4,)}
 
 
 @pytest.mark.usefixtures("own_processes")
@@ -239,15 +178,20 @@ def test_the_database_is_away_in_mid_round(at_table: Come, decide: Hand, unreach
     assert screen.asks == SECOND
 
 
-@pytest.mark.trial("a further path of a lost line")
-def test_a_house_that_is_away_is_asked_ever_less_often(at_table: Come, decide: Hand) -> None:
-    """Harm: screens that ask at a steady pace take one of the house's connections more each time."""
+def test_a_house_that_is_away_is_asked_ever_less_often_and_a_limit_is_waited_for(at_table: Come, decide: Hand) -> None:
+    """Harm: screens that ask at a steady pace take one of the house's connections more each time; or a limit refuses an
+    input, and the screen drops the card, asks for a reload in mid-round, or hammers on."""
     screen = at_table(decide).open()
     start, sent = screen.seq, []
 
     def away(route: Any) -> None:
         sent.append(route.request.post_data)
         route.fulfill(status=AWAY.status, content_type="text/plain", body=AWAY.sentence)
+
+    def limited(route: Any) -> None:
+        sent.append(route.request.post_data)
+        headers = {"Retry-After": "60", "Content-Type": "text/plain; charset=utf-8"}
+        route.fulfill(status=CLIENT.status, headers=headers, body=CLIENT.sentence)
 
     screen.page.route("**/input", away)
     screen.page.clock.pause_at(timezone.now() + timedelta(minutes=1))
@@ -259,10 +203,22 @@ def test_a_house_that_is_away_is_asked_ever_less_often(at_table: Come, decide: H
         assert len(sent) == count
         with screen.page.expect_response("**/input"):
             screen.page.clock.run_for(late)
+    screen.page.route("**/input", limited)
+    screen.page.clock.run_for(1_260)
+    screen.page.wait_for_selector("#line[data-status='429']")
+    assert screen.page.is_hidden("#line-reload")
     screen.page.unroute_all()
+    asked = len(sent)
+    screen.page.route("**/input", lambda route: sent.append(route.request.post_data) or route.continue_())
+    screen.page.clock.run_for(40_000)
+    hear_all(screen.page)
+    assert len(sent) == asked == 5, "it did not wait as long as it was asked to"
+    screen.page.clock.run_for(30_000)
     screen.page.clock.resume()
     screen.at(start + 1)
+    assert len(sent) == asked + 1
     assert len(set(sent)) == 1, "the same key"
+    assert screen.page.is_hidden("#line")
     assert entries(decide, start) == [("round", "play")]
 
 
@@ -296,8 +252,12 @@ def _get(address: str, headers: dict[str, str]) -> tuple[int, str, str]:
         return refused.code, refused.headers["Content-Type"], refused.read().decode()
 
 
-@pytest.mark.trial("a further way to relieve a dealer: see test_beside")
+@pytest.mark.trial(
+    "a further way to relieve a dealer",
+    covered_by="tests/dealer_ui/dealer/test_pages.py::test_who_leaves_or_a_pit_boss_agrees_to_a_relief_in_mid_round",
+)
 def test_a_relief_takes_over_in_mid_round(at_table: Come, decide: Hand) -> None:
+    """Harm: a relief who comes by the list of tables cannot take over in mid-round, or loses the prompt."""
     relief = Hand(decide.table, floor.staff(Role.DEALER, "rosa", "102"))
     before, after = at_table(decide).open(), at_table(relief)
     page = after.page
@@ -318,8 +278,12 @@ def test_a_relief_takes_over_in_mid_round(at_table: Come, decide: Hand) -> None:
     assert LogEntry.objects.filter(book_id=decide.table.book_id).latest("seq").by == "102 Rosa"
 
 
-@pytest.mark.trial("a further way that a board is gone")
+@pytest.mark.trial(
+    "a further way that a board is gone",
+    covered_by="tests/dealer_ui/dealer/test_pages.py::test_a_board_that_is_gone_says_why_and_takes_nothing",
+)
 def test_a_relieved_dealer_enters_nothing(at_table: Come, decide: Hand) -> None:
+    """Harm: a screen that was left open enters cards at a table that is another's by now."""
     screen = at_table(decide)
     screen.page.route("**/live/**", lambda route: route.abort())
     screen.page.goto(f"/tables/{decide.table.pk}/")
@@ -332,17 +296,23 @@ def test_a_relieved_dealer_enters_nothing(at_table: Come, decide: Hand) -> None:
 
 
 def test_a_dealer_who_is_signed_out_is_led_to_the_sign_in(at_table: Come, decide: Hand) -> None:
+    """Harm: cards are entered for somebody who is signed out, or who is sent away cannot read why and where to."""
     screen = at_table(decide).open()
     start = screen.seq
     Session.objects.all().delete()
     screen.keys("5")
     assert screen.page.get_attribute("#board", "data-gone") == "signed_out"
     assert screen.page.get_attribute("#board a", "href") == "/sign-in/"
+    assert serious(screen.page) == []
     assert entries(decide, start) == []
 
 
-@pytest.mark.trial("a further way that a board is gone")
+@pytest.mark.trial(
+    "a further way that a board is gone",
+    covered_by="tests/dealer_ui/dealer/test_pages.py::test_a_board_that_is_gone_says_why_and_takes_nothing",
+)
 def test_a_closed_table(at_table: Come, transactional_db: None) -> None:
+    """Harm: a screen goes on asking for bets at a table that was closed."""
     dealer, boss = floor.dealt()
     screen = at_table(dealer).open()
     boss("close_table")

@@ -260,21 +260,3 @@ def wagers() -> Hand:
 def test_no_key_covers_another(at_table: Come, transactional_db: None, felt: Callable[[], Hand]) -> None:
     """Harm: "No more bets" lies over "Place", and the bet that is placed by touch closes the bets."""
     no_key_covers_another(at_table(felt()).open().page)
-
-
-@pytest.mark.trial(
-    "a further state of the same screen", covered_by="tests/browser/test_dealer_line.py::test_tapping_out"
-)
-def test_a_screen_whose_table_is_gone_can_be_read(at_table: Come, rocket: Hand) -> None:
-    screen = at_table(rocket).open()
-    floor.relieve(rocket.table, floor.staff(floor.Role.DEALER, "rosa"))
-    screen.page.wait_for_selector("#board[data-gone]")
-    assert serious(screen.page) == []
-
-
-@pytest.mark.trial("a further way to set up a browser")
-def test_motion_is_not_forced_on_anybody(at_table: Come, transactional_db: None) -> None:
-    screen = show(lambda *args: at_table(*args, reduced_motion="reduce"), shut)
-    screen.page.keyboard.press("5")
-    seconds = "parseFloat(getComputedStyle(document.querySelector('#typed')).animationDuration)"
-    assert screen.page.evaluate(seconds) < 0.01

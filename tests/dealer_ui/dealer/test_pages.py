@@ -191,6 +191,19 @@ def test_a_dealer_at_a_table_comes_straight_back_to_it(dora: Client, hand: Hand)
     assert dora.get("/")["Location"] == f"/tables/{hand.table.pk}/"
 
 
+def test_a_board_that_is_gone_says_why_and_takes_nothing(dora: Client, hand: Hand) -> None:
+    """Harm: a screen that was left open enters cards at a table that is another's by now, or goes on asking for bets at
+    a table that was closed."""
+    address, drawn = f"/tables/{hand.table.pk}/board", bet(hand)
+    floor.relieve(hand.table, floor.staff(Role.DEALER, "rosa"))
+    start = hand.now.seq
+    for answer in (dora.get(address, **SCRIPT), enter(dora, hand, drawn)):
+        assert 'data-gone="not_your_table"' in text(answer)
+    assert hand.now.seq == start
+    Hand(hand.table, Staff.objects.get(username="bella"))("close_table")
+    assert 'data-gone="table_closed"' in text(dora.get(address, **SCRIPT))
+
+
 def test_forms_from_elsewhere_are_refused(hand: Hand) -> None:
     client = floor.client(hand.by, enforce_csrf_checks=True)
     start = hand.now.seq
@@ -207,7 +220,8 @@ def test_a_board_is_never_kept_by_a_browser(dora: Client, hand: Hand) -> None:
 
 @pytest.mark.parametrize(("badge", "agrees"), [("101", "dora"), ("201", "petra")])
 def test_who_leaves_or_a_pit_boss_agrees_to_a_relief_in_mid_round(hand: Hand, badge: str, agrees: str) -> None:
-    """One page, one PIN; the log names who deals, who dealt and who agreed."""
+    """Harm: a relief who comes by the list of tables cannot take over in mid-round; or the log does not name who deals,
+    who dealt and who agreed."""
     floor.staff(Role.PIT_BOSS, "petra", "201")
     hand.bets(seat1=1_000)
     rosa = signed_in(floor.staff(Role.DEALER, "rosa"))
