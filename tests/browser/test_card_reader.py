@@ -17,7 +17,10 @@ READER_MS = 8_000
 """How often the screen asks how the reader stands."""
 
 
-@pytest.mark.trial("measures a whole round")
+@pytest.mark.trial(
+    "measures a whole round",
+    covered_by="tests/tables/play/test_readers.py::test_a_six_seat_round_takes_a_third_of_the_inputs",
+)
 def test_a_round_with_a_reader_takes_a_third_of_the_keys(at_table: Come, transactional_db: None) -> None:
     """Harm: the cards come by themselves, and the screen still waits for a key after each of them."""
     hand: Hand = floor.dealt(options={"decks": 2})[0]

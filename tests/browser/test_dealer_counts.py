@@ -96,7 +96,10 @@ def inputs_of(way: Way, place: Callable[[], None]) -> int:
     return screen.presses - before
 
 
-@pytest.mark.trial("measures two whole rounds; tests/tables/board/test_board.py counts the inputs of one")
+@pytest.mark.trial(
+    "measures two whole rounds",
+    covered_by="tests/browser/test_dealer_bets.py::test_bets_are_one_key_each_or_one_for_all_that_are_the_same",
+)
 @pytest.mark.parametrize("by", [ByKeyboard, ByTouch])
 def test_a_round_takes_hardly_more_inputs_than_it_has_events(
     at_table: Come, transactional_db: None, by: type[Way]

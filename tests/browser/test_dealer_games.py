@@ -17,7 +17,10 @@ from tests.floor import Hand, for_pot
 Come = Callable[..., Screen]
 
 
-WHOLE = pytest.mark.trial("a whole game by keys; tests/tables/board/test_board_pot.py deals it from its boards")
+WHOLE = pytest.mark.trial(
+    "a whole game by keys",
+    covered_by="tests/tables/board/test_board_pot.py::test_a_game_is_dealt_to_its_end_by_what_its_boards_offer",
+)
 TABLET = {"width": 1180, "height": 820}
 
 
@@ -78,7 +81,8 @@ def is_accessible(screen: Screen) -> None:
 def test_chips_are_bought_with_figures_and_enter_and_the_next_seat_is_due(
     transactional_db: None, at_table: Come
 ) -> None:
-    """Harm: the dealer reaches for a mouse to seat eight players."""
+    """Harm: the dealer reaches for a mouse to seat eight players; or chips of a player who left for a smoke go into the
+    pot."""
     hand = sits("starboard", min_cents=2_000)
     screen = at_table(hand, TABLET).open()
     screen.keys("5", "0", "Enter", "3", "0", "Enter")
@@ -93,29 +97,20 @@ def test_chips_are_bought_with_figures_and_enter_and_the_next_seat_is_due(
     screen.tap("#off")
     assert hand.now.stacks == {1: 5_000, 6: 5_000}
     is_accessible(screen)
-
-
-@pytest.mark.trial("a further path between two games for a pot")
-def test_a_seat_sits_out_until_it_says_otherwise(transactional_db: None, at_table: Come) -> None:
-    """Harm: chips of a player who left the table for a smoke go into the pot."""
-    hand = sits("starboard", 1, 3, 5)
-    screen = at_table(hand, TABLET).open()
-    screen.page.tap(".seat[data-seat='3'] .plays")
-    assert dealt_in(screen) == ["1", "5"]
+    screen.page.tap(".seat[data-seat='3'] .seat__spot")
+    screen.keys("4", "0", "Enter")
+    screen.page.tap(".seat[data-seat='6'] .seat__spot")
+    screen.keys("s")
+    assert screen.said == {"code": "sits_out", "seat": "6"}
+    screen.keys("2", "0", "Enter")
+    assert hand.now.stacks == {1: 5_000, 3: 4_000, 6: 7_000}
+    assert dealt_in(screen) == ["1", "3"], "chips do not bring back who sits out"
+    screen.pause()
     screen.keys("Enter")
-    assert hand.now.round.opening.seats == (1, 5)
+    assert hand.now.round.opening.seats == (1, 3)
     key(screen, "4", "7", "L")
     assert screen.due == "seats"
-    assert dealt_in(screen) == ["1", "5"]
-    screen.keys("ArrowLeft")
-    while screen.chosen != "3":
-        screen.keys("ArrowLeft")
-    screen.keys("s")
-    assert screen.said == {"code": "dealt_in", "seat": "3"}
-    assert dealt_in(screen) == ["1", "3", "5"]
-    screen.keys("2", "0", "Enter")
-    assert hand.now.stacks[3] == 7_000
-    assert dealt_in(screen) == ["1", "3", "5"], "chips for a seat do not send another one out"
+    assert dealt_in(screen) == ["1", "3"], "nor does the next game"
 
 
 # --- whole games ------------------------------------------------------------------------------------------------
@@ -162,7 +157,10 @@ def test_starboard(transactional_db: None, at_table: Come) -> None:
     assert payments(screen) == [100, 500], "the rake, and what each of the others takes"
 
 
-@WHOLE
+@pytest.mark.trial(
+    "a whole game by keys",
+    covered_by="tests/browser/test_dealer_typing.py::test_half_a_count_goes_on_and_is_entered_whole",
+)
 def test_blackstone(transactional_db: None, at_table: Come) -> None:
     """Harm: a count of two figures cannot be entered, or its first figure is entered alone."""
     hand = sits("blackstone", 1, 2)
@@ -263,7 +261,7 @@ def test_regent(transactional_db: None, at_table: Come) -> None:
     assert payments(screen)
 
 
-@WHOLE
+@pytest.mark.trial("a whole game by keys", covered_by="tests/browser/test_dealer_games.py::test_regent")
 def test_troll_guts_in_portrait(transactional_db: None, at_table: Come) -> None:
     """Harm: the screen is dealt on a tablet that stands upright, and a card that is stolen is not asked for by name."""
     hand = sits("troll_guts", 1, 2, 3)
@@ -285,7 +283,10 @@ def test_troll_guts_in_portrait(transactional_db: None, at_table: Come) -> None:
 # --- secret hands ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.trial("the dealer's side of secret hands; tests/tables/board/test_secrecy.py has what staff may read")
+@pytest.mark.trial(
+    "the dealer's side of secret hands",
+    covered_by="tests/tables/board/test_secrecy.py::test_nobody_who_works_here_reads_what_a_player_holds",
+)
 def test_the_dealer_of_secret_hands_sees_who_is_waited_for_and_no_card(transactional_db: None, at_table: Come) -> None:
     """Harm: a player's cards stand in the page of somebody else."""
     hand = sits("hawthorn", 1, 2, 4, source="house")

@@ -109,7 +109,10 @@ def test_blackjack_with_four_hands_lies_apart_and_enter_never_hits(at_table: Com
     is_clear(screen.page)
 
 
-@pytest.mark.trial("a further game with several wagers")
+@pytest.mark.trial(
+    "a further game with several wagers",
+    covered_by="tests/browser/test_dealer_typing.py::test_half_a_card_goes_on_with_its_suit",
+)
 def test_three_card_poker_by_keyboard(at_table: Come, transactional_db: None) -> None:
     """Harm: a suit's key is taken for a choice, and the hand that is keyed cannot be told from the others."""
     hand = table_of("three_card_poker")
