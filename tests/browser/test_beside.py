@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from ledger.models import LogEntry
 from tables.inputs import BeginSlip
 from tables.roles import Role
@@ -23,6 +21,10 @@ SIGNERS = {
 }
 """Who signs a fill after the one who asked for it, by badge."""
 WAITS = "#sheet-lost[data-code=form_put_off]"
+WAIT_MS = 1_000
+"""As long as a limit asks a screen to wait."""
+PAUSE_MS = 2_000
+"""How often a sheet that the house could not fill is asked for again."""
 PHONE = {"width": 390, "height": 844}
 SMALL = """() => [...document.querySelectorAll("#sheet :is(button, a.button, input:not([type=hidden]))")]
   .filter((part) => part.checkVisibility())
@@ -84,9 +86,10 @@ def test_a_relief_in_mid_round_by_pad_alone(at_table: Come, transactional_db: No
 
 
 def test_cash_is_confirmed_by_its_line_and_no_key_reaches_the_felt(at_table: Come, transactional_db: None) -> None:
-    """Harm: a figure of an amount becomes a card, or Enter sells what nobody read; a lost line sells it twice."""
+    """Harm: a figure of an amount becomes a card, or Enter sells what nobody read; a lost line sells it twice; or a key
+    for the felt undoes a sale, and no button does that a finger can press."""
     hand = decision()
-    screen = at_table(hand).open()
+    screen = at_table(hand, PORTRAIT).open()
     before = screen.seq
     sheet = opened(screen, "F2")
     screen.page.keyboard.type("50")
@@ -108,97 +111,6 @@ def test_cash_is_confirmed_by_its_line_and_no_key_reaches_the_felt(at_table: Com
     assert LogEntry.objects.filter(book_id=hand.table.book_id, subject="chips").count() == 1
     assert not screen.page.evaluate("document.getElementById('sheet').open")
     assert serious(screen.page) == []
-    screen.keys("4")
-    assert latest(hand).subject == "round", "the keyboard is the felt's again"
-
-
-@pytest.mark.trial("a further path of a lost line")
-def test_a_sheet_that_is_asked_to_wait_comes_and_sells_by_itself_once(at_table: Come, transactional_db: None) -> None:
-    """Harm: a limit leaves an empty sheet without a button, or a sale is typed again, or sold twice."""
-    hand = decision()
-    screen = at_table(hand).open()
-    requests: list[tuple[str, str | None]] = []
-    turns = {"GET": 1, "POST": 2}
-
-    def limited(route: Any) -> None:
-        request = route.request
-        requests.append((request.method, request.post_data))
-        turns[request.method] -= 1
-        limited_response(route) if turns[request.method] >= 0 else route.continue_()
-
-    screen.page.route("**/cash/", limited)
-    screen.page.keyboard.press("F2")
-    screen.page.wait_for_selector(WAITS)
-    assert serious(screen.page) == []
-    screen.page.wait_for_selector("#sheet-page h1")
-    assert screen.page.is_hidden("#sheet-lost")
-    screen.page.unroute_all()
-    screen.page.keyboard.type("50")
-    screen.page.keyboard.press("Enter")
-    screen.page.wait_for_selector(".exchange__line")
-    screen.page.route("**/cash/", limited)
-    screen.page.keyboard.press("Enter")
-    screen.page.wait_for_selector(WAITS)
-    assert hand.now.seq == screen.seq, "nothing is recorded that was refused"
-    screen.page.wait_for_selector("#receipt:visible")
-    posts = [body for method, body in requests if method == "POST"]
-    assert len(posts) == 3
-    assert len({confirmed_by(body) for body in posts}) == 1, "the same key"
-    assert LogEntry.objects.filter(book_id=hand.table.book_id, subject="chips").count() == 1
-    assert latest(hand).content["amount_cents"] == 5_000
-    screen.complaints.clear()  # of the answers' 429
-
-
-@pytest.mark.trial("a further path of a lost line")
-def test_a_sheet_that_is_closed_while_it_waits_stays_closed(at_table: Come, transactional_db: None) -> None:
-    """Harm: the dealer went back to the felt, and a page comes over it and takes the keyboard."""
-    hand = decision()
-    screen = at_table(hand).open()
-    screen.page.route("**/cash/", limited_response)
-    screen.page.keyboard.press("F2")
-    screen.page.wait_for_selector(WAITS)
-    screen.page.keyboard.press("Escape")
-    screen.page.unroute_all()
-    screen.page.wait_for_selector("#sheet-page:not([aria-busy])", state="attached")
-    assert not screen.page.evaluate("document.getElementById('sheet').open")
-    screen.keys("4")
-    assert latest(hand).subject == "round", "the keyboard is the felt's"
-    screen.complaints.clear()  # of the answers' 429
-
-
-@pytest.mark.trial("a further path of a lost line")
-def test_a_sheet_that_the_house_could_not_fill_comes_by_itself(at_table: Come, transactional_db: None) -> None:
-    """Harm: the sheet is empty, and says that a button is to be pressed which is not there."""
-    hand = decision()
-    screen = at_table(hand).open()
-    failures = [lambda route: route.abort(), lambda route: route.fulfill(status=503, body="away")]
-    screen.page.route("**/cash/", lambda route: failures.pop()(route) if failures else route.continue_())
-    screen.page.keyboard.press("F2")
-    screen.page.wait_for_selector("#sheet-lost[data-code=page_lost]")
-    assert serious(screen.page) == []
-    screen.page.wait_for_selector("#sheet-page h1")
-    assert screen.page.is_hidden("#sheet-lost")
-    assert failures == []
-    screen.complaints.clear()  # of the 503 and of the line that was cut
-
-
-def confirmed_by(body: str | None) -> str:
-    """The key of a form that was sent, by which it is recorded once."""
-    return (body or "").partition('name="key"')[2].split()[0]
-
-
-@pytest.mark.trial("a further path of the cash sheet; tests/dealer_ui/dealer/test_beside.py undoes a sale")
-def test_a_sale_is_undone_by_its_button_and_no_key(at_table: Come, transactional_db: None) -> None:
-    """Harm: a key for the felt undoes a sale; or the button is not there, or too small for a finger."""
-    hand = decision()
-    screen = at_table(hand, PORTRAIT).open()
-    opened(screen, "F2")
-    screen.page.keyboard.type("500")
-    screen.page.keyboard.press("Enter")
-    screen.page.wait_for_selector(".exchange__line")
-    screen.page.keyboard.press("Enter")
-    screen.page.wait_for_selector("#receipt:visible")
-    assert serious(screen.page) == []
     screen.at(hand.now.seq)
     for key in ("Enter", "u"):
         screen.page.keyboard.press(key)
@@ -210,6 +122,62 @@ def test_a_sale_is_undone_by_its_button_and_no_key(at_table: Come, transactional
     assert serious(screen.page) == []
     screen.keys("4")
     assert latest(hand).subject == "round", "the keyboard is the felt's again"
+
+
+def test_a_sheet_that_the_house_puts_off_comes_and_sells_by_itself_once(at_table: Come, transactional_db: None) -> None:
+    """Harm: a limit or an outage leaves an empty sheet without a button, or a sale is typed again, or sold twice; or a
+    sheet that the dealer closed comes over the felt and takes the keyboard."""
+    hand = decision()
+    screen = at_table(hand).open()
+    page = screen.page
+    posted: list[str | None] = []
+    page.route("**/cash/", limited_response)
+    page.keyboard.press("F2")
+    page.wait_for_selector(WAITS)
+    assert serious(page) == []
+    page.keyboard.press("Escape")
+    page.unroute_all()
+    page.clock.fast_forward(WAIT_MS)
+    page.wait_for_selector("#sheet-page:not([aria-busy])", state="attached")
+    assert not page.evaluate("document.getElementById('sheet').open")
+
+    failures = [lambda route: route.fulfill(status=503, body="away"), limited_response]
+    page.route("**/cash/", lambda route: failures.pop()(route) if failures else route.continue_())
+    page.keyboard.press("F2")
+    page.wait_for_selector(WAITS)
+    page.clock.fast_forward(WAIT_MS)
+    page.wait_for_selector("#sheet-lost[data-code=page_lost]")
+    assert serious(page) == []
+    page.clock.fast_forward(PAUSE_MS)
+    page.wait_for_selector("#sheet-page h1")
+    assert page.is_hidden("#sheet-lost")
+    assert failures == []
+    page.keyboard.type("50")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".exchange__line")
+
+    def limited_twice(route: Any) -> None:
+        posted.append(route.request.post_data)
+        limited_response(route) if len(posted) < 3 else route.continue_()
+
+    page.route("**/cash/", limited_twice)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(WAITS)
+    page.clock.fast_forward(WAIT_MS)
+    assert hand.now.seq == screen.seq, "nothing is recorded that was refused"
+    page.wait_for_selector("#receipt:visible")
+    assert len(posted) == 3
+    assert len({confirmed_by(body) for body in posted}) == 1, "the same key"
+    assert LogEntry.objects.filter(book_id=hand.table.book_id, subject="chips").count() == 1
+    assert latest(hand).content["amount_cents"] == 5_000
+    screen.keys("4")
+    assert latest(hand).subject == "round", "the keyboard is the felt's"
+    screen.complaints.clear()  # of the answers' 429 and 503
+
+
+def confirmed_by(body: str | None) -> str:
+    """The key of a form that was sent, by which it is recorded once."""
+    return (body or "").partition('name="key"')[2].split()[0]
 
 
 def test_a_slip_is_signed_beside_the_felt(at_table: Come, transactional_db: None) -> None:
