@@ -85,31 +85,16 @@ def hears(page: Any, **news: Any) -> None:
     page.evaluate(f"async (news) => (await import({script})).moved(news)", news)
 
 
-@pytest.mark.trial("an order of messages that the stream gives at a fault alone")
-def test_an_older_card_never_replaces_a_newer_one(looking: Looking) -> None:
+def test_a_floor_that_is_asked_to_wait_goes_on_by_itself(looking: Looking) -> None:
+    """Harm: a limit refuses the one look that was asked for, and a pit boss reads an old card for as long as that table
+    rests; or the floor becomes a bare sentence; or a card that comes late is laid over a newer one."""
     dealer, boss = dealt()
     page = looking(boss.by, "/pit/")
     older = page.evaluate("document.querySelector('.tile').outerHTML")
     dealer("bet", seat=1, amount_cents=1_000)
     shows(page, dealer)
-    hears(page, table=0, seq=1, card=older)
+    hears(page, table=dealer.table.pk, seq=1, card=older)
     assert page.get_attribute(card(dealer), "data-seq") == str(dealer.now.seq)
-
-
-@pytest.mark.trial("an order of messages that the stream gives at a fault alone")
-def test_a_card_that_is_older_than_the_stream_says_is_caught_up(looking: Looking, web: processes.Web) -> None:
-    dealer, boss = dealt()
-    page = looking(boss.by, "/pit/")
-    page.evaluate("(selector) => { document.querySelector(selector).dataset.seq = 1 }", card(dealer))
-    hears(page, table=dealer.table.pk, seq=dealer.now.seq)
-    shows(page, dealer)
-
-
-def test_a_floor_that_is_asked_to_wait_goes_on_by_itself(looking: Looking) -> None:
-    """Harm: a limit refuses the one look that was asked for, and a pit boss reads an old card for as long as that table
-    rests; or the floor becomes a bare sentence."""
-    dealer, boss = dealt()
-    page = looking(boss.by, "/pit/")
     page.evaluate("(selector) => { document.querySelector(selector).dataset.seq = 1 }", card(dealer))
     page.route("**/pit/**", limited_response)
     hears(page, table=dealer.table.pk, seq=dealer.now.seq)
@@ -118,21 +103,6 @@ def test_a_floor_that_is_asked_to_wait_goes_on_by_itself(looking: Looking) -> No
     page.unroute_all()
     shows(page, dealer)
     page.wait_for_selector("#live[data-state=live]")
-
-
-@pytest.mark.trial("a limit that is reached under load alone")
-def test_tiles_that_are_chosen_too_often_are_shown_a_moment_later(looking: Looking) -> None:
-    """Harm: a limit puts its sentence in the place of the whole floor."""
-    dealer, boss = dealt()
-    Hand(floor.table("Rocket 2"), boss.by)
-    page = looking(boss.by, "/pit/")
-    page.evaluate("window.untouched = true")
-    page.route("**/pit/**", limited_response)
-    page.fill("[name=q]", "Rocket 2")
-    page.wait_for_selector("#live[data-state=slow]")
-    page.unroute_all()
-    page.wait_for_selector(card(dealer), state="detached")
-    assert page.evaluate("window.untouched")
 
 
 def test_a_new_alert_appears_and_is_acknowledged_from_the_keyboard(looking: Looking) -> None:
@@ -159,6 +129,7 @@ def test_a_new_alert_appears_and_is_acknowledged_from_the_keyboard(looking: Look
     covered_by="tests/browser/test_pit_floor.py::test_a_new_alert_appears_and_is_acknowledged_from_the_keyboard",
 )
 def test_a_note_that_is_being_typed_survives_another_alert(looking: Looking) -> None:
+    """Harm: the next alert wipes what somebody types, or is acknowledged with the one before, unread."""
     dealer, boss = dealt()
     alerts.raise_alert(dealer.table.book, "negative", "The first")
     page = looking(boss.by, "/pit/")
@@ -179,6 +150,7 @@ def test_a_note_that_is_being_typed_survives_another_alert(looking: Looking) -> 
     covered_by="tests/browser/test_pit_floor.py::test_no_button_moves_while_a_table_goes_on",
 )
 def test_focus_stays_where_it_was_when_a_card_changes(looking: Looking) -> None:
+    """Harm: with each card the keyboard loses its place on the floor."""
     dealer, boss = dealt(options={"decks": 6})
     dealer.bets(seat1=1_000)
     page = looking(boss.by, "/pit/")
@@ -237,12 +209,18 @@ def names(page: Any) -> list[str]:
 
 
 def test_tables_stand_by_pit_and_are_found_by_typing_and_kept_for_the_person(pits: Hand, looking: Looking) -> None:
-    """Harm: of forty tables nobody finds theirs; or has to choose them again each time that the page is opened."""
+    """Harm: of forty tables nobody finds theirs, or has to choose them again each time that the page is opened; or a
+    limit puts its sentence in the place of the whole floor."""
     page = looking(pits.by, "/pit/")
     assert names(page) == ["Rocket 2", "Rocket 10", "Rocket 1", "Rocket 3"]
+    page.evaluate("window.untouched = true")
+    page.route("**/pit/**", limited_response)
     page.fill("#choose-q", "pit 1")
+    page.wait_for_selector("#live[data-state=slow]")
+    page.unroute_all()
     page.wait_for_selector(".tile h3:has-text('Rocket 3')", state="detached")
     assert "q=pit+1" in page.url
+    assert page.evaluate("window.untouched")
     page.goto("/pit/")
     assert names(page) == ["Rocket 2", "Rocket 10"]
     page.click("#choose-all")
@@ -303,6 +281,7 @@ def test_an_outage_does_not_leave_an_error_on_the_wall(looking: Looking, web: pr
     covered_by="tests/browser/test_pit_floor.py::test_a_round_is_followed_card_by_card_without_a_reload",
 )
 def test_the_rounds_of_a_table_follow_it_while_the_newest_are_shown(looking: Looking) -> None:
+    """Harm: the rounds of a table stand still while it is dealt on."""
     dealer, boss = dealt(options={"decks": 6})
     page = looking(boss.by, f"/pit/tables/{dealer.table.pk}/")
     assert page.locator("#rounds tbody tr").count() == 0
