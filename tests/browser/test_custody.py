@@ -37,8 +37,8 @@ def hired() -> dict[str, Staff]:
 
 
 @pytest.mark.trial(
-    "a page drawn by the server: tests/tables/day/test_cash_shifts.py has what is owed",
-    covered_by="tests/tables/day/test_cash_shifts.py::test_a_count_that_is_late_says_so_and_alerts",
+    "a page drawn by the server",
+    covered_by="tests/tables/day/test_cash_shifts.py::test_what_is_owed_stands_on_the_cages_page_and_the_floor",
 )
 def test_what_is_owed_stands_on_the_cages_page_and_the_floor(
     looking: Looking, transactional_db: None, clock: Clock

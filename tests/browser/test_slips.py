@@ -149,7 +149,10 @@ def test_a_table_opens_when_two_counts_agree(looking: Looking, transactional_db:
     assert standing.of(table).is_open
 
 
-@pytest.mark.trial("a second press in the same moment; tests/dealer_ui/slips/test_pages.py has the one key of a form")
+@pytest.mark.trial(
+    "a second press in the same moment",
+    covered_by="tests/dealer_ui/slips/test_pages.py::test_a_double_click_signs_once",
+)
 def test_two_presses_are_one_slip(looking: Looking, transactional_db: None) -> None:
     """Harm: a nervous finger asks the cage for twice the chips."""
     dealer, _ = floor.dealt()

@@ -7,7 +7,8 @@ import pytest
 from django.utils import timezone
 
 from ledger.models import HOUSE, Book, LogEntry
-from tables import attesting
+from ledger.proof.spelling import canonical
+from tables import attesting, standing
 from tables.audit import proofs
 from tables.inputs import ProposeCorrection
 from tables.models import Staff
@@ -20,7 +21,6 @@ from tests.browser.test_slips import SIGNERS, SMALL, count, counted, rack, sign,
 from tests.codes import answers
 from tests.fixtures.browser import LAPTOP, complaints_of
 from tests.floor import PASSWORD
-from tests.software_terminal import SoftwareTerminal
 
 Enrolled = Callable[[str], Any]
 
@@ -75,8 +75,11 @@ def attested(dealer: floor.Hand) -> list[str]:
 def test_five_people_sign_on_a_terminal_that_signs_with_them(
     enrolled: Enrolled, operator: Staff, transactional_db: None
 ) -> None:
-    """Harm: what the browser signs is not what the house and its auditors read."""
+    """Harm: what the browser signs is not what the house and its auditors read, such as a box that is marked with an
+    umlaut; or a browser that has lost its key does nothing, or signs without it where the house demands it."""
     page = enrolled("Pit desk")
+    given = {"b": 'Ünter „den“ \\ "Linden"\t\u20ac\U0001f0a1\u007f\u0001', "a": [[100, 5]], "c": {"é": 1, "e": ""}}
+    assert page.evaluate("(given) => terminalKey.canonical(given)", given).encode() == canonical(given)
     key = attesting.trust().of("Pit desk")
     assert key is not None
     assert key.is_root
@@ -99,6 +102,10 @@ def test_five_people_sign_on_a_terminal_that_signs_with_them(
     assert rack(dealer.table) == before + 10_000
     for book in Book.objects.all():
         assert proofs.verify(book).fault is None
+    lose_key(page)
+    asks_for_a_fill(page, dealer)
+    assert attested(dealer) == ["Pit desk"] * 5
+    assert len(standing.of(dealer.table).slips) == 0
 
 
 def test_a_second_terminal_waits_until_the_first_one_vouches(
@@ -122,7 +129,26 @@ def test_a_second_terminal_waits_until_the_first_one_vouches(
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
-@pytest.mark.trial("what a lost key comes to in detail; signing with a key has its path before")
+def lose_key(page: Any) -> None:
+    """The site data is cleared."""
+    page.evaluate("new Promise((done) => { indexedDB.deleteDatabase('terminal').onsuccess = done })")
+
+
+def asks_for_a_fill(page: Any, dealer: floor.Hand) -> None:
+    """Without its key, which is said; what was counted stays."""
+    page.goto(f"/slips/{dealer.table.pk}/new/fill/")
+    count(page, red=10)
+    page.fill("#badge", "301")
+    page.fill("#pin", floor.PIN)
+    page.keyboard.press("Enter")
+    answers(page, "key_lost")
+    assert counted(page, "red") == "10"
+
+
+@pytest.mark.trial(
+    "what a lost key comes to in detail",
+    covered_by="tests/browser/test_terminal_keys.py::test_five_people_sign_on_a_terminal_that_signs_with_them",
+)
 def test_who_cleared_the_site_data_reads_what_to_do(
     enrolled: Enrolled, operator: Staff, transactional_db: None
 ) -> None:
@@ -131,14 +157,8 @@ def test_who_cleared_the_site_data_reads_what_to_do(
     dealer = floor.dealt_by(floor.staff(Role.DEALER, "dora", "101"))
     terminal_keys.demand(by=operator)
     signed_in(page, someone(Role.PIT_BOSS, "paula", "301"))
-    page.evaluate("new Promise((done) => { indexedDB.deleteDatabase('terminal').onsuccess = done })")
-    page.goto(f"/slips/{dealer.table.pk}/new/fill/")
-    count(page, red=10)
-    page.fill("#badge", "301")
-    page.fill("#pin", floor.PIN)
-    page.keyboard.press("Enter")
-    answers(page, "key_lost")
-    assert counted(page, "red") == "10"
+    lose_key(page)
+    asks_for_a_fill(page, dealer)
     assert serious(page) == []
     assert attested(dealer) == []
     page.goto("/terminal/")
@@ -157,18 +177,6 @@ def test_who_cleared_the_site_data_reads_what_to_do(
     assert proofs.verify(dealer.table.book).fault is None
 
 
-@pytest.mark.trial("one function of a script, which each signed form uses")
-def test_a_browser_spells_statements_as_verifiers_do(enrolled: Enrolled, transactional_db: None) -> None:
-    """Harm: a box that is marked with an umlaut is signed in one spelling, and verified in another."""
-    from ledger.proof.spelling import canonical
-
-    page = enrolled("Pit desk")
-    given = {"b": 'Ünter „den“ \\ "Linden"\t\u20ac\U0001f0a1\u007f\u0001', "a": [[100, 5]], "c": {"é": 1, "e": ""}}
-    assert page.evaluate("(given) => terminalKey.canonical(given)", given).encode() == canonical(given)
-    assert SoftwareTerminal("x").fingerprint != SoftwareTerminal("y").fingerprint
-
-
-@pytest.mark.trial("four more forms that a terminal signs, beside the fill")
 def test_each_form_that_is_signed_says_the_same_to_the_browser_and_to_the_house(
     enrolled: Enrolled, operator: Staff, transactional_db: None
 ) -> None:

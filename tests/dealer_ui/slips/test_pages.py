@@ -104,6 +104,7 @@ def test_a_form_that_is_off_gets_one_sentence_and_no_number(
 
 
 def test_a_double_click_signs_once(hands: tuple[Hand, Hand]) -> None:
+    """Harm: a nervous finger asks the cage for twice the chips."""
     boss, before = badged(Role.PIT_BOSS, "petra", "801"), Slip.objects.count()
     form = {"badge": boss.badge, "pin": PIN, "key": str(uuid.uuid4()), "n500": "10"}
     url, client = reverse("slips:begin", args=[hands[0].table.pk, "fill"]), browser(boss)

@@ -1,11 +1,13 @@
 """The house's cash by shift: what each opened with, what two people counted at its end, and what is owed."""
 
+import re
 import uuid
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
 from ledger import house, log
@@ -99,6 +101,20 @@ def test_each_shift_is_counted_at_its_end(book: Book, morning: datetime, clock: 
     assert (rows["Day"]["difference_cents"], rows["Swing"]["difference_cents"]) == (-5_000, 0)
     assert (rows["Swing"]["opening_cents"], rows["Swing"]["closing_cents"]) == (95_000, 115_000)
     assert not any(line.is_owed for line in cash_shifts.day(day) if line.figures.place == "vault_cash"), "it is empty"
+
+
+def test_what_is_owed_stands_on_the_cages_page_and_the_floor(book: Book, morning: datetime, clock: Clock) -> None:
+    """Harm: a count that is hours late, and no page says so."""
+
+    def owed_on(page: str, viewer: str) -> list[str]:
+        drawn = floor.client(crew_member(viewer)).get(reverse(page)).content.decode()
+        notice = drawn.partition('id="owed"')[2].partition("</ul>")[0]
+        return re.findall(r'data-series="(\w+)"><b class="tag tag--now">late</b>', notice)
+
+    clock.stand(hours.shifts_of(hours.day_of(morning))[0].end + timedelta(minutes=61))
+    assert owed_on("cage", "cora") == owed_on("pit:floor", "pam") == ["cagecash"]
+    count(100_000)
+    assert owed_on("cage", "cora") == owed_on("pit:floor", "pam") == []
 
 
 def test_a_count_that_is_late_says_so_and_alerts(book: Book, morning: datetime, clock: Clock) -> None:
