@@ -13,7 +13,6 @@ from tables.games.catalog import GAMES
 from tables.games.felt import AskCard, AskChoice
 from tests import floor
 from tests.floor import Hand, for_pot
-from tests.tiers import sampled
 
 pytestmark = pytest.mark.django_db
 
@@ -71,7 +70,8 @@ def boards(hand: Hand, chance: random.Random, most_inputs: int = 400) -> Iterato
 # --- every game, by the board alone ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", sampled(POT_GAMES, "plays whole games", test=3))
+@pytest.mark.slow("plays whole games")
+@pytest.mark.parametrize("name", POT_GAMES)
 def test_a_game_is_dealt_to_its_end_by_what_its_boards_offer(name: str) -> None:
     """Harm: a game that the catalog has and the dealer's screen cannot deal: a choice without a button, or a card
     without a key."""
