@@ -46,9 +46,8 @@ def belongs_to(tier: Tier) -> Callable[[Function], Function]:
 
 
 def starts_processes(item: pytest.Item) -> bool:
-    """Whether a fixture starts processes for this test alone, or a browser: what the script of a page does with keys,
-    touches and a lost line has no cheaper place."""
-    return _by_fixtures(item) is Tier.TRIALS or "browser" in getattr(item, "fixturenames", ())
+    """Whether a fixture starts processes for this test alone."""
+    return _by_fixtures(item) is Tier.TRIALS
 
 
 def tier_of(item: pytest.Item) -> Tier:
