@@ -90,6 +90,8 @@ def test_who_administered_signs_nothing_in_that_shift(olga: Staff, clock: Clock)
     cara = staffing.change_staff(olga, {"role": "cashier", "badge": "777"}, by=olga)
     begin = BeginSlip("deposit", ((10_000, 1),))
     assert "administered" in refused(lambda: cage_desk.sign(begin, by=cara, key=uuid4())).sentence
+    clock.pass_until(cara.administered_until + timedelta(hours=7, minutes=59))
+    assert "administered" in refused(lambda: cage_desk.sign(begin, by=cara, key=uuid4())).sentence
     clock.pass_until(cara.administered_until + timedelta(hours=8, minutes=1))
     slip = cage_desk.sign(begin, by=Staff.objects.get(pk=cara.pk), key=uuid4())
     omar = Staff.objects.get(username="omar")
