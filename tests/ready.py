@@ -65,13 +65,18 @@ def ready_made(make: Callable[P, T]) -> Callable[P, T]:
         key = f"{make.__module__}.{make.__name__} {args} {kwargs} {moment}"
         house = _houses.get(key)
         if house and (moment or time.monotonic() - house.ready_at < FRESH_SECONDS):
-            return cast(T, _put_back(house))
+            return cast(T, put_back(house))
         outcome = make(*args, **kwargs)
-        standings = {book: standing.cache.newest(book) for book in standing.cache.items}
-        _houses[key] = House(copy.deepcopy(outcome), _script(), standings)
+        _houses[key] = keep(outcome)
         return outcome
 
     return made
+
+
+def keep(outcome: Any) -> House:
+    """Everything that the database has now, and what the function that wrote it returned."""
+    standings = {book: standing.cache.newest(book) for book in standing.cache.items}
+    return House(copy.deepcopy(outcome), _script(), standings)
 
 
 def _nobody_could_tell() -> bool:
@@ -84,7 +89,8 @@ def _nobody_could_tell() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def _put_back(house: House) -> Any:
+def put_back(house: House) -> Any:
+    """Write its rows into an empty database, and return a copy of the outcome."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(house.script)
     outcome = copy.deepcopy(house.outcome)

@@ -18,7 +18,7 @@ from tables.alerting.delivery import Answer, NotSent
 from tables.alerting.rows import AlertChannel, FeedPosition, Tells
 from tables.audit import handing_over
 from tables.models import Staff
-from tests.tables.bundles import Evidence, kept_for_a_module, two_days
+from tests.tables.bundles import Evidence, kept_for_a_module, shared_two_days
 from tests.tiers import Tier, belongs_to
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("casino.office_urls")]
@@ -34,7 +34,7 @@ def evidence(
 ) -> Iterator[Evidence]:
     """A house with two sealed days and a channel to a head office, which shares the tests' database with it."""
     with kept_for_a_module(django_db_blocker):
-        evidence = two_days(tmp_path_factory.mktemp("evidence"))
+        evidence = shared_two_days(tmp_path_factory.mktemp("evidence"))
         row = AlertChannel(
             seq=10**9, name=NAME, version=1, means="webhook", address="https://office.example/office/arrivals/north/",
             secret=channels._sealed(ChannelDraft(NAME, "webhook", "", SECRET), None), least_level=1, by="x",
