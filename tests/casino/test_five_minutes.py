@@ -38,8 +38,11 @@ def take(page: Any, step: dict[str, str], links: list[str]) -> None:
         case {"link": which}:
             page.goto(links[LINKS.index(which)])
         case {"press": words}:
-            button = page.locator("button:visible, a:visible").filter(has_text=re.compile(rf"^\s*{re.escape(words)}\b"))
-            button.last.click()
+            buttons = page.locator("button:visible, a:visible")
+            beginning = buttons.filter(has_text=re.compile(rf"^\s*{re.escape(words)}\b"))
+            beginning.last.wait_for()
+            exact = buttons.filter(has_text=re.compile(rf"^\s*{re.escape(words)}\s*$"))
+            (exact if exact.count() else beginning).last.click()
         case {"key": key}:
             page.keyboard.press(key)
         case {"text": text, "field": label}:
