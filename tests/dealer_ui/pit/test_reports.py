@@ -17,11 +17,13 @@ from tables.setup import pits
 from tests import floor
 from tests.floor import Hand, dealt
 from tests.load import whole
+from tests.ready import ready_made
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@ready_made
 def hands() -> tuple[Hand, Hand]:
     """One round, in which the house won 8 of 10."""
     dealer, boss = dealt()

@@ -26,6 +26,7 @@ from tables.slips import cage_desk
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
+from tests.ready import ready_made
 from tests.tables.setup.test_limit_plans import drafted
 from tests.tables.wheel import wheel as roulette
 
@@ -33,6 +34,7 @@ RACK_CENTS = floor.FLOAT_CENTS - floor.POCKET_CENTS
 
 
 @pytest.fixture
+@ready_made
 def wheel(db: None) -> tuple[Hand, Hand]:
     """A roulette table that is open, with its dealer: the dealer's hand and the pit boss's."""
     made = roulette()

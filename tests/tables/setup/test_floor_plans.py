@@ -19,6 +19,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import floor_plans, pits, table_settings
 from tests import floor
+from tests.ready import ready_made
 
 pytestmark = pytest.mark.django_db
 
@@ -26,6 +27,7 @@ PLAN = "/admin/tables/pitsection/plan/"
 
 
 @pytest.fixture
+@ready_made
 def olga() -> Staff:
     for number in (1, 2, 3):
         floor.table(f"Rocket {number}")

@@ -22,6 +22,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import cell_texts, house_terms, limit_plans, pits, proposals, table_settings
 from tests import floor
+from tests.ready import ready_made
 from tests.tables import wheel
 from tests.terms import read_again
 
@@ -31,6 +32,7 @@ NIGHTS = Hours(weekdays=(4, 5), starts="20:00", ends="04:00", zone="America/New_
 
 
 @pytest.fixture
+@ready_made
 def olga() -> Staff:
     floor.table("Rocket 1")
     floor.table("Rocket 2")

@@ -10,11 +10,13 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import pits
 from tests import floor
+from tests.ready import ready_made
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@ready_made
 def olga() -> Staff:
     for number in (1, 2, 3, 10):
         floor.table(f"Rocket {number}")

@@ -35,11 +35,13 @@ from tables.setup.two_people import Draft
 from tests import floor, terms
 from tests.clock import Clock
 from tests.floor import Hand
+from tests.ready import ready_made
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@ready_made
 def felt() -> Hand:
     """Rocket 1 in Pit 1, where bets are open; Rocket 2 in Pit 2. Bella runs Pit 2."""
     dealer, _ = floor.dealt(options={"decks": 6})

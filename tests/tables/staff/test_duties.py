@@ -19,11 +19,13 @@ from tables.slips import cage_desk
 from tables.staff import staffing
 from tests import floor
 from tests.clock import Clock
+from tests.ready import ready_made
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@ready_made
 def olga() -> Staff:
     floor.table()
     floor.staff(Role.OPERATOR, "omar")
