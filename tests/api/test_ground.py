@@ -20,7 +20,7 @@ from tests.api.conftest import Floor, problem
 from tests.floor import CHIPS
 from tests.terms import read_again
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 def send(by: Staff, path: str, key: uuid.UUID | None = None, **body: Any) -> Any:

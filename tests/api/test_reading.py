@@ -25,7 +25,7 @@ from tests import floor
 from tests.api.conftest import Caller, Floor, nothing_written, problem
 from tests.database import database_url
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 def people(house: Floor) -> dict[str, Staff | None]:

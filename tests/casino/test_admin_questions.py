@@ -24,6 +24,8 @@ from tables.staff import terminals
 from tests import floor
 from tests.tiers import sampled
 
+pytestmark = pytest.mark.slow("sets up a house for each test")
+
 SECRETS = {
     "tables.Staff.password", "tables.Staff.pin",
     "tables.OneTimeCode.secret", "tables.SecretVersion.secret", "tables.AlertChannel.secret",

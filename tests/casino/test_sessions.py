@@ -17,7 +17,7 @@ from tables.models import Staff
 from tables.roles import Role
 from tests import floor
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 IDLE = 900
 PAGE = "/password/"

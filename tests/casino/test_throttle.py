@@ -31,6 +31,8 @@ from tests.floor import Hand, dealt
 from tests.load import Dealer
 from tests.patience import eventually
 
+pytestmark = pytest.mark.slow("counts a crowd's requests one by one")
+
 SHIPPED = {"CLIENT": (200, 20), "ADDRESS": (1_000, 100)}
 """The shipped limits: requests at once, and requests a second after that."""
 PAGE = 60

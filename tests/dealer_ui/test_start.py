@@ -7,7 +7,7 @@ from dealer_ui.door.start import STEPS
 from tables.roles import Role
 from tests import floor
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 @pytest.mark.parametrize("role", Role)

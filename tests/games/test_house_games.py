@@ -21,6 +21,8 @@ from tests.games.house_records import broken, legal, truncated
 from tests.games.test_every_game import on_standard_cards, play_outs
 from tests.pace import by_pace
 
+pytestmark = pytest.mark.slow("plays many rounds by chance")
+
 RECORDS = by_pace(60, 400, 4_000)
 NO_CHIPS = {"fold", "surrender", "decline", "stand", "hit"}
 """Choices that put up nothing: whether their cost of 0 is listed is left open."""

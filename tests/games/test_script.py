@@ -17,6 +17,8 @@ from tables.games.play import play
 from tables.games.script import Scripted, State
 from tests.games.test_every_game import PlayOut, play_outs
 
+pytestmark = pytest.mark.slow("plays many rounds by chance")
+
 TOLD = {name: game for name, game in GAMES.items() if isinstance(game, Scripted)}
 told_game = pytest.mark.parametrize("game", TOLD.values(), ids=TOLD)
 ROUNDS = 6

@@ -17,6 +17,8 @@ from tests.games.test_every_game import PlayOut, play_outs
 from tests.games.worlds import leaks_of_cards, leaks_of_choices
 from tests.pace import by_pace
 
+pytestmark = pytest.mark.slow("plays many rounds by chance")
+
 HIDING = [name for name, game in GAMES.items() if "hand" in game.parts]
 hiding_game = pytest.mark.parametrize("name", HIDING)
 ROUNDS, OF_ALL = by_pace(10, 30, 30), by_pace(14, 40, 40)

@@ -26,6 +26,8 @@ from tables.games.script import Scripted
 from tests.games.test_every_game import PlayOut, _possible_start, alike, chosen, play_outs
 from tests.pace import by_pace
 
+pytestmark = pytest.mark.slow("plays many rounds by chance")
+
 TOLD = {name: game for name, game in GAMES.items() if game.kind == "pot"}
 told_game = pytest.mark.parametrize("game", TOLD.values(), ids=TOLD)
 for_coins = pytest.mark.parametrize("game", [game for game in TOLD.values() if game.coins], ids=lambda game: game.name)

@@ -20,6 +20,8 @@ from tables.models import Staff
 from tables.roles import Role
 from tests.ledger.conftest import Felt
 
+pytestmark = pytest.mark.slow("sets up a house for each test")
+
 MODELS = [
     "book", "logentry", "transfer", "account", "recount", "alert", "slip", "slipsignature", "discrepancy", "finding",
     "run",

@@ -18,7 +18,7 @@ from tests.ledger.proof.test_seals import TODAY, key_file, later, seal_until
 
 __all__ = ["key_file"]
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 @pytest.fixture

@@ -17,6 +17,8 @@ from tables.maths.situation import Unknowable
 from tests.maths.blackjack_naive import Cards, Naive, is_blackjack, points, total
 from tests.tiers import sampled
 
+pytestmark = pytest.mark.slow("values or simulates whole games")
+
 CLOSE = 1e-13
 
 

@@ -19,6 +19,8 @@ from tables.maths.covariances import Covariances, Pair, Staked, pairs_of, read, 
 from tests.maths import naive
 from tests.tiers import sampled
 
+pytestmark = pytest.mark.slow("values or simulates whole games")
+
 Nets = Sequence[dict[str, Fraction]]
 """What each wager of one seat won, and of another."""
 

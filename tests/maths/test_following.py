@@ -11,6 +11,8 @@ from tables.maths import baccarat
 from tables.maths.following import Course, follow
 from tables.maths.significance import together
 
+pytestmark = pytest.mark.slow("values or simulates whole games")
+
 FULL = 0.033
 
 

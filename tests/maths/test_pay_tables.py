@@ -22,6 +22,8 @@ from tables.maths.blackjack import deal, valued
 from tables.maths.worth import Worth, simulated
 from tests.tiers import sampled
 
+pytestmark = pytest.mark.slow("values or simulates whole games")
+
 SIDES = {"perfect_pairs": {"perfect": "35:2", "coloured": "7:1", "mixed": "7:1"}}
 THREE = {
     "same_card_thrice": "0:1",

@@ -13,6 +13,8 @@ from tables.maths.simulation import Table, Tally, deal, nothing, seed_of
 from tables.maths.situation import NEVER_FOLD, OPTIMAL, Strategy, Unknowable, fresh
 from tables.maths.value import solve
 
+pytestmark = pytest.mark.slow("values or simulates whole games")
+
 ROUNDS = 1_000_000
 GAME = Rocket()
 

@@ -13,7 +13,7 @@ from tests import floor
 from tests.floor import Hand
 from tests.tables.chance import RARE_CUT, run_out
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 @pytest.fixture

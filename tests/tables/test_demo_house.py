@@ -22,7 +22,7 @@ from tables.models import Staff, Table
 from tables.roles import Role
 from tests.floor import Hand
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 @pytest.fixture(scope="module")

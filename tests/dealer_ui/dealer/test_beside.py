@@ -21,7 +21,7 @@ from tables.roles import Role
 from tests import floor
 from tests.floor import PIN, Hand
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 Terms = Callable[..., None]
 

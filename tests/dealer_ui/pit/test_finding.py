@@ -13,7 +13,7 @@ from tables.roles import Role
 from tests import floor
 from tests.floor import Hand, dealt, signs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 @pytest.fixture

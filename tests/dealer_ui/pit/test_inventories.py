@@ -15,7 +15,7 @@ from tests.clock import Clock
 from tests.floor import Hand
 from tests.pages import lasting
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 def text(answer: Any) -> str:

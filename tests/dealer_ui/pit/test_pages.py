@@ -32,7 +32,7 @@ from tests.floor import Hand, dealt, for_pot
 from tests.intruder import at_work
 from tests.ready import ready_made
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 

@@ -12,7 +12,7 @@ from tables.roles import Role
 from tests import floor
 from tests.load import whole
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 def asked(role: Role = Role.OPERATOR, **query: object) -> tuple[int, str]:

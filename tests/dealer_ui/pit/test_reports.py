@@ -19,7 +19,7 @@ from tests.floor import Hand, dealt
 from tests.load import whole
 from tests.ready import ready_made
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 @pytest.fixture

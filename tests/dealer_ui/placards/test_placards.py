@@ -22,7 +22,7 @@ from tables.roles import Role
 from tables.setup import limit_plans, pits, placards, proposals, table_settings
 from tests import floor
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 @pytest.fixture(autouse=True)

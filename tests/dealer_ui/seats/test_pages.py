@@ -24,7 +24,7 @@ from tests.floor import Hand, Player, for_pot
 from tests.tables.chance import by_seed
 from tests.tiers import sampled
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 Table = tuple[Hand, Hand, dict[int, Player]]
 

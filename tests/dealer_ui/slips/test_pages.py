@@ -28,7 +28,7 @@ from tests.floor import CREW, PIN, Hand, crew, signs
 from tests.pages import lasting
 from tests.tiers import sampled
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 def browser(staff: Staff) -> Client:

@@ -25,6 +25,8 @@ from tests.clock import Clock
 from tests.intruder import at_work
 from tests.ledger.conftest import Felt, lay_felt
 
+pytestmark = pytest.mark.slow("sets up a house for each test")
+
 TODAY = Calendar((hours.default(),)).day_of(timezone.now())
 
 

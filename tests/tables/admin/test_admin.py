@@ -21,7 +21,7 @@ from tables.setup import table_settings
 from tables.staff import terminals
 from tests import floor
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 def signed_in(staff: Staff) -> Client:

@@ -22,7 +22,7 @@ from tables.setup import limit_plans, pits, table_settings
 from tables.setup.table_settings import settings_of
 from tests import floor
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 SAYS = "Somebody keys <wrong> cards."
 

@@ -29,7 +29,7 @@ from tests.clock import Clock
 from tests.floor import Hand
 from tests.tables import wheel
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 GRID = "/admin/tables/table/grid/"
 

@@ -15,7 +15,7 @@ from tables.setup import house_terms, limit_plans, limits, proposals
 from tests import floor
 from tests.tables.setup.test_proposals import fault
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 LIST = "/admin/tables/limitplan/"
 

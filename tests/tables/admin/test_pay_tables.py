@@ -17,7 +17,7 @@ from tables.setup import pay_tables
 from tests import floor
 from tests.tables.admin.test_admin import page, signed_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 LINES = {"tie.tie": "9 to 1", "panda_8.panda_8": "26:1"}
 

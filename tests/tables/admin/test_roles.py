@@ -14,7 +14,7 @@ from tables.setup import house_terms
 from tests import floor
 from tests.terms import read_again
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 PAGE = "admin:house-roles"
 

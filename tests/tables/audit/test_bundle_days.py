@@ -20,7 +20,7 @@ from tests.tables.bundles import ONE, TWO, exported, step
 from tests.tables.chance import RARE_CUT, SHORT, by_seed, chance, in_this_order, run_out
 from tests.tiers import sampled
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 def next_day(clock: Clock) -> None:

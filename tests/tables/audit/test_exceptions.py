@@ -22,7 +22,7 @@ from tests.clock import Clock
 from tests.floor import Hand, counted, dealt, signs
 from tests.load import whole as text_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 @pytest.fixture

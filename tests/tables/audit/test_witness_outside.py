@@ -25,6 +25,8 @@ from ledger.proof.note import COSIGNATURE, ED25519, Note, VerifierKey, encoded, 
 from tables.audit.outside.witness import Answer, Witness
 from tables.audit.outside.witness_file import BadFile, WitnessFile
 
+pytestmark = pytest.mark.slow("grows trees by chance")
+
 ORIGIN = "house.example/books"
 HOUSE_KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 WITNESS_KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33)))

@@ -15,7 +15,7 @@ from tests import floor
 from tests.floor import Hand, dealt
 from tests.tables.chance import BURNED, LAST, RARE_CUT, SPENT, chance, in_this_order, run_out
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 def primary(board: Board) -> list[dict[str, Any]]:

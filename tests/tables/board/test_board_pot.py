@@ -14,7 +14,7 @@ from tables.games.felt import AskCard, AskChoice
 from tests import floor
 from tests.floor import Hand, for_pot
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 POT_GAMES = [name for name, game in GAMES.items() if game.kind == "pot"]
 CHOOSES = {"do": "choose", "seat": 1}

@@ -33,7 +33,7 @@ from tests.tables.chance import by_seed
 from tests.tables.test_roles import ADDRESSES, House
 from tests.tiers import sampled
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 SECRET_GAMES = ["hawthorn", "troll_guts", "monster", "sweep", "goblin_poker", "kitty", "regent"]
 OF_THE_HOUSE = [route for route in ADDRESSES if route not in {"api/schema/", "api/reference/"}]

@@ -26,7 +26,7 @@ from tables.slips import cage_desk
 from tests import floor
 from tests.clock import Clock
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 ROLES = {"cora": Role.CASHIER, "mona": Role.CAGE_MANAGER, "olga": Role.OPERATOR, "pam": Role.PIT_BOSS}
 

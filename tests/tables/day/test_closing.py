@@ -31,7 +31,7 @@ from tests.software_terminal import SoftwareTerminal, fills_in
 from tests.tables.at_once import at_once
 from tests.tables.day.test_figures import box, count, plays, record
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 def evening(clock: Clock) -> datetime:

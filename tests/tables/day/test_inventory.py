@@ -30,7 +30,7 @@ from tests.floor import Hand
 from tests.tables import bundles
 from tests.tiers import sampled
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 def ledger(place: str, table: Table | None = None) -> int:

@@ -22,6 +22,8 @@ from tests.floor import Hand, dealt
 from tests.tables.day.test_figures import plays
 from tests.tiers import sampled
 
+pytestmark = pytest.mark.slow("sets up a house for each test")
+
 Floats = NDArray[np.float64]
 
 BETS = 300

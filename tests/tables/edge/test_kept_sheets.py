@@ -21,7 +21,7 @@ from tests import floor
 from tests.database import database_url
 from tests.floor import Hand, dealt
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 WAR = ("casino_war", Rules())
 

@@ -33,6 +33,8 @@ from tests.floor import Hand, dealt
 from tests.load import whole
 from tests.tables.chance import by_seed
 
+pytestmark = pytest.mark.slow("sets up a house for each test")
+
 
 def play(dealer: Hand, rounds: int, chance: random.Random) -> None:
     """Rounds of two seats with bets of any size; they hit but for a fold now and then."""

@@ -35,7 +35,7 @@ from tests.clock import Clock, travelling
 from tests.floor import CREW, crew, dealt, staff
 from tests.tables.test_dealing import chips_everywhere
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 def enters(table: Table, by: Staff, entered: Input, paper: FromPaper | None = None) -> dealing.Answer:

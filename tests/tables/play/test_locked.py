@@ -24,7 +24,7 @@ from tests import floor
 from tests.floor import CHIPS, Hand, counted, crew, dealt, for_pot, signs
 from tests.tables.play.test_mishaps import abandon, enters, holds, latest_kinds, refused, void
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 Terms = Callable[..., None]
 FILL = ((CHIPS[0][0], 10),)

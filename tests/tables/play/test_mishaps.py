@@ -38,7 +38,7 @@ from tests import floor
 from tests.floor import Hand, counted, dealt, for_pot
 from tests.tables.test_dealing import chips_everywhere
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 def enters(hand: Hand, entered: inputs.Input) -> dealing.Answer:

@@ -32,7 +32,7 @@ from tests.floor import Hand, Player, for_pot
 from tests.intruder import at_work
 from tests.tiers import sampled
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 POT_GAMES = [name for name, game in GAMES.items() if game.kind == "pot"]
 

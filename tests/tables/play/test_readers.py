@@ -33,7 +33,7 @@ from tables.standing import read_anew
 from tests import floor
 from tests.floor import Hand
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 class Device:

@@ -26,7 +26,7 @@ from tests.floor import Hand, dealt, for_pot
 from tests.tables.bundles import ONE, exported
 from tests.tables.play.test_mishaps import enters, holds, latest_kinds, refused, void
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 Terms = Callable[..., None]
 

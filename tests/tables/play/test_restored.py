@@ -27,7 +27,7 @@ from tests import floor
 from tests.floor import CHIPS, Hand, crew, signs
 from tests.tables.play.test_readers import Device, proved
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 class _PutBack(Exception):

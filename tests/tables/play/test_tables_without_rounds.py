@@ -30,6 +30,8 @@ from tests.ready import ready_made
 from tests.tables.setup.test_limit_plans import drafted
 from tests.tables.wheel import wheel as roulette
 
+pytestmark = pytest.mark.slow("sets up a house for each test")
+
 RACK_CENTS = floor.FLOAT_CENTS - floor.POCKET_CENTS
 
 

@@ -25,7 +25,7 @@ from tests.tables.setup.test_proposals import SETTINGS, boss, draft_of, fault, o
 
 __all__ = ["boss", "olga", "omar", "open_house"]
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 DATED = [matter for matter in SETTINGS if not MATTERS[matter].dates_itself]
 

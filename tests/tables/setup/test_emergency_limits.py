@@ -19,7 +19,7 @@ from tests.clock import Clock
 from tests.floor import Hand
 from tests.tables.setup.test_proposals import fault
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from tables.setup import floor_plans, pits, table_settings
 from tests import floor
 from tests.ready import ready_made
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 PLAN = "/admin/tables/pitsection/plan/"
 

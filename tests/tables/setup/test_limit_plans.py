@@ -26,7 +26,7 @@ from tests.ready import ready_made
 from tests.tables import wheel
 from tests.terms import read_again
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 NIGHTS = Hours(weekdays=(4, 5), starts="20:00", ends="04:00", zone="America/New_York")
 

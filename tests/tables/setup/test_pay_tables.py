@@ -35,6 +35,8 @@ from tests.clock import travelling
 from tests.floor import Hand
 from tests.tables.bundles import ONE, exported
 
+pytestmark = pytest.mark.slow("sets up a house for each test")
+
 SIDES = {"tie": {"tie": "17:2"}, "player_pair": {"player_pair": "12:1"}}
 
 

@@ -12,7 +12,7 @@ from tables.setup import pits
 from tests import floor
 from tests.ready import ready_made
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 @pytest.fixture

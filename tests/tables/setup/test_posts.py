@@ -37,7 +37,7 @@ from tests.clock import Clock
 from tests.floor import Hand
 from tests.ready import ready_made
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ from tests import floor
 from tests.clock import Clock
 from tests.terms import read_again
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 TIE = {"tie": {"tie": "9:1"}}
 LOUNGE = Access(

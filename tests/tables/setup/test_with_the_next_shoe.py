@@ -26,7 +26,7 @@ from tests.terms import read_again
 
 __all__ = ["olga", "omar"]
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ from tests.floor import Hand, signs
 from tests.pace import percent
 from tests.ready import ready_made
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 HUNDREDS = ((10_000, 50),)
 ROLES = {

@@ -25,6 +25,8 @@ from tests.ready import ready_made
 from tests.tables.at_once import at_once
 from tests.tables.slips.test_cage_desk import changed, place_sums, refused, sign, someone
 
+pytestmark = pytest.mark.slow("sets up a house for each test")
+
 SENT = ((10_000, 20), (100, 300))
 WORTH = 230_000
 

@@ -27,7 +27,7 @@ from tables.staff import ages, codes, making, staffing, terminals
 from tests import floor
 from tests.floor import OWN_PIN, PASSWORD, PIN
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 NEW = "741963"
 
 

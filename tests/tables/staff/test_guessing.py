@@ -23,7 +23,7 @@ from tables.staff.attempts import Limit, TooMany
 from tests import floor, processes
 from tests.floor import PASSWORD, PIN
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 ONE_SENTENCE = "Badge number or PIN is wrong, or somebody else has to sign this."
 
 

@@ -23,7 +23,7 @@ from tests import floor
 from tests.authenticator import PRESENT, Authenticator
 from tests.floor import PASSWORD
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from tables.setup.service_accounts import Access
 from tables.staff import service_tokens
 from tests import floor
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 TABLES = reverse("api:tables")
 

@@ -24,7 +24,7 @@ from tables.staff.sign_in import BEGAN
 from tests import floor
 from tests.floor import PASSWORD, PIN
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 SIGN_IN, SIGN_OUT = "/sign-in/", "/sign-out/"
 
 

@@ -30,6 +30,8 @@ from tests import floor
 from tests.pace import percent
 from tests.tiers import sampled
 
+pytestmark = pytest.mark.slow("sets up a house for each test")
+
 HOUSE_GAMES = sorted(name for name, practised in PROVIDERS.items() if isinstance(practised, SpreadPractice))
 seeds = st.text("0123456789abcdef", min_size=1, max_size=32)
 

@@ -28,6 +28,8 @@ from tables.training.rocket import KINDS
 from tests import floor
 from tests.pace import percent
 
+pytestmark = pytest.mark.slow("deals by chance")
+
 seeds = st.text("0123456789abcdef", min_size=1, max_size=32)
 
 
