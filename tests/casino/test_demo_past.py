@@ -66,6 +66,7 @@ def is_proved(local: Path, facts: dict[str, Any]) -> None:
     assert outside.splitlines()[-1] == "HOLDS  bundle.zip"
 
 
+@pytest.mark.usefixtures("own_processes")
 @pytest.mark.timeout(600)
 def test_the_two_weeks_that_ship_are_sealed_closed_and_proved(tmp_path: Path) -> None:
     """Harm: a demo whose past was painted on: nothing in it can be proved, or its last day was weeks ago."""
@@ -86,6 +87,7 @@ def test_the_two_weeks_that_ship_are_sealed_closed_and_proved(tmp_path: Path) ->
         demo.ends()
 
 
+@pytest.mark.usefixtures("own_processes")
 @pytest.mark.timeout(600)
 def test_a_house_has_a_past_that_is_sealed_closed_and_proved(tmp_path: Path) -> None:
     """Harm: a demo whose past was painted on: nothing in it can be proved, or it shows what no house could write."""
@@ -105,6 +107,7 @@ def test_a_house_has_a_past_that_is_sealed_closed_and_proved(tmp_path: Path) -> 
         demo.ends()
 
 
+@pytest.mark.usefixtures("own_processes")
 @pytest.mark.timeout(600)
 def test_a_past_that_was_cut_short_is_begun_again(tmp_path: Path) -> None:
     """Harm: Ctrl-C while the house is made, and every later start opens half a house, under another clock than its

@@ -69,6 +69,7 @@ def test_the_page_has_steps_and_the_readme_leads_to_it() -> None:
     assert "docs/five-minutes.md" in (embedded.BASE_DIR / "README.md").read_text()
 
 
+@pytest.mark.usefixtures("own_processes")
 @pytest.mark.timeout(900)
 def test_a_newcomer_can_do_what_the_page_says(browser: Any, tmp_path: Path) -> None:
     """Harm: the first thing that somebody tries does not work as it is written."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import secrets
 import signal
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from asgiref.sync import async_to_sync
 from django.http import HttpResponse
 
 from casino import access, buckets, origin, streams
@@ -58,7 +58,7 @@ def test_the_tested_limits_are_the_shipped_ones() -> None:
 
 
 @pytest.fixture
-def ask(clock: list[float]) -> Callable[..., int]:
+def ask(clock: list[float]) -> Iterator[Callable[..., int]]:
     """Sends a request from an address and returns its status."""
 
     async def house(scope: Any, receive: Any, send: Any) -> None:
@@ -75,10 +75,11 @@ def ask(clock: list[float]) -> Callable[..., int]:
         async def send(event: Any) -> None:
             statuses.append(event.get("status", 0))
 
-        async_to_sync(application)(scope, None, send)  # type: ignore[arg-type]
+        runner.run(application(scope, None, send))  # type: ignore[arg-type]
         return statuses[0]
 
-    return ask
+    with asyncio.Runner() as runner:
+        yield ask
 
 
 def terminal() -> str:
