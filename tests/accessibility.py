@@ -1,5 +1,6 @@
 """What axe holds against a page: the rules of WCAG 2.2 AA, and what is asked for beyond."""
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from axe_playwright_python.sync_playwright import Axe
@@ -18,8 +19,13 @@ def violations(page: Any, *tags: str) -> list[dict[str, Any]]:
 
 def serious(page: Any, *tags: str) -> list[str]:
     """The violations that are no trifles, in words."""
+    return in_words(violations(page, *tags))
+
+
+def in_words(rules: Iterable[dict[str, Any]]) -> list[str]:
+    """What is serious of these violations."""
     return [
         f"{rule['id']} ({rule['impact']}): {[node['html'][:200] for node in rule['nodes']][:3]}"
-        for rule in violations(page, *tags)
+        for rule in rules
         if rule["impact"] in ("serious", "critical")
     ]
