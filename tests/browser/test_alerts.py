@@ -122,7 +122,7 @@ def test_the_surveillance_bookmarks_a_moment_and_comes_back_to_it(looking: Looki
     dealer.pay()
     page = looking(floor.staff(Role.SURVEILLANCE, "vera", "801"), f"/pit/tables/{dealer.table.pk}/rounds/1/")
     page.click("a[data-step='3'] >> nth=0")
-    page.wait_for_selector("#playback[data-step='3']")
+    page.wait_for_selector("#playback[data-step='3']:not([aria-busy])")
     page.click("details:has(#bookmark-note) > summary")
     page.fill("#bookmark-note", "Seat 4 moves a chip")
     page.fill("#bookmark-camera", "C-12")

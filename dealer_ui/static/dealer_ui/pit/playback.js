@@ -20,12 +20,14 @@ function mark(step) {
 
 async function showStep(step) {
   playback.dataset.step = step;
+  playback.setAttribute("aria-busy", "true"); // what is drawn is the step before
   const answer = await fetch(`?playback&step=${step}`);
   if (!answer.ok || answer.redirected) return void location.reload();
   const text = await answer.text();
   if (playback.dataset.step !== String(step)) return; // another step was asked for meanwhile
   const focused = document.activeElement?.id;
   playback.innerHTML = text;
+  playback.removeAttribute("aria-busy");
   history.replaceState(null, "", `?step=${step}`);
   announcer.textContent = playback.querySelector(".playback__text").textContent;
   mark(step);
