@@ -23,7 +23,7 @@ def serious(page: Any, *tags: str) -> list[str]:
 
 
 def in_words(rules: Iterable[dict[str, Any]]) -> list[str]:
-    """What is serious of these violations."""
+    """One line for each serious or critical violation."""
     return [
         f"{rule['id']} ({rule['impact']}): {[node['html'][:200] for node in rule['nodes']][:3]}"
         for rule in rules

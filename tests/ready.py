@@ -48,14 +48,16 @@ class House:
 
 
 beside_processes = False
-"""Whether the running test asks for a web process or a worker, which keep what they read of a book by its number."""
+"""Whether the running test uses a web process or a worker: these processes cache books by number."""
 _houses: Final[dict[str, House]] = {}
 _columns: Final[dict[str, list[str]]] = {}
 
 
 def ready_made(make: Callable[P, T]) -> Callable[P, T]:
-    """Decorates a fixture, below `@pytest.fixture`, or a function of simple values: what it makes is put back for the
-    next test. It must neither set a clock nor keep anything outside the database."""
+    """Decorate a fixture, below `@pytest.fixture`, or a function of simple values: the next test gets its rows again.
+
+    The function must neither set a clock nor keep state outside the database.
+    """
 
     @wraps(make)
     def made(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -74,7 +76,7 @@ def ready_made(make: Callable[P, T]) -> Callable[P, T]:
 
 
 def keep(outcome: Any) -> House:
-    """Everything that the database has now, and what the function that wrote it returned."""
+    """Keep all rows of the database and the outcome of the function that wrote them."""
     standings = {book: standing.cache.newest(book) for book in standing.cache.items}
     return House(copy.deepcopy(outcome), _script(), standings)
 

@@ -152,8 +152,8 @@ def test_a_double_enter_confirms_once(at_table: Come, rocket: Hand, slow: bool) 
 
 
 def test_enter_presses_a_card_that_the_tabulator_led_to_and_none_that_was_touched(at_table: Come, rocket: Hand) -> None:
-    """Harm: the touched key keeps the focus, and Enter turns its card once more; or whoever moves by the tabulator
-    cannot press what has the focus, or loses it with each card."""
+    """Harm: the touched key keeps the focus, and Enter turns its card once more; or a dealer who
+    uses the Tab key cannot press the focused key, or loses the focus with each card."""
     rocket.bets(seat1=1_000, seat2=1_000)
     screen = at_table(rocket).open()
     screen.tap("#key-8")

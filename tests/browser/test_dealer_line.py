@@ -208,15 +208,15 @@ def test_a_house_that_is_away_is_asked_ever_less_often_and_a_limit_is_waited_for
     screen.page.wait_for_selector("#line[data-status='429']")
     assert screen.page.is_hidden("#line-reload")
     screen.page.unroute_all()
-    asked = len(sent)
+    attempts = len(sent)
     screen.page.route("**/input", lambda route: sent.append(route.request.post_data) or route.continue_())
     screen.page.clock.run_for(40_000)
     hear_all(screen.page)
-    assert len(sent) == asked == 5, "it did not wait as long as it was asked to"
+    assert len(sent) == attempts == 5, "it did not wait as long as it was asked to"
     screen.page.clock.run_for(30_000)
     screen.page.clock.resume()
     screen.at(start + 1)
-    assert len(sent) == asked + 1
+    assert len(sent) == attempts + 1
     assert len(set(sent)) == 1, "the same key"
     assert screen.page.is_hidden("#line")
     assert entries(decide, start) == [("round", "play")]

@@ -115,7 +115,7 @@ def test_two_operators_come_in_by_codes(page: Any, operator: Staff) -> None:
     covered_by="tests/browser/test_sign_in.py::test_a_dealer_signs_in_by_touch",
 )
 def test_axe_finds_nothing_serious_on_the_ways_in(tablet: Any, page: Any, operator: Staff) -> None:
-    """Harm: whoever cannot see the keys well does not get in."""
+    """Harm: a user with low vision cannot sign in."""
     assert serious(tablet, *EVERY_RULE) == []
     tablet.goto("/sign-in/?way=name")
     assert serious(tablet, *EVERY_RULE) == []

@@ -78,8 +78,8 @@ def test_five_people_sign_on_a_terminal_that_signs_with_them(
     """Harm: what the browser signs is not what the house and its auditors read, such as a box that is marked with an
     umlaut; or a browser that has lost its key does nothing, or signs without it where the house demands it."""
     page = enrolled("Pit desk")
-    given = {"b": 'Ünter „den“ \\ "Linden"\t\u20ac\U0001f0a1\u007f\u0001', "a": [[100, 5]], "c": {"é": 1, "e": ""}}
-    assert page.evaluate("(given) => terminalKey.canonical(given)", given).encode() == canonical(given)
+    document = {"b": 'Ünter „den“ \\ "Linden"\t\u20ac\U0001f0a1\u007f\u0001', "a": [[100, 5]], "c": {"é": 1, "e": ""}}
+    assert page.evaluate("(content) => terminalKey.canonical(content)", document).encode() == canonical(document)
     key = attesting.trust().of("Pit desk")
     assert key is not None
     assert key.is_root
@@ -135,7 +135,7 @@ def lose_key(page: Any) -> None:
 
 
 def asks_for_a_fill(page: Any, dealer: floor.Hand) -> None:
-    """Without its key, which is said; what was counted stays."""
+    """Request a fill without the key: the page says so and keeps the entered chips."""
     page.goto(f"/slips/{dealer.table.pk}/new/fill/")
     count(page, red=10)
     page.fill("#badge", "301")

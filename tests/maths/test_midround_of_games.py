@@ -151,7 +151,7 @@ def test_baccarat_from_a_full_shoe_is_worth_its_edge() -> None:
 @pytest.mark.parametrize("spread", [("tie",), ("tie", "suited_tie")])
 @pytest.mark.parametrize("dealt", [0, 1])
 def test_dragon_tiger_is_worth_what_every_card_makes_of_it(spread: Any, dealt: int) -> None:
-    """Harm: the half that the house takes of a tie is told rounded another way than it is paid."""
+    """Harm: the explained half of a tie is rounded differently from the paid half."""
     rules = DragonTigerRules(decks=2, spread=spread, unit=100)
     pack = GAMES["dragon_tiger"].pack(rules)
     deck_dealt = tuple(full - (card % 3 == 0) for card, full in enumerate(pack.shoes[2]))
@@ -219,7 +219,7 @@ def shown_down(own: list[int], folded: list[int], dealer: list[int], *, folds: b
 )
 @pytest.mark.parametrize("played", [False, True])
 def test_a_packet_that_was_shown_is_worth_what_every_dealers_hand_makes_of_it(own: str, played: bool) -> None:
-    """Harm: a seat is told of a hand that it would fold as though it had to play it."""
+    """Harm: the value of a hand ignores that its seat may fold."""
     neighbour_hand = "Ac Kc 9d"
     dealt = [Card(card, 1) for card in cards_of(own)] + [Card(card, 2) for card in cards_of(neighbour_hand)]
     state = poker(*dealt, *([Choose(1, "play"), Choose(2, "play")] if played else []), blind=False)

@@ -66,7 +66,7 @@ _shared: Final[list[ready.House]] = []
 
 
 def shared_two_days(folder: Path) -> Evidence:
-    """The same two days for every module of a run, in an empty database: they are dealt and exported once."""
+    """Two days in an empty database, dealt and exported once per process and shared by its modules."""
     if _shared:
         with travelling() as clock:  # the database takes no entry that is still to come
             clock.stand(hours.span(TWO)[1] + timedelta(hours=1))

@@ -899,13 +899,13 @@ def test_no_input_is_taken_from_the_surveillance(house: House) -> None:
     """Harm: an input that asks for no permission, and so is taken from anybody with a session."""
     watcher = Staff.objects.get(username=f"a.{Role.SURVEILLANCE}")
     table = Table.objects.get(pk=house.keys["table"])
-    taken = []
+    acceptances = []
     for kind in HANDLINGS:
         refusal = refusal_of(table, entered_blank(kind), watcher)
         # Who may sign which step is asked of the slip, and there is none: that no step is theirs the next test says.
         if refusal is None or (refusal.status != 403 and refusal.code != "unknown_slip"):
-            taken.append((kind, refusal))
-    assert taken == []
+            acceptances.append((kind, refusal))
+    assert acceptances == []
 
 
 def refusal_of(table: Table, entered: Any, by: Staff) -> Refused | None:
