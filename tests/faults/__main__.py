@@ -1,11 +1,10 @@
 """Seed each fault of faults.toml, one at a time, and run the tests that reach it: which tier catches it?
 
-python -m tests.faults                    all of them: first every test once, to learn what each reaches
-python -m tests.faults NAME ...           only these
+python -m tests.faults                    all faults: first every test once, to learn which tests reach each fault
+python -m tests.faults NAME ...           only the named faults
 python -m tests.faults --expected         only the test that each fault names, without the first run
-python -m tests.faults --at REVISION      the product and its tests as they were then
 
-It works on a copy of a commit, in a temporary folder. Not part of CI: it takes as long as the whole suite, and more.
+It works on a copy of the last commit, in a temporary folder. Not part of CI: it takes as long as the whole suite, and more.
 """
 
 import argparse
@@ -20,6 +19,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+import pytest
 
 from tests.faults import probe
 
@@ -69,12 +70,11 @@ def faults(names: Sequence[str]) -> list[Fault]:
 
 
 @contextmanager
-def copy_of(revision: str) -> Iterator[Path]:
-    """The files of a commit in a folder of their own, with this environment."""
+def copy_of_head() -> Iterator[Path]:
+    """The files of the last commit in a temporary folder, with this environment."""
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
         copy = Path(folder, "copy")
         subprocess.run(["git", "clone", "--quiet", "--shared", ROOT, copy], check=True)
-        subprocess.run(["git", "-C", copy, "checkout", "--quiet", "--detach", revision], check=True)
         (copy / ".venv").symlink_to(Path(sys.prefix))
         yield copy
 
@@ -159,21 +159,24 @@ def _first_failure(copy: Path, tier: str, tests: Sequence[str]) -> str:
 
 
 def _pytest(copy: Path, arguments: Sequence[str], environment: dict[str, str]) -> str:
+    """The report of pytest. Raises RuntimeError if it refused its arguments: no failure would be reported then."""
     command = [sys.executable, "-m", "pytest", *arguments]
-    return subprocess.run(
+    run = subprocess.run(
         command, cwd=copy, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-    ).stdout
+    )
+    if run.returncode in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR):
+        raise RuntimeError(run.stdout)
+    return run.stdout
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--expected", action="store_true")
-    parser.add_argument("--at", default="HEAD", metavar="REVISION")
     options = parser.parse_args()
     seeded = faults(options.names)
     outcomes = []
-    with copy_of(options.at) as copy:
+    with copy_of_head() as copy:
         tests = {fault.name: [fault.caught_by] for fault in seeded} if options.expected else reaching(copy, seeded)
         for fault in seeded:
             outcomes.append(outcome(copy, fault, tests[fault.name]))
