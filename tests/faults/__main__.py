@@ -4,7 +4,8 @@ python -m tests.faults                    all faults: first every test once, to 
 python -m tests.faults NAME ...           only the named faults
 python -m tests.faults --expected         only the test that each fault names, without the first run
 
-It works on a copy of the last commit, in a temporary folder. Not part of CI: it takes as long as the whole suite, and more.
+It works on a copy of the last commit, in a temporary folder. It is not part of CI, because it takes longer than the
+whole suite.
 """
 
 import argparse
