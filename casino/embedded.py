@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import quote
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -93,7 +94,11 @@ class House:
 
     @property
     def log(self) -> Path:
+        """The keeper's; each server has its own beside it."""
         return self.folder / "servers.log"
+
+    def log_of(self, server: str) -> Path:
+        return self.folder / f"{server.lower()}.log"
 
     def database_url(self, role: str, database: str = DATABASE) -> str:
         return f"postgresql://{role}@{quote(str(self.sockets), safe='')}/{database}"
@@ -190,7 +195,7 @@ def wait_until_ready(house: House, seconds: float = 60) -> None:
     while not is_ready(house):
         if not keeper_lives(house):
             if started:
-                raise CannotStart(last_line(house))
+                raise CannotStart(last_line(house.log))
             start_keeper(house)
             started = True
         if time.monotonic() > deadline:
@@ -213,17 +218,22 @@ def revive(house: House) -> bool:
 
 def start_keeper(house: House) -> None:
     """Returns when a keeper holds its lock; it is nobody's child, so that it outlives whoever started it."""
-    rotate = house.log.exists() and house.log.stat().st_size > LONGEST_LOG
-    with house.log.open("wb" if rotate else "ab") as log:
+    with open_log(house.log) as log:
         command = [sys.executable, "-m", "casino.keeper", str(house.folder), "--servers", *house.servers]
         command += [] if house.durable else ["--not-durable"]
         # A session of its own, so that Ctrl-C at the terminal reaches us and not the database.
         subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, check=False)
 
 
-def last_line(house: House) -> str:
-    lines = house.log.read_text(errors="replace").strip().splitlines()
-    return lines[-1] if lines else f"The servers did not start: see {house.log}"
+def open_log(path: Path) -> BinaryIO:
+    """To append to, or emptied if it is long already."""
+    is_long = path.exists() and path.stat().st_size > LONGEST_LOG
+    return path.open("wb" if is_long else "ab")
+
+
+def last_line(log: Path) -> str:
+    lines = log.read_text(errors="replace").strip().splitlines()
+    return lines[-1] if lines else f"The servers did not start: see {log}"
 
 
 def leave(house: House, use: int) -> None:

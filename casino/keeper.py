@@ -31,6 +31,7 @@ from casino.embedded import (
     House,
     last_line,
     lock,
+    open_log,
 )
 
 NOBODY = 65534
@@ -216,13 +217,16 @@ class Keeper:
         }
 
     def spawn(self, name: str) -> None:
-        self.running[name] = subprocess.Popen(
-            self.commands()[name],
-            stdin=subprocess.DEVNULL,
-            env=self.environment,
-            preexec_fn=die_with_parent,
-            process_group=0,
-        )
+        with open_log(self.house.log_of(name)) as log:
+            self.running[name] = subprocess.Popen(
+                self.commands()[name],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=self.environment,
+                preexec_fn=die_with_parent,
+                process_group=0,
+            )
 
     def restart_the_dead(self) -> None:
         for name, process in self.running.items():
@@ -235,9 +239,9 @@ class Keeper:
         deadline = time.monotonic() + 50
         while not self.listens(name, address):
             if self.running[name].poll() is not None:
-                raise CannotStart(f"{name} did not start: {last_line(self.house)}")
+                raise CannotStart(f"{name} did not start: {last_line(self.house.log_of(name))}")
             if time.monotonic() > deadline:
-                raise CannotStart(f"{name} started but does not answer: see {self.house.log}")
+                raise CannotStart(f"{name} started but does not answer: see {self.house.log_of(name)}")
             time.sleep(0.02)
 
     def listens(self, name: str, address: Path) -> bool:
