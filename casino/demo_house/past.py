@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from django.conf import settings
 from django.db import connection
 
-from casino.demo_house import clock, fortnight, founding, playback, recording
+from casino.demo_house import clock, fortnight, founding, playback, recording, sheets
 from casino.demo_house.people import People
 from ledger.models import Book
 from tables.day import hours
@@ -33,6 +33,7 @@ def make(days: int, seed: int, say: Say, *, is_dealt: bool = False) -> None:
         say(f"Loading the last {days} days")
         playback.load(gaming_days, through=datetime.now(UTC))
         chance = random.Random()  # noqa: S311 -- keys of inputs, which the recording must not have used
+    sheets.load()
     founding.open_today(People(chance))
     gc.enable()
 

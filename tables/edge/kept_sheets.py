@@ -158,15 +158,21 @@ def _value(game: str, rules: Any) -> None:
     with runs.alone(f"value {game} {key_of(game, rules)[1]}") as is_alone:
         if not is_alone or key_of(game, rules) in _rows([key_of(game, rules)]):
             return
-        sheet, covariances = providers.full_shoe(game, rules), providers.covariances(game, rules)
-        if sheet is None or covariances is None:
-            return
-        row = KeptSheet(
-            game=game,
-            options_digest=key_of(game, rules)[1],
-            method=KEPT[game],
-            options=msgspec.to_builtins(rules),
-            wagers={wager: worth.facts() for wager, worth in sheet.wagers.items()},
-            covariances=together.rows(covariances),
-        )
-        KeptSheet.objects.bulk_create([row], ignore_conflicts=True)
+        if row := valued(game, rules):
+            KeptSheet.objects.bulk_create([row], ignore_conflicts=True)
+
+
+def valued(game: str, rules: Any) -> KeptSheet | None:
+    """The row of a game under these rules, computed and not saved; None if the game has no exact values."""
+    rules = _that_matter(rules)
+    sheet, covariances = providers.full_shoe(game, rules), providers.covariances(game, rules)
+    if sheet is None or covariances is None:
+        return None
+    return KeptSheet(
+        game=game,
+        options_digest=key_of(game, rules)[1],
+        method=KEPT[game],
+        options=msgspec.to_builtins(rules),
+        wagers={wager: worth.facts() for wager, worth in sheet.wagers.items()},
+        covariances=together.rows(covariances),
+    )
