@@ -264,7 +264,7 @@ class Demo:
         beat = [*_CELERY, "beat", "--schedule", str(FOLDER / "beat"), "--pidfile", "", "--loglevel", "INFO"]
         python = [sys.executable, "-m"]
         commands = {
-            "worker": worker("celery", "house", processes=1, level="INFO"),
+            "worker": worker("celery", "house", processes=2, level="INFO"),  # the watch may compute for a minute
             "alerts": worker("alerts", "alerts", processes=2, level="WARNING"),
             "events": worker("events", "events", processes=1, level="WARNING"),
             "beat": beat,
