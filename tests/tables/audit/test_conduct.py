@@ -5,6 +5,7 @@ The forger writes as the ledger does: numbers, hashes and transfers all fit. Onl
 
 import contextlib
 import random
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -18,7 +19,7 @@ from django.utils import timezone
 from ledger import cage, log
 from ledger.log import Draft
 from ledger.models import Alert, Book, LogEntry
-from ledger.proof.moves import Move, undone
+from ledger.proof.moves import Move
 from ledger.recount import recount
 from tables import dealing, tasks
 from tables.audit import proofs
@@ -27,40 +28,6 @@ from tables.games.catalog import GAMES
 from tables.games.felt import AskBet
 from tables.handlers import CHECKS, ENACTMENTS
 from tables.log import catalog
-from tables.log.entries.checkpoints import CheckpointsBegun
-from tables.log.entries.chips import ChipsIssued
-from tables.log.entries.days import DaySealed
-from tables.log.entries.journal import (
-    AlertAcknowledged,
-    AlertEscalated,
-    AlertRaised,
-    BookmarkMade,
-    DiscrepancyAssigned,
-    DiscrepancyFound,
-    DiscrepancyOpened,
-)
-from tables.log.entries.kept import PepperCarriedOver, RowsNoted, TableAdded
-from tables.log.entries.keys import KeyPublished, KeyReplaced, KeyRotated
-from tables.log.entries.seats import SeatPageRevoked
-from tables.log.entries.service_accounts import ServiceTokensSealed
-from tables.log.entries.staff import (
-    AccessReviewed,
-    EmergencyCodeMade,
-    EmergencySignIn,
-    StaffLockedOut,
-    StaffLockOutLifted,
-    StaffSignedIn,
-    StaffSignedOut,
-)
-from tables.log.entries.terminals import (
-    TerminalAdded,
-    TerminalChanged,
-    TerminalEnrolled,
-    TerminalLinkMade,
-    TerminalLockedOut,
-    TerminalLockOutLifted,
-    TerminalRevoked,
-)
 from tables.models import Staff, Table
 from tables.play import shoes
 from tables.refusals import Refused
@@ -72,8 +39,9 @@ from tests.floor import Hand, Player, dealt, for_pot
 from tests.intruder import at_work
 from tests.ready import ready_made
 from tests.tables.log.examples import examples, whole
+from tests.tiers import sampled
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("deals rounds for each test")]
 
 BY = "101 Dora"
 BOSS = "bella Bella"
@@ -127,6 +95,12 @@ def fault(hand: Hand) -> tuple[int, str]:
     return breach.seq, breach.what
 
 
+def assert_named(hand: Hand, seq: int, sentence: str) -> None:
+    """A proof names this entry with this sentence."""
+    breach_seq, fault_text = fault(hand)
+    assert (breach_seq, sentence in fault_text) == (seq, True), fault_text
+
+
 def shoe(hand: Hand, **changes: Any) -> dict[str, Any]:
     """What an entry says of the shoe that is on the table."""
     assert hand.now.shoe is not None
@@ -149,60 +123,48 @@ def opening(hand: Hand) -> dict[str, Any]:
 # --- the closed table ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("subject", "kind"),
-    [("weather", "sunny"), ("chips", "tip"), ("chips", "issued"), ("round", "void"), ("shoe", "polished"), ("", "")],
-)
+@pytest.mark.parametrize(("subject", "kind"), [("weather", "sunny"), ("chips", "tip"), ("chips", "issued")])
 def test_an_entry_that_the_house_does_not_know_is_named(felt: Hand, subject: str, kind: str) -> None:
     """Harm: a kind of entry that no rule looks at, and that may say and move anything."""
     seq = forge(felt, subject, kind, {})
     assert fault(felt) == (seq, f"the house writes no entry {subject} {kind} in this book")
 
 
-@pytest.mark.parametrize(
-    ("subject", "kind", "move", "by"),
-    [
-        ("chips", "changed", ("win", "rack", "players"), BY),
-        ("slip", "fill_requested", ("fill_out", "cage", "transit"), BOSS),
-        ("slip", "fill_carried", ("fill", "transit", "rack"), BOSS),
-        ("chips", "buy_in", ("fill", "transit", "rack"), BOSS),
-        ("chips", "buy_in", ("sale", "cage", "players"), BOSS),
-        ("table", "opened", ("win", "rack", "players"), BOSS),
-        ("shoe", "retired", ("buy_in", "rack", "players"), BY),
-        ("round", "paid", ("win", "rack", "players"), BY),
-        ("round", "play", ("fill", "transit", "rack"), BY),
-        ("alert", "card_refused", ("short", "rack", "over_short"), BY),
-        ("table", "settings_changed", ("win", "rack", "players"), BOSS),
-    ],
-)
-def test_chips_move_only_by_the_entries_that_may_move_them(
-    felt: Hand, subject: str, kind: str, move: tuple[str, str, str], by: str
-) -> None:
+MAKERS = {
+    "buy_in": {"chips buy_in", "seats buy_in"},
+    "fill": {"slip fill_confirmed"},
+    "fill_out": {"slip fill_carried"},
+    "issue": {"chips issued", "slip receipt_recounted"},
+    "reversal": {
+        "chips undone", "round take_back", "round voided", "slip credit_voided", "slip dualkey_voided",
+        "slip fill_voided", "slip key_voided", "slip keyback_voided",
+    },
+    "sale": {"chips sold"},
+    "short": {
+        "correction signed", "slip cage_recounted", "slip closer_recounted", "slip opener_recounted",
+        "slip rack_recounted", "slip vault_recounted",
+    },
+    "win": {"round play"},
+}  # fmt: skip
+"""The entries that may make movements by which chips come from nowhere, or go to a player."""
+
+
+def test_each_movement_has_its_own_entries() -> None:
+    """Harm: chips from nowhere under the name of a sale, or a loss that quietly goes back to its player."""
+    makers: dict[str, set[str]] = defaultdict(set)
+    for event in catalog.EVENTS:
+        for kind, movements in event.moves_of_kinds().items():
+            for movement in movements:
+                makers[movement].add(f"{event.subject} {kind}")
+    assert {movement: makers[movement] for movement in MAKERS} == MAKERS
+
+
+@pytest.mark.parametrize(("subject", "kind"), [("chips", "changed"), ("round", "paid")])
+def test_chips_move_only_by_the_entries_that_may_move_them(felt: Hand, subject: str, kind: str) -> None:
     """Harm: somebody is paid by an entry that says nothing of a bet."""
-    moved = cage.chart(felt.table.book_id).move(*move, 4_000)
-    seq = forge(felt, subject, kind, {}, by=by, moves=[moved])
-    assert fault(felt) == (seq, f"it makes a {move[0]}, which no {subject} {kind} does")
-
-
-@pytest.mark.parametrize(("subject", "kind"), [("chips", "changed"), ("table", "closed"), ("round", "play")])
-def test_a_reversal_outside_a_correction_is_named(felt: Hand, subject: str, kind: str) -> None:
-    """Harm: a loss that quietly goes back to its player."""
-    latest = list(cage.transfers(felt.table.book_id))[-1:]
-    seq = forge(felt, subject, kind, {}, moves=undone(latest))
-    assert fault(felt) == (seq, f"it makes a reversal, which no {subject} {kind} does")
-
-
-@pytest.mark.parametrize("kind", ["sold", "redeemed", "added"])
-def test_chips_are_issued_by_one_kind_of_entry_only(felt: Hand, kind: str) -> None:
-    """Harm: chips from nowhere under the name of a sale."""
-    house = Book.objects.get(name="house")
-    with transaction.atomic():
-        issued = cage.chart(house.pk).move("issue", "issue", "vault", 1_000_000)
-        draft = Draft("chips", kind, "omar Omar", whole("chips", kind, {}, house=True))
-        after = cage.post(log.lock(house.pk), draft, [issued])
-    breach = proofs.verify(house).fault
-    assert breach is not None
-    assert (breach.seq, breach.what) == (after.seq, f"it makes a issue, which no chips {kind} does")
+    moved = cage.chart(felt.table.book_id).move("win", "rack", "players", 4_000)
+    seq = forge(felt, subject, kind, {}, moves=[moved])
+    assert fault(felt) == (seq, f"it makes a win, which no {subject} {kind} does")
 
 
 def test_a_table_writes_nothing_into_the_house_nor_the_house_at_a_table(felt: Hand) -> None:
@@ -216,29 +178,26 @@ def test_a_table_writes_nothing_into_the_house_nor_the_house_at_a_table(felt: Ha
 
 
 BELIEVED = {
-    SeatPageRevoked, ChipsIssued,
-    StaffSignedIn, StaffSignedOut, StaffLockedOut, StaffLockOutLifted, EmergencyCodeMade,
-    EmergencySignIn, AccessReviewed,
-    TerminalEnrolled, TerminalLinkMade, TerminalRevoked, TerminalLockedOut, TerminalLockOutLifted,
-    TerminalChanged, TerminalAdded, TableAdded, PepperCarriedOver, ServiceTokensSealed, RowsNoted, AlertRaised,
-    AlertAcknowledged,
-    AlertEscalated, BookmarkMade,
-    DiscrepancyOpened, DiscrepancyAssigned, DiscrepancyFound, KeyPublished, KeyRotated, KeyReplaced, DaySealed,
-    CheckpointsBegun,
+    "AccessReviewed", "AlertAcknowledged", "AlertEscalated", "AlertRaised", "BookmarkMade", "CheckpointsBegun",
+    "ChipsIssued", "DaySealed", "DiscrepancyAssigned", "DiscrepancyFound", "DiscrepancyOpened", "EmergencyCodeMade",
+    "EmergencySignIn", "KeyPublished", "KeyReplaced", "KeyRotated", "PepperCarriedOver", "RowsNoted",
+    "SeatPageRevoked", "ServiceTokensSealed", "StaffLockOutLifted", "StaffLockedOut", "StaffSignedIn",
+    "StaffSignedOut", "TableAdded", "TerminalAdded", "TerminalChanged", "TerminalEnrolled", "TerminalLinkMade",
+    "TerminalLockOutLifted", "TerminalLockedOut", "TerminalRevoked",
 }  # fmt: skip
 """Entries that are neither enacted anew nor checked here: other proofs look at keys, days, settings and rows."""
 
 
 def test_every_kind_of_entry_is_enacted_or_checked_or_believed_on_purpose() -> None:
     """Harm: a new kind of entry that a proof passes over in silence; or one that its room forgot to put on the list."""
-    assert set(catalog.EVENTS) - ENACTMENTS.keys() - CHECKS.keys() == BELIEVED
+    assert {event.__name__ for event in set(catalog.EVENTS) - ENACTMENTS.keys() - CHECKS.keys()} == BELIEVED
     assert {*ENACTMENTS, *CHECKS} <= set(catalog.EVENTS)
 
 
 # --- who, and when ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("by", ["102 Ghost", "dora Dora", BOSS, ""])
+@pytest.mark.parametrize("by", ["102 Ghost", "dora Dora", BOSS])
 def test_only_the_dealer_who_is_signed_in_deals(felt: Hand, by: str) -> None:
     """Harm: bets and cards in the name of somebody who was not there."""
     seq = forge(felt, "round", "play", bet(), by=by, round=2)
@@ -286,7 +245,7 @@ GHOST = {"username": "ghost", "name": "Ghost", "badge": "999", "terminal": None,
 def test_dealers_take_turns(felt: Hand, kind: str, content: dict[str, Any], by: str, fault_text: str) -> None:
     """Harm: a dealer who stood at the table only in the log."""
     seq = forge(felt, "dealer", kind, content, by=by)
-    assert (fault(felt)[0], fault_text in fault(felt)[1]) == (seq, True)
+    assert_named(felt, seq, fault_text)
 
 
 def test_nobody_else_is_signed_out(between: Hand) -> None:
@@ -315,7 +274,7 @@ def test_a_dealer_who_is_renamed_at_the_table_is_named_as_they_signed_in(felt: H
 # --- the shoe --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["loaded", "deck_checked", "shuffled", "cut_card_placed", "burned", "cut_card_out"])
+@pytest.mark.parametrize("kind", ["loaded", "deck_checked", "burned"])
 def test_the_steps_of_a_shoe_come_in_their_order(between: Hand, kind: str) -> None:
     """Harm: a shoe that was never counted or shuffled and deals all the same."""
     between("cut_card_out")
@@ -331,15 +290,11 @@ def test_a_shoe_is_not_shuffled_before_its_cut_card_is_out(between: Hand) -> Non
     assert fault(between) == (seq, "it could not be entered then: The shoe is ready: take bets.")
 
 
-@pytest.mark.parametrize(
-    "changes", [{"decks": 1}, {"source": "house"}, {"burn": 3}, {"number": 9}, {"commitment": "00"}, {"cut_out": True}]
-)
-def test_a_step_changes_nothing_else_about_the_shoe(between: Hand, changes: dict[str, Any]) -> None:
+def test_a_step_changes_nothing_else_about_the_shoe(between: Hand) -> None:
     """Harm: six decks that become one between two steps."""
     between("cut_card_out")
-    (name,) = changes
-    seq = forge(between, "shoe", "shuffled", shoe(between, **{"stage": "shuffled", "cut_out": False} | changes))
-    assert (fault(between)[0], f"its shoe.{name} is " in fault(between)[1]) == (seq, True)
+    seq = forge(between, "shoe", "shuffled", shoe(between, stage="shuffled", cut_out=False, decks=1))
+    assert fault(between) == (seq, "its shoe.decks is 1, not 6")
 
 
 def test_a_count_that_is_off_does_not_pass_for_a_whole_shoe() -> None:
@@ -382,20 +337,16 @@ def test_a_commitment_in_mid_round_comes_with_a_shuffle_of_a_house_shoe(felt: Ha
 @pytest.mark.parametrize(
     ("place", "value"),
     [
-        ("opening.limits.min_cents", 100),
         ("opening.limits.max_cents", 10_000_000),
-        ("opening.limits.cap_cents", 5_000),
         ("opening.seats", [1, 2, 3]),
-        ("opening.button", 2),
         ("opening.dealt", [0] * 10),
         ("rules.decks", 1),
-        ("rules.burn", 0),
-        ("rules.unit", 500),
         ("shoe", 2),
     ],
 )
 def test_a_round_opens_as_the_table_is_set_and_stands(between: Hand, place: str, value: Any) -> None:
-    """Harm: a bet a hundred times the limit, under limits that the table never had."""
+    """Harm: a bet a hundred times the limit, under limits that the table never had; or a round that deals cards again
+    which the shoe no longer has."""
     pinned = opening(between)
     *path, leaf = place.split(".")
     inner = pinned
@@ -404,8 +355,7 @@ def test_a_round_opens_as_the_table_is_set_and_stands(between: Hand, place: str,
     assert inner[leaf] != value
     inner[leaf] = value
     seq = forge(between, "round", "play", bet(opening=pinned), round=2)
-    breach_seq, fault_text = fault(between)
-    assert (breach_seq, fault_text.startswith(f"its opening.{place} is ")) == (seq, True)
+    assert_named(between, seq, f"its opening.{place} is ")
 
 
 def test_a_round_is_opened_with_what_it_rests_on_and_only_once(felt: Hand) -> None:
@@ -448,8 +398,7 @@ def test_limits_are_those_of_the_latest_change(between: Hand, terms: Callable[..
 def test_settings_change_from_what_they_were(felt: Hand, before: Any, after: Any, sentence: str) -> None:
     """Harm: limits that an intruder sets in the log alone, and that nobody ever set."""
     seq = forge(felt, "table", "settings_changed", {"before": before, "after": after}, by="omar Omar")
-    breach_seq, fault_text = fault(felt)
-    assert (breach_seq, sentence in fault_text) == (seq, True), fault_text
+    assert_named(felt, seq, sentence)
 
 
 def test_nothing_happens_at_a_table_before_it_was_set_up() -> None:
@@ -467,17 +416,13 @@ def test_nothing_happens_at_a_table_before_it_was_set_up() -> None:
     ("seat", "sentence"),
     [
         (1, "it could not be entered then: Seat 4 is paid next: right to left."),
-        (6, "it could not be entered then: Seat 4 is paid next: right to left."),
-        ("4", "it is no round paid that a house can write: Expected `int`, got `str`"),
         (4.0, "it is no round paid that a house can write: Expected `int`, got `float`"),
-        (None, "it is no round paid that a house can write: Expected `int`, got `null`"),
     ],
 )
 def test_only_the_seat_that_is_next_is_paid(unpaid: Hand, seat: Any, sentence: str) -> None:
     """Harm: a seat is passed over, or paid twice."""
     seq = forge(unpaid, "round", "paid", {"seat": seat}, round=1)
-    breach_seq, fault_text = fault(unpaid)
-    assert (breach_seq, sentence in fault_text) == (seq, True), fault_text
+    assert_named(unpaid, seq, sentence)
 
 
 def test_nothing_is_dealt_before_everybody_is_paid(unpaid: Hand) -> None:
@@ -501,8 +446,7 @@ def test_a_correction_says_what_it_takes_back(
     """Harm: a key taken back that was never pressed, or a correction that no replay can follow."""
     content = {"corrects": felt.now.seq, "actions": [{"do": "bet", "seat": 2, "amount_cents": 1_000}]}
     seq = forge(felt, "round", "take_back", change(content), round=round)
-    breach_seq, fault_text = fault(felt)
-    assert (breach_seq, sentence in fault_text) == (seq, True), fault_text
+    assert_named(felt, seq, sentence)
 
 
 def test_a_dealer_takes_nothing_back_that_stands(unpaid: Hand) -> None:
@@ -559,6 +503,7 @@ def test_a_fault_in_one_book_stops_no_other_proof(felt: Hand) -> None:
     assert Alert.objects.filter(book=second.book, kind="log_broken").count() == 1
 
 
+@pytest.mark.django_db(transaction=True)
 def test_what_nobody_foresaw_is_a_fault_of_its_book(felt: Hand) -> None:
     """Harm: the watch dies of one table's odd row, and reports nothing of it or of the others."""
     recount(felt.table.book_id, "test")
@@ -579,23 +524,27 @@ def test_a_later_time_is_not_taken_back(felt: Hand) -> None:
         head = replace(log.lock(felt.table.book_id), at=None)
         early = Draft("round", "play", BY, bet(), 2, at=timezone.now() - timedelta(hours=1))
         seq = log.append(head, early).seq
-    assert (fault(felt)[0], "earlier than the entry before it" in fault(felt)[1]) == (seq, True)
+    assert_named(felt, seq, "earlier than the entry before it")
 
 
 # --- tables with a pot -----------------------------------------------------------------------------------------
 
 FOR_POT = [name for name, game in GAMES.items() if game.kind == "pot"]
+SOURCES = ["keyed", "house"]
+EVENINGS = [(game, SOURCES[number % 2]) for number, game in enumerate(FOR_POT)]
+OTHER_EVENINGS = [(game, SOURCES[1 - number % 2]) for number, game in enumerate(FOR_POT)]
 
 
-@pytest.mark.parametrize("source", ["keyed", "house"])
-@pytest.mark.parametrize("game", FOR_POT)
+@pytest.mark.parametrize(
+    ("game", "source"), sampled(EVENINGS + OTHER_EVENINGS, "deals an evening of each game", test=len(EVENINGS))
+)
 def test_an_honest_evening_for_pots_holds(game: str, source: str) -> None:
     """Harm: an alarm that rings for nothing at every table with a pot."""
     least = max(2, GAMES[game].seat_counts[0])
     dealer = at_a_pot(game, least, source)
     players = {seat: floor.player(dealer, seat) for seat in range(1, least + 1)} if source == "house" else {}
     by_chance = random.Random(7)
-    for _ in range(3):
+    for _ in range(2):
         if dealer.now.round_open:
             break
         dealer.ready_shoe()
@@ -652,5 +601,4 @@ def test_chips_at_the_seats_change_as_they_may(kind: str, content: dict[str, Any
     stacks = [[1, 5_500], [2, 5_000]]
     changed = {"stacks": stacks, "charged_at": dealer.now.charged_at} | content
     seq = forge(dealer, "seats", kind, changed)
-    breach_seq, fault_text = fault(dealer)
-    assert (breach_seq, sentence in fault_text) == (seq, True), fault_text
+    assert_named(dealer, seq, sentence)
