@@ -48,10 +48,15 @@ def test_each_thing_that_goes_wrong_is_named_with_what_to_do(
     monkeypatch.setattr(clock, "read", lambda: _off(timedelta(minutes=2)))
     monkeypatch.setattr("tables.audit.condition.LEAST_FREE_BYTES", 10**18)
     monkeypatch.setattr("tables.alerting.following.behind", lambda: 501)
-    for name in ("Broker", "Keys", "Static files", "Clock", "Alerts"):
-        assert part(name).state == State.WRONG, name
-        assert part(name).do, name
-    assert part("Disk").state == State.WATCH
+    for name, state, sentence in (
+        ("Broker", State.WRONG, "does not answer"),
+        ("Keys", State.WRONG, "no.pem"),
+        ("Static files", State.WRONG, "were not collected"),
+        ("Clock", State.WRONG, "off the database's"),
+        ("Alerts", State.WRONG, "501 entries wait"),
+        ("Disk", State.WATCH, "MB are free"),
+    ):
+        assert (part(name).state, sentence in part(name).says, bool(part(name).do)) == (state, True, True), name
 
 
 def _off(drift: timedelta) -> Any:
