@@ -1,10 +1,7 @@
 """Signatures that nobody gave: whoever has the application's database role can write them, and no proof believes it."""
 
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -14,21 +11,18 @@ import pytest
 from django.core.management import call_command
 from django.db import transaction
 from django.test import override_settings
-from django.utils import timezone
 from msgspec import structs
 from webauthn.helpers import bytes_to_base64url
 
 from ledger import cage, house, log, slips
 from ledger.log import Draft
 from ledger.models import HOUSE, Alert, Book, LogEntry
-from ledger.proof import seals
 from ledger.proof.slip_name import SlipName
 from ledger.slips import Signing
 from tables import attesting, dealing, standing
-from tables.audit import proofs, sealing
-from tables.audit.outside import verifier, zipapp
-from tables.audit.outside.bundle import MANIFEST, Wrong
-from tables.day import hours
+from tables.audit import proofs
+from tables.audit.outside import verifier
+from tables.audit.outside.bundle import MANIFEST
 from tables.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log import attestation, paper
 from tables.log.attestation import Attestation
@@ -44,11 +38,10 @@ from tables.roles import Role
 from tables.staff import terminal_keys, terminals
 from tests import floor
 from tests.authenticator import ORIGIN, PRESENT, VERIFIED, Authenticator
-from tests.clock import travelling
 from tests.floor import Hand
 from tests.ready import ready_made
 from tests.software_terminal import SoftwareTerminal, signs_on, terms
-from tests.tables.bundles import exported
+from tests.tables.audit.sealed_days import SealedDays, refusal, verified
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -249,41 +242,25 @@ def test_a_fill_of_five_signatures_that_nobody_gave_is_named(demanding: House) -
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
-def test_before_it_is_demanded_the_same_fill_is_believed(casino: House) -> None:
-    """What the demand is for: until then nobody can tell."""
-    Forger(casino.table).fill(casino.signer)
-    every_book_holds()
-
-
-def test_a_signature_of_another_slip_is_named(demanding: House) -> None:
-    """Harm: the signatures of one fill are copied under another."""
-    demanding.fill()
-    signatures = copies(demanding)
-    begins = Book.objects.get(name="Rocket 1").head_seq + 1
-    forger = Forger(demanding.table, lambda terms, by, key: signatures[terms["stage"]])
-    forger.fill(demanding.signer)
-    assert fault("Rocket 1") == (begins, "Tablet did not sign it: its signature is of something else")
-
-
-@pytest.mark.parametrize(
-    "change", [{"chips": ((100, 100_000),)}, {"box": "7"}, {"reason": "because"}, {"slip": "credit"}, {"stage": "x"}]
-)
-def test_what_was_signed_cannot_be_changed(demanding: House, change: dict[str, Any]) -> None:
-    """Harm: five people sign a fill of 100, and the log says 100,000."""
-    keys = attesting.trust()
-    boss, key = floor.crew("requested"), uuid4()
+def test_what_was_signed_cannot_be_changed() -> None:
+    """Harm: five people sign a fill of 100, and the log says 100,000; or the signatures of one fill are copied under
+    another."""
+    tablet, boss, key = SoftwareTerminal("Tablet"), Staff(username="paul", name="Paul"), uuid4()
     statement = terms(BeginSlip("fill", ((100, 100),)))
-    attested = demanding.tablet.attests(statement, book="Rocket 1", by=boss, key=key)
-    public = keys.keys[attested.key].public
+    attested = tablet.attests(statement, book="Rocket 1", by=boss, key=key)
     whole = {"book": "Rocket 1", "by": boss.signature, "terminal": "Tablet", "key": key}
-    assert attested.holds(public, attestation.statement(statement, **whole))
-    assert not attested.holds(public, attestation.statement(statement | change, **whole))
+    assert attested.holds(tablet.public, attestation.statement(statement, **whole))
+    changes: list[dict[str, Any]] = [
+        {"chips": ((100, 100_000),)}, {"box": "7"}, {"reason": "because"}, {"slip": "credit"}, {"stage": "x"},
+    ]  # fmt: skip
+    for change in changes:
+        assert not attested.holds(tablet.public, attestation.statement(statement | change, **whole)), change
     for swap in ({"book": "Rocket 2"}, {"by": "9 Nobody"}, {"terminal": "Cage 1"}, {"key": uuid4()}):
-        assert not attested.holds(public, attestation.statement(statement, **whole | swap))
+        assert not attested.holds(tablet.public, attestation.statement(statement, **whole | swap)), swap
 
 
 def test_a_changed_amount_is_named(demanding: House) -> None:
-    """Harm: the same, as it lies in the log: the terminal's own signature under another amount."""
+    """Harm: the log has the terminal's own signature under another amount."""
     boss = floor.crew("requested")
 
     def signed_less(terms: Any, by: str, key: UUID) -> Attestation:
@@ -441,93 +418,60 @@ def test_a_challenge_is_for_one_device(casino: House) -> None:
 # --- bundles ---------------------------------------------------------------------------------------------------
 
 
-def verified(path: Path, *roots: str) -> list[str]:
-    """What the verifier says of a bundle that holds. Raises Wrong."""
-    lines: list[str] = []
-    verifier.verify(path, terminal_roots=roots, say=lines.append)
-    return [line for line in lines if "terminal" in line or "root key" in line]
+def about_terminals(path: Path, *roots: str) -> list[str]:
+    """What the verifier says of terminals and their roots."""
+    return [line for line in verified(path, terminal_roots=roots) if "terminal" in line or "root key" in line]
 
 
-def test_an_outsider_names_each_forgery_from_a_bundle_of_its_day_alone(tmp_path: Path) -> None:
+def test_an_outsider_names_each_forgery_from_a_bundle_of_its_day_alone(days: SealedDays) -> None:
     """Harm: an auditor believes five signatures that nobody gave, because the keys were enrolled on another day."""
-    key_file = tmp_path / "audit.pem"
-    seals.make_key(key_file)
-    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
-        casino, today, bundles = vouched_house(), hours.day_of(timezone.now()), []
+    casino, mine = vouched_house(), SoftwareTerminal("Tablet", "the forger's")
+    casino.fill()
+    first = days.nightfall()
+    terminal_keys.demand(by=casino.operator)
+    casino.fill()
+    honest = days.nightfall()
+    Forger(casino.table).fill(casino.signer)
+    unsigned = days.nightfall()
+    enters(own_key(mine), casino.operator.signature)
+    attests = lambda terms, by, key: mine.attests(terms, book="Rocket 1", by=person(by), key=key)  # noqa: E731
+    Forger(casino.table, attests).fill(casino.signer)
+    by_own_key = days.nightfall()
 
-        def nightfall() -> None:
-            nonlocal today
-            clock.pass_until(hours.span(today).end + timedelta(hours=1))
-            sealing.seal_finished()
-            bundles.append(tmp_path / f"{today}.zip")
-            bundles[-1].write_bytes(exported(today, today))
-            today += timedelta(days=1)
-
-        casino.fill()
-        nightfall()
-        terminal_keys.demand(by=casino.operator)
-        casino.fill()
-        nightfall()
-        casino.fill()
-        signatures = copies(casino)
-        nightfall()
-        Forger(casino.table).fill(casino.signer)
-        nightfall()
-        Forger(casino.table, lambda terms, by, key: signatures[terms["stage"]]).fill(casino.signer)
-        nightfall()
-        mine = SoftwareTerminal("Tablet", "the forger's")
-        enters(own_key(mine), casino.operator.signature)
-        own = Forger(casino.table, lambda terms, by, key: mine.attests(terms, book="Rocket 1", by=person(by), key=key))
-        own.fill(casino.signer)
-        nightfall()
-
-    holds_line = "holds  the terminals: 5 of {} signatures carry one by a key that is trusted"
     root = f"note   Cage 1 has a root key, {casino.cage.fingerprint}: hold it against the house's paper"
-    lines = verified(bundles[0])
-    assert lines[0].startswith("holds  the terminals: 5 of ")
-    assert lines[1:] == [root]
-    for honest in bundles[1:3]:
-        assert verified(honest) == [holds_line.format(5), root]
-        assert verified(honest, casino.cage.fingerprint) == [holds_line.format(5)]
-    with pytest.raises(Wrong, match="is a root, and not among those that you have on paper"):
-        verified(bundles[2], mine.fingerprint)
-    with pytest.raises(Wrong, match="signed it by no terminal's key, and since entry"):
-        verified(bundles[3])
-    with pytest.raises(Wrong, match="Tablet did not sign it: its signature is of something else"):
-        verified(bundles[4])
-    with pytest.raises(Wrong, match=f"by the key {mine.fingerprint} of Tablet, which was not trusted then"):
-        verified(bundles[5])
-    with ZipFile(bundles[0]) as bundle:
+    holds = "holds  the terminals: 5 of 5 signatures carry one by a key that is trusted"
+    lines = about_terminals(first)
+    assert (lines[0].startswith("holds  the terminals: 5 of "), lines[1:]) == (True, [root])
+    assert about_terminals(honest) == [holds, root]
+    assert about_terminals(honest, casino.cage.fingerprint) == [holds]
+    assert verifier.main([str(honest), "--terminal-root", casino.cage.fingerprint.upper()]) == 0
+    says = refusal(honest, terminal_roots=[mine.fingerprint]).what
+    assert "is a root, and not among those that you have on paper" in says
+    assert "signed it by no terminal's key, and since entry" in refusal(unsigned).what
+    assert f"by the key {mine.fingerprint} of Tablet, which was not trusted then" in refusal(by_own_key).what
+    with ZipFile(first) as bundle:
         assert b'"audit-bundle/3"' in bundle.read(MANIFEST)
-    application = tmp_path / "verifier.pyz"
-    zipapp.build(application)
-    for bundle_file, code in ((bundles[2], 0), (bundles[3], 1)):
-        command = [
-            sys.executable,
-            str(application),
-            str(bundle_file),
-            "--terminal-root",
-            casino.cage.fingerprint.upper(),
-        ]
-        answered = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert answered.returncode == code, answered.stdout + answered.stderr
 
 
 # --- what an earlier release had signed ------------------------------------------------------------------------
 
 
-def counted_cash(terminal: SoftwareTerminal, statement: Callable[[Any], Any]) -> Attestation:
-    """A count of a box's cash that puts a note apart, signed under a statement of some release."""
-    table, counter = Table.objects.get(), floor.staff(Role.COUNTER, "carl", "601")
+def box_to_count() -> str:
+    """The drop of a box whose cash is to be counted."""
+    table = Table.objects.get()
     guards = floor.staff(Role.SECURITY, "silvia"), floor.staff(Role.SECURITY, "stefan")
     floor.signs(table, guards[0], BeginSlip("drop", (), "B1"))
     name = next(slip.name for slip in standing.of(table).slips if slip.series.name == "drop")
     floor.signs(table, guards[1], SignSlip(name, "witnessed"))
-    counted = SignSlip(name, "counted", ((10_000, 1),), apart=(("torn", 5_000, "E7"), ("suspect", 10_000, "E8")))
+    return name
+
+
+def count(drop: str, terminal: SoftwareTerminal, counter: Staff, statement: Callable[[Any], Any]) -> None:
+    """A count of a box's cash that puts notes apart, signed under a statement of some release."""
+    counted = SignSlip(drop, "counted", ((10_000, 1),), apart=(("torn", 5_000, "E7"), ("suspect", 10_000, "E8")))
     key = uuid4()
     attested = terminal.attests(statement(terms(counted)), book="Rocket 1", by=counter, key=key)
-    dealing.record(table, counted, by=counter, key=key, expected_seq=None, attested=attested)
-    return attested
+    dealing.record(Table.objects.get(), counted, by=counter, key=key, expected_seq=None, attested=attested)
 
 
 def of_before(content: dict[str, Any]) -> dict[str, Any]:
@@ -537,7 +481,7 @@ def of_before(content: dict[str, Any]) -> dict[str, Any]:
 
 def test_notes_put_apart_are_signed_too(casino: House) -> None:
     """Harm: a counter signs a count, and the log says that they put the good notes aside as torn."""
-    counted_cash(casino.tablet, lambda content: content)
+    count(box_to_count(), casino.tablet, floor.staff(Role.COUNTER, "carl", "601"), lambda content: content)
     every_book_holds()
     entry = LogEntry.objects.filter(kind="drop_counted").get()
     event = read_as(SlipSigned, bytes(entry.body))
@@ -551,7 +495,8 @@ def test_notes_put_apart_are_signed_too(casino: House) -> None:
 
 def test_a_count_that_was_signed_without_them_stays_good_and_none_is_taken(casino: House) -> None:
     """Harm: the upgrade calls every count of cash a forgery; or takes the old, weaker signature for ever."""
-    wrong = refused(lambda: counted_cash(casino.tablet, of_before))
+    drop, carl = box_to_count(), floor.staff(Role.COUNTER, "carl", "601")
+    wrong = refused(lambda: count(drop, casino.tablet, carl, of_before))
     assert wrong.sentence.startswith("This terminal’s signature does not hold: Tablet did not sign it")
     trust = Trust.refuse
 
@@ -560,18 +505,8 @@ def test_a_count_that_was_signed_without_them_stays_good_and_none_is_taken(casin
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Trust, "refuse", as_before)
-        again(casino.tablet)
+        count(drop, casino.tablet, carl, of_before)
     every_book_holds()
-
-
-def again(terminal: SoftwareTerminal) -> None:
-    """The count that was refused, signed as an earlier release had it."""
-    table, counter = Table.objects.get(), Staff.objects.get(username="carl")
-    name = next(slip.name for slip in standing.of(table).slips if slip.series.name == "drop")
-    counted = SignSlip(name, "counted", ((10_000, 1),), apart=(("torn", 5_000, "E7"),))
-    key = uuid4()
-    attested = terminal.attests(of_before(terms(counted)), book="Rocket 1", by=counter, key=key)
-    dealing.record(table, counted, by=counter, key=key, expected_seq=None, attested=attested)
 
 
 # --- passkeys --------------------------------------------------------------------------------------------------

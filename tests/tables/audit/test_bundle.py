@@ -7,13 +7,15 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from ledger.proof import seals
-from tables.audit.outside import verifier, zipapp
+from tables.audit.outside import zipapp
 from tables.audit.outside.bundle import MANIFEST, Wrong, book_part, leaves_part
+from tests.tables.audit.sealed_days import refusal, verified
 from tests.tables.bundles import (
     BOOKS,
     KEYED,
@@ -24,7 +26,6 @@ from tests.tables.bundles import (
     Evidence,
     Forger,
     document_of,
-    exported,
     line_of,
 )
 
@@ -58,12 +59,6 @@ def by_itself(application: Path, *arguments: object) -> subprocess.CompletedProc
     return subprocess.run(command, capture_output=True, text=True, cwd=application.parent, env={}, check=False)
 
 
-def checked(path: Path, **options: Any) -> list[str]:
-    lines: list[str] = []
-    verifier.verify(path, say=lines.append, **options)
-    return lines
-
-
 # --- honest bundles --------------------------------------------------------------------------------------------
 
 
@@ -79,22 +74,11 @@ def test_an_honest_day_holds_by_one_file_without_django(evidence: Evidence, appl
 
 def test_a_day_is_proved_from_what_the_day_before_left(evidence: Evidence) -> None:
     """Harm prevented: a proof that needs all history, or that believes where a day began."""
-    text = "\n".join(checked(evidence.second, key=evidence.public, others=[evidence.first]))
+    text = "\n".join(verified(evidence.second, key=evidence.public, others=[evidence.first]))
 
     assert "openings of a house shoe's order" in text
     assert "first.zip: its 1 days are the same ones" in text
-    assert "trees of 2 days" in "\n".join(checked(evidence.both))
-
-
-def test_without_a_key_from_outside_it_says_what_that_means(evidence: Evidence) -> None:
-    """Harm prevented: an auditor who believes that a signature by any key proves something."""
-    assert any(line.startswith("note   no key was given from outside") for line in checked(evidence.first))
-
-
-def test_the_same_days_make_the_same_bytes(evidence: Evidence) -> None:
-    """Harm prevented: two bundles of one day of which nobody can tell whether they are the same."""
-    assert exported(ONE, ONE) == evidence.first.read_bytes()
-    assert exported(TWO, TWO) == evidence.second.read_bytes()
+    assert "trees of 2 days" in "\n".join(verified(evidence.both))
 
 
 # --- forged bundles --------------------------------------------------------------------------------------------
@@ -107,9 +91,7 @@ def forge(evidence: Evidence, tmp_path: Path) -> Callable[..., str]:
     def forged(change: Callable[[Forger, Evidence], None], bundle: str = "first", **options: Any) -> str:
         forger = Forger(getattr(evidence, bundle))
         change(forger, evidence)
-        with pytest.raises(Wrong) as wrong:
-            checked(forger.write(tmp_path / "forged.zip"), **options)
-        return str(wrong.value)
+        return str(refusal(forger.write(tmp_path / "forged.zip"), **options))
 
     return forged
 
@@ -125,11 +107,6 @@ def drop(forger: Forger, evidence: Evidence) -> None:
 
 def drop_last(forger: Forger, evidence: Evidence) -> None:
     del forger.part(KEYED, "entries")[-1]
-
-
-def swap(forger: Forger, evidence: Evidence) -> None:
-    lines = forger.part(KEYED, "entries")
-    lines[11], lines[12] = lines[12], lines[11]
 
 
 def amount(forger: Forger, evidence: Evidence) -> None:
@@ -169,12 +146,6 @@ def forgotten_rules(forger: Forger, evidence: Evidence) -> None:
     forger.parts[book_part(1, "carried")] = forger.part(KEYED, "carried")[1:]
 
 
-def balances(forger: Forger, evidence: Evidence) -> None:
-    leaves = forger.documents(leaves_part(DAY))
-    leaves[0]["accounts"][0][3] += 100
-    forger.replace_part(leaves_part(DAY), leaves)
-
-
 def book_gone(forger: Forger, evidence: Evidence) -> None:
     forger.parts = {name: lines for name, lines in forger.parts.items() if not name.startswith("books/0002")}
 
@@ -185,7 +156,6 @@ def book_gone(forger: Forger, evidence: Evidence) -> None:
         (flip, "first", book_part(1, "entries"), f"{KEYED}, entry 10: its hash is not the hash of what it says"),
         (drop, "first", book_part(3, "entries"), f"{POT}, entry 8: "),
         (drop_last, "first", book_part(1, "entries"), "is missing: the book knows"),
-        (swap, "first", book_part(1, "entries"), f"{KEYED}, entry 12: "),
         (amount, "first", book_part(1, "entries"), "its transfer 1 is"),
         (missing_move, "first", book_part(1, "entries"), "transfers, "),
         (root, "first", leaves_part(DAY), "do not make the root that was signed"),
@@ -193,7 +163,6 @@ def book_gone(forger: Forger, evidence: Evidence) -> None:
         (earlier_day, "second", "roots.jsonl", f"the day {NEXT} does not name the day before it"),
         (other_rules, "second", book_part(1, "carried"), f"is not in the root that was signed for {DAY}"),
         (forgotten_rules, "second", book_part(1, "carried"), "it is missing, and the day rests on it"),
-        (balances, "second", leaves_part(DAY), "do not make the root that was signed"),
         (book_gone, "first", book_part(2, "proofs"), "is missing"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
@@ -208,23 +177,6 @@ def test_whoever_does_not_hold_the_key_is_found_out(
 
 
 # --- the house itself forges, and signs it ---------------------------------------------------------------------
-
-
-def pay_more(forger: Forger, evidence: Evidence) -> None:
-    """Consistently: in the log, in the ledger, and hashed anew."""
-    seq = forger.moving(KEYED, "win")
-
-    def pay_more(document: dict[str, Any]) -> None:
-        leg, move = next((leg, move) for leg, move in enumerate(document["moves"], 1) if move[0] == "win")
-        move[3] += 500
-        forger.move(KEYED, seq, leg, lambda row: row.__setitem__(8, row[8] + 500))
-
-    forger.rewrite(KEYED, seq, pay_more)
-
-
-def decide_otherwise(forger: Forger, evidence: Evidence) -> None:
-    seq = forger.find(KEYED, "round", "play", decided=...)
-    forger.rewrite(KEYED, seq, lambda document: document["content"].pop("decided"))
 
 
 def impossible_card(forger: Forger, evidence: Evidence) -> None:
@@ -270,16 +222,6 @@ def pot_payment(forger: Forger, evidence: Evidence) -> None:
 
     forger.rewrite(POT, seq, pay_more)
     forger.move(POT, seq, 1, lambda row: row.__setitem__(8, row[8] + 100))
-
-
-def same_person(forger: Forger, evidence: Evidence) -> None:
-    seq = forger.find(KEYED, "slip", "opener_recounted")
-    counter = next(body for body in forger.bodies(KEYED) if body["kind"] == "opener_counted")["content"]
-
-    def again(document: dict[str, Any]) -> None:
-        document["content"] |= {name: counter[name] for name in ("username", "name", "badge", "role")}
-
-    forger.rewrite(KEYED, seq, again)
 
 
 def other_number(forger: Forger, evidence: Evidence) -> None:
@@ -363,23 +305,6 @@ def dated_later(forger: Forger, evidence: Evidence) -> None:
     forger.rewrite(KEYED, last_seq, lambda document: document.update(at=f"{NEXT}T08:00:00.000000Z"))
 
 
-def expect_less(forger: Forger, evidence: Evidence) -> None:
-    """The cage is said to have to hold less, so that what is missing there is no shortage: in the log, and hashed."""
-    seq = forger.find("house", "slip", "cage_recounted")
-
-    def pay_less(document: dict[str, Any]) -> None:
-        document["content"]["now"]["expected_cents"] -= 500
-        document["content"]["expected_cents"] -= 500
-        document["moves"][0][3] -= 500
-
-    forger.rewrite("house", seq, pay_less)
-    forger.move("house", seq, 1, lambda row: row.__setitem__(8, row[8] - 500))
-    leaves = forger.documents(leaves_part(DAY))
-    for account in leaves[BOOKS.index("house")]["accounts"]:
-        account[3] += {"cage": 500, "over_short": -500}.get(account[1], 0)
-    forger.replace_part(leaves_part(DAY), leaves)
-
-
 def left_out(forger: Forger, evidence: Evidence) -> None:
     """The cage is counted as if a table had brought nothing there."""
     seq = forger.find("house", "slip", "cage_recounted")
@@ -397,42 +322,6 @@ def cash_kept(forger: Forger, evidence: Evidence) -> None:
     forger.move("house", seq, 2, lambda row: row.__setitem__(8, row[8] - 500))
 
 
-@pytest.mark.parametrize(
-    ("change", "part", "sentence"),
-    [
-        (expect_less, book_part(4, "entries"), "in the cage, the transfers of all books left"),
-        (left_out, book_part(4, "entries"), "in the cage, the transfers of all books left"),
-        (cash_kept, book_part(4, "entries"), "its transfer 2 is"),
-        (pay_more, book_part(1, "entries"), "the round's payouts make it"),
-        (decide_otherwise, book_part(1, "entries"), "was decided, the rules say"),
-        (impossible_card, book_part(1, "entries"), "the rules do not allow it"),
-        (other_limits, book_part(1, "entries"), "the opening that its round pins are not those that were in force"),
-        (unheard_of, book_part(3, "entries"), "not on the list of movements"),
-        (stray_place, book_part(1, "entries"), f"is no players of {KEYED}"),
-        (pot_payment, book_part(3, "entries"), "payouts make it"),
-        (same_person, book_part(1, "entries"), "it could not be signed then"),
-        (other_number, "roots.jsonl", "its slips are numbered up to"),
-        (untold_slip, book_part(2, "entries"), "it begins the slip fill/"),
-        (more_in_the_rack, leaves_part(DAY), "the transfers make it"),
-        (rest_on_less, leaves_part(DAY), "what the day after rests on tells it otherwise"),
-        (dated_later, book_part(1, "entries"), f"after the end of {DAY}"),
-    ],
-    ids=lambda value: getattr(value, "__name__", None),
-)
-def test_even_the_house_cannot_sign_what_the_rules_do_not_make(
-    forge: Callable[..., str], change: Any, part: str, sentence: str
-) -> None:
-    """Harm prevented: a house that forges its own log, hashes and seals it anew with its true key."""
-
-    def sealed(forger: Forger, evidence: Evidence) -> None:
-        change(forger, evidence)
-        forger.seal(evidence.key)
-
-    fault = forge(sealed)
-    assert fault.startswith(part)
-    assert sentence in fault
-
-
 def another_card(forger: Forger, evidence: Evidence) -> None:
     """Of the cards that the house shoe had left, one that was never dealt, in another place."""
     seq = forger.find(OF_THE_HOUSE, "shoe", "retired")
@@ -445,27 +334,41 @@ def another_card(forger: Forger, evidence: Evidence) -> None:
     forger.rewrite(OF_THE_HOUSE, seq, swap_two)
 
 
+SEALED_FORGERIES = [
+    (left_out, "first", book_part(4, "entries"), "in the cage, the transfers of all books left"),
+    (cash_kept, "first", book_part(4, "entries"), "its transfer 2 is"),
+    (impossible_card, "first", book_part(1, "entries"), "the rules do not allow it"),
+    (other_limits, "first", book_part(1, "entries"), "the opening that its round pins are not those that were in"),
+    (unheard_of, "first", book_part(3, "entries"), "not on the list of movements"),
+    (stray_place, "first", book_part(1, "entries"), f"is no players of {KEYED}"),
+    (pot_payment, "first", book_part(3, "entries"), "payouts make it"),
+    (other_number, "first", "roots.jsonl", "its slips are numbered up to"),
+    (untold_slip, "first", book_part(2, "entries"), "it begins the slip fill/"),
+    (more_in_the_rack, "first", leaves_part(DAY), "the transfers make it"),
+    (rest_on_less, "first", leaves_part(DAY), "what the day after rests on tells it otherwise"),
+    (dated_later, "first", book_part(1, "entries"), f"after the end of {DAY}"),
+    (another_card, "second", book_part(2, "entries"), "order and nonce are not those"),
+    (corrected_alone, "second", book_part(1, "entries"), "could not be signed then"),
+    (corrected_more, "second", book_part(1, "entries"), "could not be signed then"),
+    (approved_alone, "second", book_part(4, "entries"), "it could not be signed then"),
+    (reversed_otherwise, "second", book_part(2, "entries"), "which is another, or was reversed before"),
+]
+
+
 @pytest.mark.parametrize(
-    ("change", "part", "sentence"),
-    [
-        (another_card, book_part(2, "entries"), "order and nonce are not those"),
-        (corrected_alone, book_part(1, "entries"), "could not be signed then"),
-        (corrected_more, book_part(1, "entries"), "could not be signed then"),
-        (approved_alone, book_part(4, "entries"), "it could not be signed then"),
-        (reversed_otherwise, book_part(2, "entries"), "which is another, or was reversed before"),
-    ],
-    ids=lambda value: getattr(value, "__name__", None),
+    ("change", "bundle", "part", "sentence"), SEALED_FORGERIES, ids=lambda value: getattr(value, "__name__", None)
 )
-def test_what_rests_on_the_day_before_is_held_against_it(
-    forge: Callable[..., str], change: Any, part: str, sentence: str
+def test_even_the_house_cannot_sign_what_the_rules_do_not_make(
+    forge: Callable[..., str], change: Any, bundle: str, part: str, sentence: str
 ) -> None:
-    """Harm prevented: a forgery that shows only to those who remember what was signed the day before."""
+    """Harm prevented: a house forges its own log, hashes and seals it anew with its true key; or only a verifier that
+    remembers what was signed the day before names the forgery."""
 
     def sealed(forger: Forger, evidence: Evidence) -> None:
         change(forger, evidence)
         forger.seal(evidence.key)
 
-    fault = forge(sealed, "second")
+    fault = forge(sealed, bundle)
     assert fault.startswith(part)
     assert sentence in fault
 
@@ -478,20 +381,21 @@ def test_days_join_without_a_gap(evidence: Evidence, tmp_path: Path) -> None:
     forger = Forger(evidence.second)
     forger.sign_day(2, evidence.key, lambda document: document.update(begins=document["ends"]))
     with pytest.raises(Wrong, match="does not begin where the day before it ended"):
-        checked(forger.write(tmp_path / "gap.zip"))
+        verified(forger.write(tmp_path / "gap.zip"))
 
 
 def test_a_replaced_key_is_found_by_the_key_from_outside(
     forge: Callable[..., str], evidence: Evidence, tmp_path: Path
 ) -> None:
-    """Harm prevented: a whole new history under a new key, every signature of it good."""
+    """Harm prevented: a whole new history under a new key, every signature of it good; an auditor without a key from
+    outside believes that such a signature proves something."""
     stranger = seals.make_key(tmp_path / "other.pem")
     forger = Forger(evidence.first)
     forger.seal(stranger)
     path = forger.write(tmp_path / "replaced.zip")
-    assert any("no key was given" in line for line in checked(path))
+    assert any(line.startswith("note   no key was given from outside") for line in verified(path))
     with pytest.raises(Wrong, match="is not among those that the house signed with"):
-        checked(path, key=evidence.public)
+        verified(path, key=evidence.public)
 
 
 def test_a_history_written_anew_with_the_true_key_is_found_by_an_older_bundle(
@@ -503,9 +407,9 @@ def test_a_history_written_anew_with_the_true_key_is_found_by_an_older_bundle(
     forger.rewrite("house", notice["seq"], lambda document: document["content"].update(message="it was otherwise"))
     forger.seal(evidence.key)
     path = forger.write(tmp_path / "anew.zip")
-    checked(path, key=evidence.public)
+    verified(path, key=evidence.public)
     with pytest.raises(Wrong, match=r"is not the one in second\.zip: history was written anew"):
-        checked(path, key=evidence.public, others=[evidence.second])
+        verified(path, key=evidence.public, others=[evidence.second])
 
 
 def test_a_key_that_was_rotated_is_vouched_for_by_the_old_one(evidence: Evidence, tmp_path: Path) -> None:
@@ -519,10 +423,10 @@ def test_a_key_that_was_rotated_is_vouched_for_by_the_old_one(evidence: Evidence
         forger.sign_day(1, new, lambda document: document.update(key=seals.public_of(new)))
         path = forger.write(tmp_path / "rotated.zip")
         if is_vouched:
-            assert any("2 keys" in line for line in checked(path, key=evidence.public))
+            assert any("2 keys" in line for line in verified(path, key=evidence.public))
         else:
             with pytest.raises(Wrong, match="is not signed by the one before it"):
-                checked(path, key=evidence.public)
+                verified(path, key=evidence.public)
 
 
 def test_a_key_that_was_lost_vouches_for_none_after_it(evidence: Evidence, tmp_path: Path) -> None:
@@ -535,34 +439,34 @@ def test_a_key_that_was_lost_vouches_for_none_after_it(evidence: Evidence, tmp_p
     forger.sign_day(1, new, lambda document: document.update(key=seals.public_of(new)))
     path = forger.write(tmp_path / "lost.zip")
     with pytest.raises(Wrong, match="was lost and signed no later one"):
-        checked(path, key=evidence.public)
-    lines = checked(path, key=seals.public_of(new))
+        verified(path, key=evidence.public)
+    lines = verified(path, key=seals.public_of(new))
     assert any(line.startswith("note") and "the disk broke" in line for line in lines)
 
 
 # --- broken files ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("keep", [0, 100, 0.5, 0.99])
-def test_a_truncated_file_is_named(evidence: Evidence, tmp_path: Path, application: Path, keep: float) -> None:
+@pytest.mark.parametrize("keep", [0, 0.99])
+def test_a_truncated_file_is_named(evidence: Evidence, tmp_path: Path, keep: float) -> None:
     """Harm prevented: a transfer that broke off, taken for a proof or for a crash."""
     whole = evidence.first.read_bytes()
     path = tmp_path / "truncated.zip"
-    path.write_bytes(whole[: int(keep) if keep > 1 else int(keep * len(whole))])
+    path.write_bytes(whole[: int(keep * len(whole))])
     with pytest.raises(Wrong, match="it is no whole zip file"):
-        checked(path)
+        verified(path)
 
 
 def test_every_byte_counts(evidence: Evidence, tmp_path: Path) -> None:
     """Harm prevented: a place in the file that nothing looks at."""
     whole = bytearray(evidence.first.read_bytes())
-    for offset in range(0, len(whole), len(whole) // 25):
+    for offset in range(0, len(whole), len(whole) // 12):
         changed = whole.copy()
         changed[offset] ^= 0xFF
         path = tmp_path / "changed.zip"
         path.write_bytes(changed)
         try:
-            checked(path)
+            verified(path)
         except Wrong:
             continue
         assert Forger(path).parts == Forger(evidence.first).parts
@@ -570,14 +474,12 @@ def test_every_byte_counts(evidence: Evidence, tmp_path: Path) -> None:
 
 def test_a_part_that_the_manifest_does_not_list_is_named(evidence: Evidence, tmp_path: Path) -> None:
     """Harm prevented: something beside the evidence that looks as if it belonged to it."""
-    from zipfile import ZipFile
-
     path = tmp_path / "more.zip"
     path.write_bytes(evidence.first.read_bytes())
     with ZipFile(path, "a") as bundle:
         bundle.writestr("books/0009/entries.jsonl", "")
     with pytest.raises(Wrong, match="is in the bundle, and not in its manifest"):
-        checked(path)
+        verified(path)
 
 
 def test_a_part_that_nothing_refers_to_is_named(evidence: Evidence, tmp_path: Path) -> None:
@@ -585,18 +487,16 @@ def test_a_part_that_nothing_refers_to_is_named(evidence: Evidence, tmp_path: Pa
     forger = Forger(evidence.first)
     forger.parts["books/0009/entries.jsonl"] = []
     with pytest.raises(Wrong, match="nothing in the bundle refers to it"):
-        checked(forger.write(tmp_path / "more.zip"))
+        verified(forger.write(tmp_path / "more.zip"))
 
 
 def test_a_newer_format_is_not_guessed_at(evidence: Evidence, tmp_path: Path) -> None:
     """Harm prevented: an old verifier that finds faults in a new bundle, or none."""
-    from zipfile import ZipFile
-
     path = tmp_path / "newer.zip"
     with ZipFile(path, "w") as bundle:
         bundle.writestr(MANIFEST, '{"format":"audit-bundle/9"}\n')
     with pytest.raises(Wrong, match="a newer one may be needed"):
-        checked(path)
+        verified(path)
 
 
 def test_the_exit_code_and_the_last_line_tell(evidence: Evidence, application: Path, tmp_path: Path) -> None:
@@ -614,9 +514,10 @@ def test_the_exit_code_and_the_last_line_tell(evidence: Evidence, application: P
 
 
 def test_the_command_exports_and_verifies(
-    evidence: Evidence, django_db_blocker: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    evidence: Evidence, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Harm prevented: a command that writes half a bundle, or that exports what is not sealed."""
+    """Harm prevented: a command that writes half a bundle, or that exports what is not sealed; two bundles of one day
+    of which nobody can tell whether they are the same."""
     path = tmp_path / "day.zip"
     call_command("audit", "export", "--day", DAY, "--out", str(path))
     assert path.read_bytes() == evidence.first.read_bytes()

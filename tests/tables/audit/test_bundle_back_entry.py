@@ -1,7 +1,7 @@
 """Nights with outages, entered from paper by chance: chips are conserved, proofs hold, and forgeries are named."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -10,19 +10,14 @@ from uuid import uuid4
 
 import pytest
 from django.db import transaction
-from django.test import override_settings
 from django.utils import timezone
 
 from ledger import house
 from ledger import log as book_log
 from ledger.log import Draft
 from ledger.models import Book, LogEntry
-from ledger.proof import seals
 from tables import dealing, standing
-from tables.audit import proofs, sealing
-from tables.audit.outside import verifier
-from tables.audit.outside.bundle import Wrong
-from tables.day import hours
+from tables.audit import proofs
 from tables.inputs import AnnounceRound, BeginBackEntry, BeginSlip, ComparePaper, EndBackEntry, Input, SignSlip
 from tables.models import Staff
 from tables.play.back_entry import FromPaper
@@ -31,7 +26,8 @@ from tables.roles import Role
 from tables.slips import back_entry, cage_desk
 from tests.clock import Clock, travelling
 from tests.floor import CREW, counted, crew, dealt, staff
-from tests.tables.bundles import exported
+from tests.tables.audit.sealed_days import SealedDays, refusal, verified
+from tests.tables.bundles import ONE
 from tests.tables.test_dealing import chips_everywhere
 from tests.tiers import sampled
 
@@ -159,88 +155,58 @@ def test_papers_in_any_order_lose_no_chip(seed: int) -> None:
 # --- Whoever has only the bundle ---------------------------------------------------------------------------------
 
 
-@contextmanager
-def _bundled(tmp_path: Path) -> Iterator[tuple[Night, Callable[[], list[str]]]]:
-    """A night, and what the verifier for outsiders says of its day."""
-    key = tmp_path / "audit.pem"
-    seals.make_key(key)
-    with override_settings(AUDIT_KEY_FILE=str(key)), travelling() as clock:
-        night, today = Night(clock), hours.day_of(timezone.now())
-
-        def verified() -> list[str]:
-            clock.pass_until(hours.span(today).end + timedelta(hours=1))
-            assert sealing.seal_finished()
-            path, lines = tmp_path / "day.zip", list[str]()
-            path.write_bytes(exported(today, today))
-            verifier.verify(path, key=seals.public_of(seals.load_key(key)), say=lines.append)
-            return lines
-
-        yield night, verified
+def bundle(days: SealedDays) -> Path:
+    """The bundle of the day, which is over."""
+    days.end(ONE)
+    return days.bundle(ONE)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_night_of_papers_holds_for_an_outsider(tmp_path: Path) -> None:
+def test_a_night_of_papers_holds_for_an_outsider(days: SealedDays) -> None:
     """Harm: what was entered from paper can be proved by the house alone. Back-entry stands over the day's end."""
-    with _bundled(tmp_path) as (night, verified):
-        night.clock.stand(timezone.now() + timedelta(minutes=70))
-        begun = BeginBackEntry("power", ago(60), ago(5), "dark", "carl")
-        night._at_table(night.boss.by, begun)
-        night._in_house(night.boss.by, begun)
-        night._at_table(night.dealer.by, AnnounceRound("11", ago(50)))
-        night._dealt(Random(3))
-        night._at_table(crew("requested"), BeginSlip("fill", ((2_500, 4),)), FromPaper("12", ago(40)))
-        cage_desk.sell(5_000, by=night.cashier, key=uuid4(), paper=FromPaper("13", ago(30)))
-        night._at_table(night.guard, ComparePaper("11"))
-        assert any(line.startswith("holds  Rocket 1") for line in verified())
-        night.finish()
-        night.hold_together()
-
-
-BELLA = {"username": "bella", "name": "Bella", "badge": None, "role": "pit_boss"}
-FORGERIES: dict[str, tuple[dict[str, Any], str]] = {
-    "one signature": (
-        {"second": {"username": "bella", "name": "Bella", "badge": None, "role": "pit_boss"}},
-        "Two people",
-    ),
-    "still to come": ({"until": "2999-01-01T00:00Z"}, "has not come yet"),
-    "upside down": ({"until": "2001-01-01T00:00Z"}, "ends after it began"),
-}
+    night = Night(days.clock)
+    night.clock.stand(timezone.now() + timedelta(minutes=70))
+    begun = BeginBackEntry("power", ago(60), ago(5), "dark", "carl")
+    night._at_table(night.boss.by, begun)
+    night._in_house(night.boss.by, begun)
+    night._at_table(night.dealer.by, AnnounceRound("11", ago(50)))
+    night._dealt(Random(3))
+    night._at_table(crew("requested"), BeginSlip("fill", ((2_500, 4),)), FromPaper("12", ago(40)))
+    cage_desk.sell(5_000, by=night.cashier, key=uuid4(), paper=FromPaper("13", ago(30)))
+    night._at_table(night.guard, ComparePaper("11"))
+    assert any(line.startswith("holds  Rocket 1") for line in verified(bundle(days), key=days.public))
+    night.finish()
+    night.hold_together()
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("name", FORGERIES)
-def test_a_forged_beginning_is_named_by_an_outsider(tmp_path: Path, name: str) -> None:
+def test_a_forged_beginning_is_named_by_an_outsider(days: SealedDays) -> None:
     """Harm: only the house could tell that one person let the papers be entered."""
-    changes, sentence = FORGERIES[name]
-    with _bundled(tmp_path) as (night, verified):
-        night.clock.stand(timezone.now() + timedelta(minutes=70))
-        night._at_table(night.boss.by, BeginBackEntry("power", ago(60), ago(5), "dark", "carl"))
-        night._at_table(night.boss.by, EndBackEntry("carl"))
-        honest = LogEntry.objects.filter(book_id=night.table.book_id, subject="outage").earliest("seq")
-        content = {field: value for field, value in (honest.content | changes).items() if field != "request"}
-        _append(night, "outage", "back_entry_begun", night.boss.by.signature, content)
-        with pytest.raises(Wrong) as named:
-            verified()
-        assert sentence in str(named.value)
+    night = Night(days.clock)
+    night.clock.stand(timezone.now() + timedelta(minutes=70))
+    night._at_table(night.boss.by, BeginBackEntry("power", ago(60), ago(5), "dark", "carl"))
+    night._at_table(night.boss.by, EndBackEntry("carl"))
+    honest = LogEntry.objects.filter(book_id=night.table.book_id, subject="outage").earliest("seq")
+    alone = {"second": {"username": "bella", "name": "Bella", "badge": None, "role": "pit_boss"}}
+    _append(night, "outage", "back_entry_begun", night.boss.by.signature, honest.content | alone)
+    assert "Two people" in refusal(bundle(days)).what
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_round_that_nobody_announced_is_named_by_an_outsider(tmp_path: Path) -> None:
+def test_a_round_that_nobody_announced_is_named_by_an_outsider(days: SealedDays) -> None:
     """Harm: a live round in back-entry passes for one of paper."""
-    with _bundled(tmp_path) as (night, verified):
-        night.dealer("bet", seat=1, amount_cents=1_000)
-        played = LogEntry.objects.filter(book_id=night.table.book_id, subject="round").latest("seq")
-        night.dealer("take_back")
-        night.clock.stand(timezone.now() + timedelta(minutes=70))
-        night._at_table(night.boss.by, BeginBackEntry("power", ago(60), ago(5), "dark", "carl"))
-        content = {field: value for field, value in played.content.items() if field != "request"}
-        _append(night, "round", "play", night.dealer.by.signature, content, round=1)
-        with pytest.raises(Wrong) as named:
-            verified()
-        assert "type the number of the paper" in str(named.value)
+    night = Night(days.clock)
+    night.dealer("bet", seat=1, amount_cents=1_000)
+    played = LogEntry.objects.filter(book_id=night.table.book_id, subject="round").latest("seq")
+    night.dealer("take_back")
+    night.clock.stand(timezone.now() + timedelta(minutes=70))
+    night._at_table(night.boss.by, BeginBackEntry("power", ago(60), ago(5), "dark", "carl"))
+    _append(night, "round", "play", night.dealer.by.signature, played.content, round=1)
+    assert "type the number of the paper" in refusal(bundle(days)).what
 
 
 def _append(night: Night, subject: str, kind: str, by: str, content: dict[str, Any], **parts: Any) -> None:
+    content = {name: value for name, value in content.items() if name != "request"}
     with transaction.atomic():
         book_log.append(book_log.lock(night.table.book_id), Draft(subject, kind, by, content, **parts))
     standing.cache.clear()

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from django.test import override_settings
 
-from ledger.proof import seals
 from tables import dealing
-from tables.audit import sealing
-from tables.audit.outside import verifier
-from tables.audit.outside.bundle import Wrong, book_part
-from tables.day import hours
+from tables.audit.outside.bundle import book_part
 from tables.games.felt import Limits, Opening
 from tables.log import by_count
 from tables.log.entries.rounds import Pinned, Played
@@ -25,32 +17,26 @@ from tables.log.fold import Standing
 from tables.log.terms import Settings
 from tables.roles import Role
 from tests import floor
-from tests.clock import travelling
 from tests.floor import Hand, staff
 from tests.tables import bundles
-from tests.tables.bundles import ONE, Forger, exported
+from tests.tables.audit.sealed_days import SealedDays, refusal, verified
+from tests.tables.bundles import ONE, Forger
 from tests.tables.wheel import ROULETTE, wheel
 
 WHEEL, DEALT = "Roulette 1", "Rocket 1"
 
 
-def a_day(path: Path, key_file: Path) -> Ed25519PrivateKey:
+def both_tables() -> None:
     """Both tables are opened, sell chips, are counted and closed."""
-    seals.make_key(key_file)
     boss = staff(Role.PIT_BOSS, "bella")
-    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
-        for table, dealer in ((wheel(WHEEL), "dora"), (floor.table(DEALT), "dan")):
-            Hand(table, boss)("open_table")
-            by = staff(Role.DEALER, dealer)
-            dealing.sign_in(table, by)
-            Hand(table, by)("sell_chips", amount_cents=60_000)
-            floor.counted(Hand(table, boss), "rack", over_cents=-5_000)
-            Hand(table, by)("sell_chips", amount_cents=10_000)
-            floor.counted(Hand(table, boss), "closer", over_cents=25_000)
-        clock.pass_until(hours.span(ONE)[1] + timedelta(hours=1))
-        sealing.seal_finished()
-        path.write_bytes(exported(ONE, ONE))
-    return seals.load_key(key_file)
+    for table, dealer in ((wheel(WHEEL), "dora"), (floor.table(DEALT), "dan")):
+        Hand(table, boss)("open_table")
+        by = staff(Role.DEALER, dealer)
+        dealing.sign_in(table, by)
+        Hand(table, by)("sell_chips", amount_cents=60_000)
+        floor.counted(Hand(table, boss), "rack", over_cents=-5_000)
+        Hand(table, by)("sell_chips", amount_cents=10_000)
+        floor.counted(Hand(table, boss), "closer", over_cents=25_000)
 
 
 def told_as_shortage(forger: Forger) -> None:
@@ -101,16 +87,15 @@ def rewrite_slip(forger: Forger, book: str, kind: str, change: Callable[[dict[st
 
 @pytest.mark.django_db(transaction=True)
 def test_a_forged_win_and_a_skipped_count_are_found_by_an_outsider(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    days: SealedDays, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Harm: whoever writes the log anew, and seals it with the house's own key, hides a shortage in a win, or a win as
     found chips, and no auditor can tell."""
     monkeypatch.setattr(bundles, "BOOKS", [DEALT, WHEEL, "house"])
-    path = tmp_path / "day.zip"
-    key = a_day(path, tmp_path / "audit.pem")
-    lines: list[str] = []
-    verifier.verify(path, key=seals.public_of(key), say=lines.append)
-    assert any(line.startswith(f"holds  {WHEEL}") for line in lines)
+    both_tables()
+    days.end(ONE)
+    path = days.bundle(ONE)
+    assert any(line.startswith(f"holds  {WHEEL}") for line in verified(path, key=days.public))
     for forgery, sentence in (
         (told_as_shortage, "its count tells no win"),
         (told_as_loss, "its count tells a win, and rounds do"),
@@ -120,10 +105,8 @@ def test_a_forged_win_and_a_skipped_count_are_found_by_an_outsider(
     ):
         forger = Forger(path)
         forgery(forger)
-        forger.seal(key)
-        with pytest.raises(Wrong) as wrong:
-            verifier.verify(forger.write(tmp_path / "forged.zip"), say=lines.append)
-        assert sentence in str(wrong.value), forgery.__name__
+        forger.seal(days.key)
+        assert sentence in refusal(forger.write(days.folder / "forged.zip")).what, forgery.__name__
 
 
 # --- by themselves ----------------------------------------------------------------------------------------------

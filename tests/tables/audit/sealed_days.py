@@ -1,0 +1,66 @@
+"""Days of a house with a key, each sealed and exported, and what the verifier of outsiders says of their bundles."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from django.utils import timezone
+
+from ledger.proof import seals
+from tables.audit import sealing
+from tables.audit.outside import verifier
+from tables.audit.outside.bundle import Wrong
+from tables.day import hours
+from tests.clock import Clock
+from tests.tables.bundles import exported
+
+
+@dataclass(frozen=True)
+class SealedDays:
+    """Ends and seals days, and exports their bundles into a folder."""
+
+    folder: Path
+    key_file: Path
+    clock: Clock
+
+    @property
+    def key(self) -> Ed25519PrivateKey:
+        return seals.load_key(self.key_file)
+
+    @property
+    def public(self) -> str:
+        return seals.public_of(self.key)
+
+    def end(self, day: date) -> None:
+        """An hour passes after the end of this day, which is sealed then."""
+        self.clock.pass_until(hours.span(day).end + timedelta(hours=1))
+        sealing.seal_finished()
+
+    def nightfall(self) -> Path:
+        """The present day ends; its bundle."""
+        today = hours.day_of(timezone.now())
+        self.end(today)
+        return self.bundle(today)
+
+    def bundle(self, first: date, last: date | None = None) -> Path:
+        """The bundle of these days; of one day if no last day is named."""
+        path = self.folder / f"{first}-{last or first}.zip"
+        path.write_bytes(exported(first, last or first))
+        return path
+
+
+def verified(path: Path, **options: Any) -> list[str]:
+    """What the verifier says of a bundle that holds."""
+    lines: list[str] = []
+    verifier.verify(path, say=lines.append, **options)
+    return lines
+
+
+def refusal(path: Path, **options: Any) -> Wrong:
+    """What the verifier finds in a bundle that does not hold."""
+    with pytest.raises(Wrong) as wrong:
+        verified(path, **options)
+    return wrong.value
