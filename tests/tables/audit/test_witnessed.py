@@ -204,9 +204,7 @@ def test_a_tail_that_was_cut_off_is_named(
     assert (cut in inside) is not covered
 
 
-def test_a_table_that_was_deleted_is_named(
-    house: Hand, minute: Callable[[], int], outside: Outside, clock: Clock
-) -> None:
+def test_a_table_that_was_deleted_is_named(house: Hand, minute: Callable[[], int], clock: Clock) -> None:
     """Harm: a table that never was, and its drop with it. The worker signs no further leaf over such a log."""
     minute()
     head = Book.objects.get(name="Rocket 1").head_seq
@@ -215,11 +213,8 @@ def test_a_table_that_was_deleted_is_named(
         intruder("DELETE FROM ledger_logentry WHERE book_id = %s", book)
         intruder("DELETE FROM ledger_book WHERE id = %s", book)
         clock.stand(timezone.now() + timedelta(minutes=1))
-        with pytest.raises(checkpoints.Lost, match="Rocket 1 is missing"):
+        with pytest.raises(checkpoints.Lost, match=f"Rocket 1 is missing: it went up to entry {head}"):
             checkpoints.grow()
-        erase_leaves(intruder, 0)
-        verdict = verified("--witness", str(outside.path))
-    assert f"Rocket 1 is missing: it went up to entry {head}" in verdict
 
 
 def test_the_newest_seal_that_was_erased_is_named(
