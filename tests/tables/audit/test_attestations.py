@@ -43,7 +43,7 @@ from tests.ready import ready_made
 from tests.software_terminal import SoftwareTerminal, signs_on, terms
 from tests.tables.audit.sealed_days import SealedDays, refusal, verified
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("signs slips for each test")]
 
 STAGES = ("issued", "carried", "received", "confirmed")
 
@@ -143,12 +143,12 @@ class Forger:
             begins = after.series.about_cents(after.chips) if len(after.signed) == 1 else None
             slips.write(Signing(SlipName.parse(slip), stage, by.username, by.role, begins), head.book_id, head.seq)
 
-    def fill(self, crew: Callable[[str], Staff]) -> str:
-        """A whole fill of five signatures: the chips leave the cage."""
+    def fill(self, crew: Callable[[str], Staff], *, steps: int = 5) -> str:
+        """A fill. With all five signatures the chips leave the cage."""
         with transaction.atomic():
             slip = str(slips.next_name("fill"))
             self.signs(crew("requested"), "requested", slip, ((100, 500),))
-        for stage in STAGES:
+        for stage in STAGES[: steps - 1]:
             self.signs(crew(stage), stage, slip)
         return slip
 
@@ -285,7 +285,7 @@ def test_a_key_of_the_forgers_own_signs_nothing(demanding: House) -> None:
         lambda terms, by, key: mine.attests(terms, book="Rocket 1", by=person(by), key=key),
     )
     begins = Book.objects.get(name="Rocket 1").head_seq + 1
-    forger.fill(demanding.signer)
+    forger.fill(demanding.signer, steps=1)
     seq, sentence = fault("Rocket 1")
     assert seq == begins
     assert sentence.endswith("which was not trusted then")
@@ -343,7 +343,7 @@ def test_what_was_signed_before_a_key_ended_stays_good(demanding: House) -> None
         demanding.table,
         lambda terms, by, key: demanding.tablet.attests(terms, book="Rocket 1", by=person(by), key=key),
     )
-    forger.fill(demanding.signer)
+    forger.fill(demanding.signer, steps=1)
     assert "had ended before" in fault("Rocket 1")[1]
 
 
@@ -370,7 +370,7 @@ def test_a_lost_key_is_replaced_by_one_that_waits(demanding: House) -> None:
     demanding.tablet = new
     assert refused(demanding.fill).code == "key_waits"
     demanding.cage.vouches(new, demanding.operator)
-    demanding.fill()
+    demanding.fill(steps=1)
     every_book_holds()
 
 
@@ -382,7 +382,7 @@ def test_the_last_terminals_key_is_lost(demanding: House) -> None:
     assert [key.fingerprint for key in attesting.trust().roots] == [demanding.cage.fingerprint, new.fingerprint]
     assert Alert.objects.filter(kind="terminal_root").count() == 1
     demanding.tablet = new
-    demanding.fill()
+    demanding.fill(steps=1)
     every_book_holds()
 
 
@@ -435,7 +435,7 @@ def test_an_outsider_names_each_forgery_from_a_bundle_of_its_day_alone(days: Sea
     unsigned = days.nightfall()
     enters(own_key(mine), casino.operator.signature)
     attests = lambda terms, by, key: mine.attests(terms, book="Rocket 1", by=person(by), key=key)  # noqa: E731
-    Forger(casino.table, attests).fill(casino.signer)
+    Forger(casino.table, attests).fill(casino.signer, steps=1)
     by_own_key = days.nightfall()
 
     root = f"note   Cage 1 has a root key, {casino.cage.fingerprint}: hold it against the house's paper"

@@ -161,7 +161,8 @@ def bundle(days: SealedDays) -> Path:
     return days.bundle(ONE)
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
+@pytest.mark.slow("seals and exports a day")
 def test_a_night_of_papers_holds_for_an_outsider(days: SealedDays) -> None:
     """Harm: what was entered from paper can be proved by the house alone. Back-entry stands over the day's end."""
     night = Night(days.clock)
@@ -179,7 +180,8 @@ def test_a_night_of_papers_holds_for_an_outsider(days: SealedDays) -> None:
     night.hold_together()
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
+@pytest.mark.slow("seals and exports a day")
 def test_a_forged_beginning_is_named_by_an_outsider(days: SealedDays) -> None:
     """Harm: only the house could tell that one person let the papers be entered."""
     night = Night(days.clock)
@@ -192,7 +194,8 @@ def test_a_forged_beginning_is_named_by_an_outsider(days: SealedDays) -> None:
     assert "Two people" in refusal(bundle(days)).what
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
+@pytest.mark.slow("seals and exports a day")
 def test_a_round_that_nobody_announced_is_named_by_an_outsider(days: SealedDays) -> None:
     """Harm: a live round in back-entry passes for one of paper."""
     night = Night(days.clock)

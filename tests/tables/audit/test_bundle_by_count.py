@@ -85,7 +85,8 @@ def rewrite_slip(forger: Forger, book: str, kind: str, change: Callable[[dict[st
     forger.rewrite(book, forger.find(book, "slip", kind), rewritten)
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
+@pytest.mark.slow("seals and exports days")
 def test_a_forged_win_and_a_skipped_count_are_found_by_an_outsider(
     days: SealedDays, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,7 +36,8 @@ def game_for_a_pot(people: People) -> Hand:
     return dealer
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
+@pytest.mark.slow("seals and exports days")
 def test_days_of_mishaps_hold_for_an_outsider(days: SealedDays) -> None:
     """Harm: a void round or a card set aside cannot be proved without the house; or only on the day of its bets."""
     people = People(staff(Role.PIT_BOSS, "bella"), staff(Role.DEALER, "dora", "101"))

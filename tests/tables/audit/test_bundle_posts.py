@@ -19,7 +19,7 @@ from tests import floor
 from tests.tables.audit.sealed_days import SealedDays, refusal, verified
 from tests.tables.bundles import ONE, TWO
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("seals two days")]
 
 
 def two_pits() -> tuple[Table, Staff]:

@@ -29,7 +29,8 @@ def open_tables() -> list[Hand]:
     return hands
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
+@pytest.mark.slow("seals and exports days")
 def test_two_days_of_all_five_games_hold_for_an_outsider(days: SealedDays) -> None:
     """Harm: a round of a new game is paid, and no auditor without the house can prove it."""
     hands = open_tables()

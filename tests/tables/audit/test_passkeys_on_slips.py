@@ -48,7 +48,7 @@ from tests.tables.audit.test_attestations import (
     vouched_house,
 )
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("signs slips for each test")]
 
 BY_NAME = ("requested", "issued", "carried", "confirmed")
 """The steps of a fill that nobody signs who signs in by badge alone."""
@@ -329,7 +329,7 @@ def test_each_forgery_is_named(casino: Strict, name: str) -> None:
     forgery, sentence = FORGERIES[name]
     casino.fill()
     forger, begins = forgery(casino), next_seq()
-    forger.fill(casino.signer)
+    forger.fill(casino.signer, steps=1)
     seq, fault_text = fault("Rocket 1")
     assert seq == begins
     assert sentence in fault_text
@@ -341,7 +341,7 @@ def test_where_both_are_demanded_a_passkey_alone_is_named(casino: Strict) -> Non
     terminal_keys.demand(by=casino.operator)
     casino.fill()
     begins = next_seq()
-    using(casino, lambda statement, by: _device(casino, by).signs(statement)).fill(casino.signer)
+    using(casino, lambda statement, by: _device(casino, by).signs(statement)).fill(casino.signer, steps=1)
     assert fault("Rocket 1")[0] == begins
     assert "signed it by no terminal's key" in fault("Rocket 1")[1]
 
@@ -352,9 +352,7 @@ def test_a_counter_that_goes_back_is_named(casino: Strict) -> None:
     for device in casino.devices.values():
         device.count = 0
     begins = next_seq()
-    using(casino, lambda statement, by: _device(casino, by).signs(statement)).signs(
-        casino.signer("requested"), "requested", "fill/2099/1", ((100, 5),)
-    )
+    using(casino, lambda statement, by: _device(casino, by).signs(statement)).fill(casino.signer, steps=1)
     assert fault("Rocket 1") == (
         begins,
         "its passkey counts backwards: somebody copied it, or used an old signature again",
@@ -402,7 +400,7 @@ def test_an_outsider_names_each_forgery_from_a_bundle_of_its_day_alone(days: Sea
         assert passkeys_line.startswith("holds  the passkeys: 4 of ")
     for name in ("by nobody", "withdrawn"):
         forgery, sentence = FORGERIES[name]
-        forgery(casino).fill(casino.signer)
+        forgery(casino).fill(casino.signer, steps=1)
         assert sentence in refusal(days.nightfall()).what
 
 
@@ -445,6 +443,7 @@ class Behind(threading.Thread):
         return False
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_signature_that_comes_while_a_demand_is_written_waits_for_it(
     easy: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -466,6 +465,7 @@ def test_a_signature_that_comes_while_a_demand_is_written_waits_for_it(
     every_book_holds()
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_demand_that_comes_while_a_signature_is_written_counts_after_it(
     easy: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -170,7 +170,7 @@ TAMPERINGS: dict[str, tuple[str, str]] = {
     ),
     "somebody renamed, with another's badge, who works here no more": (
         "UPDATE tables_staff SET name = 'Dora Dean', badge = '999', is_active = false WHERE username = 'dora'",
-        "staff dora: the log says is_active True, name Dora, badge 101; the row says is_active False, name Dora Dean, b",
+        "staff dora: the log says is_active True, name Dora, badge 101; the row says is_active False, name Dora Dean",
     ),
     "an operator's emergency code that the intruder can type": (
         "UPDATE tables_emergencycode SET digest = repeat('0', 64)",
