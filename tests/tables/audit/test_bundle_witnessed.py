@@ -26,7 +26,7 @@ from tests.tables.bundles import Forger, exported
 
 __all__ = ["application", "house", "minute", "outside"]
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("seals a day for each test")]
 
 
 @pytest.fixture

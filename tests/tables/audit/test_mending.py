@@ -33,7 +33,7 @@ from tests.tables.audit.sealed_days import verified
 from tests.tables.bundles import exported
 from tests.tables.day.test_figures import plays
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("deals and seals days for each test")]
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
@@ -223,6 +223,7 @@ def test_a_forged_mend_is_found(poisoned: Hand, noon: datetime, changes: dict[st
     assert sentence in fault.what
 
 
+@pytest.mark.django_db(transaction=True)
 def test_time_steps_back_in_no_other_entry(poisoned: Hand, noon: datetime) -> None:
     """Harm: a back-dated entry that passes because mended books exist."""
     book = poisoned.table.book
