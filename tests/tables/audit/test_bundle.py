@@ -446,7 +446,7 @@ def test_every_byte_counts(evidence: Evidence, tmp_path: Path) -> None:
 
 
 def test_a_part_that_the_manifest_does_not_list_is_named(evidence: Evidence, tmp_path: Path) -> None:
-    """Harm prevented: something beside the evidence that looks as if it belonged to it."""
+    """Harm prevented: a part that is added to a bundle looks like evidence."""
     path = tmp_path / "more.zip"
     path.write_bytes(evidence.first.read_bytes())
     with ZipFile(path, "a") as bundle:
@@ -456,7 +456,7 @@ def test_a_part_that_the_manifest_does_not_list_is_named(evidence: Evidence, tmp
 
 
 def test_a_part_that_nothing_refers_to_is_named(evidence: Evidence, tmp_path: Path) -> None:
-    """Harm prevented: the same, with a manifest that lists it."""
+    """Harm prevented: a part that the manifest lists looks like evidence, and no proof reads it."""
     forger = Forger(evidence.first)
     forger.parts["books/0009/entries.jsonl"] = []
     with pytest.raises(Wrong, match="nothing in the bundle refers to it"):

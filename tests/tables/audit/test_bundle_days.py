@@ -71,7 +71,8 @@ def test_whatever_happens_on_an_honest_floor_holds(
     "game", sampled(["goblin_poker", "hawthorn", "regent"], "seals, exports and verifies random days")
 )
 def test_games_for_a_pot_from_a_house_shoe_hold(days: SealedDays, monkeypatch: pytest.MonkeyPatch, game: str) -> None:
-    """Harm prevented: the same, where players choose on pages of their own and cards are shuffled apart."""
+    """Harm prevented: a verifier that calls honest work a forgery where players choose on pages of their own and cards
+    are shuffled apart."""
     by_seed(monkeypatch, game)
     dealer, _ = for_pot(game, seats={1: 20_000, 2: 20_000, 3: 20_000}, source="house")
     players, draw = [player(dealer, seat) for seat in (1, 2, 3)], random.Random(game)
