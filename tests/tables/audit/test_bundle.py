@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from ledger.proof import seals
-from tables.audit.outside import zipapp
+from tables.audit.outside import verifier, zipapp
 from tables.audit.outside.bundle import MANIFEST, Wrong, book_part, leaves_part
 from tests.tables.audit.sealed_days import refusal, verified
 from tests.tables.bundles import (
@@ -479,7 +479,7 @@ def test_the_exit_code_and_the_last_line_tell(evidence: Evidence, application: P
     forged = by_itself(application, forger.write(tmp_path / "forged.zip"))
     assert forged.returncode == 1
     assert forged.stdout.splitlines()[-1].startswith(f"DOES NOT HOLD  {book_part(1, 'entries')}: {KEYED}, entry 10: ")
-    assert by_itself(application, evidence.first, "--key", "nonsense").returncode == 2
+    assert verifier.main([str(evidence.first), "--key", "nonsense"]) == 2
     assert "Traceback" not in forged.stderr
 
 

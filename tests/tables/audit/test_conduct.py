@@ -239,7 +239,6 @@ GHOST = {"username": "ghost", "name": "Ghost", "badge": "999", "terminal": None,
         ("signed_in", GHOST | {"relieves": "dan"}, "999 Ghost", 'its relieves is "dan", not "dora"'),
         ("signed_in", GHOST | {"username": "dora"}, "999 Ghost", "You are signed in at Rocket 1 already."),
         ("signed_out", {"username": "dora", "name": "Dora"}, BY, "Finish the round before you tap out"),
-        ("signed_in", {"username": None}, "ghost", "it is no dealer signed_in that a house can write"),
     ],
 )
 def test_dealers_take_turns(felt: Hand, kind: str, content: dict[str, Any], by: str, fault_text: str) -> None:
@@ -389,7 +388,6 @@ def test_limits_are_those_of_the_latest_change(between: Hand, terms: Callable[..
     ("before", "after", "sentence"),
     [
         ({"min_cents": 500}, {"min_cents": 100}, "the settings were others before it: its before.min_cents is 500"),
-        ({}, {"min_cents": 100}, "the settings were others before it"),
         ({"seats": 6}, {"seats": 5}, "it changes the seats of a table at which a round is open"),
         ({}, {"colour": "red"}, "a table has no colour to set"),
         ({"min_cents": 1_000}, {"min_cents": "free"}, "it is no entry that a table can write"),
@@ -437,7 +435,6 @@ def test_nothing_is_dealt_before_everybody_is_paid(unpaid: Hand) -> None:
         (lambda content: content | {"corrects": content["corrects"] - 1}, 2, "its corrects is"),
         (lambda content: content | {"actions": []}, 2, "its actions is [], not"),
         (lambda content: content, 1, "its round is 1, the table is at round 2"),
-        (lambda content: {"actions": None}, 2, "it is no round take_back that a house can write"),
     ],
 )
 def test_a_correction_says_what_it_takes_back(
@@ -549,7 +546,7 @@ def test_an_honest_evening_for_pots_holds(game: str, source: str) -> None:
             break
         dealer.ready_shoe()
         dealer("start_game", seats=list(range(1, least + 1)))
-        for _ in range(60):
+        for _ in range(40):
             if not dealer.now.round_open:
                 break
             with contextlib.suppress(Refused):

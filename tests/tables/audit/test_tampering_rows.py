@@ -338,41 +338,19 @@ TAMPERINGS: dict[str, tuple[str, str]] = {
         "DELETE FROM tables_houseshoe",
         "the order that it commits to was not kept",
     ),
-    "triggers left off for the application": (
-        "ALTER ROLE casino_app SET session_replication_role = replica",
-        "triggers and foreign keys are switched off for casino_app",
-    ),
     "a trigger dropped": (
         "DROP TRIGGER ledger_notice_written ON ledger_notice",
         "the trigger ledger_notice_written of ledger_notice is missing",
-    ),
-    "a trigger disabled": (
-        "ALTER TABLE ledger_notice DISABLE TRIGGER ledger_notice_written",
-        "the trigger ledger_notice_written of ledger_notice is disabled",
-    ),
-    "a constraint dropped": (
-        "ALTER TABLE ledger_transfer DROP CONSTRAINT ledger_transfer_closed_list",
-        "the constraint ledger_transfer_closed_list of ledger_transfer is missing",
-    ),
-    "a grant added": (
-        "GRANT UPDATE ON ledger_logentry TO casino_app",
-        "the grant of INSERT, SELECT, UPDATE on table ledger_logentry to the application is there",
-    ),
-    "a function that does nothing any more": (
-        "CREATE OR REPLACE FUNCTION ledger_notice_written() RETURNS trigger LANGUAGE plpgsql AS"
-        " $$ BEGIN RETURN NEW; END $$",
-        "the function ledger_notice_written() is another",
     ),
 }
 
 
 def batches() -> Iterator[list[str]]:
-    """Tamperings that are made and looked for together: of each table, and of each object of the database, one."""
-    by_target: dict[str, list[str]] = defaultdict(list)
+    """Tamperings that are made and looked for together: one of each table."""
+    by_table: dict[str, list[str]] = defaultdict(list)
     for deed, (sql, _) in TAMPERINGS.items():
-        target = re.search(r"(?:ledger|tables)_[a-z]+", sql)
-        by_target[target[0] if target else ""].append(deed)
-    for batch in zip_longest(*by_target.values()):
+        by_table[re.findall(r"(?:ledger|tables)_[a-z]+", sql)[0]].append(deed)
+    for batch in zip_longest(*by_table.values()):
         yield [deed for deed in batch if deed]
 
 
