@@ -22,7 +22,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import pay_tables
 from tables.training import certificates, practice
-from tables.training.practice import Course
+from tables.training.practice import Course, Question
 from tables.training.providers import PROVIDERS
 from tables.training.questions import OVER
 from tables.training.spread import SpreadPractice
@@ -37,7 +37,7 @@ seeds = st.text("0123456789abcdef", min_size=1, max_size=32)
 
 
 @st.composite
-def courses(draw: Any, game: str, rounds: int = 20) -> Course:
+def courses(draw: Any, game: str) -> Course:
     """A course of a game under any options that can be dealt."""
     options = {}
     for option in options_of(game, {}):
@@ -49,7 +49,7 @@ def courses(draw: Any, game: str, rounds: int = 20) -> Course:
     practised = PROVIDERS[game]
     try:
         rules = msgspec.convert({**options, "unit": unit}, practised.game.rules_type)
-        return practised.course(draw(seeds), rounds, rules)
+        return practised.course(draw(seeds), 20, rules)
     except Illegal:
         assume(False)
         raise
@@ -64,82 +64,71 @@ def test_every_game_against_the_house_has_a_practice() -> None:
 @pytest.mark.parametrize("game", HOUSE_GAMES)
 @budget(max_examples=percent(12))
 @given(st.data())
-def test_a_course_has_every_ending_and_questions_with_one_right_answer(game: str, data: Any) -> None:
-    """Harm: a dealer is certified who never paid an insurance; or a question that has no right answer, or two."""
+def test_a_course_has_every_ending_and_asks_what_the_engine_does(game: str, data: Any) -> None:
+    """Harm: a dealer is certified who never paid an insurance, was taught a wrong commission or was called a seat that
+    the table would not; or a question has no right answer or two, or shows its answer on the felt."""
     course = data.draw(courses(game))
     questions = practice.script(course)
     assert questions == practice.script(msgspec.json.decode(msgspec.json.encode(course), type=Course)), (
         "it can be replayed"
     )
     assert set(practice.endings(course)) == set(PROVIDERS[game].endings(course))
-    assert {question.round for question in questions} == set(range(1, course.rounds + 1))
-    for question in questions:
-        assert question.rule
-        if question.pays:
-            assert not question.answers
-            continue
-        names = [answer.name for answer in question.answers]
-        keys = [answer.key for answer in question.answers]
-        assert names.count(question.right) == 1
-        assert len(set(names)) == len(names) == len(set(keys)) == len({answer.words for answer in question.answers})
-        assert len(names) > 1
-        assert max(map(len, names)) <= PracticeAnswer._meta.get_field("answer").max_length
-
-
-@pytest.mark.slow("walks every course")
-@pytest.mark.parametrize("game", HOUSE_GAMES)
-@budget(max_examples=percent(12))
-@given(st.data())
-def test_what_is_asked_to_be_paid_is_what_the_engine_pays(game: str, data: Any) -> None:
-    """Harm: a trainee is taught a wrong commission; or a wager is asked twice, or never."""
-    course = data.draw(courses(game))
-    rules = PROVIDERS[game].rules(course)
     rounds = defaultdict(list)
-    for question in practice.script(course):
+    for question in questions:
         rounds[question.round].append(question)
+        assert question.rule
+        _has_one_right_answer(question)
+        _calls_whom_the_engine_asks(question)
+    assert set(rounds) == set(range(1, course.rounds + 1))
     for round_ in rounds.values():
-        end = round_[-1].state
-        assert not end.prompts, "the last question of a round finds it over"
-        settled = GAMES[game].settle(replay(GAMES[game], rules, end.opening, end.actions))
-        expected = {
-            (payout.seat, wager.bet, wager.hand): str(wager.returned_cents - wager.staked_cents)
-            for payout in settled
-            for wager in payout.wagers
-        }
-        payments = [(question.wager, question.right) for question in round_ if question.pays]
-        assert len(payments) == len(expected)
-        assert {tuple(wager): right for wager, right in payments if wager} == expected
-        assert all(int(right) % rules.unit == 0 for _, right in payments)
+        _pays_as_the_engine(course, round_)
+    for question in rounds[1] + rounds[course.rounds]:
+        _shows_nothing_that_is_asked(course, question)
 
 
-@pytest.mark.parametrize("game", HOUSE_GAMES)
-@budget(max_examples=percent(8))
-@given(st.data())
-def test_who_is_next_is_whom_the_engine_asks(game: str, data: Any) -> None:
-    """Harm: the practice calls a seat that the table would not."""
-    for question in practice.script(data.draw(courses(game, rounds=6))):
-        if question.kind != "turn" or not (question.right.isdecimal() or question.right == OVER):
-            continue
-        due = question.state.prompts[0] if question.state.prompts else None
-        asks = str(due.seat) if isinstance(due, AskChoice) else str(due.to) if isinstance(due, AskCard) else OVER
-        assert question.right == asks
+def _has_one_right_answer(question: Question) -> None:
+    if question.pays:
+        assert not question.answers
+        return
+    names = [answer.name for answer in question.answers]
+    keys = [answer.key for answer in question.answers]
+    assert names.count(question.right) == 1
+    assert len(set(names)) == len(names) == len(set(keys)) == len({answer.words for answer in question.answers})
+    assert len(names) > 1
+    assert max(map(len, names)) <= PracticeAnswer._meta.get_field("answer").max_length
 
 
-@pytest.mark.parametrize("game", HOUSE_GAMES)
-@budget(max_examples=percent(8))
-@given(st.data())
-def test_the_felt_shows_nothing_that_is_asked(game: str, data: Any) -> None:
-    """Harm: the answer stands on the felt, and whoever reads it is certified."""
-    course = data.draw(courses(game, rounds=6))
-    for question in practice.script(course):
-        drawn = felt.screen(course, question)
-        assert all(not hand.says and not hand.acting for hand in drawn.board.hands)
-        for seat in drawn.seats:
-            for hand in seat.box.hands:
-                assert not hand.says
-            open_wagers = {spot.wager for spot in seat.box.spots if spot.outcome}
-            assert open_wagers <= {paid.bet for paid in question.paid if paid.seat == seat.box.seat}
-            assert (seat.box.outcome is not None) == seat.paid
+def _calls_whom_the_engine_asks(question: Question) -> None:
+    if question.kind != "turn" or not (question.right.isdecimal() or question.right == OVER):
+        return
+    due = question.state.prompts[0] if question.state.prompts else None
+    asks = str(due.seat) if isinstance(due, AskChoice) else str(due.to) if isinstance(due, AskCard) else OVER
+    assert question.right == asks
+
+
+def _pays_as_the_engine(course: Course, questions: list[Question]) -> None:
+    """The questions of one round ask for each payment of the engine once, and for nothing else."""
+    game, rules, end = GAMES[course.game], PROVIDERS[course.game].rules(course), questions[-1].state
+    assert not end.prompts, "the last question of a round finds it over"
+    expected = {
+        (payout.seat, wager.bet, wager.hand): str(wager.returned_cents - wager.staked_cents)
+        for payout in game.settle(replay(game, rules, end.opening, end.actions))
+        for wager in payout.wagers
+    }
+    payments = [(question.wager, question.right) for question in questions if question.pays]
+    assert len(payments) == len(expected)
+    assert {tuple(wager): right for wager, right in payments if wager} == expected
+    assert all(int(right) % rules.unit == 0 for _, right in payments)
+
+
+def _shows_nothing_that_is_asked(course: Course, question: Question) -> None:
+    drawn = felt.screen(course, question)
+    assert all(not hand.says and not hand.acting for hand in drawn.board.hands)
+    for seat in drawn.seats:
+        assert not any(hand.says for hand in seat.box.hands)
+        open_wagers = {spot.wager for spot in seat.box.spots if spot.outcome}
+        assert open_wagers <= {paid.bet for paid in question.paid if paid.seat == seat.box.seat}
+        assert (seat.box.outcome is not None) == seat.paid
 
 
 # --- Sessions and certificates -----------------------------------------------------------------------------------
@@ -153,7 +142,7 @@ def finished(row: Practice) -> Practice:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("game", HOUSE_GAMES)
+@pytest.mark.parametrize("game", sampled(HOUSE_GAMES, "answers a whole course"))
 def test_a_certificate_of_a_game_opens_its_tables_alone(game: str, terms: Callable[..., None]) -> None:
     """Harm: whoever can deal one game deals another for money; or the proof does not hold what was practised."""
     boss, dealer = floor.staff(Role.PIT_BOSS, "bo", "305"), floor.staff(Role.DEALER, "tess", "102")
@@ -206,16 +195,6 @@ def test_a_practice_is_started_under_the_options_that_were_chosen() -> None:
 
 
 @pytest.mark.django_db
-def test_a_start_page_takes_a_tables_options() -> None:
-    """Harm: a dealer practises other rules than those of the table that they are sent to."""
-    dealer = floor.staff(Role.DEALER, "tess", "102")
-    table = floor.dealt(game="blackjack", options={"soft17": "hit"}, seats=7, max_cents=50_000)[0].table
-    page = floor.client(dealer).get(f"/practice/?game=blackjack&table={table.pk}").content.decode()
-    assert f"as at {table.name}" in page
-    assert '<option value="hit" selected>' in page
-
-
-@pytest.mark.django_db
 @pytest.mark.parametrize("game", sampled(HOUSE_GAMES, "asks every question of a course"))
 def test_every_question_has_a_page(game: str) -> None:
     """Harm: a practice that ends in an error page at its first split."""
@@ -235,12 +214,15 @@ def test_every_question_has_a_page(game: str) -> None:
 
 @pytest.mark.django_db
 def test_a_practice_is_paid_as_its_table_is() -> None:
-    """Harm: a dealer is certified on payments that the table does not make."""
+    """Harm: a dealer practises other options than those of the table that they are sent to, or is certified on payments
+    that the table does not make."""
     operator, dealer = floor.staff(Role.OPERATOR, "olga"), floor.staff(Role.DEALER, "tess", "102")
     row = pay_tables.make("baccarat", "Long ties", {"tie": {"tie": "10:1"}}, by=operator)
-    table = floor.table(game="baccarat", options={"pays": pay_tables.option_of(row)})
+    table = floor.table(game="baccarat", options={"decks": 6, "pays": pay_tables.option_of(row)})
     client = floor.client(dealer)
     page = client.get(f"/practice/?game=baccarat&table={table.pk}").content.decode()
+    assert f"as at {table.name}" in page
+    assert '<option value="6" selected>' in page
     assert "Paid by <b>Long ties</b> version 1" in page
     form = {"game": "baccarat", "unit_cents": 100, "pays_of": table.pk}
     assert client.post("/practice/", form).status_code == 302
