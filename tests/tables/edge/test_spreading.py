@@ -1,11 +1,14 @@
 """A simulation spread over workers: each chunk once, whoever is killed, and the sum is that of one process."""
 
+from functools import cache, partial
+
 import psycopg
 import pytest
-from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from tables.edge import spreading
 from tables.games.rocket import Rules
+from tables.maths import simulation
 from tables.maths.simulation import Table, deal, described, nothing, seed_of
 from tables.maths.situation import fresh
 from tables.maths.value import solve
@@ -15,6 +18,7 @@ from tests.database import database_url
 pytestmark = pytest.mark.django_db
 
 
+@cache
 def a_table() -> Table:
     return Table(Rules(1), 1, solve(fresh(1)))
 
@@ -22,7 +26,15 @@ def a_table() -> Table:
 RUN = spreading.name(described(a_table(), 7))
 
 
-@pytest.mark.slow("simulates a million rounds")
+ROUNDS = 10_000
+"""Of each chunk here."""
+
+
+@pytest.fixture(autouse=True)
+def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulation, "deal", partial(deal, rounds=ROUNDS))
+
+
 def test_what_another_worker_is_at_is_left_to_it_until_it_is_gone() -> None:
     """Harm: rounds counted twice because two workers dealt them, or never because one was killed at them."""
     with psycopg.connect(database_url("casino_app"), autocommit=True) as second_worker:
@@ -31,9 +43,9 @@ def test_what_another_worker_is_at_is_left_to_it_until_it_is_gone() -> None:
         assert [chunk.number for chunk in SimulatedChunk.objects.all()] == [1]
     assert spreading.turn(RUN, 2) == 1
     assert spreading.turn(RUN, 2) == 0
-    alone = deal(a_table(), seed_of(7, 0)) + deal(a_table(), seed_of(7, 1))
+    alone = deal(a_table(), seed_of(7, 0), ROUNDS) + deal(a_table(), seed_of(7, 1), ROUNDS)
     assert spreading.added_up(RUN, 2, nothing(1)).counts() == alone.counts()
-    assert spreading.added_up(RUN, 1, nothing(1)).rounds == 1_000_000
+    assert spreading.added_up(RUN, 1, nothing(1)).rounds == ROUNDS
 
 
 def test_a_turn_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,12 +63,8 @@ def test_without_workers_the_command_gives_up(monkeypatch: pytest.MonkeyPatch) -
         spreading.deal(RUN, 3, 1, lambda *counts: progress.append(counts))
 
 
-def test_a_chunk_is_written_once_and_stays() -> None:
-    """Harm: a sum that somebody has bettered."""
+def test_a_chunk_is_written_once() -> None:
+    """Harm: the rounds of a chunk count twice in the sum."""
     SimulatedChunk.objects.create(run=RUN, number=0, counts={})
     with pytest.raises(IntegrityError, match="tables_simulatedchunk_once"), transaction.atomic():
         SimulatedChunk.objects.create(run=RUN, number=0, counts={})
-    for sql in ("UPDATE tables_simulatedchunk SET number = 5", "DELETE FROM tables_simulatedchunk"):
-        refused = pytest.raises(DatabaseError, match="permission denied")
-        with refused, transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(sql)
