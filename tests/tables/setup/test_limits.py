@@ -16,7 +16,6 @@ from ledger.models import LogEntry
 from tables.log.entries.limits import LimitsAnnounced
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.settings import ByPlans, TableSet
-from tables.log.limit_plans import Occasion
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
@@ -63,8 +62,8 @@ def limit_entries(hand: Hand) -> list[str]:
 
 
 def test_an_empty_table_is_set_at_once_and_its_entry_names_plan_and_layer(dealer: Hand, olga: Staff) -> None:
-    """Harm: a plan stays on paper; or a table is set, and nobody can say by which plan; or it keeps the limits of a pit
-    that it left."""
+    """Harm: a plan stays on paper; or a table is set, and nobody can say by which plan; or it keeps the limits of a
+    plan that is over for it."""
     pits.set_section(PitSectionSet(pit="High", tables=(dealer.table.name,)), by=olga)
     set_plan(olga, scope="pit", of="High", values={"min_cents": 2_000, "seat_max_cents": 5_000})
     assert limits.bring_into_force() == 1
@@ -77,24 +76,7 @@ def test_an_empty_table_is_set_at_once_and_its_entry_names_plan_and_layer(dealer
         dealer("bet", seat=1, amount_cents=6_000)
     pits.set_section(PitSectionSet(pit="High", tables=()), by=olga)
     limits.bring_into_force()
-    assert minimum(dealer) == 1_000
-    assert fault() == ""
-
-
-def test_what_a_plan_leaves_is_what_the_table_is_set_to_itself(dealer: Hand, olga: Staff, clock: Clock) -> None:
-    """Harm: the tournament's minimum stays for good once it is over."""
-    start = timezone.now() + timedelta(minutes=5)
-    event = Occasion(starts=house_terms.spelled(start), ends=house_terms.spelled(start + timedelta(hours=2)))
-    set_plan(olga, schedule=event)
-    assert limits.bring_into_force() == 1  # it is announced at the open table
-    clock.stand(start + timedelta(minutes=1))
-    limits.bring_into_force()
-    assert minimum(dealer) == 2_000
-    clock.stand(start + timedelta(hours=2, minutes=1))
-    limits.bring_into_force()
-    assert minimum(dealer) == 1_000
-    dealer.table.refresh_from_db()
-    assert dealer.table.own_limits == {}
+    assert (minimum(dealer), dealer.table.own_limits) == (1_000, {})
     assert fault() == ""
 
 
