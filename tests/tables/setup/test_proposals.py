@@ -407,9 +407,9 @@ def _forged_terms() -> None:
 def test_a_change_without_its_approval_is_found(open_house: Table) -> None:
     """Harm: whoever has the application's database role changes what takes two, with fitting hashes."""
     assert fault() == ""
-    for matter, forged in FORGED.items():
+    for matter, forgery in FORGED.items():
         with rollback():
-            forged(open_house)
+            forgery(open_house)
             assert "it took two people, and no second one approved it" in fault(), matter
 
 
