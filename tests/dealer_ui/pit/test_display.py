@@ -1,11 +1,13 @@
-"""The road maps over a table: whose shoe they show, and to whom."""
+"""The road maps over a table: whose shoe they show."""
 
+import pytest
 from django.urls import reverse
 
 from tests import floor
 
 
-def test_the_display_has_the_hands_of_the_shoe(transactional_db: None) -> None:
+@pytest.mark.django_db
+def test_the_display_has_the_hands_of_the_shoe() -> None:
     """Harm: players bet by a road that is another shoe's, or short of the last hand."""
     hand = floor.dealt(name="Table 1", game="baccarat", options={}, seats=7)[0]
     for _ in range(2):
@@ -17,13 +19,3 @@ def test_the_display_has_the_hands_of_the_shoe(transactional_db: None) -> None:
     html = boss.get(reverse("pit:display", args=[hand.table.pk])).content.decode()
     assert "Bead plate, 2 hands: Player 2, Banker 0, Tie 0" in html
     assert "Natural 9" in html
-
-
-def test_it_is_for_those_who_watch_the_floor_and_for_games_with_roads(transactional_db: None) -> None:
-    """Harm: a dealer reads the pit's pages; or a game without roads has an error for a display."""
-    hand, boss = floor.dealt(name="Table 1", game="baccarat", options={}, seats=7)
-    url = reverse("pit:display", args=[hand.table.pk])
-    assert floor.client(hand.by).get(url).status_code == 403
-    assert floor.client(boss.by).get(url).status_code == 200
-    without = reverse("pit:display", args=[floor.table("Rocket 1").pk])
-    assert floor.client(boss.by).get(without).status_code == 404
