@@ -15,9 +15,11 @@ AMOUNTS = st.integers(-MOST_CENTS, MOST_CENTS)
 
 def spellings(amount: int) -> list[str]:
     """The ways in which somebody may write an amount."""
-    sign = "-" if amount < 0 else ""
+    sign, plus = ("-", "-") if amount < 0 else ("", "+")
     exact = Decimal(abs(amount)) / 100
-    return [f"{sign}{exact:.2f}", f"{sign}{exact:,.2f}", f" {sign}{exact:.2f} ", f"{sign}{exact:.2f}".replace("-", "−")]
+    shortest = f"{exact.normalize():f}"
+    texts = [f"{sign}{exact:.2f}", f"{sign}{exact:,.2f}", f" {plus}{exact:.2f} ", f"{sign}{shortest}"]
+    return [*texts, texts[0].replace("-", "−")]
 
 
 @given(AMOUNTS)

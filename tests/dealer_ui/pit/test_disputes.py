@@ -7,14 +7,11 @@ import uuid
 from typing import Any
 
 import pytest
-from asgiref.sync import async_to_sync
 from django.core.cache import cache
 from django.db import connection, transaction
-from django.test import AsyncClient, Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from dealer_ui.numbers import cents
 from ledger import log
 from ledger.log import Draft
 from ledger.models import Alert
@@ -23,18 +20,22 @@ from tables.disputes import cases, papers
 from tables.inputs import CloseDispute, OpenDispute, ProposeCorrection, RuleDispute, SignCorrection
 from tables.models import Staff
 from tables.roles import Role
-from tests import floor
+from tests import floor, load
 from tests.floor import Hand, dealt
+from tests.ready import ready_made
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
-BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+@pytest.fixture(autouse=True)
+def _nobody_tried() -> None:
+    cache.clear()
 
 
 @pytest.fixture
+@ready_made
 def felt() -> Hand:
     """Seat 1 won 20 in round 1, seat 4 folded for 20 of its 50."""
-    cache.clear()
     dealer, _ = dealt(options={"decks": 6})
     dealer.bets(seat1=2_000, seat4=5_000)
     dealer.cards(8, 4, 10, 9)
@@ -59,13 +60,9 @@ def boss_and_second(felt: Hand, boss: Staff, second: Staff) -> tuple[Staff, Staf
     return boss, second
 
 
-def browser(who: Staff) -> Client:
-    return floor.client(who)
-
-
 def sends(who: Staff, path: str, **form: Any) -> tuple[int, str]:
     """Send a form; the status, and where it leads or what it says is wrong."""
-    answer = browser(who).post(path, {"key": str(uuid.uuid4())} | form)
+    answer = floor.client(who).post(path, {"key": str(uuid.uuid4())} | form)
     if answer.status_code == 302:
         return 302, answer["Location"]
     said = re.search(r'id="refused"[^>]*>.*?<span>(.*?)</span>', answer.content.decode(), re.DOTALL)
@@ -73,21 +70,15 @@ def sends(who: Staff, path: str, **form: Any) -> tuple[int, str]:
 
 
 def page(who: Staff, path: str) -> str:
-    answer = browser(who).get(path)
+    answer = floor.client(who).get(path)
     assert answer.status_code == 200
     return answer.content.decode()
 
 
 def rows(who: Staff, name: str) -> list[dict[str, str]]:
     """A streamed list, read as the server would send it."""
-
-    async def read() -> str:
-        client = AsyncClient()
-        await client.aforce_login(who, backend=BACKEND)
-        answer: Any = await client.get(reverse(f"pit:{name}"))
-        return "".join([chunk.decode() async for chunk in answer.streaming_content])
-
-    return list(csv.DictReader(io.StringIO(async_to_sync(read)())))
+    answer = floor.client(who).get(reverse(f"pit:{name}"))
+    return list(csv.DictReader(io.StringIO(load.whole(answer).decode())))
 
 
 def enter(hand: Hand, by: Staff, entered: Any) -> None:
@@ -127,29 +118,22 @@ def test_a_dealer_opens_a_dispute_at_the_table_and_the_pit_hears_of_it(felt: Han
     dispute = cases.listed(9)[0][0].dispute
     assert (dispute.round, dispute.seat, dispute.opened_by) == (1, 4, "101 Dora")
     assert Alert.objects.filter(message__contains="dispute 1 was opened by Dora").exists()
-    assert browser(floor.staff(Role.DEALER, "dan", "102")).get(path).status_code == 403
+    assert floor.client(floor.staff(Role.DEALER, "dan", "102")).get(path).status_code == 403
 
 
-@pytest.mark.parametrize(
-    ("form", "status", "says"),
-    [
-        ({"handed_cents": "x", "reason": "x"}, 422, "Write an amount in plain digits"),
-        ({"handed_cents": "20", "reason": "x"}, 422, "Seat 1 got +20, which is what is due."),
-        ({"handed_cents": "0", "reason": ""}, 422, "Say in a few words what went wrong."),
-        ({"handed_cents": "0", "reason": "x", "due_cents": "30"}, 422, "The engine decided +20: another amount"),
-        ({"handed_cents": "0", "reason": "x", "seat": "one"}, 422, "Choose the seat from the list."),
-        ({"handed_cents": "0", "reason": "x", "key": "mine"}, 400, "This form was incomplete"),
-    ],
-)
-def test_a_form_says_what_is_wrong_and_keeps_what_was_typed(
-    felt: Hand, boss: Staff, form: dict[str, str], status: int, says: str
-) -> None:
+def test_a_form_says_what_is_wrong_and_keeps_what_was_typed(felt: Hand, boss: Staff) -> None:
     """Harm: a pit boss with a player before them, who types it all again."""
-    path = at("correct", felt, 1)
-    got, said = sends(boss, path, **{"seat": "1"} | form)
-    assert (got, says in said) == (status, True), said
-    answer = browser(boss).post(path, {"seat": "1"} | form)
-    assert f'value="{form["handed_cents"]}"' in answer.content.decode()
+    path, client = at("correct", felt, 1), floor.client(boss)
+    for form, status, says in (
+        ({"handed_cents": "x"}, 422, "Write an amount in plain digits"),
+        ({"handed_cents": "20"}, 422, "Seat 1 got +20, which is what is due."),
+        ({"handed_cents": "0", "seat": "one"}, 422, "Choose the seat from the list."),
+        ({"handed_cents": "0", "key": "mine"}, 400, "This form was incomplete"),
+    ):
+        answer = client.post(path, {"key": str(uuid.uuid4()), "seat": "1", "reason": "x"} | form)
+        text = answer.content.decode()
+        assert (answer.status_code, says in text) == (status, True), says
+        assert f'value="{form["handed_cents"]}"' in text
     assert papers.of() == []
 
 
@@ -204,15 +188,14 @@ def test_the_finder_names_the_round(felt: Hand, boss: Staff) -> None:
     assert "0 rounds" in page(boss, f"{path}?variance=20&since=999999&through=1")
 
 
-@pytest.mark.parametrize("content", [{}, {"dispute": 7, "open": 3}, {"dispute": {"number": 1}, "open": [{}]}])
-@pytest.mark.parametrize("subject", ["dispute", "correction"])
-def test_an_entry_that_no_table_wrote_closes_no_page(
-    felt: Hand, boss: Staff, subject: str, content: dict[str, Any]
-) -> None:
+def test_an_entry_that_no_table_wrote_closes_no_page(felt: Hand, boss: Staff) -> None:
     """Harm: one forged line, and nobody sees the disputes of the floor."""
     enter(felt, boss, OpenDispute(1, "An honest claim", "Seat 1"))
-    with transaction.atomic():
-        log.append(log.lock(felt.table.book_id), Draft(subject, "opened", "x", content))
+    forgeries: list[dict[str, Any]] = [{}, {"dispute": 7, "open": 3}, {"dispute": {"number": 1}, "open": [{}]}]
+    for subject in ("dispute", "correction"):
+        for content in forgeries:
+            with transaction.atomic():
+                log.append(log.lock(felt.table.book_id), Draft(subject, "opened", "x", content))
     assert "An honest claim" in page(boss, reverse("pit:disputes"))
     assert "An honest claim" in page(boss, at("round", felt, 1))
 
@@ -234,18 +217,6 @@ def test_disputes_cost_a_round_page_the_same_queries(felt: Hand, boss: Staff) ->
     assert len(cases.cases()) == 4
 
 
-@pytest.mark.parametrize(
-    ("text", "amount"),
-    [
-        ("20", 2_000), ("2.5", 250), ("2.50", 250), ("1,000", 100_000), ("-16", -1_600), ("−16", -1_600), (" +3 ", 300),
-        ("", None), ("x", None), ("2.505", None), ("1e3", None), ("٣", None), ("--2", None), (None, None),
-    ],
-)  # fmt: skip
-def test_amounts_as_people_write_them(text: str | None, amount: int | None) -> None:
-    """Harm: 2.50 read as 250, or a minus that a phone's keyboard writes and nobody reads."""
-    assert cents(text) == amount
-
-
 def test_who_rules_and_who_audits_sees_what_each_ruling_is_worth(felt: Hand, boss: Staff) -> None:
     """Harm: a ruling without its price; or a number about the shoe for somebody who has no business with it."""
     enter(felt, boss, OpenDispute(1, "Not paid", "Player at seat 4", seat=4, claim_cents=500))
@@ -260,7 +231,7 @@ def test_who_rules_and_who_audits_sees_what_each_ruling_is_worth(felt: Hand, bos
     assert f"Back to before entry {moments[0]}, and on" in page(boss, f"{path}?before={moments[0]}")
     assert "What each ruling is worth" in page(floor.staff(Role.AUDITOR, "ada"), path)
     assert "What each ruling is worth" not in page(floor.staff(Role.OPERATOR, "otto"), path)
-    assert browser(felt.by).get(path).status_code == 403
+    assert floor.client(felt.by).get(path).status_code == 403
 
 
 def test_what_a_ruling_is_worth_is_told_of_games_on_standard_cards(db: None) -> None:
@@ -283,8 +254,6 @@ def test_what_a_ruling_is_worth_is_told_of_games_on_standard_cards(db: None) -> 
     [
         (0, False, "+20 over"),
         (4_000, False, "−20 short"),
-        (2_000, False, "nothing: what was handed over is what the ledger says, so the rack was right"),
-        (0, True, "nothing: a count of the rack had taken it over already"),
         (4_000, True, "nothing: a count of the rack had taken it over already"),
         (2_000, True, "nothing: what was handed over is what the ledger says, so the rack was right"),
     ],
