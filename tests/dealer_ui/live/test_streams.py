@@ -33,8 +33,6 @@ from tests import floor, processes
 from tests.floor import Hand, dealt
 from tests.patience import eventually
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
 
 def session(staff: Staff) -> str:
     client = Client()
@@ -123,7 +121,7 @@ Watching = Callable[..., Stream]
 
 
 @pytest.fixture
-def watching(web: processes.Web) -> Iterator[Watching]:
+def watching(web: processes.Web, transactional_db: None) -> Iterator[Watching]:
     """``watching(staff, "?table=1")``: an open stream, closed after the test."""
     streams: list[Stream] = []
 
@@ -157,23 +155,25 @@ def test_the_floor_is_told_where_every_table_stands_and_then_what_moves(watching
     assert "Bets are open" in card
 
 
-def test_the_stream_of_one_table_is_its_bare_sequence_number(watching: Watching) -> None:
-    dealer, _ = dealt()
-    stream = watching(dealer.by, own(dealer))
-    seq = dealer.now.seq
-    assert stream.event() == {"event": "table", "id": str(seq), "data": str(seq)}
-    dealer("bet", seat=1, amount_cents=1_000)
-    assert stream.event() == {"event": "table", "id": str(seq + 1), "data": str(seq + 1)}
-
-
-def test_other_tables_are_not_heard_on_the_stream_of_one(watching: Watching) -> None:
+def test_the_stream_of_one_table_says_its_sequence_number_and_nothing_else(watching: Watching) -> None:
+    """Harm: a screen hears of another table or of an input that was rolled back, or dies of a foreign announcement."""
     dealer, boss = dealt()
     other = Hand(floor.table("Rocket 2"), boss.by)
     stream, beside = watching(dealer.by, own(dealer)), watching(boss.by, own(other))
-    stream.event(), beside.event()
+    seq = dealer.now.seq
+    assert stream.event() == {"event": "table", "id": str(seq), "data": str(seq)}
+    beside.event()
+    with transaction.atomic():
+        dealer("bet", seat=1, amount_cents=1_000)
+        transaction.set_rollback(True)
+    with connection.cursor() as cursor:
+        for payload in ("", "no JSON", "[]", "{}", "7", '{"book": 10000000}'):
+            cursor.execute("SELECT pg_notify('floor', %s)", [payload])
     other("open_table")
     beside.event()
     assert stream.is_quiet()
+    dealer("bet", seat=1, amount_cents=1_000)
+    assert stream.event() == {"event": "table", "id": str(seq + 1), "data": str(seq + 1)}
 
 
 def test_who_comes_back_is_told_only_what_they_missed(watching: Watching) -> None:
@@ -187,23 +187,6 @@ def test_who_comes_back_is_told_only_what_they_missed(watching: Watching) -> Non
     stream.close()
     dealer("close_bets")
     assert watching(boss.by, own(dealer), last=str(seq + 1)).news() == seq + 2
-
-
-def test_a_rolled_back_input_is_never_announced(watching: Watching) -> None:
-    dealer, boss = dealt()
-    other = Hand(floor.table("Rocket 2"), boss.by)
-    stream, beside = watching(boss.by, own(dealer)), watching(boss.by, own(other))
-    seq, _ = stream.news(), beside.event()
-    with transaction.atomic():
-        dealer("bet", seat=1, amount_cents=1_000)
-        transaction.set_rollback(True)
-    other("open_table")
-    beside.event()
-    assert stream.is_quiet()
-    assert stream.text.count("event:") == 0
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT head_seq FROM ledger_book WHERE id = %s", [dealer.table.book_id])
-        assert cursor.fetchone() == (seq,)
 
 
 def test_alerts_are_shown_when_they_open_and_gone_when_somebody_takes_note(watching: Watching) -> None:
@@ -221,17 +204,6 @@ def test_alerts_are_shown_when_they_open_and_gone_when_somebody_takes_note(watch
     alerts.raise_alert(None, "unbalanced", "The chips do not add up")
     assert {stream.event()["event"], stream.event()["event"]} == {"strip", "alerts"}
     assert alone.is_quiet()
-
-
-def test_an_announcement_that_is_not_ours_is_passed_over(watching: Watching) -> None:
-    dealer, boss = dealt()
-    stream = watching(boss.by, own(dealer))
-    stream.event()
-    with connection.cursor() as cursor:
-        for payload in ("", "no JSON", "[]", "{}", "7", '{"book": 10000000}'):
-            cursor.execute("SELECT pg_notify('floor', %s)", [payload])
-    dealer("bet", seat=1, amount_cents=1_000)
-    assert stream.news() == dealer.now.seq
 
 
 # --- Who may --------------------------------------------------------------------------------------------------
@@ -254,12 +226,39 @@ def test_each_role_watches_what_concerns_it(watching: Watching) -> None:
     assert watching(dealer.by, own(dealer)).status == 200
     for query in ("", f"?table={other.pk}", "?table=99999", "?table=x"):
         assert watching(dealer.by, query).status == 403
-
-
-def test_a_dealer_who_taps_out_watches_no_longer(watching: Watching) -> None:
-    dealer, _ = dealt()
     dealing.sign_out(dealer.table, dealer.by)
     assert watching(dealer.by, own(dealer)).status == 403
+
+
+LOSSES: dict[str, Callable[[Hand], Any]] = {
+    "taps out": lambda hand: dealing.sign_out(hand.table, hand.by),
+    "leaves the house": lambda hand: Staff.objects.filter(pk=hand.by.pk).update(is_active=False),
+    "signs out": lambda hand: Session.objects.all().delete(),
+    "is a dealer no more": lambda hand: Staff.objects.filter(pk=hand.by.pk).update(role=Role.PIT_BOSS),
+}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_a_right_ends_with_what_it_rests_on(loss: Callable[[Hand], Any]) -> None:
+    """Harm: a screen that was left open follows a table that its viewer may no longer watch."""
+    dealer, _ = dealt()
+    right = admission.Session(session(dealer.by), Role.DEALER, str(dealer.table.pk))
+    assert right.holds()
+    loss(dealer)
+    assert not right.holds()
+
+
+@pytest.mark.django_db
+def test_an_outage_ends_no_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: all screens lose their streams while the database is away, when nobody can tell whether they may watch."""
+
+    def away(*_: object) -> None:
+        raise admission.DatabaseError("the database is away")
+
+    monkeypatch.setattr(admission, "get_user", away)
+    rights = {admission.Session("sessionid=a", Role.PIT_BOSS, None)}
+    assert admission.that_hold(rights) == rights
 
 
 def said_to(who: Staff | None, path: str, act: Callable[[list[str]], Awaitable[bool]]) -> list[str]:
@@ -294,7 +293,7 @@ def said_to(who: Staff | None, path: str, act: Callable[[list[str]], Awaitable[b
 
 
 @pytest.fixture
-def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+def quickly(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A heartbeat is over soon."""
     monkeypatch.setattr(streams, "HEARTBEAT", 0.05)
 
@@ -310,19 +309,14 @@ def test_signs_of_life_come_while_nothing_happens() -> None:
 
 
 @pytest.mark.usefixtures("quickly")
-@pytest.mark.parametrize("how", ["taps out", "leaves the house", "signs out", "is a dealer no more"])
-def test_a_stream_ends_soon_after_its_viewer_may_no_longer_watch(how: str) -> None:
-    dealer, _ = dealt()
+@pytest.mark.parametrize("viewer", ["dealer", "player"])
+def test_a_stream_ends_soon_after_its_viewer_may_no_longer_watch(viewer: str) -> None:
+    dealer, _ = floor.for_pot("hawthorn", seats={1: 5_000}, source="house")
+    token = floor.player(dealer, 1).token
+    is_player = viewer == "player"
 
     def lose_the_right() -> None:
-        if how == "taps out":
-            dealing.sign_out(dealer.table, dealer.by)
-        elif how == "leaves the house":
-            Staff.objects.filter(pk=dealer.by.pk).update(is_active=False)
-        elif how == "is a dealer no more":
-            Staff.objects.filter(pk=dealer.by.pk).update(role=Role.SECURITY)
-        else:
-            Session.objects.all().delete()
+        SeatPage.objects.all().delete() if is_player else dealing.sign_out(dealer.table, dealer.by)
 
     async def then_wait(said: list[str]) -> bool:
         if len(said) == 2:
@@ -330,39 +324,8 @@ def test_a_stream_ends_soon_after_its_viewer_may_no_longer_watch(how: str) -> No
         assert len(said) < 100, "the stream goes on"
         return False
 
-    assert len(said_to(dealer.by, f"/live/{own(dealer)}", then_wait)) >= 2
-
-
-@pytest.mark.usefixtures("quickly")
-def test_a_seats_stream_ends_soon_after_its_page_was_revoked() -> None:
-    dealer, _ = floor.for_pot("hawthorn", seats={1: 5_000}, source="house")
-    token = floor.player(dealer, 1).token
-
-    async def then_wait(said: list[str]) -> bool:
-        if len(said) == 2:
-            await sync_to_async(SeatPage.objects.all().delete)()
-        assert len(said) < 100, "the stream goes on"
-        return False
-
-    assert len(said_to(None, f"/seat/{token}/live", then_wait)) >= 2
-
-
-@pytest.mark.usefixtures("quickly")
-def test_an_outage_does_not_end_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the database is away nobody can tell whether the viewer still may watch; there is no news either."""
-    _, boss = dealt()
-    asked = []
-
-    def away(*_: object) -> None:
-        asked.append(True)
-        raise admission.DatabaseError("the database is away")
-
-    async def then_an_outage(said: list[str]) -> bool:
-        if len(said) == 3:
-            monkeypatch.setattr(admission, "refusal", away)
-        return len(asked) >= 3
-
-    assert said_to(boss.by, "/live/", then_an_outage)
+    path = f"/seat/{token}/live" if is_player else f"/live/{own(dealer)}"
+    assert len(said_to(None if is_player else dealer.by, path, then_wait)) >= 2
 
 
 # --- How many -------------------------------------------------------------------------------------------------
