@@ -8,8 +8,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from asgiref.sync import async_to_sync
-from django.test import AsyncClient, override_settings
+from django.test import override_settings
 from django.urls import reverse
 from django.utils import timezone
 
@@ -22,15 +21,12 @@ from tables.day.hours import Calendar
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tests import floor
+from tests import floor, load
 from tests.clock import travelling
 from tests.floor import dealt
 from tests.tables import bundles
 
-pytestmark = pytest.mark.django_db(transaction=True)
-BACKEND = "django.contrib.auth.backends.ModelBackend"
-
-
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("seals two days for each test")]
 TODAY = Calendar((hours.default(),)).day_of(timezone.now())
 ONE, TWO = TODAY - timedelta(days=2), TODAY - timedelta(days=1)
 
@@ -66,10 +62,9 @@ def aude(key_file: Path) -> Staff:
 
 def asked(who: Staff, deed: str, day: date | str = "") -> str:
     """A click on a button of the page; what the page says then."""
-    client = floor.client(who)
-    answer = client.post(reverse("pit:audit-ask"), {"deed": deed, "day": str(day)})
-    assert answer.status_code == 302
-    return " ".join(client.get(reverse("pit:audit")).content.decode().split())
+    answer = floor.client(who).post(reverse("pit:audit-ask"), {"deed": deed, "day": str(day)}, follow=True)
+    assert answer.status_code == 200
+    return " ".join(answer.content.decode().split())
 
 
 def shown(who: Staff) -> str:
@@ -82,14 +77,9 @@ def perform() -> None:
 
 
 def taken(who: Staff, day: date) -> bytes:
-    async def read() -> bytes:
-        client = AsyncClient()
-        await client.aforce_login(who, backend=BACKEND)
-        answer = await client.get(reverse("pit:audit-bundle", args=[day]))
-        assert answer.status_code == 200
-        return b"".join([part async for part in answer.streaming_content])  # type: ignore[attr-defined]
-
-    return async_to_sync(read)()
+    answer = floor.client(who).get(reverse("pit:audit-bundle", args=[day]))
+    assert answer.status_code == 200
+    return load.whole(answer)
 
 
 def test_a_day_is_verified_by_its_bundle_and_taken_with_a_note_of_who(key_file: Path, aude: Staff) -> None:

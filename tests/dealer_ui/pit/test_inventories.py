@@ -4,13 +4,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from asgiref.sync import async_to_sync
 from django.urls import reverse
 from django.utils import timezone
 
 from tables.day import hours
 from tables.roles import Role
-from tests import floor
+from tests import floor, load
 from tests.clock import Clock
 from tests.floor import Hand
 from tests.pages import lasting
@@ -20,10 +19,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each 
 
 def text(answer: Any) -> str:
     return " ".join(answer.content.decode().split())
-
-
-async def streamed(answer: Any) -> str:
-    return b"".join([part async for part in answer]).decode()
 
 
 def test_who_counts_a_rack_sees_the_days_that_are_over(clock: Clock) -> None:
@@ -46,7 +41,7 @@ def test_the_list_has_a_row_for_each_kind_in_each_place_and_says_what_is_estimat
     dealer("sell_chips", amount_cents=2_500)
     auditor = floor.client(floor.staff(Role.AUDITOR, "ada"))
     answer = auditor.get(reverse("pit:inventory-csv"))
-    rows = async_to_sync(streamed)(answer).splitlines()
+    rows = load.whole(answer).decode().splitlines()
     day = hours.day_of(timezone.now())
     assert f"{day},Rocket 1,100,white,8975,897500,estimated" in rows
     assert any(row.startswith((f"{day},Vault,", f"{day},Cage,")) for row in rows)
