@@ -109,6 +109,16 @@ def nothing_written() -> Iterator[None]:
     assert rows_and_heads() == before
 
 
+@contextmanager
+def named(case: str) -> Iterator[None]:
+    """Add the name of a case to what fails in it."""
+    try:
+        yield
+    except AssertionError as error:
+        error.add_note(f"in the case: {case}")
+        raise
+
+
 def problem(answer: Any, status: int, code: str) -> dict[str, Any]:
     """An answer that must be a refusal in the API's one form."""
     assert answer.status_code == status, answer.content

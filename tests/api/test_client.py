@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from casino import api_files
-from ledger.models import LogEntry
 from tables.models import Proposal, Staff
 from tables.roles import Role
 from tests import floor, processes
@@ -69,28 +68,6 @@ def test_a_round_is_dealt_and_a_slip_signed_through_the_client(module: ModuleTyp
     assert [line["number"] for line in module.every(pit.list_rounds, pk, limit=1)] == [1]
 
 
-def test_a_pin_that_is_guessed_over_the_api_locks_the_badge_out_as_on_the_screens(
-    module: ModuleType, web: processes.Web
-) -> None:
-    """Harm: four figures are guessed at the speed of a program, where the screens would have closed."""
-    dealer, _ = floor.dealt()
-    floor.staff(Role.PIT_BOSS, "bruno", "202")
-    house = connected(module, web, dealer.by)
-    ask = {"table": dealer.table.pk, "series": "fill", "chips": [[10_000, 1]], "badge": "202"}
-    refusals = []
-    for guess in range(30):
-        with pytest.raises(module.Refused) as refused:
-            house.begin_slip(**ask, pin=f"{9_000 + guess}")
-        refusals.append(refused.value.code)
-        if refusals[-1] == "locked_out":
-            break
-    assert refusals[-1] == "locked_out"
-    assert set(refusals[:-1]) == {"wrong_credentials"}
-    with pytest.raises(module.Refused, match="locked_out"):
-        house.begin_slip(**ask, pin=floor.PIN)  # the right one is not looked at any more
-    assert not LogEntry.objects.filter(book=dealer.table.book, subject="slip", kind="fill requested").exists()
-
-
 def test_a_write_that_two_threads_send_under_one_key_happens_once(module: ModuleType, web: processes.Web) -> None:
     """Harm: a client that lost its patience and one that did not propose the same twice, or one is told that it
     failed."""
@@ -105,13 +82,3 @@ def test_a_write_that_two_threads_send_under_one_key_happens_once(module: Module
     assert Proposal.objects.count() == 1
     with pytest.raises(module.Refused, match="key_reused"):
         houses[0].propose_settings(dealer.table.pk, **ask | {"comment": "Another one"})
-
-
-def test_a_body_of_ten_megabytes_is_refused_in_the_forms_of_the_api(module: ModuleType, web: processes.Web) -> None:
-    """Harm: it is read and parsed before it is refused, or refused as text that no client reads."""
-    dealer, boss = floor.dealt()
-    house = connected(module, web, boss.by)
-    with pytest.raises((module.Refused, OSError)) as refused:
-        house.open_dispute(dealer.table.pk, round=1, claim="x" * 10_000_000, claimant="Seat 1")
-    if isinstance(refused.value, module.Refused):
-        assert (refused.value.status, refused.value.code) == (413, "too_large")

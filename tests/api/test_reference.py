@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tables.api.operations import OPERATIONS
-from tests.api.conftest import Floor, problem
+from tests.api.conftest import Floor
 
 pytestmark = pytest.mark.django_db
 
@@ -27,9 +27,3 @@ def test_every_operation_stands_on_the_page_with_an_example(house: Floor) -> Non
         )
         assert ">null<" not in part, name
     assert "https://" not in re.sub(r"<pre.*?</pre>", "", page, flags=re.DOTALL), "nothing is fetched from elsewhere"
-
-
-def test_it_is_for_whoever_may_see_the_whole_floor(house: Floor) -> None:
-    """Harm: a dealer's screen, or a stranger, reads how the house is asked for its money."""
-    problem(house.as_(None).get("reference/"), 401, "not_authenticated")
-    problem(house.as_(house.dealer.by).get("reference/"), 403, "permission_denied")
