@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from casino.embedded import APPLICATION
 from tests.api.conftest import Caller, Floor, named, nothing_written, problem, rows_and_heads
+from tests.pace import percent
 
 pytestmark = pytest.mark.django_db
 
@@ -216,6 +217,7 @@ inputs = st.fixed_dictionaries(
 
 
 @pytest.mark.slow("sends hundreds of bodies")
+@settings(max_examples=percent(50))
 @given(
     entered=inputs | json_values,
     extra=st.fixed_dictionaries({}, optional={"key": json_values, "expected_seq": json_values}),

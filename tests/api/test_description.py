@@ -36,7 +36,7 @@ def operations(described: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def check(described: dict[str, Any], schema: dict[str, Any], value: Any) -> None:
     """Hold a value against a schema of the description."""
-    jsonschema.validate(value, described | schema, cls=jsonschema.Draft202012Validator)
+    jsonschema.Draft202012Validator(described | schema).validate(value)
 
 
 @pytest.mark.slow("checks the whole description of the API")

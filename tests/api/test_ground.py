@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ledger import alerts
 from ledger.models import LogEntry
-from tables.models import KeptAnswer, Proposal, Staff
+from tables.models import KeptAnswer, Staff
 from tables.roles import Role
 from tables.setup import house_terms, limit_plans, proposals
 from tables.setup.two_people import Draft
@@ -249,14 +249,6 @@ def test_two_who_change_the_same_settings_are_told(house: Floor) -> None:
         send(house.operator, address, expected=version, changes={"max_cents": 5_000}), 409, "changed_meanwhile"
     )
     assert refused["version"] == changed.json()["version"]
-
-
-def test_a_plan_that_fits_no_table_is_not_proposed(house: Floor) -> None:
-    """Harm: two people approve what can never come into force, and the floor waits for it."""
-    plan = {"name": "Odd", "scope": "house", "schedule": {"when": "always"}, "values": {"min_cents": 2_505}}
-    answer = send(house.boss.by, "limit-plans/proposals/", expected_version=0, **plan, comment="A try")
-    assert "multiple" in problem(answer, 422, "bad_plan")["detail"]
-    assert not Proposal.objects.exists()
 
 
 def test_a_plan_that_takes_two_people_is_proposed_and_done_by_the_second(house: Floor) -> None:
