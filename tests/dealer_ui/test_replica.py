@@ -152,6 +152,7 @@ ACTED_ON = {"pit:restored-csv"}
 """Lists by which a table is opened again: as the primary has them, all the more once it was put back."""
 
 
+@pytest.mark.django_db
 def test_every_list_as_a_file_is_read_there() -> None:
     """Harm: a new list is written, and whoever takes it out at the floor's busiest hour takes it from the dealers."""
     missing = [
@@ -377,6 +378,7 @@ def test_a_web_process_has_connections_there_beside_those_to_the_primary(
     assert 1 <= count[0] <= 2
 
 
+@pytest.mark.django_db
 def test_a_house_without_one_says_nothing_of_it(hands: tuple[Hand, Hand]) -> None:
     """Harm: every house wonders what its pages are as of."""
     assert "As of" not in page(hands[1].by, "pit:reports")

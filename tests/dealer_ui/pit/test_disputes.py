@@ -55,11 +55,6 @@ def second() -> Staff:
     return floor.staff(Role.PIT_BOSS, "bruno", "201")
 
 
-@pytest.fixture
-def boss_and_second(felt: Hand, boss: Staff, second: Staff) -> tuple[Staff, Staff]:
-    return boss, second
-
-
 def sends(who: Staff, path: str, **form: Any) -> tuple[int, str]:
     """Send a form; the status, and where it leads or what it says is wrong."""
     answer = floor.client(who).post(path, {"key": str(uuid.uuid4())} | form)
@@ -259,10 +254,9 @@ def test_what_a_ruling_is_worth_is_told_of_games_on_standard_cards(db: None) -> 
     ],
 )
 def test_a_slip_says_what_was_booked_for_the_rack_and_why(
-    boss_and_second: tuple[Staff, Staff], felt: Hand, handed_cents: int, is_counted: bool, says: str
+    felt: Hand, boss: Staff, second: Staff, handed_cents: int, is_counted: bool, says: str
 ) -> None:
     """Harm: a signed and printed slip that names a count which nobody ever made."""
-    boss, second = boss_and_second
     enter(felt, boss, OpenDispute(1, "A double", "Seat 1", seat=1, claim_cents=3_000))
     enter(felt, boss, RuleDispute(1, "player", "The camera"))
     if is_counted:

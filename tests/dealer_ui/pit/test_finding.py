@@ -12,11 +12,13 @@ from tables.models import Staff
 from tables.roles import Role
 from tests import floor
 from tests.floor import Hand, dealt, signs
+from tests.ready import ready_made
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
 @pytest.fixture
+@ready_made
 def boss() -> Hand:
     """Two tables; at the first a round and a fill on its way."""
     dealer, boss = dealt(options={"decks": 6})

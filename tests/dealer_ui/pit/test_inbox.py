@@ -4,7 +4,6 @@ import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -15,12 +14,10 @@ from django.urls import reverse
 from dealer_ui.pit import alert_links
 from ledger import alerts
 from ledger.models import Acknowledgement, Alert
-from tables import dealing
 from tables.alerting import inbox, raising, rule_book
 from tables.alerting.inbox import Wanted
 from tables.alerting.rules import HEARERS
 from tables.alerting.sorts import SORTS, Severity, sort_of
-from tables.inputs import OpenDispute
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -100,19 +97,8 @@ def test_an_alert_leads_to_where_it_happened(hands: tuple[Hand, Hand]) -> None:
     person = ways[reverse("pit:search") + "?table=house&entry=5"]
     assert alert_links.address(person, reads_house=False) == reverse("pit:search") + "?person=dan"
     text = listed(boss.by)
-    for address in (reverse("pit:discrepancies") + "#case-7", reverse("pit:round", args=[table, 1]) + "#entry-9"):
+    for address in (reverse("pit:dispute", args=[table, 2]), reverse("pit:round", args=[table, 1]) + "#entry-9"):
         assert f'href="{address}"' in text
-
-
-def test_a_dispute_of_the_table_leads_to_its_page(hands: tuple[Hand, Hand]) -> None:
-    """Harm: a player waits while the pit seeks what the dealer opened."""
-    dealer, boss = hands
-    dealer.bets(seat1=1_000)
-    dealer.cards(5, 3)
-    dealer.pay()
-    dispute = OpenDispute(1, "Not paid", "Seat 1")
-    dealing.record(dealer.table, dispute, by=dealer.by, key=uuid4(), expected_seq=None)
-    assert f'href="{reverse("pit:dispute", args=[dealer.table.pk, 1])}"' in listed(boss.by)
 
 
 def test_alike_alerts_are_a_line_and_taken_note_of_together(hands: tuple[Hand, Hand]) -> None:

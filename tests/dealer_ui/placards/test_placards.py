@@ -21,6 +21,7 @@ from tables.models import Staff, Table
 from tables.roles import Role
 from tables.setup import limit_plans, pits, placards, proposals, table_settings
 from tests import floor
+from tests.ready import ready_made
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
@@ -28,6 +29,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each 
 @pytest.fixture(autouse=True)
 def _nothing_drawn_yet() -> None:
     cache.clear()
+
+
+@pytest.fixture
+@ready_made
+def table() -> Table:
+    return floor.table()
 
 
 def text(address: str, status: int = 200) -> str:
@@ -49,9 +56,8 @@ def test_it_tells_limits_rules_and_the_state_and_nothing_of_the_game_that_goes_o
         assert kept.lower() not in page.lower()
 
 
-def test_a_closed_table_says_so_and_an_address_that_leads_nowhere_too(operator: Staff) -> None:
+def test_a_closed_table_says_so_and_an_address_that_leads_nowhere_too(table: Table) -> None:
     """Harm: a sign shows limits of a table that nobody deals, or an error page of the house."""
-    table = floor.table()
     assert "Closed now" in text(placards.of_table(table))
     Table.objects.filter(pk=table.pk).update(retired_at=timezone.now())
     assert "on the floor no more" in text(placards.of_table(table), 404)
@@ -61,10 +67,11 @@ def test_a_closed_table_says_so_and_an_address_that_leads_nowhere_too(operator: 
         assert "Ask" in text(address, 404)
 
 
-def test_what_was_approved_for_later_is_announced_with_the_new_limits(operator: Staff, terms: Any) -> None:
+def test_what_was_approved_for_later_is_announced_with_the_new_limits(
+    table: Table, operator: Staff, terms: Any
+) -> None:
     """Harm: players learn of a minimum that was raised when their bet is refused."""
     second = floor.staff(Role.OPERATOR, "olga")
-    table = floor.table()
     terms(two_people=True)
     draft = table_settings.draft_for_later(table, {"min_cents": 2_000, "max_cents": 20_000})
     draft = replace(draft, effective=timezone.now() + timedelta(hours=1))
@@ -77,9 +84,8 @@ def test_what_was_approved_for_later_is_announced_with_the_new_limits(operator: 
     assert operator.name not in page
 
 
-def test_what_a_plan_sets_next_is_announced(operator: Staff) -> None:
+def test_what_a_plan_sets_next_is_announced(table: Table, operator: Staff) -> None:
     """Harm: the sign is silent about the evening's limits, and the dealer has to say no to each guest."""
-    table = floor.table()
     soon = timezone.now() + timedelta(hours=2)
     evening = LimitPlanSet(
         name="Evening", schedule=Always(), version=0, scope="table", of=table.name, effective=soon.isoformat(),
@@ -91,9 +97,8 @@ def test_what_a_plan_sets_next_is_announced(operator: Staff) -> None:
     assert "big night" not in page
 
 
-def test_the_odds_stand_there_only_where_the_house_shows_them(terms: Any) -> None:
+def test_the_odds_stand_there_only_where_the_house_shows_them(table: Table, terms: Any) -> None:
     """Harm: the house's edge is published by default; or a page for strangers solves a game for seconds."""
-    table = floor.table()
     assert "odds" not in text(placards.of_table(table))
     terms(placard_odds=True)
     page = text(placards.of_table(table))
@@ -105,18 +110,16 @@ def test_the_odds_stand_there_only_where_the_house_shows_them(terms: Any) -> Non
     assert "The odds" not in text(placards.of_table(blackjack))
 
 
-def test_another_series_makes_every_address_anew(terms: Any) -> None:
+def test_another_series_makes_every_address_anew(table: Table, terms: Any) -> None:
     """Harm: an address that got to where it should not be can never be taken back."""
-    table = floor.table()
     former = placards.of_table(table)
     terms(placard_series=2)
     assert text(former, 404)
     assert table.name in text(placards.of_table(table))
 
 
-def test_a_key_that_was_replaced_still_opens_printed_signs(settings: Any) -> None:
+def test_a_key_that_was_replaced_still_opens_printed_signs(table: Table, settings: Any) -> None:
     """Harm: all signs of the floor are waste paper when a server's key is changed."""
-    table = floor.table()
     former = placards.of_table(table)
     settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
     settings.SECRET_KEY = "another key of this house, long enough"  # pragma: allowlist secret
@@ -124,9 +127,8 @@ def test_a_key_that_was_replaced_still_opens_printed_signs(settings: Any) -> Non
     assert table.name in text(former)
 
 
-def test_a_thousand_phones_cost_one_drawing_and_a_poll_nothing() -> None:
+def test_a_thousand_phones_cost_one_drawing_and_a_poll_nothing(table: Table) -> None:
     """Harm: a crowd with the sign on its phones takes the database from the dealers."""
-    table = floor.table()
     address, browser = placards.of_table(table), Client()
     first = browser.get(address)
     assert first["Cache-Control"] == "public, max-age=5"
@@ -138,18 +140,17 @@ def test_a_thousand_phones_cost_one_drawing_and_a_poll_nothing() -> None:
     assert (poll.status_code, poll.content) == (304, b"")
 
 
-def test_who_is_signed_in_leaves_no_session_in_a_page_that_proxies_keep() -> None:
+def test_who_is_signed_in_leaves_no_session_in_a_page_that_proxies_keep(table: Table) -> None:
     """Harm: a shared cache hands an operator's cookie to the next phone."""
-    table = floor.table()
     browser = floor.client(floor.staff(Role.OPERATOR, "omar"))
     answer = browser.get(placards.of_table(table))
     assert not answer.cookies
     assert "Cookie" not in answer.get("Vary", "")
 
 
-def test_who_tries_addresses_is_sent_away_and_known_signs_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_tries_addresses_is_sent_away_and_known_signs_go_on(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: somebody counts through addresses; or one such visitor darkens the signs of the floor."""
-    table, browser = floor.table(), Client()
+    browser = Client()
     monkeypatch.setattr(pages, "STRANGERS_A_MINUTE", 30)
     browser.get(placards.of_table(table))
     statuses = [browser.get(f"/placard/{table.pk}-{number:010}/").status_code for number in range(40)]
@@ -162,9 +163,8 @@ def test_who_tries_addresses_is_sent_away_and_known_signs_go_on(monkeypatch: pyt
     assert answers[-1]["Cache-Control"] == "no-store, private"
 
 
-def test_a_pit_has_one_sign_and_names_are_only_text(operator: Staff) -> None:
+def test_a_pit_has_one_sign_and_names_are_only_text(table: Table, operator: Staff) -> None:
     """Harm: a table's name runs as a script on every phone of the floor."""
-    table = floor.table()
     script = table_settings.create_table("<script>alert(1)</script>", table_settings.settings_of(table), by=operator)
     pits.set_section(PitSectionSet(pit="<i>Pit", tables=(table.name, script.name)), by=operator)
     page = text(placards.of_pit("<i>Pit"))
