@@ -35,12 +35,13 @@ def test_each_default_is_in_its_bounds_and_survives_being_typed(name: str) -> No
         ("certificate_games", ("poker",)), ("certificate_games", "rocket"), ("certificate_pass_percent", 101),
         ("pin_digits_min", 3), ("pin_digits_min", 9), ("pin_digits_min", None), ("weather", 1),
         ("house_name", "Grand\nCasino"), ("house_name", " Grand"), ("house_name", "Grand\u202e"),
-        ("house_name", "G" * 61),
-        ("house_name", 5),
+        ("house_name", "G" * 61), ("house_name", 5),
+        ("void_roles", ()), ("void_reasons", ()), ("abandon_roles", ()), ("abandon_reasons", ()),
     ],
 )  # fmt: skip
 def test_what_is_out_of_bounds_is_named(name: str, value: Any) -> None:
-    """Harm: a typing mistake makes every discrepancy a matter of the regulator, or none."""
+    """Harm: a typing mistake makes every discrepancy a matter of the regulator, or none; or no role or reason is left
+    by which a round that nobody can finish is ended."""
     assert list(house_terms.faults({name: value})) == [name]
 
 

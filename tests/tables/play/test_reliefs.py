@@ -4,19 +4,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import override_settings
 
-from ledger.models import Book
 from ledger.proof import seals
 from tables import dealing, standing
-from tables.audit import proofs, sealing
+from tables.audit import sealing
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import Wrong
 from tables.day import hours
 from tables.games.cards import UNKNOWN
-from tables.inputs import EnterMishap
 from tables.models import Staff
 from tables.roles import Role
 from tables.setup import house_terms
@@ -24,7 +23,7 @@ from tests import floor
 from tests.clock import travelling
 from tests.floor import Hand, dealt, for_pot
 from tests.tables.bundles import ONE, exported
-from tests.tables.play.test_mishaps import enters, holds, latest_kinds, refused, void
+from tests.tables.play.acts import burn_at_relief, fault, latest_kinds, refusal, set_aside, verify, void
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
@@ -38,23 +37,39 @@ def relieved(dealer: Hand, boss: Hand) -> Hand:
     return Hand(dealer.table, other)
 
 
-def test_nothing_is_burned_unless_the_house_wants_it() -> None:
-    """Harm: houses whose rules say nothing of it burn a card at every relief, and the count of the shoe is off."""
-    relief = relieved(*dealt())
-    assert relief.board.due == "bets"
-    assert holds(relief.table)
+@pytest.mark.parametrize(
+    ("burns", "settings"),
+    [
+        (False, {}),
+        (True, {"source": "csm", "options": {"decks": 2}}),
+        (True, {"game": "goblin_poker", "seats": {1: 3_000, 2: 3_000}}),
+    ],
+    ids=["not asked for", "shuffling machine", "pot"],
+)
+def test_no_burn_is_due_unless_the_terms_and_the_shoe_have_one(
+    terms: Terms, burns: bool, settings: dict[str, Any]
+) -> None:
+    """Harm: a card is burned that the house's rules do not want, or where it does not stay out: the table stops at it,
+    and the count of the shoe is off."""
+    terms(burn_at_relief=burns)
+    relief = relieved(*(for_pot(**settings) if "game" in settings else dealt(**settings)))
+    assert not relief.now.burn_is_due
+    assert relief.board.due != "relief"
+    verify(relief.table)
 
 
 @pytest.mark.parametrize("source", ["keyed", "house", "batch"])
 def test_a_card_is_burned_before_the_next_round(terms: Terms, source: str) -> None:
-    """Harm: the relief forgets the burn, and nothing says that it is due."""
+    """Harm: the relief forgets the burn, and nothing says that it is due; or another process, which did not see the
+    relief, deals on without the burn or wants a second one."""
     terms(burn_at_relief=True)
     dealer, boss = dealt(source=source, options={"decks": 2})
     relief = relieved(dealer, boss)
+    standing.cache.clear()
     assert relief.board.due == "relief"
     assert [button.label for button in relief.board.buttons if button.primary] == ["Card is burned"]
-    assert refused(lambda: relief.bets(seat1=1_000)).sentence == "Burn a card first: another dealer took the table."
-    assert refused(lambda: relief("burn", turned=3)).code == "bad_burn"
+    assert refusal(relief.bets, seat1=1_000).sentence == "Burn a card first: another dealer took the table."
+    assert refusal(relief, "burn", turned=3).code == "bad_burn"
     left = relief.now.cards_left
     relief("burn")
     assert latest_kinds(relief.table, 1) == ["shoe card_set_aside"]
@@ -65,22 +80,8 @@ def test_a_card_is_burned_before_the_next_round(terms: Terms, source: str) -> No
     assert (shoe.aside or ())[-1][1] == UNKNOWN or source == "house", "of real cards nobody saw which"
     relief.bets(seat1=1_000)
     standing.cache.clear()
-    assert relief.now.shoe == relief.now.shoe
     assert not relief.now.burn_is_due
-    assert holds(relief.table)
-
-
-def test_what_is_due_is_read_from_the_newest_entries_alone(terms: Terms) -> None:
-    """Harm: another process, which did not see the relief, deals on without the burn; or wants a second one."""
-    terms(burn_at_relief=True)
-    relief = relieved(*dealt())
-    standing.cache.clear()
-    assert relief.board.due == "relief"
-    relief("burn")
-    relief.bets(seat1=1_000)
-    relief.cards(1, 4, 6, 2)
-    standing.cache.clear()
-    assert not relief.now.burn_is_due
+    verify(relief.table)
 
 
 def test_a_relief_in_mid_round_burns_after_it(terms: Terms) -> None:
@@ -92,20 +93,20 @@ def test_a_relief_in_mid_round_burns_after_it(terms: Terms) -> None:
     assert relief.board.due == "card"
     void(boss)
     assert relief.board.due == "relief"
-    enters(relief, EnterMishap("burn_at_relief", act="burn"))
+    burn_at_relief(relief)
     assert relief.board.due == "bets", "burned by the procedure it is burned as well"
-    assert holds(relief.table)
+    verify(relief.table)
 
 
 def test_a_card_that_is_set_aside_is_not_the_burn(terms: Terms) -> None:
     """Harm: an exposed card counts as the burn that is due, and none is burned."""
     terms(burn_at_relief=True)
     relief = relieved(*dealt())
-    enters(relief, EnterMishap("exposed_card", act="set_aside", card="4"))
+    set_aside(relief, "4")
     assert relief.board.due == "relief"
     relief("burn")
     assert relief.board.due == "bets"
-    assert holds(relief.table)
+    verify(relief.table)
 
 
 def test_a_dealer_who_comes_back_to_a_live_shoe_burns_too(terms: Terms) -> None:
@@ -117,22 +118,6 @@ def test_a_dealer_who_comes_back_to_a_live_shoe_burns_too(terms: Terms) -> None:
     assert dealer.board.due == "relief"
 
 
-def test_nothing_is_due_in_a_game_for_a_pot(terms: Terms) -> None:
-    """Harm: a burn is asked for where no card that is burned stays out: the table stops at it."""
-    terms(burn_at_relief=True)
-    relief = relieved(*for_pot("goblin_poker", seats={1: 3_000, 2: 3_000}))
-    assert not relief.now.burn_is_due
-    assert holds(relief.table)
-
-
-def test_nothing_is_due_where_a_machine_shuffles_all_the_time(terms: Terms) -> None:
-    """Harm: a card is burned into a machine that gives it back."""
-    terms(burn_at_relief=True)
-    relief = relieved(*dealt(source="csm", options={"decks": 2}))
-    assert relief.board.due == "bets"
-    assert holds(relief.table)
-
-
 def test_the_last_card_of_a_shoe_is_left_in_it(terms: Terms) -> None:
     """Harm: the shoe has no card for the burn that is due, and the table cannot go on."""
     terms(burn_at_relief=True)
@@ -141,10 +126,9 @@ def test_the_last_card_of_a_shoe_is_left_in_it(terms: Terms) -> None:
     relief = relieved(dealer, boss)
     shoe = relief.now.shoe
     assert shoe is not None
-    few = replace(relief.now, shoe=replace(shoe, aside=tuple((shoe.ready_seq + 1, 0) for _ in range(left - 2))))
-    assert few.burn_is_due
-    empty = replace(relief.now, shoe=replace(shoe, aside=tuple((shoe.ready_seq + 1, 0) for _ in range(left - 1))))
-    assert not empty.burn_is_due
+    for burned, is_due in ((left - 2, True), (left - 1, False)):
+        aside = ((shoe.ready_seq + 1, 0),) * burned
+        assert replace(relief.now, shoe=replace(shoe, aside=aside)).burn_is_due == is_due
 
 
 def test_after_a_shuffle_nothing_is_due(terms: Terms) -> None:
@@ -157,7 +141,7 @@ def test_after_a_shuffle_nothing_is_due(terms: Terms) -> None:
     relief("shuffle_shoe")
     relief.ready_shoe()
     assert relief.board.due == "bets"
-    assert holds(relief.table)
+    verify(relief.table)
 
 
 def deals_on_regardless(relief: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +149,6 @@ def deals_on_regardless(relief: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr("tables.play.shoes.due", lambda scene: None)
         relief.bets(seat1=1_000)
-    standing.cache.clear()
 
 
 def test_a_proof_finds_a_round_that_was_opened_without_the_burn(terms: Terms, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,9 +156,7 @@ def test_a_proof_finds_a_round_that_was_opened_without_the_burn(terms: Terms, mo
     terms(burn_at_relief=True)
     relief = relieved(*dealt())
     deals_on_regardless(relief, monkeypatch)
-    fault = proofs.verify(Book.objects.get(pk=relief.table.book_id), noted=False).fault
-    assert fault is not None
-    assert fault.what.endswith("Burn a card first: another dealer took the table.")
+    assert fault(relief.table).what.endswith("Burn a card first: another dealer took the table.")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -207,7 +188,4 @@ def test_a_proof_finds_a_relief_that_hid_its_burn(
     terms(burn_at_relief=False)
     relief = relieved(dealer, boss)
     house_terms.forget()
-    standing.cache.clear()
-    fault = proofs.verify(Book.objects.get(pk=relief.table.book_id), noted=False).fault
-    assert fault is not None
-    assert "terms said otherwise" in fault.what
+    assert "terms said otherwise" in fault(relief.table).what
