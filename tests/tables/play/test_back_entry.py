@@ -1,7 +1,6 @@
 """Back-entry after an outage: begun by two, entered from paper, compared by another, ended by two; and its proof."""
 
 import uuid
-from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -28,11 +27,11 @@ from tables.inputs import (
 )
 from tables.models import Staff, Table
 from tables.play.back_entry import FromPaper
-from tables.refusals import Refused
 from tables.roles import Role
 from tables.slips import back_entry, cage_desk
-from tests.clock import Clock, travelling
+from tests.clock import Clock
 from tests.floor import CREW, crew, dealt, staff
+from tests.tables.play.acts import fault, refusal, verify
 from tests.tables.test_dealing import chips_everywhere
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
@@ -42,21 +41,8 @@ def enters(table: Table, by: Staff, entered: Input, paper: FromPaper | None = No
     return dealing.record(table, entered, by=by, key=uuid.uuid4(), expected_seq=None, paper=paper)
 
 
-def refused(call: Callable[[], object]) -> Refused:
-    with pytest.raises(Refused) as caught:
-        call()
-    return caught.value
-
-
 def ago(minutes: float) -> datetime:
     return timezone.now() - timedelta(minutes=minutes)
-
-
-def holds(book_id: int) -> bool:
-    standing.cache.clear()
-    report = proofs.verify(Book.objects.get(pk=book_id), noted=False)
-    assert report.fault is None, str(report.fault)
-    return True
 
 
 class Night:
@@ -83,6 +69,11 @@ class Night:
         self.dealer.cards(*cards)
         self.dealer.pay()
 
+    def enter_round(self) -> None:
+        """One round from paper, not compared yet."""
+        self.announce()
+        self.round(4, 3)
+
     def compare(self, number: str = "104", by: Staff | None = None) -> dealing.Answer:
         return enters(self.table, by or self.boss.by, ComparePaper(number))
 
@@ -103,12 +94,6 @@ class Night:
 
 
 @pytest.fixture
-def clock() -> Iterator[Clock]:
-    with travelling() as travels:
-        yield travels
-
-
-@pytest.fixture
 def night(clock: Clock) -> Night:
     return Night(clock)
 
@@ -120,8 +105,7 @@ def test_rounds_and_a_fill_are_entered_from_paper_and_proved(night: Night) -> No
     """Harm: what happened during an outage is entered as if it happened now, or by one person alone."""
     before = sum(chips_everywhere().values())
     night.begin()
-    night.announce(minutes=50)
-    night.round(4, 3)
+    night.enter_round()
     slip = night.fill()
     night.announce(minutes=30)
     night.round(4, 3)
@@ -130,7 +114,7 @@ def test_rounds_and_a_fill_are_entered_from_paper_and_proved(night: Night) -> No
     night.end()
     assert night.dealer.now.back_entry is None
     assert sum(chips_everywhere().values()) == before
-    assert holds(night.table.book_id)
+    verify(night.table)
     lines = back_entry.about(night.table.book_id, slip)
     assert [(line.number, line.compared_by) for line in lines] == [("17", night.guard.signature)] * 5
     dealt_round = back_entry.of_round(night.table.book_id, 1)
@@ -140,34 +124,22 @@ def test_rounds_and_a_fill_are_entered_from_paper_and_proved(night: Night) -> No
     assert Alert.objects.filter(kind="back_entry_begun", book=night.table.book).count() == 1
 
 
-def test_each_back_entry_is_an_exception_of_the_day(night: Night) -> None:
-    """Harm: nobody who was not there learns the next morning that rounds were entered from paper."""
-    night.begin()
-    night.announce()
-    night.round(4, 3)
-    night.compare()
-    night.end()
-    report = exceptions.of_day(hours.day_of(timezone.now()))
-    lines = [line for line in report.lines if line.matter.name == "from_paper"]
-    kinds = ["back_entry_begun", "round_from_paper", "paper_compared", "back_entry_ended"]
-    assert [line.kind for line in lines] == kinds
-    assert "paper no. 104" in lines[1].says
-
-
 def test_what_happened_on_the_day_before_counts_on_the_day_of_its_entry(clock: Clock) -> None:
-    """Harm: a figure of a day that is over changes, or nobody is told why today's has a round of yesterday."""
+    """Harm: a figure of a day that is over changes, or nobody learns the next morning that rounds were entered from
+    paper, and of which day."""
     end = hours.span(hours.day_of(timezone.now())).end
     clock.stand(end - timedelta(minutes=70))
     night = Night(clock)
     night.begin()
-    night.announce(minutes=50)
-    night.round(4, 3)
+    night.enter_round()
     night.compare()
     night.end()
     today = hours.day_of(timezone.now())
-    report = exceptions.of_day(today)
-    [note] = [line.note for line in report.lines if line.kind == "round_from_paper"]
-    assert note == f"of the gaming day {today - timedelta(days=1)}; counts on the day of its entry"
+    lines = [line for line in exceptions.of_day(today).lines if line.matter.name == "from_paper"]
+    kinds = ["back_entry_begun", "round_from_paper", "paper_compared", "back_entry_ended"]
+    assert [line.kind for line in lines] == kinds
+    assert "paper no. 104" in lines[1].says
+    assert lines[1].note == f"of the gaming day {today - timedelta(days=1)}; counts on the day of its entry"
     assert not any(line.matter.name == "from_paper" for line in exceptions.of_day(today - timedelta(days=1)).lines)
 
 
@@ -179,14 +151,14 @@ def test_the_cage_has_a_book_of_its_own(night: Night) -> None:
     paper = FromPaper("9", ago(20))
     cage_desk.sell(5_000, by=cashier, key=key(), paper=paper)
     cage_desk.redeem(2_000, by=cashier, key=key(), paper=paper)
-    assert refused(lambda: back_entry.enter(ComparePaper("9"), by=cashier, key=key())).code == "signed_already"
-    assert refused(lambda: back_entry.enter(EndBackEntry("carl"), by=boss, key=key())).code == "not_compared"
+    assert refusal(back_entry.enter, ComparePaper("9"), by=cashier, key=key()).code == "signed_already"
+    assert refusal(back_entry.enter, EndBackEntry("carl"), by=boss, key=key()).code == "not_compared"
     back_entry.enter(ComparePaper("9"), by=night.guard, key=key())
-    again = refused(lambda: cage_desk.sell(5_000, by=cashier, key=key(), paper=paper))
+    again = refusal(cage_desk.sell, 5_000, by=cashier, key=key(), paper=paper)
     assert again.code == "entered_already"
     back_entry.enter(EndBackEntry("carl"), by=boss, key=key())
     assert back_entry.mode_at(None) is None
-    assert holds(Book.objects.get(name="house").pk)
+    assert proofs.verify(Book.objects.get(name="house"), noted=False).fault is None
 
 
 def test_the_round_that_was_open_is_finished_from_paper(clock: Clock) -> None:
@@ -198,27 +170,25 @@ def test_the_round_that_was_open_is_finished_from_paper(clock: Clock) -> None:
     night.begin()
     night.announce(minutes=64)
     night.dealer.cards(4, 3)
-    assert refused(night.announce).code == "pay_first"
+    assert refusal(night.announce).code == "pay_first"
     night.dealer.pay()
-    night.announce(minutes=50)
-    night.round(4, 3)
+    night.enter_round()
     night.compare()
     night.end()
-    assert holds(night.table.book_id)
+    verify(night.table)
 
 
 def test_a_table_that_never_ends_it_is_closed_all_the_same(night: Night) -> None:
     """Harm: a mode that somebody forgot keeps a table from being closed."""
     night.begin()
-    night.announce()
-    night.round(4, 3)
+    night.enter_round()
     night.announce(minutes=20)
     night.boss("close_table")
     assert not night.dealer.now.is_open
     assert night.dealer.now.back_entry is not None
     night.compare()
     night.end()
-    assert holds(night.table.book_id)
+    verify(night.table)
 
 
 def test_a_mode_that_stands_too_long_is_told(night: Night) -> None:
@@ -232,72 +202,60 @@ def test_a_mode_that_stands_too_long_is_told(night: Night) -> None:
 # --- what is refused --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("second", "code"),
-    [("bella", "signed_already"), ("", "second_person"), ("nobody", "second_person"), ("pia", "wrong_role")],
-)
-def test_two_people_of_two_roles_begin_it(night: Night, second: str, code: str) -> None:
-    """Harm: one person lets themselves enter what they like under an earlier time."""
-    assert refused(lambda: night.begin(second=second)).code == code
-    assert night.dealer.now.back_entry is None
-
-
-@pytest.mark.parametrize(
-    ("since", "until"), [(5, 65), (30, 30), (60, -10), (8 * 24 * 60, 5)], ids=["turned", "no span", "ahead", "long ago"]
-)
-def test_a_span_that_cannot_be_is_refused(night: Night, since: float, until: float) -> None:
-    """Harm: a time of event after the time of entry, or of last week."""
-    assert refused(lambda: night.begin(since, until)).code == "bad_span"
-
-
-def test_the_cashier_does_not_begin_it(night: Night) -> None:
+def test_two_people_of_two_roles_begin_it_for_a_span_that_is_over(night: Night) -> None:
+    """Harm: one person, or a role that the house does not trust with it, enters what they like under an earlier time;
+    or a time of event is after its time of entry, or of last week."""
+    codes = {"bella": "signed_already", "": "second_person", "nobody": "second_person", "pia": "wrong_role"}
+    assert {second: refusal(night.begin, second=second).code for second in codes} == codes
     entered = BeginBackEntry("power", ago(60), ago(5), "dark", "bella")
-    assert refused(lambda: enters(night.table, night.cashier, entered)).code == "not_permitted"
+    assert refusal(enters, night.table, night.cashier, entered).code == "not_permitted"
+    for since, until in ((5, 65), (30, 30), (60, -10), (8 * 24 * 60, 5)):
+        assert refusal(night.begin, since, until).code == "bad_span", (since, until)
+    assert night.dealer.now.back_entry is None
 
 
 def test_nothing_is_entered_from_paper_outside_of_it(night: Night) -> None:
     """Harm: an earlier time beside an entry that two people never let anybody type."""
     begun = BeginSlip("fill", ((2_500, 20),))
     paper = FromPaper("17", ago(40))
-    assert refused(lambda: night.sign(crew("requested"), begun, paper)).code == "no_back_entry"
-    assert refused(night.announce).code == "no_back_entry"
+    assert refusal(night.sign, crew("requested"), begun, paper).code == "no_back_entry"
+    assert refusal(night.announce).code == "no_back_entry"
     night.begin()
     for minutes in (66, 4, -1):
         outside = FromPaper("17", ago(minutes))
-        assert refused(lambda paper=outside: night.sign(crew("requested"), begun, paper)).code == "outside_outage"  # type: ignore[misc]
+        assert refusal(night.sign, crew("requested"), begun, outside).code == "outside_outage"
     assert not night.dealer.now.slips
 
 
 def test_in_back_entry_rounds_come_from_paper_alone(night: Night) -> None:
     """Harm: a live round between two of paper, which nobody can tell apart later."""
     night.begin()
-    assert refused(lambda: night.dealer.bets(seat1=1_000)).code == "paper_first"
-    night.announce()
-    night.round(4, 3)
-    assert refused(lambda: night.dealer.bets(seat1=1_000)).code == "paper_first"
-    assert refused(lambda: night.announce(minutes=55)).code == "out_of_order"
+    assert refusal(night.dealer.bets, seat1=1_000).code == "paper_first"
+    night.enter_round()
+    assert refusal(night.dealer.bets, seat1=1_000).code == "paper_first"
+    assert refusal(night.announce, minutes=55).code == "out_of_order"
 
 
-def test_whoever_entered_it_does_not_compare_it(night: Night) -> None:
-    """Harm: both signatures of one hand."""
+def test_a_paper_is_entered_once_and_compared_by_another_person(night: Night) -> None:
+    """Harm: both signatures of one hand; or the same paper is keyed twice, once as a fill and once as rounds."""
     night.begin()
-    night.announce()
-    night.round(4, 3)
-    assert refused(lambda: night.compare(by=night.dealer.by)).code == "signed_already"
-    assert refused(lambda: night.compare("105")).code == "unknown_paper"
-    assert refused(night.end).code == "not_compared"
+    night.enter_round()
+    assert refusal(night.fill, "104").code == "other_paper"
+    assert refusal(night.compare, by=night.dealer.by).code == "signed_already"
+    assert refusal(night.compare, "105").code == "unknown_paper"
+    assert refusal(night.end).code == "not_compared"
     night.compare()
-    assert refused(lambda: night.announce(minutes=20)).code == "entered_already"
+    assert refusal(night.announce, minutes=20).code == "entered_already"
     night.end()
     night.dealer.bets(seat1=1_000)
-    assert holds(night.table.book_id)
+    verify(night.table)
 
 
 def test_a_house_shoe_deals_nothing_again(clock: Clock) -> None:
     """Harm: the house shoe draws cards for a round whose real cards were others."""
     night = Night(clock, source="house")
     night.begin()
-    says = refused(night.announce)
+    says = refusal(night.announce)
     assert says.code == "house_shoe"
     assert "Count the rack" in says.sentence
     night.end()
@@ -307,7 +265,7 @@ def test_what_happened_before_a_count_is_in_the_count(night: Night) -> None:
     """Harm: a fill of paper moves chips a second time that a count has taken over already."""
     night.boss("close_table")
     night.begin()
-    says = refused(night.fill)
+    says = refusal(night.fill)
     assert says.code == "counted_since"
     assert "discrepancy" in says.sentence
 
@@ -323,81 +281,56 @@ def test_a_wrong_time_is_announced_again(night: Night) -> None:
     night.round(4, 3)
     night.compare()
     night.end()
-    assert holds(night.table.book_id)
-
-
-def test_one_paper_is_about_one_matter(night: Night) -> None:
-    """Harm: the same paper is keyed twice, once as a fill and once as rounds."""
-    night.begin()
-    night.announce("17")
-    assert refused(night.fill).code == "other_paper"
+    verify(night.table)
 
 
 # --- forged -----------------------------------------------------------------------------------------------------
 
 
 def forged(night: Night, kind: str, by: Staff, **changes: Any) -> str:
-    """Append an entry like the newest of its kind, with some of it changed; what the proof says."""
+    """The fault in an entry that repeats the newest of its kind with some changes."""
     newest = LogEntry.objects.filter(book_id=night.table.book_id, subject="outage", kind=kind).latest("seq")
     content = {name: value for name, value in (newest.content | changes).items() if name != "request"}
     with transaction.atomic():
         head = book_log.lock(night.table.book_id)
         book_log.append(head, Draft("outage", kind, by.signature, content, round=newest.round))
+        what = fault(night.table).what
+        transaction.set_rollback(True)
     standing.cache.clear()
-    fault = proofs.verify(Book.objects.get(pk=night.table.book_id), noted=False).fault
-    assert fault is not None, "the forgery was believed"
-    return fault.what
+    return what
 
 
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        ({"second": {"username": "bella", "name": "Bella", "badge": None, "role": "pit_boss"}}, "somebody else"),
-        ({"second": {"username": "pia", "name": "Pia", "badge": None, "role": "pit_boss"}}, "another role"),
+def test_a_forged_beginning_is_named(night: Night) -> None:
+    """Harm: one signature, or a span that cannot be, is believed because it is in the log."""
+    night.begin()
+    night.end()
+    bella = {"username": "bella", "name": "Bella", "badge": None, "role": "pit_boss"}
+    forgeries: list[tuple[dict[str, Any], str]] = [
+        ({"second": bella}, "somebody else"),
+        ({"second": bella | {"username": "pia", "name": "Pia"}}, "another role"),
         ({"role": "dealer"}, "A pit boss or the cage manager"),
         ({"until": "2999-01-01T00:00Z"}, "has not come yet"),
         ({"since": "2001-01-01T00:00Z"}, "within 7 days"),
         ({"mode": None}, "stands otherwise"),
-    ],
-)
-def test_a_forged_beginning_is_named(night: Night, changes: dict[str, Any], says: str) -> None:
-    """Harm: one signature, or a span that cannot be, is believed because it stands in the log."""
-    night.begin()
-    night.end()
-    assert says in forged(night, "back_entry_begun", night.boss.by, **changes)
+    ]
+    for changes, says in forgeries:
+        assert says in forged(night, "back_entry_begun", night.boss.by, **changes)
 
 
-def test_a_forged_entry_from_paper_is_named(night: Night) -> None:
-    """Harm: an earlier time where no mode was begun, outside of its span, or about another entry."""
-    night.begin()
-    night.announce()
-    night.round(4, 3)
-    night.fill()
-    after = night.dealer.now.back_entry
-    assert after is not None
-    by = crew("confirmed")
-    assert "is outside of it" in forged(night, "entered_from_paper", by, happened="2999-01-01T00:00Z")
-
-
-def test_an_entry_from_paper_without_a_mode_is_named(night: Night) -> None:
-    """Harm: the mode was never begun, and an entry says that it was from paper."""
+def test_a_forged_entry_from_paper_and_a_forged_comparison_are_named(night: Night) -> None:
+    """Harm: an earlier time where back-entry has not begun or outside of its span, or both signatures of one person."""
     night.begin()
     night.fill()
+    pia = crew("confirmed")
+    assert "is outside of it" in forged(night, "entered_from_paper", pia, happened="2999-01-01T00:00Z")
     night.compare("17", by=night.guard)
-    night.end()
-    assert "has not begun here" in forged(night, "entered_from_paper", crew("confirmed"))
-
-
-def test_a_comparison_by_whoever_entered_it_is_named(night: Night) -> None:
-    """Harm: the second signature is by the first person after all."""
-    night.begin()
-    night.announce()
-    night.round(4, 3)
-    dora = night.dealer.by
-    who = {"username": "dora", "name": "Dora", "badge": "101", "role": "dealer"}
-    night.compare()
     night.announce("105", 20)
-    assert "somebody else compares it" in forged(night, "paper_compared", dora, **who, number="105")
+    who = {"username": "dora", "name": "Dora", "badge": "101", "role": "dealer"}
+    assert "somebody else compares it" in forged(night, "paper_compared", night.dealer.by, **who, number="105")
+    night.round(4, 3)
+    night.compare("105")
+    night.end()
+    assert "has not begun here" in forged(night, "entered_from_paper", pia)
 
 
 def test_a_round_that_nobody_announced_is_named(night: Night) -> None:
@@ -410,10 +343,7 @@ def test_a_round_that_nobody_announced_is_named(night: Night) -> None:
         content = {name: value for name, value in pinned.items() if name != "request"}
         head = book_log.lock(night.table.book_id)
         book_log.append(head, Draft("round", "play", night.dealer.by.signature, content, round=1))
-    standing.cache.clear()
-    fault = proofs.verify(Book.objects.get(pk=night.table.book_id), noted=False).fault
-    assert fault is not None
-    assert "type the number of the paper" in fault.what
+    assert "type the number of the paper" in fault(night.table).what
 
 
 # --- killed in between ------------------------------------------------------------------------------------------
@@ -442,4 +372,4 @@ def test_a_signature_and_its_paper_are_one(night: Night, monkeypatch: pytest.Mon
     night.fill()
     night.compare("17", by=night.guard)
     night.end()
-    assert holds(night.table.book_id)
+    verify(night.table)
