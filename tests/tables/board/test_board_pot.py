@@ -236,3 +236,5 @@ def test_with_nothing_left_a_seat_in_play_is_all_in() -> None:
     hand = for_pot("starboard", seats={1: 100, 2: 5_000, 3: 5_000})[0]
     hand("start_game")
     assert [box.seat for box in hand.board.seats if box.is_all_in] == [1]
+    hand.cards(4, 7)
+    assert 1 not in {ask.seat for ask in hand.board.prompts if isinstance(ask, AskChoice)}
