@@ -13,7 +13,6 @@ from django.urls import reverse
 from ledger.log import entries
 from ledger.models import Alert, LogEntry
 from tables import dealing, inputs
-from tables.audit import proofs
 from tables.dealing import Answer
 from tables.games.catalog import GAMES
 from tables.models import SeatPage
@@ -24,8 +23,9 @@ from tests.floor import Hand, Player, for_pot
 from tests.intruder import at_work
 from tests.tables.at_once import at_once
 from tests.tables.chance import by_seed
+from tests.tables.play.acts import fault, refusal, verify
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 Table = tuple[Hand, Hand, dict[int, Player]]
 
@@ -48,55 +48,50 @@ def table() -> Table:
     return electronic()
 
 
-def refused(call: Any, *args: Any, **facts: Any) -> Refused:
-    with pytest.raises(Refused) as found:
-        call(*args, **facts)
-    return found.value
-
-
 def kinds(hand: Hand) -> list[tuple[str, dict[str, Any]]]:
     """What the log says of pages."""
-    return [(one.kind, one.content) for one in entries(hand.table.book_id) if one.subject == "seat_page"]
+    return [(entry.kind, entry.content) for entry in entries(hand.table.book_id) if entry.subject == "seat_page"]
 
 
 # --- the address -----------------------------------------------------------------------------------------------
 
 
-def test_only_the_digest_of_a_token_is_kept(table: Table) -> None:
-    """Harm: whoever reads the database or a backup opens every hand in play."""
-    _, _, players = table
+def test_the_database_has_the_digest_of_a_token_and_salted_hashes_of_hands(table: Table) -> None:
+    """Harm: whoever reads the database or a backup opens every hand in play, or hashes a few hundred possible hands
+    until one fits the hash that every auditor sees."""
+    dealer, _, players = table
     token = players[1].token
     assert len(token) >= 43, "256 bits"
     page = seat_pages.find(token)
     assert page is not None
     assert page.seat == 1
     with connection.cursor() as cursor:
-        cursor.execute("SELECT row_to_json(one)::text FROM tables_seatpage AS one")
-        kept = str(cursor.fetchall())
+        cursor.execute("SELECT row_to_json(page)::text FROM tables_seatpage AS page")
+        rows = str(cursor.fetchall())
     bodies = [bytes(body).decode() for body in LogEntry.objects.values_list("body", flat=True)]
-    assert token not in kept
+    assert token not in rows
     assert not [body for body in bodies if token in body or page.token_digest in body]
+    plays = [entry for entry in entries(dealer.table.book_id) if entry.subject == "round"]
+    assert {len(entry.content["salt"]) for entry in plays} == {32}
 
 
-def test_another_address_revokes_the_one_before(table: Table) -> None:
-    """Harm: a player who left the table, or a photograph of the screen, still sees the hand."""
+def test_another_address_revokes_the_one_before_and_the_pit_hears_of_it(table: Table) -> None:
+    """Harm: a player who left the table, or a photograph of the screen, still sees the hand; or a dealer, of this table
+    or another, makes himself the page of a seat, looks at its hand, and nobody asks why."""
     dealer, boss, players = table
+    stranger = Hand(dealer.table, floor.staff(dealer.by.role, "dirk", "103"))
+    assert refusal(floor.player, stranger, 1).code == "not_your_table"
+    assert refusal(floor.player, dealer, 9).code == "unknown_seat"
+    assert not Alert.objects.exists()
+    floor.player(dealer, 2)
+    assert Alert.objects.get().message == "Hawthorn, round 1: Dora made a page for seat 2 in mid-game"
     again = floor.player(boss, 1)
     assert seat_pages.find(players[1].token) is None
     assert seat_pages.find(again.token) is not None
-    assert refused(players[1].chooses, players[1].choices[0]).code == "page_revoked"
+    assert refusal(players[1].chooses, players[1].choices[0]).code == "page_revoked"
     again.chooses(again.choices[0])
-    assert [said["again"] for _, said in kinds(dealer)] == [False, False, False, True]
-
-
-def test_the_pit_hears_of_a_page_that_is_made_in_mid_game(table: Table) -> None:
-    """Harm: a dealer makes himself the page of a seat, looks at its hand, and nobody asks why."""
-    dealer, _, _ = table
-    assert not Alert.objects.exists()
-    floor.player(dealer, 2)
-    [alert] = Alert.objects.all()
-    assert alert.message == "Hawthorn, round 1: Dora made a page for seat 2 in mid-game"
-    assert proofs.verify(dealer.table.book).fault is None
+    assert [content["again"] for _, content in kinds(dealer)] == [False, False, False, True, True]
+    verify(dealer.table)
 
 
 def test_cashing_out_and_closing_revoke_and_the_log_says_so() -> None:
@@ -111,7 +106,7 @@ def test_cashing_out_and_closing_revoke_and_the_log_says_so() -> None:
     boss("close_table")
     assert not SeatPage.objects.exists()
     assert kinds(dealer)[-1] == ("revoked", {"seat": 3})
-    assert proofs.verify(dealer.table.book).fault is None
+    verify(dealer.table)
 
 
 @pytest.mark.parametrize("chosen", [{"game": "hawthorn", "source": "keyed"}, {"game": "rocket", "source": "house"}])
@@ -119,17 +114,8 @@ def test_where_nothing_is_hidden_in_the_system_there_are_no_pages(chosen: dict[s
     """Harm: a page that shows nothing, or one by which somebody else than the dealer plays for the house's money."""
     game = chosen.pop("game")
     dealer, _ = for_pot(game, seats={}, **chosen) if game != "rocket" else floor.dealt(game=game, **chosen)
-    assert refused(floor.player, dealer, 1).code == "no_seat_pages"
+    assert refusal(floor.player, dealer, 1).code == "no_seat_pages"
     assert not SeatPage.objects.exists()
-
-
-def test_a_page_is_made_by_the_dealer_there_or_the_pit_and_for_a_seat_that_is_there(table: Table) -> None:
-    """Harm: a dealer of another table hands himself the cards of this one."""
-    dealer, boss, _ = table
-    stranger = Hand(dealer.table, floor.staff(dealer.by.role, "dirk", "103"))
-    assert refused(floor.player, stranger, 1).code == "not_your_table"
-    assert refused(floor.player, dealer, 9).code == "unknown_seat"
-    floor.player(boss, 2)
 
 
 # --- choosing --------------------------------------------------------------------------------------------------
@@ -138,13 +124,12 @@ def test_a_page_is_made_by_the_dealer_there_or_the_pit_and_for_a_seat_that_is_th
 def test_a_seat_chooses_for_itself_and_nothing_else(table: Table) -> None:
     """Harm: whoever holds one player's address plays for the others, or runs the table."""
     dealer, _, players = table
-    one, seq = players[1], dealer.now.seq
+    player, seq = players[1], dealer.now.seq
     for entered in ({"do": "choose", "seat": 2, "choice": "start", "card": 1}, {"do": "deal"}, {"do": "take_back"}):
-        read = inputs.read(entered)
-        found = refused(dealing.record, dealer.table, read, by=one.by, key=uuid.uuid4(), expected_seq=seq)
-        assert found.code == "not_permitted"
-    one.chooses(one.choices[0])
-    assert refused(one, "start", card=1).code == "not_asked"
+        facts = {"by": player.by, "key": uuid.uuid4(), "expected_seq": seq}
+        assert refusal(dealing.record, dealer.table, inputs.read(entered), **facts).code == "not_permitted"
+    player.chooses(player.choices[0])
+    assert refusal(player, "start", card=1).code == "not_asked"
     last = LogEntry.objects.get(book_id=dealer.table.book_id, seq=dealer.now.seq)
     assert (last.by, last.kind) == ("seat 1", "play")
 
@@ -153,8 +138,8 @@ def test_nobody_else_chooses_for_a_hidden_hand_or_finds_out_by_trying(table: Tab
     """Harm: a dealer who tries one card after the other learns a hand from what is refused."""
     dealer, boss, _ = table
     for hand in (dealer, boss):
-        said = {refused(hand, "choose", seat=1, choice="start", card=rank).sentence for rank in range(1, 11)}
-        assert len(said) == 1
+        sentences = {refusal(hand, "choose", seat=1, choice="start", card=rank).sentence for rank in range(1, 11)}
+        assert len(sentences) == 1
 
 
 def test_the_dealer_may_still_choose_where_no_hand_is_hidden() -> None:
@@ -164,62 +149,44 @@ def test_the_dealer_may_still_choose_where_no_hand_is_hidden() -> None:
     ask = dealer.now.round.game.prompts(dealer.now.round.state)[0]
     page = floor.player(dealer, ask.seat)
     dealer("choose", seat=ask.seat, choice="lock")
-    asked = dealer.now.round.asked
-    if page.by.seat in asked:
+    if page.by.seat in dealer.now.round.asked:
         page.chooses(page.choices[-1])
-    assert proofs.verify(dealer.table.book).fault is None
+    verify(dealer.table)
 
 
-def test_seats_that_choose_in_secret_at_once_are_both_recorded(table: Table) -> None:
-    """Harm: one of two players who answer on the same picture of the table is told to look again, though nothing
-    that he may see has changed; or one of the choices is lost."""
+@pytest.mark.django_db(transaction=True)
+def test_seats_and_devices_that_choose_at_once_are_recorded_once_each(table: Table) -> None:
+    """Harm: one of two players who answer on the same picture of the table is told to look again, though nothing that
+    he may see has changed; a second tap, on another device of the same player, answers the next question unseen; or an
+    answer that was slow to come is sent again and refused, or recorded twice."""
     dealer, _, players = table
-    seq = dealer.now.seq
-    calls = [partial(_choose, one, seq) for one in players.values()]
-    answers = at_once(*calls)
-    assert all(isinstance(one, Answer) for one in answers), answers
-    assert sorted(one.entry for one in answers) == [seq + 1, seq + 2, seq + 3]
+    seq, key = dealer.now.seq, uuid.uuid4()
+    device, tap = partial(_choose, players[1], seq), partial(_choose, players[2], seq, key)
+    first, second, *taps = at_once(device, device, tap, tap)
+    other_device, answer = sorted((first, second), key=lambda outcome: isinstance(outcome, Answer))
+    assert isinstance(other_device, Refused)
+    assert other_device.code == "not_asked"
+    assert {answer.entry, *(outcome.entry for outcome in taps)} == {seq + 1, seq + 2}
+    assert _choose(players[3], seq).entry == seq + 3
     assert dealer.now.round.game.view(dealer.now.round.state, None).seats[0].stack
-    assert proofs.verify(dealer.table.book).fault is None
+    verify(dealer.table)
 
 
-def _choose(one: Player, seq: int, key: uuid.UUID | None = None) -> Answer:
-    choice = one.choices[0]
-    return one(choice.name, card=choice.card, seq=seq, key=key)
-
-
-def test_two_devices_of_one_seat_choose_once(table: Table) -> None:
-    """Harm: a second tap, on another device of the same player, answers the next question unseen."""
-    dealer, _, players = table
-    one, seq = players[1], dealer.now.seq
-    first, second = at_once(partial(_choose, one, seq), partial(_choose, one, seq))
-    answers = sorted((first, second), key=lambda found: isinstance(found, Refused))
-    assert isinstance(answers[0], Answer)
-    assert isinstance(answers[1], Refused)
-    assert answers[1].code == "not_asked"
-
-
-def test_the_same_tap_twice_is_one_choice(table: Table) -> None:
-    """Harm: an answer that was slow to come is sent again and refused, or recorded twice."""
-    dealer, _, players = table
-    one, seq, key = players[2], dealer.now.seq, uuid.uuid4()
-    choice = one.choices[0]
-    tap = partial(one, choice.name, card=choice.card, seq=seq, key=key)
-    answers = at_once(tap, tap, tap)
-    assert {found.entry for found in answers} == {seq + 1}
+def _choose(player: Player, seq: int, key: uuid.UUID | None = None) -> Answer:
+    choice = player.choices[0]
+    return player(choice.name, card=choice.card, seq=seq, key=key)
 
 
 def test_a_page_of_before_the_question_is_stale(table: Table) -> None:
     """Harm: a tap meant for one question answers the next one; or a page from the future is believed."""
     dealer, _, players = table
     seq = dealer.now.seq
-    for one in players.values():
-        _choose(one, seq)
+    for player in players.values():
+        _choose(player, seq)
     acting = players[next(iter(dealer.now.round.asked))]
     now = dealer.now.seq
     for wrong in (seq, now - 1, now + 1):
-        found = refused(acting, "fold", seq=wrong)
-        assert found.code == "stale_sequence"
+        assert refusal(acting, "fold", seq=wrong).code == "stale_sequence"
     floor.player(dealer, 6 - acting.by.seat if acting.by.seat != 3 else 1)  # an entry that does not touch the game
     acting("fold", seq=now)
 
@@ -227,40 +194,24 @@ def test_a_page_of_before_the_question_is_stale(table: Table) -> None:
 # --- proof -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("by", ["seat 2", "101 Dora"])
-def test_a_choice_by_another_does_not_hold(table: Table, by: str) -> None:
-    """Harm: who has the database makes a player's choice, and the proof finds nothing."""
+@pytest.mark.django_db(transaction=True)
+def test_an_entry_that_no_page_of_its_seat_sends_is_found(table: Table) -> None:
+    """Harm: who has the database makes a player's choice, or deals in a player's name, and the proof finds nothing."""
     dealer, _, players = table
-    seq = players[1].chooses(players[1].choices[0]).entry
-    assert proofs.verify(dealer.table.book).fault is None
-    with at_work() as intruder:
-        intruder("UPDATE ledger_logentry SET by = %s WHERE book_id = %s AND seq = %s", by, dealer.table.book_id, seq)
-        intruder.rewrite(dealer.table.book_id, seq, lambda document: document.update(by=by))
-        fault = proofs.verify(dealer.table.book).fault
-    assert fault is not None
-    assert fault.seq == seq
-    assert "choose" in fault.what or "chose" in fault.what
-
-
-def test_a_seat_that_deals_does_not_hold(table: Table) -> None:
-    """Harm: an entry that no page can send passes for a player's."""
-    dealer, _, _ = table
-    seq, by = dealer.now.seq, "seat 1"
-    with at_work() as intruder:
-        intruder("UPDATE ledger_logentry SET by = %s WHERE book_id = %s AND seq = %s", by, dealer.table.book_id, seq)
-        intruder.rewrite(dealer.table.book_id, seq, lambda document: document.update(by=by))
-        fault = proofs.verify(dealer.table.book).fault
-    assert fault is not None
-    assert fault.seq == seq
-    assert "nothing" in fault.what or "no more" in fault.what
-
-
-def test_the_log_gives_no_hand_away_by_its_hash(table: Table) -> None:
-    """Harm: a few hundred possible hands are hashed until one fits the hash that every auditor sees."""
-    dealer, _, _ = table
-    plays = [one for one in entries(dealer.table.book_id) if one.subject == "round"]
-    assert plays
-    assert all(len(one.content["salt"]) == 32 for one in plays)
+    deal = dealer.now.seq
+    choice = players[1].chooses(players[1].choices[0]).entry
+    verify(dealer.table)
+    forgeries = (
+        (choice, "seat 2", "which may choose for itself"),
+        (choice, "101 Dora", "101 Dora chose for seat 1"),
+        (deal, "seat 1", "which may choose for itself"),
+    )
+    for seq, by, says in forgeries:
+        with at_work() as intruder:
+            intruder.rewrite(dealer.table.book_id, seq, lambda document, by=by: document.update(by=by))
+            breach = fault(dealer.table)
+        assert breach.seq == seq
+        assert says in breach.what
 
 
 # --- packets that seats look at ----------------------------------------------------------------------------------
@@ -304,13 +255,12 @@ def test_a_seat_plays_its_packet_or_tells_the_dealer(packets: Table) -> None:
     """Harm: a round waits for a player whose device has no power; or a seat decides for its neighbour."""
     dealer, _, players = packets
     own = {seat: packet_of(dealer, seat) for seat in (1, 3)}
-    assert refused(players[3], "play").code == "not_asked"
+    assert refusal(players[3], "play").code == "not_asked"
     players[1]("play")
     dealer("choose", seat=3, choice="fold")
     dealer("deal")
     dealer.pay()
     current = dealer.now.round
-    assert current is not None
     assert current.over
     names = GAMES["three_card_poker"].pack(current.rules).spellings
     shown = {
@@ -319,4 +269,4 @@ def test_a_seat_plays_its_packet_or_tells_the_dealer(packets: Table) -> None:
     assert shown == own
     assert packet_of(dealer, 1) == ()
     dealer("retire_shoe")
-    assert proofs.verify(dealer.table.book).fault is None
+    verify(dealer.table)
