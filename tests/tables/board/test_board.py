@@ -13,7 +13,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
 from tests.floor import Hand, dealt
-from tests.tables.chance import BURNED, LAST, RARE_CUT, SPENT, chance, in_this_order, run_out
+from tests.tables.chance import BURNED, LAST, RARE_CUT, SPENT, chance, in_this_order
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
@@ -56,8 +56,10 @@ def test_a_closed_table_and_one_without_a_dealer_say_so() -> None:
 
 
 def test_a_keyed_round_prompt_by_prompt(dealer: Hand) -> None:
-    """Harm: the screen says one thing and the rules another."""
+    """Harm: the screen says one thing and the rules another; a player folds, and no key enters it; or a hit takes one
+    key, and its card another."""
     steps: list[tuple[str, str, bool]] = []
+    before = dealer.now.seq
 
     def note() -> None:
         board = dealer.board
@@ -71,6 +73,9 @@ def test_a_keyed_round_prompt_by_prompt(dealer: Hand) -> None:
         note()
         dealer.cards(rank)
     note()
+    choices = [button for button in dealer.board.buttons if button.input["do"] == "choose"]
+    assert [(button.hotkey, button.label) for button in choices] == [("F", "Fold for 16")]
+    assert choices[0].input == {"do": "choose", "seat": 2, "choice": "fold"}
     dealer.cards(4)
     note()
     dealer.cards(7)
@@ -86,6 +91,7 @@ def test_a_keyed_round_prompt_by_prompt(dealer: Hand) -> None:
         ("choose", "Seat 2: hit, or fold for 8.", True),
     ]
     assert not dealer.board.round_open
+    assert dealer.now.seq - before == 2 + 5, "an input for each bet, close and card"
 
 
 def test_each_step_of_a_shoe_is_prompted(dealer: Hand) -> None:
@@ -105,28 +111,6 @@ def test_each_step_of_a_shoe_is_prompted(dealer: Hand) -> None:
     ]
 
 
-def test_no_round_needs_more_inputs_than_there_were_events(dealer: Hand) -> None:
-    """Harm: a dealer presses a key for a hit and another for its card, five hundred times an evening."""
-    before = dealer.now.seq
-    dealer.bets(seat1=1_000, seat2=1_000)
-    dealer.cards(8, 9, 4, 8, 5, 10)  # both are dealt to, the dealer; seat 1 pairs, seat 2 hits, the dealer hits
-    dealer("choose", seat=2, choice="fold")
-    assert dealer.now.seq - before == 3 + 6 + 1
-
-
-def test_a_keyed_seat_that_decides_has_a_button_to_fold_and_keys_to_hit(dealer: Hand) -> None:
-    """Harm: a player folds at a real table, and no key enters it; or a hit is entered without its card."""
-    dealer.bets(seat1=1_000)
-    dealer.cards(8, 9)
-    board = dealer.board
-    assert board.card_keys
-    assert [button.input for button in board.buttons if button.hotkey == "F"] == [
-        {"do": "choose", "seat": 1, "choice": "fold"}
-    ]
-    assert not any(button.input.get("choice") == "hit" for button in board.buttons)
-    assert "Fold for 8" in labels(board)
-
-
 def test_a_house_shoe_has_a_button_to_hit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: at an electronic table nobody can hit."""
     in_this_order(monkeypatch, BURNED + LAST[::-1] + SPENT)
@@ -141,26 +125,29 @@ def test_a_house_shoe_has_a_button_to_hit(monkeypatch: pytest.MonkeyPatch) -> No
     assert dealer.board.seats[0].stack == (8, 6)
 
 
-def test_an_empty_shoe_is_shuffled_before_its_next_card(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Harm: the keys are open, every card is refused, and nobody knows why."""
-    dealer, _ = dealt(options=RARE_CUT)
-    run_out(dealer)
-    board = dealer.board
-    assert (board.due, board.card_keys) == ("choose", False)
-    assert primary(board) == [], "one Enter too many would hit"
-    assert {"do": "choose", "seat": 2, "choice": "hit"} in [button.input for button in board.buttons]
-    dealer("choose", seat=2, choice="hit")
-    assert primary(dealer.board) == [{"do": "shuffle"}]
+def is_taken_back(hand: Hand) -> bool:
+    """Whether the latest input can be taken back now; it is not."""
+    try:
+        with transaction.atomic():
+            hand("take_back")
+            transaction.set_rollback(True)
+    except Refused:
+        return False
+    return True
 
 
 @pytest.mark.slow("walks a table by chance for hundreds of inputs")
-def test_every_button_that_is_drawn_is_accepted() -> None:
-    """Harm: a dealer presses what the screen offers, and is told off."""
-    floor_ = chance(11)
+def test_every_button_that_is_drawn_is_accepted_and_what_can_be_taken_back_has_one() -> None:
+    """Harm: a dealer presses what the screen offers, and is told off or the screen cannot post it; or the button that
+    takes back is missing when it is needed."""
+    floor_ = chance(14)
     pressed = set()
-    for _ in range(500):
+    for _ in range(150):
         floor_.step()
         hand = floor_.dealer
+        assert is_taken_back(hand) == hand.board.can_take_back
+        for button in hand.board.buttons:
+            assert inputs.spell(inputs.read(button.input)) == button.input
         if floor_.random.random() < 0.3 and hand.board.buttons:
             button = floor_.random.choice(hand.board.buttons)
             hand(**button.input)
@@ -194,32 +181,6 @@ def test_only_the_dealer_who_stands_there_gets_buttons(dealer: Hand) -> None:
         assert board.seats == dealer.board.seats
     floor.relieve(dealer.table, ida)
     assert dealer.board.buttons == ()
-
-
-@pytest.mark.slow("walks a table by chance for hundreds of inputs")
-def test_what_can_be_taken_back_is_what_dealing_lets_be_taken_back() -> None:
-    """Harm: the button is there and refuses, or is missing when it is needed."""
-    floor_ = chance(13)
-    offered = 0
-    for _ in range(300):
-        floor_.step()
-        hand = floor_.dealer
-        offers, table_standing = hand.board.can_take_back, hand.now
-        offered += offers
-        if table_standing.dealer is None or table_standing.dealer.username != hand.by.username:
-            assert not offers
-            continue
-        is_taken_back = True
-        try:
-            with transaction.atomic():
-                hand("take_back")
-                raise ZeroDivisionError
-        except Refused:
-            is_taken_back = False
-        except ZeroDivisionError:
-            pass
-        assert is_taken_back == offers
-    assert offered > 50
 
 
 # --- what the hands do ----------------------------------------------------------------------------------------
@@ -284,21 +245,16 @@ def test_outcomes_are_walked_right_to_left(dealer: Hand) -> None:
     assert dealer.board.due == "bets"
 
 
-def test_a_seat_that_ends_the_round_by_losing_needs_no_walk(dealer: Hand) -> None:
-    """Harm: one more key for nothing: its chips were taken as the card fell."""
-    dealer.bets(seat1=1_000)
-    dealer.cards(8, 9, 8)
-    assert (dealer.board.pay, dealer.board.due) == (None, "bets")
-
-
 def test_chips_that_do_not_make_an_amount_do_not_stop_the_table(dealer: Hand) -> None:
-    """Harm: an operator takes the white chips away, and the screen of a round in progress fails."""
+    """Harm: an operator takes the white chips away, and the screen of a round in progress fails; or one more key for
+    nothing after a loss whose chips were taken as the card fell."""
     dealer.bets(seat1=2_000)
     dealer.table.denominations.set(Denomination.objects.exclude(value_cents=100))
     dealer.cards(8, 9, 8)
     (line,) = dealer.board.outcomes
     assert line.hands == line.do == "take 16"
     assert (line.take, line.give_back) == ((), ())
+    assert (dealer.board.pay, dealer.board.due) == (None, "bets")
 
 
 # --- the picture ----------------------------------------------------------------------------------------------
@@ -310,14 +266,8 @@ def test_the_layout_shows_bets_stacks_and_who_acts(dealer: Hand) -> None:
     dealer.cards(8, 9, 4, 7)
     board = dealer.board
     seats = {seat.seat: (seat.state, seat.bet_cents, seat.stack, seat.acting) for seat in board.seats}
-    assert seats == {
-        1: ("empty", 0, (), False),
-        2: ("in", 2_000, (8, 7), False),
-        3: ("empty", 0, (), False),
-        4: ("empty", 0, (), False),
-        5: ("in", 5_000, (9,), True),
-        6: ("empty", 0, (), False),
-    }
+    empty = dict.fromkeys((1, 3, 4, 6), ("empty", 0, (), False))
+    assert seats == empty | {2: ("in", 2_000, (8, 7), False), 5: ("in", 5_000, (9,), True)}
     assert (board.dealer_stack, board.dealer_acting) == ((4,), False)
     assert [(pile.count, pile.colour) for pile in board.seats[1].bet] == [(4, "red")]
 
@@ -327,43 +277,41 @@ def test_bets_of_the_round_before_are_offered_again(dealer: Hand) -> None:
     dealer.bets(seat2=2_000, seat5=5_000)
     dealer.cards(8, 9, 3)
     dealer.pay()
-    assert {seat.seat: seat.last_bet_cents for seat in dealer.board.seats if seat.last_bet_cents} == {
-        2: 2_000,
-        5: 5_000,
-    }
+    bets = {seat.seat: seat.last_bet_cents for seat in dealer.board.seats if seat.last_bet_cents}
+    assert bets == {2: 2_000, 5: 5_000}
     assert [seat.ask.seat for seat in dealer.board.seats if seat.ask] == [1, 2, 3, 4, 5, 6]
 
 
 def test_the_shoes_depth_is_right_at_every_moment(dealer: Hand) -> None:
     """Harm: the pit reads a shoe as fresh that is nearly dealt."""
 
-    def depth() -> tuple[int, int]:
+    def cards_left() -> int:
         shoe = dealer.board.shoe
         assert shoe is not None
-        return shoe.cards_left, shoe.cut_at
+        assert shoe.cut_at == 11
+        return shoe.cards_left
 
-    assert depth() == (50, 11)
+    assert cards_left() == 50
     dealer.bets(seat1=1_000)
     dealer.cards(8)
-    assert depth() == (49, 11)
+    assert cards_left() == 49
     dealer.cards(3)
-    assert depth() == (48, 11)  # the seat is still to be paid
+    assert cards_left() == 48, "the seat is still to be paid"
     dealer.pay()
-    assert depth() == (48, 11)
+    assert cards_left() == 48
     dealer("bet", seat=1, amount_cents=1_000)
-    assert depth() == (48, 11)
+    assert cards_left() == 48
     dealer("cut_card_out")
     dealer("close_bets")
     dealer.cards(8, 3)
     dealer.pay()
-    assert depth() == (46, 11)  # it waits to be shuffled
+    assert cards_left() == 46, "it waits to be shuffled"
     dealer("shuffle_shoe")
-    assert depth() == (55, 11)
+    assert cards_left() == 55
     dealer("place_cut_card")
     dealer("burn")
-    assert depth() == (50, 11)
     Hand(dealer.table, floor.staff(Role.PIT_BOSS, "bert"))("close_table")
-    assert depth() == (50, 11)
+    assert cards_left() == 50
 
 
 def test_the_button_is_where_the_low_card_put_it() -> None:
@@ -377,14 +325,6 @@ def test_the_button_is_where_the_low_card_put_it() -> None:
     assert dealer.board.button == 4
 
 
-def test_every_button_and_prompt_is_data_that_can_be_sent(dealer: Hand) -> None:
-    """Harm: a screen cannot post what it was told to."""
-    for _ in range(3):
-        for button in dealer.board.buttons:
-            assert inputs.spell(inputs.read(button.input)) == button.input
-        dealer("bet", seat=1, amount_cents=1_000)
-
-
 def test_a_board_costs_two_queries(dealer: Hand) -> None:
     """Harm: eight tables, five screens each, and the database does nothing but draw."""
     dealer.bets(seat1=1_000)
@@ -394,9 +334,8 @@ def test_a_board_costs_two_queries(dealer: Hand) -> None:
     assert len(captured) == 2  # the log's head and the chips
 
 
-def test_in_mid_round_the_board_shows_the_limits_that_the_round_was_opened_under() -> None:
-    """A dealer who tells a player the new maximum in the old round starts a dispute."""
-    dealer, _ = dealt()
+def test_in_mid_round_the_board_shows_the_limits_that_the_round_was_opened_under(dealer: Hand) -> None:
+    """Harm: a dealer tells a player the new maximum in the old round, and starts a dispute."""
     dealer("bet", seat=1, amount_cents=2_000)
     Table.objects.filter(pk=dealer.table.pk).update(max_cents=50_000)
     table = Table.objects.get(pk=dealer.table.pk)

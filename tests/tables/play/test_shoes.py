@@ -7,15 +7,14 @@ import pytest
 
 from ledger.models import Alert, LogEntry
 from tables import dealing
-from tables.audit import proofs
-from tables.games.cards import DECK_SIZE, NOTHING, RANKS, shoe
+from tables.games.cards import NOTHING, RANKS, shoe
 from tables.models import Table
-from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import table_settings
 from tests import floor
 from tests.floor import Hand, dealt
 from tests.tables.chance import BURNED, LAST, RARE_CUT, SPENT, in_this_order, run_out
+from tests.tables.play.acts import refusal, verify
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
@@ -37,10 +36,9 @@ def at_the_table(**settings: Any) -> Hand:
     return dealer
 
 
-def refused(hand: Hand, do: str, **facts: Any) -> Refused:
-    with pytest.raises(Refused) as caught:
-        hand(do, **facts)
-    return caught.value
+def primary(hand: Hand) -> list[dict[str, Any]]:
+    """What the primary button of the board enters, if it has one."""
+    return [button.input for button in hand.board.buttons if button.primary]
 
 
 def shoe_entries(hand: Hand) -> list[str]:
@@ -53,46 +51,41 @@ def test_each_step_of_a_shoe_is_prompted_logged_and_due_before_the_next() -> Non
     dealer = at_the_table()
     for due, (do, facts) in STEPS.items():
         assert dealer.board.due == due
-        assert refused(dealer, "bet", seat=1, amount_cents=1_000).code == "shoe_not_ready"
-        for other, (wrong, given) in STEPS.items():
+        assert refusal(dealer, "bet", seat=1, amount_cents=1_000).code == "shoe_not_ready"
+        for other, (wrong, wrong_facts) in STEPS.items():
             if other != due:
-                assert refused(dealer, wrong, **given).code == "out_of_turn"
-        (step,) = [button.input for button in dealer.board.buttons if button.primary]
+                assert refusal(dealer, wrong, **wrong_facts).code == "out_of_turn"
+        (step,) = primary(dealer)
         assert json.loads(json.dumps(step)) == {"do": do} | facts
         dealer(do, **facts)
     assert dealer.board.due == "bets"
     assert shoe_entries(dealer) == ["loaded", "deck_checked", "shuffled", "cut_card_placed", "burned"]
-    assert refused(dealer, "burn").code == "out_of_turn"
+    assert refusal(dealer, "burn").code == "out_of_turn"
 
 
-@pytest.mark.parametrize("rank", [1, 3, 10])
-def test_decks_that_are_not_whole_are_not_dealt_and_are_reported(rank: int) -> None:
-    """Harm: a deck short of a card is dealt for a day, as happened elsewhere for 438 rounds."""
-    dealer = at_the_table()
-    dealer("load_shoe")
-    counts = list(shoe(1))
-    counts[rank - 1] -= 1
-    wrong = refused(dealer, "check_decks", counts=counts)
-    assert wrong.code == "decks_not_whole"
-    assert f"{rank - 1} of rank {rank}, {rank} belong in it" in wrong.sentence
-    assert dealer.board.due == "check"
-    assert shoe_entries(dealer) == ["loaded", "deck_check_failed"]
-    alert = Alert.objects.get()
-    assert (alert.kind, alert.evidence["counts"]) == ("deck_check_failed", counts)
-    refused(dealer, "check_decks", counts=counts)
-    assert Alert.objects.count() == 2  # each failed count is one
-    dealer("check_decks", counts=shoe(1))
-    assert dealer.board.due == "shuffle"
-
-
-@pytest.mark.parametrize("counts", [[], [1] * 9, [1] * 11, [-1, *range(2, 11)], [1_000, *range(2, 11)], [10**30] * 10])
-def test_counts_that_are_no_deck_check_are_refused(counts: list[int]) -> None:
-    """Harm: a count that was not finished passes for one."""
+def test_decks_that_are_not_whole_are_not_dealt_and_are_reported() -> None:
+    """Harm: a deck short of a card is dealt for a day, as happened elsewhere for 438 rounds; or a count that was not
+    finished passes for one."""
     dealer = at_the_table()
     dealer("load_shoe")
     seq = dealer.now.seq
-    assert refused(dealer, "check_decks", counts=counts).code == "bad_counts"
+    for counts in ([], [1] * 9, [1] * 11, [-1, *range(2, 11)], [1_000, *range(2, 11)], [10**30] * 10):
+        assert refusal(dealer, "check_decks", counts=counts).code == "bad_counts", counts
     assert dealer.now.seq == seq
+    for rank in (1, 3, 10):
+        counts = list(shoe(1))
+        counts[rank - 1] -= 1
+        wrong = refusal(dealer, "check_decks", counts=counts)
+        assert wrong.code == "decks_not_whole"
+        assert f"{rank - 1} of rank {rank}, {rank} belong in it" in wrong.sentence
+        alert = Alert.objects.latest("pk")
+        assert (alert.kind, alert.evidence["counts"]) == ("deck_check_failed", counts)
+    assert dealer.board.due == "check"
+    assert shoe_entries(dealer) == ["loaded", *["deck_check_failed"] * 3]
+    refusal(dealer, "check_decks", counts=counts)
+    assert Alert.objects.count() == 4, "each failed count is one"
+    dealer("check_decks", counts=shoe(1))
+    assert dealer.board.due == "shuffle"
 
 
 def test_when_the_cut_card_comes_out_the_round_is_finished_and_then_the_shoe_is_shuffled() -> None:
@@ -110,16 +103,16 @@ def test_when_the_cut_card_comes_out_the_round_is_finished_and_then_the_shoe_is_
     dealer.cards(10)
     seq = dealer.now.seq
     entries = LogEntry.objects.filter(book_id=dealer.table.book_id, seq__in=(seq - 1, seq)).order_by("seq")
-    assert [(one.subject, one.kind) for one in entries] == [("round", "play"), ("shoe", "cut_card_out")]
+    assert [(entry.subject, entry.kind) for entry in entries] == [("round", "play"), ("shoe", "cut_card_out")]
     dealer.cards(9)
     dealer("choose", seat=1, choice="fold")
     assert dealer.board.due == "shuffle"
-    assert refused(dealer, "bet", seat=1, amount_cents=1_000).code == "shoe_not_ready"
+    assert refusal(dealer, "bet", seat=1, amount_cents=1_000).code == "shoe_not_ready"
     for do in ("shuffle_shoe", "place_cut_card", "burn"):
         dealer(do)
     assert dealer.now.gone == NOTHING
     assert dealer.board.shoe.cards_left == 50
-    assert proofs.verify(dealer.table.book).fault is None
+    verify(dealer.table)
 
 
 def test_the_dealer_sees_the_cut_card_before_the_count_does() -> None:
@@ -127,44 +120,31 @@ def test_the_dealer_sees_the_cut_card_before_the_count_does() -> None:
     dealer, _ = dealt()
     dealer.bets(seat1=1_000)
     dealer("cut_card_out")
-    assert refused(dealer, "cut_card_out").code == "out_of_turn"
+    assert refusal(dealer, "cut_card_out").code == "out_of_turn"
     dealer.cards(8, 3)
     dealer.pay()
     assert dealer.board.due == "shuffle"
 
 
-def test_a_house_shoes_cut_card_comes_out_when_it_does() -> None:
-    """Harm: a dealer orders a shuffle whenever the shoe is good for the players."""
-    dealer, _ = dealt(source="house")
-    dealer.bets(seat1=1_000)
-    assert refused(dealer, "cut_card_out").code == "out_of_turn"
-
-
 def test_a_retired_shoe_leaves_the_table_between_rounds_only() -> None:
-    """Harm: a shoe vanishes in the middle of a round."""
+    """Harm: a shoe vanishes in the middle of a round, or that of a table that is closed for the night cannot be taken
+    to the vault."""
     dealer, boss = dealt()
     dealer.bets(seat1=1_000)
     for hand in (dealer, boss):
-        assert refused(hand, "retire_shoe").code == "round_open"
+        assert refusal(hand, "retire_shoe").code == "round_open"
     dealer.cards(8, 3)
     dealer.pay()
+    boss("close_table")
     boss("retire_shoe")
-    assert refused(boss, "retire_shoe").code == "no_shoe"
+    assert refusal(boss, "retire_shoe").code == "no_shoe"
+    boss("open_table")
+    dealing.sign_in(dealer.table, dealer.by)
     assert dealer.board.due == "load"
     dealer.ready_shoe()
     assert dealer.board.shoe is not None
     assert dealer.board.shoe.number == 2
     assert dealer.now.gone == NOTHING
-
-
-def test_a_closed_tables_shoe_can_be_retired_by_the_pit() -> None:
-    """Harm: the shoe of a table that is closed for the night cannot be taken to the vault."""
-    dealer, boss = dealt()
-    boss("close_table")
-    boss("retire_shoe")
-    boss("open_table")
-    dealing.sign_in(dealer.table, dealer.by)
-    assert dealer.board.due == "load"
 
 
 @pytest.mark.parametrize("changes", [{"options": {"decks": 2}}, {"source": "house"}])
@@ -175,7 +155,7 @@ def test_another_shoe_is_loaded_when_the_table_is_set_to_one(changes: dict[str, 
     assert dealer.board.due == "retire"
     assert dealer.board.shoe is not None
     assert dealer.board.shoe.cards_left == 50
-    assert refused(dealer, "bet", seat=1, amount_cents=1_000).code == "shoe_not_ready"
+    assert refusal(dealer, "bet", seat=1, amount_cents=1_000).code == "shoe_not_ready"
     dealer("retire_shoe")
     dealer.ready_shoe()
     dealer("bet", seat=1, amount_cents=1_000)
@@ -192,32 +172,27 @@ def test_the_burn_that_was_made_counts_whatever_the_option_says_since() -> None:
     assert dealer.now.round.state.left == 50
 
 
-def test_cards_are_conserved_from_the_first_to_the_last_of_a_shoe() -> None:
-    """Harm: a card is dealt twice, or none is missed, and nobody can say when."""
-    dealer, _ = dealt(options=RARE_CUT)
+@pytest.mark.parametrize("source", ["keyed", "house"])
+def test_a_shoe_that_runs_out_in_mid_round_is_filled_from_the_discards(
+    source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: a round cannot go on, as the keys are open and every card is refused; it goes on with cards that lie on the
+    layout; or a card is dealt twice or none is missed, and nobody can say when."""
+    in_this_order(monkeypatch, BURNED + SPENT + LAST)
+    dealer, _ = dealt(options=RARE_CUT, source=source)
     run_out(dealer)
     current = dealer.now.round
     assert current is not None
     assert current.game.cards_left(current.state) == 0
     gone = current.game.gone(current.state)
-    burned = [BURNED.count(rank) for rank in RANKS]
-    assert [out + held for out, held in zip(gone, burned, strict=True)] == list(shoe(1))
-    assert sum(gone) == len(SPENT) + len(LAST) == DECK_SIZE - len(BURNED)
-
-
-@pytest.mark.parametrize("source", ["keyed", "house"])
-def test_a_shoe_that_runs_out_in_mid_round_is_filled_from_the_discards(
-    source: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Harm: a round cannot go on, or goes on with cards that lie on the layout."""
-    in_this_order(monkeypatch, BURNED + SPENT + LAST)
-    dealer, _ = dealt(options=RARE_CUT, source=source)
-    run_out(dealer)
+    assert [out + BURNED.count(rank) for rank, out in zip(RANKS, gone, strict=True)] == list(shoe(1))
     assert (dealer.board.due, dealer.board.card_keys) == ("choose", False)
+    assert primary(dealer) == [], "one Enter too many would hit"
     if source == "keyed":
-        assert refused(dealer, "card", rank=9).code == "out_of_turn"
+        assert refusal(dealer, "card", rank=9).code == "out_of_turn"
     dealer("choose", seat=2, choice="hit")
     assert dealer.board.due == "reshuffle"
+    assert primary(dealer) == [{"do": "shuffle"}]
     assert "Shuffle the 47 discards, burn 5" in dealer.board.phrase.do
     before = dealer.now.shoe.commitment if dealer.now.shoe else None
     dealer("shuffle")
@@ -228,7 +203,7 @@ def test_a_shoe_that_runs_out_in_mid_round_is_filled_from_the_discards(
     assert sum(current.game.gone(current.state)) == 8  # what is in play
     assert current.game.cards_left(current.state) == 42
     if source == "keyed":
-        assert refused(dealer, "card", rank=1).code == "impossible_card"  # the only 1 lies before seat 1
+        assert refusal(dealer, "card", rank=1).code == "impossible_card"  # the only 1 lies before seat 1
         dealer.cards(9)
     else:
         dealer("deal")
@@ -242,37 +217,32 @@ def test_a_shoe_that_runs_out_in_mid_round_is_filled_from_the_discards(
         else:
             dealer.cards(7)  # the dealer's own: a pair
     assert dealer.board.due == "shuffle"
-    assert proofs.verify(dealer.table.book).fault is None
+    verify(dealer.table)
 
 
-def test_a_mid_round_shuffle_is_prompted_and_nothing_else_is_taken_for_it() -> None:
-    """Harm: a dealer shuffles when the cards run badly."""
+def test_a_keyed_shoe_is_keyed_and_shuffled_in_mid_round_only_when_it_is_empty() -> None:
+    """Harm: a dealer shuffles when the cards run badly, or chooses the card that the system should deal."""
     dealer, _ = dealt(options=RARE_CUT)
     dealer.bets(seat1=1_000)
-    assert refused(dealer, "shuffle").code == "out_of_turn"
-    dealer.cards(8, 9)
-    assert refused(dealer, "shuffle").code == "out_of_turn"
-    assert refused(dealer, "shuffle_shoe").code == "round_open"
-
-
-def test_keyed_cards_are_for_keyed_shoes_and_dealt_ones_for_house_shoes() -> None:
-    """Harm: a dealer chooses the card that the system should deal."""
-    dealer, _ = dealt()
-    dealer.bets(seat1=1_000)
-    assert refused(dealer, "deal").code == "keyed_shoe"
-    dealer("card", rank=3)
+    assert refusal(dealer, "shuffle").code == "out_of_turn"
+    assert refusal(dealer, "deal").code == "keyed_shoe"
+    dealer.cards(8)
     Table.objects.filter(pk=dealer.table.pk).update(source="house")  # whatever is set meanwhile, this shoe is keyed
     dealer.table.refresh_from_db()
     assert dealer.board.card_keys
-    dealer("card", rank=3)
+    dealer.cards(9)
+    assert refusal(dealer, "shuffle").code == "out_of_turn"
+    assert refusal(dealer, "shuffle_shoe").code == "round_open"
 
 
 def test_a_house_shoe_deals_and_is_not_keyed() -> None:
-    """Harm: a card that the dealer keys is dealt from a shoe that deals by itself."""
+    """Harm: a card that the dealer keys is dealt from a shoe that deals by itself, or a dealer orders a shuffle
+    whenever the shoe is good for the players."""
     dealer, _ = dealt(source="house")
     dealer.bets(seat1=1_000)
+    assert refusal(dealer, "cut_card_out").code == "out_of_turn"
     assert dealer.board.due == "deal"
     assert not dealer.board.card_keys
-    assert refused(dealer, "card", rank=3).code == "house_shoe"
+    assert refusal(dealer, "card", rank=3).code == "house_shoe"
     dealer("deal")
-    assert refused(dealer, "deal").code in ("out_of_turn", "pay_first", "round_over")
+    assert refusal(dealer, "deal").code in ("out_of_turn", "pay_first", "round_over")
