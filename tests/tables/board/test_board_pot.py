@@ -127,14 +127,6 @@ def test_who_has_chosen_in_secret_is_marked_and_never_what() -> None:
     assert all(not box.stack for box in board.seats)
 
 
-def test_in_turns_nobody_is_marked_as_having_chosen_already() -> None:
-    """Harm: a mark that means something only where choices are secret, at every turn of every game."""
-    hand = for_pot("starboard", seats={1: 5_000, 2: 5_000})[0]
-    hand("start_game")
-    hand.cards(4, 7, 9, 10)
-    assert not any(box.has_chosen for box in hand.board.seats)
-
-
 # --- choices that name things -----------------------------------------------------------------------------------
 
 
@@ -179,7 +171,8 @@ def test_letters_of_choices_do_not_collide() -> None:
 
 
 def test_what_is_paid_is_said_in_words_and_chips_alike_together() -> None:
-    """Harm: the dealer works out who owes whom; or six lines where one would do."""
+    """Harm: the dealer works out who owes whom; or six lines where one would do; or a mark for those who have chosen
+    in secret, in a game of turns."""
     hand = for_pot("starboard", seats={1: 5_000, 2: 5_000, 4: 5_000}, rake_permille=100)[0]
     hand("start_game")
     assert payment_lines(hand.board) == ["Seats 1, 2 and 4 pay 1 each into the pot."]
@@ -189,6 +182,7 @@ def test_what_is_paid_is_said_in_words_and_chips_alike_together() -> None:
     seat = next(box.seat for box in hand.board.seats if box.acting)
     hand.cards(9)
     assert payment_lines(hand.board) == [f"Seat {seat} pays 1 into the pot."]
+    assert not any(box.has_chosen for box in hand.board.seats)
     for _ in range(2):
         acting = next(box.seat for box in hand.board.seats if box.acting)
         hand("choose", seat=acting, choice="lock")
