@@ -12,14 +12,13 @@ from ledger import cage
 from ledger.models import Account, LogEntry
 from ledger.proof import seals
 from ledger.proof.moves import undone
-from tables import dealing, standing
-from tables.audit import proofs, sealing
+from tables import dealing
+from tables.audit import sealing
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import Wrong
 from tables.day import hours
 from tables.day.figures import Figures
 from tables.inputs import BeginSlip, UndoSale
-from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
 from tests.clock import Clock
@@ -30,6 +29,7 @@ from tests.tables.bundles import ONE, TWO, exported
 from tests.tables.day import test_figures
 from tests.tables.day.test_figures import box
 from tests.tables.day.test_inventory import stock
+from tests.tables.play.acts import fault, refusal, verify
 
 CHIPS = ((100, 50),)
 DEAREST = ((100, 500),)
@@ -63,25 +63,21 @@ def held(hand: Hand) -> dict[str, int]:
     return {account.place: cage.balance(account) for account in accounts}
 
 
-def refusal(hand: Hand, seq: int) -> Refused:
-    """How undoing a sale is refused; nothing is written."""
-    before = LogEntry.objects.count()
-    with pytest.raises(Refused) as refused:
-        hand("undo_sale", sale=seq)
-    assert LogEntry.objects.count() == before
-    return refused.value
-
-
-def fault(hand: Hand) -> tuple[int, str]:
-    """What the house's proof finds."""
-    standing.cache.clear()
-    broken = proofs.verify(hand.table.book, noted=False).fault
-    assert broken is not None, "the forgery was believed"
-    return broken.seq, broken.what
+def forge_undoing(hand: Hand, sale: int, **changes: Any) -> int:
+    """Undo a sale as somebody does who writes into the database; the number of the entry."""
+    content = {"corrects": sale, "amount_cents": 50_000, "chips": DEAREST} | changes
+    moves = undone(cage.transfers_of(hand.table.book_id, [sale]))
+    return forge(hand, "chips", "undone", content, by=signature(hand), moves=moves)
 
 
 def test_all_is_as_before_the_sale(hand: Hand) -> None:
-    """Harm: 500 that was keyed for 50 is counted as dropped, or chips are booked out that never left the rack."""
+    """Harm: 500 that was keyed for 50 is counted as dropped, or is expected in the next box; or chips are booked out
+    that never left the rack."""
+    sell(hand, ((100, 100),))
+    box(hand.table, cash=((10_000, 1),))
+    before = line()
+    hand("undo_sale", sale=sell(hand))
+    assert line() == before
     sell(hand, CHIPS)
     chips, figures_before, holding = held(hand), line(), stock(hand.table.name).holding
     seq = sell(hand)
@@ -92,44 +88,35 @@ def test_all_is_as_before_the_sale(hand: Hand) -> None:
     assert (entry.kind, entry.content["corrects"], entry.by) == ("undone", seq, signature(hand))
     sell(hand, CHIPS)
     assert line().drop_cents == figures_before.drop_cents + 5_000
-    assert proofs.verify(hand.table.book).fault is None
-
-
-def test_cash_of_a_sale_that_was_undone_waits_for_no_box(hand: Hand) -> None:
-    """Harm: after the box was counted, a drop is reported as expected for cash that there never was."""
-    sell(hand, ((100, 100),))
-    box(hand.table, cash=((10_000, 1),))
-    before = line()
-    hand("undo_sale", sale=sell(hand))
-    assert line() == before
+    verify(hand.table)
 
 
 def test_it_is_undone_only_before_anything_else(hand: Hand) -> None:
     """Harm: a sale is undone after its chips were played, counted, or left with the box."""
     first, second = sell(hand, CHIPS), sell(hand)
-    assert refusal(hand, first).sentence == (
+    assert refusal(hand, "undo_sale", sale=first).sentence == (
         "Something else was entered at this table since: the sale stands, and the pit corrects it."
     )
     hand("undo_sale", sale=second)
-    assert refusal(hand, second).code == "sale_undone"
-    assert refusal(hand, first).code == "sale_stands"
+    assert refusal(hand, "undo_sale", sale=second).code == "sale_undone"
+    assert refusal(hand, "undo_sale", sale=first).code == "sale_stands"
     third = sell(hand)
     hand.bets(seat1=1_000)
-    assert refusal(hand, third).code == "sale_stands"
+    assert refusal(hand, "undo_sale", sale=third).code == "sale_stands"
     fourth = sell(hand)
     signs(hand.table, floor.crew("requested"), BeginSlip("fill", ((100, 10),)))
-    assert refusal(hand, fourth).code == "sale_stands"
-    assert refusal(hand, hand.now.seq).code == "no_sale"
+    assert refusal(hand, "undo_sale", sale=fourth).code == "sale_stands"
+    assert refusal(hand, "undo_sale", sale=hand.now.seq).code == "no_sale"
 
 
 def test_whoever_deals_next_undoes_nothing(hand: Hand) -> None:
     """Harm: cash is taken off the book of somebody who has gone home."""
     seq = sell(hand)
     boss = Hand(hand.table, floor.staff(Role.PIT_BOSS, "petra"))
-    assert refusal(boss, seq).code == "not_your_table"
+    assert refusal(boss, "undo_sale", sale=seq).code == "not_your_table"
     rosa = floor.staff(Role.DEALER, "rosa", "102")
     floor.relieve(hand.table, rosa)
-    assert refusal(Hand(hand.table, rosa), seq).code == "sale_stands"
+    assert refusal(Hand(hand.table, rosa), "undo_sale", sale=seq).code == "sale_stands"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -145,7 +132,7 @@ def test_two_screens_at_once_undo_it_once() -> None:
     answers = at_once(undo, undo)
     assert sorted(type(answer).__name__ for answer in answers) == ["Answer", "Refused"]
     assert held(hand) == before
-    assert proofs.verify(hand.table.book).fault is None
+    verify(hand.table)
 
 
 @pytest.mark.parametrize(
@@ -158,26 +145,20 @@ def test_two_screens_at_once_undo_it_once() -> None:
 )
 def test_a_forged_undoing_is_named(hand: Hand, changes: dict[str, Any], says: str) -> None:
     """Harm: somebody who writes into the database takes cash off the book, and it passes for a sale undone."""
-    seq = sell(hand)
-    content = {"corrects": seq, "amount_cents": 50_000, "chips": DEAREST} | changes
-    moves = undone(cage.transfers_of(hand.table.book_id, [seq]))
-    forged = forge(hand, "chips", "undone", content, by=signature(hand), moves=moves)
-    assert fault(hand)[0] == forged
-    assert says in fault(hand)[1]
+    forgery = forge_undoing(hand, sell(hand), **changes)
+    breach = fault(hand.table)
+    assert breach.seq == forgery
+    assert says in breach.what
 
 
 def test_a_late_undoing_is_named(hand: Hand) -> None:
     """Harm: the rule holds on the screen alone."""
-    seq = sell(hand)
+    sale = sell(hand)
     hand.bets(seat1=1_000)
-    content = {"corrects": seq, "amount_cents": 50_000, "chips": DEAREST}
-    moves = undone(cage.transfers_of(hand.table.book_id, [seq]))
-    forged = forge(hand, "chips", "undone", content, by=signature(hand), moves=moves)
-    assert fault(hand) == (
-        forged,
-        "it could not be entered then: Something else was entered at this table since: the sale stands, and the pit"
-        " corrects it.",
-    )
+    forgery = forge_undoing(hand, sale)
+    breach = fault(hand.table)
+    assert breach.seq == forgery
+    assert breach.what.startswith("it could not be entered then: Something else was entered at this table since")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -193,10 +174,8 @@ def test_it_holds_for_an_outsider_even_over_the_days_end(tmp_path: Path, setting
     hand("undo_sale", sale=seq)
     sold = sell(hand)
     sell(hand, CHIPS)
-    assert proofs.verify(hand.table.book).fault is None
-    content = {"corrects": sold, "amount_cents": 50_000, "chips": DEAREST}
-    moves = undone(cage.transfers_of(hand.table.book_id, [sold]))
-    forged = forge(hand, "chips", "undone", content, by=signature(hand), moves=moves)
+    verify(hand.table)
+    forged = forge_undoing(hand, sold)
     clock.pass_until(hours.span(TWO)[1] + timedelta(hours=1))
     sealing.seal_finished()
     path = tmp_path / "bundle.zip"
