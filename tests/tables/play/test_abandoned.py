@@ -30,12 +30,16 @@ pytestmark = pytest.mark.django_db
 
 OPTIONS: dict[str, dict[str, Any]] = {"blackjack": {"decks": 6}, "rocket": {"decks": 1}}
 FILL = ((CHIPS[0][0], 10),)
-WAYS = [
-    (name, source)
-    for name, game in DEALT.items()
-    for source in ShoeSource.values
-    if source in ("keyed", "house") or game.kind == "banked"
-]
+WAYS = sorted(
+    (
+        (name, source)
+        for name, game in DEALT.items()
+        for source in ShoeSource.values
+        if source in ("keyed", "house") or game.kind == "banked"
+    ),
+    key=lambda way: way not in {("rocket", "keyed"), ("hawthorn", "house")},
+)
+"""Every game and source of cards. First come one against the house with real cards, and one with hidden hands."""
 
 
 class Walk:
@@ -202,7 +206,7 @@ def everything() -> dict[str, int]:
 
 @pytest.mark.parametrize(
     ("name", "source"),
-    sampled(WAYS, "walks a table by chance for hundreds of inputs", test=4),
+    sampled(WAYS, "walks a table by chance for hundreds of inputs", test=2),
     ids=[f"{name}-{source}" for name, source in WAYS],
 )
 def test_a_table_closes_after_an_evacuation_in_any_state(
