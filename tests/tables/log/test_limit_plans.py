@@ -53,9 +53,8 @@ def test_what_is_nearer_to_the_table_lies_on_top_whenever_it_was_set() -> None:
     for top in range(4):
         outcome = resolve(layers[: top + 1], TABLE, utc("2026-05-01T12:00"))
         assert outcome.values == {"min_cents": 2_000 + top, "max_cents": 50_000}
-        assert [layer.value for layer in outcome.stack["min_cents"]] == [2_000 + low for low in range(top, -1, -1)] + [
-            1_000
-        ]
+        minima = [layer.value for layer in outcome.stack["min_cents"]]
+        assert minima == [*(2_000 + low for low in range(top, -1, -1)), 1_000]
 
 
 def test_within_a_scope_an_event_lies_over_hours_and_hours_over_always() -> None:
@@ -88,15 +87,9 @@ def test_a_wager_of_another_game_is_left_out() -> None:
 def test_a_table_that_moves_leaves_the_plan_of_its_pit() -> None:
     """Harm: a table in another pit goes on at the limits of the one that it was taken from."""
     plans = [minimum(2_500, scope="pit", of="Pit 1")]
-    moved = Facts(table="Rocket 1", game="rocket", pit="Pit 2", own=TABLE.own)
-    nowhere = Facts(table="Rocket 1", game="rocket", pit="", own=TABLE.own)
-    assert [
-        resolve(plans, facts, utc("2026-05-01T12:00")).values["min_cents"] for facts in (TABLE, moved, nowhere)
-    ] == [
-        2_500,
-        1_000,
-        1_000,
-    ]
+    for pit, least in (("Pit 1", 2_500), ("Pit 2", 1_000), ("", 1_000)):
+        facts = Facts(table="Rocket 1", game="rocket", pit=pit, own=TABLE.own)
+        assert resolve(plans, facts, utc("2026-05-01T12:00")).values["min_cents"] == least
 
 
 @pytest.mark.parametrize(

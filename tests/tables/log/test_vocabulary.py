@@ -64,143 +64,71 @@ def test_what_no_table_can_have_written_is_not_read(subject: str, kind: str, con
 
 
 SHOE = {"number": 3, "decks": 6, "source": "keyed", "burn": 5}
+RELIEF = {"name": "Dan", "relieves": "dora"}
+PAYMENT = {"slip": "correction/2026/4", "round": 17, "seat": 2, "due_cents": 1_600, "handed_cents": 0}
+WORDS: list[tuple[str, str, dict[str, Any], str]] = [
+    ("round", "paid", {"seat": 4}, "Seat 4 is done"),
+    ("round", "take_back", {"corrects": 41, "actions": [{"do": "card", "rank": 3, "to": 0}]},
+     "Takes back entry 41: Dealer: 3"),
+    ("round", "take_back", {"corrects": 41, "seat": 4}, "Takes back entry 41: seat 4 is not done"),
+    ("shoe", "cut_card_back", {"shoe": SHOE, "corrects": 41}, "Takes back entry 41: the cut card is not out"),
+    ("shoe", "loaded", {"shoe": SHOE}, "Shoe 3 is loaded: 6 decks, keyed"),
+    ("shoe", "burned", {"shoe": SHOE}, "Shoe 3: 5 cards burned, ready"),
+    ("shoe", "cut_card_out", {"shoe": SHOE}, "Shoe 3: the cut card is out, last round"),
+    ("shoe", "deck_check_failed", {"shoe": SHOE, "counts": [6, 11]}, "Deck check of shoe 3 failed: counted 6, 11"),
+    ("dealer", "signed_in", {"name": "Dan", "relieves": None}, "Dan takes the table"),
+    ("dealer", "signed_in", RELIEF, "Dan takes the table, relieving dora"),
+    ("dealer", "signed_in", RELIEF | {"confirmed_by": "bella"}, "Dan takes the table, relieving dora; bella agreed"),
+    ("dealer", "signed_in", RELIEF | {"relieved": "Dora", "confirmed_by": "bella", "agreed": "Bella"},
+     "Dan takes the table, relieving Dora; Bella agreed"),
+    ("staff", "emergency_sign_in", {"username": "olga", "with": "omar"},
+     "olga comes in by emergency codes, with that of omar"),
+    ("table", "closed", {"rack_cents": 896_600}, "The table closes, 8,966 in the rack"),
+    ("table", "settings_changed",
+     {"before": {"min_cents": 1_000, "cap_cents": None, "options": {"decks": 1, "burn": 5}},
+      "after": {"min_cents": 2_000, "cap_cents": 50_000, "options": {"decks": 6, "burn": 5}}},
+     "Changed: cap 500, min 10 → 20, decks 1 → 6"),
+    ("table", "settings_changed",
+     {"before": {}, "after": {"game": "rocket", "denominations": [500, 100], "options": {"start": "low_card"}}},
+     "Set up: denominations 5 1, game rocket, start low card"),
+    ("alert", "card_refused", {"rank": 1, "says": "no 1 is left"}, "A 1 is keyed, and refused: no 1 is left"),
+    ("dispute", "opened",
+     {"dispute": {"number": 3, "round": 17, "seat": 2, "claimant": "Seat 2", "claim": "not paid"}},
+     "Dispute 3 about round 17, seat 2 is opened: Seat 2 claims: not paid"),
+    ("dispute", "noted", {"dispute": {"number": 3}, "heard": "Dealer", "text": "does not remember"},
+     "Dispute 3, Dealer: does not remember"),
+    ("dispute", "ruled", {"dispute": {"number": 3, "ruling": "void", "reason": "An exposed card."}},
+     "Dispute 3 is ruled: the round is void. An exposed card."),
+    ("dispute", "closed", {"dispute": {"number": 3}, "corrections": ["correction/2026/4"], "text": ""},
+     "Dispute 3 is closed: correction/2026/4"),
+    ("correction", "signed", {"correction": PAYMENT, "name": "Boris"},
+     "correction/2026/4: pay seat 2 16 for round 17, signed by Boris"),
+    ("correction", "declined", {"correction": PAYMENT | {"due_cents": -400}, "text": "Taken already"},
+     "correction/2026/4: take 4 from seat 2 for round 17, declined: Taken already"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("subject", "kind", "content", "words"),
-    [
-        ("round", "play", {"actions": [{"do": "bet", "seat": 2, "amount_cents": 2_050}]}, "Seat 2 bets 20.50"),
-        ("round", "play", {"actions": [{"do": "bet", "seat": 2, "amount_cents": 0}]}, "Seat 2 takes its bet off"),
-        ("round", "play", {"actions": [{"do": "close_bets"}]}, "No more bets"),
-        ("round", "play", {"actions": [{"do": "card", "rank": 8, "to": 1}]}, "Seat 1: 8"),
-        ("round", "play", {"actions": [{"do": "card", "rank": 3, "to": 0}]}, "Dealer: 3"),
-        (
-            "round",
-            "play",
-            {"actions": [{"do": "card", "rank": 8, "to": 1}, {"do": "card", "rank": 3, "to": 0}]},
-            "Seat 1: 8, dealer: 3",
-        ),
-        (
-            "round",
-            "play",
-            {"actions": [{"do": "choose", "seat": 4, "choice": "hit"}, {"do": "card", "rank": 7, "to": 4}]},
-            "Seat 4: hit, draws 7",
-        ),
-        ("round", "play", {"actions": [{"do": "choose", "seat": 4, "choice": "fold"}]}, "Seat 4: fold"),
-        ("round", "play", {"actions": [{"do": "shuffle"}]}, "The discards are shuffled"),
-        (
-            "round",
-            "take_back",
-            {"corrects": 41, "actions": [{"do": "card", "rank": 3, "to": 0}]},
-            "Takes back entry 41: Dealer: 3",
-        ),
-        ("round", "take_back", {"corrects": 41, "seat": 4}, "Takes back entry 41: seat 4 is not done"),
-        ("shoe", "cut_card_back", {"shoe": SHOE, "corrects": 41}, "Takes back entry 41: the cut card is not out"),
-        ("round", "paid", {"seat": 4}, "Seat 4 is done"),
-        ("shoe", "loaded", {"shoe": SHOE}, "Shoe 3 is loaded: 6 decks, keyed"),
-        ("shoe", "burned", {"shoe": SHOE}, "Shoe 3: 5 cards burned, ready"),
-        ("shoe", "cut_card_out", {"shoe": SHOE}, "Shoe 3: the cut card is out, last round"),
-        (
-            "shoe",
-            "deck_check_failed",
-            {"shoe": SHOE, "counts": [6, 11]},
-            "Deck check of shoe 3 failed: counted 6, 11",
-        ),
-        ("dealer", "signed_in", {"name": "Dan", "relieves": "dora"}, "Dan takes the table, relieving dora"),
-        (
-            "dealer",
-            "signed_in",
-            {"name": "Dan", "relieves": "dora", "relieved": "Dora", "confirmed_by": "bella", "agreed": "Bella"},
-            "Dan takes the table, relieving Dora; Bella agreed",
-        ),
-        ("dealer", "signed_in", {"name": "Dan", "relieves": None}, "Dan takes the table"),
-        (
-            "dealer",
-            "signed_in",
-            {"name": "Dan", "relieves": "dora", "confirmed_by": "bella"},
-            "Dan takes the table, relieving dora; bella agreed",
-        ),
-        (
-            "staff",
-            "emergency_sign_in",
-            {"username": "olga", "with": "omar"},
-            "olga comes in by emergency codes, with that of omar",
-        ),
-        ("table", "closed", {"rack_cents": 896_600}, "The table closes, 8,966 in the rack"),
-        (
-            "table",
-            "settings_changed",
-            {
-                "before": {"min_cents": 1_000, "cap_cents": None, "options": {"decks": 1, "burn": 5}},
-                "after": {"min_cents": 2_000, "cap_cents": 50_000, "options": {"decks": 6, "burn": 5}},
-            },
-            "Changed: cap 500, min 10 → 20, decks 1 → 6",
-        ),
-        (
-            "table",
-            "settings_changed",
-            {"before": {}, "after": {"game": "rocket", "denominations": [500, 100], "options": {"start": "low_card"}}},
-            "Set up: denominations 5 1, game rocket, start low card",
-        ),
-        ("alert", "card_refused", {"rank": 1, "says": "no 1 is left"}, "A 1 is keyed, and refused: no 1 is left"),
-        (
-            "dispute",
-            "opened",
-            {"dispute": {"number": 3, "round": 17, "seat": 2, "claimant": "Seat 2", "claim": "not paid"}},
-            "Dispute 3 about round 17, seat 2 is opened: Seat 2 claims: not paid",
-        ),
-        (
-            "dispute",
-            "noted",
-            {"dispute": {"number": 3}, "heard": "Dealer", "text": "does not remember"},
-            "Dispute 3, Dealer: does not remember",
-        ),
-        (
-            "dispute",
-            "ruled",
-            {"dispute": {"number": 3, "ruling": "void", "reason": "An exposed card."}},
-            "Dispute 3 is ruled: the round is void. An exposed card.",
-        ),
-        (
-            "dispute",
-            "closed",
-            {"dispute": {"number": 3}, "corrections": ["correction/2026/4"], "text": ""},
-            "Dispute 3 is closed: correction/2026/4",
-        ),
-        (
-            "correction",
-            "signed",
-            {
-                "correction": {
-                    "slip": "correction/2026/4",
-                    "round": 17,
-                    "seat": 2,
-                    "due_cents": 1_600,
-                    "handed_cents": 0,
-                },
-                "name": "Boris",
-            },
-            "correction/2026/4: pay seat 2 16 for round 17, signed by Boris",
-        ),
-        (
-            "correction",
-            "declined",
-            {
-                "correction": {
-                    "slip": "correction/2026/5",
-                    "round": 17,
-                    "seat": 2,
-                    "due_cents": -400,
-                    "handed_cents": 0,
-                },
-                "text": "Taken already",
-            },
-            "correction/2026/5: take 4 from seat 2 for round 17, declined: Taken already",
-        ),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("subject", "kind", "content", "words"), WORDS, ids=str)
 def test_an_entry_in_words(subject: str, kind: str, content: dict[str, Any], words: str) -> None:
     """Harm: somebody who was not there does not understand what happened."""
     house = (subject, kind, False) not in examples()
     assert tell(subject, kind, content, house=house) == words
+
+
+@pytest.mark.parametrize(
+    ("actions", "words"),
+    [
+        ([{"do": "bet", "seat": 2, "amount_cents": 2_050}], "Seat 2 bets 20.50"),
+        ([{"do": "bet", "seat": 2, "amount_cents": 0}], "Seat 2 takes its bet off"),
+        ([{"do": "close_bets"}], "No more bets"),
+        ([{"do": "card", "rank": 8, "to": 1}], "Seat 1: 8"),
+        ([{"do": "card", "rank": 8, "to": 1}, {"do": "card", "rank": 3, "to": 0}], "Seat 1: 8, dealer: 3"),
+        ([{"do": "choose", "seat": 4, "choice": "hit"}, {"do": "card", "rank": 7, "to": 4}], "Seat 4: hit, draws 7"),
+        ([{"do": "choose", "seat": 4, "choice": "fold"}], "Seat 4: fold"),
+        ([{"do": "shuffle"}], "The discards are shuffled"),
+    ],
+    ids=str,
+)
+def test_an_input_of_a_round_in_words(actions: list[dict[str, Any]], words: str) -> None:
+    """Harm: somebody who was not there does not understand what happened."""
+    assert tell("round", "play", {"actions": actions}) == words
