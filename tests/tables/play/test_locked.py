@@ -144,18 +144,24 @@ def test_a_proof_finds_one_who_unlocked_alone(terms: Terms, monkeypatch: pytest.
 # --- who voids, for what, with whom -----------------------------------------------------------------------------
 
 
-def test_the_house_says_who_voids_a_round(terms: Terms) -> None:
-    """Harm: a house whose licence has its cage manager void rounds cannot say so."""
+def test_the_house_says_who_voids_a_round_and_abandons_a_table(terms: Terms, guard: Staff) -> None:
+    """Harm: a house whose licence has its cage manager void rounds cannot say so; or security evacuates the floor, and
+    no pit boss is there to abandon the tables."""
     dealer, boss = dealt()
     manager = Hand(dealer.table, floor.staff(Role.CAGE_MANAGER, "mara"))
     dealer.bets(seat1=1_000)
     assert refusal(void, manager).sentence == "A round is made void by a pit boss here, as the house's terms have it."
-    terms(void_roles=("cage_manager",))
+    voids, abandons = {"void_roles": ("cage_manager",)}, {"abandon_roles": ("pit_boss", "security")}
+    terms(**voids, **abandons)
     assert refusal(void, boss).code == "not_permitted"
     void(manager)
+    dealer.bets(seat1=1_000)
+    abandon(Hand(dealer.table, guard), "fire")
+    assert not dealer.now.round_open
     verify(dealer.table)
-    house_terms.forget()
-    assert "terms had it done by others" in fault(dealer.table).what
+    for others in (voids, abandons):
+        terms(**others)
+        assert "terms had it done by others" in fault(dealer.table).what
 
 
 def test_the_house_says_for_what_a_round_is_void(terms: Terms) -> None:
@@ -191,15 +197,3 @@ def test_a_void_takes_two_where_the_house_wants_it(terms: Terms, monkeypatch: py
     terms(void_second_roles=("surveillance",))
     monkeypatch.setattr(house_terms, "changes", lambda *before: house_terms.every_change())
     assert "signed by one person" in fault(dealer.table).what
-
-
-def test_the_house_says_who_abandons_a_table(terms: Terms, guard: Staff) -> None:
-    """Harm: security evacuates the floor, and no pit boss is there to abandon the tables."""
-    terms(abandon_roles=("pit_boss", "security"))
-    dealer, _ = dealt()
-    dealer.bets(seat1=1_000)
-    abandon(Hand(dealer.table, guard), "fire")
-    assert not dealer.now.round_open
-    verify(dealer.table)
-    house_terms.forget()
-    assert "terms had it done by others" in fault(dealer.table).what

@@ -138,18 +138,6 @@ def _able(hand: Hand) -> list[int]:
     return sorted(hand.now.stacks) if game.coins else list(range(1, game.seat_counts[-1] + 1))
 
 
-def test_an_ante_goes_to_the_pot_and_the_pot_to_the_winner() -> None:
-    """Harm: the ledger knows what a game came to, but not who paid whom."""
-    dealer, _ = for_pot("starboard", seats={2: 1_000, 5: 1_000})
-    dealer("start_game")
-    assert moved(dealer) == [("pay_pot", "seat 2", "pot", 100), ("pay_pot", "seat 5", "pot", 100)]
-    dealer.cards(4, 7)
-    dealer("choose", seat=acting_seat(dealer), choice="lock")
-    assert moved(dealer) == [("win_pot", "pot", f"seat {seat}", 100) for seat in (2, 5)]
-    assert dealer.now.stacks == {2: 1_000, 5: 1_000}
-    verify(dealer.table)
-
-
 def _seen(hand: Hand) -> dict[str, Any]:
     """Seat 1 of two sees the other one, and no seat is named; what the log says of it."""
     hand("start_game")
@@ -197,16 +185,18 @@ def test_a_log_that_leaves_it_out_is_still_proved_and_told(monkeypatch: pytest.M
 
 
 def test_odd_coins_stay_in_the_pot_for_the_next_game() -> None:
-    """Harm: coins that nobody owns vanish between two games; or a game whose cards all go to the middle takes a tap too
-    many for each card."""
+    """Harm: coins that nobody owns vanish between two games; the ledger knows what a game came to, but not who paid
+    whom; or a game whose cards all go to the middle takes a tap too many for each card."""
     dealer, _ = for_pot("starboard", seats={1: 1_000, 2: 1_000, 3: 1_000})
     dealer("start_game")
+    assert moved(dealer) == [("pay_pot", f"seat {seat}", "pot", 100) for seat in (1, 2, 3)]
     dealer.cards(4, 7)
     first = acting_seat(dealer)
     dealer.cards(9)  # the first one draws and pays a fourth coin, then all three lock
     for _ in range(2):
         dealer("choose", seat=acting_seat(dealer), choice="lock")
     assert dealer.now.round.over
+    assert moved(dealer) == [("win_pot", "pot", f"seat {seat}", 100) for seat in (1, 2, 3)]
     assert dealer.now.pot_cents == 100, "4 coins among 3 seats leave one"
     dealer("start_game")
     assert dealer.now.round.opening.pot == 1

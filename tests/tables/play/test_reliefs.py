@@ -99,23 +99,18 @@ def test_a_relief_in_mid_round_burns_after_it(terms: Terms) -> None:
 
 
 def test_a_card_that_is_set_aside_is_not_the_burn(terms: Terms) -> None:
-    """Harm: an exposed card counts as the burn that is due, and none is burned."""
-    terms(burn_at_relief=True)
-    relief = relieved(*dealt())
-    set_aside(relief, "4")
-    assert relief.board.due == "relief"
-    relief("burn")
-    assert relief.board.due == "bets"
-    verify(relief.table)
-
-
-def test_a_dealer_who_comes_back_to_a_live_shoe_burns_too(terms: Terms) -> None:
-    """Harm: a tap out and a tap in are a relief that burns nothing."""
+    """Harm: an exposed card counts as the burn that is due, or a tap out and a tap in are a relief that burns
+    nothing."""
     terms(burn_at_relief=True)
     dealer, _ = dealt()
     dealing.sign_out(dealer.table, dealer.by)
     dealing.sign_in(dealer.table, dealer.by)
     assert dealer.board.due == "relief"
+    set_aside(dealer, "4")
+    assert dealer.board.due == "relief"
+    dealer("burn")
+    assert dealer.board.due == "bets"
+    verify(dealer.table)
 
 
 def test_the_last_card_of_a_shoe_is_left_in_it(terms: Terms) -> None:
