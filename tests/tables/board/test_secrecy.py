@@ -37,7 +37,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each 
 SECRET_GAMES = ["hawthorn", "troll_guts", "monster", "sweep", "goblin_poker", "kitty", "regent"]
 OF_THE_HOUSE = [route for route in ADDRESSES if route not in {"api/schema/", "api/reference/"}]
 """The examples of the schema, and of the page made of it, are a file of the code: their cards are no house's."""
-OF_TABLES = [route for route in OF_THE_HOUSE if re.search(r"tables/<int:pk>|^pit/|^api/|logentry|transfer", route)]
+SHOWS_ROUNDS = re.compile(
+    r"tables/<int:pk>|logentry|transfer|^pit/$|^pit/(alerts|disputes|find|log|plan|restored|rounds|shoes)"
+    r"|^api/(alerts|disputes|events|exports|log|tables)"
+)
+OF_TABLES = [route for route in OF_THE_HOUSE if SHOWS_ROUNDS.search(route)]
+"""The addresses that show a table, its rounds, or words of its log."""
 
 
 @dataclass
