@@ -54,8 +54,8 @@ class Walk:
         else:
             options = OPTIONS.get(name, {})
             marks = kind_of(game).takes_commission(msgspec.convert(options, game.rules_type))
-            given = {"marks_commission": True} if marks else {}
-            self.dealer, self.boss = dealt(name="Table 1", game=name, source=source, options=options, **given)
+            settings = {"marks_commission": True} if marks else {}
+            self.dealer, self.boss = dealt(name="Table 1", game=name, source=source, options=options, **settings)
         self.others = (floor.staff(Role.CASHIER, "carmen"), floor.staff(Role.AUDITOR, "aude"))
 
     def step(self) -> None:
@@ -100,8 +100,8 @@ class Walk:
             player(self.dealer, ask.seat).chooses(choice)
             return
         spelled = msgspec.to_builtins(choice)
-        named = {key: spelled[key] for key in ("card", "cards", "target", "count") if key in spelled}
-        self.dealer("choose", seat=ask.seat, choice=choice.name, **named)
+        fields = {key: spelled[key] for key in ("card", "cards", "target", "count") if key in spelled}
+        self.dealer("choose", seat=ask.seat, choice=choice.name, **fields)
 
     def _bets(self, ask: AskBet) -> None:
         self.dealer("bet", seat=ask.seat, amount_cents=self.chance.choice([0, 1_000, 2_000]), wager=ask.wager)
@@ -219,10 +219,10 @@ def test_a_table_closes_after_an_evacuation_in_any_state(
         for _ in range(walk.chance.randint(0, 30)):
             walk.step()
         walk.leave_and_close()
-        held = everything()
-        assert sum(held.values()) == 0
+        balances = everything()
+        assert sum(balances.values()) == 0
         lying = Account.objects.filter(book_id=walk.dealer.table.book_id, place__in=("layout", "seat", "transit"))
-        assert not any(held[str(account.pk)] for account in lying)
+        assert not any(balances[str(account.pk)] for account in lying)
         walk.open_again()
     standing.cache.clear()
     report = proofs.verify(walk.dealer.table.book, noted=False)

@@ -37,7 +37,7 @@ from tests.tables.test_dealing import chips_everywhere
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
-def enters(table: Table, by: Staff, entered: Input, paper: FromPaper | None = None) -> dealing.Answer:
+def record(table: Table, by: Staff, entered: Input, paper: FromPaper | None = None) -> dealing.Answer:
     return dealing.record(table, entered, by=by, key=uuid.uuid4(), expected_seq=None, paper=paper)
 
 
@@ -48,8 +48,8 @@ def ago(minutes: float) -> datetime:
 class Night:
     """A table whose server was away for an hour: everybody stands there with their papers."""
 
-    def __init__(self, clock: Clock, **given: Any) -> None:
-        self.dealer, self.boss = dealt(**given)
+    def __init__(self, clock: Clock, **settings: Any) -> None:
+        self.dealer, self.boss = dealt(**settings)
         self.table = self.dealer.table
         self.cashier = staff(Role.CASHIER, "carl", "402")
         self.guard = staff(Role.SECURITY, "gus", "502")
@@ -59,10 +59,10 @@ class Night:
     def begin(self, since: float = 65, until: float = 5, **more: Any) -> dealing.Answer:
         facts = {"reason": "server", "note": "the server was away", "second": "carl"} | more
         entered = BeginBackEntry(since=ago(since), until=ago(until), **facts)
-        return enters(self.table, self.boss.by, entered)
+        return record(self.table, self.boss.by, entered)
 
     def announce(self, number: str = "104", minutes: float = 50) -> dealing.Answer:
-        return enters(self.table, self.dealer.by, AnnounceRound(number, ago(minutes)))
+        return record(self.table, self.dealer.by, AnnounceRound(number, ago(minutes)))
 
     def round(self, *cards: int) -> None:
         self.dealer.bets(seat1=1_000)
@@ -75,13 +75,13 @@ class Night:
         self.round(4, 3)
 
     def compare(self, number: str = "104", by: Staff | None = None) -> dealing.Answer:
-        return enters(self.table, by or self.boss.by, ComparePaper(number))
+        return record(self.table, by or self.boss.by, ComparePaper(number))
 
     def end(self, second: str = "carl") -> dealing.Answer:
-        return enters(self.table, self.boss.by, EndBackEntry(second))
+        return record(self.table, self.boss.by, EndBackEntry(second))
 
     def sign(self, by: Staff, entered: SlipInput, paper: FromPaper) -> dealing.Answer:
-        return enters(self.table, by, entered, paper)
+        return record(self.table, by, entered, paper)
 
     def fill(self, number: str = "17", first: float = 40) -> str:
         """A fill from its paper, each step some minutes after the one before it; nobody has compared it yet."""
@@ -208,14 +208,15 @@ def test_two_people_of_two_roles_begin_it_for_a_span_that_is_over(night: Night) 
     codes = {"bella": "signed_already", "": "second_person", "nobody": "second_person", "pia": "wrong_role"}
     assert {second: refusal(night.begin, second=second).code for second in codes} == codes
     entered = BeginBackEntry("power", ago(60), ago(5), "dark", "bella")
-    assert refusal(enters, night.table, night.cashier, entered).code == "not_permitted"
+    assert refusal(record, night.table, night.cashier, entered).code == "not_permitted"
     for since, until in ((5, 65), (30, 30), (60, -10), (8 * 24 * 60, 5)):
         assert refusal(night.begin, since, until).code == "bad_span", (since, until)
     assert night.dealer.now.back_entry is None
 
 
-def test_nothing_is_entered_from_paper_outside_of_it(night: Night) -> None:
-    """Harm: an earlier time beside an entry that two people never let anybody type."""
+def test_paper_is_entered_in_back_entry_and_live_rounds_outside_of_it(night: Night) -> None:
+    """Harm: an earlier time beside an entry that two people never let anybody type; or a live round between two of
+    paper, which nobody can tell apart later."""
     begun = BeginSlip("fill", ((2_500, 20),))
     paper = FromPaper("17", ago(40))
     assert refusal(night.sign, crew("requested"), begun, paper).code == "no_back_entry"
@@ -225,11 +226,6 @@ def test_nothing_is_entered_from_paper_outside_of_it(night: Night) -> None:
         outside = FromPaper("17", ago(minutes))
         assert refusal(night.sign, crew("requested"), begun, outside).code == "outside_outage"
     assert not night.dealer.now.slips
-
-
-def test_in_back_entry_rounds_come_from_paper_alone(night: Night) -> None:
-    """Harm: a live round between two of paper, which nobody can tell apart later."""
-    night.begin()
     assert refusal(night.dealer.bets, seat1=1_000).code == "paper_first"
     night.enter_round()
     assert refusal(night.dealer.bets, seat1=1_000).code == "paper_first"
@@ -287,7 +283,7 @@ def test_a_wrong_time_is_announced_again(night: Night) -> None:
 # --- forged -----------------------------------------------------------------------------------------------------
 
 
-def forged(night: Night, kind: str, by: Staff, **changes: Any) -> str:
+def forgery(night: Night, kind: str, by: Staff, **changes: Any) -> str:
     """The fault in an entry that repeats the newest of its kind with some changes."""
     newest = LogEntry.objects.filter(book_id=night.table.book_id, subject="outage", kind=kind).latest("seq")
     content = {name: value for name, value in (newest.content | changes).items() if name != "request"}
@@ -314,7 +310,7 @@ def test_a_forged_beginning_is_named(night: Night) -> None:
         ({"mode": None}, "stands otherwise"),
     ]
     for changes, says in forgeries:
-        assert says in forged(night, "back_entry_begun", night.boss.by, **changes)
+        assert says in forgery(night, "back_entry_begun", night.boss.by, **changes)
 
 
 def test_a_forged_entry_from_paper_and_a_forged_comparison_are_named(night: Night) -> None:
@@ -322,15 +318,15 @@ def test_a_forged_entry_from_paper_and_a_forged_comparison_are_named(night: Nigh
     night.begin()
     night.fill()
     pia = crew("confirmed")
-    assert "is outside of it" in forged(night, "entered_from_paper", pia, happened="2999-01-01T00:00Z")
+    assert "is outside of it" in forgery(night, "entered_from_paper", pia, happened="2999-01-01T00:00Z")
     night.compare("17", by=night.guard)
     night.announce("105", 20)
     who = {"username": "dora", "name": "Dora", "badge": "101", "role": "dealer"}
-    assert "somebody else compares it" in forged(night, "paper_compared", night.dealer.by, **who, number="105")
+    assert "somebody else compares it" in forgery(night, "paper_compared", night.dealer.by, **who, number="105")
     night.round(4, 3)
     night.compare("105")
     night.end()
-    assert "has not begun here" in forged(night, "entered_from_paper", pia)
+    assert "has not begun here" in forgery(night, "entered_from_paper", pia)
 
 
 def test_a_round_that_nobody_announced_is_named(night: Night) -> None:

@@ -33,9 +33,9 @@ def banker_wins(dealer: Hand, **bets_cents: int) -> None:
     dealer.pay()
 
 
-def moved(dealer: Hand, kind: str) -> list[int]:
-    transfers = Transfer.objects.filter(book_id=dealer.table.book_id, kind=kind).order_by("seq", "leg")
-    return list(transfers.values_list("amount_cents", flat=True))
+def transfers(dealer: Hand, kind: str) -> list[int]:
+    rows = Transfer.objects.filter(book_id=dealer.table.book_id, kind=kind).order_by("seq", "leg")
+    return list(rows.values_list("amount_cents", flat=True))
 
 
 def test_a_win_is_paid_even_and_its_commission_collected_later(hands: tuple[Hand, Hand]) -> None:
@@ -43,14 +43,14 @@ def test_a_win_is_paid_even_and_its_commission_collected_later(hands: tuple[Hand
     was just started has forgotten it."""
     dealer, _ = hands
     banker_wins(dealer, seat1=10_000, seat3=2_000)
-    assert moved(dealer, "win") == [10_000, 2_000]
+    assert transfers(dealer, "win") == [10_000, 2_000]
     assert dealer.now.marks == {1: 500, 3: 100}
     assert [box.marked_cents for box in dealer.board.seats] == [500, 0, 100]
     current = dealer.now.round
     assert current is not None
     assert current.house_net_cents == -9_500 - 1_900
     dealer("collect_commission", seat=1)
-    assert moved(dealer, "commission") == [500]
+    assert transfers(dealer, "commission") == [500]
     assert "No commission is marked at seat 1" in refusal(dealer, "collect_commission", seat=1).sentence
     standing.cache.clear()
     assert dealer.now.marks == {3: 100}
@@ -84,7 +84,7 @@ def test_only_the_floor_forgives_and_says_why(hands: tuple[Hand, Hand]) -> None:
     assert "Say why" in refusal(boss, "forgive_commission", seat=1, reason=" ").sentence
     boss("forgive_commission", seat=1, reason="The player has left.")
     assert dealer.now.marks == {}
-    assert moved(dealer, "commission") == []
+    assert transfers(dealer, "commission") == []
     assert Alert.objects.filter(message__contains="forgave commission of 5 at seat 1").exists()
     verify(dealer.table)
 

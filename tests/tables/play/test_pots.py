@@ -49,7 +49,7 @@ def at_seats(hand: Hand) -> dict[int, int]:
     return {int(place[5:]): cents for place, cents in places.items() if place.startswith("seat ")}
 
 
-def moved(hand: Hand) -> list[tuple[str, str, str, int]]:
+def transfers(hand: Hand) -> list[tuple[str, str, str, int]]:
     """The transfers of the latest entry: kind, from, to, cents."""
     rows = Transfer.objects.filter(book_id=hand.table.book_id, seq=hand.now.seq).order_by("leg")
     return [(row.kind, str(row.source), str(row.target), row.amount_cents) for row in rows]
@@ -68,8 +68,8 @@ def play_out(hand: Hand, chance: random.Random, players: Mapping[int, Player]) -
             players[ask.seat].chooses(chance.choice(ask.choices))
         elif isinstance(ask, AskChoice):
             choice = msgspec.to_builtins(chance.choice(ask.choices))
-            named = {key: choice[key] for key in ("card", "cards", "target", "count") if key in choice}
-            hand("choose", seat=ask.seat, choice=choice["name"], **named)
+            fields = {key: choice[key] for key in ("card", "cards", "target", "count") if key in choice}
+            hand("choose", seat=ask.seat, choice=choice["name"], **fields)
         else:
             hand("shuffle")
         yield
@@ -177,7 +177,7 @@ def test_a_log_that_leaves_it_out_is_still_proved_and_told(monkeypatch: pytest.M
     assert current.state.actions == tuple(written)
     then = past.as_of(hand.table.book_id, current.number, hand.now.seq)
     assert then is not None
-    actions = [action for one in current.plays for action in one.actions]
+    actions = [action for play in current.plays for action in play.actions]
     record = record_as_logged(current.game, current.rules, current.opening, actions)
     assert then.record_hash == sha256(canonical(record)).hexdigest()
     with pytest.raises(RecordError, match="seat 1: 'see' leaves out 'target', which a record names"):
@@ -189,14 +189,14 @@ def test_odd_coins_stay_in_the_pot_for_the_next_game() -> None:
     whom; or a game whose cards all go to the middle takes a tap too many for each card."""
     dealer, _ = for_pot("starboard", seats={1: 1_000, 2: 1_000, 3: 1_000})
     dealer("start_game")
-    assert moved(dealer) == [("pay_pot", f"seat {seat}", "pot", 100) for seat in (1, 2, 3)]
+    assert transfers(dealer) == [("pay_pot", f"seat {seat}", "pot", 100) for seat in (1, 2, 3)]
     dealer.cards(4, 7)
     first = acting_seat(dealer)
     dealer.cards(9)  # the first one draws and pays a fourth coin, then all three lock
     for _ in range(2):
         dealer("choose", seat=acting_seat(dealer), choice="lock")
     assert dealer.now.round.over
-    assert moved(dealer) == [("win_pot", "pot", f"seat {seat}", 100) for seat in (1, 2, 3)]
+    assert transfers(dealer) == [("win_pot", "pot", f"seat {seat}", 100) for seat in (1, 2, 3)]
     assert dealer.now.pot_cents == 100, "4 coins among 3 seats leave one"
     dealer("start_game")
     assert dealer.now.round.opening.pot == 1
@@ -228,7 +228,7 @@ def test_the_rake_has_its_share_and_its_cap_and_goes_to_the_rack() -> None:
     dealer("start_game")
     dealer.cards(3, 5, 9)
     dealer.cards(3, 5)  # seats 1 and 2 draw and pair: 3 + 3 + 5 coins; a fifth of 11 is 2
-    assert [move for move in moved(dealer) if move[0] != "pay_pot"] == [
+    assert [move for move in transfers(dealer) if move[0] != "pay_pot"] == [
         ("rake", "pot", "rack", 200),
         ("win_pot", "pot", "seat 3", 900),
     ]
@@ -244,7 +244,7 @@ def test_time_is_charged_once_for_each_half_hour_and_no_more_than_is_there(clock
     began = timezone.now()
     clock.stand(began + timedelta(minutes=65))
     dealer("time_charge")
-    assert moved(dealer) == [("time_charge", "seat 1", "rack", 300), ("time_charge", "seat 2", "rack", 400)]
+    assert transfers(dealer) == [("time_charge", "seat 1", "rack", 300), ("time_charge", "seat 2", "rack", 400)]
     assert dealer.now.stacks == {2: 4_600}
     assert refusal(dealer, "time_charge").code == "not_due", "65 minutes are two half hours, which are paid"
     clock.stand(began + timedelta(minutes=95))
@@ -261,16 +261,16 @@ def test_chips_are_bought_from_the_rack_or_brought_along() -> None:
     dealer, _ = for_pot("starboard", seats={})
     rack = lying(dealer)["rack"]
     dealer("buy_in", seat=1, amount_cents=1_000)
-    assert moved(dealer) == [
+    assert transfers(dealer) == [
         ("buy_in", "rack", "players", 1_000),
         ("drop", "cash", "drop_box", 1_000),
         ("sit_down", "players", "seat 1", 1_000),
     ]
     dealer("buy_in", seat=2, amount_cents=500, chips=True)
-    assert moved(dealer) == [("sit_down", "players", "seat 2", 500)]
+    assert transfers(dealer) == [("sit_down", "players", "seat 2", 500)]
     assert (lying(dealer)["rack"], lying(dealer)["players"], lying(dealer)["drop_box"]) == (rack - 1_000, -500, 1_000)
     dealer("cash_out", seat=1)
-    assert moved(dealer) == [("stand_up", "seat 1", "players", 1_000)]
+    assert transfers(dealer) == [("stand_up", "seat 1", "players", 1_000)]
     assert dealer.now.stacks == {2: 500}
 
 

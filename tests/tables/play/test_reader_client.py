@@ -58,7 +58,7 @@ def a_reader(line: Line, faults: tuple[int, int, int] = (0, 0, 0)) -> Reader:
     return Reader(line, Shoe(random.Random(7)), faults, tell=lambda text: None)
 
 
-def named(dealer: Hand) -> list[tuple[int | None, Any]]:
+def logged_cards(dealer: Hand) -> list[tuple[int | None, Any]]:
     """What the log has of the reader: the number of each message, and its card."""
     rows = LogEntry.objects.filter(book=dealer.table.book, by="program Reader 1", subject="round").order_by("seq")
     events = [read_as(Played, body) for body in rows.values_list("body", flat=True)]
@@ -78,7 +78,7 @@ def test_a_web_process_that_is_killed_loses_no_card_and_doubles_none(web: Web, d
         web.start()
     work.join(timeout=60)
     assert not work.is_alive()
-    assert named(dealer) == list(enumerate(reader.named, 1))
+    assert logged_cards(dealer) == list(enumerate(reader.named, 1))
     proved(dealer)
     with pytest.raises(Refusal, match="letter is missing"):
         Line(address, "casino_no").ask()
@@ -93,7 +93,7 @@ def test_lost_answers_repeated_messages_and_gaps_change_no_card(dealer: Hand) ->
     reader = a_reader(line, faults=(0, 2, 3))
     reader.work(FIRST_CARDS)
     assert line.retries > FIRST_CARDS
-    assert named(dealer) == list(enumerate(reader.named, 1))
+    assert logged_cards(dealer) == list(enumerate(reader.named, 1))
     proved(dealer)
 
 

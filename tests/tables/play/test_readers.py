@@ -160,7 +160,11 @@ def test_a_shoe_has_one_reader_which_is_at_no_other_table(dealer: Hand, device: 
 
 
 def test_a_reader_enters_cards_and_nothing_else(dealer: Hand, device: Device) -> None:
-    """Harm: a device bets, closes bets or stands for a player."""
+    """Harm: a device bets, closes bets or stands for a player, or a guess at what it meant is dealt."""
+    for card in (0, 11, "abc", -1, 2.5, True):
+        assert device.says(1, card)[0] in (400, 422)  # type: ignore[arg-type]
+    assert code(device.says(1)) == (400, "bad_input")
+    assert key_of("a", "b", 1) != key_of("a", "b", 2)
     facts = {"key": uuid.uuid4(), "expected_seq": None}
     for entered in ({"do": "bet", "seat": 1, "amount_cents": 1_000}, {"do": "close_bets"}, {"do": "take_over_reader"}):
         assert refusal(dealing.record, dealer.table, read(entered), by=device.account, **facts).status == 403
@@ -313,14 +317,6 @@ def test_a_six_seat_round_takes_a_third_of_the_inputs(dealer: Hand, device: Devi
     assert inputs_of(bets) == 9 <= 27 / 3
     assert inputs_of([{"do": "bets", "bets": same}]) == 4 <= 22 / 3
     proved(dealer)
-
-
-def test_only_messages_of_its_form_are_read(dealer: Hand, device: Device) -> None:
-    """Harm: a guess at what a device meant is dealt."""
-    for card in (0, 11, "abc", -1, 2.5, True):
-        assert device.says(1, card)[0] in (400, 422)  # type: ignore[arg-type]
-    assert code(device.says(1)) == (400, "bad_input")
-    assert key_of("a", "b", 1) != key_of("a", "b", 2)
 
 
 def test_the_dealers_screen_says_how_the_reader_stands(dealer: Hand, device: Device) -> None:

@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each 
 Terms = Callable[..., None]
 
 
-def relieved(dealer: Hand, boss: Hand) -> Hand:
+def relieve(dealer: Hand, boss: Hand) -> Hand:
     """Another dealer takes the table from the one who stands there."""
     other = Staff.objects.filter(username="dan").first() or floor.staff(Role.DEALER, "dan")
     dealing.relieve(dealer.table, other, dealer.by.username, confirmed_by=boss.by)
@@ -52,7 +52,7 @@ def test_no_burn_is_due_unless_the_terms_and_the_shoe_have_one(
     """Harm: a card is burned that the house's rules do not want, or where it does not stay out: the table stops at it,
     and the count of the shoe is off."""
     terms(burn_at_relief=burns)
-    relief = relieved(*(for_pot(**settings) if "game" in settings else dealt(**settings)))
+    relief = relieve(*(for_pot(**settings) if "game" in settings else dealt(**settings)))
     assert not relief.now.burn_is_due
     assert relief.board.due != "relief"
     verify(relief.table)
@@ -64,7 +64,7 @@ def test_a_card_is_burned_before_the_next_round(terms: Terms, source: str) -> No
     relief, deals on without the burn or wants a second one."""
     terms(burn_at_relief=True)
     dealer, boss = dealt(source=source, options={"decks": 2})
-    relief = relieved(dealer, boss)
+    relief = relieve(dealer, boss)
     standing.cache.clear()
     assert relief.board.due == "relief"
     assert [button.label for button in relief.board.buttons if button.primary] == ["Card is burned"]
@@ -89,7 +89,7 @@ def test_a_relief_in_mid_round_burns_after_it(terms: Terms) -> None:
     terms(burn_at_relief=True)
     dealer, boss = dealt()
     dealer.bets(seat1=1_000)
-    relief = relieved(dealer, boss)
+    relief = relieve(dealer, boss)
     assert relief.board.due == "card"
     void(boss)
     assert relief.board.due == "relief"
@@ -118,7 +118,7 @@ def test_the_last_card_of_a_shoe_is_left_in_it(terms: Terms) -> None:
     terms(burn_at_relief=True)
     dealer, boss = dealt()
     left = dealer.now.cards_left
-    relief = relieved(dealer, boss)
+    relief = relieve(dealer, boss)
     shoe = relief.now.shoe
     assert shoe is not None
     for burned, is_due in ((left - 2, True), (left - 1, False)):
@@ -131,7 +131,7 @@ def test_after_a_shuffle_nothing_is_due(terms: Terms) -> None:
     terms(burn_at_relief=True)
     dealer, boss = dealt()
     dealer("cut_card_out")
-    relief = relieved(dealer, boss)
+    relief = relieve(dealer, boss)
     assert relief.board.due == "shuffle"
     relief("shuffle_shoe")
     relief.ready_shoe()
@@ -149,7 +149,7 @@ def deals_on_regardless(relief: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_proof_finds_a_round_that_was_opened_without_the_burn(terms: Terms, monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: a dealer saves the burn, and nobody can tell."""
     terms(burn_at_relief=True)
-    relief = relieved(*dealt())
+    relief = relieve(*dealt())
     deals_on_regardless(relief, monkeypatch)
     assert fault(relief.table).what.endswith("Burn a card first: another dealer took the table.")
 
@@ -161,7 +161,7 @@ def test_so_does_an_outsider(terms: Terms, tmp_path: Path, monkeypatch: pytest.M
     key_file = tmp_path / "audit.pem"
     seals.make_key(key_file)
     with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
-        relief = relieved(*dealt(name="Rocket 9"))
+        relief = relieve(*dealt(name="Rocket 9"))
         deals_on_regardless(relief, monkeypatch)
         clock.pass_until(hours.span(ONE)[1] + timedelta(hours=1))
         with monkeypatch.context() as patched:  # the house seals what it did not look at
@@ -181,6 +181,6 @@ def test_a_proof_finds_a_relief_that_hid_its_burn(
     dealer, boss = dealt()
     house_terms.change({"burn_at_relief": True}, by=operator)
     terms(burn_at_relief=False)
-    relief = relieved(dealer, boss)
+    relief = relieve(dealer, boss)
     house_terms.forget()
     assert "terms said otherwise" in fault(relief.table).what

@@ -57,7 +57,7 @@ def line() -> Figures:
     return replace(test_figures.line(), open_seconds=0)
 
 
-def held(hand: Hand) -> dict[str, int]:
+def holdings(hand: Hand) -> dict[str, int]:
     """What lies in the table's rack, in its box and with its players."""
     accounts = Account.objects.filter(book_id=hand.table.book_id, place__in=["rack", "drop_box", "players"])
     return {account.place: cage.balance(account) for account in accounts}
@@ -79,11 +79,11 @@ def test_all_is_as_before_the_sale(hand: Hand) -> None:
     hand("undo_sale", sale=sell(hand))
     assert line() == before
     sell(hand, CHIPS)
-    chips, figures_before, holding = held(hand), line(), stock(hand.table.name).holding
+    chips, figures_before, holding = holdings(hand), line(), stock(hand.table.name).holding
     seq = sell(hand)
-    assert held(hand) != chips
+    assert holdings(hand) != chips
     hand("undo_sale", sale=seq)
-    assert (held(hand), line(), stock(hand.table.name).holding) == (chips, figures_before, holding)
+    assert (holdings(hand), line(), stock(hand.table.name).holding) == (chips, figures_before, holding)
     entry = LogEntry.objects.filter(book_id=hand.table.book_id).latest("seq")
     assert (entry.kind, entry.content["corrects"], entry.by) == ("undone", seq, signature(hand))
     sell(hand, CHIPS)
@@ -123,7 +123,7 @@ def test_whoever_deals_next_undoes_nothing(hand: Hand) -> None:
 def test_two_screens_at_once_undo_it_once() -> None:
     """Harm: the same 500 leaves the box twice."""
     hand = dealt(options={"decks": 6})[0]
-    before = held(hand)
+    before = holdings(hand)
     seq = sell(hand)
 
     def undo() -> dealing.Answer:
@@ -131,7 +131,7 @@ def test_two_screens_at_once_undo_it_once() -> None:
 
     answers = at_once(undo, undo)
     assert sorted(type(answer).__name__ for answer in answers) == ["Answer", "Refused"]
-    assert held(hand) == before
+    assert holdings(hand) == before
     verify(hand.table)
 
 

@@ -248,7 +248,7 @@ def test_a_packet_is_on_its_own_page_and_nowhere_else(packets: Table, client: Cl
     assert b'"card"' not in bodies
     assert b"~c" not in bodies
     for hand in (dealer, boss):
-        assert all(not held.cards for seat in hand.board.seats for held in seat.hands)
+        assert all(not cards.cards for seat in hand.board.seats for cards in seat.hands)
 
 
 def test_a_seat_plays_its_packet_or_tells_the_dealer(packets: Table) -> None:
