@@ -18,6 +18,7 @@ from tables.management.commands.shoe_reader import Line, Reader, Refusal, Shoe
 from tables.roles import Role
 from tests import floor
 from tests.floor import Hand
+from tests.patience import eventually
 from tests.processes import Web
 from tests.tables.play.test_readers import Device, betting, proved
 
@@ -70,12 +71,22 @@ def test_a_web_process_that_is_killed_loses_no_card_and_doubles_none(web: Web, d
     for ever."""
     address = f"{web.url}{reverse('api:reader', args=[dealer.table.pk])}"
     betting(dealer, seats=6)
-    reader = a_reader(Line(address, token_at(dealer), sleep=threading.Event().wait))
+    line = Line(address, token_at(dealer), sleep=threading.Event().wait)
+    reader, in_mid_round, is_killed = a_reader(line), threading.Event(), threading.Event()
+
+    def wait_in_mid_round(text: str) -> None:
+        if len(reader.named) == 2:
+            in_mid_round.set()
+            is_killed.wait(60)
+
+    reader.tell = wait_in_mid_round
     work = threading.Thread(target=reader.work, args=(FIRST_CARDS,), daemon=True)
     work.start()
-    for _ in range(2):
-        web.kill()
-        web.start()
+    assert in_mid_round.wait(60)
+    web.kill()
+    is_killed.set()
+    eventually(lambda: line.retries, seconds=20)
+    web.start()
     work.join(timeout=60)
     assert not work.is_alive()
     assert logged_cards(dealer) == list(enumerate(reader.named, 1))
