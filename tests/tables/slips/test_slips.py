@@ -2,6 +2,7 @@
 
 import threading
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -19,15 +20,16 @@ from ledger.log import Draft
 from ledger.models import Account, LogEntry, Slip, SlipSignature, Transfer
 from tables import dealing, standing
 from tables.audit import proofs
-from tables.inputs import BeginSlip, SignSlip, VoidSlip
+from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.log.series import SLIPS, Chips
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
 from tests.floor import CREW, Hand, crew, dealt, signs
-from tests.intruder import at_work
+from tests.intruder import Intruder, at_work
 from tests.tables.at_once import at_once
+from tests.tables.slips.test_cage_desk import someone
 
 CHIPS = ((500, 10), (100, 50))
 
@@ -53,10 +55,6 @@ def refused(table: Table, by: Staff, entered: Any) -> Refused:
         signs(table, by, entered)
     assert (LogEntry.objects.count(), Slip.objects.count(), SlipSignature.objects.count()) == before
     return raised.value
-
-
-def someone(role: Role, name: str) -> Staff:
-    return Staff.objects.filter(username=name).first() or floor.staff(role, name)
 
 
 def begun(table: Table, by: Staff, series: str, chips: Chips = CHIPS, box: str = "") -> str:
@@ -102,12 +100,16 @@ def test_a_credit_goes_the_other_way(hands: tuple[Hand, Hand]) -> None:
     assert proofs.verify(table.book).fault is None
 
 
-def test_five_people_sign_a_fill(hands: tuple[Hand, Hand]) -> None:
-    """Harm: who asks for chips also says that they came."""
+def test_five_people_sign_a_fill_in_order(hands: tuple[Hand, Hand]) -> None:
+    """Harm: the person who requests chips also confirms that they arrived, a dealer of another table signs for chips
+    never seen, or a step is left out."""
     dealer, boss = hands
     slip = begun(dealer.table, boss.by, "fill")
+    early = refused(dealer.table, crew("carried"), SignSlip(slip, "carried"))
+    assert early.sentence == f"Fill {slip.split('/')[2]}: given out by the cage comes next."
     for stage in ("issued", "carried"):
         signs(dealer.table, crew(stage), SignSlip(slip, stage))
+    assert refused(dealer.table, crew("received"), SignSlip(slip, "received")).code == "not_the_dealer"
     signs(dealer.table, dealer.by, SignSlip(slip, "received"))
     again = refused(dealer.table, boss.by, SignSlip(slip, "confirmed"))
     assert (again.code, again.status) == ("signed_already", 409)
@@ -126,64 +128,43 @@ def test_the_database_takes_no_second_signature_of_anybody(hands: tuple[Hand, Ha
             )
 
 
-WRONG = [
-    (stage, role)
-    for stage in CREW
-    for role in Role
-    if role not in next(step.by for step in SLIPS["fill"].stages if step.name == stage)
-]
+SIGNERS = {
+    "requested": {Role.PIT_BOSS},
+    "issued": {Role.CASHIER, Role.CAGE_MANAGER},
+    "carried": {Role.SECURITY},
+    "received": {Role.DEALER},
+    "confirmed": {Role.PIT_BOSS},
+}
+"""The roles that may sign each step of a fill."""
 
 
-@pytest.mark.parametrize(("stage", "role"), WRONG)
-def test_each_step_is_signed_by_who_does_it(hands: tuple[Hand, Hand], stage: str, role: Role) -> None:
-    """Harm: a dealer who gives out chips at the cage, a cashier who counts them in at the table."""
-    table, somebody = hands[0].table, someone(role, "nosy")
-    if stage == "requested":
-        assert refused(table, somebody, BeginSlip("fill", CHIPS)).code == "wrong_role"
-        return
-    slip = begun(table, crew("requested"), "fill")
-    for before in list(CREW)[1 : list(CREW).index(stage)]:
-        signs(table, hands[0].by if before == "received" else crew(before), SignSlip(slip, before))
-    assert refused(table, somebody, SignSlip(slip, stage)).code == "wrong_role"
+def test_each_step_is_signed_by_who_does_it(hands: tuple[Hand, Hand]) -> None:
+    """Harm: a dealer gives out chips at the cage, or a cashier counts them in at the table."""
+    assert {stage.name: set(stage.by) for stage in SLIPS["fill"].stages} == SIGNERS
+    table, auditor, slip = hands[0].table, someone(Role.AUDITOR, "ada"), ""
+    for stage in CREW:
+        entered: SlipInput = SignSlip(slip, stage) if slip else BeginSlip("fill", CHIPS)
+        assert refused(table, auditor, entered).code == "wrong_role", stage
+        signs(table, hands[0].by if stage == "received" else crew(stage), entered)
+        slip = slip or standing.of(table).slips[-1].name
 
 
-def test_the_dealer_at_the_table_counts_the_chips_in(hands: tuple[Hand, Hand]) -> None:
-    """Harm: a dealer of another table signs for chips that they never saw."""
-    dealer, boss = hands
-    slip = begun(dealer.table, boss.by, "fill")
-    for stage in ("issued", "carried"):
-        signs(dealer.table, crew(stage), SignSlip(slip, stage))
-    assert refused(dealer.table, crew("received"), SignSlip(slip, "received")).code == "not_the_dealer"
-
-
-def test_steps_are_signed_in_order_and_once(hands: tuple[Hand, Hand]) -> None:
-    dealer, boss = hands
-    slip = begun(dealer.table, boss.by, "fill")
-    early = refused(dealer.table, crew("carried"), SignSlip(slip, "carried"))
-    assert early.sentence == f"Fill {slip.split('/')[2]}: given out by the cage comes next."
-    assert refused(dealer.table, crew("issued"), SignSlip("fill/2026/999", "issued")).code == "unknown_slip"
-
-
-@pytest.mark.parametrize(
-    ("series", "chips", "code"),
-    [
-        ("fill", (), "bad_amount"),
-        ("fill", ((500, -1),), "bad_count"),
-        ("fill", ((500, 10**9),), "bad_count"),
-        ("fill", ((700, 1),), "unknown_chip"),
-        ("fill", ((10_000, 100_000),), "bad_amount"),
-        ("credit", ((10_000, 1_000),), "bad_amount"),
-        ("marker", CHIPS, "unknown_slip"),
-        ("drop", (), "bad_box"),
-    ],
-)
-def test_what_no_slip_can_say_is_refused_and_takes_no_number(
-    hands: tuple[Hand, Hand], series: str, chips: Chips, code: str
-) -> None:
-    before = numbers(series)
-    by = someone(Role.SECURITY, "sue") if series == "drop" else hands[1].by
-    assert refused(hands[0].table, by, BeginSlip(series, chips)).code == code
-    assert numbers(series) == before
+def test_what_no_slip_can_say_is_refused_and_takes_no_number(hands: tuple[Hand, Hand]) -> None:
+    boss, guard = hands[1].by, someone(Role.SECURITY, "sue")
+    wrong: list[tuple[Staff, str, Chips, str]] = [
+        (boss, "fill", (), "bad_amount"),
+        (boss, "fill", ((500, -1),), "bad_count"),
+        (boss, "fill", ((500, 10**9),), "bad_count"),
+        (boss, "fill", ((700, 1),), "unknown_chip"),
+        (boss, "fill", ((10_000, 100_000),), "bad_amount"),
+        (boss, "credit", ((10_000, 1_000),), "bad_amount"),
+        (boss, "marker", CHIPS, "unknown_slip"),
+        (guard, "drop", (), "bad_box"),
+    ]
+    for by, series, chips, code in wrong:
+        before = numbers(series)
+        assert refused(hands[0].table, by, BeginSlip(series, chips)).code == code, (series, chips)
+        assert numbers(series) == before
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------
@@ -287,52 +268,39 @@ def test_a_number_that_is_left_out_is_refused_by_the_database(hands: tuple[Hand,
 
 
 def test_the_same_form_twice_is_one_slip(hands: tuple[Hand, Hand]) -> None:
-    """Harm: a double click asks the cage for twice the chips."""
+    """Harm: a double click requests twice the chips from the cage, or a form with other chips is confirmed as done and
+    the first chips are carried."""
     dealer, boss = hands
     key, entered, before = uuid.uuid4(), BeginSlip("fill", CHIPS), len(numbers("fill"))
-    answer, repeat = (dealing.record(dealer.table, entered, by=boss.by, key=key, expected_seq=None) for _ in range(2))
+    record = partial(dealing.record, dealer.table, key=key, expected_seq=None)
+    answer, repeat = (record(entered, by=boss.by) for _ in range(2))
     assert (answer.entry, repeat.again) == (repeat.entry, True)
     assert len(numbers("fill")) == before + 1
-
-
-def test_the_same_form_for_something_else_is_refused(hands: tuple[Hand, Hand]) -> None:
-    """Harm: a form that was filled in again is called done, and the first chips are carried."""
-    dealer, boss = hands
-    key = uuid.uuid4()
-    dealing.record(dealer.table, BeginSlip("fill", CHIPS), by=boss.by, key=key, expected_seq=None)
-    for by, entered in ((boss.by, BeginSlip("fill", ((500, 1),))), (crew("requested"), BeginSlip("fill", CHIPS))):
+    for by, changed_form in ((boss.by, BeginSlip("fill", ((500, 1),))), (crew("requested"), entered)):
         with pytest.raises(Refused) as raised:
-            dealing.record(dealer.table, entered, by=by, key=key, expected_seq=None)
+            record(changed_form, by=by)
         assert (raised.value.code, raised.value.status) == ("key_reused", 409)
 
 
-@pytest.mark.parametrize(
-    "name", ["", "fill", "fill/2026", "fill/x/1", "fill/2026/01", "fill/2026/99999999999", "a/b/c/d"]
-)
-def test_what_names_no_slip_is_refused_in_a_sentence(hands: tuple[Hand, Hand], name: str) -> None:
-    """Harm: a program that sends a name of its own making is answered by a fault of the server."""
+def test_only_its_first_form_begins_a_slip(hands: tuple[Hand, Hand]) -> None:
+    """Harm: an API client sends a name of its own and gets a server error, or signs at a table a slip whose number was
+    never issued or that belongs to another log."""
     dealer, boss = hands
-    for entered in (SignSlip(name, "issued"), VoidSlip(name, "by mistake")):
-        answer = refused(dealer.table, boss.by, entered)
-        assert (answer.code, answer.status) == ("unknown_slip", 404)
-        assert answer.sentence == f"There is no slip {name} at Rocket 1."
-
-
-@pytest.mark.parametrize(
-    ("name", "stage"),
-    [
+    for name in ("", "fill/2026/01", "a/b/c/d"):
+        for entered in (SignSlip(name, "issued"), VoidSlip(name, "by mistake")):
+            answer = refused(dealer.table, boss.by, entered)
+            assert (answer.code, answer.status) == ("unknown_slip", 404)
+            assert answer.sentence == f"There is no slip {name} at Rocket 1."
+    for name, stage in (
         ("fill/2026/999", "requested"),
         ("opener/2026/999", "counted"),
         ("cage/2026/1", "recounted"),
         ("correction/2026/1", "signed"),
-    ],
-)
-def test_only_its_first_form_begins_a_slip(hands: tuple[Hand, Hand], name: str, stage: str) -> None:
-    """Harm: a slip whose number was never given out, or one of another book, is signed at a table."""
-    series, _, number = name.split("/")
-    answer = refused(hands[0].table, hands[1].by, SignSlip(name, stage, ((100, 1),)))
-    assert (answer.code, answer.status) == ("unknown_slip", 409)
-    assert answer.sentence == f"There is no {series} {number} of 2026 in progress at this table."
+    ):
+        answer = refused(dealer.table, boss.by, SignSlip(name, stage, ((100, 1),)))
+        assert (answer.code, answer.status) == ("unknown_slip", 409)
+        series, _, number = name.split("/")
+        assert answer.sentence == f"There is no {series} {number} of 2026 in progress at this table."
 
 
 def test_only_a_box_has_a_mark(hands: tuple[Hand, Hand]) -> None:
@@ -420,11 +388,11 @@ def test_cash_goes_into_the_box_and_chips_to_the_player(hands: tuple[Hand, Hand]
     assert proofs.verify(dealer.table.book).fault is None
 
 
-@pytest.mark.parametrize("amount", [0, -100, 150, 10**12])
-def test_no_chips_are_sold_that_are_not_there(hands: tuple[Hand, Hand], amount: int) -> None:
-    with pytest.raises(Refused) as raised:
-        hands[0]("sell_chips", amount_cents=amount)
-    assert raised.value.code == "bad_amount"
+def test_no_chips_are_sold_that_are_not_there(hands: tuple[Hand, Hand]) -> None:
+    for amount in (0, -100, 150, 10**12):
+        with pytest.raises(Refused) as raised:
+            hands[0]("sell_chips", amount_cents=amount)
+        assert raised.value.code == "bad_amount"
 
 
 @pytest.fixture
@@ -481,20 +449,21 @@ def test_nobody_who_worked_at_the_table_carries_its_box(hands: tuple[Hand, Hand]
 
 @pytest.mark.parametrize("through", [1, 3, 5], ids=["requested", "on its way", "complete"])
 def test_a_void_takes_two_signatures_and_brings_every_chip_back(hands: tuple[Hand, Hand], through: int) -> None:
-    """Harm: a fill is struck out by one person, or its chips stay where they went."""
+    """Harm: a fill is voided by one person or without a reason, or its chips stay where they were moved."""
     dealer, boss = hands
     table, before = dealer.table, place_cents(dealer.table)
     slip = begun(table, boss.by, "fill")
     for stage in list(CREW)[1:through]:
         signs(table, dealer.by if stage == "received" else crew(stage), SignSlip(slip, stage))
-    asks, agrees = someone(Role.CASHIER, "carmen"), someone(Role.AUDITOR, "aude")
-    assert refused(table, agrees, VoidSlip(slip, "twice")).code == "wrong_role"
-    assert refused(table, asks, VoidSlip(slip, "  ")).code == "bad_reason"
-    signs(table, asks, VoidSlip(slip, "it was asked for twice"))
+    cashier, auditor = someone(Role.CASHIER, "carmen"), someone(Role.AUDITOR, "aude")
+    assert refused(table, auditor, VoidSlip(slip, "twice")).code == "wrong_role"
+    for entered in (VoidSlip(slip, "  "), SignSlip(slip, "void_asked")):
+        assert refused(table, cashier, entered).code == "bad_reason"
+    signs(table, cashier, VoidSlip(slip, "it was asked for twice"))
     moved_by_stage = {1: {}, 3: {"cage": -10_000, "transit": 10_000}, 5: {"cage": -10_000, "rack": 10_000}}
     assert changed(before, table) == moved_by_stage[through]
-    assert refused(table, asks, SignSlip(slip, "voided")).code == "wrong_role"
-    signs(table, agrees, SignSlip(slip, "voided"))
+    assert refused(table, cashier, SignSlip(slip, "voided")).code == "wrong_role"
+    signs(table, auditor, SignSlip(slip, "voided"))
     assert changed(before, table) == {}
     assert not standing.of(table).slips
     assert refused(table, crew("issued"), SignSlip(slip, "issued")).code == "unknown_slip"
@@ -525,13 +494,6 @@ def test_chips_that_are_gone_are_not_carried(hands: tuple[Hand, Hand]) -> None:
     assert refused(dealer.table, crew("carried"), SignSlip(slip, "carried")).code == "bad_amount"
 
 
-def test_a_void_takes_a_reason_by_every_way(hands: tuple[Hand, Hand]) -> None:
-    """Harm: the step is sent as if it were an ordinary one, and nobody ever learns why the slip was struck out."""
-    dealer, boss = hands
-    slip = begun(dealer.table, boss.by, "fill")
-    assert refused(dealer.table, someone(Role.CASHIER, "carmen"), SignSlip(slip, "void_asked")).code == "bad_reason"
-
-
 def test_a_count_is_not_made_void(db: None) -> None:
     table = floor.table()
     slip = begun(table, crew("received"), "opener", ((100, 1),))
@@ -541,52 +503,47 @@ def test_a_count_is_not_made_void(db: None) -> None:
 # --- forgeries -------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def forged(transactional_db: None) -> Table:
+CHANGES: dict[str, Callable[[dict[str, Any]], None]] = {
+    "more chips": lambda content: content["now"].update(chips=[[500, 11]]),
+    "another person": lambda content: content.update(username="nobody", name="Nobody"),
+    "another step": lambda content: content.update(stage="carried", role="security"),
+    "no slip left": lambda content: content.update(open=[]),
+    "another role": lambda content: content.update(expected_cents=5, role="dealer"),
+}
+
+
+def test_a_signature_that_is_rewritten_or_deleted_is_found(transactional_db: None) -> None:
+    """Harm: with consistent hashes, the log says that another person signed, or for more; or a signature is deleted."""
     dealer, boss = dealt()
-    slip = begun(dealer.table, boss.by, "fill")
+    slip, book = begun(dealer.table, boss.by, "fill"), dealer.table.book
     signs(dealer.table, crew("issued"), SignSlip(slip, "issued"))
-    return dealer.table
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda content: content["now"].update(chips=[[500, 11]]),
-        lambda content: content.update(username="nobody", name="Nobody"),
-        lambda content: content.update(stage="carried", role="security"),
-        lambda content: content.update(open=[]),
-        lambda content: content.update(expected_cents=5, role="dealer"),
-    ],
-    ids=["more chips", "another person", "another step", "no slip left", "another role"],
-)
-def test_a_signature_that_is_rewritten_is_found(forged: Table, change: Any) -> None:
-    """Harm: with fitting hashes, the log says that somebody else signed, or for more."""
-    forged_seq = LogEntry.objects.filter(book=forged.book, subject="slip").latest("seq").seq
-    assert proofs.verify(forged.book).fault is None
-    with at_work() as intruder:
-        intruder.rewrite(forged.book_id, forged_seq, lambda document: change(document["content"]))
-        fault = proofs.verify(forged.book).fault
-        assert fault is not None
-        assert fault.seq == forged_seq
-
-
-def test_a_signature_that_is_taken_away_is_found(forged: Table) -> None:
+    assert proofs.verify(book).fault is None
     signature = SlipSignature.objects.latest("seq")
-    with at_work() as intruder:
-        intruder("DELETE FROM ledger_slipsignature WHERE id = %s", signature.pk)
-        fault = proofs.verify(forged.book).fault
-        assert fault is not None
-        assert fault.seq == signature.seq
+
+    def fault_after(change: Callable[[Intruder], None]) -> int | None:
+        with at_work() as intruder:
+            change(intruder)
+            fault = proofs.verify(book).fault
+        return fault.seq if fault else None
+
+    def rewritten(intruder: Intruder, change: Callable[[dict[str, Any]], None]) -> None:
+        intruder.rewrite(book.pk, signature.seq, lambda document: change(document["content"]))
+
+    for name, change in CHANGES.items():
+        assert fault_after(partial(rewritten, change=change)) == signature.seq, name
+    deletion = "DELETE FROM ledger_slipsignature WHERE id = %s"
+    assert fault_after(lambda intruder: intruder(deletion, signature.pk)) == signature.seq
 
 
-def test_chips_that_move_without_a_slip_are_found(forged: Table) -> None:
-    """Harm: somebody with the application's role moves chips to the rack that nobody signed for."""
-    own = cage.chart(forged.book_id)
+def test_chips_that_move_without_a_slip_are_found(hands: tuple[Hand, Hand]) -> None:
+    """Harm: a writer with the application's database role moves chips to the rack without a signature."""
+    book = hands[0].table.book
+    own = cage.chart(book.pk)
     with transaction.atomic():
-        head = log.lock(forged.book_id)
-        cage.post(head, Draft("chips", "fill", "bella Bella", {}), [own.move("fill_out", "cage", "transit", 1)])
-    fault = proofs.verify(forged.book).fault
+        cage.post(
+            log.lock(book.pk), Draft("chips", "fill", "bella Bella", {}), [own.move("fill_out", "cage", "transit", 1)]
+        )
+    fault = proofs.verify(book).fault
     assert fault is not None
     assert "writes no entry chips fill" in fault.what
 
