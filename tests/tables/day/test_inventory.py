@@ -79,8 +79,8 @@ def test_after_a_random_day_every_chip_is_somewhere(seed: int) -> None:
         "other_cashier": floor.staff(Role.CASHIER, "claudio"),
     }
     holds_the_ledger(inventory_today(), dealer.table)
-    for number in range(4):
-        bundles.play(dealer, chance, 12)
+    for number in range(3):
+        bundles.play(dealer, chance, 6)
         chips = ((500, chance.randint(1, 9)), (100, chance.randint(0, 9)))
         cage_desk.sell(total(chips), chips=chips, by=people["cashier"], key=uuid4())
         cage_desk.redeem(2_500, chips=((2_500, 1),), by=people["cashier"], key=uuid4())
