@@ -64,28 +64,30 @@ def test_a_code_is_typed_as_people_type(operators: tuple[Staff, Staff]) -> None:
     assert emergency.use(f" {typed} ", second_code.replace("-", " "), address=None).username == "olga"
 
 
-@pytest.mark.parametrize("wrong", ["the same twice", "one alone", "nonsense", "nothing", "no operator", "gone"])
-def test_anything_else_lets_nobody_in_and_uses_nothing_up(operators: tuple[Staff, Staff], wrong: str) -> None:
-    """One sentence, whatever was wrong; and half of the codes is not half of a key."""
+def test_anything_else_lets_nobody_in_and_uses_nothing_up(operators: tuple[Staff, Staff]) -> None:
+    """Harm: half of the codes, nonsense, or the code of a person who is no operator any more opens the casino; or the
+    answer says what was wrong."""
     olga, omar = operators
     mine, second_code = (emergency.make(operator) for operator in operators)
-    form = {
-        "the same twice": {"first": mine, "second": mine},
-        "one alone": {"first": mine, "second": "A" * 26},
-        "nonsense": {"first": "\u202e'; --", "second": "x" * 80},
-        "nothing": {},
-    }.get(wrong, {"first": mine, "second": second_code})
-    if wrong == "no operator":
-        Staff.objects.filter(pk=omar.pk).update(role=Role.AUDITOR)
-    if wrong == "gone":
-        Staff.objects.filter(pk=olga.pk).update(is_active=False)
-    client = Client()
-    answer = client.post(PAGE, form)
-    assert answer.status_code in (403, 422)
-    assert answer.content.count(b'role="alert"') == 1
-    assert username_at(client) is None
-    assert EmergencyCode.objects.count() == 2
-    assert not Alert.objects.exists()
+    client, both = Client(), {"first": mine, "second": second_code}
+
+    def refuse(form: dict[str, str]) -> None:
+        answer = client.post(PAGE, form)
+        assert answer.status_code in (403, 422)
+        assert answer.content.count(b'role="alert"') == 1
+        assert username_at(client) is None
+        assert EmergencyCode.objects.count() == 2
+        assert not Alert.objects.exists()
+
+    refuse({"first": mine, "second": mine})
+    refuse({"first": mine, "second": "A" * 26})
+    refuse({"first": "\u202e'; --", "second": "x" * 80})
+    refuse({})
+    Staff.objects.filter(pk=omar.pk).update(role=Role.AUDITOR)
+    refuse(both)
+    Staff.objects.filter(pk=omar.pk).update(role=Role.OPERATOR)
+    Staff.objects.filter(pk=olga.pk).update(is_active=False)
+    refuse(both)
 
 
 def test_an_operator_makes_a_code_with_their_password_and_sees_it_once(operators: tuple[Staff, Staff]) -> None:
@@ -110,13 +112,13 @@ def test_a_new_code_takes_the_place_of_the_one_before(operators: tuple[Staff, St
         emergency.use(before, second_code, address=None)
 
 
-@pytest.mark.parametrize("role", [role for role in Role if role != Role.OPERATOR])
-def test_nobody_but_operators_has_one(role: Role, db: None) -> None:
-    client, somebody = Client(), floor.staff(role, "somebody")
-    client.force_login(somebody)
+def test_nobody_but_operators_has_one(db: None) -> None:
+    client = Client()
+    client.force_login(floor.staff(Role.AUDITOR, "ada"))
     assert client.post(OWN, {"password": PASSWORD}).status_code == 403
-    with pytest.raises(Refused, match="Only an operator"):
-        emergency.make(somebody)
+    for role in set(Role) - {Role.OPERATOR}:
+        with pytest.raises(Refused, match="Only an operator"):
+            emergency.make(Staff(username="other", name="Other", role=role))
 
 
 def test_who_is_no_operator_any_more_has_none(operators: tuple[Staff, Staff]) -> None:

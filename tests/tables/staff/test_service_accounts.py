@@ -3,6 +3,7 @@
 import json
 import logging
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -100,18 +101,18 @@ def test_an_account_is_judged_field_by_field(account: ServiceAccount) -> None:
     assert "nothing else" in service_accounts.faults("Reader", mixed, timezone.now())["scopes"]
 
 
-@pytest.mark.parametrize("role", [role for role in Role if role != Role.OPERATOR])
-def test_only_an_operator_gives_access(account: ServiceAccount, token: str, role: Role) -> None:
-    """Harm: a pit boss makes a program that sees what they may not."""
-    somebody = Staff(username="x", name="X", role=role)
-    for act in (
-        lambda: service_accounts.set_account("Other", allowed(), by=somebody),
-        lambda: service_accounts.revoke(account, "why", by=somebody),
-        lambda: service_tokens.make(account, by=somebody),
-        lambda: service_tokens.end(account.tokens.get(), by=somebody),
-    ):
-        with pytest.raises(Refused, match="Only an operator"):
-            act()
+def test_only_an_operator_gives_access(account: ServiceAccount, token: str) -> None:
+    """Harm: a pit boss makes an API client that sees what pit bosses may not."""
+    for role in set(Role) - {Role.OPERATOR}:
+        other = Staff(username="x", name="X", role=role)
+        for act in (
+            partial(service_accounts.set_account, "Other", allowed()),
+            partial(service_accounts.revoke, account, "why"),
+            partial(service_tokens.make, account),
+            partial(service_tokens.end, account.tokens.get()),
+        ):
+            with pytest.raises(Refused, match="Only an operator"):
+                act(by=other)
 
 
 def test_more_access_takes_two_people_where_access_does_and_less_takes_one(
