@@ -5,9 +5,7 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.sessions.models import Session
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from ledger.models import LogEntry
@@ -109,12 +107,3 @@ def test_a_session_of_nobody_is_nobodys(hand: Hand, dora: Client) -> None:
     """Harm: a forged or broken session lets somebody in who was read along with it."""
     Session.objects.update(session_data="broken")
     assert enter(dora, hand, "2") == 401
-
-
-def test_a_page_asks_once_who_comes(hand: Hand, dora: Client) -> None:
-    """Harm: four questions to the database before the first card."""
-    with CaptureQueriesContext(connection) as queries:
-        assert dora.get(f"/tables/{hand.table.pk}/board", **SCRIPT).status_code == 200  # type: ignore[arg-type]
-    texts = [query["sql"] for query in queries.captured_queries]
-    assert sum("tables_arrival" in text for text in texts) == 1
-    assert not any('FROM "django_session"' in text or 'FROM "tables_staff"' in text for text in texts)

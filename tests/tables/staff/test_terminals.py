@@ -55,13 +55,23 @@ def kinds() -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def test_scripts_and_other_sites_never_get_the_cookie(terminal: Terminal, operator: Staff) -> None:
-    """Whoever has it can try PINs from anywhere."""
-    morsel = cookie(opened(terminals.link_for(terminal, by=operator)))
+    """Harm: a script, another site or a reader of the database gets the cookie and tries PINs from anywhere."""
+    client = opened(terminals.link_for(terminal, by=operator))
+    morsel = cookie(client)
     assert morsel["httponly"]
     assert morsel["samesite"] == "Strict"
     assert morsel["path"] == "/"
     assert not morsel["domain"]
     assert int(morsel["max-age"]) > 30 * 24 * 3600
+    terminal.refresh_from_db()
+    token = morsel.value.split(":")[0]
+    assert len(token) >= 43
+    assert token not in terminal.token_digest
+    other = signing.get_cookie_signer(salt="something else").sign(token)
+    for forged in (terminal.token_digest, token, f"{token}:x:y", "", "\0", other):
+        thief = Client()
+        thief.cookies["terminal"] = forged
+        assert not is_terminal(thief)
 
 
 def test_behind_tls_it_never_leaves_it(terminal: Terminal, operator: Staff) -> None:
@@ -74,44 +84,18 @@ def test_behind_tls_it_never_leaves_it(terminal: Terminal, operator: Staff) -> N
         assert "terminal" not in client.cookies
 
 
-def test_whoever_reads_the_database_cannot_make_a_terminal_of_it(terminal: Terminal, operator: Staff) -> None:
-    """It keeps the digest of the token alone."""
-    client = opened(terminals.link_for(terminal, by=operator))
-    terminal.refresh_from_db()
-    token = cookie(client).value.split(":")[0]
-    assert len(token) >= 43
-    assert token not in terminal.token_digest
-    for forged in (terminal.token_digest, token, f"{token}:x:y", "", "\0"):
-        thief = Client()
-        thief.cookies["terminal"] = forged
-        assert not is_terminal(thief)
-
-
-def test_a_cookie_signed_for_another_purpose_is_none(terminal: Terminal, operator: Staff) -> None:
-    """The house signs other things with the same key."""
-    client = opened(terminals.link_for(terminal, by=operator))
-    token = cookie(client).value.split(":")[0]
-    client.cookies["terminal"] = signing.get_cookie_signer(salt="something else").sign(token)
-    assert not is_terminal(client)
-
-
 # --- Links ----------------------------------------------------------------------------------------------------
 
 
-def test_looking_at_a_link_does_not_use_it_up(terminal: Terminal, operator: Staff) -> None:
-    """Mail scanners and previews open links too; only the button enrols."""
+def test_a_link_works_once(terminal: Terminal, operator: Staff) -> None:
+    """Harm: a mail scanner that opens the link uses it up, or a link that was read over a shoulder enrols a second
+    device."""
     link = terminals.link_for(terminal, by=operator)
     for _ in range(2):
         client = Client()
         assert b"Tablet" in client.get(link).content
         assert not is_terminal(client)
     assert is_terminal(opened(link))
-
-
-def test_a_link_works_once(terminal: Terminal, operator: Staff) -> None:
-    """A link that was read over a shoulder enrols nothing afterwards."""
-    link = terminals.link_for(terminal, by=operator)
-    opened(link)
     for answer in (Client().get(link), Client().post(link)):
         assert answer.status_code == 410
         assert b"too old, or was used before" in answer.content
@@ -119,26 +103,21 @@ def test_a_link_works_once(terminal: Terminal, operator: Staff) -> None:
 
 
 def test_an_old_link_is_dead(terminal: Terminal, operator: Staff, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A link in somebody's mailbox is a spare key."""
+    """Harm: a link in a mailbox, or of a person who is no operator any more, enrols a device."""
     link, moment = terminals.link_for(terminal, by=operator), time.time()
-    with override_settings(ENROLMENT_LINK_SECONDS=1800):
-        monkeypatch.setattr("django.core.signing.time.time", lambda: moment + 1790)
+    with override_settings(ENROLMENT_LINK_SECONDS=1800), monkeypatch.context() as patched:
+        patched.setattr("django.core.signing.time.time", lambda: moment + 1790)
         assert Client().get(link).status_code == 200
-        monkeypatch.setattr("django.core.signing.time.time", lambda: moment + 1810)
+        patched.setattr("django.core.signing.time.time", lambda: moment + 1810)
         assert Client().get(link).status_code == 410
+    Staff.objects.filter(pk=operator.pk).update(role=Role.DEALER)
+    assert Client().post(link).status_code == 403
 
 
 def test_a_link_that_the_house_did_not_make_is_none(terminal: Terminal) -> None:
     """Harm: a link without a code or signature, signed for another purpose, or about no terminal breaks the page."""
     for code in ("x", "a:b:c", signing.dumps([1, "", 1]), signing.dumps("text", salt="tables.terminals.link")):
         assert Client().get(reverse("enrol", args=[code])).status_code == 410, code
-
-
-def test_a_link_of_somebody_who_is_no_operator_any_more_is_dead(terminal: Terminal, operator: Staff) -> None:
-    """Links made on the last day must not outlive it."""
-    link = terminals.link_for(terminal, by=operator)
-    Staff.objects.filter(pk=operator.pk).update(role=Role.DEALER)
-    assert Client().post(link).status_code == 403
 
 
 def test_the_old_device_is_a_terminal_until_the_link_is_used_and_no_longer(terminal: Terminal, operator: Staff) -> None:
@@ -165,7 +144,7 @@ def test_enrolling_signs_out_whoever_is_signed_in_on_the_device(terminal: Termin
 
 
 def test_a_revoked_terminal_is_none_at_once_and_for_good(terminal: Terminal, operator: Staff) -> None:
-    """A stolen tablet opens nothing, and no link that was made for it brings it back."""
+    """Harm: a stolen tablet, or a link that was made for it, opens the casino's pages."""
     client = opened(terminals.link_for(terminal, by=operator))
     link = terminals.link_for(terminal, by=operator)
     terminal.refresh_from_db()
