@@ -1,8 +1,11 @@
 """Closes of a gaming day that two people sign over figures which the log does not support."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 
 from ledger import house, log
@@ -11,6 +14,14 @@ from ledger.models import HOUSE, Book
 from tables.audit import proofs
 from tables.day import closing
 from tables.models import DayClose, Staff
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """A transaction that is rolled back, for one forgery of several in a test."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 def fault_of_close(day: date, content: dict[str, Any], first: Staff, second: Staff) -> str:

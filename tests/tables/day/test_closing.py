@@ -1,7 +1,5 @@
 """Closing a gaming day: who may, when, once; and what arrives for it later."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -29,7 +27,7 @@ from tests.floor import Hand, dealt, signs
 from tests.ready import ready_made
 from tests.software_terminal import SoftwareTerminal, fills_in
 from tests.tables.at_once import at_once
-from tests.tables.day.forged_closes import fault_of_close
+from tests.tables.day.forged_closes import fault_of_close, undone
 from tests.tables.day.test_figures import box, count, plays, record
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
@@ -232,14 +230,6 @@ def forged(on: date, basis: closing.Proposal, **changed: Any) -> None:
     with transaction.atomic():
         seq = log.append(house.lock(), Draft("day", "closed", "olga Olga", content)).seq
     DayClose.objects.create(day=on, seq=seq, proposed_by="bella", closed_by="olga", at=timezone.now())
-
-
-@contextmanager
-def undone() -> Iterator[None]:
-    """A transaction that is rolled back."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
 
 
 def house_fault() -> str:

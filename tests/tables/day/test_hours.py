@@ -27,6 +27,7 @@ from tables.models import HouseHours, Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tests.tables.at_once import at_once
+from tests.tables.day.forged_closes import undone
 
 HOUR = timedelta(hours=1)
 THREE = (("Day", time(6)), ("Swing", time(14)), ("Grave", time(22)))
@@ -208,7 +209,8 @@ def test_a_house_that_set_nothing_has_three_shifts_from_six(operator: Staff) -> 
 
 
 def test_hours_change_for_days_to_come_only(operator: Staff) -> None:
-    """Harm: a day that was reported changes its bounds afterwards, and its win with them."""
+    """Harm: a day that was reported changes its bounds and its win afterwards, or a typing error in the hours cannot be
+    corrected before its day comes."""
     today = shifts.span(shifts.day_of(timezone.now()))
     berlin = replace(hours("Europe/Berlin"), from_day=soon())
     row = shifts.set_hours(berlin, by=operator)
@@ -222,6 +224,9 @@ def test_hours_change_for_days_to_come_only(operator: Staff) -> None:
     )
     with pytest.raises(Refused, match="have not begun"):
         shifts.set_hours(replace(berlin, from_day=soon() - 2 * DAY), by=operator)
+    shifts.set_hours(hours("Europe/Paris", from_day=soon()), by=operator)
+    assert shifts.calendar().hours_of(soon()).time_zone == "Europe/Paris"
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
 def test_a_day_that_has_begun_by_the_clock_to_come_is_none_to_come() -> None:
@@ -232,14 +237,6 @@ def test_a_day_that_has_begun_by_the_clock_to_come_is_none_to_come() -> None:
     assert wrong["from_day"].startswith("Hours are set for days that have not begun: from 2026-11-23 on")
     assert shifts.faults(hours("Europe/Berlin", from_day=date(2026, 11, 23)), days, moment) == {}
     assert shifts.faults(hours("UTC", from_day=date(2026, 11, 22)), days, moment) == {}
-
-
-def test_a_day_to_come_can_be_set_again(operator: Staff) -> None:
-    """Harm: a typing error in the hours cannot be corrected before its day comes."""
-    shifts.set_hours(hours("Europe/Berlin", from_day=soon()), by=operator)
-    shifts.set_hours(hours("Europe/Paris", from_day=soon()), by=operator)
-    assert shifts.calendar().hours_of(soon()).time_zone == "Europe/Paris"
-    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
 def test_only_an_operator_sets_hours(operator: Staff) -> None:
@@ -285,30 +282,24 @@ def forge_row(period: Hours, seq: int) -> None:
     HouseHours.objects.create(seq=seq, from_day=period.from_day, by="omar Omar", at=timezone.now(), **facts)
 
 
-def test_hours_of_a_day_that_had_begun_are_found(operator: Staff) -> None:
-    """Harm: whoever has the database moves yesterday's end to where it suits them."""
-    berlin = hours("Europe/Berlin", from_day=soon() - 2 * DAY)
-    forge_row(berlin, forge_entry(berlin))
-    assert "have not begun" in house_fault()
-
-
-def test_an_entry_without_its_row_and_a_row_without_its_entry_are_found(operator: Staff) -> None:
-    """Harm: the house lives by hours that its log does not know."""
+def test_forged_hours_are_found(operator: Staff) -> None:
+    """Harm: an owner of the database moves yesterday's end, applies hours that the log does not know, or makes a change
+    look smaller than it was."""
     berlin = hours("Europe/Berlin", from_day=soon())
-    shifts.set_hours(berlin, by=operator)
-    forge_row(hours("Asia/Tokyo", from_day=soon()), 10_000)
-    assert "a row of gaming day and shifts names it" in house_fault()
-
-
-def test_an_entry_that_says_other_hours_than_its_row_or_another_past_is_found(operator: Staff) -> None:
-    """Harm: the log is shown while the row applies, or the change looks smaller than it was."""
-    berlin = hours("Europe/Berlin", from_day=soon())
-    with transaction.atomic():
+    begun = replace(berlin, from_day=soon() - 2 * DAY)
+    with undone():
+        forge_row(begun, forge_entry(begun))
+        assert "have not begun" in house_fault()
+    with undone():
+        shifts.set_hours(berlin, by=operator)
+        forge_row(hours("Asia/Tokyo", from_day=soon()), 10_000)
+        assert "a row of gaming day and shifts names it" in house_fault()
+    with undone():
         forge_row(replace(berlin, time_zone="Asia/Tokyo"), forge_entry(berlin))
         assert "beside the log, are others" in house_fault()
-        transaction.set_rollback(True)
-    forge_row(berlin, forge_entry(berlin, before=asdict(berlin.spelled())))
-    assert "the hours were others before it: its before.time_zone" in house_fault()
+    with undone():
+        forge_row(berlin, forge_entry(berlin, before=asdict(berlin.spelled())))
+        assert "the hours were others before it: its before.time_zone" in house_fault()
 
 
 # --- In the admin ---------------------------------------------------------------------------------------------

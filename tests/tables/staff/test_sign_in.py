@@ -69,21 +69,17 @@ def staff_entries(*kinds: str) -> list[tuple[str, str, dict[str, Any]]]:
 # --- Getting in -----------------------------------------------------------------------------------------------
 
 
-def test_badge_and_pin_open_an_enrolled_terminal(tablet: Client, dora: Staff) -> None:
-    """The way that every dealer comes in, twenty times a night."""
+def test_badge_and_pin_open_an_enrolled_terminal_and_nothing_else(tablet: Client, dora: Staff) -> None:
+    """Harm: a dealer cannot sign in at the table, or a PIN that was looked off works from a phone."""
+    phone = Client()
+    assert by_badge(phone).status_code == 403
+    assert username_at(phone) is None
+    assert Alert.objects.filter(kind="no_terminal").count() == 1
     assert by_badge(tablet).status_code == 302
     assert username_at(tablet) == "dora"
     assert staff_entries("signed_in") == [
         ("signed_in", "101 Dora", {"username": "dora", "terminal": "Tablet", "address": "127.0.0.1"})
     ]
-
-
-def test_badge_and_pin_open_nothing_else(dora: Staff) -> None:
-    """Four digits are no secret outside: a PIN that was looked off must not work from a phone."""
-    client = Client()
-    assert by_badge(client).status_code == 403
-    assert username_at(client) is None
-    assert Alert.objects.filter(kind="no_terminal").count() == 1
 
 
 def test_a_pin_is_for_dealers(tablet: Client, operator: Staff) -> None:
@@ -498,25 +494,20 @@ def test_tapping_out_signs_out_of_the_terminal(at_table: tuple[Client, floor.Han
     assert dealer.now.dealer is None
 
 
-def test_nobody_signs_out_in_mid_round(at_table: tuple[Client, floor.Hand]) -> None:
-    """The round would stand there without a dealer; one sentence says what to do instead."""
+def test_nobody_signs_out_in_mid_round_or_from_another_site(at_table: tuple[Client, floor.Hand]) -> None:
+    """Harm: a round is left without a dealer, or a picture on another site signs people out."""
     client, dealer = at_table
+    assert client.get(SIGN_OUT).headers["Location"] == "/"
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = client.cookies
+    assert strict.post(SIGN_OUT).status_code == 403
+    assert username_at(client) == "dora"
     dealer.bets(seat1=1_000)
     answer = client.post(SIGN_OUT, follow=True)
     assert b"Finish the round before you tap out" in answer.content
     assert username_at(client) == "dora"
     assert dealer.now.dealer is not None
     assert staff_entries("signed_out") == []
-
-
-def test_signing_out_takes_a_form(at_table: tuple[Client, floor.Hand]) -> None:
-    """A picture on another site must not sign anybody out."""
-    client, _ = at_table
-    assert client.get(SIGN_OUT).headers["Location"] == "/"
-    strict = Client(enforce_csrf_checks=True)
-    strict.cookies = client.cookies
-    assert strict.post(SIGN_OUT).status_code == 403
-    assert username_at(client) == "dora"
 
 
 def test_a_relief_signs_in_over_the_dealer_in_mid_round(at_table: tuple[Client, floor.Hand]) -> None:
