@@ -5,12 +5,12 @@ from functools import partial
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from ledger import cage, log
 from ledger.log import Draft
-from ledger.models import Account, Alert, LogEntry, Slip, SlipSignature, Transfer
+from ledger.models import Account, Alert, LogEntry, Slip, Transfer
 from ledger.proof.moves import Move
 from tables import dealing, past
 from tables.audit import history, proofs
@@ -387,20 +387,6 @@ def test_games_between_players_are_none_of_the_houses_corrections() -> None:
     dealer, boss = for_pot("pairs", seats={1: 5_000, 2: 5_000})
     dealer("start_game")
     assert code(dealer, boss.by, ProposeCorrection(1, 1, 0, "x")) in ("round_open", "not_banked")
-
-
-def test_the_database_keeps_two_people_and_the_numbers(felt: Hand, boss: Staff) -> None:
-    """Harm: one who writes past the rules signs twice, or leaves a number out."""
-    enter(felt, boss, OWED)
-    slip = Slip.objects.get(series="correction")
-    with pytest.raises(IntegrityError, match="person_once"), transaction.atomic():
-        SlipSignature.objects.create(
-            slip=slip, stage="signed", username="bella", role="pit_boss", book=felt.table.book, seq=1
-        )
-    with pytest.raises(IntegrityError, match="gapless"), transaction.atomic():
-        Slip.objects.create(
-            series="correction", year=2026, number=9, previous=1, book=felt.table.book, seq=1, total_cents=1
-        )
 
 
 # --- Forgeries -------------------------------------------------------------------------------------------------

@@ -136,18 +136,17 @@ def test_each_mistake_leaves_the_rack_off_in_its_own_direction(variance: int, sl
     assert slip in names(mispays.slips(of(won, lost, even), variance, VALUES))
 
 
-def test_a_seat_that_is_paid_as_its_neighbour() -> None:
-    """Harm: two bets side by side, one paid for the other, and nobody finds which."""
+def test_a_bet_that_is_paid_as_another() -> None:
+    """Harm: a bet is paid as its neighbour's, by chips that were not keyed or at the odds of another outcome, and the
+    search names only who was paid twice."""
     neighbours = of((1, 2_000, 1_800, "dealer_pair", 9), (2, 5_000, 4_500, "dealer_pair", 9))
     assert ("neighbour", 1) in names(mispays.slips(neighbours, -2_700, VALUES))
     assert ("neighbour", 2) in names(mispays.slips(neighbours, 2_700, VALUES))
-
-
-def test_a_chip_more_in_a_bet_than_was_entered() -> None:
-    """Harm: a bet that was keyed wrongly and settled as it lay."""
     won = of((4, 5_000, 2_000, "dealer_pair", 4))
     assert ("other_bet", 4) in names(mispays.slips(won, -1_000, VALUES))  # 75 lay there: 30 was paid, not 20
     assert ("other_bet", 4) in names(mispays.slips(won, 1_000, VALUES))  # 25 lay there
+    natural = of((1, 2_000, 3_000, "blackjack", None))
+    assert ("other_odds", 1) in names(mispays.slips(natural, 1_000, VALUES, mispays.odds_of([natural])))
 
 
 @pytest.mark.parametrize(("fours_gone", "possible"), [(0, True), (3, False)])
@@ -348,7 +347,7 @@ def test_what_only_one_round_explains_well_is_named() -> None:
 
 
 def test_chips_by_worth_tell_a_wrong_colour_from_a_forgotten_payment() -> None:
-    """Harm: a green chip is missing and a black one too many, and nobody looks at which chips are off."""
+    """Harm: the search ignores which chips are off, or fails where a chip of 2.50 does not break into chips of 1."""
     large, small = of((1, 10_000, 10_000, "won", None)), of((1, 7_500, 7_500, "won", None))
     rounds = [replace(large, number=1, seq=40), replace(small, number=2, seq=80)]
     amount_alone = mispays.suspects(rounds, [], 7_500, VALUES)
@@ -357,6 +356,9 @@ def test_chips_by_worth_tell_a_wrong_colour_from_a_forgotten_payment() -> None:
     assert {suspect.round for suspect in amount_alone} == {1, 2}
     assert mispays.suspects(rounds, [], 7_500, VALUES, colour)[0].round == 1
     assert mispays.suspects(rounds, [], 7_500, VALUES, not_paid)[0].round == 2
+    even = of((1, 1_000, 1_000, "won", None))
+    [suspect] = mispays.suspects([even], [], 1_000, (100, 250, 500), mispays.Counted(99, {}, ((500, 2),)))
+    assert suspect.round == 1
 
 
 def test_bets_that_lay_in_smaller_chips_do_not_hide_a_forgotten_payment() -> None:
@@ -374,13 +376,6 @@ def test_bets_that_lay_in_smaller_chips_do_not_hide_a_forgotten_payment() -> Non
     assert sum(suspect.weight for suspect in paid) == pytest.approx(
         sum(suspect.weight for suspect in mispays.suspects(rounds, [], 7_500, chips))
     ), "the chips choose among the mistakes; whether it was none of them they do not say"
-
-
-def test_chips_that_do_not_break_into_each_other_are_weighed_as_well() -> None:
-    """Harm: a house with chips of 2.50 and 1, and the finder fails."""
-    rounds = [of((1, 1_000, 1_000, "won", None))]
-    [suspect] = mispays.suspects(rounds, [], 1_000, (100, 250, 500), mispays.Counted(99, {}, ((500, 2),)))
-    assert suspect.round == 1
 
 
 def test_how_chips_break_is_reckoned_exactly() -> None:
@@ -475,13 +470,6 @@ def test_a_count_may_be_wrong_itself() -> None:
     [suspect] = mispays.suspects([], [], 50_000, VALUES, mispays.Counted(99, {2_500: 10}))
     assert suspect.is_count
     assert "stack of 20" in suspect.slips[0].says
-
-
-def test_a_bet_paid_at_the_odds_of_another_outcome() -> None:
-    """Harm: a blackjack paid even money, and the finder knows only who was paid twice."""
-    natural = of((1, 2_000, 3_000, "blackjack", None))
-    odds = mispays.odds_of([natural])
-    assert ("other_odds", 1) in names(mispays.slips(natural, 1_000, VALUES, odds))
 
 
 def test_each_mistake_of_a_round_is_found_by_its_own_amount() -> None:
