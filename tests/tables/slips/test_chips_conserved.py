@@ -148,7 +148,7 @@ def _signer(slip: str, stage: str) -> tuple[Role, str]:
 
 @pytest.mark.slow("moves chips by chance for days")
 @pytest.mark.django_db
-@settings(max_examples=percent(6))
+@settings(max_examples=percent(4))
 @given(deeds=st.lists(DEED, min_size=4, max_size=14))
 def test_no_chip_comes_from_nowhere(deeds: list[tuple[str, int]], isolated: None) -> None:
     """Harm: in some order of papers a chip is there twice, or nowhere."""

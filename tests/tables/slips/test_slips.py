@@ -182,7 +182,7 @@ def test_what_no_slip_can_say_is_refused_and_takes_no_number(hands: tuple[Hand, 
 @pytest.mark.django_db(transaction=True)
 def test_fifty_requests_at_once_have_numbers_without_a_gap() -> None:
     """Harm: two slips with one number, or one that nobody can account for."""
-    tables = [floor.table(f"Rocket {number}") for number in range(1, 6)]
+    tables = [floor.table(f"Rocket {number}") for number in range(1, 4)]
     last_number = max(numbers("fill"))
     boss = crew("requested")
 
@@ -193,7 +193,7 @@ def test_fifty_requests_at_once_have_numbers_without_a_gap() -> None:
                 return signs(table, boss, BeginSlip("fill", CHIPS))
         raise AssertionError("the book was held for all that time")
 
-    answers = at_once(*[partial(begins, table) for table in tables for _ in range(10)])
+    answers = at_once(*[partial(begins, tables[number % 3]) for number in range(50)])
     assert not [answer for answer in answers if isinstance(answer, BaseException)]
     assert numbers("fill") == list(range(1, last_number + 51))
     for table in tables:
