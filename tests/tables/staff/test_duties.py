@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from itertools import combinations
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -58,7 +59,7 @@ def test_roles_that_are_kept_apart_are_given_to_nobody_together(olga: Staff) -> 
     assert {frozenset(pair) for pair in together} == {
         frozenset(pair) for pair in (("dealer", "pit_boss"), ("cashier", "cage_manager"), ("security", "counter"))
     }
-    entered = {"username": "dual", "name": "Dual Rate", "role": "dealer", "badge": "555"}
+    entered: dict[str, Any] = {"username": "dual", "name": "Dual Rate", "role": "dealer", "badge": "555"}
     assert "at once" in refused(lambda: staffing.add_staff(**entered, further=["cashier"], by=olga)).sentence
     assert staffing.add_staff(**entered, further=["pit_boss"], by=olga).roles == ("dealer", "pit_boss")
 
