@@ -418,6 +418,15 @@ def test_but_none_ends_in_the_middle_of_a_round(tablet: Client) -> None:
 # --- Where to -------------------------------------------------------------------------------------------------
 
 
+def test_each_role_comes_to_its_front_page() -> None:
+    """Harm: a dealer searches for the screen while a table waits."""
+    pages = {Role.DEALER: "/tables/", Role.PIT_BOSS: "/pit/", Role.AUDITOR: "/pit/", Role.OPERATOR: "/admin/"}
+    for role, page in pages.items():
+        floor.staff(role, f"a.{role}")
+        answer = Client().post(SIGN_IN, {"username": f"a.{role}", "password": PASSWORD}, follow=True)
+        assert answer.redirect_chain[-1][0] == page
+
+
 def test_nobody_is_sent_to_another_site(operator: Staff) -> None:
     """Harm: a link to the sign-in page that leads to a copy of it on another site collects passwords."""
     for target in ("https://evil.example/", "//evil.example/", "/\\evil.example/", "javascript:alert(1)"):
