@@ -48,7 +48,7 @@ def fact(about: str, number: int | None, table: str = "Rocket 1", game: str = "r
     ],
 )
 def test_what_a_rule_makes_of_a_fact(rule: Rule, fact: Fact, level: int | None) -> None:
-    """Harm: a limit that is off by one, or a rule for one table that looks at all."""
+    """Harm: a limit is off by one, or a rule for the high-limit room looks at every table."""
     raised = call(rule, fact)
     assert (raised.level if raised else None) == level
 
