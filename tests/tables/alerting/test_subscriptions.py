@@ -1,10 +1,9 @@
-"""Events leave the house in order, until each is taken: the receiver fails, is slow, the worker dies."""
+"""Events leave the site in order, until each is taken: the receiver fails or is slow, or the worker dies."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from ledger import cage
 from ledger.models import HOUSE, Alert, Book
 from tables.alerting import channels, delivery, signing, subscriptions
 from tables.alerting.channels import ChannelDraft
@@ -23,37 +23,27 @@ from tables.feed import order, reading
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tests import floor, processes
+from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand, dealt
-from tests.patience import eventually
-from tests.tables.alerting.test_delivery import Receiver
+from tests.tables.alerting.conftest import Receiver
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("each test has a receiver")]
 
 SECRET = "fedcba9876543210fedcba9876543210"  # pragma: allowlist secret
 LATER = timedelta(hours=2)
 
 
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    server = Receiver()
-    yield server
-    server.holds.set()
-    server.shutdown()
-    server.server_close()
-
-
 @pytest.fixture(autouse=True)
-def _no_worker(request: pytest.FixtureRequest, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_worker(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.WEBHOOKS_TO_LOOPBACK = True
-    if "worker" not in request.fixturenames:
-        monkeypatch.setattr(subscriptions, "_ask", lambda name: None)
-        monkeypatch.setattr(delivery, "_ask", lambda pk, wait: None)
+    monkeypatch.setattr(subscriptions, "_ask", lambda name: None)
+    monkeypatch.setattr(delivery, "_ask", lambda pk, wait: None)
 
 
 @pytest.fixture
 def olga() -> Staff:
+    cage.open_house()
     return floor.staff(Role.OPERATOR, "olga")
 
 
@@ -172,7 +162,7 @@ def test_what_is_never_taken_is_a_dead_letter_and_the_rest_follows(hand: Hand, o
 def test_a_worker_that_dies_after_sending_sends_the_same_again(
     hand: Hand, olga: Staff, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Harm: what a killed worker had sent is never noted, so it is lost, or comes under another key."""
+    """Harm: the events that were on their way when a worker died never come, or come as others or under another key."""
     subscribe(receiver, olga)
     rounds(hand, 1)
     place = position().place
@@ -191,6 +181,7 @@ def test_a_worker_that_dies_after_sending_sends_the_same_again(
     assert list(dict.fromkeys(ids(received(receiver)))) == event_ids(place)
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_slow_receiver_keeps_no_other_waiting(hand: Hand, olga: Staff, receiver: Receiver) -> None:
     """Harm: one receiver that does not answer holds up every other, or a dealer."""
     quick = Receiver()
@@ -234,19 +225,6 @@ def test_a_channel_that_is_off_waits_and_misses_nothing(hand: Hand, olga: Staff,
     assert ids(received(receiver)) == event_ids(place)
 
 
-def test_both_secrets_sign_while_one_is_changed(hand: Hand, olga: Staff, receiver: Receiver) -> None:
-    """Harm: a receiver that has not got the new secret yet refuses everything."""
-    channel = subscribe(receiver, olga)
-    new = SECRET[::-1]
-    channels.set_channel(replace(channel, secret=new), by=olga)
-    rounds(hand, 1)
-    subscriptions.tell("tracking")
-    headers, body, _ = receiver.got[0]
-    moment = timezone.now().timestamp()
-    assert signing.is_ours(SECRET, headers, body, moment)
-    assert signing.is_ours(new, headers, body, moment)
-
-
 @pytest.mark.parametrize(
     ("facts", "field"),
     [
@@ -258,7 +236,7 @@ def test_both_secrets_sign_while_one_is_changed(hand: Hand, olga: Staff, receive
     ],
 )
 def test_what_is_wrong_with_a_subscription_is_said(
-    hand: Hand, olga: Staff, receiver: Receiver, facts: dict[str, Any], field: str
+    olga: Staff, receiver: Receiver, facts: dict[str, Any], field: str
 ) -> None:
     """Harm: a filter with a typing error tells nothing, or everything, and nobody notices."""
     with pytest.raises(Refused) as refused:
@@ -267,14 +245,14 @@ def test_what_is_wrong_with_a_subscription_is_said(
     assert not FeedPosition.objects.exists()
 
 
-def test_no_channel_goes_over_from_alerts_to_events(hand: Hand, olga: Staff, receiver: Receiver) -> None:
+def test_no_channel_goes_over_from_alerts_to_events(olga: Staff, receiver: Receiver) -> None:
     """Harm: dead letters of one kind are sent again as the other."""
     channel = subscribe(receiver, olga)
     with pytest.raises(Refused, match="a name of its own"):
         channels.set_channel(replace(channel, tells=Tells.ALERTS), by=olga)
 
 
-def test_the_log_proves_subscriptions(hand: Hand, olga: Staff, receiver: Receiver) -> None:
+def test_the_log_proves_subscriptions(olga: Staff, receiver: Receiver) -> None:
     """Harm: somebody sends the house's events elsewhere, and no proof shows it."""
     subscribe(receiver, olga, types=("round.settled",))
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
@@ -282,34 +260,3 @@ def test_the_log_proves_subscriptions(hand: Hand, olga: Staff, receiver: Receive
     row = channels.newest("tracking")
     row.types = []
     assert channels.event_of(row).content() != channels.event_of(channels.newest("tracking")).content()
-
-
-@pytest.fixture
-def worker(lone_worker: Callable[..., processes.Served]) -> processes.Served:
-    return lone_worker("--queues", "events")
-
-
-def test_a_worker_that_is_killed_while_it_sends_is_followed_by_one_that_sends_the_same(
-    hand: Hand, olga: Staff, receiver: Receiver, worker: processes.Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Harm: the events that were on their way when the worker died never come, or come as others."""
-    monkeypatch.setattr(subscriptions, "ASKED_AGAIN", timedelta(0))
-    subscribe(receiver, olga)
-    place = position().place
-    rounds(hand, 1)
-    receiver.holds.clear()
-    assert subscriptions.ask_due() == 1
-    eventually(lambda: len(receiver.got) == 1)
-    worker.kill()
-    assert position().place == place
-    receiver.holds.set()
-    worker.start()
-    rounds(hand, 1)
-
-    def is_told() -> bool:
-        subscriptions.ask_due()
-        return position().place == order.end()
-
-    eventually(is_told)
-    assert receiver.got[0][1] == receiver.got[1][1]
-    assert list(dict.fromkeys(ids(received(receiver)))) == event_ids(place)
