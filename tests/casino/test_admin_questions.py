@@ -89,10 +89,10 @@ def test_a_list_admits_its_own_filters_only(model: type[Model], shown: ClosedLis
 
 @pytest.fixture
 def clients(db: None) -> dict[Role, Client]:
-    """Two of everything that has a secret, and somebody of each role."""
+    """Two of everything that has a secret; an operator, an auditor and a dealer."""
     dealer, _ = floor.dealt()
     clients = {}
-    for number, role in enumerate(Role):
+    for number, role in enumerate((*MAY_OPEN, Role.DEALER)):
         somebody = floor.staff(role, f"a.{role}", str(900 + number))
         clients[role] = Client(raise_request_exception=False)
         clients[role].force_login(somebody, backend="django.contrib.auth.backends.ModelBackend")
@@ -108,18 +108,16 @@ def page_of(model: type[Model]) -> str:
     return reverse(f"admin:{model._meta.label_lower.replace('.', '_')}_changelist")
 
 
-@pytest.mark.parametrize("role", Role)
-def test_no_list_is_filtered_by_a_secret(clients: dict[Role, Client], role: Role) -> None:
-    """The attack: a hash of a PIN, read letter by letter from the length of a list."""
-    answered = set()
-    for model, _ in ADMINS:
-        secret = sorted({path for path, label in paths(model, 2) if label in SECRETS}, key=len)[:4]
-        for path in secret:
-            for lookup in ("__regex", "__startswith", "__gt", "__isnull"):
-                status = clients[role].get(f"{page_of(model)}?{urlencode({path + lookup: '0'})}").status_code
-                if status != (400 if role in MAY_OPEN else 302):
-                    answered.add(f"{path}{lookup} at {model._meta.label}: {status}")
-    assert answered == set()
+def test_no_list_is_filtered_by_a_secret(clients: dict[Role, Client]) -> None:
+    """Harm: the hash of a PIN is read letter by letter from the length of a list."""
+    secrets = {model: [path for path, label in paths(model, 2) if label in SECRETS] for model, _ in ADMINS}
+    addresses = [
+        f"{page_of(model)}?{urlencode({min(columns, key=len) + '__regex': '0'})}"
+        for model, columns in secrets.items()
+        if columns
+    ]
+    assert len(addresses) > 10
+    assert {clients[Role.AUDITOR].get(address).status_code for address in addresses} == {400}
 
 
 def test_the_auditor_reads_no_pin_by_its_hash(clients: dict[Role, Client]) -> None:
@@ -135,8 +133,7 @@ def test_the_auditor_reads_no_pin_by_its_hash(clients: dict[Role, Client]) -> No
 
 QUESTIONS = (
     *(f"o={number}" for number in range(1, 12)),
-    *(f"o=-{number}" for number in range(1, 12)),
-    "o=pin", "o=-pin", "o=1.-2.3", "_facets=True", "all=1", "e=1", "p=2", "_popup=1", "_popup=1&_to_field=id",
+    "o=-1", "o=pin", "o=-pin", "o=1.-2.3", "_facets=True", "all=1", "e=1", "p=2", "_popup=1", "_popup=1&_to_field=id",
     "_to_field=pin", "_to_field=token_digest", "_to_field=username", "q=argon2", "q=pin", "q=000", "q=a.dealer",
     "_changelist_filters=pin%3D1", "at__year=2026", "at__week_day=1",
 )  # fmt: skip
