@@ -4,8 +4,6 @@ import ast
 import sys
 from pathlib import Path
 
-import pytest
-
 from casino.embedded import BASE_DIR
 
 PURE = [
@@ -20,22 +18,30 @@ IMPURE = {"datetime", "os", "random", "secrets", "socket", "subprocess", "time",
 
 
 def imported(path: Path) -> set[str]:
-    found = set()
+    names = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path.name}: a relative import"
-            found.add(node.module or "")
-    return found
+            names.add(node.module or "")
+    return names
 
 
-@pytest.mark.parametrize("path", PURE, ids=lambda path: str(path.relative_to(BASE_DIR)))
-def test_imports_nothing_that_could_know_more_than_it_is_told(path: Path) -> None:
+def test_imports_nothing_that_could_know_more_than_it_is_told() -> None:
+    """Harm: a rule of a game asks the clock, chance or the network, and a replay of the log gives another result."""
+    assert len(PURE) > 20
+    assert [
+        f"{path.relative_to(BASE_DIR)} imports {name}"
+        for path in PURE
+        for name in imported(path)
+        if is_impure(path, name)
+    ] == []
+
+
+def is_impure(path: Path, name: str) -> bool:
     own = ".".join(path.relative_to(BASE_DIR).parts[:2]).removesuffix(".py")
-    for name in imported(path):
-        if any(name == one or name.startswith(f"{one}.") for one in (own, *BESIDES.get(own, ()))):
-            continue
-        top = name.split(".")[0]
-        assert top in ALLOWED, f"imports {name}"
-        assert top not in IMPURE, f"imports {name}"
+    if any(name == part or name.startswith(f"{part}.") for part in (own, *BESIDES.get(own, ()))):
+        return False
+    top = name.split(".")[0]
+    return top not in ALLOWED or top in IMPURE

@@ -1,9 +1,6 @@
 """Every room has a page that names its files, and a file that a page names is there."""
 
 import re
-from pathlib import Path
-
-import pytest
 
 from casino.embedded import BASE_DIR
 
@@ -29,17 +26,20 @@ def files_of_rooms() -> list[tuple[str, str]]:
     return [(room.name, file.name) for room in rooms if room.is_dir() for file in room.glob("*.py")]
 
 
-@pytest.mark.parametrize(("room", "file"), files_of_rooms())
-def test_a_room_has_a_page_that_names_its_files(room: str, file: str) -> None:
-    """Harm: whoever takes the code over finds a file of which nobody says what it is for."""
-    page = pages_of_rooms()[room]
-    assert page, f"{room} has no page in docs/architecture.md"
-    assert file in ("__init__.py", "urls.py", "apps.py") or f"`{file}`" in page or f"/{file}`" in page
+def test_a_room_has_a_page_that_names_its_files() -> None:
+    """Harm: a maintainer finds a file of which no page says what it is for."""
+    pages = pages_of_rooms()
+    files = [(room, file) for room, file in files_of_rooms() if file not in ("__init__.py", "urls.py", "apps.py")]
+    assert len(files) > 100
+    unnamed = [(room, file) for room, file in files if not re.search(rf"[`/]{re.escape(file)}`", pages[room])]
+    assert unnamed == []
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: str(page.relative_to(DOCS)))
-def test_a_file_that_a_page_names_is_there(page: Path) -> None:
+def test_a_file_that_a_page_names_is_there() -> None:
     """Harm: a page sends its reader to a module that was moved or split long ago."""
-    files = [f"/{file.relative_to(BASE_DIR)}" for app in APPS for file in (BASE_DIR / app).rglob("*.py")]
-    for name in FILE.findall(page.read_text()):
-        assert any(file.endswith(f"/{name}") for file in files), f"{name} is nowhere"
+    files = (
+        "\n".join(f"/{file.relative_to(BASE_DIR)}" for app in APPS for file in (BASE_DIR / app).rglob("*.py")) + "\n"
+    )
+    names = [(page.name, name) for page in sorted(DOCS.rglob("*.md")) for name in FILE.findall(page.read_text())]
+    assert len(names) > 100
+    assert [(page, name) for page, name in names if f"/{name}\n" not in files] == []
