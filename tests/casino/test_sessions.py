@@ -78,7 +78,7 @@ def test_one_write_a_minute_however_many_requests(bella: Client, clock: Clock) -
     assert writes(bella) == 1
 
 
-@pytest.mark.parametrize("pause", [50, RENEWED_SECONDS + 1, IDLE - RENEWED_SECONDS - 1])
+@pytest.mark.parametrize("pause", [RENEWED_SECONDS + 1, IDLE - RENEWED_SECONDS - 1])
 def test_whoever_works_stays_signed_in(bella: Client, clock: Clock, pause: int) -> None:
     """Harm: a pit boss is signed out in the middle of their work, because the request before did not count."""
     assert is_in(bella)
@@ -87,7 +87,7 @@ def test_whoever_works_stays_signed_in(bella: Client, clock: Clock, pause: int) 
         assert is_in(bella)
 
 
-@pytest.mark.parametrize("before", [0, 30, RENEWED_SECONDS - 1])
+@pytest.mark.parametrize("before", [0, RENEWED_SECONDS - 1])
 def test_whoever_stops_is_signed_out_in_time(bella: Client, clock: Clock, before: int) -> None:
     """Harm: a screen that somebody left stays open for whoever comes by."""
     assert is_in(bella)
@@ -107,11 +107,11 @@ def test_a_screen_that_only_follows_keeps_nobody_signed_in(bella: Client, clock:
     assert not is_in(bella, **ASKED_BY_ITSELF)
 
 
-@pytest.mark.parametrize("idle", [2, 15, 100])
+@pytest.mark.parametrize("idle", [2, 100])
 def test_short_sessions_are_renewed_in_time_too(bella: Client, clock: Clock, settings: object, idle: int) -> None:
     settings.SESSION_COOKIE_AGE = idle  # type: ignore[attr-defined]
     assert is_in(bella)
-    for _ in range(20):
+    for _ in range(5):
         clock.moment += idle * 0.9
         assert is_in(bella)
     clock.moment += idle + 0.1
