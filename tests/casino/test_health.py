@@ -1,14 +1,9 @@
 """The house says whether it is open, and which part of it is not."""
 
-import json
-import urllib.request
-
 import psycopg
 import pytest
 from django.db import connection
 from django.test import Client
-
-from tests.processes import Web
 
 pytestmark = pytest.mark.usefixtures("broker")
 
@@ -39,24 +34,15 @@ def test_without_its_database_the_house_is_closed(client: Client, monkeypatch: p
     assert response.json() == {"database": False, "redis": True, "watch": False}
 
 
-@pytest.mark.django_db
-def test_tests_run_under_the_applications_role() -> None:
+def test_each_connection_has_its_role(
+    app_connection: psycopg.Connection, owner_connection: psycopg.Connection, superuser_connection: psycopg.Connection
+) -> None:
+    """Harm: the tests work as the owner of the database, and a right that the application lacks is not missed."""
+    roles = [
+        each.execute("SELECT current_user, session_user").fetchone()
+        for each in (app_connection, owner_connection, superuser_connection)
+    ]
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_user, session_user")
-        assert cursor.fetchone() == ("casino_app", "casino_app")
-
-
-def test_the_web_process_answers_and_comes_back_after_kill(web: Web) -> None:
-    web.kill()
-    assert not web.alive
-    web.start()
-    with urllib.request.urlopen(f"{web.url}/healthz") as response:
-        assert json.load(response) == {"database": True, "redis": True, "watch": True}
-
-
-def test_roles(app_connection: psycopg.Connection, owner_connection, superuser_connection) -> None:
-    who = [
-        one.execute("SELECT current_user").fetchone()[0]
-        for one in (app_connection, owner_connection, superuser_connection)
-    ]
-    assert who == ["casino_app", "casino_owner", "postgres"]
+        roles.append(cursor.fetchone())
+    assert roles == [(role, role) for role in ("casino_app", "casino_owner", "postgres", "casino_app")]
