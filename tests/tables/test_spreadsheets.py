@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import unicodedata
-from typing import Any, Final
+from typing import Final
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl import load_workbook
@@ -36,15 +35,11 @@ def is_visible(letter: str) -> bool:
     return unicodedata.category(letter) not in {"Cc", "Cf"}
 
 
-@pytest.mark.parametrize("text", ATTACKS)
-def test_the_attacks_are_seen_by_this_test(text: str) -> None:
-    assert formulas(text.lstrip("'"))
-
-
-@pytest.mark.parametrize("text", ATTACKS)
-def test_what_looks_like_a_formula_anywhere_is_text(text: str) -> None:
+def test_what_looks_like_a_formula_anywhere_is_text() -> None:
     """Harm: an auditor opens a list of disputes, and a player's claim sends it elsewhere."""
-    assert formulas(spreadsheets.spell([[5, text, "x"]]).removesuffix("\r\n")) == []
+    for text in ATTACKS:
+        assert formulas(text.lstrip("'")), f"this test does not see the attack {text!r}"
+        assert formulas(spreadsheets.spell([[5, text, "x"]]).removesuffix("\r\n")) == []
 
 
 @given(TEXTS)
@@ -61,10 +56,10 @@ def test_no_workbook_has_a_formula(rows: list[list[str]]) -> None:
     assert [cell.value for cell in cells if cell.data_type == "f"] == []
 
 
-@pytest.mark.parametrize("value", ["Rocket 1", "a; b", "9-5", "a=b", "x, -5", '{"a":-1,"b":"="}', "", -5, 2.5, True])
-def test_what_is_no_formula_stays_as_it_is(value: Any) -> None:
+def test_what_is_no_formula_stays_as_it_is() -> None:
     """Harm: evidence that is no longer what it was."""
-    assert spreadsheets.cell(value) == value
+    for value in ("Rocket 1", "a; b", "9-5", "a=b", "x, -5", '{"a":-1,"b":"="}', "", -5, 2.5, True):
+        assert spreadsheets.cell(value) == value
 
 
 @given(TEXTS)
@@ -81,6 +76,8 @@ READS: Final = {"reader", "DictReader", "Error", "Sniffer"}
 
 def writes_lists(source: str) -> bool:
     """Whether a module takes anything of ``csv`` but what reads, or anything of ``openpyxl``."""
+    if not re.search("csv|openpyxl", source):
+        return False
     tree = ast.parse(source)
     names = {"csv"}
     for node in ast.walk(tree):
@@ -102,26 +99,21 @@ def writes_lists(source: str) -> bool:
     return any(use not in reads for use in uses)  # also csv handed on as a whole, or asked by getattr
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "import csv\ncsv.writer(sheet)",
-        "import csv as lists\nlists.DictWriter(sheet, names)",
-        "from csv import reader, writer",
-        "from csv import *",
-        "import csv\nmake = csv\nmake.writer(sheet)",
-        'import csv\ngetattr(csv, "wri" + "ter")(sheet)',
-        "def book():\n    from openpyxl.workbook import Workbook",
-        "from _csv import writer",
-    ],
+WRITERS: Final = (
+    "import csv\ncsv.writer(sheet)",
+    "import csv as lists\nlists.DictWriter(sheet, names)",
+    "from csv import reader, writer",
+    "from csv import *",
+    "import csv\nmake = csv\nmake.writer(sheet)",
+    'import csv\ngetattr(csv, "wri" + "ter")(sheet)',
+    "def book():\n    from openpyxl.workbook import Workbook",
+    "from _csv import writer",
 )
-def test_a_writer_is_seen_by_this_test(source: str) -> None:
-    assert writes_lists(source)
+READERS: Final = ("import csv\ncsv.reader(text)\ncsv.Error", "from csv import DictReader", "x = 1")
 
 
-@pytest.mark.parametrize("source", ["import csv\ncsv.reader(text)\ncsv.Error", "from csv import DictReader", "x = 1"])
-def test_a_reader_is_no_writer(source: str) -> None:
-    assert not writes_lists(source)
+def test_a_writer_is_told_from_a_reader_by_this_test() -> None:
+    assert [source for source in (*WRITERS, *READERS) if writes_lists(source)] == list(WRITERS)
 
 
 def test_nobody_writes_a_list_past_the_guard() -> None:
