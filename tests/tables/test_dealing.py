@@ -145,12 +145,12 @@ def test_a_bet_over_the_tables_cap_is_refused_with_what_still_fits() -> None:
     dealer("bet", seat=3, amount_cents=1_000)
 
 
-@pytest.mark.parametrize(
-    ("cents", "nearest"), [(999, [1_000]), (1_001, [1_000, 2_000]), (10_500, [10_000]), (9_999, [9_000, 10_000])]
-)
-def test_a_refused_bet_names_the_nearest_legal_ones(dealer: Hand, cents: int, nearest: list[int]) -> None:
+def test_a_refused_bet_names_the_nearest_legal_ones(dealer: Hand) -> None:
     """Harm: the dealer has to do arithmetic in front of the player."""
-    assert refused(lambda: dealer("bet", seat=1, amount_cents=cents)).facts["nearest_cents"] == nearest
+    legal_cents = {999: [1_000], 1_001: [1_000, 2_000], 10_500: [10_000], 9_999: [9_000, 10_000]}
+    for cents, nearest in legal_cents.items():
+        refusal = refused(lambda cents=cents: dealer("bet", seat=1, amount_cents=cents))
+        assert refusal.facts["nearest_cents"] == nearest
 
 
 def test_bets_that_are_all_taken_off_again_leave_no_round_open(dealer: Hand, terms: Callable[..., None]) -> None:
@@ -309,30 +309,17 @@ def test_paper_that_is_signed_in_mid_round_makes_no_card_stale(dealer: Hand) -> 
 
 
 def test_an_input_costs_a_lock_with_a_look_under_it_and_a_write(dealer: Hand) -> None:
-    """Harm: a round trip more for every card, and the table waits for the database."""
+    """Harm: a round trip more for every card, and the table waits for the database; or the last card, on which
+    everybody waits to be paid, is the slow one."""
     dealer.bets(seat1=1_000, seat2=1_000)
     costs = []
-    for rank in (8, 9, 7, 8):
+    for rank in (8, 9, 3):
         seq = dealer.now.seq
         with CaptureQueriesContext(connection) as captured:
             dealing.record(dealer.table, inputs.KeyCard(rank), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
         costs.append([query["sql"].split()[0] for query in captured if "SAVEPOINT" not in query["sql"]])
-    assert costs == [["EXECUTE", "EXECUTE"]] * 4
-
-
-def test_what_settles_a_round_costs_the_same(dealer: Hand) -> None:
-    """Harm: the last card, on which everybody waits to be paid, is the slow one."""
-    for _ in range(2):
-        dealer.bets(seat1=1_000)
-        dealer.cards(8, 3)
-        dealer.pay()
-    dealer.bets(seat1=1_000, seat2=1_000)
-    dealer.cards(5, 6)
-    seq = dealer.now.seq
-    with CaptureQueriesContext(connection) as captured:
-        dealing.record(dealer.table, inputs.KeyCard(3), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
-    assert [query["sql"].split()[0] for query in captured if "SAVEPOINT" not in query["sql"]] == ["EXECUTE", "EXECUTE"]
-    assert Transfer.objects.filter(book_id=dealer.table.book_id, seq=seq + 1).count() == 6
+    assert costs == [["EXECUTE", "EXECUTE"]] * 3
+    assert len(kinds(dealer, seq + 1)) == 6, "the last card settles the round"
 
 
 def test_a_standing_that_is_not_known_costs_one_query_more_however_long_the_log(dealer: Hand) -> None:
