@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from tables.audit import proofs
 from tables.games.catalog import DEALT, GAMES
 from tables.games.felt import AskBet
 from tables.management.commands.seed_demo import PASSWORD, STAFF, TABLES
-from tables.models import Staff, Table
+from tables.models import Denomination, ServiceAccount, Staff, Table
 from tables.roles import Role
 from tests.floor import Hand
 
@@ -121,3 +122,28 @@ def test_the_log_says_who_did_it(demo: str) -> None:
     assert all(entry.content is not None for entry in LogEntry.objects.all())
     for book in proofs.books():
         assert proofs.verify(book).fault is None
+
+
+def test_a_second_run_keeps_what_was_changed_since(demo: str, settings: Any) -> None:
+    """Harm: a demo that somebody has worked with for a week is set back by its next start."""
+    settings.CASINO_ENV = "demo"
+    before = LogEntry.objects.exclude(subject="terminal").count()
+    Table.objects.filter(name="Rocket 1").update(min_cents=2_000)
+    call_command("seed_demo", stdout=StringIO())
+    assert LogEntry.objects.exclude(subject="terminal").count() == before
+    assert Table.objects.get(name="Rocket 1").min_cents == 2_000
+    assert (Staff.objects.count(), Table.objects.count(), Denomination.objects.count()) == (len(STAFF), len(TABLES), 6)
+
+
+def test_the_reader_of_the_demo_has_one_table_one_token_and_no_more(demo: str, settings: Any, tmp_path: Path) -> None:
+    """Harm: each start of a demo makes another token, until there are too many; or the token is anybody's to read."""
+    from casino.demo_house import card_reader
+
+    settings.CASINO_ENV = "demo"
+    token_file = tmp_path / "reader-token"
+    table = card_reader.prepare(token_file)
+    token = token_file.read_text()
+    assert card_reader.prepare(token_file) == table
+    assert (token_file.read_text(), oct(token_file.stat().st_mode)[-3:]) == (token, "600")
+    account = ServiceAccount.objects.get()
+    assert (account.scopes, account.tables, account.tokens.count()) == (["enter:cards"], [table.name], 1)
