@@ -96,9 +96,9 @@ def test_a_runaway_client_is_refused_and_its_neighbours_are_not(ask: Callable[..
     """Harm: one runaway screen slows down every other dealer."""
     wild, calm = terminal(), terminal()
     at_once, a_second = SHIPPED["CLIENT"]
-    assert [ask(cookie=wild) for _ in range(1_000)].count(200) == at_once
+    assert [ask(cookie=wild) for _ in range(300)].count(200) == at_once
     clock[0] += 1
-    assert [ask(cookie=f"{wild}; sessionid={number}") for number in range(1_000)].count(200) == a_second
+    assert [ask(cookie=f"{wild}; sessionid={number}") for number in range(100)].count(200) == a_second
     assert [ask(cookie=calm) for _ in range(at_once)] == [200] * at_once
     assert [ask() for _ in range(at_once)] == [200] * at_once, "the terminals used up their address's bucket"
 
@@ -117,7 +117,7 @@ def test_an_invented_credential_does_not_hide_the_real_one(ask: Callable[..., in
     at_once, _ = SHIPPED["CLIENT"]
     requests = (
         {"cookie": "sessionid=mine"} | {key: text.format(number) for key, text in beside.items()}
-        for number in range(900)
+        for number in range(300)
     )
     assert [ask(**request) for request in requests].count(200) == at_once
 
@@ -133,17 +133,17 @@ def test_strangers_of_two_ipv4_addresses_have_two_buckets(ask: Callable[..., int
 def test_invented_cookies_share_their_addresss_bucket(ask: Callable[..., int], clock: list[float]) -> None:
     """Harm: a client that invents a cookie for each request gets a new bucket each time, and there is no limit."""
     at_once, a_second = SHIPPED["ADDRESS"]
-    forged = [f"sessionid={number}; terminal=made-up-{number}:1abcde:signature" for number in range(3_000)]
+    forged = [f"sessionid={number}; terminal=made-up-{number}:1abcde:signature" for number in range(1_200)]
     assert [ask(cookie=cookie) for cookie in forged].count(200) == at_once
     assert ask(address="10.0.0.2", cookie="sessionid=another") == 200
     assert ask(cookie=terminal()) == 200, "a dealer's terminal at that address is shut out"
     clock[0] += 1
-    assert [ask(cookie=f"sessionid=later-{number}") for number in range(3_000)].count(200) == a_second
+    assert [ask(cookie=f"sessionid=later-{number}") for number in range(200)].count(200) == a_second
 
 
 def test_a_network_of_ipv6_is_one_address(ask: Callable[..., int]) -> None:
     at_once, _ = SHIPPED["ADDRESS"]
-    assert [ask(address=f"2001:db8::{number:x}") for number in range(2_000)].count(200) == at_once
+    assert [ask(address=f"2001:db8::{number:x}") for number in range(1_100)].count(200) == at_once
     assert ask(address="2001:db8:0:1::1") == 200
 
 
@@ -153,19 +153,19 @@ def test_a_crowd_does_not_make_the_house_look_ill(ask: Callable[..., int]) -> No
     while ask(cookie=f"sessionid={uuid.uuid4()}") == 200:
         pass
     assert ask(path=HEALTH) == 200
-    assert 429 in {ask(path=HEALTH) for _ in range(2_000)}, "health checks have no limit"
+    assert any(ask(path=HEALTH) == 429 for _ in range(2_000)), "health checks have no limit"
 
 
 # --- A floor at work ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("tables", [50, 1_000])
-def test_a_floor_behind_one_address_is_never_refused(ask: Callable[..., int], clock: list[float], tables: int) -> None:
+def test_a_floor_behind_one_address_is_never_refused(ask: Callable[..., int], clock: list[float]) -> None:
     """Harm: the terminals of a house, all behind one proxy, are counted as one runaway client. Here all of them open
     their screens at once, as after an outage; then each sends an input and fetches the board every three seconds."""
-    devices = [terminal() for _ in range(tables)]
-    refused = sum(ask(cookie=device) != 200 for device in devices for _ in range(PAGE if tables == 50 else 2))
-    for _ in range(10 if tables == 50 else 2):
+    devices = [terminal() for _ in range(50)]
+    refused = sum(ask(cookie=device) != 200 for device in devices for _ in range(PAGE))
+    assert len(devices) * PAGE > SHIPPED["ADDRESS"][0]
+    for _ in range(10):
         clock[0] += 3
         refused += sum(ask(cookie=device) != 200 for device in devices for _ in range(2))
     assert not refused
