@@ -190,11 +190,18 @@ def test_many_at_once_share_one_pair_of_servers(house: House, tmp_path: Path) ->
     assert not embedded.is_ready(house)
 
 
-def test_a_path_too_long_for_a_socket(tmp_path: Path) -> None:
+def test_a_path_too_long_for_a_socket_and_an_address_that_is_configured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: a checkout in a deep folder cannot start; or a command works on other servers than it is told to."""
+    monkeypatch.setenv("REDIS_URL", "redis://elsewhere/0")
+    monkeypatch.delenv("DATABASE_URL", raising=False)
     deep = tmp_path / ("d" * 100)
     with embedded.provide("house", within=deep) as house:
         assert not house.sockets.is_relative_to(deep)
         assert house.sockets.stat().st_mode & 0o777 == 0o700
+        assert os.environ["REDIS_URL"] == "redis://elsewhere/0"
+        assert os.environ["DATABASE_URL"] == house.database_url(APPLICATION)
         assert query(house, "SELECT 1") == 1
 
 
@@ -207,14 +214,6 @@ def test_sockets_in_a_folder_of_somebody_elses_making_are_refused(
     house.sockets.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(embedded.CannotStart, match="belongs to somebody else"):
         house.prepare()
-
-
-def test_what_is_configured_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REDIS_URL", "redis://elsewhere/0")
-    monkeypatch.delenv("DATABASE_URL", raising=False)
-    with embedded.provide("house", within=tmp_path) as house:
-        assert os.environ["REDIS_URL"] == "redis://elsewhere/0"
-        assert os.environ["DATABASE_URL"] == house.database_url(APPLICATION)
 
 
 def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
