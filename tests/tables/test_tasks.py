@@ -30,7 +30,7 @@ def floor() -> Hand:
 
 
 def test_a_worker_recounts_and_proves_what_is_new(celery_worker_process: Served, floor: Hand) -> None:
-    """The tasks must be found, run, and reach the database as the application's own role."""
+    """Harm: a worker does not find its tasks, or does not reach the database as the application's own role."""
     tasks.verify_new.delay()
     recount_all.delay()
     book, head = floor.table.book_id, floor.now.seq
@@ -42,7 +42,7 @@ def test_a_worker_recounts_and_proves_what_is_new(celery_worker_process: Served,
 def test_a_mismatch_opens_an_alert_that_stays_until_somebody_acknowledges_it_by_name(
     celery_worker_process: Served, floor: Hand
 ) -> None:
-    """Chips that do not reconcile are never only a line in a log file."""
+    """Harm: chips that do not reconcile are only a line in a log file."""
     with as_owner(), connection.cursor() as cursor:
         cursor.execute("UPDATE ledger_transfer SET amount_cents = amount_cents + 100 WHERE kind = 'loss'")
     tasks.verify_everything.delay()
@@ -57,14 +57,14 @@ def test_a_mismatch_opens_an_alert_that_stays_until_somebody_acknowledges_it_by_
 
 
 def test_a_simulation_is_dealt_by_a_worker_as_by_this_process(celery_worker_process: Served) -> None:
-    """Harm: ten thousand million rounds of which nobody can say that they are the rounds of their seed."""
+    """Harm: a worker deals other rounds than those of the seed."""
 
     def simulated(*arguments: str) -> object:
         out = StringIO()
-        call_command("simulate", "--seats", "1", "--rounds", "2000000", "--json", *arguments, stdout=out)
+        call_command("simulate", "--seats", "1", "--rounds", "1000000", "--json", *arguments, stdout=out)
         return json.loads(out.getvalue())
 
     spread = simulated("--spread", "--cores", "2")
     assert spread == simulated("--cores", "1")
     assert simulated("--spread") == spread, "what is dealt needs no worker again"
-    assert sorted(SimulatedChunk.objects.values_list("number", flat=True)) == [0, 1]
+    assert list(SimulatedChunk.objects.values_list("number", flat=True)) == [0]
