@@ -5,9 +5,16 @@ import pytest
 
 
 def test_the_application_cannot_change_what_arrived(transactional_db: None, app_connection: psycopg.Connection) -> None:
-    """Harm: somebody at the head office rewrites what a house sent."""
-    for table in ("house", "pin", "arrival", "verdict", "refusal", "day", "tableday"):
-        for deed in (f"DELETE FROM office_{table}", f"UPDATE office_{table} SET id = id"):
-            with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                app_connection.execute(deed)
-            app_connection.rollback()
+    """Harm: somebody at the head office rewrites what a house sent, or the application's role reads the password of
+    every house's letter box."""
+    tables = ("house", "pin", "arrival", "verdict", "refusal", "day", "tableday")
+    for deed in (
+        *(f"DELETE FROM office_{table}" for table in tables),
+        *(f"UPDATE office_{table} SET id = id" for table in tables),
+        "UPDATE office_piece SET number = 1",
+        "INSERT INTO office_piece (bundle, start, number, size, content) VALUES ('b', 0, 1, 9, '')",
+        "SELECT subconninfo FROM pg_subscription",
+    ):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            app_connection.execute(deed)
+        app_connection.rollback()

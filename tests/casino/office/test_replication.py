@@ -141,32 +141,6 @@ def test_days_of_two_houses_come_by_replication_and_hold(
     assert condition.CHECKS["Replication"]().says == "The letter boxes of 2 houses are read."
 
 
-def test_a_house_that_was_cut_off_catches_up_while_the_other_reports(
-    company: Mapping[str, House], boxes: Mapping[str, LetterBox], evidence: Mapping[str, Evidence],
-    office: psycopg.Connection,
-) -> None:  # fmt: skip
-    """Harm: a line that is down for a day leaves a gap, or delays every house."""
-    north, south = company.values()
-    put_in(boxes["north"], 1, evidence["north"].first)
-    eventually(lambda: is_here(north, evidence["north"].first))
-    boxes["north"].stop()
-    put_in(boxes["south-east"], 1, evidence["south-east"].first)
-    eventually(lambda: is_here(south, evidence["south-east"].first))
-    replication.take_all()
-    assert (numbers(north), numbers(south)) == ([1], [1])
-    boxes["north"].start()
-    put_in(boxes["north"], 2, evidence["north"].second)
-    office.execute("ALTER SUBSCRIPTION house_south_east DISABLE")
-    put_in(boxes["south-east"], 2, evidence["south-east"].second)
-    eventually(lambda: is_here(north, evidence["north"].second))
-    replication.take_all()
-    assert (numbers(north), numbers(south)) == ([1, 2], [1])
-    office.execute("ALTER SUBSCRIPTION house_south_east ENABLE")
-    eventually(lambda: is_here(south, evidence["south-east"].second))
-    replication.take_all()
-    assert numbers(south) == [1, 2]
-
-
 def test_a_lost_slot_costs_a_command_and_no_day(
     company: Mapping[str, House], boxes: Mapping[str, LetterBox], evidence: Mapping[str, Evidence],
     office: psycopg.Connection, settings: Any, monkeypatch: pytest.MonkeyPatch,
@@ -457,16 +431,3 @@ def test_the_fetching_role_reads_only_pieces_but_could_copy_a_whole_server(
     assert b"global/pg_control" in copy.stdout, copy.stderr
     with pytest.raises(psycopg.OperationalError, match="password"):
         psycopg.connect(boxes["north"].url(FETCHER), password="another")  # pragma: allowlist secret
-
-
-def test_the_application_cannot_write_pieces_or_read_connections(
-    boxes: Mapping[str, LetterBox], app_connection: psycopg.Connection
-) -> None:
-    """Harm: whoever has the application's role has the password of every house's letter box."""
-    for deed in (
-        "SELECT subconninfo FROM pg_subscription", "UPDATE office_piece SET number = 1",
-        "INSERT INTO office_piece (bundle, start, number, size, content) VALUES ('b', 0, 1, 9, '')",
-    ):  # fmt: skip
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            app_connection.execute(deed)
-        app_connection.rollback()
