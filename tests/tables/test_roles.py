@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from django.contrib.admin import site as admin_site
 from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Model
@@ -26,7 +27,6 @@ from ledger import alerts, discrepancies
 from ledger.models import Account, Book, Finding, Recount, Run, Slip, SlipSignature, Transfer
 from ledger.recount import recount
 from tables import dealing, downloads
-from tables.admin import matters
 from tables.alerting import channels
 from tables.day.hours import DAY, day_of, default, set_hours
 from tables.handlers import HANDLINGS
@@ -487,7 +487,7 @@ def house(site: House, db: None) -> Iterator[House]:
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Views answer without drawing their templates: who may open a page is decided before."""
     monkeypatch.setattr(Template, "render", lambda template, context: "")
-    monkeypatch.setattr(matters, "navigation", lambda request: [])
+    monkeypatch.setattr(admin_site, "each_context", lambda request: {})
 
 
 def wrong_answers(house: House, method: str) -> tuple[list[str], list[str]]:
