@@ -37,6 +37,13 @@ class Demo:
         )
         self.said = ""
 
+    def __enter__(self) -> "Demo":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.ends()
+
     def is_open(self) -> bool:
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=15) as response:

@@ -70,8 +70,7 @@ def is_proved(local: Path, facts: dict[str, Any]) -> None:
 @pytest.mark.timeout(600)
 def test_the_two_weeks_that_ship_are_sealed_closed_and_proved(tmp_path: Path) -> None:
     """Harm: a demo whose past was painted on: nothing in it can be proved, or its last day was weeks ago."""
-    demo = Demo(tmp_path, port=free_port())
-    try:
+    with Demo(tmp_path, port=free_port()) as demo:
         demo.opened(seconds=300)
         facts = facts_of(tmp_path)
         yesterday = (datetime.now(UTC) - timedelta(days=1, hours=6)).date()
@@ -82,17 +81,13 @@ def test_the_two_weeks_that_ship_are_sealed_closed_and_proved(tmp_path: Path) ->
         assert sorted(facts["disputes"]) == ["closed", "opened"]
         assert demo.child("casino.demo_house.live"), "dealers are at work"
         is_proved(tmp_path, facts)
-    finally:
-        demo.process.terminate()
-        demo.ends()
 
 
 @pytest.mark.usefixtures("own_processes")
 @pytest.mark.timeout(600)
 def test_a_house_has_a_past_that_is_sealed_closed_and_proved(tmp_path: Path) -> None:
     """Harm: a demo whose past was painted on: nothing in it can be proved, or it shows what no house could write."""
-    demo = Demo(tmp_path, "--days", "2", port=free_port())
-    try:
+    with Demo(tmp_path, "--days", "2", port=free_port()) as demo:
         demo.opened(seconds=300)
         assert len(re.findall(r" \w{3} \d\d \w{3}: \d+ rounds$", demo.said, re.MULTILINE)) == 2
         facts = facts_of(tmp_path)
@@ -102,9 +97,6 @@ def test_a_house_has_a_past_that_is_sealed_closed_and_proved(tmp_path: Path) -> 
         assert facts["short"] == 1
         assert facts["disputes"] == ["opened"]
         is_proved(tmp_path, facts)
-    finally:
-        demo.process.terminate()
-        demo.ends()
 
 
 @pytest.mark.usefixtures("own_processes")

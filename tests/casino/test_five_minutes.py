@@ -74,10 +74,6 @@ def test_the_page_has_steps_and_the_readme_leads_to_it() -> None:
 @pytest.mark.timeout(900)
 def test_a_newcomer_can_do_what_the_page_says(browser: Any, tmp_path: Path) -> None:
     """Harm: the first thing that somebody tries does not work as it is written."""
-    demo = Demo(tmp_path, port=free_port())
-    try:
+    with Demo(tmp_path, port=free_port()) as demo:
         demo.opened(seconds=300)
         walk(browser, re.findall(r"http://\S+/enrol/\S+", demo.said))
-    finally:
-        demo.process.terminate()
-        demo.ends()
