@@ -58,7 +58,8 @@ def test_a_crowd_of_screens_on_one_state_leaves_one_entry(dealer: Hand) -> None:
     dealer.bets(seat1=1_000)
     dealer.cards(8, 9)
     seq = dealer.now.seq
-    results = at_once(*[send(dealer, entered) for entered in [inputs.Choose(1, "fold"), inputs.KeyCard(7)] * 4])
+    presses: list[Input] = [inputs.Choose(1, "fold"), inputs.KeyCard(7)] * 4
+    results = at_once(*[send(dealer, entered) for entered in presses])
     assert codes(results) == ["done"] + ["stale_sequence"] * 7
     assert {result.facts["seq"] for result in results if isinstance(result, Refused)} == {seq + 1} == {dealer.now.seq}
     assert proofs.verify(dealer.table.book).fault is None
