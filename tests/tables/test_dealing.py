@@ -244,7 +244,8 @@ def test_a_key_is_answered_again_on_whatever_state_it_comes_back(dealer: Hand) -
 
 
 def test_a_key_belongs_to_who_used_it_and_for_what(dealer: Hand) -> None:
-    """Harm: another's acknowledgement is given for something that was never recorded."""
+    """Harm: another's acknowledgement is given for something that was never recorded, or the loser of two is told that
+    its input stands."""
     key, seq = uuid.uuid4(), dealer.now.seq
     dealing.record(dealer.table, inputs.Bet(1, 1_000), by=dealer.by, key=key, expected_seq=seq)
     colleague = floor.staff(Role.DEALER, "ida", "102")

@@ -15,7 +15,8 @@ from tests.houses import HOUSES, Https, Line, Replicated, stage
 def test_a_house_that_was_cut_off_catches_up_in_order_and_nobody_can_sign_in_elsewhere(
     tmp_path: Path, way: type[Line], cut_off_said: str
 ) -> None:
-    """Harm: a company trusts a figure that no house proved, or lets one house's staff into another."""
+    """Harm: a company trusts a figure that no house proved, or lets one house's staff into another; or a line that is
+    down for a day leaves a gap, or delays every house."""
     staging = stage(tmp_path, way)
     assert sorted(staging.arrived_without_the_cut_off) == [["north", 1], ["north", 2], ["south", 1], ["south", 2]]
     assert cut_off_said in staging.cut_off_said

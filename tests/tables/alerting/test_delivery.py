@@ -308,7 +308,7 @@ ANOTHER = "fedcba9876543210fedcba9876543210"
 def test_while_a_secret_is_changed_a_receiver_with_either_takes_every_message(
     olga: Staff, receiver: Receiver, clock: Clock, calls: list[tuple[int, timedelta]]
 ) -> None:
-    """Harm: between the house's change and the receiver's every alert is refused as forged."""
+    """Harm: between the house's change of a secret and the receiver's every alert and event is refused as forged."""
     webhook(receiver, olga)
     row = channels.set_channel(ChannelDraft("Desk", "webhook", receiver.url, ANOTHER), by=olga)
 
