@@ -8,6 +8,7 @@ from tables.roles import Role
 from tests import floor
 from tests.accessibility import EVERY_RULE, serious
 from tests.fixtures.browser import Looking
+from tests.layout import fits_width, small
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -21,5 +22,5 @@ def test_an_operation_is_opened_by_keyboard_and_its_example_read(looking: Lookin
     page.keyboard.press("Enter")
     assert '"series": "fill"' in page.locator("#begin_slip pre").first.inner_text()
     assert serious(page, EVERY_RULE) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    assert page.locator("#begin_slip > summary").bounding_box()["height"] >= 48
+    assert fits_width(page)
+    assert small(page, "#begin_slip > summary") == []

@@ -18,6 +18,7 @@ from tests.accessibility import EVERY_RULE, serious
 from tests.clock import travelling
 from tests.fixtures.browser import Looking
 from tests.floor import dealt
+from tests.layout import fits_width
 from tests.processes import Served
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -49,7 +50,7 @@ def test_a_day_is_proved_and_its_bundle_taken(aude: Staff, looking: Looking, cel
     page.wait_for_selector("#days .verdict--holds")
     assert not serious(page, EVERY_RULE)
     page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert fits_width(page)
     with page.expect_download() as taking:
         page.click("#days a[download]")
     assert taking.value.suggested_filename.startswith("audit-")

@@ -11,6 +11,7 @@ from tests.accessibility import serious
 from tests.browser.conftest import PORTRAIT, Screen
 from tests.fixtures.browser import LAPTOP
 from tests.floor import Hand
+from tests.layout import fits, fits_width, overlapping, small
 
 Come = Callable[..., Screen]
 
@@ -132,21 +133,7 @@ CLIPPED = """() => {
     .map((one) => `${one.tagName}.${one.getAttribute("class")} ${one.textContent.trim().slice(0, 30)}`);
 }"""
 
-OVERLAPPING = """() => {
-  const boxes = [...document.querySelectorAll(".seat__spot, .seat__again, .prompt, .hands, .house__cards, .shoe")]
-    .filter((one) => one.checkVisibility({ visibilityProperty: true }))
-    .map((one) => [`${one.className} ${one.innerText.slice(0, 20)}`, one.getBoundingClientRect()]);
-  const beside = (a, b) => a.right <= b.left + 4 || b.right <= a.left + 4;
-  const above = (a, b) => a.bottom <= b.top + 4 || b.bottom <= a.top + 4;
-  return boxes.flatMap(([name, a], at) =>
-    boxes.slice(at + 1).filter(([, b]) => !beside(a, b) && !above(a, b)).map(([other]) => `${name} / ${other}`));
-}"""
-
-SMALL = """() => [...document.querySelectorAll("button, summary, a.button, .input, label.seat__spot")]
-  .filter((one) => one.checkVisibility())
-  .map((one) => [one, one.getBoundingClientRect(), one.matches(".cardkey") ? 64 : 48])
-  .filter(([, box, least]) => Math.round(box.width) < least || Math.round(box.height) < least)
-  .map(([one, box]) => `${one.className} ${Math.round(box.width)}x${Math.round(box.height)}`)"""
+ON_THE_FELT = ".seat__spot, .seat__again, .prompt, .hands, .house__cards, .shoe"
 
 
 SIZES = tuple(
@@ -156,18 +143,10 @@ SIZES = tuple(
 ENLARGED = ({"width": 640, "height": 400}, {"width": 512, "height": 384})
 """Windows of 1280 by 800 and 1024 by 768 at twice the size."""
 
-COVERED = """() => {
-  const keys = [...document.querySelectorAll("#board button, #board a.button, #board summary, #board .input")]
-    .filter((key) => key.checkVisibility({ visibilityProperty: true }) && !key.closest("[data-sheet] > :not(summary)"))
-    .map((key) => [`${key.className} ${key.innerText.trim().slice(0, 20)}`, key.getBoundingClientRect()]);
-  const isApart = (a, b) =>
-    a.right <= b.left + 1 || b.right <= a.left + 1 || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
-  return keys.flatMap(([name, a], place) =>
-    keys.slice(place + 1).filter(([, b]) => !isApart(a, b)).map(([second]) => `${name} / ${second}`));
-}"""
+KEYS = "#board :is(button, a.button, summary, .input):not([data-sheet] > :not(summary), [data-sheet] > :not(summary) *)"
 
-OUTSIDE = """() => [...document.querySelectorAll("#board button, #board a.button, #board summary, #board .input")]
-  .filter((key) => key.checkVisibility({ visibilityProperty: true }) && !key.closest("[data-sheet] > :not(summary)"))
+OUTSIDE = """(keys) => [...document.querySelectorAll(keys)]
+  .filter((key) => key.checkVisibility({ visibilityProperty: true }))
   .filter((key) => {
     const box = key.getBoundingClientRect();
     return box.left < -1 || box.right > innerWidth + 1 || box.top + scrollY < -1
@@ -217,11 +196,11 @@ def test_the_screen_can_be_seen_reached_and_read(at_table: Come, transactional_d
     page = show(at_table, state).page
     for viewport in VIEWPORTS:
         page.set_viewport_size(viewport)
-        assert page.evaluate("document.documentElement.scrollHeight <= innerHeight"), viewport
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), viewport
-        assert (viewport, page.evaluate(CLIPPED)) == (viewport, [])
-        assert (viewport, page.evaluate(OVERLAPPING)) == (viewport, [])
-        assert (viewport, page.evaluate(SMALL)) == (viewport, [])
+        assert fits(page), viewport
+        assert page.evaluate(CLIPPED) == [], viewport
+        assert overlapping(page, ON_THE_FELT, allowed=4) == [], viewport
+        assert small(page, "button, summary, a.button, .input, label.seat__spot") == [], viewport
+        assert small(page, ".cardkey", least=64) == [], viewport
         assert serious(page) == []
     if state in SHOW_MANY_KEYS:
         no_key_covers_another(page)
@@ -230,11 +209,11 @@ def test_the_screen_can_be_seen_reached_and_read(at_table: Come, transactional_d
 def no_key_covers_another(page: Any) -> None:
     for viewport in (*SIZES, *ENLARGED):
         page.set_viewport_size(viewport)
-        assert (viewport, page.evaluate(COVERED)) == (viewport, [])
-        assert (viewport, page.evaluate(OUTSIDE)) == (viewport, [])
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), viewport
+        assert overlapping(page, KEYS) == [], viewport
+        assert page.evaluate(OUTSIDE, KEYS) == [], viewport
+        assert fits_width(page), viewport
         if viewport in ENLARGED:
-            assert (viewport, page.evaluate(OVERLAPPING)) == (viewport, [])
+            assert overlapping(page, ON_THE_FELT, allowed=4) == [], viewport
 
 
 def six_bets() -> Hand:

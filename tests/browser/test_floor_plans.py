@@ -13,6 +13,7 @@ from tests import floor
 from tests.accessibility import serious
 from tests.codes import answers
 from tests.fixtures.browser import Looking
+from tests.layout import fits_width, overlapping
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -51,7 +52,7 @@ def test_tables_are_arranged_by_keyboard_and_by_dragging_and_the_floor_sees_it(l
     boss.wait_for_url(f"**/pit/tables/{dealer.table.pk}/")
     for address in ("/pit/plan/", "/admin/tables/pitsection/plan/"):
         phone = looking(olga, address, PHONE)
-        assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+        assert fits_width(phone)
         assert serious(phone) == []
 
 
@@ -76,17 +77,6 @@ def test_the_plan_follows_the_floor_by_its_stream(looking: Looking, transactiona
     assert sum(url.endswith("/pit/plan/") for url in asked) <= 1, "once at most, while the one who draws tiles begins"
 
 
-def overlaps(boxes: list[dict[str, float]]) -> list[tuple[int, int]]:
-    """Which of the boxes lie upon each other, by more than a line's width."""
-    return [
-        (number, other)
-        for number, one in enumerate(boxes)
-        for other, two in enumerate(boxes[:number])
-        if one["x"] + 1 < two["x"] + two["width"] and two["x"] + 1 < one["x"] + one["width"]
-        and one["y"] + 1 < two["y"] + two["height"] and two["y"] + 1 < one["y"] + one["height"]
-    ]  # fmt: skip
-
-
 @pytest.mark.trial(
     "forty tables, of which tests/tables/setup/test_floor_plans.py has the places",
     covered_by="tests/tables/setup/test_floor_plans.py::test_a_pit_has_a_plan_before_anybody_draws_one_and_tables_that_left_are_on_none",
@@ -102,12 +92,8 @@ def test_forty_tables_that_nobody_drew_lie_side_by_side(looking: Looking, transa
     plan = looking(olga, "/pit/plan/")
     editor = looking(olga, "/admin/tables/pitsection/plan/")
     for page, chosen in ((plan, ".plan__table rect"), (editor, "[data-table] rect")):
-        boxes = page.evaluate(
-            "chosen => [...document.querySelectorAll(chosen)].map(each => each.getBoundingClientRect().toJSON())",
-            chosen,
-        )
-        assert len(boxes) == 40
-        assert overlaps(boxes) == []
+        assert page.locator(chosen).count() == 40
+        assert overlapping(page, chosen) == []
     editor.click("#plan-form .grid__button--main")
     answers(editor, "plan_drawn")
     assert len(floor_plans.newest("Pit 1").spots) == 40  # type: ignore[union-attr]

@@ -12,6 +12,7 @@ from tables.roles import Role
 from tests import floor
 from tests.accessibility import EVERY_RULE, serious
 from tests.fixtures.browser import Looking
+from tests.layout import fits_width
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,7 +26,7 @@ def test_what_is_wrong_stands_first_in_words(looking: Looking) -> None:
     states = [mark.get_attribute("class") for mark in page.locator("tbody .severity").all()]
     order = ("urgent", "attention", "well")
     assert states == sorted(states, key=lambda classes: order.index(classes.rpartition("--")[2]))
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert fits_width(page)
 
 
 @pytest.mark.trial(

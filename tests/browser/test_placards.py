@@ -7,6 +7,7 @@ from tables.setup import placards, table_settings
 from tests import floor
 from tests.accessibility import serious
 from tests.fixtures.browser import Looking
+from tests.layout import fits, fits_width
 from tests.tables.wheel import wheel
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,12 +31,11 @@ def test_a_sign_fits_its_screen_and_follows_the_table_by_itself(looking: Looking
     table, operator = blackjack(), floor.staff(floor.Role.OPERATOR, "olga")
     address = placards.of_table(table)
     screen = looking(None, address, TELEVISION)
-    assert screen.evaluate("document.documentElement.scrollHeight") <= 1080
-    assert screen.evaluate("document.documentElement.scrollWidth") <= 1920
+    assert fits(screen)
     assert screen.locator("dd:text-is('10')").bounding_box()["height"] > 120
     assert screen.locator(".placard__code svg").is_visible()
     phone = looking(None, address, PHONE)
-    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+    assert fits_width(phone)
     assert serious(screen) == []
     assert serious(phone) == []
     assert screen.context.cookies() == []
@@ -55,8 +55,7 @@ def test_the_pay_list_is_read_from_three_metres_on_any_television(looking: Looki
     page = looking(None, placards.of_table(table), TELEVISION)
     for screen in (TELEVISION, {"width": 3840, "height": 2160}):
         page.set_viewport_size(screen)
-        assert page.evaluate("document.documentElement.scrollHeight") <= screen["height"]
-        assert page.evaluate("document.documentElement.scrollWidth") <= screen["width"]
+        assert fits(page)
         sizes = page.evaluate(
             "[...document.querySelectorAll('.placard__rules dt, .placard__rules dd')]"
             ".map(each => parseFloat(getComputedStyle(each).fontSize))"

@@ -11,6 +11,7 @@ from tests.accessibility import EVERY_RULE, serious
 from tests.browser.conftest import PORTRAIT
 from tests.codes import answers
 from tests.fixtures.browser import Looking
+from tests.layout import fits_width
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -28,7 +29,7 @@ def test_a_post_is_set_and_a_pit_taken_over(looking: Looking) -> None:
     desk.check("input[value='Pit 2'] >> nth=0")
     desk.click(".grid__bar .grid__button--main")
     desk.wait_for_selector(".posts__pit:has-text('Pit 2')")
-    assert desk.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert fits_width(desk)
 
     page = looking(boss.by, f"/pit/tables/{felt.table.pk}/", PORTRAIT)
     assert serious(page, *EVERY_RULE) == []
@@ -36,7 +37,7 @@ def test_a_post_is_set_and_a_pit_taken_over(looking: Looking) -> None:
     page.wait_for_selector("#take-over")
     assert page.input_value("#pit") == "Pit 1"
     assert serious(page, *EVERY_RULE) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert fits_width(page)
     page.fill("#reason", "Boris was taken ill")
     page.keyboard.press("Enter")
     answers(page, "cover_set")

@@ -13,6 +13,7 @@ from tests.accessibility import EVERY_RULE, serious
 from tests.browser.conftest import PORTRAIT, Screen
 from tests.database import put_back_after
 from tests.fixtures.browser import LAPTOP, Looking
+from tests.layout import fits_width
 from tests.patience import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,7 +33,7 @@ def readable(page: Any) -> None:
     for viewport in (LAPTOP, PORTRAIT):
         page.set_viewport_size(viewport)
         assert serious(page, *EVERY_RULE) == []
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert fits_width(page)
 
 
 @pytest.mark.usefixtures("own_processes")

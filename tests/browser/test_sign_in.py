@@ -12,6 +12,7 @@ from tests import floor, processes
 from tests.accessibility import EVERY_RULE, serious
 from tests.codes import answers, saves
 from tests.floor import PASSWORD, PIN
+from tests.layout import small
 
 TABLET = {"width": 800, "height": 1280}
 
@@ -49,9 +50,7 @@ def test_a_dealer_signs_in_by_touch(tablet: Any) -> None:
     """Standing, with one thumb: every key is large enough, and nothing covers the pad; no digit of a PIN that is wrong
     stays on the screen for the next in line to read."""
     assert serious(tablet, *EVERY_RULE) == []
-    for key in tablet.locator("[data-keys] button").all():
-        box = key.bounding_box()
-        assert min(box["width"], box["height"]) >= 48
+    assert small(tablet, "[data-keys] button") == []
     key_in(tablet, "101")
     tablet.tap("[data-go]")
     key_in(tablet, "9999")
@@ -69,6 +68,10 @@ def test_a_dealer_signs_in_by_touch(tablet: Any) -> None:
     tablet.wait_for_url("**/tables/")
 
 
+@pytest.mark.trial(
+    "a second way to relieve a dealer",
+    covered_by="tests/browser/test_beside.py::test_a_relief_in_mid_round_by_pad_alone",
+)
 def test_a_relief_takes_a_table_in_mid_round_on_the_tablet(tablet: Any) -> None:
     """Harm: a relief in mid-round needs more than badge and PIN, a tap on the table and the PIN of who goes; or a
     letter gets into a field, or Enter does not go on."""
@@ -130,6 +133,10 @@ def test_axe_finds_nothing_serious_on_the_ways_in(tablet: Any, page: Any, operat
     assert serious(page, *EVERY_RULE) == []
 
 
+@pytest.mark.trial(
+    "forms of the administration, which has its own path",
+    covered_by="tests/tables/admin/test_admin.py::test_an_operator_sets_up_a_table",
+)
 def test_an_operator_sets_up_a_table_and_a_terminal_in_the_browser(page: Any, operator: Staff) -> None:
     """Under the policy that the admin's pages are served with: nothing of them is blocked."""
     for value, colour, face in floor.CHIPS:

@@ -10,14 +10,11 @@ from tests import floor
 from tests.accessibility import serious
 from tests.browser.conftest import Screen
 from tests.floor import Hand
+from tests.layout import fits_width, small
 from tests.tables.wheel import wheel
 
 Come = Callable[..., Screen]
 PHONE = {"width": 390, "height": 844}
-SMALL = """() => [...document.querySelectorAll(".trade :is(button, a.button)")]
-  .map((part) => [part, part.getBoundingClientRect()])
-  .filter(([, box]) => Math.round(box.width) < 48 || Math.round(box.height) < 48)
-  .map(([part, box]) => `${part.id} ${Math.round(box.width)}x${Math.round(box.height)}`)"""
 
 
 def in_play() -> Hand:
@@ -36,8 +33,8 @@ def test_cash_for_chips_is_the_next_step_by_keys(at_table: Come, transactional_d
     page = screen.page
     assert screen.due == "counted"
     assert serious(page) == []
-    assert page.evaluate(SMALL) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert small(page, ".trade :is(button, a.button)") == []
+    assert fits_width(page)
     assert page.locator(".stated__wagers tbody tr").count() == 2
     page.keyboard.press("Enter")
     page.wait_for_selector("#sheet-page h1")
