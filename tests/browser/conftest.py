@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.test import Client
 
 from ledger.models import LogEntry
-from tables.models import Table
+from tables.models import Staff, Table
 from tests import floor, processes
 from tests.fixtures.browser import LAPTOP, complaints_of
 from tests.floor import Hand
+from tests.layout import fits_width
 
 PORTRAIT = {"width": 800, "height": 1280}
 LIVE = ".has-script #lamp[data-state=live]"
@@ -105,7 +108,7 @@ class Screen:
     @property
     def fits(self) -> bool:
         """Whether nothing lies beside the screen."""
-        return bool(self.page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+        return fits_width(self.page)
 
     @property
     def key(self) -> str:
@@ -194,6 +197,15 @@ def at_table(browser: Any, web: processes.Web) -> Iterator[Callable[..., Screen]
             page.unroute_all(behavior="ignoreErrors")  # a line that a test still holds up
         context.close()
     assert [said for screen in screens for said in screen.complaints] == []
+
+
+def sign_in(page: Any, staff: Staff) -> None:
+    """Give the browser of a terminal the session of a member of staff."""
+    client = Client()
+    client.force_login(staff, backend="django.contrib.auth.backends.ModelBackend")
+    name = settings.SESSION_COOKIE_NAME
+    origin = page.evaluate("location.origin")
+    page.context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": origin}])
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from tests import floor, processes
 from tests.accessibility import serious
 from tests.codes import answers
 from tests.floor import OWN_PIN, PASSWORD
+from tests.layout import small
 
 TABLET = {"width": 800, "height": 1280}
 
@@ -23,15 +24,13 @@ def dora(operator: Staff) -> Staff:
     return staffing.add_staff(username="dora", name="Dora", role=Role.DEALER.value, badge="101", by=operator)
 
 
-def signed_in(browser: Any, url: str, username: str) -> Any:
-    """A page of a browser where somebody signed in by name."""
-    page = browser.new_context(base_url=url).new_page()
-    page.set_default_timeout(15_000)
-    page.goto("/sign-in/")
-    page.fill("#username", username)
-    page.fill("#password", PASSWORD)
-    page.keyboard.press("Enter")
-    page.wait_for_url(lambda address: "sign-in" not in address)
+def signed_in(browser: Any, url: str, staff: Staff, path: str) -> Any:
+    """A page of a browser with the session of a member of staff."""
+    context = browser.new_context(base_url=url)
+    context.set_default_timeout(15_000)
+    context.add_cookies(floor.cookies_of(staff, url)[:1])
+    page = context.new_page()
+    page.goto(path)
     return page
 
 
@@ -44,16 +43,14 @@ def test_two_people_give_a_code_and_its_owner_makes_a_pin(
     browser: Any, web: processes.Web, operator: Staff, dora: Staff
 ) -> None:
     """Harm: an operator who knows a dealer's PIN; or a page on which one person reads the whole code."""
-    floor.staff(Role.PIT_BOSS, "bella", "201")
-    office = signed_in(browser, web.url, "omar")
-    office.goto(f"/admin/tables/staff/{dora.pk}/pin-code/")
+    bella = floor.staff(Role.PIT_BOSS, "bella", "201")
+    office = signed_in(browser, web.url, operator, f"/admin/tables/staff/{dora.pk}/pin-code/")
     office.click("#content form [type=submit]")
     first = office.inner_text("dd code").replace(" ", "")
     assert office.locator("dd code").count() == 1, "one person reads the whole code"
     assert re.fullmatch("[0-9]{8}", first)
 
-    desk = signed_in(browser, web.url, "bella")
-    desk.goto("/codes/")
+    desk = signed_in(browser, web.url, bella, "/codes/")
     desk.fill("input[name=password]", PASSWORD)
     assert not serious(desk)
     desk.click("[name=do][value=confirm]")
@@ -69,9 +66,7 @@ def test_two_people_give_a_code_and_its_owner_makes_a_pin(
     tablet.tap("a[href$='/pin/']")
     tablet.tap("a[href$='?way=code']")
     tablet.wait_for_selector("#first")
-    for key in tablet.locator("[data-keys] button").all():
-        box = key.bounding_box()
-        assert min(box["width"], box["height"]) >= 48
+    assert small(tablet, "[data-keys] button") == []
     assert not serious(tablet)
     for typed in ("101", first, second, OWN_PIN):
         key_in(tablet, typed)

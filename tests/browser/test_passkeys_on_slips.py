@@ -12,9 +12,8 @@ from tables.models import Passkey, Staff
 from tables.roles import Role
 from tables.staff import terminals
 from tests import floor, processes
-from tests.browser.conftest import PORTRAIT
+from tests.browser.conftest import PORTRAIT, sign_in
 from tests.browser.test_slips import count, counted, readable
-from tests.browser.test_terminal_keys import signed_in
 from tests.codes import answers
 from tests.fixtures.browser import complaints_of
 from tests.floor import PASSWORD, PIN
@@ -78,7 +77,7 @@ def registers(page: Any, name: str) -> None:
 
 def demands(page: Any, operator: Staff) -> None:
     """From now on cage managers sign by passkey."""
-    signed_in(page, operator)
+    sign_in(page, operator)
     page.goto("/terminal/")
     assert "Cora" in page.inner_text("label:has([value=cage_manager])")
     readable(page)
@@ -103,13 +102,13 @@ def test_a_cage_manager_signs_by_passkey(tablet: Any, operator: Staff, transacti
     carla, cora = floor.staff(Role.CAGE_MANAGER, "carla", "403"), floor.staff(Role.CAGE_MANAGER, "cora", "404")
     floor.dealt()
     carlas, coras = Pocket(tablet), Pocket(tablet)
-    signed_in(tablet, carla)
+    sign_in(tablet, carla)
     carlas.bring()
     registers(tablet, "My phone")
     assert [key.vouched_by for key in attesting.trust().signs("carla")] == ["Cage desk"]
     demands(tablet, operator)
 
-    signed_in(tablet, carla)
+    sign_in(tablet, carla)
     begins(tablet, "403")
     tablet.wait_for_selector(".paper__state")
     answers(tablet, "signed")
@@ -129,7 +128,7 @@ def test_a_cage_manager_signs_by_passkey(tablet: Any, operator: Staff, transacti
 
     carlas.take_away()
     coras.bring()
-    signed_in(tablet, cora)
+    sign_in(tablet, cora)
     registers(tablet, "Cora’s stick")
     coras.take_away()
     carlas.bring()
@@ -158,7 +157,7 @@ def test_a_count_of_cash_says_to_the_terminal_what_it_puts_apart(
     name = LogEntry.objects.filter(kind="drop_removed").get().content["slip"]
     floor.signs(dealer.table, guards[1], SignSlip(name, "witnessed"))
     terminal_keys.demand(by=operator)
-    signed_in(tablet, counter)
+    sign_in(tablet, counter)
     tablet.goto(f"/slips/{dealer.table.pk}/{name}/")
     tablet.fill("[data-value='10000']", "1")
     tablet.tap("#apart summary")
