@@ -1,31 +1,23 @@
 """Counts by shift, the vault's chips, a lost key and the counter in a real browser, as the people do them."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
-from ledger.models import Alert, Discrepancy, LogEntry
-from tables.day import hours
+from ledger.models import Alert, LogEntry
 from tables.log.entries.custody import HouseKeySet
 from tables.models import Denomination, Staff
 from tables.roles import Role
 from tables.setup import chip_series, custody
 from tests import floor
 from tests.browser.test_slips import count, counted, readable, sign, state
-from tests.clock import Clock
 from tests.codes import answers
 from tests.fixtures.browser import Looking
 
 
 @pytest.fixture
 def people(transactional_db: None) -> dict[str, Staff]:
-    return hired()
-
-
-def hired() -> dict[str, Staff]:
-    """A house with a table and cash in the cage, and those who work there."""
+    """The staff of a casino with a table and cash in the cage."""
     floor.table()
     return {
         "cora": floor.staff(Role.CASHIER, "cora", "401"),
@@ -34,59 +26,6 @@ def hired() -> dict[str, Staff]:
         "paula": floor.staff(Role.PIT_BOSS, "paula", "404"),
         "olga": floor.staff(Role.OPERATOR, "olga", "405"),
     }
-
-
-@pytest.mark.trial(
-    "a page drawn by the server",
-    covered_by="tests/tables/day/test_cash_shifts.py::test_what_is_owed_stands_on_the_cages_page_and_the_floor",
-)
-def test_what_is_owed_stands_on_the_cages_page_and_the_floor(
-    looking: Looking, transactional_db: None, clock: Clock
-) -> None:
-    """Harm: a count that is hours late, and no page says so."""
-    # The pages run by the real clock: the house's cash came in the shift before, and nobody counted it.
-    calendar = hours.calendar()
-    ended = calendar.shift_of(timezone.now()).start
-    clock.stand(ended - timedelta(hours=2))
-    people = hired()
-    clock.right()
-    page = looking(people["cora"], "/cage/")
-    assert page.is_visible("#owed [data-series=cagecash]")
-    readable(page)
-    boss = looking(people["paula"], "/pit/")
-    assert boss.is_visible("#owed [data-series=cagecash]")
-    readable(boss)
-    page.click("#owed a[href$='/new/cagecash/']")
-    for badge in ("401", "402"):
-        page.fill("[name^=n][data-value='10000']", "10")
-        sign(page, badge)
-    page.goto("/cage/")
-    assert not page.query_selector("#owed")
-    report = looking(people["paula"], f"/pit/reports/?day={calendar.day_of(ended - timedelta(minutes=1))}")
-    assert "1,000" in report.inner_text("#cash-shifts + .scroll")
-
-
-@pytest.mark.trial(
-    "counting unseen has its path at a table's opener",
-    covered_by="tests/dealer_ui/slips/test_pages.py::test_who_counts_the_cage_does_not_see_what_it_holds",
-)
-def test_two_people_count_the_vault_unseen(looking: Looking, people: dict[str, Staff]) -> None:
-    """Harm: the vault is counted by what a page says is in it."""
-    page = looking(people["cora"], "/cage/")
-    page.click("a[href$='/new/vault/']")
-    readable(page)
-    count(page, white=12)
-    sign(page, "401")
-    boss = looking(people["mona"], "/cage/")
-    assert boss.locator("[aria-labelledby=held-title] [data-code=counted_unseen]").count()
-    count(page, white=12)
-    sign(page, "402")
-    assert state(page) == "complete"
-    readable(page)
-    assert Discrepancy.objects.count() == 1
-    pieces = looking(people["olga"], "/pit/chips/")
-    assert pieces.is_visible("#counted-last")
-    readable(pieces)
 
 
 def test_a_key_is_lost_and_its_mark_ends(looking: Looking, people: dict[str, Staff]) -> None:
