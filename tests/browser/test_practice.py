@@ -1,5 +1,6 @@
 """Practice in a real browser: a trainee who deals by keyboard and by touch, and is told each mistake."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -12,8 +13,8 @@ from tables.training.practice import Question
 from tables.training.providers import PROVIDERS
 from tests import floor
 from tests.accessibility import serious
-from tests.browser.test_slips import SMALL
 from tests.fixtures.browser import Looking
+from tests.layout import fits_width, overlapping, small
 
 TABLET = {"width": 1280, "height": 800}
 
@@ -26,15 +27,12 @@ def page(looking: Looking) -> Any:
     return opened
 
 
-OVER_EACH_OTHER = """() => {
-  const parts = [".seat__spot", ".wager", ".house__pair > .hand", ".house__cards", ".prompt", ".console", ".topline"];
-  const boxes = [...document.querySelectorAll(parts.map((part) => `.board--practice ${part}`).join())]
-    .map((part) => [`${part.className} ${part.innerText.slice(0, 20)}`, part.getBoundingClientRect()]);
-  const beside = (a, b) => a.right <= b.left + 1 || b.right <= a.left + 1;
-  const apart = (a, b) => beside(a, b) || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
-  return boxes.flatMap(([name, a], place) =>
-    boxes.slice(place + 1).filter(([, b]) => !apart(a, b)).map(([other]) => `${name} / ${other}`));
-}"""
+PARTS = ", ".join(
+    f".board--practice {part}"
+    for part in (
+        ".seat__spot", ".wager", ".house__pair > .hand", ".house__cards", ".prompt", ".console", ".topline",
+    )
+)  # fmt: skip
 HIDDEN = """() => [...document.querySelectorAll(".console .button")]
   .filter((key) => key.getBoundingClientRect().bottom > innerHeight).map((key) => key.innerText)"""
 SIZES = (TABLET, {"width": 1024, "height": 768}, {"width": 800, "height": 1280})
@@ -69,31 +67,41 @@ def answer(page: Any, question: Question, *, right: bool = True) -> None:
             page.keyboard.press("t" if question.right.startswith("-") else "p")
 
 
+def answer_up_to(row: Practice, questions: Sequence[Question], number: int) -> None:
+    """Answer the questions before this one rightly, but for those that have an answer."""
+    given = len(certificates.session(row).answers)
+    PracticeAnswer.objects.bulk_create(
+        PracticeAnswer(practice=row, number=place, answer=question.right)
+        for place, question in enumerate(questions[given:number], given + 1)
+    )
+
+
 def test_a_trainee_deals_by_keys_and_hears_each_mistake(page: Any) -> None:
     """Harm: a practice that cannot be used as the table is, by keys or fingers; or that lets a mistake pass unsaid."""
     page.goto("/practice/")
     page.click("#start")
-    practised = certificates.session(Practice.objects.get())
-    seen = set()
-    for place, question in enumerate(practised.questions):
-        if {"turn", "called", "pays", "over"} <= seen:
-            break
+    page.wait_for_selector("#progress")
+    row = Practice.objects.get()
+    questions = certificates.session(row).questions
+    firsts = [
+        next(place for place, question in enumerate(questions) if place and name in (question.kind, question.right))
+        for name in ("turn", "called", "pays", "over")
+    ]
+    for place in sorted({0, *firsts}):
+        question = questions[place]
+        answer_up_to(row, questions, place)
+        page.reload()
         assert asks(page, question)
         assert page.is_visible(".practice__name")
-        if question.kind not in seen:
-            assert page.evaluate(SMALL) == []
-            assert serious(page) == []
-        seen |= {question.kind, question.right}
+        assert small(page) == []
+        assert serious(page) == []
         answer(page, question, right=place > 0)
-        assert verdict(page) == ("wrong" if place == 0 else "right")
-        if place == 0:
-            assert page.is_visible(f'[data-seat="{question.right}"] .seat__answer--wrong')
-    answers = certificates.session(practised.row).answers
-    for number, question in enumerate(practised.questions[len(answers) :], start=len(answers) + 1):
-        PracticeAnswer.objects.create(practice=practised.row, number=number, answer=question.right)
+        assert verdict(page) == ("right" if place else "wrong")
+        assert place or page.is_visible(f'[data-seat="{question.right}"] .seat__answer--wrong')
+    answer_up_to(row, questions, len(questions))
     page.reload()
     assert page.is_visible("#badge")
-    assert page.evaluate(SMALL) == []
+    assert small(page) == []
     assert serious(page) == []
     floor.staff(Role.PIT_BOSS, "bo", "305")
     page.fill("#badge", "305")
@@ -104,16 +112,12 @@ def test_a_trainee_deals_by_keys_and_hears_each_mistake(page: Any) -> None:
 
 def is_clear(page: Any) -> None:
     """The felt can be read and every answer reached, on each device."""
-    for size in SIZES:
+    for size in (*SIZES, PHONE):
         page.set_viewport_size(size)
-        assert page.evaluate(OVER_EACH_OTHER) == [], size
-        assert page.evaluate(HIDDEN) == [], size
-        assert page.evaluate(SMALL) == [], size
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), size
-    page.set_viewport_size(PHONE)
-    assert page.evaluate(OVER_EACH_OTHER) == []
-    assert page.evaluate(SMALL) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert overlapping(page, PARTS) == [], size
+        assert size == PHONE or page.evaluate(HIDDEN) == [], size
+        assert small(page) == [], size
+        assert fits_width(page), size
     page.set_viewport_size(TABLET)
 
 
@@ -158,53 +162,8 @@ def test_the_fullest_felts_of_a_game_lie_apart(looking: Looking, game: str) -> N
     fullest = [max((each for each in questions if each.kind == kind), key=crowd) for kind in ("turn", "called", "pays")]
     longest = max(questions, key=lambda each: sum(len(answer.words) for answer in each.answers))
     for due in (*fullest, longest):
-        row, number = drawn(dealer, game, **FULL[game]), questions.index(due)
-        PracticeAnswer.objects.bulk_create(
-            PracticeAnswer(practice=row, number=place, answer=each.right)
-            for place, each in enumerate(questions[:number], 1)
-        )
+        row = drawn(dealer, game, **FULL[game])
+        answer_up_to(row, questions, questions.index(due))
         page.goto(f"/practice/{row.pk}/")
         assert asks(page, due)
         is_clear(page)
-
-
-@pytest.mark.trial(
-    "a further game to practise",
-    covered_by="tests/browser/test_practice.py::test_a_trainee_deals_by_keys_and_hears_each_mistake",
-)
-def test_a_trainee_deals_a_course_of_blackjack(page: Any) -> None:
-    """Harm: a felt with hands and wagers apart on which nobody can see what is asked, or press what is right."""
-    page.goto("/practice/")
-    page.click("a[href$='?game=blackjack']")
-    page.click(".practice__terms summary")
-    page.select_option("#option-surrender", "late")
-    page.check("[name=spread][value=perfect_pairs]")
-    assert page.evaluate(SMALL) == []
-    assert serious(page) == []
-    page.click("#start")
-    page.wait_for_selector("#progress")
-    begun = Practice.objects.get()
-    assert begun.course["options"]["surrender"] == "late"
-    assert begun.course["options"]["spread"] == ["perfect_pairs"]
-    course = certificates.session(drawn(begun.dealer, "blackjack", surrender="late"))
-    page.goto(f"/practice/{course.row.pk}/")
-    shown: set[str] = set()
-    for asked in course.questions:
-        assert asks(page, asked)
-        looks = f"{asked.kind} {asked.wager.bet if asked.wager else asked.right}"
-        if looks not in shown:
-            assert serious(page) == []
-        shown.add(looks)
-        answer(page, asked)
-        assert verdict(page) == "right"
-        if {"pays main", "called draw", "turn 0"} <= shown:
-            break
-    given = len(certificates.session(course.row).answers)
-    for number, asked in enumerate(course.questions[given:], given + 1):
-        PracticeAnswer.objects.create(practice=course.row, number=number, answer=asked.right)
-    page.reload()
-    floor.staff(Role.PIT_BOSS, "bo", "305")
-    page.fill("#badge", "305")
-    page.fill("#pin", floor.PIN)
-    page.keyboard.press("Enter")
-    page.wait_for_selector(".practice__dealt-under")
