@@ -1,7 +1,6 @@
 """An alert in a real browser, from the bet to its name; and the surveillance's bookmark."""
 
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -9,10 +8,9 @@ import pytest
 from django.utils import timezone
 
 from ledger import alerts
-from ledger.models import Acknowledgement, Bookmark, Escalation
-from tables.alerting import channels, following, minute, rule_book
+from ledger.models import Acknowledgement, Bookmark
+from tables.alerting import channels, minute, rule_book
 from tables.alerting.channels import ChannelDraft
-from tables.alerting.raising import escalate_due
 from tables.alerting.rows import Delivery, DeliveryAttempt, Outcome, Resending
 from tables.roles import Role
 from tests import floor
@@ -20,6 +18,7 @@ from tests.accessibility import EVERY_RULE, serious
 from tests.codes import answers
 from tests.fixtures.browser import Looking
 from tests.floor import dealt
+from tests.layout import small
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -27,46 +26,6 @@ GENEROUS = 30_000  # milliseconds
 
 
 LARGE_BET = "#alerts [data-kind=large_bet]"
-
-
-@pytest.mark.trial(
-    "two browsers and each step of alerting, of which tests/tables/alerting has the rules",
-    covered_by="tests/tables/alerting/test_following.py::test_an_alert_goes_up_until_somebody_takes_note_of_it",
-)
-def test_a_large_bet_is_heard_of_escalated_and_acknowledged_by_name(looking: Looking) -> None:
-    """Harm: a rule that is set and never fires; an alert that nobody sees, and nobody answers for."""
-    dealer, boss = dealt(options={"decks": 6})
-    vera = floor.staff(Role.SURVEILLANCE, "vera", "801")
-    page = looking(boss.by, "/pit/alerts/rules/large_bet/")
-    assert serious(page, EVERY_RULE) == []
-    page.fill("#threshold", "50")
-    page.fill("#escalate_minutes", "5")
-    page.click("main form .button--primary")
-    answers(page, "rule_set")
-    assert rule_book.in_force()["large_bet"].threshold == 5_000
-    following.follow()
-    page.goto("/pit/")
-    watching = looking(vera, "/pit/")
-    for shown in (page, watching):
-        shown.wait_for_selector("#live[data-state=live]")
-    dealer("bet", seat=4, amount_cents=5_000)
-    following.follow()
-    page.wait_for_selector(LARGE_BET, timeout=GENEROUS)
-    level = page.get_attribute(LARGE_BET, "data-level")
-    assert watching.locator(LARGE_BET).count() == 0
-    escalate_due(rule_book.in_force(), timezone.now() + timedelta(minutes=6))
-    assert Escalation.objects.count() == 1
-    watching.wait_for_selector(LARGE_BET, timeout=GENEROUS)
-    page.wait_for_selector(f"{LARGE_BET}[data-escalations='1']", timeout=GENEROUS)
-    assert page.get_attribute(LARGE_BET, "data-level") != level
-    assert page.locator("#alerts .alert use").first.get_attribute("href") == "#mark-attention"
-    assert serious(page, EVERY_RULE) == []
-    page.click("#alerts summary >> nth=0")
-    page.fill("#alerts input[name=note] >> nth=0", "A guest whom we know")
-    page.click("#alerts .alert__form button >> nth=0")
-    answers(page, "acknowledged")
-    assert Acknowledgement.objects.get().by == boss.by.signature
-    watching.wait_for_selector(LARGE_BET, state="detached", timeout=GENEROUS)
 
 
 def test_the_inbox_is_worked_by_keyboard_and_nothing_moves_under_a_finger(looking: Looking) -> None:
@@ -114,6 +73,10 @@ def test_the_inbox_is_worked_by_keyboard_and_nothing_moves_under_a_finger(lookin
     assert serious(page, EVERY_RULE) == []
 
 
+@pytest.mark.trial(
+    "a form beside the playback, which has its own path",
+    covered_by="tests/dealer_ui/pit/test_surveillance.py::test_a_moment_is_marked_from_its_round_and_found_again",
+)
 def test_the_surveillance_bookmarks_a_moment_and_comes_back_to_it(looking: Looking) -> None:
     """Harm: a moment that was seen, and is sought for an hour."""
     dealer, _ = dealt(options={"decks": 6})
@@ -152,10 +115,7 @@ def test_a_dead_letter_is_looked_at_and_sent_again(looking: Looking, broker: Any
         )  # fmt: skip
     page = looking(boss.by, "/pit/alerts/delivery/")
     assert serious(page, EVERY_RULE) == []
-    for button in page.query_selector_all("main button"):
-        box = button.bounding_box()
-        assert box is not None
-        assert box["height"] >= 48
+    assert small(page, "main button") == []
     page.click("[aria-labelledby=dead-title] td button >> nth=0")
     answers(page, "resent")
     assert Resending.objects.get().by == boss.by.signature

@@ -39,9 +39,11 @@ def shows(page: Any, hand: Hand) -> None:
 
 
 def test_a_round_is_followed_card_by_card_without_a_reload(looking: Looking) -> None:
+    """Harm: the pit reads a state of the table, its figures or its rounds that is out of date."""
     dealer, boss = dealt(options={"decks": 6})
     page = looking(boss.by, f"/pit/tables/{dealer.table.pk}/")
     page.evaluate("window.untouched = true")
+    assert page.locator("#rounds tbody tr").count() == 0
     dealer.bets(seat1=2_000, seat4=5_000)
     dealer.cards(8, 4, 10)
     shows(page, dealer)
@@ -54,6 +56,7 @@ def test_a_round_is_followed_card_by_card_without_a_reload(looking: Looking) -> 
     shows(page, dealer)
     assert "−34" in page.inner_text(f"{card(dealer)} [data-part=state]")
     assert "−34" in page.inner_text(f"{card(dealer)} [data-part=meters]")
+    page.wait_for_selector("#rounds tbody tr")
     assert page.evaluate("window.untouched")
 
 
@@ -146,11 +149,12 @@ def test_a_note_that_is_being_typed_survives_another_alert(looking: Looking) -> 
 
 
 @pytest.mark.trial(
-    "one screen in depth, beside its path",
+    "two pages of the pit in depth, beside their path",
     covered_by="tests/browser/test_pit_floor.py::test_no_button_moves_while_a_table_goes_on",
 )
-def test_focus_stays_where_it_was_when_a_card_changes(looking: Looking) -> None:
-    """Harm: with each card the keyboard loses its place on the floor."""
+def test_a_card_that_changes_keeps_the_focus_and_what_is_unfolded(looking: Looking) -> None:
+    """Harm: with each card the keyboard loses its place on the floor; a list closes under a finger; or rows of buttons
+    push the state of the table off the screen."""
     dealer, boss = dealt(options={"decks": 6})
     dealer.bets(seat1=1_000)
     page = looking(boss.by, "/pit/")
@@ -165,6 +169,18 @@ def test_focus_stays_where_it_was_when_a_card_changes(looking: Looking) -> None:
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.id") == f"more-{dealer.table.pk}"
 
+    page.goto(f"/pit/tables/{dealer.table.pk}/")
+    page.wait_for_selector("#live[data-state=live]")
+    ways = page.locator(".table-page__ways > :is(a, details)")
+    assert len({round(box["y"]) for box in (way.bounding_box() for way in ways.all())}) == 1, "one row"
+    page.click(f"#acts-{dealer.table.pk} > summary")
+    acts = page.locator(".table-card__acts .more__grid > *").all_inner_texts()
+    dealer.cards(9)
+    shows(page, dealer)
+    assert page.locator(".table-card__acts details[open]").count() == 1
+    assert page.locator(".table-card__acts .more__grid > *").all_inner_texts() == acts, "each has its place"
+    assert serious(page) == []
+
 
 def places(page: Any) -> list[Any]:
     """Where the buttons of a table are, each with its words."""
@@ -174,7 +190,8 @@ def places(page: Any) -> list[Any]:
 
 
 def test_no_button_moves_while_a_table_goes_on(looking: Looking) -> None:
-    """Harm: somebody is about to press "Fill", the round ends, and "Void round" lies under the finger."""
+    """Harm: somebody is about to press "Fill", the round ends, and "Void round" is under the finger; or a pit boss
+    takes back a card that was dealt while the page was open."""
     dealer, boss = dealt(options={"decks": 6})
     page = looking(boss.by, "/pit/")
     more = page.locator(f"#more-{dealer.table.pk}")
@@ -189,6 +206,17 @@ def test_no_button_moves_while_a_table_goes_on(looking: Looking) -> None:
     assert serious(page, *EVERY_RULE) == []
     page.keyboard.press("Escape")
     assert more.bounding_box() == tile
+    more.click()
+    page.click(TAKE_BACK)
+    seen = page.input_value(".act__form [name=seq]")
+    dealer.cards(4)
+    page.click(".act__form .button--primary")
+    answers(page, "stale_sequence")
+    assert page.input_value(".act__form [name=seq]") != seen
+    page.click(".act__form .button--primary")
+    answers(page, "take-back")
+    shows(page, dealer)
+    assert page.is_visible(f"{card(dealer)} .state--{dealer.board.due}")
 
 
 @pytest.fixture
@@ -276,46 +304,6 @@ def test_an_outage_does_not_leave_an_error_on_the_wall(looking: Looking, web: pr
     shows(page, dealer)
 
 
-@pytest.mark.trial(
-    "a second part of the page that follows the table",
-    covered_by="tests/browser/test_pit_floor.py::test_a_round_is_followed_card_by_card_without_a_reload",
-)
-def test_the_rounds_of_a_table_follow_it_while_the_newest_are_shown(looking: Looking) -> None:
-    """Harm: the rounds of a table stand still while it is dealt on."""
-    dealer, boss = dealt(options={"decks": 6})
-    page = looking(boss.by, f"/pit/tables/{dealer.table.pk}/")
-    assert page.locator("#rounds tbody tr").count() == 0
-    for _ in range(2):
-        dealer.bets(seat1=1_000)
-        dealer.cards(8, 3)
-        dealer.pay()
-    page.wait_for_selector("#rounds tbody tr:nth-child(2)")
-    page.wait_for_selector(".chart__title :text('−6')")
-    assert page.locator(".plot__mark").count() == 2
-
-
-# --- Doing ----------------------------------------------------------------------------------------------------
-
-
-def test_taking_back_is_refused_when_the_table_has_moved_on(looking: Looking) -> None:
-    """Harm: a pit boss takes back a card that was dealt while the page was open."""
-    dealer, boss = dealt(options={"decks": 6})
-    dealer.bets(seat1=1_000)
-    dealer.cards(8)
-    page = looking(boss.by, "/pit/")
-    page.click(f"#more-{dealer.table.pk}")
-    page.click(TAKE_BACK)
-    seen = page.input_value(".act__form [name=seq]")
-    dealer.cards(4)
-    page.click(".act__form .button--primary")
-    answers(page, "stale_sequence")
-    assert page.input_value(".act__form [name=seq]") != seen
-    page.click(".act__form .button--primary")
-    answers(page, "take-back")
-    shows(page, dealer)
-    assert page.is_visible(f"{card(dealer)} .state--{dealer.board.due}")
-
-
 # --- For everybody --------------------------------------------------------------------------------------------
 
 
@@ -391,24 +379,3 @@ def test_any_screen_is_reached_by_the_finder_and_by_the_menu_on_a_phone(
     assert serious(page, *EVERY_RULE) == []
     page.click(".screens__list [href$='/pit/disputes/']")
     page.wait_for_url("**/pit/disputes/")
-
-
-@pytest.mark.trial(
-    "one fold of the page of a table",
-    covered_by="tests/browser/test_pit_floor.py::test_no_button_moves_while_a_table_goes_on",
-)
-def test_what_is_done_seldom_is_folded_and_stays_unfolded_while_the_table_moves(looking: Looking) -> None:
-    """Harm: rows of buttons push what goes on at the table off the screen; or the list closes under a finger because a
-    card was dealt."""
-    dealer, boss = dealt(options={"decks": 6})
-    dealer.bets(seat1=1_000)
-    page = looking(boss.by, f"/pit/tables/{dealer.table.pk}/")
-    ways = page.locator(".table-page__ways > :is(a, details)")
-    assert len({round(box["y"]) for box in (way.bounding_box() for way in ways.all())}) == 1, "one row"
-    page.click(f"#acts-{dealer.table.pk} > summary")
-    names = page.locator(".table-card__acts .more__grid > *").all_inner_texts()
-    dealer.cards(8)
-    shows(page, dealer)
-    assert page.locator(".table-card__acts details[open]").count() == 1
-    assert page.locator(".table-card__acts .more__grid > *").all_inner_texts() == names, "each has its place"
-    assert serious(page) == []
