@@ -1,4 +1,4 @@
-"""Operators and a pit boss in real browsers: roles, limits from the floor, what holds later, what is used no more."""
+"""Operators and a pit boss in real browsers: roles, limits from the floor, a change that is called off, retirement."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from tables.models import Denomination, HouseTerms, Proposal, Terminal
+from tables.models import Denomination, HouseTerms, Proposal
 from tables.roles import Role
 from tables.setup import house_terms, proposals, table_settings
 from tests import floor
@@ -118,27 +118,22 @@ def test_limits_that_were_approved_for_later_are_called_off_by_two(looking: Look
 
 
 @pytest.mark.trial(
-    "one form for each of them: the views have their tests in tests/tables/admin",
+    "a form of one field: the rule has its tests in tests/tables/slips",
     covered_by="tests/tables/slips/test_chip_papers.py::test_a_table_is_retired_closed_and_empty",
 )
-@pytest.mark.parametrize("thing", ["table", "denomination", "terminal"])
-def test_what_is_used_no_more_is_retired(looking: Looking, thing: str) -> None:
-    """Harm: what is used no more stays on the floor for ever; or is deleted, and its log speaks of nothing."""
+@pytest.mark.parametrize("thing", ["table", "denomination"])
+def test_a_table_or_a_chip_is_retired(looking: Looking, thing: str) -> None:
+    """Harm: a table or a chip that is out of use stays on the floor."""
     olga, first = floor.staff(Role.OPERATOR, "olga", "301"), floor.table()
-    empty = replace(table_settings.settings_of(first), cameras="C-1")
-    rows = {
-        "table": lambda: table_settings.create_table("Rocket 2", empty, by=olga),
-        "denomination": lambda: Denomination.objects.order_by("pk").first(),
-        "terminal": lambda: floor.terminal_cookie(olga) and Terminal.objects.get(),
-    }
-    row: Any = rows[thing]()
-    deed = "revoke" if thing == "terminal" else "retire"
+    row: Any = Denomination.objects.order_by("pk").first()
+    if thing == "table":
+        empty = replace(table_settings.settings_of(first), cameras="C-1")
+        row = table_settings.create_table("Rocket 2", empty, by=olga)
     page = looking(olga, f"/admin/tables/{thing}/{row.pk}/change/")
-    page.click(f"a[href$='/{deed}/']")
-    if thing != "terminal":
-        page.fill("[name=why]", "Worn out")
+    page.click("a[href$='/retire/']")
+    page.fill("[name=why]", "Worn out")
     assert serious(page) == []
     page.click("#content form [type=submit]")
-    answers(page, f"{deed}d")
+    answers(page, "retired")
     row.refresh_from_db()
-    assert row.is_active is False if thing == "terminal" else row.retired_why == "Worn out"
+    assert row.retired_why == "Worn out"
