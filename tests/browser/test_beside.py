@@ -11,6 +11,7 @@ from tests.accessibility import serious
 from tests.browser.conftest import LIVE, PORTRAIT, Screen
 from tests.fixtures.browser import limited_response
 from tests.floor import PIN, Hand
+from tests.layout import CONTROLS, fits_width, small
 
 Come = Callable[..., Screen]
 SIGNERS = {
@@ -26,11 +27,7 @@ WAIT_MS = 1_000
 PAUSE_MS = 2_000
 """How often a sheet that the house could not fill is asked for again."""
 PHONE = {"width": 390, "height": 844}
-SMALL = """() => [...document.querySelectorAll("#sheet :is(button, a.button, input:not([type=hidden]))")]
-  .filter((part) => part.checkVisibility())
-  .map((part) => [part, part.getBoundingClientRect()])
-  .filter(([, box]) => Math.round(box.width) < 48 || Math.round(box.height) < 48)
-  .map(([part, box]) => `${part.tagName} ${part.name} ${Math.round(box.width)}x${Math.round(box.height)}`)"""
+ON_THE_SHEET = f"#sheet :is({CONTROLS})"
 
 
 def decision() -> Hand:
@@ -46,8 +43,8 @@ def opened(screen: Screen, key: str) -> Any:
     screen.page.keyboard.press(key)
     screen.page.wait_for_selector("#sheet-page h1")
     assert serious(screen.page) == []
-    assert screen.page.evaluate(SMALL) == []
-    assert screen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert small(screen.page, ON_THE_SHEET) == []
+    assert fits_width(screen.page)
     return screen.page.locator("#sheet")
 
 
@@ -97,7 +94,7 @@ def test_cash_is_confirmed_by_its_line_and_no_key_reaches_the_felt(at_table: Com
     screen.at(fill.seq)
     assert sheet.locator("#sheet-amount").input_value() == "50", "the table moved, the sheet did not"
     screen.page.keyboard.press("Enter")
-    screen.page.wait_for_selector(".exchange__line")
+    screen.page.wait_for_selector("#sheet button[value=confirm]:focus")
     assert hand.now.seq == fill.seq == before + 1
     assert serious(screen.page) == []
     screen.page.route("**/cash/", lambda route: route.abort())
@@ -188,7 +185,7 @@ def test_a_slip_is_signed_beside_the_felt(at_table: Come, transactional_db: None
     screen.page.tap(".button--waits")
     screen.page.wait_for_selector("#sheet-badge")
     assert serious(screen.page) == []
-    assert screen.page.evaluate(SMALL) == []
+    assert small(screen.page, ON_THE_SHEET) == []
     for place, (badge, (role, name)) in enumerate(SIGNERS.items()):
         if name != "dora":
             floor.staff(role, name, badge)

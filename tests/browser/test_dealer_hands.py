@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-import pytest
-
 from tests.browser.conftest import Screen, entries, stacks_of
 from tests.floor import Hand
 
@@ -89,13 +87,13 @@ def ahead(screen: Screen, *keys: str) -> None:
     screen.at(before + 1)
 
 
-def test_the_same_card_key_twice_is_one_card(at_table: Come, rocket: Hand) -> None:
-    """Harm: one trembling finger deals two cards; or the screen still shows bets, and takes the second 8 for a figure
-    that may be forgotten."""
+def test_a_doubled_press_is_one_input(at_table: Come, rocket: Hand) -> None:
+    """Harm: a trembling, nervous or resting finger deals two cards, pays two seats, or confirms two steps of the shoe;
+    or the screen still shows bets, and takes the second 8 for a figure that is dropped."""
     rocket("bet", seat=1, amount_cents=1_000)
     rocket("bet", seat=2, amount_cents=1_000)
     screen = at_table(rocket).open()
-    start = screen.seq
+    page, start = screen.page, screen.seq
     screen.hold()
     screen.type("Enter")
     screen.tremble("8", 2)
@@ -104,56 +102,29 @@ def test_the_same_card_key_twice_is_one_card(at_table: Come, rocket: Hand) -> No
     screen.at(start + 2)
     assert screen.said == {"code": "came_twice", "key": "8"}
     assert stacks_of(rocket) == {1: (8,)}
-    screen.page.tap("#go-on")
+    page.tap("#go-on")
     screen.pause()
-    screen.tremble("8", 2)
+    page.dblclick("#key-8")
+    page.wait_for_selector("#go-on")
     screen.at(start + 3)
-    assert screen.said == {"code": "came_twice", "key": "8"}
     assert stacks_of(rocket) == {1: (8,), 2: (8,)}, "two equal cards are keyed one after the other"
-    assert entries(rocket, start + 1) == [("round", "play")] * 2
-
-
-def test_a_double_tap_or_a_key_held_down_is_one_card(at_table: Come, rocket: Hand) -> None:
-    """Harm: a nervous or a resting finger gives the next seat the same card."""
-    rocket.bets(seat1=1_000, seat2=1_000)
-    screen = at_table(rocket).open()
-    start = screen.seq
-    screen.page.dblclick("#key-8")
-    screen.page.wait_for_selector("#go-on")
-    screen.at(start + 1)
-    assert entries(rocket, start) == [("round", "play")]
-    screen.page.tap("#go-on")
+    page.tap("#go-on")
     for _ in range(5):
-        screen.page.keyboard.down("9")
-    screen.page.keyboard.up("9")
-    screen.at(start + 2)
-    screen.keys("4")
-    assert stacks_of(rocket) == {1: (8,), 2: (9,)}
-    assert rocket.board.dealer_stack == (4,)
-
-
-@pytest.mark.parametrize("slow", [False, pytest.param(True, marks=pytest.mark.trial("the same of a slow table"))])
-def test_a_double_enter_confirms_once(at_table: Come, rocket: Hand, slow: bool) -> None:
-    """Harm: a doubled Enter pays two seats, or says that the shoe was shuffled and cut."""
-    rocket.bets(seat1=1_000, seat2=1_000)
-    rocket.cards(8, 9, 3)
-    screen = at_table(rocket).open()
-    start = screen.seq
-    if slow:
-        screen.hold()
+        page.keyboard.down("3")
+    page.keyboard.up("3")
+    screen.at(start + 4)
+    assert screen.due == "pay"
     screen.tremble("Enter", 3)
-    if slow:
-        screen.let_go()
-    screen.at(start + 1)
+    screen.at(start + 5)
     screen.pause()
     assert screen.to_pay == (1, 300)
     screen.keys("Enter")
-    assert entries(rocket, start) == [("round", "paid")] * 2
+    assert entries(rocket, start) == [("round", kind) for kind in ("play", "play", "play", "play", "paid", "paid")]
 
 
 def test_enter_presses_a_card_that_the_tabulator_led_to_and_none_that_was_touched(at_table: Come, rocket: Hand) -> None:
-    """Harm: the touched key keeps the focus, and Enter turns its card once more; or a dealer who
-    uses the Tab key cannot press the focused key, or loses the focus with each card."""
+    """Harm: the touched key keeps the focus, and Enter turns its card once more; or a dealer who uses the Tab key
+    cannot press the focused key, or loses the focus with each card."""
     rocket.bets(seat1=1_000, seat2=1_000)
     screen = at_table(rocket).open()
     screen.tap("#key-8")

@@ -16,9 +16,7 @@ from django.utils import timezone
 
 from casino.embedded import SUPERUSER
 from casino.throttle import CLIENT
-from ledger.models import LogEntry
 from tables.api.errors import AWAY
-from tables.roles import Role
 from tests import floor, processes
 from tests.accessibility import serious
 from tests.browser.conftest import Screen, entries, hear_all, heard, stacks_of
@@ -41,16 +39,10 @@ def decide(rocket: Hand) -> Hand:
     return rocket
 
 
-def test_a_reload_comes_back_to_the_same_prompt(at_table: Come, decide: Hand) -> None:
-    screen = at_table(decide).open()
-    screen.page.reload()
-    assert screen.asks == FIRST
-    screen.keys("5")
-    screen.page.reload()
-    assert screen.asks == SECOND
-    assert screen.cards(".seat[data-seat='1']") == ["8", "5"]
-
-
+@pytest.mark.trial(
+    "a second screen, which the server refuses like any form of an older board",
+    covered_by="tests/dealer_ui/dealer/test_pages.py::test_a_form_drawn_before_the_latest_entry_is_refused_with_the_board_as_it_is",
+)
 def test_two_screens_cannot_act_on_one_state(at_table: Come, decide: Hand) -> None:
     """Harm: both key the card that lies there, and the second becomes the next seat's."""
     left, right = at_table(decide).open(), at_table(decide)
@@ -252,49 +244,6 @@ def _get(address: str, headers: dict[str, str]) -> tuple[int, str, str]:
         return refused.code, refused.headers["Content-Type"], refused.read().decode()
 
 
-@pytest.mark.trial(
-    "a further way to relieve a dealer",
-    covered_by="tests/dealer_ui/dealer/test_pages.py::test_who_leaves_or_a_pit_boss_agrees_to_a_relief_in_mid_round",
-)
-def test_a_relief_takes_over_in_mid_round(at_table: Come, decide: Hand) -> None:
-    """Harm: a relief who comes by the list of tables cannot take over in mid-round, or loses the prompt."""
-    relief = Hand(decide.table, floor.staff(Role.DEALER, "rosa", "102"))
-    before, after = at_table(decide).open(), at_table(relief)
-    page = after.page
-    page.goto("/")
-    assert serious(page) == []
-    page.tap(".pick")
-    page.wait_for_selector("[name=relieves]", state="attached")
-    assert serious(page) == []
-    page.fill("[name=pin]", floor.PIN)  # Dora's own: her badge stands there
-    page.tap(".sign button")
-    page.wait_for_selector("#board")
-    assert after.asks == FIRST
-
-    before.page.wait_for_selector("#board[data-gone=not_your_table]")
-    after.open()
-    after.keys("5")
-    assert after.asks == SECOND
-    assert LogEntry.objects.filter(book_id=decide.table.book_id).latest("seq").by == "102 Rosa"
-
-
-@pytest.mark.trial(
-    "a further way that a board is gone",
-    covered_by="tests/dealer_ui/dealer/test_pages.py::test_a_board_that_is_gone_says_why_and_takes_nothing",
-)
-def test_a_relieved_dealer_enters_nothing(at_table: Come, decide: Hand) -> None:
-    """Harm: a screen that was left open enters cards at a table that is another's by now."""
-    screen = at_table(decide)
-    screen.page.route("**/live/**", lambda route: route.abort())
-    screen.page.goto(f"/tables/{decide.table.pk}/")
-    floor.relieve(decide.table, floor.staff(Role.DEALER, "rosa", "102"))
-    start = decide.now.seq
-    screen.keys("5")
-    assert screen.page.get_attribute("#board", "data-gone") == "not_your_table"
-    assert screen.page.get_attribute("#board a", "href") == "/"
-    assert entries(decide, start) == []
-
-
 def test_a_dealer_who_is_signed_out_is_led_to_the_sign_in(at_table: Come, decide: Hand) -> None:
     """Harm: cards are entered for somebody who is signed out, or who is sent away cannot read why and where to."""
     screen = at_table(decide).open()
@@ -308,18 +257,11 @@ def test_a_dealer_who_is_signed_out_is_led_to_the_sign_in(at_table: Come, decide
 
 
 @pytest.mark.trial(
-    "a further way that a board is gone",
-    covered_by="tests/dealer_ui/dealer/test_pages.py::test_a_board_that_is_gone_says_why_and_takes_nothing",
+    "a form of the menu",
+    covered_by="tests/tables/staff/test_sign_in.py::test_tapping_out_signs_out_of_the_terminal",
 )
-def test_a_closed_table(at_table: Come, transactional_db: None) -> None:
-    """Harm: a screen goes on asking for bets at a table that was closed."""
-    dealer, boss = floor.dealt()
-    screen = at_table(dealer).open()
-    boss("close_table")
-    screen.page.wait_for_selector("#board[data-gone=table_closed]")
-
-
 def test_tapping_out(at_table: Come, rocket: Hand) -> None:
+    """Harm: a dealer cannot leave the table, or leaves it in mid-round."""
     rocket("bet", seat=1, amount_cents=2_000)
     screen = at_table(rocket).open()
     screen.page.click(".menu summary")

@@ -2,10 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
-
 from ledger.models import Transfer
-from tests import floor
 from tests.browser.conftest import Screen, entries
 from tests.floor import Hand
 
@@ -67,26 +64,6 @@ def test_a_round_by_touch(at_table: Come, rocket: Hand) -> None:
     assert screen.presses == screen.seq - start == 5
 
 
-@pytest.mark.trial(
-    "a further whole round; tests/tables/board/test_board.py walks along the seats",
-    covered_by="tests/tables/board/test_board.py::test_outcomes_are_walked_right_to_left",
-)
-def test_six_seats_are_paid_on_the_dealers_pair(at_table: Come, rocket: Hand) -> None:
-    """Harm: a seat is passed over, or paid out of its order, when the dealer pairs."""
-    rocket.bets(seat1=2_000, seat2=5_000, seat3=1_000, seat4=10_000, seat5=3_000, seat6=4_000)
-    rocket.cards(10, 9, 8, 7, 6, 5, 7)
-    screen = at_table(rocket).open()
-    screen.keys("9", "f", "Enter", "0", "8", "5", "6", "7")
-    assert screen.page.get_attribute(".seat[data-seat='2']", "data-outcome") == "fold"
-    walked = []
-    while screen.due == "pay":
-        walked.append(screen.to_pay)
-        assert screen.page.locator(".seat--paid").count() == len(walked) - 1
-        screen.pause()
-        screen.keys("Enter")
-    assert walked == [(6, 2_800), (5, 2_100), (4, 7_000), (3, 700), (1, 1_400)]
-
-
 def test_a_wrong_key_is_taken_back_and_one_that_means_nothing_changes_nothing(at_table: Come, rocket: Hand) -> None:
     """Harm: a wrong card stays with a seat; or a key beside the right one enters something, and nothing says what."""
     rocket.bets(seat1=2_000)
@@ -135,44 +112,3 @@ def a_column_is_off(screen: Screen) -> None:
     assert screen.page.input_value("#count7") == "6"
     screen.page.fill("#count7", "7")
     screen.pause()
-
-
-@pytest.mark.trial(
-    "a further step of the shoe",
-    covered_by="tests/tables/play/test_shoes.py::test_the_dealer_sees_the_cut_card_before_the_count_does",
-)
-def test_the_cut_card_comes_out(at_table: Come, rocket: Hand) -> None:
-    """Harm: the cut card comes out and is not seen, and the shoe is dealt on."""
-    rocket.bets(seat1=2_000)
-    screen = at_table(rocket).open()
-    screen.keys("c")
-    assert screen.page.is_visible(".shoe .tag--now")
-    screen.keys("8", "0", "f")
-    assert screen.due == "shuffle"
-    assert screen.settling == (1, -1_600), "the last outcome comes before the next step"
-    screen.keys("Enter")
-    assert screen.settling is None
-
-
-@pytest.mark.trial(
-    "a further whole round, at an electronic shoe",
-    covered_by="tests/tables/board/test_board.py::test_a_house_shoe_has_a_button_to_hit",
-)
-def test_a_house_shoe_deals(at_table: Come, transactional_db: None) -> None:
-    """Harm: a round at an electronic shoe comes to a step that no key takes."""
-    hand, _ = floor.dealt(source="house")
-    screen = at_table(hand).open()
-    screen.keys("2", "0", "Enter", "5", "0", "Enter")
-    screen.pause()
-    screen.keys("Enter")
-    assert screen.page.get_attribute(".steps button", "data-does") == "deal"
-    assert screen.page.locator(".cardkey").count() == 0
-    for _ in range(60):
-        if screen.due == "bets":
-            break
-        screen.pause()
-        is_decision = screen.due == "choose" and not screen.settling
-        screen.keys("fh"[screen.seq % 2] if is_decision else "Enter")
-    assert screen.due == "bets"
-    assert hand.now.round is not None
-    assert hand.now.round.over

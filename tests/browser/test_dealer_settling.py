@@ -6,7 +6,7 @@ import pytest
 
 from tests import floor
 from tests.accessibility import serious
-from tests.browser.conftest import LIVE, Screen
+from tests.browser.conftest import LIVE, Screen, entries
 from tests.floor import Hand
 
 Come = Callable[..., Screen]
@@ -19,7 +19,8 @@ def before_a_loss(hand: Hand) -> None:
 
 
 def test_a_loss_stands_until_its_chips_are_taken(at_table: Come, rocket: Hand) -> None:
-    """Harm: the next card wipes what is to be taken, and the chips of a bet that lost stay where they lie."""
+    """Harm: the next card wipes what is to be taken, and the chips of a bet that lost stay on the table; a reload loses
+    the prompt; or a card that was keyed before the loss was in sight counts as its acknowledgement."""
     before_a_loss(rocket)
     screen = at_table(rocket).open()
     page = screen.page
@@ -43,24 +44,19 @@ def test_a_loss_stands_until_its_chips_are_taken(at_table: Come, rocket: Hand) -
     page.wait_for_selector(LIVE, state="attached")
     assert screen.settling is None, "and no seat is settled twice"
 
-
-def test_what_was_typed_ahead_of_a_loss_waits_for_it(at_table: Come, rocket: Hand) -> None:
-    """Harm: a card that was keyed before the loss was in sight counts as its acknowledgement."""
-    before_a_loss(rocket)
-    screen = at_table(rocket).open()
     start = screen.seq
     screen.hold()
-    screen.type("8", "7", "3")
+    screen.type("6", "9", "3")
     screen.let_go()
     screen.at(start + 1)
-    screen.page.wait_for_selector(".settling .is-due")
-    assert screen.said == {"code": "next", "keys": "7 3"}
+    page.wait_for_selector(".settling .is-due")
+    assert screen.said == {"code": "next", "keys": "9 3"}
     screen.pause()
     screen.keys("Backspace")
-    assert screen.said == {"code": "next", "keys": "7"}
-    screen.page.tap("#settled")
+    assert screen.said == {"code": "next", "keys": "9"}
+    page.tap("#settled")
     screen.at(start + 2)
-    assert rocket.board.seats[1].stack == (4, 7)
+    assert entries(rocket, start) == [("round", "play")] * 2
 
 
 @pytest.mark.trial(
@@ -68,7 +64,8 @@ def test_what_was_typed_ahead_of_a_loss_waits_for_it(at_table: Come, rocket: Han
     covered_by="tests/browser/test_dealer_settling.py::test_a_loss_stands_until_its_chips_are_taken",
 )
 def test_the_last_loss_of_a_round_comes_before_the_next_bets(at_table: Come, rocket: Hand) -> None:
-    """Harm: the figures of the next bet are typed while the chips of the last one still lie there."""
+    """Harm: the figures of the next bet are typed while the chips of the last one are still on the table; or the button
+    of the settled seat covers the fields for bets."""
     rocket.bets(seat1=2_000)
     rocket.cards(8, 9)
     screen = at_table(rocket).open()
@@ -77,6 +74,7 @@ def test_the_last_loss_of_a_round_comes_before_the_next_bets(at_table: Come, roc
     screen.keys("3", "0")
     assert rocket.now.round_open is False
     screen.keys("Enter")
+    screen.page.wait_for_selector("#settled", state="hidden")
     assert screen.page.input_value("#amount") == "30"
     screen.pause()
     screen.keys("Enter")
@@ -84,36 +82,9 @@ def test_the_last_loss_of_a_round_comes_before_the_next_bets(at_table: Come, roc
 
 
 @pytest.mark.trial(
-    "a further path of a seat that is settled in mid-round",
+    "a further game with seats that are settled in mid-round",
     covered_by="tests/browser/test_dealer_settling.py::test_a_loss_stands_until_its_chips_are_taken",
 )
-def test_what_is_settled_leaves_nothing_behind_the_next_bets(at_table: Come, rocket: Hand) -> None:
-    """Harm: the button of the last seat lies behind the fields for bets, and what they say cannot be read."""
-    rocket.bets(seat1=2_000)
-    rocket.cards(8, 7)
-    screen = at_table(rocket).open()
-    screen.keys("f")
-    screen.page.wait_for_selector("#settled", state="visible")
-    screen.keys("Enter")
-    screen.page.wait_for_selector("#settled", state="hidden")
-    assert screen.due == "bets"
-
-
-@pytest.mark.trial(
-    "a further path of a seat that is settled in mid-round",
-    covered_by="tests/tables/test_dealing_back.py::test_a_card_that_settled_the_round_is_reversed_and_the_round_goes_on_and_settles_anew",
-)
-def test_a_card_that_is_taken_back_is_settled_anew(at_table: Come, rocket: Hand) -> None:
-    """Harm: a wrong card's loss cannot be taken back before its chips are taken."""
-    before_a_loss(rocket)
-    screen = at_table(rocket).open()
-    screen.keys("8", "Backspace")
-    assert screen.settling is None
-    screen.pause()
-    screen.keys("8")
-    assert screen.settling == (1, -2_400)
-
-
 def test_wagers_that_are_decided_in_mid_round_are_settled_seat_by_seat(at_table: Come, transactional_db: None) -> None:
     """Harm: of three hands that are bust one is settled, and two bets that lost are paid."""
     hand = floor.dealt(name="Table 1", game="blackjack", options={"decks": 6}, seats=7, max_cents=50_000)[0]

@@ -9,32 +9,20 @@ from tests import floor
 from tests.accessibility import serious
 from tests.browser.conftest import Screen
 from tests.floor import Hand
+from tests.layout import fits, overlapping, small
 
 Come = Callable[..., Screen]
 
 SIZES = ({"width": 1024, "height": 768}, {"width": 1280, "height": 720}, {"width": 1366, "height": 768})
-OVER_EACH_OTHER = """() => {
-  const seats = ".seats .seat__spot, .bet-spot, .seats .wager, .seat__again";
-  const parts = `${seats}, .prompt, .house__pair, .shoe, .cardkey, .choice`;
-  const boxes = [...document.querySelectorAll(parts)]
-    .filter((part) => part.checkVisibility())
-    .map((part) => [`${part.className} ${part.innerText.slice(0, 20)}`, part.getBoundingClientRect()]);
-  const beside = (a, b) => a.right <= b.left + 1 || b.right <= a.left + 1;
-  const apart = (a, b) => beside(a, b) || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
-  return boxes.flatMap(([name, a], place) =>
-    boxes.slice(place + 1).filter(([, b]) => !apart(a, b)).map(([other]) => `${name} / ${other}`));
-}"""
-SMALL = """() => [...document.querySelectorAll("#board button")].filter((key) => key.checkVisibility())
-  .map((key) => [key.className, key.getBoundingClientRect()])
-  .filter(([, box]) => Math.round(box.width) < 48 || Math.round(box.height) < 48).map(([name]) => name)"""
+PARTS = ".seats .seat__spot, .bet-spot, .seats .wager, .seat__again, .prompt, .house__pair, .shoe, .cardkey, .choice"
 
 
 def is_clear(page: Any) -> None:
     for size in SIZES:
         page.set_viewport_size(size)
-        assert page.evaluate(OVER_EACH_OTHER) == [], size
-        assert page.evaluate(SMALL) == [], size
-        assert page.evaluate("document.documentElement.scrollHeight <= innerHeight"), size
+        assert overlapping(page, PARTS) == [], size
+        assert small(page, "#board button") == [], size
+        assert fits(page), size
 
 
 def table_of(game: str, **options: Any) -> Hand:
@@ -90,6 +78,10 @@ def test_baccarat_with_seven_seats_lies_apart(at_table: Come, transactional_db: 
     is_clear(at_table(hand).open().page)
 
 
+@pytest.mark.trial(
+    "a further state of the same screen",
+    covered_by="tests/browser/test_dealer_steps_back.py::test_an_enter_too_many_decides_for_nobody",
+)
 def test_blackjack_with_four_hands_lies_apart_and_enter_never_hits(at_table: Come, transactional_db: None) -> None:
     """Harm: the hand that acts is covered; or Enter, pressed once too often, takes a card for it."""
     hand = table_of("blackjack", surrender="late", decks=6)
@@ -107,44 +99,3 @@ def test_blackjack_with_four_hands_lies_apart_and_enter_never_hits(at_table: Com
     assert (screen.seq, screen.said) == (seq, {"code": "no_step"})
     assert serious(screen.page) == []
     is_clear(screen.page)
-
-
-@pytest.mark.trial(
-    "a further game with several wagers",
-    covered_by="tests/browser/test_dealer_typing.py::test_half_a_card_goes_on_with_its_suit",
-)
-def test_three_card_poker_by_keyboard(at_table: Come, transactional_db: None) -> None:
-    """Harm: a suit's key is taken for a choice, and the hand that is keyed cannot be told from the others."""
-    hand = table_of("three_card_poker")
-    hand("bet", seat=1, wager="ante", amount_cents=5_000)
-    hand("bet", seat=2, wager="ante", amount_cents=5_000)
-    screen = at_table(hand).open()
-    screen.keys("Enter", "p")
-    screen.pause()
-    screen.keys("p")
-    assert screen.due == "card"
-    assert screen.page.locator(".hand--now").count() == 1
-    for rank, suit in zip("A23456789", "shdcshdcs", strict=True):
-        screen.keys(rank, suit)
-        screen.pause()
-    assert screen.due == "pay"
-    assert serious(screen.page) == []
-    is_clear(screen.page)
-
-
-@pytest.mark.trial(
-    "a further game with several wagers",
-    covered_by="tests/dealer_ui/dealer/test_ways.py::test_choices_that_name_nothing_are_buttons",
-)
-def test_blackjack_is_decided_by_letters(at_table: Come, transactional_db: None) -> None:
-    """Harm: a double or a peek needs the mouse."""
-    hand = table_of("blackjack", decks=6)
-    hand("bet", seat=1, amount_cents=5_000)
-    screen = at_table(hand).open()
-    screen.keys("Enter", "5", "0", "6")
-    assert screen.due == "choose", "the peek under a ten"
-    screen.keys("n", "d", "9")
-    assert hand.board.seats[0].hands[0].is_doubled
-    screen.keys("7")
-    assert screen.due == "pay"
-    assert screen.page.locator(".prompt__wagers .wager").count() == 1

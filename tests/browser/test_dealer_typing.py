@@ -116,6 +116,10 @@ def test_an_open_menu_stays_open_and_its_keys_are_not_the_felts(at_table: Come) 
     assert entries(hand, seq) == [("round", "play")]
 
 
+@pytest.mark.trial(
+    "a further kind of half input",
+    covered_by="tests/browser/test_dealer_typing.py::test_half_a_card_goes_on_with_its_suit",
+)
 def test_half_a_count_goes_on_and_is_entered_whole(at_table: Come, transactional_db: None) -> None:
     """Harm: of a count of two figures the first is entered alone, or lost when a slip is signed elsewhere."""
     hand = count_of_many()

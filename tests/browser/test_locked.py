@@ -4,15 +4,12 @@ the pit boss do it."""
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from ledger.models import LogEntry
-from tables import dealing
 from tables.models import Staff
 from tables.roles import Role
 from tables.setup import house_terms
 from tests import floor, processes
-from tests.browser.conftest import Screen, entries
+from tests.browser.conftest import Screen
 from tests.browser.test_mishaps import boss_with_a_pin, signed
 from tests.floor import PIN, Hand
 from tests.patience import eventually
@@ -23,24 +20,6 @@ Come = Callable[..., Screen]
 def house_wants(**values: object) -> None:
     """As an operator sets it; another process may go by what it read before for a few seconds."""
     house_terms.change(values, by=floor.staff(Role.OPERATOR, "otto"))
-
-
-@pytest.mark.trial(
-    "a further step of the shoe",
-    covered_by="tests/tables/play/test_reliefs.py::test_a_card_is_burned_before_the_next_round",
-)
-def test_a_relief_burns_a_card_by_one_key(at_table: Come, transactional_db: None) -> None:
-    """Harm: the relief looks for the burn in a list, and deals without it."""
-    house_wants(burn_at_relief=True)
-    dealer, boss = floor.dealt(source="house")
-    relief = floor.staff(Role.DEALER, "dan", "102")
-    dealing.relieve(dealer.table, relief, dealer.by.username, confirmed_by=boss.by)
-    screen = at_table(Hand(dealer.table, relief))
-    eventually(lambda: screen.open().due == "relief", "no card is to be burned")
-    start = screen.seq
-    screen.keys("Enter")
-    assert entries(dealer, start) == [("shoe", "card_set_aside")]
-    assert screen.due == "bets"
 
 
 def test_a_void_takes_two_and_a_locked_rack_stops_the_table(

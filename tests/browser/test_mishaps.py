@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from ledger.models import LogEntry
 from tables.models import Staff
 from tables.roles import Role
@@ -49,6 +51,10 @@ def test_an_exposed_card_is_set_aside_by_keyboard(at_table: Come, rocket: Hand) 
     assert page.input_value("#called") == "x" * 10, "nothing is left while something is typed"
 
 
+@pytest.mark.trial(
+    "a further procedure on the same screen",
+    covered_by="tests/tables/play/test_mishaps.py::test_an_abandoned_table_closes_with_its_closer",
+)
 def test_an_evacuation_in_mid_round_ends_in_a_closed_table(at_table: Come, transactional_db: None) -> None:
     """Harm: an alarm rings in mid-round, and the table can never be closed again."""
     dealer, boss = floor.dealt(source="house")

@@ -292,9 +292,8 @@ def test_a_card_in_a_readers_name_that_it_may_not_name_is_found(dealer: Hand, de
 
 
 def test_a_six_seat_round_takes_a_third_of_the_inputs(dealer: Hand, device: Device) -> None:
-    """Harm: a reader is bought, and the dealer's hands are as busy as before. The round is that of
-    ``tests/browser/test_dealer_counts.py``: 27 inputs with keys, 22 with the same bets. Each seat that is paid keeps an
-    entry of its own."""
+    """Harm: a reader is bought, and the dealer's hands are as busy as before. The round takes 27 inputs with keys, 22
+    with the same bets. Each seat that is paid keeps an entry of its own."""
 
     def inputs_of(bets: list[dict[str, Any]]) -> int:
         count = 0
