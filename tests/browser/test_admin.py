@@ -1,5 +1,8 @@
 """The administration in a real browser: landmarks, the house's type and times, and the way to the floor and back."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 from tables.roles import Role
@@ -12,7 +15,20 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 LANDMARKS = {"landmark-one-main", "landmark-no-duplicate-main", "region", "bypass"}
 """Not landmark-unique: the scroll bars that unfold draws are all called alike."""
-PAGES = ("", "tables/table/", "tables/staff/", "tables/houseterms/", "tables/houseterms/add/", "ledger/logentry/")
+PAGES = ("", "tables/houseterms/add/", "ledger/logentry/", "tables/table/{pk}/change/")
+FURTHER_PAGES = ("tables/table/", "tables/staff/", "tables/houseterms/", "tables/table/{pk}/history/")
+
+
+def faults_of(page: Any, addresses: Sequence[str], pk: int) -> dict[str, list[str]]:
+    """Violations of WCAG and of the rules on landmarks, by page."""
+    faults: dict[str, list[str]] = {}
+    for address in addresses:
+        page.goto(f"/admin/{address.format(pk=pk)}")
+        rules = violations(page, *EVERY_RULE)
+        lost = LANDMARKS & {rule["id"] for rule in rules}
+        if says := [*in_words(rule for rule in rules if {*WCAG} & {*rule["tags"]}), *lost]:
+            faults[address] = says
+    return faults
 
 
 def test_the_administration_is_one_product_with_the_floor(looking: Looking) -> None:
@@ -26,14 +42,7 @@ def test_the_administration_is_one_product_with_the_floor(looking: Looking) -> N
     page.click("#content a[href*='/pit/tables/']")
     page.wait_for_url(f"**/pit/tables/{dealer.table.pk}/")
 
-    faults: dict[str, list[str]] = {}
-    for address in (*PAGES, f"tables/table/{dealer.table.pk}/change/", f"tables/table/{dealer.table.pk}/history/"):
-        page.goto(f"/admin/{address}")
-        rules = violations(page, *EVERY_RULE)
-        lost = LANDMARKS & {rule["id"] for rule in rules}
-        if says := [*in_words(rule for rule in rules if {*WCAG} & {*rule["tags"]}), *lost]:
-            faults[address] = says
-    assert faults == {}
+    assert faults_of(page, PAGES, dealer.table.pk) == {}
     page.goto("/admin/ledger/logentry/")
     label = "getComputedStyle(document.querySelector('#result_list tbody [data-label]'), '::before').display"
     assert page.evaluate(label) == "none", "labels of columns again in each cell"
@@ -50,17 +59,19 @@ SMALL = """() => [...document.querySelectorAll(
 
 
 @pytest.mark.trial(
-    "sizes on five pages of the administration, beside its one path",
+    "further pages of the administration, beside its one path",
     covered_by="tests/browser/test_admin.py::test_the_administration_is_one_product_with_the_floor",
 )
-def test_what_is_pressed_with_a_finger_is_as_high_as_one(looking: Looking) -> None:
+def test_further_pages_have_landmarks_and_controls_as_high_as_a_finger(looking: Looking) -> None:
     """Harm: an operator on a tablet presses the field beside the one that was meant, and sets another limit."""
     dealer, _ = dealt()
     olga = floor.staff(Role.OPERATOR, "olga")
     pk = dealer.table.pk
     small = {}
+    page = looking(olga, "/admin/", UPRIGHT, has_touch=True, is_mobile=True)
     for address in ("table/", f"table/{pk}/change/", "table/grid/", "staff/add/", "houseterms/"):
-        page = looking(olga, f"/admin/tables/{address}", UPRIGHT, has_touch=True, is_mobile=True)
+        page.goto(f"/admin/tables/{address}")
         if fields := page.evaluate(SMALL):
             small[address] = fields
+    assert faults_of(page, FURTHER_PAGES, pk) == {}
     assert small == {}, "\n".join(f"{where} {field}" for where, fields in small.items() for field in fields)

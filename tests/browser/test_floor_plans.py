@@ -50,10 +50,11 @@ def test_tables_are_arranged_by_keyboard_and_by_dragging_and_the_floor_sees_it(l
     assert serious(boss) == []
     boss.click("[data-name='Rocket 1']")
     boss.wait_for_url(f"**/pit/tables/{dealer.table.pk}/")
+    page.set_viewport_size(PHONE)
     for address in ("/pit/plan/", "/admin/tables/pitsection/plan/"):
-        phone = looking(olga, address, PHONE)
-        assert fits_width(phone)
-        assert serious(phone) == []
+        page.goto(address)
+        assert fits_width(page), address
+        assert serious(page) == [], address
 
 
 @pytest.mark.trial(
