@@ -178,8 +178,11 @@ class Screen:
         self.page.wait_for_selector(f'#board[data-seq="{seq}"]:not([aria-busy])', state="attached")
 
 
+AtTable = Callable[..., Screen]
+
+
 @pytest.fixture
-def at_table(browser: Any, web: processes.Web) -> Iterator[Callable[..., Screen]]:
+def at_table(browser: Any, web: processes.Web) -> Iterator[AtTable]:
     """``at_table(hand)``: a browser of its own, signed in as that dealer, at that table."""
     contexts, screens = [], []
 

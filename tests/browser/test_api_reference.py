@@ -7,12 +7,10 @@ import pytest
 from tables.roles import Role
 from tests import floor
 from tests.accessibility import EVERY_RULE, serious
-from tests.fixtures.browser import Looking
+from tests.fixtures.browser import PHONE, Looking
 from tests.layout import fits_width, small
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-PHONE = {"width": 390, "height": 844}
 
 
 def test_an_operation_is_opened_by_keyboard_and_its_example_read(looking: Looking) -> None:

@@ -8,8 +8,7 @@ from django.utils import timezone
 from tables.audit import proofs
 from tables.roles import Role
 from tests import floor
-from tests.browser.conftest import Screen
-from tests.browser.test_dealer_rounds import Come
+from tests.browser.conftest import AtTable, Screen
 from tests.browser.test_slips import SIGNERS, count, readable, someone
 from tests.clock import travelling
 from tests.fixtures.browser import Looking
@@ -34,7 +33,7 @@ def from_paper(page: Any, number: str, moment: datetime) -> None:
     page.fill("#happened", typed(moment))
 
 
-def test_a_round_and_a_fill_are_entered_from_paper(looking: Looking, at_table: Come, transactional_db: None) -> None:
+def test_a_round_and_a_fill_are_entered_from_paper(looking: Looking, at_table: AtTable) -> None:
     """Harm: an hour of play stands on paper alone, or in the log as if it had happened when somebody typed it."""
     dealer = _opened_earlier()
     since = timezone.now() - timedelta(minutes=50)
@@ -84,7 +83,7 @@ def _opened_earlier() -> Hand:
         return floor._dealt()[0]
 
 
-def _round_from_paper(at_table: Come, dealer: Hand, since: datetime) -> Screen:
+def _round_from_paper(at_table: AtTable, dealer: Hand, since: datetime) -> Screen:
     screen = at_table(dealer).open()
     page = screen.page
     screen.keys("2", "0", "Enter")

@@ -1,6 +1,5 @@
 """Pages beside the felt in a real browser: cash, a relief in mid-round, a slip that is signed at the table."""
 
-from collections.abc import Callable
 from typing import Any
 
 from ledger.models import LogEntry
@@ -8,12 +7,11 @@ from tables.inputs import BeginSlip
 from tables.roles import Role
 from tests import floor
 from tests.accessibility import serious
-from tests.browser.conftest import LIVE, PORTRAIT, Screen
-from tests.fixtures.browser import limited_response
+from tests.browser.conftest import LIVE, PORTRAIT, AtTable, Screen
+from tests.fixtures.browser import PHONE, limited_response
 from tests.floor import PIN, Hand
 from tests.layout import CONTROLS, fits_width, small
 
-Come = Callable[..., Screen]
 SIGNERS = {
     "701": (Role.CASHIER, "carmen"),
     "702": (Role.SECURITY, "sid"),
@@ -26,7 +24,6 @@ WAIT_MS = 1_000
 """As long as a limit asks a screen to wait."""
 PAUSE_MS = 2_000
 """How often a sheet that the house could not fill is asked for again."""
-PHONE = {"width": 390, "height": 844}
 ON_THE_SHEET = f"#sheet :is({CONTROLS})"
 
 
@@ -57,7 +54,7 @@ def latest(hand: Hand) -> LogEntry:
     return LogEntry.objects.filter(book_id=hand.table.book_id).latest("seq")
 
 
-def test_a_relief_in_mid_round_by_pad_alone(at_table: Come, transactional_db: None) -> None:
+def test_a_relief_in_mid_round_by_pad_alone(at_table: AtTable) -> None:
     """Harm: the relief is not found, or the round, the prompt or the dealer who stays is lost with it."""
     hand = decision()
     floor.staff(Role.DEALER, "rosa", "102")
@@ -82,7 +79,7 @@ def test_a_relief_in_mid_round_by_pad_alone(at_table: Come, transactional_db: No
     assert latest(hand).by == "102 Rosa"
 
 
-def test_cash_is_confirmed_by_its_line_and_no_key_reaches_the_felt(at_table: Come, transactional_db: None) -> None:
+def test_cash_is_confirmed_by_its_line_and_no_key_reaches_the_felt(at_table: AtTable) -> None:
     """Harm: a figure of an amount becomes a card, or Enter sells what nobody read; a lost line sells it twice; or a key
     for the felt undoes a sale, and no button does that a finger can press."""
     hand = decision()
@@ -121,7 +118,7 @@ def test_cash_is_confirmed_by_its_line_and_no_key_reaches_the_felt(at_table: Com
     assert latest(hand).subject == "round", "the keyboard is the felt's again"
 
 
-def test_a_sheet_that_the_house_puts_off_comes_and_sells_by_itself_once(at_table: Come, transactional_db: None) -> None:
+def test_a_sheet_that_the_house_puts_off_comes_and_sells_by_itself_once(at_table: AtTable) -> None:
     """Harm: a limit or an outage leaves an empty sheet without a button, or a sale is typed again, or sold twice; or a
     sheet that the dealer closed comes over the felt and takes the keyboard."""
     hand = decision()
@@ -177,7 +174,7 @@ def confirmed_by(body: str | None) -> str:
     return (body or "").partition('name="key"')[2].split()[0]
 
 
-def test_a_slip_is_signed_beside_the_felt(at_table: Come, transactional_db: None) -> None:
+def test_a_slip_is_signed_beside_the_felt(at_table: AtTable) -> None:
     """Harm: whoever signs leaves the game for it, and finds no way back; or a half-typed PIN is wiped out."""
     hand = decision()
     floor.signs(hand.table, floor.crew("requested"), BeginSlip("fill", ((100, 100),)))

@@ -1,20 +1,17 @@
 """The dealer's screen with a card reader: its state, and a card that dealer and reader see differently."""
 
-from collections.abc import Callable
-
 from tables.roles import Role
 from tests import floor
 from tests.accessibility import violations
-from tests.browser.conftest import Screen
+from tests.browser.conftest import AtTable
 from tests.floor import Hand
 from tests.tables.play.test_readers import Device
 
-Come = Callable[..., Screen]
 READER_MS = 8_000
 """How often the screen requests the state of the reader."""
 
 
-def test_where_reader_and_dealer_differ_the_prompt_names_both(at_table: Come, transactional_db: None) -> None:
+def test_where_reader_and_dealer_differ_the_prompt_names_both(at_table: AtTable) -> None:
     """Harm: the round stops and the dealer sees neither the reason nor the next step; or the periodic request for the
     reader's state is taken for a board, and the screen reports a lost line."""
     hand: Hand = floor.dealt(options={"decks": 2})[0]

@@ -17,7 +17,7 @@ from tests.fixtures.browser import Looking
 HUNDREDS = "[name^=n][data-value='10000']"
 
 
-def test_the_cage_is_short_and_the_closed_day_says_so(looking: Looking, transactional_db: None, clock: Clock) -> None:
+def test_the_cage_is_short_and_the_closed_day_says_so(looking: Looking, clock: Clock) -> None:
     """Harm: two people count the cash of the cage, 100 is missing, and the day is closed as if it were there."""
     moment = timezone.now()
     day = hours.day_of(moment - timedelta(days=1))

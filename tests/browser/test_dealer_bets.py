@@ -1,15 +1,12 @@
 """Bets at the dealer's screen: a refusal offers what is legal, and an amount never goes astray."""
 
 import json
-from collections.abc import Callable
 
-from tests.browser.conftest import Screen, bets_of, stacks_of
+from tests.browser.conftest import AtTable, bets_of, stacks_of
 from tests.floor import Hand
 
-Come = Callable[..., Screen]
 
-
-def test_a_refused_bet_offers_the_nearest_legal_amounts(at_table: Come, rocket: Hand) -> None:
+def test_a_refused_bet_offers_the_nearest_legal_amounts(at_table: AtTable, rocket: Hand) -> None:
     """Harm: a bet that is none opens a round, moves to another seat, or breaks the felt by its length."""
     screen = at_table(rocket).open()
     start = screen.seq
@@ -27,7 +24,7 @@ def test_a_refused_bet_offers_the_nearest_legal_amounts(at_table: Come, rocket: 
     assert screen.page.locator("#refused").count() == 0
 
 
-def test_enter_places_before_it_closes(at_table: Come, rocket: Hand) -> None:
+def test_enter_places_before_it_closes(at_table: AtTable, rocket: Hand) -> None:
     """Harm: the amount is typed, Enter closes the bets, and the bet is lost; or the first cards, typed fast, are."""
     screen = at_table(rocket).open()
     start = screen.seq
@@ -41,7 +38,7 @@ def test_enter_places_before_it_closes(at_table: Come, rocket: Hand) -> None:
     assert stacks_of(rocket) == {1: (8,), 2: (4,)}
 
 
-def test_an_amount_goes_to_the_seat_that_is_meant(at_table: Come, rocket: Hand) -> None:
+def test_an_amount_goes_to_the_seat_that_is_meant(at_table: AtTable, rocket: Hand) -> None:
     """Harm: the amount is typed, the right seat is tapped, and the bet lies nowhere; a bet is placed for no seat or
     without an amount; news from elsewhere wipes what is half typed; or a bet cannot be changed or taken off."""
     rocket("bet", seat=6, amount_cents=2_000)
@@ -73,7 +70,7 @@ def test_an_amount_goes_to_the_seat_that_is_meant(at_table: Come, rocket: Hand) 
     assert bets_of(rocket) == {1: 2_000, 2: 4_000, 4: 3_000}
 
 
-def test_bets_are_one_key_each_or_one_for_all_that_are_the_same(at_table: Come, rocket: Hand) -> None:
+def test_bets_are_one_key_each_or_one_for_all_that_are_the_same(at_table: AtTable, rocket: Hand) -> None:
     """Harm: bets are a tax on the game, a key for each figure and each seat; or a bet that a seat has changed is put
     back."""
     rocket.bets(seat2=2_000, seat5=5_000, seat6=7_000)

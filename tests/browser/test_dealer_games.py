@@ -1,17 +1,13 @@
 """Games with a pot on the dealer's screen: chips, a game by keyboard, and the layouts of the other games."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.accessibility import violations
-from tests.browser.conftest import PORTRAIT, Screen
+from tests.browser.conftest import PORTRAIT, AtTable, Screen
 from tests.floor import Hand, for_pot
 from tests.layout import fits, small
-
-Come = Callable[..., Screen]
-
 
 TABLET = {"width": 1180, "height": 820}
 
@@ -61,9 +57,7 @@ def is_accessible(screen: Screen) -> None:
 # --- between games ----------------------------------------------------------------------------------------------
 
 
-def test_chips_are_bought_with_figures_and_enter_and_the_next_seat_is_due(
-    transactional_db: None, at_table: Come
-) -> None:
+def test_chips_are_bought_with_figures_and_enter_and_the_next_seat_is_due(at_table: AtTable) -> None:
     """Harm: the dealer reaches for a mouse to seat eight players; or chips of a player who left for a smoke go into the
     pot."""
     hand = sits("starboard", min_cents=2_000)
@@ -99,7 +93,7 @@ def test_chips_are_bought_with_figures_and_enter_and_the_next_seat_is_due(
 # --- games ------------------------------------------------------------------------------------------------------
 
 
-def test_regent(transactional_db: None, at_table: Come) -> None:
+def test_regent(at_table: AtTable) -> None:
     """Harm: a choice that names a card and a seat takes a form to fill in; or a key means two things at once."""
     hand = sits("regent", 1, 2, 4)
     screen = at_table(hand, TABLET).open()
@@ -143,9 +137,7 @@ def test_regent(transactional_db: None, at_table: Come) -> None:
         ("troll_guts", 3, PORTRAIT),
     ],
 )
-def test_the_layout_of_a_game_is_accessible(
-    transactional_db: None, at_table: Come, game: str, seats: int, viewport: dict[str, int]
-) -> None:
+def test_the_layout_of_a_game_is_accessible(at_table: AtTable, game: str, seats: int, viewport: dict[str, int]) -> None:
     """Harm: in another game a key is too small or has no name, or the screen scrolls in mid-game."""
     hand = sits(game, *range(1, seats + 1))
     hand("start_game", seats=list(range(1, seats + 1)))

@@ -1,14 +1,10 @@
 """Fast, clumsy and doubled hands: no card is lost, or entered twice, or lands on a prompt that it was not meant for."""
 
-from collections.abc import Callable
-
-from tests.browser.conftest import Screen, entries, stacks_of
+from tests.browser.conftest import AtTable, Screen, entries, stacks_of
 from tests.floor import Hand
 
-Come = Callable[..., Screen]
 
-
-def test_cards_typed_ahead_of_a_slow_table_are_shown_and_arrive(at_table: Come, rocket: Hand) -> None:
+def test_cards_typed_ahead_of_a_slow_table_are_shown_and_arrive(at_table: AtTable, rocket: Hand) -> None:
     """Harm: of 8 4 10, typed fast, the 4 is lost and the 10 becomes the second seat's card; or a wrong card that was
     taken out again is entered."""
     rocket.bets(seat1=1_000, seat2=1_000, seat3=1_000)
@@ -25,7 +21,7 @@ def test_cards_typed_ahead_of_a_slow_table_are_shown_and_arrive(at_table: Come, 
     assert screen.said == {}
 
 
-def test_after_a_refusal_nothing_that_was_typed_ahead_is_entered(at_table: Come, rocket: Hand) -> None:
+def test_after_a_refusal_nothing_that_was_typed_ahead_is_entered(at_table: AtTable, rocket: Hand) -> None:
     """Harm: a second 1 is refused, and the next seat's card becomes this one's; or what points at the refusal moves
     before the eyes of somebody who asked that nothing does."""
     rocket.bets(seat1=1_000, seat2=1_000, seat3=1_000)
@@ -50,7 +46,7 @@ def test_after_a_refusal_nothing_that_was_typed_ahead_is_entered(at_table: Come,
     assert stacks_of(rocket) == {1: (1,), 2: (2,)}, "keys are shut until the dealer has looked"
 
 
-def test_nothing_is_typed_ahead_of_what_has_to_be_seen_first(at_table: Come, rocket: Hand) -> None:
+def test_nothing_is_typed_ahead_of_what_has_to_be_seen_first(at_table: AtTable, rocket: Hand) -> None:
     """Harm: the last seat pairs, the round is over, and the next card's key is taken for a bet; a fold is entered that
     was typed for a seat whose turn is over; or a card's key that was pressed before a payment is a bet after it."""
     rocket.bets(seat1=1_000)
@@ -87,7 +83,7 @@ def ahead(screen: Screen, *keys: str) -> None:
     screen.at(before + 1)
 
 
-def test_a_doubled_press_is_one_input(at_table: Come, rocket: Hand) -> None:
+def test_a_doubled_press_is_one_input(at_table: AtTable, rocket: Hand) -> None:
     """Harm: a trembling, nervous or resting finger deals two cards, pays two seats, or confirms two steps of the shoe;
     or the screen still shows bets, and takes the second 8 for a figure that is dropped."""
     rocket("bet", seat=1, amount_cents=1_000)
@@ -122,7 +118,9 @@ def test_a_doubled_press_is_one_input(at_table: Come, rocket: Hand) -> None:
     assert entries(rocket, start) == [("round", kind) for kind in ("play", "play", "play", "play", "paid", "paid")]
 
 
-def test_enter_presses_a_card_that_the_tabulator_led_to_and_none_that_was_touched(at_table: Come, rocket: Hand) -> None:
+def test_enter_presses_a_card_that_the_tabulator_led_to_and_none_that_was_touched(
+    at_table: AtTable, rocket: Hand
+) -> None:
     """Harm: the touched key keeps the focus, and Enter turns its card once more; or a dealer who uses the Tab key
     cannot press the focused key, or loses the focus with each card."""
     rocket.bets(seat1=1_000, seat2=1_000)

@@ -19,13 +19,10 @@ from casino.throttle import CLIENT
 from tables.api.errors import AWAY
 from tests import floor, processes
 from tests.accessibility import serious
-from tests.browser.conftest import Screen, entries, hear_all, heard, stacks_of
+from tests.browser.conftest import AtTable, entries, hear_all, heard, stacks_of
 from tests.floor import Hand
 from tests.patience import eventually
 from tests.settings import HOUSE
-
-Come = Callable[..., Screen]
-
 
 FIRST, SECOND, DEALER = ("choose", "seat 1"), ("choose", "seat 2"), ("card", "dealer")
 """What is asked in turn: the decision of seat 1, that of seat 2, the dealer's card."""
@@ -43,7 +40,7 @@ def decide(rocket: Hand) -> Hand:
     "a second screen, which the server refuses like any form of an older board",
     covered_by="tests/dealer_ui/dealer/test_pages.py::test_a_form_drawn_before_the_latest_entry_is_refused_with_the_board_as_it_is",
 )
-def test_two_screens_cannot_act_on_one_state(at_table: Come, decide: Hand) -> None:
+def test_two_screens_cannot_act_on_one_state(at_table: AtTable, decide: Hand) -> None:
     """Harm: both key the card that lies there, and the second becomes the next seat's."""
     left, right = at_table(decide).open(), at_table(decide)
     right.page.route("**/live/**", lambda route: route.abort())
@@ -55,7 +52,7 @@ def test_two_screens_cannot_act_on_one_state(at_table: Come, decide: Hand) -> No
     assert right.asks == left.asks == SECOND, "refused, and up to date"
 
 
-def test_a_lost_line_keeps_the_card_and_enters_it_once(at_table: Come, decide: Hand) -> None:
+def test_a_lost_line_keeps_the_card_and_enters_it_once(at_table: AtTable, decide: Hand) -> None:
     """Harm: a card is lost with the line, or entered twice; or the dealer cannot drop what was never confirmed."""
     screen = at_table(decide).open()
     start = screen.seq
@@ -81,7 +78,7 @@ def test_a_lost_line_keeps_the_card_and_enters_it_once(at_table: Come, decide: H
     assert decide.board.seats[1].stack == (9, 7)
 
 
-def test_a_lost_answer_is_not_entered_again(at_table: Come, decide: Hand) -> None:
+def test_a_lost_answer_is_not_entered_again(at_table: AtTable, decide: Hand) -> None:
     """Harm: the card was recorded, the answer was lost, and the card is recorded again for the next seat; or the next
     card, which was typed meanwhile, is lost."""
     screen = at_table(decide).open()
@@ -102,7 +99,7 @@ def test_a_lost_answer_is_not_entered_again(at_table: Come, decide: Hand) -> Non
     assert screen.asks == DEALER
 
 
-def test_a_board_that_is_not_wanted_any_more_is_no_error(at_table: Come, decide: Hand) -> None:
+def test_a_board_that_is_not_wanted_any_more_is_no_error(at_table: AtTable, decide: Hand) -> None:
     """Harm: a fault is noted on a screen that has none, because two refreshes were asked for at once and the dealer's
     key overtook the second."""
     screen = at_table(decide).open()
@@ -123,7 +120,7 @@ def test_a_board_that_is_not_wanted_any_more_is_no_error(at_table: Come, decide:
 
 
 @pytest.mark.usefixtures("own_processes")
-def test_the_web_process_dies_in_mid_round(at_table: Come, decide: Hand, web: processes.Web) -> None:
+def test_the_web_process_dies_in_mid_round(at_table: AtTable, decide: Hand, web: processes.Web) -> None:
     screen = at_table(decide).open()
     start = screen.seq
     web.kill()
@@ -157,7 +154,9 @@ def unreachable() -> Iterator[Callable[[bool], None]]:
 
 
 @pytest.mark.usefixtures("own_processes")
-def test_the_database_is_away_in_mid_round(at_table: Come, decide: Hand, unreachable: Callable[[bool], None]) -> None:
+def test_the_database_is_away_in_mid_round(
+    at_table: AtTable, decide: Hand, unreachable: Callable[[bool], None]
+) -> None:
     screen = at_table(decide).open()
     start = screen.seq
     unreachable(True)
@@ -170,7 +169,9 @@ def test_the_database_is_away_in_mid_round(at_table: Come, decide: Hand, unreach
     assert screen.asks == SECOND
 
 
-def test_a_house_that_is_away_is_asked_ever_less_often_and_a_limit_is_waited_for(at_table: Come, decide: Hand) -> None:
+def test_a_house_that_is_away_is_asked_ever_less_often_and_a_limit_is_waited_for(
+    at_table: AtTable, decide: Hand
+) -> None:
     """Harm: screens that ask at a steady pace take one of the house's connections more each time; or a limit refuses an
     input, and the screen drops the card, asks for a reload in mid-round, or hammers on."""
     screen = at_table(decide).open()
@@ -244,7 +245,7 @@ def _get(address: str, headers: dict[str, str]) -> tuple[int, str, str]:
         return refused.code, refused.headers["Content-Type"], refused.read().decode()
 
 
-def test_a_dealer_who_is_signed_out_is_led_to_the_sign_in(at_table: Come, decide: Hand) -> None:
+def test_a_dealer_who_is_signed_out_is_led_to_the_sign_in(at_table: AtTable, decide: Hand) -> None:
     """Harm: cards are entered for somebody who is signed out, or who is sent away cannot read why and where to."""
     screen = at_table(decide).open()
     start = screen.seq
@@ -260,7 +261,7 @@ def test_a_dealer_who_is_signed_out_is_led_to_the_sign_in(at_table: Come, decide
     "a form of the menu",
     covered_by="tests/tables/staff/test_sign_in.py::test_tapping_out_signs_out_of_the_terminal",
 )
-def test_tapping_out(at_table: Come, rocket: Hand) -> None:
+def test_tapping_out(at_table: AtTable, rocket: Hand) -> None:
     """Harm: a dealer cannot leave the table, or leaves it in mid-round."""
     rocket("bet", seat=1, amount_cents=2_000)
     screen = at_table(rocket).open()

@@ -8,12 +8,10 @@ import pytest
 from tables.models import Table
 from tests import floor
 from tests.accessibility import serious
-from tests.browser.conftest import PORTRAIT, Screen
+from tests.browser.conftest import PORTRAIT, AtTable, Screen
 from tests.fixtures.browser import LAPTOP
 from tests.floor import Hand
 from tests.layout import fits, fits_width, overlapping, small
-
-Come = Callable[..., Screen]
 
 VIEWPORTS = (LAPTOP, PORTRAIT, {"width": 1366, "height": 650})
 
@@ -178,7 +176,7 @@ SHOW_MANY_KEYS = (refused_bet, bets, decide, pay, again, check, load, house_choo
 A_FURTHER_STATE = pytest.mark.trial("a further state of the same screen")
 
 
-def show(at_table: Come, state: Callable[[Hand, Screen], None]) -> Screen:
+def show(at_table: AtTable, state: Callable[[Hand, Screen], None]) -> Screen:
     hand, _ = floor.dealt(options={"decks": 6}, max_cents=50_000)
     screen = at_table(hand)
     state(hand, screen)
@@ -190,7 +188,7 @@ def show(at_table: Come, state: Callable[[Hand, Screen], None]) -> Screen:
     [*IN_EVERY_RUN, *(pytest.param(state, marks=A_FURTHER_STATE) for state in FURTHER)],
     ids=lambda state: state.__name__,
 )
-def test_the_screen_can_be_seen_reached_and_read(at_table: Come, transactional_db: None, state: Any) -> None:
+def test_the_screen_can_be_seen_reached_and_read(at_table: AtTable, state: Any) -> None:
     """Harm: a card lies under another or beside the felt; a key is too small for a finger, or says nothing to whoever
     hears the screen."""
     page = show(at_table, state).page
@@ -236,6 +234,6 @@ def wagers() -> Hand:
     covered_by="tests/browser/test_dealer_look.py::test_the_screen_can_be_seen_reached_and_read",
 )
 @pytest.mark.parametrize("felt", [six_bets, pot, wagers], ids=lambda felt: felt.__name__)
-def test_no_key_covers_another(at_table: Come, transactional_db: None, felt: Callable[[], Hand]) -> None:
+def test_no_key_covers_another(at_table: AtTable, felt: Callable[[], Hand]) -> None:
     """Harm: "No more bets" lies over "Place", and the bet that is placed by touch closes the bets."""
     no_key_covers_another(at_table(felt()).open().page)

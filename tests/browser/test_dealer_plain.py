@@ -1,14 +1,10 @@
 """The same screen without JavaScript: every button is a form, and every answer a page."""
 
-from collections.abc import Callable
-
-from tests.browser.conftest import Screen, bets_of, entries
+from tests.browser.conftest import AtTable, bets_of, entries
 from tests.floor import Hand
 
-Come = Callable[..., Screen]
 
-
-def test_a_round_without_a_script(at_table: Come, rocket: Hand) -> None:
+def test_a_round_without_a_script(at_table: AtTable, rocket: Hand) -> None:
     """Harm: a tablet whose script failed shows keys that enter nothing, or a refusal that nobody can read."""
     screen = at_table(rocket, java_script_enabled=False)
     page = screen.page

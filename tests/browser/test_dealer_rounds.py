@@ -1,15 +1,11 @@
 """Whole rounds at the dealer's screen, by keyboard and by touch: one press for each thing that happens at the table."""
 
-from collections.abc import Callable
-
 from ledger.models import Transfer
-from tests.browser.conftest import Screen, entries
+from tests.browser.conftest import AtTable, Screen, entries
 from tests.floor import Hand
 
-Come = Callable[..., Screen]
 
-
-def test_a_round_by_keyboard(at_table: Come, rocket: Hand) -> None:
+def test_a_round_by_keyboard(at_table: AtTable, rocket: Hand) -> None:
     screen = at_table(rocket).open()
     start = screen.seq
     screen.keys("2", "0", "Enter", "5", "0", "Enter")
@@ -43,7 +39,7 @@ def test_a_round_by_keyboard(at_table: Come, rocket: Hand) -> None:
     assert nets == {"loss": 1_600, "win": 5_000}
 
 
-def test_a_round_by_touch(at_table: Come, rocket: Hand) -> None:
+def test_a_round_by_touch(at_table: AtTable, rocket: Hand) -> None:
     screen = at_table(rocket).open()
     start = screen.seq
     page = screen.page
@@ -64,8 +60,9 @@ def test_a_round_by_touch(at_table: Come, rocket: Hand) -> None:
     assert screen.presses == screen.seq - start == 5
 
 
-def test_a_wrong_key_is_taken_back_and_one_that_means_nothing_changes_nothing(at_table: Come, rocket: Hand) -> None:
-    """Harm: a wrong card stays with a seat; or a key beside the right one enters something, and nothing says what."""
+def test_a_wrong_key_is_taken_back_and_one_that_means_nothing_changes_nothing(at_table: AtTable, rocket: Hand) -> None:
+    """Harm: a wrong card stays with a seat; a key next to the right one enters something without a message; or the cut
+    card comes out, no key enters it, and the shoe is dealt on."""
     rocket.bets(seat1=2_000)
     screen = at_table(rocket).open()
     start = screen.seq
@@ -79,9 +76,12 @@ def test_a_wrong_key_is_taken_back_and_one_that_means_nothing_changes_nothing(at
     assert screen.said == {}
     assert entries(rocket, start) == [("round", "play"), ("round", "take_back"), ("round", "play")]
     assert screen.cards(".seat[data-seat='1']") == ["9"]
+    screen.keys("c")
+    assert screen.page.is_visible(".shoe .tag--now")
+    assert entries(rocket)[-1] == ("shoe", "cut_card_out")
 
 
-def test_every_step_of_the_shoe_is_prompted(at_table: Come, rocket: Hand) -> None:
+def test_every_step_of_the_shoe_is_prompted(at_table: AtTable, rocket: Hand) -> None:
     """Harm: Enter confirms a deck that nobody counted; or what was counted is lost with a refusal."""
     screen = at_table(rocket).open()
     start = screen.seq

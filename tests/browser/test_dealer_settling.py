@@ -1,15 +1,11 @@
 """What is decided in mid-round: the seat stands large before the dealer until it is done, and keys wait for that."""
 
-from collections.abc import Callable
-
 import pytest
 
 from tests import floor
 from tests.accessibility import serious
-from tests.browser.conftest import LIVE, Screen, entries
+from tests.browser.conftest import LIVE, AtTable, entries
 from tests.floor import Hand
-
-Come = Callable[..., Screen]
 
 
 def before_a_loss(hand: Hand) -> None:
@@ -18,7 +14,7 @@ def before_a_loss(hand: Hand) -> None:
     hand.cards(8, 4, 6, 10)
 
 
-def test_a_loss_stands_until_its_chips_are_taken(at_table: Come, rocket: Hand) -> None:
+def test_a_loss_stands_until_its_chips_are_taken(at_table: AtTable, rocket: Hand) -> None:
     """Harm: the next card wipes what is to be taken, and the chips of a bet that lost stay on the table; a reload loses
     the prompt; or a card that was keyed before the loss was in sight counts as its acknowledgement."""
     before_a_loss(rocket)
@@ -63,7 +59,7 @@ def test_a_loss_stands_until_its_chips_are_taken(at_table: Come, rocket: Hand) -
     "a further path of a seat that is settled in mid-round",
     covered_by="tests/browser/test_dealer_settling.py::test_a_loss_stands_until_its_chips_are_taken",
 )
-def test_the_last_loss_of_a_round_comes_before_the_next_bets(at_table: Come, rocket: Hand) -> None:
+def test_the_last_loss_of_a_round_comes_before_the_next_bets(at_table: AtTable, rocket: Hand) -> None:
     """Harm: the figures of the next bet are typed while the chips of the last one are still on the table; or the button
     of the settled seat covers the fields for bets."""
     rocket.bets(seat1=2_000)
@@ -85,7 +81,7 @@ def test_the_last_loss_of_a_round_comes_before_the_next_bets(at_table: Come, roc
     "a further game with seats that are settled in mid-round",
     covered_by="tests/browser/test_dealer_settling.py::test_a_loss_stands_until_its_chips_are_taken",
 )
-def test_wagers_that_are_decided_in_mid_round_are_settled_seat_by_seat(at_table: Come, transactional_db: None) -> None:
+def test_wagers_that_are_decided_in_mid_round_are_settled_seat_by_seat(at_table: AtTable) -> None:
     """Harm: of three hands that are bust one is settled, and two bets that lost are paid."""
     hand = floor.dealt(name="Table 1", game="blackjack", options={"decks": 6}, seats=7, max_cents=50_000)[0]
     hand("bet", seat=1, amount_cents=5_000)

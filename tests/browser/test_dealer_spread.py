@@ -1,17 +1,14 @@
 """Games with several wagers at a seat: two rounds by keyboard and by touch, and nothing lies over anything else."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests import floor
 from tests.accessibility import serious
-from tests.browser.conftest import Screen
+from tests.browser.conftest import AtTable
 from tests.floor import Hand
 from tests.layout import fits, overlapping, small
-
-Come = Callable[..., Screen]
 
 SIZES = ({"width": 1024, "height": 768}, {"width": 1280, "height": 720}, {"width": 1366, "height": 768})
 PARTS = ".seats .seat__spot, .bet-spot, .seats .wager, .seat__again, .prompt, .house__pair, .shoe, .cardkey, .choice"
@@ -29,7 +26,7 @@ def table_of(game: str, **options: Any) -> Hand:
     return floor.dealt(name="Table 1", game=game, options=options, seats=7, max_cents=50_000)[0]
 
 
-def test_baccarat_by_keyboard_and_by_touch(at_table: Come, transactional_db: None) -> None:
+def test_baccarat_by_keyboard_and_by_touch(at_table: AtTable) -> None:
     """Harm: an amount goes where nobody laid it, or the bets are closed over one that lies nowhere."""
     hand = table_of("baccarat")
     screen = at_table(hand).open()
@@ -63,7 +60,7 @@ def test_baccarat_by_keyboard_and_by_touch(at_table: Come, transactional_db: Non
     covered_by="tests/browser/test_dealer_spread.py::test_baccarat_by_keyboard_and_by_touch",
 )
 @pytest.mark.parametrize("state", ["bets", "cards", "pay"])
-def test_baccarat_with_seven_seats_lies_apart(at_table: Come, transactional_db: None, state: str) -> None:
+def test_baccarat_with_seven_seats_lies_apart(at_table: AtTable, state: str) -> None:
     """Harm: a spot lies under the prompt, and the tap goes to another."""
     hand = table_of("baccarat")
     for seat in range(1, 8):
@@ -82,7 +79,7 @@ def test_baccarat_with_seven_seats_lies_apart(at_table: Come, transactional_db: 
     "a further state of the same screen",
     covered_by="tests/browser/test_dealer_steps_back.py::test_an_enter_too_many_decides_for_nobody",
 )
-def test_blackjack_with_four_hands_lies_apart_and_enter_never_hits(at_table: Come, transactional_db: None) -> None:
+def test_blackjack_with_four_hands_lies_apart_and_enter_never_hits(at_table: AtTable) -> None:
     """Harm: the hand that acts is covered; or Enter, pressed once too often, takes a card for it."""
     hand = table_of("blackjack", surrender="late", decks=6)
     for seat in range(1, 8):

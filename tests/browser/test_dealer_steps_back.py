@@ -1,24 +1,21 @@
 """Steps back, decisions and calls at the dealer's screen: no key too many moves chips or decides for a player."""
 
-from collections.abc import Callable
-
 import pytest
 from django.urls import reverse
 
 from ledger.models import Alert, Transfer
 from tests import floor
 from tests.accessibility import serious
-from tests.browser.conftest import Screen, entries
+from tests.browser.conftest import AtTable, entries
 from tests.floor import Hand
 from tests.tables.chance import BURNED, LAST, SPENT, in_this_order
 
-Come = Callable[..., Screen]
 CALL_MS = 4_000
 """How often the screen asks whether somebody comes."""
 
 
 def test_steps_back_from_a_paid_round_move_no_chips_until_it_is_reopened_on_purpose(
-    at_table: Come, rocket: Hand
+    at_table: AtTable, rocket: Hand
 ) -> None:
     """Harm: two Backspaces after the last payment reverse a paid round, and every payment has to be made again."""
     rocket.bets(seat1=1_000, seat2=2_000)
@@ -50,9 +47,7 @@ def test_steps_back_from_a_paid_round_move_no_chips_until_it_is_reopened_on_purp
     assert Transfer.objects.count() > moved
 
 
-def test_an_enter_too_many_decides_for_nobody(
-    at_table: Come, transactional_db: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_enter_too_many_decides_for_nobody(at_table: AtTable, monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: at a house shoe Enter is Deal and then Hit, and one press too many hits a player for good."""
     in_this_order(monkeypatch, BURNED + LAST[::-1] + SPENT)
     hand, _ = floor.dealt(source="house")
@@ -70,7 +65,7 @@ def test_an_enter_too_many_decides_for_nobody(
     assert hand.board.seats[0].stack == (8, 5)
 
 
-def test_a_wrong_card_calls_the_pit_once_and_somebody_comes(at_table: Come, rocket: Hand) -> None:
+def test_a_wrong_card_calls_the_pit_once_and_somebody_comes(at_table: AtTable, rocket: Hand) -> None:
     rocket.bets(seat1=1_000, seat2=1_000)
     rocket.cards(1)
     screen = at_table(rocket).open()
@@ -94,7 +89,7 @@ def test_a_wrong_card_calls_the_pit_once_and_somebody_comes(at_table: Come, rock
     "a further state of the same screen",
     covered_by="tests/tables/board/test_board.py::test_the_layout_shows_bets_stacks_and_who_acts",
 )
-def test_the_felt_shows_what_lies_there_and_what_just_happened(at_table: Come, rocket: Hand) -> None:
+def test_the_felt_shows_what_lies_there_and_what_just_happened(at_table: AtTable, rocket: Hand) -> None:
     """Harm: after the last fold the felt is empty at once, while the cards and the losses lie there."""
     rocket.bets(seat1=1_000, seat2=1_000)
     rocket.cards(8, 9, 10)

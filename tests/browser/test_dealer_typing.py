@@ -1,6 +1,6 @@
 """What somebody has open or half typed stays theirs, whatever happens at the table meanwhile."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import cycle
 from typing import Any
 
@@ -9,11 +9,9 @@ import pytest
 from tables.inputs import BeginSlip, SignSlip
 from tests import floor
 from tests.accessibility import serious
-from tests.browser.conftest import Screen, entries
+from tests.browser.conftest import AtTable, Screen, entries
 from tests.floor import CREW, Hand
 from tests.tiers import sampled
-
-Come = Callable[..., Screen]
 
 
 def bets() -> Hand:
@@ -65,7 +63,7 @@ def news_of(hand: Hand) -> Iterator[None]:
 @pytest.mark.parametrize(
     "state", sampled(STATES, "news from elsewhere meets each field of a screen"), ids=lambda state: state.__name__
 )
-def test_a_figure_goes_where_the_one_before_it_went(at_table: Come, transactional_db: None, state: Any) -> None:
+def test_a_figure_goes_where_the_one_before_it_went(at_table: AtTable, state: Any) -> None:
     """Harm: an amount is half typed, a slip is signed elsewhere, and the next figure is a card or a bet."""
     hand = state()
     screen, news = at_table(hand).open(), news_of(hand)
@@ -97,7 +95,7 @@ def check_fields(hand: Hand, screen: Screen, fields: list[Any], news: Iterator[N
         field.fill("")
 
 
-def test_an_open_menu_stays_open_and_its_keys_are_not_the_felts(at_table: Come) -> None:
+def test_an_open_menu_stays_open_and_its_keys_are_not_the_felts(at_table: AtTable) -> None:
     """Harm: the menu of a dealer who is about to take cash shuts by itself, and the amount is dealt."""
     hand = decision()
     screen, news = at_table(hand).open(), news_of(hand)
@@ -120,7 +118,7 @@ def test_an_open_menu_stays_open_and_its_keys_are_not_the_felts(at_table: Come) 
     "a further kind of half input",
     covered_by="tests/browser/test_dealer_typing.py::test_half_a_card_goes_on_with_its_suit",
 )
-def test_half_a_count_goes_on_and_is_entered_whole(at_table: Come, transactional_db: None) -> None:
+def test_half_a_count_goes_on_and_is_entered_whole(at_table: AtTable) -> None:
     """Harm: of a count of two figures the first is entered alone, or lost when a slip is signed elsewhere."""
     hand = count_of_many()
     screen, news = at_table(hand).open(), news_of(hand)
@@ -133,7 +131,7 @@ def test_half_a_count_goes_on_and_is_entered_whole(at_table: Come, transactional
     assert hand.now.round.plays[-1].actions[0].count == 12
 
 
-def test_half_a_card_goes_on_with_its_suit(at_table: Come, transactional_db: None) -> None:
+def test_half_a_card_goes_on_with_its_suit(at_table: AtTable) -> None:
     """Harm: a rank is keyed, the pane of suits shuts by itself, and its suit is taken for a choice; or the hand that is
     keyed cannot be told from the others."""
     hand = floor.dealt(name="Table 1", game="three_card_poker", seats=3, options={})[0]
@@ -153,7 +151,7 @@ def test_half_a_card_goes_on_with_its_suit(at_table: Come, transactional_db: Non
     assert hand.now.round.game.pack(hand.now.round.rules).spell(hand.now.round.plays[-1].actions[0].rank) == "Kh"
 
 
-def test_a_field_that_goes_away_gives_its_figures_to_nobody(at_table: Come, transactional_db: None) -> None:
+def test_a_field_that_goes_away_gives_its_figures_to_nobody(at_table: AtTable) -> None:
     """Harm: half a bet is typed, a second screen closes the bets, and the next figure is the first seat's card."""
     hand = bets()
     hand("bet", seat=1, amount_cents=2_000)

@@ -7,12 +7,11 @@ import pytest
 from tables.roles import Role
 from tests import floor
 from tests.accessibility import EVERY_RULE, serious
-from tests.fixtures.browser import Looking
+from tests.fixtures.browser import PHONE, Looking
 from tests.floor import dealt
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-PHONE = {"width": 390, "height": 844}
 SMALLEST_TEXT = """() => Math.min(...[...document.querySelectorAll(".plot text, .bars text")]
   .filter((text) => text.textContent.trim())
   .map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a))"""

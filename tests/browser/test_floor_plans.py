@@ -12,12 +12,10 @@ from tables.setup import floor_plans, pits, table_settings
 from tests import floor
 from tests.accessibility import serious
 from tests.codes import answers
-from tests.fixtures.browser import Looking
+from tests.fixtures.browser import PHONE, Looking
 from tests.layout import fits_width, overlapping
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-PHONE = {"width": 390, "height": 844}
 
 
 def test_tables_are_arranged_by_keyboard_and_by_dragging_and_the_floor_sees_it(looking: Looking) -> None:
@@ -61,7 +59,7 @@ def test_tables_are_arranged_by_keyboard_and_by_dragging_and_the_floor_sees_it(l
     "the stream has its path on the floor",
     covered_by="tests/browser/test_pit_floor.py::test_a_round_is_followed_card_by_card_without_a_reload",
 )
-def test_the_plan_follows_the_floor_by_its_stream(looking: Looking, transactional_db: None) -> None:
+def test_the_plan_follows_the_floor_by_its_stream(looking: Looking) -> None:
     """Harm: a screen on the wall shows a table as open for ten seconds after its rack was locked; or forty screens ask
     for the whole plan again and again while nothing happens."""
     _, boss = floor.dealt()
@@ -82,7 +80,7 @@ def test_the_plan_follows_the_floor_by_its_stream(looking: Looking, transactiona
     "forty tables, of which tests/tables/setup/test_floor_plans.py has the places",
     covered_by="tests/tables/setup/test_floor_plans.py::test_a_pit_has_a_plan_before_anybody_draws_one_and_tables_that_left_are_on_none",
 )
-def test_forty_tables_that_nobody_drew_lie_side_by_side(looking: Looking, transactional_db: None) -> None:
+def test_forty_tables_that_nobody_drew_lie_side_by_side(looking: Looking) -> None:
     """Harm: those that the first rows have no room for lie upon each other, and nobody can press the lower ones."""
     olga = floor.staff(Role.OPERATOR, "olga")
     terms = table_settings.settings_of(floor.table("Rocket 1"))

@@ -11,12 +11,10 @@ from tables.feed import order
 from tables.roles import Role
 from tests import floor
 from tests.accessibility import EVERY_RULE, serious
-from tests.fixtures.browser import Looking
+from tests.fixtures.browser import PHONE, Looking
 from tests.layout import fits_width
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-PHONE = {"width": 390, "height": 844}
 
 
 def test_what_is_wrong_stands_first_in_words(looking: Looking) -> None:

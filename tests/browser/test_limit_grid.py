@@ -11,13 +11,12 @@ from tables.setup import limit_plans, pits, table_settings
 from tests import floor
 from tests.accessibility import serious
 from tests.codes import answers
-from tests.fixtures.browser import Looking
+from tests.fixtures.browser import PHONE, Looking
 from tests.layout import fits_width
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 GRID = "/admin/tables/table/grid/"
-PHONE = {"width": 390, "height": 844}
 
 
 def test_limits_are_changed_by_keyboard_alone_and_nothing_is_lost_on_the_way(looking: Looking) -> None:

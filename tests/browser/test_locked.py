@@ -1,7 +1,6 @@
 """A burn at a relief by keyboard, a round that two make void, and a rack that is locked and unlocked: as the dealer and
 the pit boss do it."""
 
-from collections.abc import Callable
 from typing import Any
 
 from ledger.models import LogEntry
@@ -9,12 +8,10 @@ from tables.models import Staff
 from tables.roles import Role
 from tables.setup import house_terms
 from tests import floor, processes
-from tests.browser.conftest import Screen
+from tests.browser.conftest import AtTable
 from tests.browser.test_mishaps import boss_with_a_pin, signed
 from tests.floor import PIN, Hand
 from tests.patience import eventually
-
-Come = Callable[..., Screen]
 
 
 def house_wants(**values: object) -> None:
@@ -22,9 +19,7 @@ def house_wants(**values: object) -> None:
     house_terms.change(values, by=floor.staff(Role.OPERATOR, "otto"))
 
 
-def test_a_void_takes_two_and_a_locked_rack_stops_the_table(
-    at_table: Come, web: processes.Web, transactional_db: None
-) -> None:
+def test_a_void_takes_two_and_a_locked_rack_stops_the_table(at_table: AtTable, web: processes.Web) -> None:
     """Harm: one person ends a round that takes two; or a locked rack is a word on a page."""
     house_wants(void_second_roles=("security",))
     dealer, _ = floor.dealt()
@@ -66,7 +61,7 @@ def asks_for_a_second(page: Any, dealer: Hand) -> bool:
     return bool(page.locator("#second_badge").count())
 
 
-def _pit_unlocks(at_table: Come, web: processes.Web, petra: Staff, dealer: Hand) -> None:
+def _pit_unlocks(at_table: AtTable, web: processes.Web, petra: Staff, dealer: Hand) -> None:
     page = at_table(Hand(dealer.table, petra)).page
     page.goto("/pit/")
     page.wait_for_selector(f"[data-live='{dealer.table.pk}']")

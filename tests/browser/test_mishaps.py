@@ -1,6 +1,5 @@
 """Mishaps at the dealer's screen: an exposed card, and an evacuation in mid-round through to the closed table."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,10 +8,9 @@ from ledger.models import LogEntry
 from tables.models import Staff
 from tables.roles import Role
 from tests import floor
-from tests.browser.conftest import Screen, entries
+from tests.browser.conftest import AtTable, entries
 from tests.floor import PIN, Hand, counted
 
-Come = Callable[..., Screen]
 SMALL = {"width": 1024, "height": 768}
 
 
@@ -26,7 +24,7 @@ def boss_with_a_pin() -> Staff:
     return Staff.objects.filter(username="petra").first() or floor.staff(Role.PIT_BOSS, "petra", "201")
 
 
-def test_an_exposed_card_is_set_aside_by_keyboard(at_table: Come, rocket: Hand) -> None:
+def test_an_exposed_card_is_set_aside_by_keyboard(at_table: AtTable, rocket: Hand) -> None:
     """Harm: the procedure takes so long to find that the dealer plays on by heart."""
     screen = at_table(rocket, SMALL).open()
     page = screen.page
@@ -55,7 +53,7 @@ def test_an_exposed_card_is_set_aside_by_keyboard(at_table: Come, rocket: Hand) 
     "a further procedure on the same screen",
     covered_by="tests/tables/play/test_mishaps.py::test_an_abandoned_table_closes_with_its_closer",
 )
-def test_an_evacuation_in_mid_round_ends_in_a_closed_table(at_table: Come, transactional_db: None) -> None:
+def test_an_evacuation_in_mid_round_ends_in_a_closed_table(at_table: AtTable) -> None:
     """Harm: an alarm rings in mid-round, and the table can never be closed again."""
     dealer, boss = floor.dealt(source="house")
     boss_with_a_pin()

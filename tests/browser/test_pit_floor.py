@@ -13,12 +13,12 @@ from tables.setup.pits import set_section
 from tests import floor, processes
 from tests.accessibility import EVERY_RULE, serious
 from tests.codes import answers
-from tests.fixtures.browser import LAPTOP, Looking, limited_response
+from tests.fixtures.browser import LAPTOP, PHONE, Looking, limited_response
 from tests.floor import Hand, dealt
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-NARROW, PHONE = {"width": 320, "height": 800}, {"width": 390, "height": 844}
+NARROW = {"width": 320, "height": 800}
 
 
 QUIET = 3

@@ -6,14 +6,13 @@ from tables.models import Table
 from tables.setup import placards, table_settings
 from tests import floor
 from tests.accessibility import serious
-from tests.fixtures.browser import Looking
+from tests.fixtures.browser import PHONE, Looking
 from tests.layout import fits, fits_width
 from tests.tables.wheel import wheel
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 TELEVISION = {"width": 1920, "height": 1080}
-PHONE = {"width": 390, "height": 844}
 
 
 LOOKS_AGAIN = """(amount) => {

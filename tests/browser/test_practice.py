@@ -13,7 +13,7 @@ from tables.training.practice import Question
 from tables.training.providers import PROVIDERS
 from tests import floor
 from tests.accessibility import serious
-from tests.fixtures.browser import Looking
+from tests.fixtures.browser import PHONE, Looking
 from tests.layout import fits_width, overlapping, small
 
 TABLET = {"width": 1280, "height": 800}
@@ -36,7 +36,6 @@ PARTS = ", ".join(
 HIDDEN = """() => [...document.querySelectorAll(".console .button")]
   .filter((key) => key.getBoundingClientRect().bottom > innerHeight).map((key) => key.innerText)"""
 SIZES = (TABLET, {"width": 1024, "height": 768}, {"width": 800, "height": 1280})
-PHONE = {"width": 390, "height": 844}
 
 
 def verdict(page: Any) -> str:

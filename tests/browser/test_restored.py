@@ -1,6 +1,5 @@
 """A house that was put back to an earlier moment, in a browser: the dealer's screen says so, a pit boss confirms."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from tables.audit import proofs
 from tables.roles import Role
 from tests import floor
 from tests.accessibility import EVERY_RULE, serious
-from tests.browser.conftest import PORTRAIT, Screen
+from tests.browser.conftest import PORTRAIT, AtTable
 from tests.database import put_back_after
 from tests.fixtures.browser import LAPTOP, Looking
 from tests.layout import fits_width
@@ -37,7 +36,7 @@ def readable(page: Any) -> None:
 
 
 @pytest.mark.usefixtures("own_processes")
-def test_a_screen_comes_back_to_a_house_that_was_put_back(at_table: Callable[..., Screen], looking: Looking) -> None:
+def test_a_screen_comes_back_to_a_house_that_was_put_back(at_table: AtTable, looking: Looking) -> None:
     """Harm: an older copy is put back while a round lies on the felt; the dealer deals on, and what was acknowledged is
     missed by nobody."""
     dealer, _ = floor.dealt()

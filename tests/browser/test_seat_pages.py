@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tables.audit import proofs
 from tests import floor, processes
 from tests.accessibility import violations
-from tests.browser.conftest import PATIENCE_MS, Screen
+from tests.browser.conftest import PATIENCE_MS, AtTable
 from tests.fixtures.browser import complaints_of, limited_response
 from tests.floor import Hand, Player, for_pot
 from tests.layout import fits_width, small
@@ -77,7 +77,7 @@ def choose(dealer: Hand, players: dict[int, Player]) -> None:
     player.chooses(player.choices[0])
 
 
-def test_a_whole_game_of_hawthorn(phones: Callable[..., Any], at_table: Callable[..., Screen]) -> None:
+def test_a_whole_game_of_hawthorn(phones: Callable[..., Any], at_table: AtTable) -> None:
     """Harm: a game that the tests of its parts pass, and that two people at a table cannot play."""
     dealer, players = seated("hawthorn", 2)
     screen = at_table(dealer).open()
@@ -202,9 +202,7 @@ def test_it_can_be_seen_reached_and_read_by_everyone(phones: Callable[..., Any],
         assert violations(page) == []
 
 
-def test_the_dealer_hands_a_page_over(
-    phones: Callable[..., Any], at_table: Callable[..., Screen], browser: Any
-) -> None:
+def test_the_dealer_hands_a_page_over(phones: Callable[..., Any], at_table: AtTable, browser: Any) -> None:
     """Harm: a code that no device can read; an address that is shown to the wrong eyes again."""
     dealer, _ = for_pot("hawthorn", seats={1: 5_000, 2: 5_000}, source="house")
     screen = at_table(dealer).open()

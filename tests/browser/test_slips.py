@@ -67,7 +67,7 @@ def readable(page: Any) -> None:
     assert fits_width(page)
 
 
-def test_five_people_sign_a_fill(looking: Looking, transactional_db: None) -> None:
+def test_five_people_sign_a_fill(looking: Looking) -> None:
     """Harm: a slip that the floor cannot read, reach or sign, so that chips are carried without one; a refusal without
     a message, or one that clears the entered chips."""
     dealer, _ = floor.dealt()
@@ -108,7 +108,7 @@ def test_five_people_sign_a_fill(looking: Looking, transactional_db: None) -> No
     "a further slip on the same page",
     covered_by="tests/dealer_ui/slips/test_pages.py::test_nobody_reads_a_count_before_the_second_one",
 )
-def test_a_table_opens_when_two_counts_agree(looking: Looking, transactional_db: None) -> None:
+def test_a_table_opens_when_two_counts_agree(looking: Looking) -> None:
     """Harm: the second one reads what the first one counted, or a table that opens with a rack nobody agreed on."""
     table = floor.table()
     boss = someone(Role.PIT_BOSS, "paula", "301")

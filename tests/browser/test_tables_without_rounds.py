@@ -1,6 +1,5 @@
 """A roulette table in a real browser: its dealer sells chips by the keyboard and by touch, on every screen."""
 
-from collections.abc import Callable
 from typing import Any
 
 from ledger.models import LogEntry
@@ -8,12 +7,11 @@ from tables import dealing
 from tables.roles import Role
 from tests import floor
 from tests.accessibility import serious
-from tests.browser.conftest import Screen
+from tests.browser.conftest import AtTable
 from tests.floor import Hand
 from tests.layout import fits_width, small
 from tests.tables.wheel import wheel
 
-Come = Callable[..., Screen]
 PHONE = {"width": 390, "height": 844}
 
 
@@ -25,7 +23,7 @@ def in_play() -> Hand:
     return Hand(table, dora)
 
 
-def test_cash_for_chips_is_the_next_step_by_keys(at_table: Come, transactional_db: None) -> None:
+def test_cash_for_chips_is_the_next_step_by_keys(at_table: AtTable) -> None:
     """Harm: the dealer of a game that is not dealt here hunts for the one thing that is done there, or reads half of
     the limits."""
     hand = in_play()

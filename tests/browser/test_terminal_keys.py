@@ -54,9 +54,7 @@ def attested(dealer: floor.Hand) -> list[str]:
     return [entry.content["attested"]["terminal"] for entry in entries if "attested" in entry.content]
 
 
-def test_a_terminal_signs_with_its_key_and_refuses_without_it(
-    enrolled: Enrolled, operator: Staff, transactional_db: None
-) -> None:
+def test_a_terminal_signs_with_its_key_and_refuses_without_it(enrolled: Enrolled, operator: Staff) -> None:
     """Harm: what the browser signs is not what the house and its auditors read, such as a box that is marked with an
     umlaut; a browser that somebody enrolled for themselves signs like any other; or a browser that has lost its key
     does nothing, gets no new one, or signs without it where the house demands it."""
@@ -136,7 +134,7 @@ def refuse_fill(page: Any, dealer: floor.Hand) -> None:
 
 
 def test_each_form_that_is_signed_says_the_same_to_the_browser_and_to_the_house(
-    enrolled: Enrolled, operator: Staff, transactional_db: None
+    enrolled: Enrolled, operator: Staff
 ) -> None:
     """Harm: a void, a sale at the cage or a correction that no terminal can sign where the house demands it."""
     page = enrolled("Cage 1")
