@@ -1,4 +1,4 @@
-"""An alert in a real browser, from the bet to its name; and the surveillance's bookmark."""
+"""Alerts in a real browser: the inbox, failed deliveries, the clock of a browser; and the surveillance's bookmark."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Counts by shift, the vault's chips, a lost key and the counter in a real browser, as the people do them."""
+"""A lost key and the counter of the cage in a real browser."""
 
 from typing import Any
 

@@ -1,5 +1,4 @@
-"""A burn at a relief by keyboard, a round that two make void, and a rack that is locked and unlocked: as the dealer and
-the pit boss do it."""
+"""A round that two people void, and a rack that is locked and unlocked, as the dealer and the pit boss do it."""
 
 from typing import Any
 
