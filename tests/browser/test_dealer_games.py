@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests import floor
 from tests.accessibility import violations
 from tests.browser.conftest import PORTRAIT, AtTable, Screen
 from tests.floor import Hand, for_pot
@@ -47,6 +48,11 @@ def key(screen: Screen, *keys: str) -> None:
         if one == screen.pressed:
             screen.pause()
         screen.keys(one)
+
+
+def waits_for(screen: Screen) -> list[str]:
+    """The seats that are still to choose."""
+    return list(screen.page.eval_on_selector_all(".seat--now", "all => all.map((seat) => seat.dataset.seat)"))
 
 
 def is_accessible(screen: Screen) -> None:
@@ -154,3 +160,22 @@ def deal(hand: Hand, cards: int) -> None:
         if not hasattr(ask, "may_come"):
             return
         hand.cards(ask.may_come[hand.now.seq % len(ask.may_come)])
+
+
+@pytest.mark.trial(
+    "the dealer's side of secret hands",
+    covered_by="tests/tables/board/test_secrecy.py::test_nobody_who_works_here_reads_what_a_player_holds",
+)
+def test_the_dealer_of_secret_hands_sees_who_is_waited_for_and_no_card(at_table: AtTable) -> None:
+    """Harm: a player's cards stand in the page of somebody else."""
+    hand = sits("hawthorn", 1, 2, 4, source="house")
+    players = {seat: floor.player(hand, seat) for seat in (1, 2, 4)}
+    screen = at_table(hand, TABLET).open()
+    screen.keys("Enter")
+    assert waits_for(screen) == ["1", "2", "4"]
+    players[2].chooses(players[2].choices[0])
+    screen.at(hand.now.seq)
+    assert waits_for(screen) == ["1", "4"]
+    assert screen.page.locator("#board [data-does=choose]").count() == 0
+    assert screen.page.locator("#board .fan use[href^='#card-']").count() == 0
+    is_accessible(screen)
