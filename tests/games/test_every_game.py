@@ -663,6 +663,7 @@ def test_prompts_and_legality_agree(game: Game[Any, Any]) -> None:
 @every_game
 def test_prompts_that_are_open_together_may_be_answered_in_any_order(game: Game[Any, Any]) -> None:
     """Harm: which of two simultaneous inputs arrives first changes the round."""
+    chance = random.Random(game.name)
     for round_ in branching(game):
         decks = getattr(round_.rules, "decks", 1)
         for state in round_.states:
@@ -671,9 +672,15 @@ def test_prompts_that_are_open_together_may_be_answered_in_any_order(game: Game[
             for ask, neighbour in pairwise(asks):
                 if _exclude_each_other(game, round_.rules, ask, neighbour):
                     continue
-                answer, neighbour_answer = next(_offered((ask,), decks)), next(_offered((neighbour,), decks))
+                answer, neighbour_answer = (_answer_to(due, decks, chance) for due in (ask, neighbour))
                 end = play(game, play(game, state, answer), neighbour_answer)
                 assert alike(end, play(game, play(game, state, neighbour_answer), answer))
+
+
+def _answer_to(ask: AskBet | AskChoice, decks: int, chance: random.Random) -> Action:
+    """Any choice that a decision offers; the first legal amount of a bet."""
+    offered = [*_offered((ask,), decks)]
+    return chance.choice(offered) if isinstance(ask, AskChoice) else offered[0]
 
 
 def _exclude_each_other(
@@ -687,8 +694,8 @@ def _exclude_each_other(
 
 
 @every_game
-def test_every_state_can_be_seen_and_said(game: Game[Any, Any]) -> None:
-    """Harm: a screen fails, or stays silent, in a state that nobody had thought of."""
+def test_every_state_can_be_seen(game: Game[Any, Any]) -> None:
+    """Harm: a screen fails in a rare state."""
     for round_ in play_outs(game.name, BRANCHING)[:BRANCHING]:
         for state in [*round_.states, round_.state]:
             prompts = game.prompts(state)
@@ -698,10 +705,3 @@ def test_every_state_can_be_seen_and_said(game: Game[Any, Any]) -> None:
                 assert view.over == (not prompts)
                 assert view.cards_left == game.cards_left(state)
                 assert all(not seat.hand for seat in view.seats if seat.seat != viewer), "a hand is seen by others"
-            for ask in prompts:
-                phrase = game.say(state, ask, lambda cents: f"<{cents}>")
-                assert phrase.do
-                assert phrase.say
-                assert phrase.rule
-                if isinstance(ask, AskChoice):
-                    assert all(f"<{choice.cost_cents}>" in phrase.say for choice in ask.choices if choice.cost_cents)

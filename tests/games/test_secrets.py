@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from tables.games.catalog import GAMES
 from tables.games.felt import DEALER, AskCard, AskChoice, Choice, Choose, Illegal, Opening, Struct
@@ -14,7 +15,7 @@ from tables.games.layout import Layout, cards_to
 from tables.games.play import play, prompts_for
 from tables.games.script import Scripted
 from tests.games.test_every_game import PlayOut, play_outs
-from tests.games.worlds import leaks_of_cards, leaks_of_choices
+from tests.games.worlds import leaks_of_cards, leaks_of_choices, leaks_of_hands
 from tests.pace import by_pace
 
 pytestmark = pytest.mark.slow("plays many rounds by chance")
@@ -31,12 +32,15 @@ def leaks(game: Game[Any, Any], round_: PlayOut) -> Iterator[str]:
     together = [state for state in round_.states if len(game.prompts(state)) > 1]
     for state in chance.sample(together, min(4, len(together))):
         yield from leaks_of_choices(game, state, seats)
+    for state in round_.states[:: max(1, len(round_.states) // 8)]:
+        yield from leaks_of_hands(game, state)
     yield from leaks_of_cards(game, round_.rules, round_.opening, round_.actions, chance)
 
 
 @hiding_game
 def test_nobody_can_tell_what_is_hidden(name: str) -> None:
-    """Harm: a player, the dealer or an onlooker learns a hand, a facedown card or a secret choice from a screen."""
+    """Harm: a player, the dealer or an onlooker learns a hand, a facedown card or a secret choice from a screen or
+    from its source."""
     for round_ in play_outs(name, ROUNDS)[-OF_ALL:]:
         assert not list(leaks(GAMES[name], round_))
 
@@ -113,6 +117,14 @@ class Scores(Tight):
             player.score, player.outcome, player.why = sum(player.hand), "counted", "too early"
 
 
+class Sums(Tight):
+    """Its view has the sum of all hands."""
+
+    def view(self, state: Any, viewer: int | None) -> Any:
+        hand_sum = sum(rank for player in state.players for rank in player.hand)
+        return structs.replace(super().view(state, viewer), pot=hand_sum)
+
+
 class Asks(Tight):
     """It offers what another one holds, to a seat that holds nothing itself."""
 
@@ -140,7 +152,7 @@ class Shows(Tight):
             player.ends("win", "shown")
 
 
-@pytest.mark.parametrize("game", [Tight(), Scores(), Asks(), Shows()], ids=lambda game: type(game).__name__)
+@pytest.mark.parametrize("game", [Tight(), Scores(), Sums(), Asks(), Shows()], ids=lambda game: type(game).__name__)
 def test_the_search_finds_games_that_leak(game: Tight) -> None:
     """Harm: the search passes because it looks at nothing."""
     leak_list = []

@@ -3,10 +3,8 @@ cards are physical ones that nobody has named. A new game is covered as soon as 
 
 import json
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import permutations
 from typing import Any
 
 import msgspec
@@ -16,14 +14,12 @@ from msgspec import structs
 from tables.games.cards import DECK, DECK_SIZE, UNKNOWN
 from tables.games.cards import count as cards_of
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, Action, AskCard, AskChoice, Opening, Payment, Rake, Struct
-from tables.games.game import Game, Script
-from tables.games.layout import Layout
-from tables.games.play import play, replay
+from tables.games.felt import Action, AskCard, AskChoice, Opening, Payment, Rake
+from tables.games.game import Game
+from tables.games.play import replay
 from tables.games.record import judge, record_of
 from tables.games.record_document import RecordError
-from tables.games.script import Scripted
-from tests.games.test_every_game import PlayOut, _possible_start, alike, chosen, play_outs
+from tests.games.test_every_game import PlayOut, _possible_start
 from tests.pace import by_pace
 
 pytestmark = pytest.mark.slow("plays many rounds by chance")
@@ -243,95 +239,3 @@ def test_a_record_with_impossible_coins_or_rake_is_refused(game: str, changed: d
     with pytest.raises(RecordError) as refusal:
         judge(json.dumps(record | changed))
     assert str(refusal.value).startswith(line)
-
-
-# --- secrets ---------------------------------------------------------------------------------------------------
-
-
-def leaks(game: Game[Any, Any], state: Any) -> Iterator[str]:
-    """What some viewer may read in their view, and must not: another one's hand, or how it was chosen from.
-
-    A view is searched as the JSON that a page would get: with the hands changed to other cards, it must be the same.
-    """
-    for viewer in (None, DEALER, *state.opening.seats):
-        view = msgspec.json.encode(game.view(state, viewer))
-        for player in state.players:
-            if player.seat == viewer or not player.hand:
-                continue
-            swapped = tuple(rank % 10 + 1 for rank in player.hand)
-            changed = tuple(
-                structs.replace(holder, hand=swapped) if holder.seat == player.seat else holder
-                for holder in state.players
-            )
-            if msgspec.json.encode(game.view(structs.replace(state, players=changed), viewer)) != view:
-                yield f"viewer {viewer} reads the hand of seat {player.seat}"
-        for seat in json.loads(view)["seats"]:
-            if seat["hand"] and seat["seat"] != viewer:
-                yield f"viewer {viewer} is shown the hand of seat {seat['seat']}"
-
-
-@told_game
-def test_no_view_tells_what_its_viewer_must_not_know(game: Game[Any, Any]) -> None:
-    """Harm: a player, the dealer or a passer-by reads a facedown card from the screen, or from behind it."""
-    for round_ in play_outs(game.name, 40)[-60:]:
-        for state in round_.states[:: max(1, len(round_.states) // 20)]:
-            assert not list(leaks(game, state))
-
-
-class NoRules(Struct, frozen=True):
-    """No options."""
-
-
-class Gossip(Scripted[NoRules]):
-    """A game whose view tells too much, so that the search above is known to find something."""
-
-    name = "gossip"
-    title = "Gossip"
-    seat_counts = range(2, 3)
-    rules_type = NoRules
-
-    def tell(self, rules: NoRules, layout: Layout) -> Script[None]:
-        """A card down for each, then one up."""
-        yield from layout.deal(1, down=True)
-        yield from layout.deal()
-
-    def view(self, state: Any, viewer: int | None) -> Any:
-        """With the sum of all hands in the pot."""
-        hand_sum = sum(rank for player in state.players for rank in player.hand)
-        return structs.replace(super().view(state, viewer), pot=hand_sum)
-
-
-def test_the_search_finds_a_leak() -> None:
-    """Harm: a search that finds nothing because it does not look."""
-    game = Gossip()
-    opening = structs.replace(play_outs("regent", 1)[0].opening, seats=(1, 2))
-    play_out = PlayOut(game, NoRules(), opening, random.Random(1), boldness=0, kind=False)
-    play_out.state = game.open(play_out.rules, play_out.opening)
-    for _ in range(2):
-        play_out.state = play(game, play_out.state, play_out._answer(game.prompts(play_out.state)))
-    assert list(leaks(game, play_out.state))
-
-
-# --- simultaneous choices --------------------------------------------------------------------------------------
-
-
-@told_game
-def test_simultaneous_choices_commute(game: Game[Any, Any]) -> None:
-    """Harm: who is quicker with a secret choice changes the game."""
-    met = 0
-    for round_ in play_outs(game.name, 20)[:80]:
-        if met >= 12:
-            break
-        for state in round_.states:
-            asks = [ask for ask in game.prompts(state) if isinstance(ask, AskChoice)]
-            if len(asks) < 2 or met >= 12:
-                continue
-            met += 1
-            choices = [chosen(ask.seat, round_.chance.choice(ask.choices)) for ask in asks[:3]]
-            ends = []
-            for order in permutations(choices):
-                after = state
-                for action in order:
-                    after = play(game, after, action)
-                ends.append(after)
-            assert all(alike(ends[0], end) for end in ends)

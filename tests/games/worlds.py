@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from tables.games.felt import DEALER, Action, AskCard, AskChoice, Card, Choose, Illegal, Opening
 from tables.games.game import Game
@@ -54,6 +55,19 @@ def leaks_of_cards(
                     continue  # one of the two cards was passed to this one
                 if seen_by(game, state, viewer) != seen_by(game, world, viewer):
                     yield f"which facedown cards {owners} have is seen by {viewer} after {len(state.actions)} actions"
+
+
+def leaks_of_hands(game: Game[Any, Any], state: Any) -> Iterator[str]:
+    """Where a view depends on another one's hand: with other cards in it, the view must be the same."""
+    for viewer in (None, DEALER, *state.opening.seats):
+        view = msgspec.json.encode(game.view(state, viewer))
+        for player in state.players:
+            if player.seat == viewer or not player.hand:
+                continue
+            swapped = structs.replace(player, hand=tuple(rank % 10 + 1 for rank in player.hand))
+            players = tuple(swapped if holder is player else holder for holder in state.players)
+            if msgspec.json.encode(game.view(structs.replace(state, players=players), viewer)) != view:
+                yield f"viewer {viewer} reads the hand of seat {player.seat}"
 
 
 def _card_asks(
