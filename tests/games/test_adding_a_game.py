@@ -38,7 +38,9 @@ def test_the_page_shows_what_is_tested(name: str) -> None:
 
 
 def test_it_plays() -> None:
-    """Harm: a game that follows the page never ends, loses coins, or comes back otherwise after a crash."""
+    """Harm: a game that follows the page never ends, loses coins, comes back otherwise after a crash, or has to say its
+    kind in several places."""
+    assert (Ladder().kind, Ladder().hides, Ladder().coins) == ("pot", True, True)
     for seed in range(200):
         chance = random.Random(seed)
         opening = Opening((1, 3, 4), stacks=(0, 1, 9), rake=Rake(100) if seed % 2 else None, pot=seed % 5)

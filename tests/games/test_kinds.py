@@ -5,10 +5,8 @@ from typing import Any
 import pytest
 
 from tables.games.catalog import DEALT
-from tables.games.felt import AskBet, Opening, Struct
-from tables.games.game import BankedGame, Game, PotGame, Script
-from tables.games.layout import Layout
-from tables.games.play import run
+from tables.games.felt import AskBet
+from tables.games.game import BankedGame, Game, PotGame
 from tables.games.script import Scripted
 from tests.games.test_every_game import play_outs
 
@@ -36,35 +34,9 @@ def test_only_banked_games_ask_for_bets(game: Game[Any, Any]) -> None:
         assert isinstance(ask, AskBet) == (game.kind == "banked")
 
 
-class NoRules(Struct, frozen=True):
-    """No options."""
-
-
 def test_a_game_that_leaves_something_out_is_no_game() -> None:
     """Harm: a game without an answer that a table needs is found out in mid-round."""
     with pytest.raises(TypeError, match="abstract"):
         type("Untold", (Scripted,), {})()
     with pytest.raises(TypeError, match="at_cut"):
         type("Endless", (BankedGame,), {})()
-
-
-class Short(Scripted[NoRules]):
-    """Over before it begins."""
-
-    name = "short"
-    title = "Short"
-    seat_counts = range(1, 3)
-    rules_type = NoRules
-
-    def tell(self, rules: NoRules, layout: Layout) -> Script[None]:
-        """Nothing is asked."""
-        layout.players[0].ends("win", "nobody else came")
-        return
-        yield
-
-
-def test_a_game_says_its_kind_by_its_base_alone() -> None:
-    """Harm: a new game has to say its kind in several places, which then say different things."""
-    game = Short()
-    state = run(game, game.open(NoRules(), Opening((1,))), lambda prompts: None)
-    assert (game.kind, game.hides, game.coins, game.payments(state)) == ("pot", True, True, ())
