@@ -9,9 +9,10 @@ from tables.games.felt import MIDDLE, Action, AskCard, AskChoice, Card, Choose, 
 from tables.games.kitty import KITTY, SOFT, Kitty, Rules
 from tables.games.play import play, replay
 from tables.games.script import State
+from tests.pace import by_pace
 
 GAME = Kitty()
-PLAY_OUTS = 150
+PLAY_OUTS = by_pace(30, 150, 600)
 
 
 def dealt(rules: Rules, opening: Opening, chance: random.Random) -> State:

@@ -47,12 +47,6 @@ def test_a_file_is_answered(tmp_path: Path) -> None:
     assert json.loads(ended.stdout) == ANSWER
 
 
-def test_standard_input_is_answered() -> None:
-    """Harm: records cannot be piped in."""
-    ended = replay("-", stdin=RECORD.encode())
-    assert (ended.returncode, json.loads(ended.stdout), ended.stderr) == (0, ANSWER, b"")
-
-
 def test_an_incomplete_record_is_answered() -> None:
     """Harm: a round in progress is refused as illegal."""
     golden = GOLDENS["open_decision_is_due"]
@@ -69,22 +63,12 @@ def test_an_illegal_record_is_refused_in_one_line() -> None:
     ("text", "place"),
     [
         (b"", "record: not JSON"),
-        (b"\n", "record: not JSON"),
-        (b"\x00" * 100, "record: not JSON"),
-        (b"\xff\xfe", "record: not JSON"),
-        (b"\xef\xbb\xbf" + RECORD.encode(), "record: not JSON"),
         (RECORD.encode("utf-16"), "record: not JSON"),
-        (RECORD.replace("decks", "\xff").encode("latin-1"), "record: not JSON: not in UTF-8"),
-        (RECORD.encode() * 2, "record: not JSON"),
-        (b"[" * 1_000_000, "record: "),
         (RECORD.replace('{"decks": 1}', "[" * 1_000_000).encode(), "record: nested too deeply"),
-        (RECORD.replace("2000", "9" * 1_000_000).encode(), "seats[0].bet: "),
         (RECORD.replace('"decks"', '"\\u001b]0;\\n\\u0000"').encode(), "options: "),
-        (RECORD.replace('"decks"', '"\\ud800"').encode(), "record: not JSON"),
         (RECORD.replace("rocket", "r" * 5_000_000).encode(), "game: "),
-        (RECORD.replace("rocket", "ro\\ncket").encode(), "game: "),
     ],
-    ids=range(15),
+    ids=range(5),
 )
 def test_whatever_is_fed_in_never_ends_in_a_traceback(text: bytes, place: str) -> None:
     """Harm: a malformed record shows the inside of the program instead of what is wrong with it."""
@@ -97,9 +81,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     """Harm: a mistyped file name ends in a traceback."""
     assert refused(replay(tmp_path / "none.json")) == f"{tmp_path}/none.json: No such file or directory"
     assert refused(replay(tmp_path)) == f"{tmp_path}: Is a directory"
-    assert refused(replay(tmp_path, "--lines")) == f"{tmp_path}: Is a directory"
     assert refused(replay(f"{tmp_path}/a\nb")) == f"{tmp_path}/a b: No such file or directory"
-    assert refused(replay(f"{tmp_path}/\udcff")).endswith(": No such file or directory")
 
 
 def test_a_missing_argument_is_a_mistake_of_use() -> None:
