@@ -1,6 +1,7 @@
 """A house with one table of six seats, chips in its rack, and a way to deal: what every test of the ledger needs."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +96,14 @@ def open_felt(transactional_db: None) -> Felt:
 
 
 Tamper = intruder.Intruder
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """One attempt of several, taken back before the next."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture
