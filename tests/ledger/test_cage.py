@@ -95,7 +95,7 @@ PAIRS = [(kind, *pair) for kind, pairs in MOVEMENTS.items() if kind != "reversal
 
 
 @pytest.mark.slow("tries many orders of transfers")
-@settings(max_examples=percent(40))
+@settings(max_examples=percent(16))
 @given(st.data())
 def test_whatever_moves_the_sum_over_all_places_stays_zero(felt: Felt, data: st.DataObject) -> None:
     """Harm prevented: chips that come from nowhere or end there, by any series of movements and recounts."""
@@ -196,7 +196,7 @@ def test_balances_and_recounts_cost_what_is_new_and_not_what_is_old(
 ) -> None:
     """Harm prevented: a table that grows slower with every year that it is open. Rows are counted, not seconds."""
     cost = []
-    for history in (100, 900):
+    for history in (40, 360):
         for number in range(history):
             open_felt.round()
             if number % 20 == 19:
@@ -211,7 +211,7 @@ def test_balances_and_recounts_cost_what_is_new_and_not_what_is_old(
             )
         )
     (balances_young, recount_young), (balances_old, recount_old) = cost
-    assert Transfer.objects.count() > 3000
+    assert Transfer.objects.count() > 1000
     assert balances_old <= balances_young + 10
     assert recount_old <= recount_young + 10
     assert balances_old < 150

@@ -104,11 +104,11 @@ def test_an_entry_is_of_a_moment(felt: Felt, time_text: str) -> None:
 
 
 @pytest.mark.parametrize("table", WRITTEN_ONCE)
-@pytest.mark.parametrize("sql", ["UPDATE {0} SET {1} = {1}", "DELETE FROM {0}", "TRUNCATE {0} CASCADE"])
-def test_what_was_written_is_neither_changed_nor_deleted(table: str, sql: str) -> None:
+def test_what_was_written_is_neither_changed_nor_deleted(table: str) -> None:
     """Harm prevented: history rewritten by whoever gets hold of the application's connection."""
     column = {"ledger_logentry": "hash", "tables_feedsheet": "first"}.get(table, "id")
-    assert "permission denied" in refused_as(sql.format(table, column))
+    for sql in (f"UPDATE {table} SET {column} = {column}", f"DELETE FROM {table}", f"TRUNCATE {table} CASCADE"):
+        assert "permission denied" in refused_as(sql), sql
 
 
 def test_the_list_of_grants_and_the_models_know_the_same_tables() -> None:
