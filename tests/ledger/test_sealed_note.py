@@ -21,7 +21,7 @@ from tables.staff import signers
 from tests import floor
 from tests.clock import Clock
 from tests.intruder import Intruder, at_work
-from tests.ledger.conftest import Felt
+from tests.ledger.conftest import Felt, undone
 from tests.ledger.proof.test_seals import key_file, later, seal_until
 
 __all__ = ["key_file"]
@@ -112,41 +112,33 @@ def test_a_sealed_day_that_was_rewritten_is_not_signed_anew(house: Felt, intrude
     assert "noted beside the key" in fault.what
 
 
-def test_the_last_sealed_day_that_was_rewritten_is_named(house: Felt, intruder: Intruder) -> None:
-    """Harm prevented: the same with the newest day alone, as if its worker had been killed before the commit."""
-    seq = BookRoot.objects.get(book=house.book, day=DayRoot.objects.get(number=2).day).last_seq
-    intruder.rewrite(house.book.pk, seq, lambda document: document["content"].update(note="another round"))
-    forget_the_seals(intruder, since=2)
-    assert f"Table 1, entry {seq}: is another than the one noted beside the key" in not_sealed()
-    assert DayRoot.objects.count() == 1
-    fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
-    assert fault is not None
-    assert (fault.book, fault.seq) == ("Table 1", seq)
-
-
-def test_a_book_that_was_cut_short_is_named(house: Felt, intruder: Intruder) -> None:
-    """Harm prevented: the end of a sealed day is dropped, and its seal with it."""
-    head = LogEntry.objects.get(book=house.book, seq=3)
-    intruder("DELETE FROM ledger_transfer WHERE book_id = %s AND seq > 3", house.book.pk)
-    intruder("DELETE FROM ledger_logentry WHERE book_id = %s AND seq > 3", house.book.pk)
-    intruder("UPDATE ledger_book SET head_seq = 3, head_hash = %s WHERE id = %s", bytes(head.hash), house.book.pk)
-    forget_the_seals(intruder, since=2)
-    message = not_sealed()
-    assert "Table 1, entry 4: is missing, and is noted beside the key" in message
-
-
-def test_a_book_that_is_gone_is_named(house: Felt, intruder: Intruder) -> None:
-    """Harm prevented: a table is dropped with all that it ever won."""
-    intruder("UPDATE ledger_book SET name = 'Table 9' WHERE id = %s", house.book.pk)
-    assert "Table 1, entry" in not_sealed_again(intruder)
-
-
-def not_sealed_again(intruder: Intruder) -> str:
-    """The same, once the last seal is forgotten."""
-    forget_the_seals(intruder, since=2)
-    with pytest.raises((BadNote, Book.DoesNotExist)) as wrong:
-        sealing.seal_finished()
-    return str(wrong.value)
+def test_a_book_of_the_last_sealed_day_that_was_rewritten_cut_or_renamed_is_named(
+    house: Felt, intruder: Intruder
+) -> None:
+    """Harm prevented: the newest day alone is rewritten, as if its worker had been killed before the commit; the end of
+    a sealed day is dropped, and its seal with it; a table is dropped with all that it ever won."""
+    book = house.book.pk
+    seq = BookRoot.objects.get(book=book, day=DayRoot.objects.get(number=2).day).last_seq
+    with undone():
+        intruder.rewrite(book, seq, lambda document: document["content"].update(note="another round"))
+        forget_the_seals(intruder, since=2)
+        assert f"Table 1, entry {seq}: is another than the one noted beside the key" in not_sealed()
+        assert DayRoot.objects.count() == 1
+        fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
+        assert fault is not None
+        assert (fault.book, fault.seq) == ("Table 1", seq)
+    with undone():
+        head = LogEntry.objects.get(book=book, seq=3)
+        intruder("DELETE FROM ledger_transfer WHERE book_id = %s AND seq > 3", book)
+        intruder("DELETE FROM ledger_logentry WHERE book_id = %s AND seq > 3", book)
+        intruder("UPDATE ledger_book SET head_seq = 3, head_hash = %s WHERE id = %s", bytes(head.hash), book)
+        forget_the_seals(intruder, since=2)
+        assert "Table 1, entry 4: is missing, and is noted beside the key" in not_sealed()
+    with undone():
+        intruder("UPDATE ledger_book SET name = 'Table 9' WHERE id = %s", book)
+        forget_the_seals(intruder, since=2)
+        with pytest.raises((BadNote, Book.DoesNotExist), match="Table 1, entry"):
+            sealing.seal_finished()
 
 
 def test_a_chain_that_does_not_lead_on_from_the_note_is_not_signed(
@@ -269,8 +261,8 @@ def test_a_house_without_a_note_signs_nothing_before_somebody_has_proved_it(
     assert len(sealing.seal_finished()) == 1
 
 
-def test_a_note_that_was_changed_is_no_note(house: Felt) -> None:
-    """Harm prevented: a note that says what somebody wrote into it."""
+def test_a_note_that_was_changed_or_is_of_another_house_is_not_believed(house: Felt, tmp_path: Path) -> None:
+    """Harm prevented: a note that says what somebody wrote into it, or that somebody signed with a key of his own."""
     document = json.loads(sealed.note_file().read_bytes())
     document["note"]["books"]["Table 1"] = [1, "ab" * 32]
     sealed.note_file().write_text(json.dumps(document))
@@ -279,25 +271,23 @@ def test_a_note_that_was_changed_is_no_note(house: Felt) -> None:
     sealed.note_file().write_text("nonsense")
     with pytest.raises(BadNote, match="is no note"):
         sealed.agreed(seals.public_of(keys.the_key()))
-
-
-def test_a_change_of_keys_keeps_the_note(house: Felt, clock: Clock) -> None:
-    """Harm prevented: with the new key, all that was noted is forgotten."""
-    before = note()
-    keys.rotate()
-    assert note() == before
-    seal_until(clock, 3)
-    assert note().number == 3
+    sealed_note.write(sealed.note_file(), sealed_note.Note(), seals.make_key(tmp_path / "another.pem"))
+    with pytest.raises(BadNote, match="was signed by another key"):
+        sealed.agreed(seals.public_of(keys.the_key()))
 
 
 def test_a_change_of_keys_that_was_killed_leaves_a_note_that_is_believed(
     house: Felt, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Harm prevented: a worker dies after the new key is in place, and no day is ever sealed again."""
+    """Harm prevented: with the new key, all that was noted is forgotten; or a worker dies after the new key is in
+    place, and no day is ever sealed again."""
 
     def dies() -> None:
         raise Killed
 
+    before = note()
+    keys.rotate()
+    assert note() == before
     monkeypatch.setattr(sealed, "carry_over", dies)
     with pytest.raises(Killed):
         keys.rotate()
@@ -305,13 +295,6 @@ def test_a_change_of_keys_that_was_killed_leaves_a_note_that_is_believed(
     clock.stand(later(2))
     seal_until(clock, 3)
     assert note().number == 3
-
-
-def test_a_note_of_another_house_is_not_believed(house: Felt, tmp_path: Path) -> None:
-    """Harm prevented: a note that somebody signed with a key of his own."""
-    sealed_note.write(sealed.note_file(), sealed_note.Note(), seals.make_key(tmp_path / "another.pem"))
-    with pytest.raises(BadNote, match="was signed by another key"):
-        sealed.agreed(seals.public_of(keys.the_key()))
 
 
 def test_two_people_stand_for_an_older_database(
@@ -333,7 +316,7 @@ def test_two_people_stand_for_an_older_database(
     assert [row.number for row in sealing.seal_finished()] == [1, 2]
 
 
-def test_who_stands_for_something_gives_their_pin(house: Felt, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_stands_for_something_gives_their_pin(monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm prevented: one person at a shell names two others."""
     floor.staff(Role.PIT_BOSS, "bella", "201")
     floor.staff(Role.DEALER, "dora", "101")
