@@ -8,7 +8,6 @@ import random
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, ClassVar
@@ -73,10 +72,6 @@ RACK_COUNTS = st.sampled_from(("rack", "rack", "opener", "closer"))
 CHANCE = st.integers(0, 2**32)
 NUMBERS = st.sampled_from((0, 0, 0, 1))
 """The first table is open when a floor begins, the second one closed."""
-
-
-class Died(Exception):
-    """The server is killed before it commits."""
 
 
 @dataclass
@@ -152,7 +147,6 @@ class Floor(RuleBasedStateMachine):
         self.undo.__enter__()
         self.tables = [Reckoning(hand.table, hand, hand.now.opening_rack_cents) for hand in self.house.hands]
         self.holds: defaultdict[str, int] = defaultdict(int, self.by_account())
-        self.dies = False
 
     def teardown(self) -> None:
         """At the end of every floor, every log proves what the floor says."""
@@ -175,34 +169,17 @@ class Floor(RuleBasedStateMachine):
             assert lines[reckoning.table.name].win_cents == won
             assert lines[reckoning.table.name].rounds == len(reckoning.rounds)
 
-    # --- entering, dying, being refused ---
+    # --- entering, being refused ---
 
     def enter(self, reckoning: Reckoning, entered: Input, by: Staff, seq: int | None = None) -> Answer | None:
-        """Enter something; None when it is refused. A refusal and a server that dies leave nothing behind; and what
-        is sent again under its key happened once."""
-        key, before = uuid.uuid4(), rows()
-        if self.dies:
-            self.dies = False
-            self.tally["died"] += 1
-            with suppress(Died, Refused):
-                self._die(reckoning, entered, by, key, seq)
-            assert rows() == before
+        """Enter something; None when it is refused, and nothing is left behind."""
+        before = rows()
         try:
-            answer = dealing.record(reckoning.table, entered, by=by, key=key, expected_seq=seq)
+            return dealing.record(reckoning.table, entered, by=by, key=uuid.uuid4(), expected_seq=seq)
         except Refused as refused:
             self.tally[refused.code] += 1
             assert rows() == before
             return None
-        after = rows()
-        again = dealing.record(reckoning.table, entered, by=by, key=key, expected_seq=seq)
-        assert (again.entry, again.again) == (answer.entry, True)
-        assert rows() == after
-        return answer
-
-    def _die(self, reckoning: Reckoning, entered: Input, by: Staff, key: uuid.UUID, seq: int | None) -> None:
-        with transaction.atomic():
-            dealing.record(reckoning.table, entered, by=by, key=key, expected_seq=seq)
-            raise Died
 
     def moved(self, reckoning: Reckoning, source: str, target: str, cents: int) -> None:
         """The test's own books: so much went from one place to another."""
@@ -376,17 +353,6 @@ class Floor(RuleBasedStateMachine):
         if self.enter(reckoning, BeginSlip(series, chips), self.house.staff["dee"]):
             self._count_again(reckoning, chips)
 
-    @rule(number=NUMBERS, series=RACK_COUNTS)
-    def count_rack_unlike(self, number: int, series: str) -> None:
-        """Two do not count the same: nothing comes of it."""
-        reckoning = self.tables[number]
-        if self.enter(reckoning, BeginSlip(series, ((WHITE, 1),)), self.house.staff["dee"]):
-            slip = reckoning.standing.slips[-1]
-            answer = self.enter(reckoning, SignSlip(slip.name, "recounted", ((WHITE, 2),)), self.house.staff["pip"])
-            assert answer is not None
-            assert slip.name not in {slip.name for slip in reckoning.standing.slips}
-            self.tally["counted unlike"] += 1
-
     def _count_again(self, reckoning: Reckoning, chips: Chips) -> None:
         slip = reckoning.standing.slips[-1]
         answer = self.enter(reckoning, SignSlip(slip.name, "recounted", chips), self.house.staff["pip"])
@@ -476,11 +442,7 @@ class Floor(RuleBasedStateMachine):
             name = names[-1 - pick % len(names)]
             self.enter(reckoning, VoidSlip(name, "by mistake"), self.house.staff["cat"])
 
-    # --- what is not allowed, and the server's death ---
-
-    @rule()
-    def the_server_dies_next(self) -> None:
-        self.dies = True
+    # --- what is not allowed ---
 
     @rule(number=NUMBERS, pick=st.integers(0, 5), username=st.sampled_from(sorted(sum(PEOPLE.values(), ()))))
     @precondition(lambda self: any(reckoning.standing.slips for reckoning in self.tables))
@@ -589,7 +551,6 @@ def test_a_day_by_hand(machine: type[Floor]) -> None:
     try:
         day.deal_a_round(0, 1, 500)
         day.propose_correction(0, signed=False)
-        day.the_server_dies_next()
         day.sign_correction(0)
         day.deal_a_round(0, 2, 500)
         day.count_rack(0, "rack", -WHITE)
@@ -610,13 +571,12 @@ def test_a_day_by_hand(machine: type[Floor]) -> None:
         day.remove_box(0)
         day.sign(0, 0, 3, -WHITE)
         day.deal_a_round(0, 4, 0)
-        day.count_rack_unlike(0, "rack")
         day.count_rack(0, "closer", 30_000)
         day.count_rack(1, "opener", 0)
         day.everything_adds_up()
     finally:
         day.teardown()
-    happened = {"corrected", "corrected after a count", "TakeBack", "settled", "mispaid", "sold", "died", "over"}
-    happened |= {"fill confirmed", "fill voided", "credit received", "credit voided", "box counted", "counted unlike"}
+    happened = {"corrected", "corrected after a count", "TakeBack", "settled", "mispaid", "sold", "over"}
+    happened |= {"fill confirmed", "fill voided", "credit received", "credit voided", "box counted"}
     happened |= {"opener", "closer", "rack", "short"}
     assert happened <= set(+machine.tally), happened - set(machine.tally)
