@@ -272,37 +272,30 @@ def any_card(record: Record, chance: Random) -> str:
     return chance.choice(RANKS) + ("" if by_rank else chance.choice(SUITS))
 
 
-def change_a_card(record: Record, chance: Random) -> None:
-    if record["cards"]:
-        record["cards"][chance.randrange(len(record["cards"]))] = any_card(record, chance)
-
-
-def add_a_card(record: Record, chance: Random) -> None:
-    record["cards"].insert(chance.randint(0, len(record["cards"])), any_card(record, chance))
-
-
-def add_a_last_card(record: Record, chance: Random) -> None:
-    record["cards"].append(any_card(record, chance))
-
-
-def remove_a_card(record: Record, chance: Random) -> None:
-    if record["cards"]:
-        record["cards"].pop(chance.randrange(len(record["cards"])))
-
-
-def swap_cards(record: Record, chance: Random) -> None:
+def change_the_cards(record: Record, chance: Random) -> None:
+    """One of the cards of the round, or several that no single deck holds."""
     cards = record["cards"]
-    if cards:
-        place, other_place = chance.randrange(len(cards)), chance.randrange(len(cards))
-        cards[place], cards[other_place] = cards[other_place], cards[place]
-
-
-def repeat_a_card(record: Record, chance: Random) -> None:
-    """The same card twice, three times: no single deck holds it."""
-    if record["cards"]:
-        card = chance.choice(record["cards"])
-        for _ in range(chance.choice([1, 1, 2, 5])):
-            record["cards"][chance.randrange(len(record["cards"]))] = card
+    place = chance.randint(0, len(cards))
+    match chance.choice(["change", "change", "add", "append", "remove", "swap", "repeat", "strange"]):
+        case "add":
+            cards.insert(place, any_card(record, chance))
+        case "append":
+            cards.append(any_card(record, chance))
+        case "strange":
+            chance.choice([record[key] for key in ("cards", "dealt") if record.get(key)] or [cards]).insert(
+                0, chance.choice(STRANGE)
+            )
+        case deed if place < len(cards):
+            other_place = chance.randrange(len(cards))
+            if deed == "remove":
+                cards.pop(place)
+            elif deed == "swap":
+                cards[place], cards[other_place] = cards[other_place], cards[place]
+            elif deed == "repeat":
+                for _ in range(chance.choice([1, 1, 2, 5])):
+                    cards[chance.randrange(len(cards))] = cards[place]
+            else:
+                cards[place] = any_card(record, chance)
 
 
 def drop_suits(record: Record, chance: Random) -> None:
@@ -314,118 +307,79 @@ def drop_suits(record: Record, chance: Random) -> None:
             return
 
 
-def strange_card(record: Record, chance: Random) -> None:
-    place = chance.choice([key for key in ("cards", "dealt") if record.get(key)] or ["cards"])
-    record[place].insert(0, chance.choice(STRANGE))
-
-
-def deal_more_before(record: Record, chance: Random) -> None:
+def change_what_was_dealt(record: Record, chance: Random) -> None:
+    """More or fewer cards are gone, so that the shoe runs out elsewhere; or all copies of a card of the round."""
     dealt = record.setdefault("dealt", [])
-    for _ in range(chance.choice([1, 1, 3, 40, 500])):
-        dealt.append(any_card(record, chance))
-
-
-def deal_less_before(record: Record, chance: Random) -> None:
-    """Cards that were gone are in the shoe: it may not run out any more where it did."""
-    if record.get("dealt"):
-        del record["dealt"][chance.randrange(len(record["dealt"])) :]
-
-
-def deal_the_same_before(record: Record, chance: Random) -> None:
-    """A shoe from which a card of the round is gone already, as often as it can be."""
-    if record["cards"]:
-        decks = record.get("options", {}).get("decks", 8)
-        record.setdefault("dealt", []).extend([chance.choice(record["cards"])] * chance.choice([1, decks, decks * 4]))
+    decks = record.get("options", {}).get("decks", 8)
+    match chance.choice(["more", "less", "same"]):
+        case "more":
+            dealt += [any_card(record, chance) for _ in range(chance.choice([1, 1, 3, 40, 500]))]
+        case "less" if dealt:
+            del dealt[chance.randrange(len(dealt)) :]
+        case "same" if record["cards"]:
+            dealt += [chance.choice(record["cards"])] * chance.choice([1, decks, decks * 4])
 
 
 def change_an_action(record: Record, chance: Random) -> None:
-    if record.get("actions"):
-        chance.choice(record["actions"])["do"] = chance.choice(WORDS)
-
-
-def wrong_seat(record: Record, chance: Random) -> None:
-    if record.get("actions"):
-        chance.choice(record["actions"])["seat"] = chance.randint(0, 8)
-
-
-def strange_action(record: Record, chance: Random) -> None:
-    if record.get("actions"):
-        action = chance.choice(record["actions"])
-        change = chance.choice(["key", "drop", "value"])
-        if change == "key":
+    actions = record.get("actions") or [{}]
+    action = chance.choice(actions)
+    if not action:
+        return
+    match chance.choice(["word", "word", "seat", "remove", "swap", "key", "drop", "strange"]):
+        case "word":
+            action["do"] = chance.choice(WORDS)
+        case "seat":
+            action["seat"] = chance.randint(0, 8)
+        case "remove":
+            actions.remove(action)
+        case "swap":
+            chance.shuffle(actions)
+        case "key":
             action[chance.choice(["hand", "card", "count"])] = chance.choice([1, None])
-        elif change == "drop":
+        case "drop":
             del action[chance.choice(["seat", "do"])]
-        else:
+        case "strange":
             action[chance.choice(["seat", "do"])] = chance.choice(STRANGE)
 
 
 def add_an_action(record: Record, chance: Random) -> None:
+    """A decision that nobody asks for, or a look at a hole card."""
     actions = record.setdefault("actions", [])
-    seat = chance.choice([0, *[seat["seat"] for seat in record["seats"]]])
-    actions.insert(chance.randint(0, len(actions)), {"seat": seat, "do": chance.choice(WORDS)})
-
-
-def look_without_need(record: Record, chance: Random) -> None:
-    actions = record.setdefault("actions", [])
-    actions.insert(chance.randint(0, len(actions)), {"seat": 0, "do": "no_blackjack"})
-
-
-def remove_an_action(record: Record, chance: Random) -> None:
-    if record.get("actions"):
-        record["actions"].pop(chance.randrange(len(record["actions"])))
-
-
-def swap_actions(record: Record, chance: Random) -> None:
-    actions = record.get("actions", [])
-    if actions:
-        place, other_place = chance.randrange(len(actions)), chance.randrange(len(actions))
-        actions[place], actions[other_place] = actions[other_place], actions[place]
+    seat, word = chance.choice([seat["seat"] for seat in record["seats"]]), chance.choice(WORDS)
+    if chance.random() < 0.5:
+        seat, word = 0, "no_blackjack"
+    actions.insert(chance.randint(0, len(actions)), {"seat": seat, "do": word})
 
 
 def change_a_bet(record: Record, chance: Random) -> None:
+    """Another amount, a bet that is none, opposite sides, side bets that are not spread."""
+    house, unit = HOUSES[record["game"]], record.get("options", {}).get("unit", 1)
     bets = chance.choice(record["seats"])["bets"]
-    if bets:
-        bet = chance.choice(list(bets))
-        bets[bet] = chance.choice([bets[bet] + 1, bets[bet] * 2, 0, -bets[bet], 7, 100, 999])
-
-
-def strange_bet(record: Record, chance: Random) -> None:
-    bets = chance.choice(record["seats"])["bets"]
-    bets[chance.choice([*bets, *BETS])] = chance.choice(STRANGE)
-
-
-def add_a_bet(record: Record, chance: Random) -> None:
-    bets = chance.choice(record["seats"])["bets"]
-    bets[chance.choice(BETS)] = record.get("options", {}).get("unit", 1) * chance.choice([1, 10])
-
-
-def add_a_bet_of_the_game(record: Record, chance: Random) -> None:
-    """Opposite sides, and side bets that are not spread."""
-    house = HOUSES[record["game"]]
-    bets = chance.choice(record["seats"])["bets"]
-    bets[chance.choice([*house.bets, *house.side_bets])] = record.get("options", {}).get("unit", 1) * 4
-
-
-def remove_a_bet(record: Record, chance: Random) -> None:
-    bets = chance.choice(record["seats"])["bets"]
-    if bets:
-        del bets[chance.choice(list(bets))]
+    bet = chance.choice(list(bets))
+    match chance.choice(["amount", "strange", "add", "add of the game", "remove"]):
+        case "amount":
+            bets[bet] = chance.choice([bets[bet] + 1, bets[bet] * 2, 0, -bets[bet], 7, 100, 999])
+        case "strange":
+            bets[chance.choice([*bets, *BETS])] = chance.choice(STRANGE)
+        case "add":
+            bets[chance.choice(BETS)] = unit * chance.choice([1, 10])
+        case "add of the game":
+            bets[chance.choice([*house.bets, *house.side_bets])] = unit * 4
+        case "remove":
+            del bets[bet]
 
 
 def strange_seat(record: Record, chance: Random) -> None:
     seat = chance.choice(record["seats"])
-    change = chance.choice(["number", "bets", "key", "drop", "bet"])
-    if change == "number":
-        seat["seat"] = chance.choice(STRANGE)
-    elif change == "bets":
-        seat["bets"] = chance.choice(STRANGE)
-    elif change == "key":
-        seat[chance.choice(["bet", "coins", "Seat"])] = chance.choice([1, 100, None])
-    elif change == "drop":
-        del seat[chance.choice(["seat", "bets"])]
-    else:
-        seat["bet"] = seat.pop("bets")
+    match chance.choice(["seat", "bets", "key", "drop", "bet"]):
+        case "key":
+            seat[chance.choice(["bet", "coins", "Seat"])] = chance.choice([1, 100, None])
+        case "drop":
+            del seat[chance.choice(["seat", "bets"])]
+        case "bet":
+            seat["bet"] = seat.pop("bets")
+        case key:
+            seat[key] = chance.choice(STRANGE)
 
 
 def change_seats(record: Record, chance: Random) -> None:
@@ -445,30 +399,24 @@ def change_seats(record: Record, chance: Random) -> None:
 
 
 def change_an_option(record: Record, chance: Random) -> None:
-    """To another value of its own: it may change what is due, or what is paid."""
-    options = record.setdefault("options", {})
-    name, values = chance.choice(list(HOUSES[record["game"]].options.items()))
-    options[name] = chance.choice(values)
-
-
-def change_the_unit(record: Record, chance: Random) -> None:
-    record.setdefault("options", {})["unit"] = chance.choice([1, 2, 3, 7, 10, 100, 0, -1, 10**6])
-
-
-def strange_option(record: Record, chance: Random) -> None:
-    options = record.setdefault("options", {})
-    names = [*HOUSES[record["game"]].options, "unit", "rounding", "spread"]
-    name = chance.choice(names)
-    values = [*STRANGE, *HOUSES[record["game"]].options.get(name, [])]
-    value = chance.choice(values)
-    options[name] = chance.choice([value, str(value), value == 1 if name == "surrender" else value])
-
-
-def unknown_option(record: Record, chance: Random) -> None:
-    name = chance.choice(
-        ["decks", "burn", "soft17", "tie_pays", "commission", "Unit", "hole", "ante_bonus", "surrender"]
-    )
-    record.setdefault("options", {})[name] = chance.choice([1, 6, 8, "ez", "hit", True, None])
+    """To another value of its own, which may change what is due or what is paid; or to one that it cannot have."""
+    house, options = HOUSES[record["game"]], record.setdefault("options", {})
+    name = chance.choice([*house.options, "unit", "rounding", "spread"])
+    values = house.options.get(name, [])
+    match chance.choice(["value", "value", "unit", "strange", "unknown", "remove"]):
+        case "value" if values:
+            options[name] = chance.choice(values)
+        case "unit":
+            options["unit"] = chance.choice([1, 2, 3, 7, 10, 100, 0, -1, 10**6])
+        case "strange":
+            value = chance.choice([*STRANGE, *values])
+            options[name] = chance.choice([value, str(value), value == 1 if name == "surrender" else value])
+        case "unknown":
+            options[chance.choice(["burn", "soft17", "tie_pays", "Unit", "hole", "ante_bonus"])] = chance.choice(
+                [1, 6, 8, "ez", "hit", True, None]
+            )
+        case "remove" if options:
+            del options[chance.choice(list(options))]
 
 
 def change_the_spread(record: Record, chance: Random) -> None:
@@ -515,11 +463,6 @@ def change_the_pays(record: Record, chance: Random) -> None:
         pays["sha256"] = digest_of(record["game"], pays["wagers"])
 
 
-def remove_an_option(record: Record, chance: Random) -> None:
-    if record.get("options"):
-        del record["options"][chance.choice(list(record["options"]))]
-
-
 def change_a_key(record: Record, chance: Random) -> None:
     change = chance.choice(["drop", "null", "add", "strange"])
     if change == "drop":
@@ -538,13 +481,9 @@ def change_the_game(record: Record, chance: Random) -> None:
 
 
 MUTATIONS: list[Callable[[Record, Random], None]] = [
-    change_a_card, change_a_card, add_a_card, add_a_last_card, remove_a_card, swap_cards, repeat_a_card, drop_suits,
-    strange_card, deal_more_before, deal_less_before, deal_the_same_before, change_an_action, change_an_action,
-    wrong_seat, strange_action, add_an_action, look_without_need, remove_an_action, swap_actions, change_a_bet,
-    strange_bet, add_a_bet, add_a_bet_of_the_game, remove_a_bet, strange_seat, change_seats, change_an_option,
-    change_an_option, change_the_unit, strange_option, unknown_option, change_the_spread, change_the_spread,
-    change_the_pays, change_the_pays,
-    remove_an_option, change_a_key, change_the_game,
+    *[change_the_cards] * 8, drop_suits, *[change_what_was_dealt] * 3, *[change_an_action] * 6, *[add_an_action] * 2,
+    *[change_a_bet] * 5, strange_seat, change_seats, *[change_an_option] * 6, *[change_the_spread] * 2,
+    *[change_the_pays] * 2, change_a_key, change_the_game,
 ]  # fmt: skip
 
 
