@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from casino.embedded import APPLICATION, SUPERUSER
 from ledger import shape
 from tests.fixtures.database import become
+from tests.ledger.conftest import undone
 
 
 def test_the_kept_shape_is_the_one_that_the_migrations_make(transactional_db: None) -> None:
@@ -32,94 +33,94 @@ def superuser(transactional_db: None) -> Iterator[None]:
     become(APPLICATION)
 
 
-@pytest.mark.parametrize(
-    ("deed", "sentence"),
-    [
-        (
-            "DROP TRIGGER ledger_notice_written ON ledger_notice",
-            "the trigger ledger_notice_written of ledger_notice is missing",
-        ),
-        (
-            "ALTER TABLE ledger_notice DISABLE TRIGGER ledger_notice_written",
-            "the trigger ledger_notice_written of ledger_notice is disabled",
-        ),
-        (
-            "ALTER TABLE ledger_notice ENABLE REPLICA TRIGGER ledger_notice_written",
-            "the trigger ledger_notice_written of ledger_notice is another",
-        ),
-        ("ALTER TABLE ledger_slip DISABLE TRIGGER ALL", "is disabled: it keeps ledger_slip_entry"),
-        (
-            "ALTER TABLE ledger_logentry DROP CONSTRAINT ledger_logentry_format",
-            "the constraint ledger_logentry_format of ledger_logentry is missing",
-        ),
-        (
-            "ALTER TABLE ledger_transfer DROP CONSTRAINT ledger_transfer_positive,"
-            " ADD CONSTRAINT ledger_transfer_positive CHECK (amount_cents > -1000000)",
-            "the constraint ledger_transfer_positive of ledger_transfer is another: CHECK ((amount_cents > '-1000000'",
-        ),
-        (
-            "ALTER TABLE ledger_slip DROP CONSTRAINT ledger_slip_gapless,"
-            " ADD CONSTRAINT ledger_slip_gapless CHECK (number > 0) NOT VALID",
-            "the constraint ledger_slip_gapless of ledger_slip is another",
-        ),
-        (
-            "CREATE OR REPLACE FUNCTION ledger_notice_written() RETURNS trigger LANGUAGE plpgsql AS"
-            " $$ BEGIN RETURN NEW; END $$",
-            "the function ledger_notice_written() is another",
-        ),
-        (
-            "CREATE OR REPLACE FUNCTION ledger_now() RETURNS timestamptz LANGUAGE sql VOLATILE"
-            " RETURN clock_timestamp() - interval '1 day'",
-            "the function ledger_now() is another",
-        ),
-        (
-            "CREATE FUNCTION keep_quiet() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;"
-            " CREATE TRIGGER keep_quiet BEFORE INSERT ON ledger_alert FOR EACH ROW EXECUTE FUNCTION keep_quiet()",
-            "the trigger keep_quiet of ledger_alert is there, and no migration makes it",
-        ),
-        (
-            "CREATE RULE keep_quiet AS ON INSERT TO ledger_alert DO INSTEAD NOTHING",
-            "the rule keep_quiet of ledger_alert is there, and no migration makes it",
-        ),
-        (
-            "ALTER TABLE ledger_alert ENABLE ROW LEVEL SECURITY",
-            "the table ledger_alert is another: table permanent with row security",
-        ),
-        (
-            "GRANT DELETE ON ledger_logentry TO casino_app",
-            "the grant of DELETE, INSERT, SELECT on table ledger_logentry to the application is there",
-        ),
-        (
-            "GRANT UPDATE (body) ON ledger_logentry TO PUBLIC",
-            "the grant of UPDATE on column ledger_logentry.body to everybody is there",
-        ),
-        (
-            "CREATE ROLE mallory; GRANT SELECT ON tables_houseshoe TO mallory",
-            "the grant of SELECT on table tables_houseshoe to mallory is there",
-        ),
-        (
-            "REVOKE INSERT ON ledger_alert FROM casino_app",
-            "the grant of INSERT, SELECT on table ledger_alert to the application is missing",
-        ),
-        ("ALTER ROLE casino_app SUPERUSER", "casino_app is a superuser"),
-        (
-            "ALTER TABLE tables_staff ALTER COLUMN pin DROP NOT NULL",
-            "the column tables_staff.pin is another: character varying(256)",
-        ),
-        (
-            "ALTER ROLE casino_app SET session_replication_role = replica",
-            "triggers and foreign keys are switched off for casino_app",
-        ),
-        (
-            "SET LOCAL session_replication_role = replica",
-            "triggers and foreign keys are switched off in this connection",
-        ),
-        ("DROP INDEX ledger_notice_waiting", "the index ledger_notice_waiting of ledger_notice is missing"),
-    ],
+DEEDS = (
+    (
+        "DROP TRIGGER ledger_notice_written ON ledger_notice",
+        "the trigger ledger_notice_written of ledger_notice is missing",
+    ),
+    (
+        "ALTER TABLE ledger_notice DISABLE TRIGGER ledger_notice_written",
+        "the trigger ledger_notice_written of ledger_notice is disabled",
+    ),
+    (
+        "ALTER TABLE ledger_notice ENABLE REPLICA TRIGGER ledger_notice_written",
+        "the trigger ledger_notice_written of ledger_notice is another",
+    ),
+    ("ALTER TABLE ledger_slip DISABLE TRIGGER ALL", "is disabled: it keeps ledger_slip_entry"),
+    (
+        "ALTER TABLE ledger_logentry DROP CONSTRAINT ledger_logentry_format",
+        "the constraint ledger_logentry_format of ledger_logentry is missing",
+    ),
+    (
+        "ALTER TABLE ledger_transfer DROP CONSTRAINT ledger_transfer_positive,"
+        " ADD CONSTRAINT ledger_transfer_positive CHECK (amount_cents > -1000000)",
+        "the constraint ledger_transfer_positive of ledger_transfer is another: CHECK ((amount_cents > '-1000000'",
+    ),
+    (
+        "ALTER TABLE ledger_slip DROP CONSTRAINT ledger_slip_gapless,"
+        " ADD CONSTRAINT ledger_slip_gapless CHECK (number > 0) NOT VALID",
+        "the constraint ledger_slip_gapless of ledger_slip is another",
+    ),
+    (
+        "CREATE OR REPLACE FUNCTION ledger_notice_written() RETURNS trigger LANGUAGE plpgsql AS"
+        " $$ BEGIN RETURN NEW; END $$",
+        "the function ledger_notice_written() is another",
+    ),
+    (
+        "CREATE OR REPLACE FUNCTION ledger_now() RETURNS timestamptz LANGUAGE sql VOLATILE"
+        " RETURN clock_timestamp() - interval '1 day'",
+        "the function ledger_now() is another",
+    ),
+    (
+        "CREATE FUNCTION keep_quiet() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;"
+        " CREATE TRIGGER keep_quiet BEFORE INSERT ON ledger_alert FOR EACH ROW EXECUTE FUNCTION keep_quiet()",
+        "the trigger keep_quiet of ledger_alert is there, and no migration makes it",
+    ),
+    (
+        "CREATE RULE keep_quiet AS ON INSERT TO ledger_alert DO INSTEAD NOTHING",
+        "the rule keep_quiet of ledger_alert is there, and no migration makes it",
+    ),
+    (
+        "ALTER TABLE ledger_alert ENABLE ROW LEVEL SECURITY",
+        "the table ledger_alert is another: table permanent with row security",
+    ),
+    (
+        "GRANT DELETE ON ledger_logentry TO casino_app",
+        "the grant of DELETE, INSERT, SELECT on table ledger_logentry to the application is there",
+    ),
+    (
+        "GRANT UPDATE (body) ON ledger_logentry TO PUBLIC",
+        "the grant of UPDATE on column ledger_logentry.body to everybody is there",
+    ),
+    (
+        "CREATE ROLE mallory; GRANT SELECT ON tables_houseshoe TO mallory",
+        "the grant of SELECT on table tables_houseshoe to mallory is there",
+    ),
+    (
+        "REVOKE INSERT ON ledger_alert FROM casino_app",
+        "the grant of INSERT, SELECT on table ledger_alert to the application is missing",
+    ),
+    ("ALTER ROLE casino_app SUPERUSER", "casino_app is a superuser"),
+    (
+        "ALTER TABLE tables_staff ALTER COLUMN pin DROP NOT NULL",
+        "the column tables_staff.pin is another: character varying(256)",
+    ),
+    (
+        "ALTER ROLE casino_app SET session_replication_role = replica",
+        "triggers and foreign keys are switched off for casino_app",
+    ),
+    (
+        "SET LOCAL session_replication_role = replica",
+        "triggers and foreign keys are switched off in this connection",
+    ),
+    ("DROP INDEX ledger_notice_waiting", "the index ledger_notice_waiting of ledger_notice is missing"),
 )
-def test_what_was_taken_away_or_added_is_named(superuser: None, deed: str, sentence: str) -> None:
+
+
+def test_what_was_taken_away_or_added_is_named(superuser: None) -> None:
     """Harm: a guard of the database is switched off, rows are changed behind it, and nobody learns that it is off."""
-    with connection.cursor() as cursor:
-        cursor.execute(deed)
-    faults = list(shape.faults())
-    assert any(sentence in fault for fault in faults), faults
+    for deed, sentence in DEEDS:
+        with undone(), connection.cursor() as cursor:
+            cursor.execute(deed)
+            faults = list(shape.faults())
+            assert any(sentence in fault for fault in faults), (deed, faults)
