@@ -21,6 +21,7 @@ from tables.maths import baccarat, casino_war, dragon_tiger, three_card_poker
 from tables.maths.providers import PROVIDERS, provider, rules_type
 from tables.maths.situation import Unknowable
 from tables.maths.worth import Results, Sheet
+from tests.games.house_by_hand import poker_hand
 from tests.maths import naive
 from tests.pace import percent
 
@@ -128,13 +129,13 @@ def some_ranks(least: int, largest: int, signs: str = naive.RANKS) -> st.SearchS
 
 @settings(max_examples=percent(10))
 @given(
-    some_ranks(6, 8) | some_ranks(7, 8, "A23456789") | some_ranks(7, 8, "234K"),
+    some_ranks(6, 7) | some_ranks(7, 7, "A23456789") | some_ranks(7, 7, "234K"),
     st.sampled_from([baccarat_game.Rules(tie_pays=9), EZ, SIX]),
 )
 @pytest.mark.slow("tries every order of a small shoe")
 def test_baccarat_is_every_order_of_a_small_shoe(cards: list[str], rules: baccarat_game.Rules) -> None:
     """Harm: a drawing rule, or a card that comes twice, that is right on average and wrong near the end of a shoe."""
-    courses = naive.orders(cards, 6, naive.play_baccarat(rules))
+    courses = naive.orders(cards, 6, naive.play("baccarat", rules))
     ranks = composition(cards)
     assert parts(baccarat.wagers(rules, baccarat.tally(ranks))) == courses
     agrees(baccarat.sheet(rules, ranks), courses)
@@ -150,22 +151,22 @@ def test_dragon_tiger_is_every_order_of_a_small_shoe(cards: list[str], tie_pays:
     rules = dragon_game.Rules(tie_pays=tie_pays, spread=("tie", "suited_tie"))
     if max(map(cards.count, cards)) > 8:
         return
-    agrees(dragon_tiger.sheet(rules, composition(cards)), naive.orders(cards, 2, naive.play_dragon_tiger(rules)))
+    agrees(dragon_tiger.sheet(rules, composition(cards)), naive.orders(cards, 2, naive.play("dragon_tiger", rules)))
     by_rank = dragon_game.Rules(tie_pays=tie_pays)
-    expected = naive.orders(cards, 2, naive.play_dragon_tiger(by_rank))
+    expected = naive.orders(cards, 2, naive.play("dragon_tiger", by_rank))
     agrees(dragon_tiger.sheet(by_rank, composition(card[0] for card in cards)), expected)
     agrees(dragon_tiger.sheet(by_rank, composition(cards)), expected)
 
 
 @pytest.mark.slow("tries every order of a small shoe")
 @settings(max_examples=percent(8))
-@given(some_ranks(7, 8, "A25K") | some_ranks(7, 8, "AK"), st.sampled_from(["raise_only", "bonus"]))
+@given(some_ranks(7, 7, "A25K") | some_ranks(7, 7, "AK"), st.sampled_from(["raise_only", "bonus"]))
 def test_casino_war_is_every_order_of_a_small_shoe(cards: list[str], second_tie: Any) -> None:
     """Harm: a second tie that is as likely as the first; burned cards that change the edge."""
     rules = war_game.Rules(second_tie=second_tie)
     sheet = casino_war.sheet(rules, composition(cards))
-    agrees(sheet, naive.orders(cards, 7, naive.play_casino_war(rules)))
-    surrendering = naive.orders(cards, 7, naive.play_casino_war(rules, surrenders=True))["main"]
+    agrees(sheet, naive.orders(cards, 7, naive.play("casino_war", rules, "war")))
+    surrendering = naive.orders(cards, 7, naive.play("casino_war", rules, "surrender"))["main"]
     aside = Sheet("", {}, {"main": sheet.wagers["main"].beside["with_surrender"]}, {})
     agrees(aside, {"main": surrendering})
 
@@ -219,17 +220,17 @@ def test_a_hand_meets_all_hands_of_the_other_49_cards(seat: list[str]) -> None:
 
 
 def test_all_pairs_of_hands_are_counted_as_they_compare() -> None:
-    """One by one, by the order of hands that the second telling of the rules has.
+    """One by one, by the order of hands of the account by hand.
 
     Harm: an inclusion too many, and an edge that is nearly right.
     """
     deck = [str(card) for card in STANDARD.spellings]
-    hands = sorted((naive.hand([deck[card] for card in row]), row) for row in combinations(range(52), 3))
+    hands = sorted((poker_hand([deck[card] for card in row]), row) for row in combinations(range(52), 3))
     values = [value for value, _ in hands]
     masks = np.array([sum(1 << card for card in row) for _, row in hands])
-    qualifies = bisect_left(values, (0, (10, 1, 0)))
+    qualifies = bisect_left(values, (0, [12, 3, 2]))
     counts = dict.fromkeys(three_card_poker.ANTE_ENDS, 0)
-    for place in range(bisect_left(values, (0, (10, 4, 2))), len(hands)):
+    for place in range(bisect_left(values, (0, [12, 6, 4])), len(hands)):
         weaker, through = bisect_left(values, values[place]), bisect_right(values, values[place])
         clear = (masks & masks[place]) == 0
         parts_of_all = (clear[:qualifies], clear[qualifies:weaker], clear[weaker:through], clear[through:])
