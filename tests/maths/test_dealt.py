@@ -2,6 +2,7 @@
 
 import json
 from io import StringIO
+from math import sqrt
 from typing import Any
 
 import pytest
@@ -10,9 +11,10 @@ from django.core.management import CommandError, call_command
 from tables.maths.dealt import added
 from tables.maths.providers import Dealer, provider, rules_type
 from tables.maths.worth import Tally, Worth, simulated
+from tests.pace import by_pace
 from tests.tiers import sampled
 
-ROUNDS = 10_000_000
+ROUNDS = by_pace(1_000_000, 10_000_000, 100_000_000)
 
 
 def dealer(game: str) -> Dealer:
@@ -47,11 +49,11 @@ def off(dealt: Worth, exact: Worth) -> float:
             ("three_card_poker", {}, None),
             ("three_card_poker", {"ante_bonus": "1-2-3"}, (*[1] * 17, *[0] * 20, *[1] * 15)),
         ],
-        "deals ten million rounds",
+        "deals millions of rounds",
         test=4,
     ),
 )
-def test_ten_million_rounds_agree_with_the_exact_value(game: str, options: dict[str, Any], cards: Any) -> None:
+def test_dealt_rounds_agree_with_the_exact_value(game: str, options: dict[str, Any], cards: Any) -> None:
     """Harm: an edge that is proved and published, of a game that is dealt otherwise."""
     values, rules = dealer(game), rules_type(game)(**options)
     tally = values.deal(rules, cards, ROUNDS, seed=2026)
@@ -60,7 +62,7 @@ def test_ten_million_rounds_agree_with_the_exact_value(game: str, options: dict[
     assert sheet.wagers.keys() == exact.wagers.keys()
     for bet, worth in sheet.wagers.items():
         assert abs(off(worth, exact.wagers[bet])) < 4
-        assert worth.standard_deviation == pytest.approx(exact.wagers[bet].standard_deviation, rel=0.01)
+        assert worth.standard_deviation == pytest.approx(exact.wagers[bet].standard_deviation, rel=40 / sqrt(ROUNDS))
         for name, beside in worth.beside.items():
             assert abs(off(beside, exact.wagers[bet].beside[name])) < 4
 
@@ -114,8 +116,6 @@ def test_the_text_has_a_line_for_each_wager() -> None:
     ("arguments", "sentence"),
     [
         (["baccarat", "--burn", "0"], "--burn goes with rocket alone"),
-        (["baccarat", "--decks", "6"], "--decks goes with rocket alone"),
-        (["baccarat", "--reshuffle-at", "0.3"], "--reshuffle-at goes with rocket alone"),
         (["baccarat", "--resume", "run.json"], "--resume goes with rocket alone"),
         (["baccarat", "--set", "decks=0"], "Option decks is a whole number from 1 to 8"),
         (["casino_war", "--composition", "A=1"], "1 cards are too few: a round may take 7"),

@@ -41,11 +41,10 @@ def test_the_file_of_another_run_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--decks", "0"], "A shoe of 0 decks is not dealt"),
+        (["--seats", "0"], "Rocket is not dealt to 0 seats"),
         (["--seats", "7"], "Rocket is not dealt to 7 seats"),
         (["--reshuffle-at", "0.9"], "A cut card at 0.9 of the shoe is not placed"),
         (["--rounds", "0"], "at least 1"),
-        (["--strategy", "luck"], "There is no strategy 'luck'"),
     ],
 )
 def test_a_table_that_cannot_be_is_refused(arguments: list[str], sentence: str) -> None:

@@ -10,7 +10,7 @@ from tables.games.felt import AskCard, AskChoice, AskShuffle, Bet, Card, Choose,
 from tables.games.rocket import Rocket, Rules, State
 from tables.maths import simulation
 from tables.maths.simulation import Table, Tally, deal, nothing, seed_of
-from tables.maths.situation import NEVER_FOLD, OPTIMAL, Strategy, Unknowable, fresh
+from tables.maths.situation import NEVER_FOLD, OPTIMAL, Strategy, fresh
 from tables.maths.value import solve
 
 pytestmark = pytest.mark.slow("values or simulates whole games")
@@ -115,9 +115,14 @@ def differences(table: Table, tally: Tally) -> Iterator[float]:
 
 
 @pytest.mark.parametrize(
-    ("decks", "seats", "start"), [(1, 1, "dealer_left"), (2, 3, "low_card"), (6, 6, "dealer_left")]
+    ("decks", "seats", "start", "strategy"),
+    [
+        (1, 1, "dealer_left", OPTIMAL),
+        (2, 3, "low_card", NEVER_FOLD),
+        (2, 3, "low_card", OPTIMAL),
+        (6, 6, "dealer_left", Strategy(1)),
+    ],
 )
-@pytest.mark.parametrize("strategy", [OPTIMAL, NEVER_FOLD, Strategy(1)], ids=lambda strategy: strategy.name)
 def test_a_million_rounds_agree_with_the_exact_value_at_every_seat(
     decks: int, seats: int, start: str, strategy: Strategy
 ) -> None:
@@ -149,10 +154,3 @@ def test_what_a_table_wins_is_what_its_seats_win() -> None:
     mean, variance = tally.table()
     assert mean == pytest.approx(sum(tally.seat(seat)[0] for seat in range(1, 7)))
     assert variance > 1.5 * sum(tally.seat(seat)[1] for seat in range(1, 7))
-
-
-@pytest.mark.parametrize("seats", [0, 7])
-def test_a_table_that_is_not_dealt_is_refused(seats: int) -> None:
-    """Harm: a crash, or numbers of a game that no casino deals."""
-    with pytest.raises(Unknowable, match="it has 1 to 6"):
-        Table(Rules(6), seats, solve(fresh(6)))

@@ -40,7 +40,7 @@ def test_two_seats_in_every_course_of_a_tiny_shoe(cards: Composition, strategy: 
 @pytest.mark.slow("simulates a table")
 def test_a_table_that_was_simulated_varies_as_it_should() -> None:
     """Harm: a covariance that holds for tiny shoes alone."""
-    solution, count = solve(fresh(2), Strategy(7)), 2_000_000
+    solution, count = solve(fresh(2), Strategy(7)), 500_000
     tally = deal(Table(Rules(2), 4, solution, fresh=True), 5, count)
     expected = 4 * solution.variance + 12 * covariance(solution)
     assert tally.table()[1] == pytest.approx(expected, abs=4 * expected * sqrt(2 / count))
