@@ -71,6 +71,7 @@ def test_blackjack_by_effects_of_removal_is_near_the_exact_chart(part_dealt: flo
     assert edge.variance == pytest.approx(1.331, abs=0.005)
 
 
+@pytest.mark.slow("values blackjack exactly")
 def test_a_full_shoe_of_blackjack_has_its_exact_edge() -> None:
     """Harm: the first round of every shoe is valued wrongly."""
     rules = BlackjackRules()

@@ -344,9 +344,10 @@ def test_a_whole_round_of_blackjack_is_worth_what_the_chart_is_and_a_little_more
     assert 0 <= worth(state, "blackjack")[1] / 100_000 - by_chart < 0.0005
 
 
-@pytest.mark.parametrize("hole", ["peek", "none"])
+@pytest.mark.parametrize("hole", ["peek", "none", "none_original"])
 def test_hands_agree_with_the_exact_solver(hole: Any) -> None:
-    """Harm: two parts of the mathematics that tell the house two things."""
+    """Harm: two parts of the mathematics that tell the house two things; or advice for one hand from the cards that are
+    left that is not the best."""
     rules = BlackjackRules(decks=6, hole=hole)
     unseen = list(BY_RANK.shoes[6])
     for card in (6, 10, 2, 1, 1, 5):

@@ -13,7 +13,7 @@ from tables.games.cards import shoe
 from tables.maths import page, par
 from tables.maths import printed as printed_page
 from tables.maths.par import Sheet
-from tables.maths.situation import NEVER_FOLD, OPTIMAL, Situation, Strategy, Unknowable, fresh
+from tables.maths.situation import NEVER_FOLD, OPTIMAL, Situation, Strategy, fresh
 from tables.maths.value import decide, solve
 
 AT_THE_END = "0,0,0,0,0,1,2,3,4,6"
@@ -124,13 +124,8 @@ def test_rounds_and_bands_by_their_definitions() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--decks", "0"], "A shoe of 0 decks is not dealt: it has 1 to 8."),
         (["--decks", "9"], "A shoe of 9 decks is not dealt: it has 1 to 8."),
-        (["--decks", "1", "--composition", "2,2,3,4,5,6,7,8,9,9"], "2 cards of rank 1 cannot be unseen: one"),
-        (["--composition", "1,2,3"], "A composition has 10 counts, of the ranks 1 to 10; this has 3."),
         (["--composition", "1,2,3,4,5,6,7,8,9,x"], "is no composition: it is ten counts, whole numbers"),
-        (["--composition", "0,0,0,0,0,0,0,0,0,0"], "0 unseen cards cannot be: the 5 burned ones are among them."),
-        (["--burn", "21"], "A burn of 21 cards is not made: it is 0 to 20."),
         (["--strategy", "best"], "There is no strategy 'best': it is optimal, never_fold, or fold_at:N"),
         (["--bankroll", "0"], "A bankroll of 0 bets cannot be ruined: it is a number above 0."),
         (["--bankroll", "nan"], "A bankroll of nan bets cannot be ruined"),
@@ -174,12 +169,6 @@ def test_another_game_has_no_sheet() -> None:
     """Harm: numbers of Rocket under another name."""
     with pytest.raises(CommandError, match=r"There is no exact value of 'pairs': only baccarat, .*rocket, .*have one"):
         printed("pairs")
-
-
-def test_a_bankroll_of_nothing_is_refused_before_anything_is_printed() -> None:
-    """Harm: half a sheet."""
-    with pytest.raises(Unknowable):
-        Sheet(solve(fresh(1))).ruin(-1)
 
 
 @pytest.mark.slow("six seconds of fractions")
