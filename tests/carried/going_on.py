@@ -22,12 +22,12 @@ OWNER_URL = os.environ["DATABASE_OWNER_URL"]
 
 
 def main() -> None:
-    """People sign in with the PINs that they had, old tables deal, a series of slips is counted on, and the day is
-    sealed with the old key."""
+    """The chips add up, people sign in with the PINs that they had, old tables deal, a series of slips is counted on,
+    and the day is sealed with the old key."""
     django.setup()
     assert settings.DATABASES["default"]["NAME"].endswith("_copy"), "it writes in a copy, and in nothing else"
     from ledger.models import HOUSE, LogEntry
-    from tables.audit import sealing
+    from tables.audit import sealing, watch
     from tables.day import hours
     from tests.clock import Clock
 
@@ -36,6 +36,8 @@ def main() -> None:
     opens = LogEntry.objects.filter(book__name=HOUSE).latest("seq").at + timedelta(hours=1)
     try:
         clock.stand(opens)
+        found = [look() for look in (watch.recount, watch.reconcile, watch.prove_sums, watch.prove_shoes)]
+        assert not any(found), found
         _deal()
         today = hours.day_of(opens)
         clock.pass_until(hours.span(today).end + timedelta(hours=1))
