@@ -49,10 +49,10 @@ RARE = {"regent": [775]}
 """Random rounds that take a course which none before them took, and come after all that are usually played."""
 FEWER = by_pace(40, 200, 400)
 """So many are enough for what costs more than to play them."""
-BRANCHING = by_pace(20, 75, 150)
-BRANCHING_STATES = by_pace(60, 200, 400)
+BRANCHING = by_pace(12, 75, 150)
+BRANCHING_STATES = by_pace(40, 200, 400)
 """And so many for what branches off at every state: rounds, and states of a told game."""
-STANDARD_STATES = by_pace(200, 500, 2_000)
+STANDARD_STATES = by_pace(100, 500, 2_000)
 """States of a told game on standard cards, whose rounds have many bets and short scripts."""
 WHOLE = 60
 """Of so many games that are told as scripts, every state is kept: each has its whole past in it."""

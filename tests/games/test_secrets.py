@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow("plays many rounds by chance")
 
 HIDING = [name for name, game in GAMES.items() if "hand" in game.parts]
 hiding_game = pytest.mark.parametrize("name", HIDING)
-ROUNDS, OF_ALL = by_pace(10, 30, 30), by_pace(14, 40, 40)
+ROUNDS, OF_ALL = by_pace(6, 30, 30), by_pace(10, 40, 40)
 """Random rounds, and how many together with golden ones."""
 
 
