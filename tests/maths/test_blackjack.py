@@ -73,7 +73,10 @@ def test_it_is_the_mean_over_every_course_of_a_small_shoe(ranks: Cards, options:
     assert moments.hits == pytest.approx(hits, abs=4 * moments.hits_error + CLOSE)
 
 
-@pytest.mark.slow("values blackjack exactly")
+@pytest.mark.trial(
+    "tries every order of a small shoe for each letter",
+    covered_by="tests/maths/test_blackjack.py::test_no_change_of_one_cell_gains",
+)
 def test_no_other_letter_wins_more_of_a_small_shoe() -> None:
     """Harm: a chart that is said to be the best one, and is not."""
     ranks, rules = PICTURES, Rules(splits=1)
@@ -185,7 +188,10 @@ def test_an_option_costs_what_is_published_for_it(options: dict[str, Any], publi
     assert edge(decks=8, **options) - edge(decks=8) == pytest.approx(published, abs=0.015)
 
 
-@pytest.mark.slow("values blackjack exactly")
+@pytest.mark.trial(
+    "values eight decks seven times",
+    covered_by="tests/maths/test_blackjack.py::test_an_option_costs_what_is_published_for_it",
+)
 def test_more_freedom_is_worth_more() -> None:
     """Harm: a sign. Each split that is allowed is worth something, and so is a surrender before anybody looks."""
     edges = [edge(decks=8, splits=splits) for splits in range(4)]

@@ -171,7 +171,9 @@ def test_another_game_has_no_sheet() -> None:
         printed("pairs")
 
 
-@pytest.mark.slow("six seconds of fractions")
+@pytest.mark.trial(
+    "six seconds of fractions", covered_by="tests/maths/test_value.py::test_doubles_and_fractions_agree_on_thin_shoes"
+)
 def test_the_full_deck_in_rational_numbers() -> None:
     """Harm: digits of the published edge that are rounding."""
     assert solve(fresh(1)).house_edge == pytest.approx(float(page.one_deck()), abs=1e-16)

@@ -53,7 +53,7 @@ def test_every_course_of_a_tiny_shoe_through_the_engine(cards: Composition, stra
 
 @pytest.mark.parametrize(
     ("cards_left", "burn", "limit"),
-    sampled([(0, 5, 6), (1, 5, 4), (2, 0, 5), (3, 20, 5), (4, 1, 5)], "deals every course of the last cards", test=2),
+    sampled([(0, 5, 6), (1, 5, 4), (2, 0, 5), (3, 20, 5), (4, 1, 5)], "deals every course of the last cards"),
 )
 def test_a_shoe_that_runs_out_in_mid_round_is_filled_as_the_engine_fills_it(
     cards_left: int, burn: int, limit: int
