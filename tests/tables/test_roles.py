@@ -516,9 +516,18 @@ def test_every_address_answers_each_role_as_declared(house: House, method: str) 
     assert cached == []
 
 
+@pytest.mark.slow("draws every page")
+def test_every_page_can_be_drawn(house: House) -> None:
+    """Harm: a page fails while its template is rendered."""
+    pages = {route: VIEWERS[guard.get.index(200)] for route, guard in DECLARED.items() if 200 in guard.get}
+    statuses = {route: status_of(house.page(viewer, "get", house.path(route))) for route, viewer in pages.items()}
+    assert len(statuses) > 100
+    assert {route: status for route, status in statuses.items() if status != 200} == {}
+
+
 @pytest.mark.trial(
     "draws every page for every role",
-    covered_by="tests/tables/test_roles.py::test_every_address_answers_each_role_as_declared",
+    covered_by="tests/tables/test_roles.py::test_every_page_can_be_drawn",
 )
 def test_every_page_can_be_drawn_for_each_role(house: House) -> None:
     """Harm: a page fails for one of the roles that may open it."""
