@@ -1,4 +1,4 @@
-"""Measures of a page in a real browser: what is too small for a finger, covers something else, or needs scrolling."""
+"""Layout checks of a page in a real browser: parts too small for a finger, overlaps, and scrolling."""
 
 from typing import Any, Final
 
@@ -23,13 +23,13 @@ OVERLAPPING: Final = """([selector, allowed]) => {
 
 
 def small(page: Any, selector: str = f"main :is({CONTROLS})", least: int = FINGER) -> list[str]:
-    """The visible parts that are narrower or lower than ``least`` pixels."""
+    """Visible parts that are narrower or lower than ``least`` pixels."""
     parts: list[str] = page.evaluate(SMALL, [selector, least])
     return parts
 
 
 def overlapping(page: Any, selector: str, allowed: int = 1) -> list[str]:
-    """The pairs of visible parts that overlap by more than ``allowed`` pixels."""
+    """Pairs of visible parts that overlap by more than ``allowed`` pixels."""
     pairs: list[str] = page.evaluate(OVERLAPPING, [selector, allowed])
     return pairs
 

@@ -113,9 +113,9 @@ REFUSED: dict[str, list[tuple[dict[str, Any], int, str]]] = {
 
 
 @pytest.mark.parametrize("due", REFUSED)
-def test_what_may_not_be_done_now_is_refused_by_name(house: Floor, dealer: Caller, due: str) -> None:
-    """Harm: a client that cannot tell "not now" from "never" tries again for ever; or a slip of the keyboard becomes a
-    card, or chips on a seat that is not there."""
+def test_an_input_that_is_not_allowed_now_is_refused_with_its_code(house: Floor, dealer: Caller, due: str) -> None:
+    """Harm: a client retries forever because the response does not distinguish "not now" from "never"; or a typing
+    error becomes a card, or chips at a seat that does not exist."""
     if due != "bets":
         house.dealer.bets(seat1=1_000)
     if due == "a choice":
@@ -126,8 +126,8 @@ def test_what_may_not_be_done_now_is_refused_by_name(house: Floor, dealer: Calle
                 problem(dealer.enter(**entered), status, code)
 
 
-def test_a_bet_that_is_not_legal_is_refused_with_the_nearest_that_are(dealer: Caller) -> None:
-    """Harm: a bet that cannot be paid in chips, or that the house never offered, stands."""
+def test_an_illegal_bet_is_refused_with_the_nearest_legal_bets(dealer: Caller) -> None:
+    """Harm: a bet is accepted that cannot be paid in chips, or that the casino never offered."""
     with nothing_written():
         for cents, nearest in ((-10, [1_000]), (0, [1_000]), (1_050, [1_000, 2_000]), (10**30, [10_000])):
             refused = problem(dealer.enter("bet", seat=1, amount_cents=cents), 422, "bad_bet")
@@ -159,8 +159,8 @@ def test_without_the_token_against_forged_requests_nothing_is_entered(house: Flo
         problem(forged.enter("bet", seat=1, amount_cents=1_000), 403, "csrf_failed")
 
 
-def test_what_is_no_json_is_refused_by_its_type(dealer: Caller) -> None:
-    """Harm: a form on another site may send text, but not JSON, without asking: text must never be read as JSON."""
+def test_a_body_of_another_type_than_json_is_refused(dealer: Caller) -> None:
+    """Harm: a form on another site sends text, which needs no preflight request, and the API parses it as JSON."""
     with nothing_written():
         for kind in ("text/plain", "application/xml", "application/x-www-form-urlencoded", "json"):
             problem(dealer.send(body(BET), content_type=kind), 415, "unsupported_media_type")
@@ -183,8 +183,8 @@ def test_a_broken_form_upload_is_refused(house: Floor) -> None:
 
 
 def test_what_is_not_there_is_not_found(house: Floor, dealer: Caller) -> None:
-    """Harm: a number too large for the database is an error of the server's, an address tells a dealer what exists, or
-    a client reads HTML where it expects a code."""
+    """Harm: a number too large for the database causes a server error, an address reveals to a dealer what exists, or a
+    client receives HTML instead of a code."""
     boss, own = house.as_(house.boss.by), house.table.pk
     house.dealer("bet", seat=1, amount_cents=1_000)
     for path in ("", "nonsense/", "tables/abc/", "tables/1", "tables/1/inputs", "tables/-1/", "v2/x"):

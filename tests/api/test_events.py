@@ -61,7 +61,7 @@ def test_a_settled_round_says_what_became_of_each_seat(house: Floor) -> None:
 
 
 def test_what_cannot_be_read_is_refused_in_words(house: Floor) -> None:
-    """Harm: a program with a typing error is told of everything, or of nothing, and nobody notices."""
+    """Harm: an API client with a typing error receives every event, or none, and the error goes unnoticed."""
     auditor = house.as_(house.auditor)
     for query, status, code in (
         ("cursor=abc", 400, "bad_cursor"),
@@ -129,11 +129,11 @@ def test_an_empty_answer_waits_for_the_first_event_that_is_asked_for(house: Floo
     assert waiting.Place.taken == 0
 
 
-def test_who_waits_in_vain_goes_on_from_its_cursor_and_more_than_may_wait_do_not(
+def test_a_wait_without_events_keeps_its_cursor_and_the_number_of_waiting_clients_is_limited(
     house: Floor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Harm: a quiet hour ends in an error, or a follower loses its place; or a thousand followers wait in one process,
-    until it has no files left for dealers."""
+    """Harm: a quiet hour ends in an error or loses the client's cursor; or a thousand waiting clients leave one process
+    without file descriptors for dealers."""
     monkeypatch.setattr(waiting, "AT_ONCE", 1)
     caller = house.as_(house.auditor)
     cursor = caller.get("events/?limit=500").json()["cursor"]

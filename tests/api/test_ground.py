@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each 
 
 
 def send(by: Staff | Client, path: str, key: uuid.UUID | None = None, **body: Any) -> Any:
-    """A write by somebody on a terminal of their own, or by a client."""
+    """Send a write from the signatory's own terminal, or as an API client."""
     headers = {"Idempotency-Key": str(key or uuid.uuid4())}
     client = by if isinstance(by, Client) else floor.client(by)
     return client.post(f"/api/{path}", json.dumps(body), content_type="application/json", headers=headers)
@@ -82,7 +82,8 @@ def test_whoever_asks_too_often_waits_and_a_dealer_does_not(house: Floor, settin
 def test_a_pin_that_is_guessed_over_the_api_locks_the_badge_out_as_on_the_screens(
     house: Floor, terms: Callable[..., None]
 ) -> None:
-    """Harm: four figures are guessed at the speed of a program, where the screens would have closed."""
+    """Harm: a program guesses four-digit PINs at full speed through the API, where the screens would have locked the
+    badge."""
     terms(lockout_failures=3)
     floor.staff(Role.PIT_BOSS, "bruno", "202")
     program = floor.client(house.dealer.by)

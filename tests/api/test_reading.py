@@ -111,8 +111,8 @@ def test_the_order_of_a_house_shoe_is_nowhere(db: None) -> None:
     assert "nonce" not in json.dumps(board)
 
 
-def test_a_round_is_a_record_that_anyone_can_replay(house: Floor) -> None:
-    """Harm: a dispute is settled by the house's word alone, or half a round is taken for a whole one."""
+def test_an_outsider_can_replay_the_record_of_a_round(house: Floor) -> None:
+    """Harm: a dispute is settled on the casino's word alone, or half a round is mistaken for a complete one."""
     caller, path = house.as_(house.dealer.by), f"tables/{house.table.pk}/rounds/1/"
     house.dealer.bets(seat1=2_000, seat4=5_000)
     house.dealer.cards(8)

@@ -1,4 +1,4 @@
-"""Alerts in a real browser: the inbox, failed deliveries, the clock of a browser; and the surveillance's bookmark."""
+"""Alerts in a real browser: the inbox, failed deliveries, the browser's clock, and the surveillance bookmark."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The dealer's screen with a card reader: its state, and a card that dealer and reader see differently."""
+"""The dealer's screen with a card reader: the reader's state, and a card on which dealer and reader differ."""
 
 from tables.roles import Role
 from tests import floor
@@ -12,8 +12,8 @@ READER_MS = 8_000
 
 
 def test_where_reader_and_dealer_differ_the_prompt_names_both(at_table: AtTable) -> None:
-    """Harm: the round stops and the dealer sees neither the reason nor the next step; or the periodic request for the
-    reader's state is taken for a board, and the screen reports a lost line."""
+    """Harm: the round stops and the dealer sees neither the reason nor the next step; or the screen parses the response
+    to its periodic reader-state request as a board and reports a lost connection."""
     hand: Hand = floor.dealt(options={"decks": 2})[0]
     device = Device(hand.table, floor.staff(Role.OPERATOR, "olga"))
     device.starts()

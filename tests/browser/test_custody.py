@@ -1,4 +1,4 @@
-"""A lost key and the counter of the cage in a real browser."""
+"""A lost key and the cage counter in a real browser."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Games with a pot on the dealer's screen: chips, a game by keyboard, and the layouts of the other games."""
+"""Games with a pot on the dealer's screen: chips, one game played by keyboard, and the layouts of the other games."""
 
 from typing import Any
 
@@ -154,7 +154,7 @@ def test_the_layout_of_a_game_is_accessible(at_table: AtTable, game: str, seats:
 
 
 def deal(hand: Hand, cards: int) -> None:
-    """Key at most this many cards, and stop where a seat has to choose."""
+    """Key up to this many cards; stop when a seat has a decision."""
     for _ in range(cards):
         ask = hand.now.round.game.prompts(hand.now.round.state)[0]
         if not hasattr(ask, "may_come"):

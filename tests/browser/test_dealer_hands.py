@@ -84,8 +84,8 @@ def ahead(screen: Screen, *keys: str) -> None:
 
 
 def test_a_doubled_press_is_one_input(at_table: AtTable, rocket: Hand) -> None:
-    """Harm: a trembling, nervous or resting finger deals two cards, pays two seats, or confirms two steps of the shoe;
-    or the screen still shows bets, and takes the second 8 for a figure that is dropped."""
+    """Harm: a finger that trembles or rests on a key deals two cards, pays two seats, or confirms two steps of the
+    shoe; or the screen still shows bets and reads the second 8 as a digit, which is dropped."""
     rocket("bet", seat=1, amount_cents=1_000)
     rocket("bet", seat=2, amount_cents=1_000)
     screen = at_table(rocket).open()
@@ -118,11 +118,11 @@ def test_a_doubled_press_is_one_input(at_table: AtTable, rocket: Hand) -> None:
     assert entries(rocket, start) == [("round", kind) for kind in ("play", "play", "play", "play", "paid", "paid")]
 
 
-def test_enter_presses_a_card_that_the_tabulator_led_to_and_none_that_was_touched(
+def test_enter_presses_a_card_key_that_tab_focused_but_not_one_that_was_touched(
     at_table: AtTable, rocket: Hand
 ) -> None:
-    """Harm: the touched key keeps the focus, and Enter turns its card once more; or a dealer who uses the Tab key
-    cannot press the focused key, or loses the focus with each card."""
+    """Harm: the touched key keeps the focus, and Enter enters its card again; or a dealer who uses the Tab key cannot
+    press the focused key, or loses the focus with each card."""
     rocket.bets(seat1=1_000, seat2=1_000)
     screen = at_table(rocket).open()
     screen.tap("#key-8")

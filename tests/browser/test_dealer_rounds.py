@@ -60,9 +60,9 @@ def test_a_round_by_touch(at_table: AtTable, rocket: Hand) -> None:
     assert screen.presses == screen.seq - start == 5
 
 
-def test_a_wrong_key_is_taken_back_and_one_that_means_nothing_changes_nothing(at_table: AtTable, rocket: Hand) -> None:
-    """Harm: a wrong card stays with a seat; a key next to the right one enters something without a message; or the cut
-    card comes out, no key enters it, and the shoe is dealt on."""
+def test_a_wrong_key_is_taken_back_and_an_unassigned_key_changes_nothing(at_table: AtTable, rocket: Hand) -> None:
+    """Harm: a wrong card stays with a seat; a key next to the right one records an input without a message; or the cut
+    card comes out, no key records it, and dealing from the shoe continues."""
     rocket.bets(seat1=2_000)
     screen = at_table(rocket).open()
     start = screen.seq

@@ -15,8 +15,8 @@ def before_a_loss(hand: Hand) -> None:
 
 
 def test_a_loss_stands_until_its_chips_are_taken(at_table: AtTable, rocket: Hand) -> None:
-    """Harm: the next card wipes what is to be taken, and the chips of a bet that lost stay on the table; a reload loses
-    the prompt; or a card that was keyed before the loss was in sight counts as its acknowledgement."""
+    """Harm: the next card clears the prompt to take a losing bet, and its chips stay on the table; a reload loses the
+    prompt; or a card keyed before the loss was visible counts as its acknowledgement."""
     before_a_loss(rocket)
     screen = at_table(rocket).open()
     page = screen.page
@@ -60,8 +60,8 @@ def test_a_loss_stands_until_its_chips_are_taken(at_table: AtTable, rocket: Hand
     covered_by="tests/browser/test_dealer_settling.py::test_a_loss_stands_until_its_chips_are_taken",
 )
 def test_the_last_loss_of_a_round_comes_before_the_next_bets(at_table: AtTable, rocket: Hand) -> None:
-    """Harm: the figures of the next bet are typed while the chips of the last one are still on the table; or the button
-    of the settled seat covers the fields for bets."""
+    """Harm: the dealer types the amount of the next bet while the chips of the last one are still on the table; or the
+    button of the settled seat covers the fields for bets."""
     rocket.bets(seat1=2_000)
     rocket.cards(8, 9)
     screen = at_table(rocket).open()

@@ -65,7 +65,7 @@ def test_an_enter_too_many_decides_for_nobody(at_table: AtTable, monkeypatch: py
     assert hand.board.seats[0].stack == (8, 5)
 
 
-def test_a_wrong_card_calls_the_pit_once_and_somebody_comes(at_table: AtTable, rocket: Hand) -> None:
+def test_a_wrong_card_calls_the_pit_once_and_a_pit_boss_acknowledges(at_table: AtTable, rocket: Hand) -> None:
     rocket.bets(seat1=1_000, seat2=1_000)
     rocket.cards(1)
     screen = at_table(rocket).open()

@@ -13,8 +13,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_an_auditor_follows_an_exception_into_the_log_and_searches_it(looking: Looking) -> None:
-    """Harm: a report names an entry without a way to it; or the form that searches the log loses what was entered, or
-    needs a mouse."""
+    """Harm: a report names an entry without a link to it; or the form that searches the log loses its input, or
+    requires a mouse."""
     dealer, _ = dealt(options={"decks": 6})
     for _ in range(2):
         dealer.bets(seat1=2_000)

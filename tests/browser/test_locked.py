@@ -1,4 +1,4 @@
-"""A round that two people void, and a rack that is locked and unlocked, as the dealer and the pit boss do it."""
+"""Voiding a round under dual control, and locking and unlocking a rack, as dealer and pit boss do them."""
 
 from typing import Any
 

@@ -25,7 +25,7 @@ def dora(operator: Staff) -> Staff:
 
 
 def signed_in(browser: Any, url: str, staff: Staff, path: str) -> Any:
-    """A page of a browser with the session of a member of staff."""
+    """Open a browser page with the session of a staff member."""
     context = browser.new_context(base_url=url)
     context.set_default_timeout(15_000)
     context.add_cookies(floor.cookies_of(staff, url)[:1])

@@ -39,7 +39,7 @@ def shows(page: Any, hand: Hand) -> None:
 
 
 def test_a_round_is_followed_card_by_card_without_a_reload(looking: Looking) -> None:
-    """Harm: the pit reads a state of the table, its figures or its rounds that is out of date."""
+    """Harm: the pit reads an outdated state of the table, its figures or its rounds."""
     dealer, boss = dealt(options={"decks": 6})
     page = looking(boss.by, f"/pit/tables/{dealer.table.pk}/")
     page.evaluate("window.untouched = true")
@@ -152,9 +152,9 @@ def test_a_note_that_is_being_typed_survives_another_alert(looking: Looking) -> 
     "two pages of the pit in depth, beside their path",
     covered_by="tests/browser/test_pit_floor.py::test_no_button_moves_while_a_table_goes_on",
 )
-def test_a_card_that_changes_keeps_the_focus_and_what_is_unfolded(looking: Looking) -> None:
-    """Harm: with each card the keyboard loses its place on the floor; a list closes under a finger; or rows of buttons
-    push the state of the table off the screen."""
+def test_a_table_card_that_changes_keeps_the_focus_and_open_lists(looking: Looking) -> None:
+    """Harm: each card moves the keyboard focus; a list closes under a finger; or rows of buttons push the state of the
+    table off the screen."""
     dealer, boss = dealt(options={"decks": 6})
     dealer.bets(seat1=1_000)
     page = looking(boss.by, "/pit/")
@@ -190,7 +190,7 @@ def places(page: Any) -> list[Any]:
 
 
 def test_no_button_moves_while_a_table_goes_on(looking: Looking) -> None:
-    """Harm: somebody is about to press "Fill", the round ends, and "Void round" is under the finger; or a pit boss
+    """Harm: a pit boss is about to press "Fill", the round ends, and "Void round" is under the finger; or a pit boss
     takes back a card that was dealt while the page was open."""
     dealer, boss = dealt(options={"decks": 6})
     page = looking(boss.by, "/pit/")

@@ -67,7 +67,7 @@ def answer(page: Any, question: Question, *, right: bool = True) -> None:
 
 
 def answer_up_to(row: Practice, questions: Sequence[Question], number: int) -> None:
-    """Answer the questions before this one rightly, but for those that have an answer."""
+    """Answer correctly the questions before this one that have no answer yet."""
     given = len(certificates.session(row).answers)
     PracticeAnswer.objects.bulk_create(
         PracticeAnswer(practice=row, number=place, answer=question.right)

@@ -1,4 +1,4 @@
-"""Operators and a pit boss in real browsers: roles, limits from the floor, a change that is called off, retirement."""
+"""Operators and a pit boss in real browsers: roles, limits from the floor, a cancelled change, retirement."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -123,7 +123,7 @@ def test_limits_that_were_approved_for_later_are_called_off_by_two(looking: Look
 )
 @pytest.mark.parametrize("thing", ["table", "denomination"])
 def test_a_table_or_a_chip_is_retired(looking: Looking, thing: str) -> None:
-    """Harm: a table or a chip that is out of use stays on the floor."""
+    """Harm: a table or chip that is no longer in use stays on the floor."""
     olga, first = floor.staff(Role.OPERATOR, "olga", "301"), floor.table()
     row: Any = Denomination.objects.order_by("pk").first()
     if thing == "table":

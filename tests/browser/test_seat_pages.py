@@ -72,7 +72,7 @@ def turn(dealer: Hand, pages: dict[int, Any]) -> None:
 
 
 def choose(dealer: Hand, players: dict[int, Player]) -> None:
-    """The seat whose turn it is chooses, without its page."""
+    """Record a choice for the seat whose turn it is, without its Player page."""
     player = players[next(iter(dealer.now.round.asked))]
     player.chooses(player.choices[0])
 
@@ -108,8 +108,8 @@ def test_a_whole_game_of_hawthorn(phones: Callable[..., Any], at_table: AtTable)
 
 
 def test_a_choice_that_is_asked_to_wait_is_sent_again_and_counts_once(phones: Callable[..., Any]) -> None:
-    """Harm: a limit loses a player's choice, makes two of it, or leaves a page that shows only the limit; or the second
-    tap of a nervous finger answers the next question."""
+    """Harm: a rate limit loses or doubles a player's choice, or leaves a page that shows only the limit; or an
+    accidental second tap answers the next question."""
     dealer, players = seated("hawthorn", 2)
     dealer("start_game", seats=[1, 2])
     page, twin = phones(players[1]), phones(players[1], java_script_enabled=False)
@@ -136,9 +136,9 @@ def test_a_choice_that_is_asked_to_wait_is_sent_again_and_counts_once(phones: Ca
     "a further path of a limit",
     covered_by="tests/browser/test_seat_pages.py::test_a_choice_that_is_asked_to_wait_is_sent_again_and_counts_once",
 )
-def test_a_page_that_is_limited_follows_its_table_and_keeps_its_choice(phones: Callable[..., Any]) -> None:
-    """Harm: a limit refuses the newest state of a table to a player's page, which then stops; or the page becomes a
-    bare sentence in mid-game, and the player has no way back."""
+def test_a_rate_limited_page_follows_its_table_and_keeps_its_choice(phones: Callable[..., Any]) -> None:
+    """Harm: a rate limit withholds the newest state of the table from a Player page, which then stops; or the page
+    becomes a bare sentence in mid-game, and the player has no way back."""
     dealer, players = seated("hawthorn", 2)
     page = phones(players[1])
     boards: list[str] = []

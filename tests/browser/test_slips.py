@@ -68,8 +68,8 @@ def readable(page: Any) -> None:
 
 
 def test_five_people_sign_a_fill(looking: Looking) -> None:
-    """Harm: a slip that the floor cannot read, reach or sign, so that chips are carried without one; a refusal without
-    a message, or one that clears the entered chips."""
+    """Harm: staff cannot read, reach or sign a slip, so chips are carried without one; or a refusal has no message, or
+    clears the entered chips."""
     dealer, _ = floor.dealt()
     boss = someone(Role.PIT_BOSS, "paula", "301")
     before = rack(dealer.table)

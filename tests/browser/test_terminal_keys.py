@@ -1,4 +1,5 @@
-"""A terminal's own key in a real browser: made at enrolment, used for signatures, lost with the site data, replaced."""
+"""A terminal's own key in a real browser: created at enrolment, used for signatures, lost with the site data,
+replaced."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -55,9 +56,9 @@ def attested(dealer: floor.Hand) -> list[str]:
 
 
 def test_a_terminal_signs_with_its_key_and_refuses_without_it(enrolled: Enrolled, operator: Staff) -> None:
-    """Harm: what the browser signs is not what the house and its auditors read, such as a box that is marked with an
-    umlaut; a browser that somebody enrolled for themselves signs like any other; or a browser that has lost its key
-    does nothing, gets no new one, or signs without it where the house demands it."""
+    """Harm: the browser signs another text than the casino and its auditors read, for example for a box with an umlaut
+    in its mark; a browser enrolled by its own user signs like any other; or a browser that lost its key does nothing,
+    gets no new key, or signs without one where the casino requires it."""
     page = enrolled("Pit desk")
     document = {"b": 'Ünter „den“ \\ "Linden"\t\u20ac\U0001f0a1\u007f\u0001', "a": [[100, 5]], "c": {"é": 1, "e": ""}}
     assert page.evaluate("(content) => terminalKey.canonical(content)", document).encode() == canonical(document)

@@ -22,8 +22,8 @@ OWNER_URL = os.environ["DATABASE_OWNER_URL"]
 
 
 def main() -> None:
-    """The chips add up, people sign in with the PINs that they had, old tables deal, a series of slips is counted on,
-    and the day is sealed with the old key."""
+    """Check that the chips add up, people sign in with their old PINs, old tables deal, the numbers of a series of
+    slips continue, and the old key seals the day."""
     django.setup()
     assert settings.DATABASES["default"]["NAME"].endswith("_copy"), "it writes in a copy, and in nothing else"
     from ledger.models import HOUSE, LogEntry

@@ -54,9 +54,9 @@ def _trees(house: Carried) -> int:
 
 
 @pytest.mark.timeout(900)  # with the setup of the saved site and a whole proof
-def test_every_book_of_an_old_house_holds_and_goes_on(house: Carried) -> None:
-    """Harm: an upgrade after which an old house can no longer prove what it paid, opens a discrepancy for each chip of
-    the past, or lets nobody sign in, open a table, begin a slip or seal the day."""
+def test_every_log_of_an_old_site_is_verified_and_continues(house: Carried) -> None:
+    """Harm: after an upgrade, an old site can no longer prove its payouts, opens a variance for each past chip, or
+    cannot sign people in, open a table, begin a slip or seal the day."""
     with house.copy() as copied:
         copied.output("-m", "tests.carried.going_on")
         with psycopg.connect(copied.url(OWNER)) as database:

@@ -89,7 +89,7 @@ def test_a_list_admits_its_own_filters_only(model: type[Model], shown: ClosedLis
 
 @pytest.fixture
 def clients(db: None) -> dict[Role, Client]:
-    """Two of everything that has a secret; an operator, an auditor and a dealer."""
+    """Clients of every role that may open the admin and of a dealer, with two rows of every model that has a secret."""
     dealer, _ = floor.dealt()
     clients = {}
     for number, role in enumerate((*MAY_OPEN, Role.DEALER)):
@@ -109,7 +109,7 @@ def page_of(model: type[Model]) -> str:
 
 
 def test_no_list_is_filtered_by_a_secret(clients: dict[Role, Client]) -> None:
-    """Harm: the hash of a PIN is read letter by letter from the length of a list."""
+    """Harm: a filter reveals the hash of a PIN letter by letter, through the length of a list."""
     secrets = {model: [path for path, label in paths(model, 2) if label in SECRETS] for model, _ in ADMINS}
     addresses = [
         f"{page_of(model)}?{urlencode({min(columns, key=len) + '__regex': '0'})}"

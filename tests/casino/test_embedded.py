@@ -190,10 +190,8 @@ def test_many_at_once_share_one_pair_of_servers(house: House, tmp_path: Path) ->
     assert not embedded.is_ready(house)
 
 
-def test_a_path_too_long_for_a_socket_and_an_address_that_is_configured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Harm: a checkout in a deep folder cannot start; or a command works on other servers than it is told to."""
+def test_a_path_too_long_for_a_socket_and_a_configured_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a checkout in a deep folder cannot start; or a command uses other servers than the configured ones."""
     monkeypatch.setenv("REDIS_URL", "redis://elsewhere/0")
     monkeypatch.delenv("DATABASE_URL", raising=False)
     deep = tmp_path / ("d" * 100)

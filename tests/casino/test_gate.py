@@ -1,4 +1,4 @@
-"""What is too large, or in no encoding that the site reads, is refused before Django; by the real web process too."""
+"""Requests that are too large or in an unsupported encoding are refused before Django, also by the real web process."""
 
 import http.client
 import json
@@ -53,7 +53,7 @@ def test_a_program_is_told_in_its_own_form(house: http.client.HTTPConnection) ->
 
 
 def test_a_body_of_unknown_length_is_refused_once_it_is_too_large(house: http.client.HTTPConnection) -> None:
-    """Harm: a client that streams its body fills the memory of the machine that every dealer waits for."""
+    """Harm: a client that streams its body fills the memory of the machine that serves every dealer."""
     try:
         house.request("POST", "/sign-in/", pieces(2_000), {"Content-Type": FORM}, encode_chunked=True)
     except (BrokenPipeError, ConnectionResetError):
@@ -72,7 +72,7 @@ def refusal_of(headers: dict[bytes, bytes]) -> gate.Refusal | None:
 
 @pytest.mark.parametrize("length", [b"-1", b"1e9", b"9" * 5_000, b"\xb2"])
 def test_a_length_that_is_no_number_is_refused(length: bytes) -> None:
-    """Harm: a number that nobody can read is taken for a small one."""
+    """Harm: an unreadable content length is taken for a small one."""
     assert refusal_of({b"content-length": length}) in (gate.NO_LENGTH, gate.TOO_LARGE)
 
 
@@ -82,6 +82,6 @@ def test_a_length_that_is_no_number_is_refused(length: bytes) -> None:
      *((name, None) for name in (b"utf-8", b"UTF-8", b'"utf-8"', b"utf8"))],
 )  # fmt: skip
 def test_a_form_is_read_in_utf_8_and_in_no_other_encoding(charset: bytes, refusal: gate.Refusal | None) -> None:
-    """Harm: a form is read as something else than was typed, or not at all, with a failure; or browsers and clients
-    that name UTF-8 are locked out."""
+    """Harm: a form is decoded as other text than was typed, or fails with an error; or browsers and clients that name
+    UTF-8 are refused."""
     assert refusal_of({b"content-type": FORM.encode() + b"; charset=" + charset}) is refusal

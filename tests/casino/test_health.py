@@ -37,7 +37,7 @@ def test_without_its_database_the_house_is_closed(client: Client, monkeypatch: p
 def test_each_connection_has_its_role(
     app_connection: psycopg.Connection, owner_connection: psycopg.Connection, superuser_connection: psycopg.Connection
 ) -> None:
-    """Harm: the tests work as the owner of the database, and a right that the application lacks is not missed."""
+    """Harm: the tests connect as the owner of the database and do not notice a privilege that the application lacks."""
     roles = [
         each.execute("SELECT current_user, session_user").fetchone()
         for each in (app_connection, owner_connection, superuser_connection)

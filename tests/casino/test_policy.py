@@ -1,4 +1,4 @@
-"""What the content policy allows a browser."""
+"""What the content security policy allows in a browser."""
 
 import pytest
 from django.test import Client

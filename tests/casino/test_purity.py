@@ -28,8 +28,9 @@ def imported(path: Path) -> set[str]:
     return names
 
 
-def test_imports_nothing_that_could_know_more_than_it_is_told() -> None:
-    """Harm: a rule of a game asks the clock, chance or the network, and a replay of the log gives another result."""
+def test_rules_of_games_import_no_clock_chance_or_network() -> None:
+    """Harm: a rule of a game depends on the clock, chance or the network, and a replay of the log gives another
+    result."""
     assert len(PURE) > 20
     assert [
         f"{path.relative_to(BASE_DIR)} imports {name}"

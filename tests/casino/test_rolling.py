@@ -167,7 +167,7 @@ def shifts(house: House) -> Iterator[Shift]:
 
 
 def dealing_through(house: House, deed: Callable[[], Any]) -> tuple[list[Shift], Any]:
-    """Two dealers deal while something is done to the site."""
+    """Keep two dealers dealing during an operation on the site."""
     every = list(shifts(house))
     threads = [threading.Thread(target=shift.deal) for shift in every]
     for thread in threads:

@@ -27,7 +27,7 @@ def files_of_rooms() -> list[tuple[str, str]]:
 
 
 def test_a_room_has_a_page_that_names_its_files() -> None:
-    """Harm: a maintainer finds a file of which no page says what it is for."""
+    """Harm: no page explains the purpose of a file that a maintainer finds."""
     pages = pages_of_rooms()
     files = [(room, file) for room, file in files_of_rooms() if file not in ("__init__.py", "urls.py", "apps.py")]
     assert len(files) > 100

@@ -48,7 +48,7 @@ def test_an_unknown_house_is_refused() -> None:
     ],
 )
 def test_without_a_secret_key_or_a_pepper_the_web_does_not_start(environment: dict[str, str], says: str) -> None:
-    """Harm: sessions that anybody can forge; or a site that keeps hashes of four digits as anybody can try them."""
+    """Harm: sessions can be forged, or the stored hashes of four-digit PINs can be guessed by trying every PIN."""
     started = subprocess.run(
         [sys.executable, "-c", "import casino.asgi"],
         env={"PATH": os.environ["PATH"], **environment},
@@ -84,7 +84,7 @@ HOSTS = "postgresql://app:p%40ss@h1:5432,h2:5433/casino?target_session_attrs=rea
 
 @pytest.mark.parametrize("role", ["", "owner"])
 def test_a_database_with_a_standby_is_named_by_both_hosts(role: str) -> None:
-    """Harm: a site cannot follow its database to the standby, or works as the owner without being told to."""
+    """Harm: a site cannot follow its database to the standby, or connects as the owner without being configured to."""
     urls = {"DATABASE_URL": HOSTS, "DATABASE_OWNER_URL": HOSTS.replace("app", "owner")}
     databases = read("DATABASES", CASINO_DB_ROLE=role, **urls)
     for part in ("'HOST': 'h1,h2'", "'PORT': '5432,5433'", "'PASSWORD': 'p@ss'", "'NAME': 'casino'",

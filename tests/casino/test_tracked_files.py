@@ -30,8 +30,8 @@ def tracked() -> list[Path]:
     return [BASE_DIR / name for name in listed.stdout.decode().split("\0") if name]
 
 
-def test_nothing_tracked_names_a_machine() -> None:
-    """Harm: the repository tells strangers the folders and servers of those who work on it."""
+def test_no_tracked_file_names_a_machine() -> None:
+    """Harm: the repository reveals its developers' folders and servers to strangers."""
     lines = []
     for path in tracked():
         if not path.is_file() or b"\0" in (content := path.read_bytes()):

@@ -17,7 +17,7 @@ from tests.tables.test_spreadsheets import ATTACKS
 
 @pytest.mark.django_db
 def test_a_download_of_attacks_has_no_formula(rf: RequestFactory) -> None:
-    """Harm: a list leaves unguarded, and a reason that somebody typed runs as a formula in a spreadsheet."""
+    """Harm: an exported list is unguarded, and a typed reason runs as a formula in a spreadsheet."""
     rows = [[[number, text] for number, text in enumerate(ATTACKS)]]
     request = rf.get("/?as=xlsx")
     request.user = cast(Any, SimpleNamespace(pk=1, has_perm=lambda permission: True))

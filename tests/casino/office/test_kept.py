@@ -4,9 +4,11 @@ import psycopg
 import pytest
 
 
-def test_the_application_cannot_change_what_arrived(transactional_db: None, app_connection: psycopg.Connection) -> None:
-    """Harm: somebody at the head office rewrites what a house sent, or the application's role reads the password of
-    every house's letter box."""
+def test_the_application_cannot_change_received_data(
+    transactional_db: None, app_connection: psycopg.Connection
+) -> None:
+    """Harm: a user at the head office rewrites what a property sent, or the application's role reads the password of
+    every property's export database."""
     tables = ("house", "pin", "arrival", "verdict", "refusal", "day", "tableday")
     for deed in (
         *(f"DELETE FROM office_{table}" for table in tables),

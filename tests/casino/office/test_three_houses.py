@@ -12,11 +12,11 @@ from tests.houses import HOUSES, Https, Line, Replicated, stage
 @pytest.mark.parametrize(
     ("way", "cut_off_said"), [(Https, "could not be reached"), (Replicated, "The letter box does not answer.")]
 )
-def test_a_house_that_was_cut_off_catches_up_in_order_and_nobody_can_sign_in_elsewhere(
+def test_a_property_that_was_cut_off_catches_up_in_order_and_its_staff_cannot_sign_in_elsewhere(
     tmp_path: Path, way: type[Line], cut_off_said: str
 ) -> None:
-    """Harm: a company trusts a figure that no house proved, or lets one house's staff into another; or a line that is
-    down for a day leaves a gap, or delays every house."""
+    """Harm: a company trusts a figure that no property proved, or admits one property's staff to another; or a line
+    that is down for a day leaves a gap, or delays every property."""
     staging = stage(tmp_path, way)
     assert sorted(staging.arrived_without_the_cut_off) == [["north", 1], ["north", 2], ["south", 1], ["south", 2]]
     assert cut_off_said in staging.cut_off_said

@@ -138,8 +138,8 @@ def test_a_confirmation_that_is_sent_twice_sells_once(hand: Hand, dora: Client) 
     assert rack_cents(hand) == before - 5_000
 
 
-def test_what_is_refused_stays_as_it_was_typed(hand: Hand, dora: Client) -> None:
-    """Harm: a refusal empties the sheet, and the dealer counts the player's notes anew."""
+def test_a_refused_form_keeps_its_input(hand: Hand, dora: Client) -> None:
+    """Harm: a refusal clears the form, and the dealer counts the player's notes again."""
     before = hand.now.seq
     for fields, says in (
         ({"amount": ""}, "Type an amount in digits first"),

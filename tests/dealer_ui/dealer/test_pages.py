@@ -178,8 +178,8 @@ def test_a_board_that_is_gone_says_why_and_takes_nothing(dora: Client, hand: Han
     assert 'data-gone="table_closed"' in text(dora.get(address, **SCRIPT))
 
 
-def test_forms_from_elsewhere_are_refused(hand: Hand) -> None:
-    """Harm: a page of another site deals, or acts for the pit, in a browser that is signed in."""
+def test_forms_of_other_sites_are_refused(hand: Hand) -> None:
+    """Harm: a page of another site deals, or acts for the pit, in a signed-in browser."""
     client = floor.client(hand.by, enforce_csrf_checks=True)
     start = hand.now.seq
     assert enter(client, hand, bet(hand)).status_code == 403
@@ -433,8 +433,8 @@ def test_the_seats_that_are_marked_are_dealt_in(pot: tuple[Hand, Client]) -> Non
     assert hand.now.round.opening.seats == (1, 6)
 
 
-def test_a_form_between_games_that_is_wrong_says_so_in_a_sentence(pot: tuple[Hand, Client]) -> None:
-    """Harm: a page of the server's own; or chips that nobody meant to move."""
+def test_a_wrong_form_between_games_is_refused_with_a_sentence(pot: tuple[Hand, Client]) -> None:
+    """Harm: a wrong form gets the server's own error page, or moves chips by mistake."""
     hand, dora = pot
     before = hand.now.seq
     for fields, sentence in (

@@ -155,8 +155,9 @@ def test_the_floor_is_told_where_every_table_stands_and_then_what_moves(watching
     assert "Bets are open" in card
 
 
-def test_the_stream_of_one_table_says_its_sequence_number_and_nothing_else(watching: Watching) -> None:
-    """Harm: a screen hears of another table or of an input that was rolled back, or dies of a foreign announcement."""
+def test_the_stream_of_one_table_sends_its_sequence_number_and_nothing_else(watching: Watching) -> None:
+    """Harm: a screen receives the announcement of another table or of an input that was rolled back, or fails at an
+    unknown one."""
     dealer, boss = dealt()
     other = Hand(floor.table("Rocket 2"), boss.by)
     stream, beside = watching(dealer.by, own(dealer)), watching(boss.by, own(other))
@@ -240,7 +241,7 @@ LOSSES: dict[str, Callable[[Hand], Any]] = {
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-def test_a_right_ends_with_what_it_rests_on(loss: Callable[[Hand], Any]) -> None:
+def test_a_stream_ends_with_the_permission_for_it(loss: Callable[[Hand], Any]) -> None:
     """Harm: a screen that was left open follows a table that its viewer may no longer watch."""
     dealer, _ = dealt()
     right = admission.Session(session(dealer.by), Role.DEALER, str(dealer.table.pk))
@@ -250,8 +251,8 @@ def test_a_right_ends_with_what_it_rests_on(loss: Callable[[Hand], Any]) -> None
 
 
 @pytest.mark.django_db
-def test_an_outage_ends_no_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Harm: all screens lose their streams while the database is away, when nobody can tell whether they may watch."""
+def test_an_outage_of_the_database_ends_no_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: all screens lose their streams while the database is unavailable and permissions cannot be checked."""
 
     def away(*_: object) -> None:
         raise admission.DatabaseError("the database is away")
@@ -524,11 +525,11 @@ def test_a_lost_listening_connection_is_replaced_and_nothing_is_missed(
     assert stream.news() == dealer.now.seq
 
 
-def test_a_server_that_stops_ends_its_streams_in_good_order_and_the_next_tells_what_happened(
+def test_a_server_that_stops_ends_its_streams_cleanly_and_the_next_sends_what_was_missed(
     watching: Watching, web: processes.Web
 ) -> None:
-    """Harm: a deployment cuts screens off in the middle of a message, waits for them until its time is over, or loses
-    what was entered while no server ran."""
+    """Harm: a deployment cuts screens off in the middle of a message, waits for them until its timeout, or loses inputs
+    entered while no server ran."""
     dealer, boss = dealt()
     opened = [watching(boss.by, own(dealer)), watching(boss.by)]
     latest = opened[0].event()["id"]

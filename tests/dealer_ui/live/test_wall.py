@@ -59,9 +59,9 @@ def test_each_role_sees_what_it_may_do() -> None:
 
 
 @pytest.mark.django_db
-def test_what_is_due_in_a_rack_is_sent_to_nobody_who_may_count_it() -> None:
-    """Harm: whoever is to count looks up at the floor's screen, before the count or during it, and counts what stands
-    there."""
+def test_the_expected_chips_of_a_rack_are_not_sent_to_the_roles_that_count_it() -> None:
+    """Harm: a pit boss who counts a rack reads the expected chips from the floor's screen, before or during the count,
+    and enters those."""
     dealer, _ = dealt()
     dealer("sell_chips", amount_cents=12_300)
     due = money(cage.balance(Account.objects.get(book=dealer.table.book, place="rack")))

@@ -1,4 +1,4 @@
-"""The road maps over a table: whose shoe they show."""
+"""The road maps of a table's display: the shoe that they show."""
 
 import pytest
 from django.urls import reverse

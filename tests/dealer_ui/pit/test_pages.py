@@ -422,7 +422,7 @@ def test_the_pit_takes_back_a_settled_round_and_further_than_the_dealer_may(hand
     assert [correction.by for correction in corrections][-3:] == ["bella Bella"] * 3
 
 
-def test_the_pit_retires_a_shoe_between_rounds_alone(hands: tuple[Hand, Hand]) -> None:
+def test_the_pit_retires_a_shoe_only_between_rounds(hands: tuple[Hand, Hand]) -> None:
     """Harm: a shoe leaves the table in mid-round, or the pit has no page to retire it."""
     dealer, boss = hands
     before = dealer.now.seq
@@ -433,8 +433,8 @@ def test_the_pit_retires_a_shoe_between_rounds_alone(hands: tuple[Hand, Hand]) -
     assert dealer.now.shoe is None
 
 
-def test_a_form_acts_once_and_only_on_the_state_that_it_was_drawn_on(hands: tuple[Hand, Hand]) -> None:
-    """Harm: a second press, or a page from before the last card, takes back what the pit boss never saw."""
+def test_a_form_acts_once_and_only_on_the_state_that_it_shows(hands: tuple[Hand, Hand]) -> None:
+    """Harm: a second press, or a page from before the last card, takes back an input that the pit boss never saw."""
     dealer, boss = hands
     sent = form(dealer)
     for _ in range(2):

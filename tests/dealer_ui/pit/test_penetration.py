@@ -73,8 +73,8 @@ def test_the_list_has_every_shoe_with_every_digit(office: Client) -> None:
     assert office.get(reverse("pit:penetration-csv"), {"spread": 0}).status_code == 422
 
 
-def test_nonsense_is_refused_in_a_sentence_beside_the_usual_shoe(office: Client) -> None:
-    """Harm: an error page, or numbers of another shoe than the one that was asked for."""
+def test_an_invalid_query_gets_a_sentence_and_the_default_shoe(office: Client) -> None:
+    """Harm: an error page, or the numbers of another shoe than the requested one."""
     for query, says in (
         ({"decks": 9}, "A shoe of 9 decks is not dealt"),
         ({"decks": "x"}, "&#x27;x&#x27; is no number of decks."),

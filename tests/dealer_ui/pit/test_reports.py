@@ -50,8 +50,8 @@ def test_every_span_says_what_was_won(hands: tuple[Hand, Hand]) -> None:
         assert [words in page for words in ("+8", "Rocket 1", "200")] == [True] * 3, span
 
 
-def test_a_text_that_is_no_day_is_answered_with_the_current_one(hands: tuple[Hand, Hand]) -> None:
-    """Harm: a day that a house cannot have seen is a failure of the server, or figures that are signed."""
+def test_an_invalid_day_gets_the_current_day(hands: tuple[Hand, Hand]) -> None:
+    """Harm: an impossible day causes a server error, or shows figures that can be signed."""
     auditor, pk = floor.client(floor.staff(Role.AUDITOR, "ada")), hands[0].table.pk
     for name, args in (
         ("reports", []), ("reports-csv", []), ("shoes", []), ("shoes-csv", []), ("rounds", [pk]), ("table", [pk]),

@@ -66,8 +66,8 @@ def test_a_moment_is_marked_from_its_round_and_found_again(felt: Hand, vera: Sta
     assert 'data-step="3" data-last' in found
 
 
-def test_a_bookmark_is_for_the_surveillance_and_auditors_alone(felt: Hand, vera: Staff) -> None:
-    """Harm: whoever is watched reads what was seen, on the page of a round or in the log."""
+def test_only_surveillance_and_auditors_see_a_bookmark(felt: Hand, vera: Staff) -> None:
+    """Harm: a person under surveillance reads what was observed, on the page of a round or in the log."""
     bookmarks.mark(felt.table, timezone.now() - timedelta(seconds=5), "Palms a chip", by=vera, round=1)
     entry = LogEntry.objects.get(book__name=HOUSE, subject="bookmark")
     assert set(entry.content) == {"number", "at", "by", "bookmark_sha256"}

@@ -222,9 +222,9 @@ def test_every_choice_of_every_game_can_be_made_on_the_page(name: str) -> None:
 # --- the address -----------------------------------------------------------------------------------------------
 
 
-def test_the_address_does_not_get_away(table: Table) -> None:
-    """Harm: the address stands in another site's log, a cache, a search engine; a foreign script reads the page; or a
-    player's taps keep the session of a member of staff alive on a device that was left behind."""
+def test_the_address_of_a_player_page_does_not_leak(table: Table) -> None:
+    """Harm: the address gets into another site's log, a cache or a search engine; a foreign script reads the page; or a
+    player's taps keep a staff session alive on a device that was left behind."""
     dealer, _, players = table
     answer = floor.client(dealer.by).get(page(players[1]))
     assert answer["Referrer-Policy"] == "no-referrer"

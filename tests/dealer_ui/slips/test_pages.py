@@ -129,9 +129,9 @@ def test_who_counts_boxes_sees_boxes_and_nothing_else(hands: tuple[Hand, Hand]) 
     assert floor.client(boss.by).get(address(dealer.table, drop)).status_code == 403
 
 
-def test_whatever_lies_in_a_box_is_counted_on_the_screen_until_two_agree(hands: tuple[Hand, Hand]) -> None:
-    """Harm: a note of 500 or a coin that no field asks for makes every count of its box wrong; or two counts differ,
-    and the count room takes the third form for a mistake of the system."""
+def test_all_cash_in_a_box_is_counted_on_the_screen_until_two_counts_agree(hands: tuple[Hand, Hand]) -> None:
+    """Harm: a note of 500 or a coin that has no field makes every count of its box wrong; or two counts differ, and the
+    count room takes the third form for a mistake of the system."""
     table = hands[0].table
     drop = begin(table, "drop", (), badged(Role.SECURITY, "sue", "806"), "R1")
     signs(table, floor.staff(Role.COUNTER, "cole"), SignSlip(drop, "witnessed"))
