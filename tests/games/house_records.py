@@ -273,7 +273,7 @@ def any_card(record: Record, chance: Random) -> str:
 
 
 def change_the_cards(record: Record, chance: Random) -> None:
-    """One of the cards of the round, or several that no single deck holds."""
+    """Change one card of the round, or several, possibly to more of a card than the decks contain."""
     cards = record["cards"]
     place = chance.randint(0, len(cards))
     match chance.choice(["change", "change", "add", "append", "remove", "swap", "repeat", "strange"]):
@@ -308,7 +308,8 @@ def drop_suits(record: Record, chance: Random) -> None:
 
 
 def change_what_was_dealt(record: Record, chance: Random) -> None:
-    """More or fewer cards are gone, so that the shoe runs out elsewhere; or all copies of a card of the round."""
+    """Change the cards dealt earlier: more or fewer, so that the shoe runs out elsewhere, or all copies of a card of
+    the round."""
     dealt = record.setdefault("dealt", [])
     decks = record.get("options", {}).get("decks", 8)
     match chance.choice(["more", "less", "same"]):
@@ -343,7 +344,7 @@ def change_an_action(record: Record, chance: Random) -> None:
 
 
 def add_an_action(record: Record, chance: Random) -> None:
-    """A decision that nobody asks for, or a look at a hole card."""
+    """Add a decision that is not due, or a look at a hole card."""
     actions = record.setdefault("actions", [])
     seat, word = chance.choice([seat["seat"] for seat in record["seats"]]), chance.choice(WORDS)
     if chance.random() < 0.5:
@@ -352,7 +353,7 @@ def add_an_action(record: Record, chance: Random) -> None:
 
 
 def change_a_bet(record: Record, chance: Random) -> None:
-    """Another amount, a bet that is none, opposite sides, side bets that are not spread."""
+    """Change an amount, or add an invalid bet, an opposite side or side bets that break the spread."""
     house, unit = HOUSES[record["game"]], record.get("options", {}).get("unit", 1)
     bets = chance.choice(record["seats"])["bets"]
     bet = chance.choice(list(bets))
@@ -399,7 +400,7 @@ def change_seats(record: Record, chance: Random) -> None:
 
 
 def change_an_option(record: Record, chance: Random) -> None:
-    """To another value of its own, which may change what is due or what is paid; or to one that it cannot have."""
+    """Set an option to another valid value, which may change what is due or paid, or to an invalid one."""
     house, options = HOUSES[record["game"]], record.setdefault("options", {})
     name = chance.choice([*house.options, "unit", "rounding", "spread"])
     values = house.options.get(name, [])

@@ -38,8 +38,8 @@ def test_the_page_shows_what_is_tested(name: str) -> None:
 
 
 def test_it_plays() -> None:
-    """Harm: a game that follows the page never ends, loses coins, comes back otherwise after a crash, or has to say its
-    kind in several places."""
+    """Harm: a game written as the page describes never ends, loses coins, is replayed differently after a crash, or has
+    to state its kind in several places."""
     assert (Ladder().kind, Ladder().hides, Ladder().coins) == ("pot", True, True)
     for seed in range(200):
         chance = random.Random(seed)

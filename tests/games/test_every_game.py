@@ -678,7 +678,7 @@ def test_prompts_that_are_open_together_may_be_answered_in_any_order(game: Game[
 
 
 def _answer_to(ask: AskBet | AskChoice, decks: int, chance: random.Random) -> Action:
-    """Any choice that a decision offers; the first legal amount of a bet."""
+    """Any choice that a decision offers, or the first legal amount of a bet."""
     offered = [*_offered((ask,), decks)]
     return chance.choice(offered) if isinstance(ask, AskChoice) else offered[0]
 

@@ -76,7 +76,7 @@ def _due(ask: dict[str, Any]) -> dict[str, Any]:
 
 
 def check(record: dict[str, Any]) -> dict[str, Any] | None:
-    """The two accounts of a record are the same; returns the answer by hand, None for a refusal."""
+    """Assert that both accounts of a record agree. Return the answer by hand, or None for a refusal."""
     hand, engine = by_hand(record), by_engine(record)
     assert comparable(hand) == comparable(engine), json.dumps(record)
     return hand
@@ -94,15 +94,15 @@ def fate(answer: dict[str, Any] | None) -> str:
 
 @every_house
 def test_golden_rounds_are_judged_by_hand_as_they_are_pinned(name: str) -> None:
-    """Harm: the account by hand has the same mistake as the engine, or a mistake where the engine is right."""
+    """Harm: the account by hand makes the engine's mistake, or a mistake where the engine is right."""
     for title, golden in goldens(name).items():
         assert comparable(by_hand(golden["record"])) == comparable(golden.get("answer")), title
 
 
 @every_house
 def test_records_by_chance_are_judged_as_by_hand(name: str) -> None:
-    """Harm: the engine pays otherwise than the rules say, or takes an impossible round for a possible one; or the two
-    accounts agree because what they disagree about never comes."""
+    """Harm: the engine pays against the rules or accepts an impossible round as possible; or the two accounts agree
+    because no record reaches their differences."""
     met: Counter[str] = Counter()
     outcomes: set[str] = set()
     decides = {"open: decision"} if name not in ("baccarat", "dragon_tiger") else set()

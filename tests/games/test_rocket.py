@@ -220,7 +220,7 @@ def ask_of(state: State, seat: int) -> AskBet:
 
 
 def test_a_bet_may_be_replaced_and_taken_off_until_bets_are_closed() -> None:
-    """Harm: a chip that was put down by mistake is lost, a seat that took its bet off is dealt in, or a round without
+    """Harm: a chip that was placed by mistake is lost, a seat that took its bet off is dealt in, or a round without
     bets opens and never ends."""
     opening = Opening((1, 2, 3))
     state = ROCKET.open(Rules(), opening)

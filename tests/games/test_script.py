@@ -34,7 +34,7 @@ def places(game: Game[Any, Any]) -> Iterator[tuple[PlayOut, int]]:
 
 
 def after(round_: PlayOut, branch: int) -> State:
-    """The state that the round came to by the action at this place."""
+    """The state of the round after the action at this index."""
     state: State = [*round_.states, round_.state][branch + 1]
     return state
 

@@ -38,9 +38,9 @@ def leaks(game: Game[Any, Any], round_: PlayOut) -> Iterator[str]:
 
 
 @hiding_game
-def test_nobody_can_tell_what_is_hidden(name: str) -> None:
-    """Harm: a player, the dealer or an onlooker learns a hand, a facedown card or a secret choice from a screen or
-    from its source."""
+def test_no_screen_reveals_hidden_cards_or_choices(name: str) -> None:
+    """Harm: a player, the dealer or an onlooker learns a hand, a facedown card or a secret choice from a screen or its
+    source."""
     for round_ in play_outs(name, ROUNDS)[-OF_ALL:]:
         assert not list(leaks(GAMES[name], round_))
 
@@ -118,7 +118,7 @@ class Scores(Tight):
 
 
 class Sums(Tight):
-    """Its view has the sum of all hands."""
+    """A game whose view leaks the sum of all hands."""
 
     def view(self, state: Any, viewer: int | None) -> Any:
         hand_sum = sum(rank for player in state.players for rank in player.hand)

@@ -113,8 +113,8 @@ def test_the_outcomes_are_all_that_become_of_a_seat(game: Game[Any, Any]) -> Non
 
 
 @every_game
-def test_every_prompt_is_said(game: Game[Any, Any]) -> None:
-    """Harm: the dealer's screen is blank at a rare prompt, names a seat or a place wrongly, or leaves out a cost."""
+def test_every_prompt_has_a_text(game: Game[Any, Any]) -> None:
+    """Harm: the dealer's screen is blank at a rare prompt, names a wrong seat or place, or omits a cost."""
     for state in _states(game):
         for ask in game.prompts(state):
             phrase = game.say(state, ask, lambda cents: f"<{cents}>")

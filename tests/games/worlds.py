@@ -58,7 +58,7 @@ def leaks_of_cards(
 
 
 def leaks_of_hands(game: Game[Any, Any], state: Any) -> Iterator[str]:
-    """Where a view depends on another one's hand: with other cards in it, the view must be the same."""
+    """Where a view depends on another seat's hand: with other cards in that hand, the view must not change."""
     for viewer in (None, DEALER, *state.opening.seats):
         view = msgspec.json.encode(game.view(state, viewer))
         for player in state.players:

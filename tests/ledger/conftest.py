@@ -100,7 +100,7 @@ Tamper = intruder.Intruder
 
 @contextmanager
 def undone() -> Iterator[None]:
-    """One attempt of several, taken back before the next."""
+    """Roll back one of several attempts before the next."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)

@@ -144,9 +144,9 @@ def test_the_newest_entry_of_a_book_is_read_by_its_index(busy: Felt, operator: C
             assert "Sort" not in plan, plan
 
 
-def test_a_list_counts_no_rows_and_asks_no_question_per_row(busy: Felt, operator: Client) -> None:
-    """Harm prevented: a list of ten million rows that takes a minute because it counts them first, or asks the database
-    once more for each of them."""
+def test_a_list_counts_no_rows_and_sends_no_query_per_row(busy: Felt, operator: Client) -> None:
+    """Harm: a list of ten million rows takes a minute because it counts them first, or sends one more query for each
+    row."""
 
     def statements(model: str) -> list[str]:
         with CaptureQueriesContext(connection) as queries:
@@ -169,7 +169,7 @@ def test_a_list_counts_no_rows_and_asks_no_question_per_row(busy: Felt, operator
 
 
 def test_lists_are_filtered(busy: Felt, operator: Client) -> None:
-    """Harm prevented: an auditor who reads every slip of a year to find the open ones."""
+    """Harm: an auditor has to read every slip of a year to find the open ones."""
     for model, query, rows in (
         ("slip", "series=rack", 1), ("slip", "series=fill", 0), ("slipsignature", "series=fill", 0),
         ("discrepancy", "state=closed", 1), ("discrepancy", "state=open", 0), ("run", "task=hourly", 1),

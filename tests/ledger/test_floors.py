@@ -172,7 +172,7 @@ class Floor(RuleBasedStateMachine):
     # --- entering, being refused ---
 
     def enter(self, reckoning: Reckoning, entered: Input, by: Staff, seq: int | None = None) -> Answer | None:
-        """Enter something; None when it is refused, and nothing is left behind."""
+        """Record an input. Return None if it is refused, which leaves no row behind."""
         before = rows()
         try:
             return dealing.record(reckoning.table, entered, by=by, key=uuid.uuid4(), expected_seq=seq)

@@ -39,9 +39,9 @@ def test_the_application_may_do_what_the_list_says(as_role: None) -> None:
     assert list(wrong_privileges()) == []
 
 
-def test_a_privilege_too_many_is_named(as_role: None) -> None:
-    """Harm prevented: a hand-made GRANT, in a hurry, that opens the log to edits and stays; or a check that repairs in
-    silence what somebody should look into."""
+def test_an_excess_privilege_is_named(as_role: None) -> None:
+    """Harm: a hasty manual GRANT opens the log to edits and remains; or the check silently repairs a fault that should
+    be investigated."""
     for grant, wrong in (
         ("GRANT UPDATE ON ledger_logentry TO casino_app", "UPDATE on public.ledger_logentry"),
         ("GRANT UPDATE (kind) ON ledger_logentry TO casino_app", "UPDATE on public.ledger_logentry.kind"),
@@ -87,8 +87,8 @@ def test_a_privilege_too_few_is_named(as_role: None) -> None:
 
 
 @pytest.mark.parametrize("as_role", [SUPERUSER], indirect=True)
-def test_what_no_list_can_take_away_is_named(as_role: None) -> None:
-    """Harm prevented: guards that are all in place, and a role that stands above them."""
+def test_powers_that_no_revoke_removes_are_named(as_role: None) -> None:
+    """Harm: all guards are in place, and a role has the power to bypass them."""
     for change, wrong in (
         ("ALTER TABLE ledger_alert OWNER TO casino_app", "casino_app owns public.ledger_alert"),
         ("ALTER SCHEMA public OWNER TO casino_app", "casino_app owns the schema public"),

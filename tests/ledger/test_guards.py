@@ -334,9 +334,9 @@ def test_the_database_permits_the_closed_list_and_nothing_else(felt: Felt) -> No
         assert set(cursor.fetchall()) == permitted
 
 
-def test_what_others_name_stays_for_the_owner_too(open_felt: Felt) -> None:
-    """Harm prevented: an entry that a transfer, a recount or the next entry points at, gone or another one: a script of
-    the owner's that means well."""
+def test_the_owner_cannot_change_an_entry_that_other_rows_refer_to(open_felt: Felt) -> None:
+    """Harm: a well-meant script of the owner removes or replaces an entry to which a transfer, a recount or the next
+    entry refers."""
     open_felt.write(*undone(list(cage.transfers(open_felt.book.pk))[-1:]))
     recount(open_felt.book.pk, "test")
     refusals = (

@@ -67,9 +67,9 @@ SWAPPED_BODIES = (
 
 
 def test_one_statement_of_an_intruder(dealt_felt: Felt, tamper: Tamper) -> None:
-    """Harm prevented: an outcome edited in place, a row dropped at the start, in the middle or at the end, where no
-    hash of what is left can show it, events in another order, entries that no check would reach, one table's history
-    shown as another's."""
+    """Harm: an outcome is edited in place; a row is dropped at the start, in the middle, or at the end, where no
+    remaining hash shows it; events are in another order; entries are out of reach of every check; or one table's
+    history is shown as another's."""
     faults = {
         ONE_BYTE: (5, ANOTHER_HASH),
         "DELETE FROM ledger_logentry WHERE book_id = %s AND seq = 5": (5, "is missing"),
@@ -101,9 +101,9 @@ def test_a_hash_replaced_under_a_canonical_body(dealt_felt: Felt, tamper: Tamper
     assert fault(dealt_felt) == (6, ANOTHER_HASH)
 
 
-def test_a_column_that_says_other_than_was_hashed(dealt_felt: Felt, tamper: Tamper) -> None:
-    """Harm prevented: an entry hidden from every search and report, while its hash still holds; or a row that cannot be
-    read, for which the first one of its page is blamed."""
+def test_a_column_that_differs_from_the_hashed_content(dealt_felt: Felt, tamper: Tamper) -> None:
+    """Harm: an entry is hidden from every search and report while its hash is still valid; or a row cannot be read, and
+    the first row of its page is blamed."""
     no_moment, book = "its time is no moment", dealt_felt.book.pk
     for column, value, sentence in (
         ("kind", "take_back", ANOTHER_HASH),
@@ -225,7 +225,7 @@ def test_a_clock_that_was_put_back_writes_no_earlier_time(open_felt: Felt, clock
 
 
 def test_the_last_row_and_its_transfers_dropped_and_the_head_moved_back(dealt_felt: Felt, tamper: Tamper) -> None:
-    """Harm prevented: the end cut off by somebody careful, up to where a recount noted more."""
+    """Harm: a careful intruder cuts off the end of the log, which is found only where a recount covered more."""
     recount(dealt_felt.book.pk, "test")
     tamper("DELETE FROM ledger_transfer WHERE book_id = %s AND seq = 12", dealt_felt.book.pk)
     tamper("DELETE FROM ledger_logentry WHERE book_id = %s AND seq = 12", dealt_felt.book.pk)

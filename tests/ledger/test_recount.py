@@ -48,8 +48,8 @@ COPY = (
 
 
 def test_a_transfer_dropped_or_added(dealt_felt: Felt, tamper: Tamper) -> None:
-    """Harm prevented: a loss that never reached the rack, or a second payout of one bet, also one that is hidden under
-    the number of the first."""
+    """Harm: a loss never reaches the rack, or a bet is paid out twice, possibly hidden under the number of the first
+    payout."""
     with undone():
         tamper("DELETE FROM ledger_transfer WHERE book_id = %s AND seq = 10 AND leg = 2", dealt_felt.book.pk)
         assert fault(dealt_felt) == (10, "it recorded 3 transfers, 2 are there")
@@ -72,8 +72,8 @@ def test_a_transfer_of_no_entry(dealt_felt: Felt, tamper: Tamper) -> None:
 
 
 def test_a_recount_altered_or_left_out(dealt_felt: Felt, tamper: Tamper) -> None:
-    """Harm prevented: a balance raised where sums begin, below which nobody looks; or an account whose chips vanish
-    from its balance because a recount skipped it."""
+    """Harm: a balance is raised at the recount where sums begin, below which no check looks; or an account's chips
+    vanish from its balance because a recount skipped it."""
     recount(dealt_felt.book.pk, "test")
     rack = dealt_felt.chart.ids["rack", None]
     with undone():

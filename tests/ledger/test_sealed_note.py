@@ -112,11 +112,11 @@ def test_a_sealed_day_that_was_rewritten_is_not_signed_anew(house: Felt, intrude
     assert "noted beside the key" in fault.what
 
 
-def test_a_book_of_the_last_sealed_day_that_was_rewritten_cut_or_renamed_is_named(
+def test_a_log_of_the_last_sealed_day_that_was_rewritten_cut_or_renamed_is_named(
     house: Felt, intruder: Intruder
 ) -> None:
-    """Harm prevented: the newest day alone is rewritten, as if its worker had been killed before the commit; the end of
-    a sealed day is dropped, and its seal with it; a table is dropped with all that it ever won."""
+    """Harm: only the newest day is rewritten, as if its worker had been killed before the commit; the end of a sealed
+    day is dropped, and its seal with it; or a table is dropped with all its winnings."""
     book = house.book.pk
     seq = BookRoot.objects.get(book=book, day=DayRoot.objects.get(number=2).day).last_seq
     with undone():
@@ -261,8 +261,8 @@ def test_a_house_without_a_note_signs_nothing_before_somebody_has_proved_it(
     assert len(sealing.seal_finished()) == 1
 
 
-def test_a_note_that_was_changed_or_is_of_another_house_is_not_believed(house: Felt, tmp_path: Path) -> None:
-    """Harm prevented: a note that says what somebody wrote into it, or that somebody signed with a key of his own."""
+def test_a_note_that_was_changed_or_is_of_another_site_is_rejected(house: Felt, tmp_path: Path) -> None:
+    """Harm: an edited note, or one signed with an intruder's own key, is believed."""
     document = json.loads(sealed.note_file().read_bytes())
     document["note"]["books"]["Table 1"] = [1, "ab" * 32]
     sealed.note_file().write_text(json.dumps(document))
@@ -276,11 +276,11 @@ def test_a_note_that_was_changed_or_is_of_another_house_is_not_believed(house: F
         sealed.agreed(seals.public_of(keys.the_key()))
 
 
-def test_a_change_of_keys_that_was_killed_leaves_a_note_that_is_believed(
+def test_a_change_of_keys_that_was_killed_leaves_a_valid_note(
     house: Felt, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Harm prevented: with the new key, all that was noted is forgotten; or a worker dies after the new key is in
-    place, and no day is ever sealed again."""
+    """Harm: a new key invalidates everything noted so far; or a worker dies after the new key is in place, and no day
+    is ever sealed again."""
 
     def dies() -> None:
         raise Killed

@@ -1,4 +1,4 @@
-"""The third witness: both clocks are wrong by a week, and what was written and run says so."""
+"""The third witness: both clocks are wrong by a week, which log entries and task runs show."""
 
 import re
 from datetime import timedelta
@@ -23,15 +23,15 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each 
 
 @pytest.fixture
 def week_ahead(felt: Felt, key_file: object, clock: Clock) -> Felt:
-    """A house of one machine, which has sealed a day when its clock leaps by a week."""
+    """A site on one machine whose clock leaps a week ahead after a sealed day."""
     seal_until(clock, 1)
     clock.stand(later(8))
     return felt
 
 
 def test_a_leap_of_all_clocks_seals_nothing(week_ahead: Felt, clock: Clock) -> None:
-    """Harm prevented: future days are signed as empty, and the real ones are in no bundle; or one round and one run
-    under the wrong clock, and the leap counts as time that passed."""
+    """Harm: future days are signed as empty, and the real ones are in no bundle; or one round and one run under the
+    wrong clock make the leap count as elapsed time."""
     for _ in range(2):
         watch.watch()
     assert DayRoot.objects.count() == 1

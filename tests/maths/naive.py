@@ -1,4 +1,4 @@
-"""The games by the account by hand (`tests/games/house_by_hand.py`): what the exact values are held against."""
+"""The games by the account by hand (`tests/games/house_by_hand.py`), the reference for the exact values."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +37,7 @@ def orders(cards: Sequence[str], dealt: int, play: Callable[[Sequence[str]], Net
 
 
 def play(game: str, rules: Any, choice: str = "") -> Callable[[Sequence[str]], Net]:
-    """What each wager wins, in stakes, by the order of the cards: a seat on each side, of which the first decides.
+    """What each wager wins, in stakes, by the order of the cards, with one seat on each side; the first seat decides.
 
     Of seven cards the third to the fifth are burned.
     """

@@ -60,8 +60,8 @@ def edge(**options: Any) -> float:
 
 @pytest.mark.parametrize(("ranks", "options"), sampled(SMALL, "tries every order of a small shoe", test=2))
 def test_it_is_the_mean_over_every_course_of_a_small_shoe(ranks: Cards, options: dict[str, Any]) -> None:
-    """Harm: an edge that is called exact, and is not where hands split, double, surrender or meet a blackjack; or a
-    deviation whose error is larger than the sheet says, or that leaves the rounds with splits out."""
+    """Harm: an edge that is called exact is wrong where hands split, double, surrender or meet a blackjack; or a
+    deviation has a larger error than the sheet states, or omits the rounds with splits."""
     solution = solve(Rules(**options), ranks)
     chances = Naive(Rules(**options), solution.chart.table()).round(ranks)
     assert sum(chances.values()) == 1

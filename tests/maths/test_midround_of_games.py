@@ -346,8 +346,8 @@ def test_a_whole_round_of_blackjack_is_worth_what_the_chart_is_and_a_little_more
 
 @pytest.mark.parametrize("hole", ["peek", "none", "none_original"])
 def test_hands_agree_with_the_exact_solver(hole: Any) -> None:
-    """Harm: two parts of the mathematics that tell the house two things; or advice for one hand from the cards that are
-    left that is not the best."""
+    """Harm: two parts of the mathematics give the casino different values; or the advice for a hand is not the best for
+    the remaining cards."""
     rules = BlackjackRules(decks=6, hole=hole)
     unseen = list(BY_RANK.shoes[6])
     for card in (6, 10, 2, 1, 1, 5):

@@ -220,9 +220,9 @@ def test_a_hand_meets_all_hands_of_the_other_49_cards(seat: list[str]) -> None:
 
 
 def test_all_pairs_of_hands_are_counted_as_they_compare() -> None:
-    """One by one, by the order of hands of the account by hand.
+    """All pairs are counted one by one, in the order of hands of the account by hand.
 
-    Harm: an inclusion too many, and an edge that is nearly right.
+    Harm: one inclusion too many makes an edge nearly right.
     """
     deck = [str(card) for card in STANDARD.spellings]
     hands = sorted((poker_hand([deck[card] for card in row]), row) for row in combinations(range(52), 3))

@@ -268,7 +268,7 @@ def refused(model: Any, row: dict[str, Any]) -> str:
 
 
 def test_the_database_keeps_the_days_chained(sealed: Felt) -> None:
-    """Harm prevented: two roots for a day, a day left out, a day that names another past."""
+    """Harm: a day has two roots, is left out, or names another predecessor."""
     with undone():
         DayRoot.objects.create(**day_row())
     for changes, guard in (
