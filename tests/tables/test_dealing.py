@@ -243,9 +243,9 @@ def test_a_key_is_answered_again_on_whatever_state_it_comes_back(dealer: Hand) -
     assert send(seq).again  # and so would anything from somebody who tapped out
 
 
-def test_a_key_belongs_to_who_used_it_and_for_what(dealer: Hand) -> None:
-    """Harm: another's acknowledgement is given for something that was never recorded, or the loser of two is told that
-    its input stands."""
+def test_a_key_belongs_to_its_user_and_input(dealer: Hand) -> None:
+    """Harm: an input that was never recorded gets the receipt of another one, or the loser of two simultaneous inputs
+    reads that theirs was accepted."""
     key, seq = uuid.uuid4(), dealer.now.seq
     dealing.record(dealer.table, inputs.Bet(1, 1_000), by=dealer.by, key=key, expected_seq=seq)
     colleague = floor.staff(Role.DEALER, "ida", "102")
@@ -309,9 +309,9 @@ def test_paper_that_is_signed_in_mid_round_makes_no_card_stale(dealer: Hand) -> 
 # --- cost -----------------------------------------------------------------------------------------------------
 
 
-def test_an_input_costs_a_lock_with_a_look_under_it_and_a_write(dealer: Hand) -> None:
-    """Harm: a round trip more for every card, and the table waits for the database; or the last card, on which
-    everybody waits to be paid, is the slow one."""
+def test_an_input_costs_a_locked_read_and_a_write(dealer: Hand) -> None:
+    """Harm: every card takes one more round trip, and the table waits for the database; or the last card, after which
+    all players wait to be paid, is the slow one."""
     dealer.bets(seat1=1_000, seat2=1_000)
     costs = []
     for rank in (8, 9, 3):

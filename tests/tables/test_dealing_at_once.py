@@ -38,7 +38,7 @@ def codes(results: list[Any]) -> list[str]:
 
 
 def test_the_last_card_ten_times_at_once_settles_once_and_is_answered_alike(dealer: Hand) -> None:
-    """Harm: a client that sends again because the answer is late has its bet doubled, or its round paid twice."""
+    """Harm: a client that sends again after a late answer has its bet doubled, or its round paid twice."""
     dealer.bets(seat1=1_000, seat2=5_000)
     dealer.cards(8, 9)
     transfers = Transfer.objects.filter(book_id=dealer.table.book_id)
@@ -54,7 +54,7 @@ def test_the_last_card_ten_times_at_once_settles_once_and_is_answered_alike(deal
 
 
 def test_a_crowd_of_screens_on_one_state_leaves_one_entry(dealer: Hand) -> None:
-    """Harm: presses on one board at the same moment, one of Hit and one of Fold, and more than one of them counts."""
+    """Harm: of several simultaneous presses on one board, one of them Hit and one Fold, more than one counts."""
     dealer.bets(seat1=1_000)
     dealer.cards(8, 9)
     seq = dealer.now.seq

@@ -42,7 +42,7 @@ def caught_up(table: Table) -> Standing:
 
 
 def check(floor_: Chance) -> None:
-    """The standing, the shoe and the chips after a step."""
+    """Check the state of the table, the shoe and the chips after a step."""
     current_standing = floor_.dealer.now
     assert current_standing == fresh(floor_.dealer)
     if current_standing.seq % 3 == 0:
@@ -58,7 +58,7 @@ def check(floor_: Chance) -> None:
 
 
 def check_chips(floor_: Chance) -> None:
-    """Chips add up to nothing over all places, and none stay on the layout."""
+    """Check that chips add up to zero over all places and that none remain on the layout."""
     net = cage.net_effect(cage.all_books())
     assert sum(net.values()) == 0
     layout = cage.chart(floor_.dealer.table.book_id).ids

@@ -56,8 +56,8 @@ def test_a_closed_table_and_one_without_a_dealer_say_so() -> None:
 
 
 def test_a_keyed_round_prompt_by_prompt(dealer: Hand) -> None:
-    """Harm: the screen says one thing and the rules another; a player folds, and no key enters it; or a hit takes one
-    key, and its card another."""
+    """Harm: screen and rules differ; a player folds, and no key records it; or a hit takes one key, and its card
+    another."""
     steps: list[tuple[str, str, bool]] = []
     before = dealer.now.seq
 
@@ -126,7 +126,7 @@ def test_a_house_shoe_has_a_button_to_hit(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def is_taken_back(hand: Hand) -> bool:
-    """Whether the latest input can be taken back now; it is not."""
+    """Whether the latest input can be taken back now. The attempt is rolled back."""
     try:
         with transaction.atomic():
             hand("take_back")
@@ -137,9 +137,9 @@ def is_taken_back(hand: Hand) -> bool:
 
 
 @pytest.mark.slow("walks a table by chance for hundreds of inputs")
-def test_every_button_that_is_drawn_is_accepted_and_what_can_be_taken_back_has_one() -> None:
-    """Harm: a dealer presses what the screen offers, and is told off or the screen cannot post it; or the button that
-    takes back is missing when it is needed."""
+def test_every_button_is_accepted_and_an_input_that_can_be_taken_back_has_a_button() -> None:
+    """Harm: a button of the screen is refused or cannot be posted; or the button that takes back is missing when it is
+    needed."""
     floor_ = chance(14)
     pressed = set()
     for _ in range(150):
@@ -246,8 +246,8 @@ def test_outcomes_are_walked_right_to_left(dealer: Hand) -> None:
 
 
 def test_chips_that_do_not_make_an_amount_do_not_stop_the_table(dealer: Hand) -> None:
-    """Harm: an operator takes the white chips away, and the screen of a round in progress fails; or one more key for
-    nothing after a loss whose chips were taken as the card fell."""
+    """Harm: an operator removes the white chips, and the screen of a round in progress fails; or a loss whose chips
+    were taken as the card fell needs one more key, without effect."""
     dealer.bets(seat1=2_000)
     dealer.table.denominations.set(Denomination.objects.exclude(value_cents=100))
     dealer.cards(8, 9, 8)
@@ -335,7 +335,7 @@ def test_a_board_costs_two_queries(dealer: Hand) -> None:
 
 
 def test_in_mid_round_the_board_shows_the_limits_that_the_round_was_opened_under(dealer: Hand) -> None:
-    """Harm: a dealer tells a player the new maximum in the old round, and starts a dispute."""
+    """Harm: a dealer quotes the new maximum in the old round, and starts a dispute."""
     dealer("bet", seat=1, amount_cents=2_000)
     Table.objects.filter(pk=dealer.table.pk).update(max_cents=50_000)
     table = Table.objects.get(pk=dealer.table.pk)

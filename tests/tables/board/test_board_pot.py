@@ -170,9 +170,9 @@ def test_letters_of_choices_do_not_collide() -> None:
 # --- chips ------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_paid_is_said_in_words_and_chips_alike_together() -> None:
-    """Harm: the dealer works out who owes whom; or six lines where one would do; or a mark for those who have chosen
-    in secret, in a game of turns."""
+def test_payments_are_shown_in_words_and_chips_with_equal_ones_joined() -> None:
+    """Harm: the dealer has to work out the payments between seats; six lines appear instead of one; or a game of turns
+    marks seats as having chosen in secret."""
     hand = for_pot("starboard", seats={1: 5_000, 2: 5_000, 4: 5_000}, rake_permille=100)[0]
     hand("start_game")
     assert payment_lines(hand.board) == ["Seats 1, 2 and 4 pay 1 each into the pot."]

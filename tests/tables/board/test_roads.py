@@ -59,7 +59,7 @@ r, cr, rcrrrrrr, cc."""
 
 
 def test_the_roads_of_the_shoe() -> None:
-    """Harm: players cannot find the hand they bet on, or the road that all others hang on is wrong."""
+    """Harm: players cannot find the hand they bet on, or the road from which all others derive is wrong."""
     shoe = roads(SHOE)
     assert [grid(road) for road in all_roads(shoe)] == [BEAD_PLATE, BIG_ROAD, BIG_EYE_BOY, SMALL_ROAD, COCKROACH_PIG]
     # The ties 7, 15 and 30 came after the 6th, the 14th and the 29th hand.
@@ -115,8 +115,8 @@ def test_a_derived_road_begins_where_there_is_something_to_compare(
     ids=["along the floor", "above a tail", "short of a tail", "tails up to the top"],
 )
 def test_a_run_turns_at_the_floor_and_above_a_tail(letters: str, lines: list[str]) -> None:
-    """Harm: the seventh win in a row falls off the display; a win is drawn over one of the run before; a run turns off
-    because of a tail that it never reached; or a new run begins in a cell that a tail has taken."""
+    """Harm: the seventh win in a row falls off the display; a win is drawn over a win of the run before; a run turns
+    off because of a tail that it never reached; or a new run begins in a cell that a tail occupies."""
     assert grid(big_road(dealt(letters))) == lines
 
 
@@ -257,8 +257,8 @@ def _kinds(cells: Sequence[Cell]) -> list[tuple[int, int, str, int]]:
 
 @given(SHOES)
 def test_the_derived_roads_say_what_players_read_off_the_big_road(hands: list[Hand]) -> None:
-    """Players look at the cell so many columns to the left, and at the one above that: both filled or both empty is
-    regular. A new column says the opposite of what its hand would have said at the foot of the one before.
+    """Players compare the cell a fixed number of columns to the left with the cell above it: both filled or both empty
+    is regular. A new column shows the opposite of what its hand would have shown at the foot of the previous column.
 
     Harm: players who keep the roads on paper find the display wrong, or a road stops or runs ahead.
     """

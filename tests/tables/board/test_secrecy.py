@@ -239,8 +239,8 @@ def faceup_cards(game: Game) -> int:
 
 @pytest.mark.parametrize("game", ["hawthorn"], indirect=True)
 def test_a_game_is_read_in_full_once_it_is_over_and_not_before(game: Game, quiet: None) -> None:
-    """Harm: the record of a game, or an entry found through the filters of the administration, gives the cards away
-    before the game is over; or nobody can ever prove what was dealt."""
+    """Harm: the record of a game, or an entry found through the filters of the admin, reveals the cards before the game
+    is over; or the cards can never be proved."""
     table = game.dealer.table
     story = history.story(table, 1)
     assert story is not None

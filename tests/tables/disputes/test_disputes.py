@@ -112,8 +112,8 @@ def correct(hand: Hand, boss: Staff, second: Staff, entered: ProposeCorrection) 
 
 
 def test_a_dispute_goes_from_claim_to_correction(felt: Hand, boss: Staff, second: Staff) -> None:
-    """Harm: a claim that was heard ends nowhere, its evidence is changed after the claim without a trace, or its
-    correction rewrites what was dealt and paid."""
+    """Harm: a claim never reaches a ruling, its evidence is changed after the claim without a trace, or its correction
+    rewrites cards and payouts."""
     before, then = history.story(felt.table, 1), past.as_of(felt.table.book_id, 1, felt.now.seq)
     enter(felt, felt.by, CLAIM)
     dispute = cases.listed(9)[0][0].dispute
@@ -139,7 +139,9 @@ def test_a_dispute_goes_from_claim_to_correction(felt: Hand, boss: Staff, second
     assert proof_holds(felt)
 
 
-def test_the_list_shows_what_is_open_first_and_costs_what_it_shows(felt: Hand, boss: Staff, second: Staff) -> None:
+def test_the_list_shows_open_disputes_first_and_queries_only_what_it_shows(
+    felt: Hand, boss: Staff, second: Staff
+) -> None:
     """Harm: the next shift does not see an open claim, or a page with one open dispute reads years of closed ones."""
     assert code(Hand(floor.table("Rocket 2"), boss), boss, CLAIM) == "unknown_round"
     for number in (1, 2, 3):
@@ -167,7 +169,7 @@ def test_the_list_shows_what_is_open_first_and_costs_what_it_shows(felt: Hand, b
 
 
 def test_a_large_dispute_is_marked_for_the_regulator(felt: Hand, boss: Staff) -> None:
-    """Harm: a dispute that has to be reported to the regulator is not."""
+    """Harm: a reportable dispute is not reported to the regulator."""
     for number, (cents, reportable) in enumerate(((49_999, False), (50_000, True)), 1):
         enter(felt, boss, OpenDispute(1, "Bet of 500", "Seat 1", seat=1, claim_cents=cents))
         case = cases.case(felt.table.book_id, number)
@@ -176,8 +178,8 @@ def test_a_large_dispute_is_marked_for_the_regulator(felt: Hand, boss: Staff) ->
         assert Alert.objects.filter(message__contains="reportable").exists() is reportable
 
 
-def test_a_dispute_is_about_something(felt: Hand, boss: Staff) -> None:
-    """Harm: a dispute without a round, a claim or a name."""
+def test_a_dispute_has_a_round_a_claim_and_a_name(felt: Hand, boss: Staff) -> None:
+    """Harm: a dispute is opened without a round, a claim or a name."""
     wrong: list[tuple[DisputeInput, str]] = [
         (OpenDispute(7, "x", "y"), "unknown_round"),
         (OpenDispute(1, "x", "y", seat=9), "unknown_seat"),
@@ -194,8 +196,8 @@ def test_a_dispute_is_about_something(felt: Hand, boss: Staff) -> None:
 
 
 def test_a_dispute_goes_forward_only(felt: Hand, boss: Staff) -> None:
-    """Harm: a ruling is replaced after a complaint, a closed file is written on, or a player who was right is never
-    paid."""
+    """Harm: a ruling is replaced after a complaint, a closed file is changed, or a player whose claim was upheld is
+    never paid."""
     for _ in range(2):
         enter(felt, boss, CLAIM)
     assert code(felt, boss, CloseDispute(1, "x")) == "not_ruled"
@@ -222,7 +224,7 @@ def test_who_dealt_the_round_does_not_rule_on_it(felt: Hand, boss: Staff) -> Non
     assert code(felt, boss, RuleDispute(2, "stands", "x")) == "own_round"
 
 
-def test_who_has_no_part_in_a_dispute(felt: Hand, boss: Staff) -> None:
+def test_roles_without_a_part_in_a_dispute_cannot_write_in_its_file(felt: Hand, boss: Staff) -> None:
     """Harm: people without a part in a dispute write in its file."""
     enter(felt, boss, CLAIM)
     for role in (Role.DEALER, Role.OPERATOR, Role.AUDITOR, Role.CASHIER):
@@ -301,7 +303,7 @@ def test_a_void_round_gives_back_what_was_lost(felt: Hand, boss: Staff, second: 
 
 
 def test_a_correction_follows_from_the_round(felt: Hand, boss: Staff) -> None:
-    """Harm: a gift under the name of a correction."""
+    """Harm: a gift is entered as a correction."""
     wrong = [
         (ProposeCorrection(9, 1, 0, "x"), "unknown_round"),
         (ProposeCorrection(1, 3, 0, "x"), "unknown_seat"),
@@ -354,8 +356,8 @@ def test_a_correction_that_is_declined_keeps_its_number(felt: Hand, boss: Staff,
 
 @pytest.mark.django_db(transaction=True)
 def test_of_many_signatures_at_once_one_moves_chips(felt: Hand, boss: Staff, second: Staff) -> None:
-    """Harm: a payout error is proposed by both pit bosses of a pit, or a slip is signed on two screens at the same
-    moment, and the player is paid twice."""
+    """Harm: both pit bosses of a pit propose the correction of a payout error, or a slip is signed on two screens at
+    the same moment, and the player is paid twice."""
     answers = at_once(*[partial(enter, felt, by, OWED) for by in (boss, second) * 4])
     assert sorted(type(answer).__name__ for answer in answers) == ["Refused"] * 7 + ["int"]
     slip = waiting(felt)
@@ -369,7 +371,8 @@ def test_of_many_signatures_at_once_one_moves_chips(felt: Hand, boss: Staff, sec
 
 
 def test_no_chips_leave_a_rack_that_is_counted_or_closed(felt: Hand, boss: Staff, second: Staff) -> None:
-    """Harm: chips leave between two counts of the rack, or after it was locked, and it is short in the morning."""
+    """Harm: chips leave between two counts of the rack, or after it was locked, and the rack is short in the
+    morning."""
     felt("take_back")
     enter(felt, boss, OWED)
     slip, hand = waiting(felt), Hand(felt.table, boss)
@@ -397,7 +400,7 @@ def newest(hand: Hand, subject: str) -> dict[str, Any]:
 
 
 def forge(hand: Hand, subject: str, kind: str, content: dict[str, Any], by: str, moves: tuple[Move, ...] = ()) -> str:
-    """Add an entry as the ledger does, and take it back; the fault that the proof finds."""
+    """Append an entry as the ledger does, roll it back, and return the fault that the proof finds."""
     with transaction.atomic():
         draft = Draft(subject, kind, by, content)
         seq = cage.post(log.lock(hand.table.book_id), draft, moves).seq
@@ -433,7 +436,7 @@ def test_a_dispute_opens_on_the_evidence_that_there_is(felt: Hand, boss: Staff) 
         assert sentence in forge(felt, "dispute", "opened", forgery, BOSS), change
 
 
-def test_a_dispute_goes_on_as_its_file_says(felt: Hand, boss: Staff, second: Staff) -> None:
+def test_a_forged_step_of_a_dispute_is_found(felt: Hand, boss: Staff, second: Staff) -> None:
     """Harm: the log is given a ruling by the dealer of the round or in another person's name, a dispute that the next
     shift does not see, or a ruling for a player that looks paid."""
     enter(felt, boss, CLAIM)
@@ -453,8 +456,8 @@ def test_a_dispute_goes_on_as_its_file_says(felt: Hand, boss: Staff, second: Sta
     assert "corrections is" in forge(felt, "dispute", "closed", content, BOSS)
 
 
-def test_a_correction_says_what_the_engine_decided(felt: Hand, boss: Staff) -> None:
-    """Harm: a recorded payout that was never made, so that a gift looks like a debt."""
+def test_a_correction_states_the_payout_of_the_engine(felt: Hand, boss: Staff) -> None:
+    """Harm: a payout is recorded that was never made, so that a gift looks like a debt."""
     enter(felt, boss, ProposeCorrection(1, 4, 0, "Nothing was taken"))
     content = newest(felt, "correction")
     cents = dict.fromkeys(("recorded_cents", "believed_cents", "due_cents"), 2_000)

@@ -37,7 +37,7 @@ def names(slips: Sequence[Slip]) -> set[tuple[str, int]]:
 
 
 def deal_rounds(dealer: Hand, count: int = 1) -> None:
-    """Rounds in which seat 1 bets 20 and wins 20."""
+    """Deal rounds in which seat 1 bets 20 and wins 20."""
     for _ in range(count):
         dealer.bets(seat1=2_000)
         dealer.cards(8, 10, 9, 10)
@@ -136,9 +136,9 @@ def test_each_mistake_leaves_the_rack_off_in_its_own_direction(variance: int, sl
     assert slip in names(mispays.slips(of(won, lost, even), variance, VALUES))
 
 
-def test_a_bet_that_is_paid_as_another() -> None:
-    """Harm: a bet is paid as its neighbour's, by chips that were not keyed or at the odds of another outcome, and the
-    search names only who was paid twice."""
+def test_a_payout_of_another_bet_is_found() -> None:
+    """Harm: a bet is paid as its neighbour's, with chips that were not keyed or at the odds of another outcome, and the
+    search finds only double payments."""
     neighbours = of((1, 2_000, 1_800, "dealer_pair", 9), (2, 5_000, 4_500, "dealer_pair", 9))
     assert ("neighbour", 1) in names(mispays.slips(neighbours, -2_700, VALUES))
     assert ("neighbour", 2) in names(mispays.slips(neighbours, 2_700, VALUES))
@@ -205,9 +205,9 @@ def test_what_goes_wrong_in_an_exchange(exchange: Exchange, variance: int, kind:
 
 
 @pytest.mark.django_db
-def test_the_rounds_of_a_span_and_no_others_are_looked_at() -> None:
+def test_only_the_rounds_of_a_span_are_searched() -> None:
     """Harm: a payout error before the last count, which that count has settled, is found again; or an empty page does
-    not say whether anything was searched."""
+    not say whether rounds were searched."""
     dealer, _ = dealt(options={"decks": 6})
     deal_rounds(dealer, 2)
     (round_1, round_2) = rack_history.dealt_rounds(dealer.table.book_id, 1, 2, 0, dealer.now.seq)
@@ -240,7 +240,7 @@ def test_a_round_counts_as_it_stands_after_its_corrections() -> None:
 
 @pytest.mark.django_db
 def test_a_search_is_cut_and_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Harm: the search of a long log takes ever longer, or one that stopped half way looks complete."""
+    """Harm: the search of a long log takes longer and longer, or a search that stopped half way looks complete."""
     dealer, _ = dealt(options={"decks": 6})
 
     def queries() -> int:
@@ -347,7 +347,8 @@ def test_what_only_one_round_explains_well_is_named() -> None:
 
 
 def test_chips_by_worth_tell_a_wrong_colour_from_a_forgotten_payment() -> None:
-    """Harm: the search ignores which chips are off, or fails where a chip of 2.50 does not break into chips of 1."""
+    """Harm: the search ignores the colours of the missing chips, or fails where a chip of 2.50 does not break into
+    chips of 1."""
     large, small = of((1, 10_000, 10_000, "won", None)), of((1, 7_500, 7_500, "won", None))
     rounds = [replace(large, number=1, seq=40), replace(small, number=2, seq=80)]
     amount_alone = mispays.suspects(rounds, [], 7_500, VALUES)

@@ -153,7 +153,7 @@ def test_what_another_worker_is_at_is_left_to_it() -> None:
     assert KeptSheet.objects.count() == 1
 
 
-def test_a_kept_sheet_is_written_once() -> None:
+def test_a_cached_sheet_is_written_once() -> None:
     """Harm: one game has two expectations, and pages choose between them by chance."""
     facts = {"game": "casino_war", "options_digest": "0", "method": 1, "options": {}, "wagers": {}, "covariances": []}
     KeptSheet.objects.create(**facts)

@@ -62,7 +62,7 @@ def seen_before(dealer: Hand, number: int) -> Composition:
 
 
 def shoe_of_baccarat(seed: int, bets: Callable[[float], Bets], rounds: int) -> Hand:
-    """A shoe with bets by the edge of dragon 7, as a counter would know it."""
+    """A shoe whose bets follow the edge of dragon 7, as a card counter's would."""
     dealer, _ = dealt(name="Table 1", game="baccarat", source="house", options=EZ, seats=3)
     values, rules = providers.auditor("baccarat"), baccarat.Rules(**EZ | {"spread": tuple(EZ["spread"])})  # type: ignore[arg-type]
     assert values is not None

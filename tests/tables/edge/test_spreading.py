@@ -64,7 +64,7 @@ def test_without_workers_the_command_gives_up(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_chunk_is_written_once() -> None:
-    """Harm: the rounds of a chunk count twice in the sum."""
+    """Harm: the sum counts the rounds of a chunk twice."""
     SimulatedChunk.objects.create(run=RUN, number=0, counts={})
     with pytest.raises(IntegrityError, match="tables_simulatedchunk_once"), transaction.atomic():
         SimulatedChunk.objects.create(run=RUN, number=0, counts={})

@@ -1,4 +1,4 @@
-"""Inputs at a table, their refusals, and proofs of its log, for tests of play."""
+"""Inputs at a table, refusals, and proofs of the table's log, for tests of play."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ from tests.floor import Hand
 
 
 def enter(hand: Hand, entered: Input) -> dealing.Answer:
-    """Record an input on the newest sequence number of the table."""
+    """Record an input at the newest sequence number of the table."""
     return dealing.record(hand.table, entered, by=hand.by, key=uuid4(), expected_seq=hand.now.seq)
 
 
@@ -26,7 +26,7 @@ def void(boss: Hand, reason: str = "misdeal", **facts: Any) -> dealing.Answer:
 
 
 def set_aside(dealer: Hand, card: str = "") -> dealing.Answer:
-    """Set an exposed card aside; without a name, nobody saw which."""
+    """Set an exposed card aside. Without a rank, the card was not seen."""
     return enter(dealer, EnterMishap("exposed_card", act="set_aside", card=card))
 
 
@@ -40,7 +40,7 @@ def abandon(boss: Hand, reason: str = "evacuation") -> dealing.Answer:
 
 
 def refusal(call: Callable[..., object], *args: Any, **facts: Any) -> Refused:
-    """The refusal of a call."""
+    """Make a call, and return its refusal."""
     with pytest.raises(Refused) as caught:
         call(*args, **facts)
     return caught.value
@@ -52,7 +52,7 @@ def verify(table: Table) -> None:
 
 
 def fault(table: Table) -> Fault:
-    """The first fault that a proof of the table's log finds; there has to be one."""
+    """The first fault that a proof of the table's log finds. Fail if it finds none."""
     first = _fault(table)
     assert first is not None, "the proof finds no fault"
     return first

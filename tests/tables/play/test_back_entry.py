@@ -70,7 +70,7 @@ class Night:
         self.dealer.pay()
 
     def enter_round(self) -> None:
-        """One round from paper, not compared yet."""
+        """Enter a round from paper, without the comparison."""
         self.announce()
         self.round(4, 3)
 
@@ -124,9 +124,9 @@ def test_rounds_and_a_fill_are_entered_from_paper_and_proved(night: Night) -> No
     assert Alert.objects.filter(kind="back_entry_begun", book=night.table.book).count() == 1
 
 
-def test_what_happened_on_the_day_before_counts_on_the_day_of_its_entry(clock: Clock) -> None:
-    """Harm: a figure of a day that is over changes, or nobody learns the next morning that rounds were entered from
-    paper, and of which day."""
+def test_rounds_of_the_day_before_count_on_the_day_of_their_entry(clock: Clock) -> None:
+    """Harm: a figure of a day that is over changes, or the next morning's report does not show that rounds were entered
+    from paper, and from which day."""
     end = hours.span(hours.day_of(timezone.now())).end
     clock.stand(end - timedelta(minutes=70))
     night = Night(clock)
@@ -202,9 +202,9 @@ def test_a_mode_that_stands_too_long_is_told(night: Night) -> None:
 # --- what is refused --------------------------------------------------------------------------------------------
 
 
-def test_two_people_of_two_roles_begin_it_for_a_span_that_is_over(night: Night) -> None:
-    """Harm: one person, or a role that the house does not trust with it, enters what they like under an earlier time;
-    or a time of event is after its time of entry, or of last week."""
+def test_two_people_of_two_roles_begin_back_entry_for_a_past_span(night: Night) -> None:
+    """Harm: one person, or a role that the casino does not permit, enters records with an earlier time; or an event is
+    later than its entry, or a week old."""
     codes = {"bella": "signed_already", "": "second_person", "nobody": "second_person", "pia": "wrong_role"}
     assert {second: refusal(night.begin, second=second).code for second in codes} == codes
     entered = BeginBackEntry("power", ago(60), ago(5), "dark", "bella")
@@ -215,8 +215,8 @@ def test_two_people_of_two_roles_begin_it_for_a_span_that_is_over(night: Night) 
 
 
 def test_paper_is_entered_in_back_entry_and_live_rounds_outside_of_it(night: Night) -> None:
-    """Harm: an earlier time beside an entry that two people never let anybody type; or a live round between two of
-    paper, which nobody can tell apart later."""
+    """Harm: an entry has an earlier time without the permission of two people; or a live round is recorded between two
+    paper rounds and cannot be told apart later."""
     begun = BeginSlip("fill", ((2_500, 20),))
     paper = FromPaper("17", ago(40))
     assert refusal(night.sign, crew("requested"), begun, paper).code == "no_back_entry"
@@ -233,7 +233,7 @@ def test_paper_is_entered_in_back_entry_and_live_rounds_outside_of_it(night: Nig
 
 
 def test_a_paper_is_entered_once_and_compared_by_another_person(night: Night) -> None:
-    """Harm: both signatures of one hand; or the same paper is keyed twice, once as a fill and once as rounds."""
+    """Harm: one person gives both signatures; or one paper is keyed twice, once as a fill and once as rounds."""
     night.begin()
     night.enter_round()
     assert refusal(night.fill, "104").code == "other_paper"
@@ -284,7 +284,7 @@ def test_a_wrong_time_is_announced_again(night: Night) -> None:
 
 
 def forgery(night: Night, kind: str, by: Staff, **changes: Any) -> str:
-    """The fault in an entry that repeats the newest of its kind with some changes."""
+    """The fault found in a copy of the newest entry of this kind with some changes."""
     newest = LogEntry.objects.filter(book_id=night.table.book_id, subject="outage", kind=kind).latest("seq")
     content = {name: value for name, value in (newest.content | changes).items() if name != "request"}
     with transaction.atomic():
@@ -297,7 +297,7 @@ def forgery(night: Night, kind: str, by: Staff, **changes: Any) -> str:
 
 
 def test_a_forged_beginning_is_named(night: Night) -> None:
-    """Harm: one signature, or a span that cannot be, is believed because it is in the log."""
+    """Harm: a single signature or an impossible span is believed because it is in the log."""
     night.begin()
     night.end()
     bella = {"username": "bella", "name": "Bella", "badge": None, "role": "pit_boss"}
@@ -314,7 +314,8 @@ def test_a_forged_beginning_is_named(night: Night) -> None:
 
 
 def test_a_forged_entry_from_paper_and_a_forged_comparison_are_named(night: Night) -> None:
-    """Harm: an earlier time where back-entry has not begun or outside of its span, or both signatures of one person."""
+    """Harm: an entry has an earlier time without back-entry or outside of its span, or one person gives both
+    signatures."""
     night.begin()
     night.fill()
     pia = crew("confirmed")

@@ -39,8 +39,8 @@ def transfers(dealer: Hand, kind: str) -> list[int]:
 
 
 def test_a_win_is_paid_even_and_its_commission_collected_later(hands: tuple[Hand, Hand]) -> None:
-    """Harm: chips are paid that the ledger does not know of, or a commission is taken twice or never, or a process that
-    was just started has forgotten it."""
+    """Harm: chips are paid without a transfer in the ledger, a commission is collected twice or never, or a newly
+    started process has lost it."""
     dealer, _ = hands
     banker_wins(dealer, seat1=10_000, seat3=2_000)
     assert transfers(dealer, "win") == [10_000, 2_000]

@@ -25,7 +25,7 @@ def last(hand: Hand) -> LogEntry:
 
 
 def test_only_a_pit_boss_opens_and_closes_a_table_and_only_dealers_deal(hands: tuple[Hand, Hand]) -> None:
-    """Harm: a dealer opens a table that nobody watches, a pit boss watches over his own dealing, or somebody deals in
+    """Harm: a dealer opens a table without supervision, a pit boss supervises their own dealing, or a person deals in
     another's name."""
     dealer, boss = hands
     others = [floor.staff(role, f"a {role}") for role in (Role.OPERATOR, Role.AUDITOR, Role.DEALER)]
@@ -41,8 +41,8 @@ def test_only_a_pit_boss_opens_and_closes_a_table_and_only_dealers_deal(hands: t
     boss("open_table")
 
 
-def test_a_table_opens_once_with_the_chips_that_the_ledger_says(hands: tuple[Hand, Hand]) -> None:
-    """Harm: an opening rack that somebody typed, or two of them: a difference that nobody can explain at closing."""
+def test_a_table_opens_once_with_the_chips_of_the_ledger(hands: tuple[Hand, Hand]) -> None:
+    """Harm: the opening rack is typed, or there are two of them, which leaves an unexplained difference at closing."""
     dealer, boss = hands
     assert dealer.now.opening_rack_cents == floor.FLOAT_CENTS - floor.POCKET_CENTS
     assert refusal(boss, "open_table").code == "table_open"
@@ -56,8 +56,8 @@ def test_a_table_opens_once_with_the_chips_that_the_ledger_says(hands: tuple[Han
 
 
 def test_a_table_closes_between_rounds_and_its_dealer_is_tapped_out(hands: tuple[Hand, Hand]) -> None:
-    """Harm: a round that nobody will ever finish, or with bets on the layout and nobody at the table; or a dealer who
-    still stands at a table that is closed."""
+    """Harm: a table closes with a round that can never be finished, or with bets on the layout and no dealer; or a
+    dealer is still signed in at a closed table."""
     dealer, boss = hands
     dealer.bets(seat1=1_000, seat2=1_000)
     for cards in ((), (8, 9, 3)):  # then two seats still have to be paid
@@ -87,8 +87,8 @@ def test_at_a_closed_table_nothing_is_entered(hands: tuple[Hand, Hand]) -> None:
 
 
 def test_a_relief_takes_over_in_mid_round_by_the_log(hands: tuple[Hand, Hand]) -> None:
-    """Harm: nobody can say who dealt which card, a wrong key just before the relief can be corrected by nobody at the
-    table, or somebody who was relieved has to be tapped out before going to another one."""
+    """Harm: the log does not show which dealer dealt a card, a wrong key just before the relief cannot be corrected at
+    the table, or a relieved dealer has to be tapped out before going to another table."""
     dealer, boss = hands
     ida = floor.staff(Role.DEALER, "ida", "102")
     dealer.bets(seat1=1_000)

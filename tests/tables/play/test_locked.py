@@ -144,9 +144,9 @@ def test_a_proof_finds_one_who_unlocked_alone(terms: Terms, monkeypatch: pytest.
 # --- who voids, for what, with whom -----------------------------------------------------------------------------
 
 
-def test_the_house_says_who_voids_a_round_and_abandons_a_table(terms: Terms, guard: Staff) -> None:
-    """Harm: a house whose licence has its cage manager void rounds cannot say so; or security evacuates the floor, and
-    no pit boss is there to abandon the tables."""
+def test_policies_choose_the_roles_that_void_a_round_and_abandon_a_table(terms: Terms, guard: Staff) -> None:
+    """Harm: a casino whose licence has its cage manager void rounds cannot configure that; or security evacuates the
+    floor, and no pit boss is present to abandon the tables."""
     dealer, boss = dealt()
     manager = Hand(dealer.table, floor.staff(Role.CAGE_MANAGER, "mara"))
     dealer.bets(seat1=1_000)

@@ -114,7 +114,7 @@ def test_a_house_shoe_is_dealt_on_after_a_void_round_and_its_order_holds() -> No
 
 
 def test_only_a_pit_boss_voids_an_open_round_for_a_listed_reason() -> None:
-    """Harm: a dealer undoes a round that a friend lost, or a round is void for a reason that is in no list."""
+    """Harm: a dealer undoes a round that a friend lost, or a round is voided for an unlisted reason."""
     dealer, boss = dealt()
     assert refusal(void, boss).code == "no_round"
     dealer.bets(seat1=1_000)
@@ -249,7 +249,7 @@ def test_every_mishap_says_what_to_do_and_leads_to_acts_that_there_are() -> None
 
 
 def test_an_abandoned_table_closes_with_its_closer() -> None:
-    """Harm: an evacuation leaves a table that nobody can close, or an open rack for the first who comes back."""
+    """Harm: an evacuation leaves a table that cannot be closed, or an open rack for the first person who comes back."""
     dealer, boss = dealt(source="house")
     before = chips_everywhere()
     dealer.bets(seat1=1_000)

@@ -86,7 +86,7 @@ def judged(hand: Hand) -> dict[int, int]:
 
 
 def acting_seat(hand: Hand) -> int:
-    """The seat that the game asks first."""
+    """The first seat that has a decision."""
     return int(hand.now.round.state.prompts[0].seat)
 
 
@@ -185,8 +185,8 @@ def test_a_log_that_leaves_it_out_is_still_proved_and_told(monkeypatch: pytest.M
 
 
 def test_odd_coins_stay_in_the_pot_for_the_next_game() -> None:
-    """Harm: coins that nobody owns vanish between two games; the ledger knows what a game came to, but not who paid
-    whom; or a game whose cards all go to the middle takes a tap too many for each card."""
+    """Harm: coins without an owner vanish between two games; the ledger has the result of a game, but not the payments
+    between seats; or a game whose cards all go to the middle needs an extra tap for each card."""
     dealer, _ = for_pot("starboard", seats={1: 1_000, 2: 1_000, 3: 1_000})
     dealer("start_game")
     assert transfers(dealer) == [("pay_pot", f"seat {seat}", "pot", 100) for seat in (1, 2, 3)]
@@ -208,8 +208,8 @@ def test_odd_coins_stay_in_the_pot_for_the_next_game() -> None:
 # --- all-in, rake, time -----------------------------------------------------------------------------------------
 
 
-def test_a_player_who_cannot_cover_a_penalty_pays_what_is_there_and_all_in_says_so() -> None:
-    """Harm: a debt that no chips stand for, or a reason that names a payment which was never made."""
+def test_a_player_who_cannot_cover_a_penalty_pays_the_rest_and_is_shown_as_all_in() -> None:
+    """Harm: a debt is recorded that no chips cover, or a reason names a payment that was never made."""
     dealer, _ = for_pot("troll_guts", seats={1: 300, 2: 5_000, 3: 5_000})
     dealer("start_game")
     dealer.cards(3, 5, 9)
@@ -292,8 +292,8 @@ def test_a_buy_in_that_is_none_is_refused() -> None:
 
 
 def test_a_game_needs_players_with_chips_and_their_chips_stay_until_it_is_over() -> None:
-    """Harm: a game that cannot be settled; a player takes chips off the table that the game may still ask for; or
-    chips of players are left on a table that nobody watches."""
+    """Harm: a game cannot be settled; a player takes chips off the table that the game may still require; or players'
+    chips remain on an unsupervised table."""
     dealer, boss = for_pot("starboard", seats={1: 1_000, 2: 1_000})
     sentences = {
         (1,): "Starboard is played by 2 to 7; 1 can be dealt in.",
@@ -314,8 +314,8 @@ def test_a_game_needs_players_with_chips_and_their_chips_stay_until_it_is_over()
     boss("close_table")
 
 
-def test_against_the_house_there_is_no_pot(dealer: Hand) -> None:
-    """Harm: an input of a table with a pot moves chips at one without."""
+def test_a_table_against_the_casino_has_no_pot(dealer: Hand) -> None:
+    """Harm: an input of a table with a pot moves chips at a table without a pot."""
     for do, facts in {
         "buy_in": {"seat": 1, "amount_cents": 1_000},
         "cash_out": {"seat": 1},
@@ -328,8 +328,8 @@ def test_against_the_house_there_is_no_pot(dealer: Hand) -> None:
 # --- taking back ------------------------------------------------------------------------------------------------
 
 
-def test_what_is_taken_back_brings_its_chips_back_until_somebody_has_cashed_out() -> None:
-    """Harm: a wrong key costs a player an ante or a pot; or a pot is given back that its winner carried to the cage."""
+def test_taking_back_returns_chips_until_a_player_has_cashed_out() -> None:
+    """Harm: a wrong key costs a player an ante or a pot; or a pot is returned that its winner has taken to the cage."""
     dealer, _ = for_pot("troll_guts", seats={1: 5_000, 2: 5_000, 3: 5_000})
     start = at_seats(dealer)
     dealer("start_game")
@@ -398,9 +398,9 @@ FORGED = {
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_an_intruder_rewrites_is_found() -> None:
-    """Harm: chips are said to lie where they never lay, or a table opens with fewer than were filled, and the proof of
-    the log agrees."""
+def test_entries_that_an_intruder_rewrites_are_found() -> None:
+    """Harm: chips are recorded in places where they never were, or a table opens with fewer chips than were filled, and
+    the proof of the log finds no fault."""
     dealer, boss = for_pot("starboard", seats={1: 1_000, 2: 1_000}, rake_permille=100)
     seq = dealer.now.seq
     dealer("start_game")

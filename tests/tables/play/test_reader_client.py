@@ -37,7 +37,7 @@ def token_at(dealer: Hand) -> str:
 
 @dataclass(slots=True)
 class Lossy(Line):
-    """A line to this process, on which every other answer is lost."""
+    """A connection to this process that loses every other response."""
 
     calls: int = 0
 
@@ -67,8 +67,8 @@ def logged_cards(dealer: Hand) -> list[tuple[int | None, Any]]:
 
 
 def test_a_web_process_that_is_killed_loses_no_card_and_doubles_none(web: Web, dealer: Hand) -> None:
-    """Harm: the house restarts in mid-round, and a card is dealt twice, or to the wrong seat; or a revoked reader asks
-    for ever."""
+    """Harm: the site restarts in mid-round, and a card is dealt twice or to the wrong seat; or a revoked reader sends
+    requests forever."""
     address = f"{web.url}{reverse('api:reader', args=[dealer.table.pk])}"
     betting(dealer, seats=6)
     line = Line(address, token_at(dealer), sleep=threading.Event().wait)
@@ -97,8 +97,8 @@ def test_a_web_process_that_is_killed_loses_no_card_and_doubles_none(web: Web, d
 
 @pytest.mark.slow("sets up a house")
 def test_lost_answers_repeated_messages_and_gaps_change_no_card(dealer: Hand) -> None:
-    """Harm: what was recorded, but not acknowledged, is sent as another card; or the faults that a real device has are
-    tried for the first time on the floor."""
+    """Harm: a card that was recorded but not acknowledged is sent as another card; or the faults of a real device occur
+    for the first time on the floor."""
     betting(dealer, seats=6)
     line = Lossy(reverse("api:reader", args=[dealer.table.pk]), token_at(dealer), sleep=lambda seconds: None)
     reader = a_reader(line, faults=(0, 2, 3))

@@ -124,7 +124,7 @@ def test_a_reader_names_the_cards_of_a_round_and_all_of_it_is_proved(dealer: Han
 
 
 def test_the_same_message_again_is_answered_as_before_and_a_gap_refused(dealer: Hand, device: Device) -> None:
-    """Harm: a reader that lost the answer sends the card again, and it is dealt twice; or a card is lost on the way,
+    """Harm: a reader that lost the answer sends the card again, and it is dealt twice; or a card is lost in transit,
     and the next one is dealt to its seat."""
     betting(dealer)
     device.reads(9)
@@ -150,7 +150,7 @@ def test_a_restarted_reader_begins_a_session_and_the_old_one_is_over(dealer: Han
 
 
 def test_a_shoe_has_one_reader_which_is_at_no_other_table(dealer: Hand, device: Device, olga: Staff) -> None:
-    """Harm: each card is named twice; cards of one shoe are dealt at another table; or a display deals."""
+    """Harm: each card is recorded twice; cards of one shoe are dealt at another table; or a display deals."""
     assert "Reader 1 is the card reader" in refusal(Device, dealer.table, olga, name="Reader 2").sentence
     other = floor.table("Rocket 9")
     assert code(device.says(1, 9, table=other)) == (403, "not_your_table")
@@ -160,7 +160,7 @@ def test_a_shoe_has_one_reader_which_is_at_no_other_table(dealer: Hand, device: 
 
 
 def test_a_reader_enters_cards_and_nothing_else(dealer: Hand, device: Device) -> None:
-    """Harm: a device bets, closes bets or stands for a player, or a guess at what it meant is dealt."""
+    """Harm: a device bets, closes bets or stands for a player, or its unclear message is dealt as a guess."""
     for card in (0, 11, "abc", -1, 2.5, True):
         assert device.says(1, card)[0] in (400, 422)  # type: ignore[arg-type]
     assert code(device.says(1)) == (400, "bad_input")
@@ -201,8 +201,8 @@ def test_a_card_that_cannot_be_stops_the_round_until_the_dealer_says_who_is_righ
 
 
 def test_a_dealer_who_keys_another_card_stops_the_round_and_both_are_named(dealer: Hand, device: Device) -> None:
-    """Harm: the dealer sees a wrong card and cannot say so before it is dealt on; or keys the card that the reader just
-    read, and the next seat gets it too."""
+    """Harm: the dealer sees a wrong card and cannot report it before play continues; or keys the card that the reader
+    just read, and the next seat gets it too."""
     betting(dealer)
     assert "take over first" in refusal(dealer, "card", rank=5).sentence
     device.reads(9)
@@ -248,8 +248,8 @@ def test_where_the_house_asks_for_a_pit_boss_nobody_at_the_table_settles_it(
     assert "did not let the pit_boss settle it" in fault(dealer.table).what
 
 
-def test_where_the_reader_is_not_heard_the_keys_work_until_it_is_given_back(dealer: Hand, device: Device) -> None:
-    """Harm: a cable comes loose, and the dealer has to wait for a device or for somebody who may switch it off."""
+def test_while_the_reader_is_silent_the_keys_work_until_it_takes_over_again(dealer: Hand, device: Device) -> None:
+    """Harm: a cable comes loose, and the dealer has to wait for a device or for a person who may switch it off."""
     betting(dealer)
     device.reads(9)
     ServiceAccount.objects.update(heard_at=timezone.now() - timedelta(minutes=1))
@@ -268,9 +268,9 @@ def test_a_house_shoe_and_facedown_cards_have_no_reader(olga: Staff) -> None:
     assert code(device.says(0)) == (422, "cards_hidden")
 
 
-def test_a_card_in_a_readers_name_that_it_may_not_name_is_found(dealer: Hand, device: Device) -> None:
-    """Harm: whoever may write entries deals in the name of a device: a card that it never read, or one that it read
-    twice, or one after the dealer took over."""
+def test_a_forged_card_in_a_readers_name_is_found(dealer: Hand, device: Device) -> None:
+    """Harm: a writer of entries deals in the name of a device: a card that it never read, a card that it read twice, or
+    a card after the dealer took over."""
     betting(dealer)
     device.reads(9)
 
@@ -292,8 +292,8 @@ def test_a_card_in_a_readers_name_that_it_may_not_name_is_found(dealer: Hand, de
 
 
 def test_a_six_seat_round_takes_a_third_of_the_inputs(dealer: Hand, device: Device) -> None:
-    """Harm: a reader is bought, and the dealer's hands are as busy as before. The round takes 27 inputs with keys, 22
-    with the same bets. Each seat that is paid keeps an entry of its own."""
+    """Harm: a reader saves the dealer no work. The round takes 27 inputs with keys, 22 with the same bets. Each paid
+    seat keeps an entry of its own."""
 
     def inputs_of(bets: list[dict[str, Any]]) -> int:
         count = 0

@@ -49,8 +49,8 @@ def relieve(dealer: Hand, boss: Hand) -> Hand:
 def test_no_burn_is_due_unless_the_terms_and_the_shoe_have_one(
     terms: Terms, burns: bool, settings: dict[str, Any]
 ) -> None:
-    """Harm: a card is burned that the house's rules do not want, or where it does not stay out: the table stops at it,
-    and the count of the shoe is off."""
+    """Harm: a card is burned against the casino's policies, or where it does not stay out: the table stops at it, and
+    the count of the shoe is off."""
     terms(burn_at_relief=burns)
     relief = relieve(*(for_pot(**settings) if "game" in settings else dealt(**settings)))
     assert not relief.now.burn_is_due
@@ -60,8 +60,8 @@ def test_no_burn_is_due_unless_the_terms_and_the_shoe_have_one(
 
 @pytest.mark.parametrize("source", ["keyed", "house", "batch"])
 def test_a_card_is_burned_before_the_next_round(terms: Terms, source: str) -> None:
-    """Harm: the relief forgets the burn, and nothing says that it is due; or another process, which did not see the
-    relief, deals on without the burn or wants a second one."""
+    """Harm: the relief forgets the burn, and no screen shows that it is due; or another process, which did not see the
+    relief, continues without the burn or requires a second one."""
     terms(burn_at_relief=True)
     dealer, boss = dealt(source=source, options={"decks": 2})
     relief = relieve(dealer, boss)
@@ -99,8 +99,7 @@ def test_a_relief_in_mid_round_burns_after_it(terms: Terms) -> None:
 
 
 def test_a_card_that_is_set_aside_is_not_the_burn(terms: Terms) -> None:
-    """Harm: an exposed card counts as the burn that is due, or a tap out and a tap in are a relief that burns
-    nothing."""
+    """Harm: an exposed card counts as the due burn, or a tap out and a tap in are a relief without a burn."""
     terms(burn_at_relief=True)
     dealer, _ = dealt()
     dealing.sign_out(dealer.table, dealer.by)

@@ -92,7 +92,7 @@ def lose(dealer: Hand, inputs: int = 3) -> str:
 
 
 def show(dealer: Hand, document: str) -> bool:
-    """A screen shows the table what it keeps; whether that is new to it."""
+    """Show the table what a screen has kept. Return whether the table learns something new."""
     head = log.read_head(dealer.table.book_id)
     return bool(dealing.show(dealer.table, head, read(dealer, document), dealer.by))
 
@@ -128,9 +128,9 @@ def test_a_screen_that_was_acknowledged_more_stops_the_table_until_a_pit_boss_ha
     proved(dealer)
 
 
-def test_what_was_shown_once_is_listed_once_and_stops_no_table_again(dealer: Hand, boss: Hand) -> None:
-    """Harm: a screen that sat in a drawer stops the table again and again for a loss that was confirmed; or nobody can
-    be relieved at a table that waits for its pit boss."""
+def test_lost_inputs_are_listed_once_and_stop_no_table_again(dealer: Hand, boss: Hand) -> None:
+    """Harm: a screen from a drawer stops the table again and again for a confirmed loss; or a table that waits for its
+    pit boss allows no relief."""
     document = lose(dealer)
     assert show(dealer, document)
     entries = LogEntry.objects.filter(book=dealer.table.book).count()

@@ -64,15 +64,15 @@ def holdings(hand: Hand) -> dict[str, int]:
 
 
 def forge_undoing(hand: Hand, sale: int, **changes: Any) -> int:
-    """Undo a sale as somebody does who writes into the database; the number of the entry."""
+    """Undo a sale by writing to the database. Return the number of the entry."""
     content = {"corrects": sale, "amount_cents": 50_000, "chips": DEAREST} | changes
     moves = undone(cage.transfers_of(hand.table.book_id, [sale]))
     return forge(hand, "chips", "undone", content, by=signature(hand), moves=moves)
 
 
 def test_all_is_as_before_the_sale(hand: Hand) -> None:
-    """Harm: 500 that was keyed for 50 is counted as dropped, or is expected in the next box; or chips are booked out
-    that never left the rack."""
+    """Harm: 500 keyed for 50 counts as dropped or is expected in the next box; or chips are booked out that never left
+    the rack."""
     sell(hand, ((100, 100),))
     box(hand.table, cash=((10_000, 1),))
     before = line()

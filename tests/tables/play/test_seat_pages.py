@@ -57,8 +57,8 @@ def kinds(hand: Hand) -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_the_database_has_the_digest_of_a_token_and_salted_hashes_of_hands(table: Table) -> None:
-    """Harm: whoever reads the database or a backup opens every hand in play, or hashes a few hundred possible hands
-    until one fits the hash that every auditor sees."""
+    """Harm: a reader of the database or a backup opens every hand in play, or hashes a few hundred possible hands until
+    one matches the hash that every auditor sees."""
     dealer, _, players = table
     token = players[1].token
     assert len(token) >= 43, "256 bits"
@@ -75,9 +75,9 @@ def test_the_database_has_the_digest_of_a_token_and_salted_hashes_of_hands(table
     assert {len(entry.content["salt"]) for entry in plays} == {32}
 
 
-def test_another_address_revokes_the_one_before_and_the_pit_hears_of_it(table: Table) -> None:
-    """Harm: a player who left the table, or a photograph of the screen, still sees the hand; or a dealer, of this table
-    or another, makes himself the page of a seat, looks at its hand, and nobody asks why."""
+def test_a_new_address_revokes_the_old_one_and_alerts_the_pit(table: Table) -> None:
+    """Harm: a player who left the table, or a photograph of the screen, still gives access to the hand; or a dealer of
+    any table creates a Player page and looks at the hand of its seat without an alert."""
     dealer, boss, players = table
     stranger = Hand(dealer.table, floor.staff(dealer.by.role, "dirk", "103"))
     assert refusal(floor.player, stranger, 1).code == "not_your_table"
@@ -156,9 +156,9 @@ def test_the_dealer_may_still_choose_where_no_hand_is_hidden() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_seats_and_devices_that_choose_at_once_are_recorded_once_each(table: Table) -> None:
-    """Harm: one of two players who answer on the same picture of the table is told to look again, though nothing that
-    he may see has changed; a second tap, on another device of the same player, answers the next question unseen; or an
-    answer that was slow to come is sent again and refused, or recorded twice."""
+    """Harm: one of two players who choose on the same state of the table is refused, although nothing visible to that
+    player has changed; a second tap, on another device of the same player, answers the next question unseen; or a
+    choice that is sent again after a slow answer is refused, or recorded twice."""
     dealer, _, players = table
     seq, key = dealer.now.seq, uuid.uuid4()
     device, tap = partial(_choose, players[1], seq), partial(_choose, players[2], seq, key)
@@ -196,7 +196,8 @@ def test_a_page_of_before_the_question_is_stale(table: Table) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_an_entry_that_no_page_of_its_seat_sends_is_found(table: Table) -> None:
-    """Harm: who has the database makes a player's choice, or deals in a player's name, and the proof finds nothing."""
+    """Harm: a writer to the database makes a player's choice, or deals in a player's name, and the proof finds no
+    fault."""
     dealer, _, players = table
     deal = dealer.now.seq
     choice = players[1].chooses(players[1].choices[0]).entry

@@ -37,7 +37,7 @@ def at_the_table(**settings: Any) -> Hand:
 
 
 def primary(hand: Hand) -> list[dict[str, Any]]:
-    """What the primary button of the board enters, if it has one."""
+    """The input of the board's primary button, if there is one."""
     return [button.input for button in hand.board.buttons if button.primary]
 
 
@@ -63,9 +63,9 @@ def test_each_step_of_a_shoe_is_prompted_logged_and_due_before_the_next() -> Non
     assert refusal(dealer, "burn").code == "out_of_turn"
 
 
-def test_decks_that_are_not_whole_are_not_dealt_and_are_reported() -> None:
-    """Harm: a deck short of a card is dealt for a day, as happened elsewhere for 438 rounds; or a count that was not
-    finished passes for one."""
+def test_incomplete_decks_are_not_dealt_and_are_reported() -> None:
+    """Harm: a deck short of a card is dealt for a day, as happened elsewhere for 438 rounds; or an unfinished count
+    passes as complete."""
     dealer = at_the_table()
     dealer("load_shoe")
     seq = dealer.now.seq
@@ -126,9 +126,9 @@ def test_the_dealer_sees_the_cut_card_before_the_count_does() -> None:
     assert dealer.board.due == "shuffle"
 
 
-def test_a_retired_shoe_leaves_the_table_between_rounds_only() -> None:
-    """Harm: a shoe vanishes in the middle of a round, or that of a table that is closed for the night cannot be taken
-    to the vault."""
+def test_a_retired_shoe_leaves_the_table_only_between_rounds() -> None:
+    """Harm: a shoe vanishes in mid-round, or the shoe of a table that is closed for the night cannot be taken to the
+    vault."""
     dealer, boss = dealt()
     dealer.bets(seat1=1_000)
     for hand in (dealer, boss):
@@ -176,8 +176,8 @@ def test_the_burn_that_was_made_counts_whatever_the_option_says_since() -> None:
 def test_a_shoe_that_runs_out_in_mid_round_is_filled_from_the_discards(
     source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Harm: a round cannot go on, as the keys are open and every card is refused; it goes on with cards that lie on the
-    layout; or a card is dealt twice or none is missed, and nobody can say when."""
+    """Harm: a round is stuck because the keys are open and every card is refused; it continues with cards that are on
+    the layout; or a card is dealt twice or is missing, without a record of the moment."""
     in_this_order(monkeypatch, BURNED + SPENT + LAST)
     dealer, _ = dealt(options=RARE_CUT, source=source)
     run_out(dealer)
@@ -221,7 +221,7 @@ def test_a_shoe_that_runs_out_in_mid_round_is_filled_from_the_discards(
 
 
 def test_a_keyed_shoe_is_keyed_and_shuffled_in_mid_round_only_when_it_is_empty() -> None:
-    """Harm: a dealer shuffles when the cards run badly, or chooses the card that the system should deal."""
+    """Harm: a dealer shuffles to end a run of bad cards, or chooses the card that the system should deal."""
     dealer, _ = dealt(options=RARE_CUT)
     dealer.bets(seat1=1_000)
     assert refusal(dealer, "shuffle").code == "out_of_turn"
@@ -235,9 +235,9 @@ def test_a_keyed_shoe_is_keyed_and_shuffled_in_mid_round_only_when_it_is_empty()
     assert refusal(dealer, "shuffle_shoe").code == "round_open"
 
 
-def test_a_house_shoe_deals_and_is_not_keyed() -> None:
-    """Harm: a card that the dealer keys is dealt from a shoe that deals by itself, or a dealer orders a shuffle
-    whenever the shoe is good for the players."""
+def test_an_electronic_shoe_deals_and_is_not_keyed() -> None:
+    """Harm: a card that the dealer keys is dealt from an electronic shoe, or a dealer orders a shuffle whenever the
+    shoe favours the players."""
     dealer, _ = dealt(source="house")
     dealer.bets(seat1=1_000)
     assert refusal(dealer, "cut_card_out").code == "out_of_turn"

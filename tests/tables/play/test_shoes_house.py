@@ -127,18 +127,16 @@ FORGED: list[tuple[str, Callable[[dict[str, Any]], None], str]] = [
 
 
 def fault(dealer: Hand) -> str:
-    """What a proof of the table's shoes finds."""
+    """The fault that a proof of the table's shoes finds."""
     with pytest.raises(Unproven) as caught:
         list(commitments.prove(dealer.table))
     return caught.value.what
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_somebody_changes_about_a_shoe_is_found_though_every_hash_was_made_anew(
-    dealer: Hand, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Harm: the house deals seconds, or one card in a thousand is not the one that was committed to, and the house
-    rewrites the log to fit; or the proof of shoes trusts a log whose hashes do not fit."""
+def test_a_change_to_a_shoe_is_found_even_with_new_hashes(dealer: Hand, capsys: pytest.CaptureFixture[str]) -> None:
+    """Harm: the casino deals seconds, or one card in a thousand differs from the commitment, and the casino rewrites
+    the log to match; or the proof of shoes trusts a log with wrong hashes."""
     dealer("retire_shoe")
     for kind, change, says in FORGED:
         [entry] = contents(dealer, subject="shoe", kind=kind)
@@ -164,9 +162,9 @@ def test_what_somebody_changes_about_a_shoe_is_found_though_every_hash_was_made_
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_order_that_was_exchanged_while_it_is_sealed_is_told_the_pit_the_same_night(dealer: Hand) -> None:
-    """Harm: somebody with the database puts the rest of a live shoe in another order, and nobody hears of it until
-    somebody thinks of asking."""
+def test_a_sealed_order_that_was_exchanged_raises_an_alert_the_same_night(dealer: Hand) -> None:
+    """Harm: an intruder in the database reorders the rest of a live shoe, and no alert is raised until a user starts a
+    verification."""
     assert watch.prove_shoes() == 0
     with at_work() as intruder:
         intruder('UPDATE tables_houseshoe SET "order" = set_byte("order", 30, get_byte("order", 30) # 1)')
@@ -218,8 +216,11 @@ def test_no_two_shoes_share_an_order_or_a_nonce() -> None:
 
 
 def test_each_sequence_of_indices_leads_to_another_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of them, counted: 5 x 4 x 3 x 2. Harm: some orders, or some cards at some positions, are likelier, because a
-    card may change places with any other, none may stay, or an index is the remainder of a machine word."""
+    """All orders are counted: 5 x 4 x 3 x 2.
+
+    Harm: some orders, or some cards at some positions, are likelier, because a card may change places with any other,
+    none may stay, or an index is the remainder of a machine word.
+    """
     orders = set()
     for indices in product(range(5), range(4), range(3), range(2)):
         waiting, bounds = list(indices), []

@@ -84,8 +84,8 @@ def ready(dealer: Hand) -> None:
 @pytest.mark.parametrize("source", ["keyed", "house"])
 @pytest.mark.parametrize("game", GAMES_ON_STANDARD_CARDS)
 def test_rounds_are_dealt_paid_and_proved(game: str, source: str) -> None:
-    """Harm: a game is dealt whose chips no proof can follow; or a dispute about a side bet finds one sum for all that a
-    seat had on the layout."""
+    """Harm: a game is dealt whose chips no proof can follow; or a dispute about a side bet finds only one sum for all
+    bets of a seat."""
     dealer, chance = at_table(game, source), random.Random(f"{game} {source}")
     for number in range(1, 5):
         ready(dealer)
@@ -153,7 +153,7 @@ def baccarat() -> Hand:
 
 
 def test_several_bets_are_placed_at_once_or_not_at_all_and_can_be_repeated(baccarat: Hand) -> None:
-    """Harm: half of "same bets" lies on the layout, and the dealer believes all of it does; or it offers a double or a
+    """Harm: half of "same bets" is on the layout while the dealer believes all of it is; or it offers a double or a
     split as if it had been placed before the cards."""
     bets = [{"do": "bet", "seat": 2, "amount_cents": cents, "wager": wager} for wager, cents in BETS.items()]
     opposite = {"do": "bet", "seat": 2, "amount_cents": 1_000, "wager": "player"}
@@ -267,9 +267,9 @@ def at_the_check(game: str, **options: Any) -> Hand:
     return dealer
 
 
-def test_a_readers_list_finds_what_columns_of_ranks_cannot() -> None:
-    """Harm: two aces of one suit lie in a deck whose four aces were counted; or a reader that stopped in the middle, or
-    reads another pack, passes for a deck check."""
+def test_a_readers_list_finds_faults_that_rank_counts_miss() -> None:
+    """Harm: a deck has two aces of one suit, although four aces were counted; or a reader that stopped in the middle,
+    or reads another pack, passes for a deck check."""
     dealer = at_the_check("casino_war", decks=1)
     assert "Card 2 of the list is '1h'" in refusal(dealer, "read_decks", cards=["Ah", "1h"]).sentence
     for cards in ([], ["A"] * 1_001):

@@ -87,9 +87,9 @@ def test_a_dealt_rack_that_is_off_stays_a_discrepancy(hands: tuple[Hand, Hand]) 
     assert kinds(dealer)[-1] == ("short", 500)
 
 
-def test_chips_are_sold_though_the_transfers_have_none_left(wheel: tuple[Hand, Hand]) -> None:
-    """Harm: players' losses lie in the rack before the dealer's eyes, and the system refuses to sell them; or a wrong
-    key leaves a win behind that nobody made."""
+def test_chips_are_sold_although_the_transfers_show_none(wheel: tuple[Hand, Hand]) -> None:
+    """Harm: players' losses are in the rack in plain view, and the system refuses to sell them; or a wrong key leaves a
+    win behind that was never made."""
     dealer, boss = wheel
     dealer("sell_chips", amount_cents=RACK_CENTS - 10_000)
     before = in_place(dealer, "rack"), in_place(dealer, "players")
@@ -136,9 +136,9 @@ NOT_FOR_THIS_TABLE: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-def test_nothing_is_dealt(wheel: tuple[Hand, Hand]) -> None:
+def test_a_table_without_rounds_accepts_no_bets_or_cards(wheel: tuple[Hand, Hand]) -> None:
     """Harm: a key of another table's screen, a paper or an accepted bet opens a round that no engine can settle, or
-    ends in a server error."""
+    causes a server error."""
     dealer, boss = wheel
     seq = dealer.now.seq
     for entered in NOT_FOR_THIS_TABLE:
@@ -201,8 +201,8 @@ WRONG_CLAIMS: list[tuple[dict[str, Any], str]] = [
 
 
 def test_a_dispute_names_a_moment_and_its_evidence_is_the_log(wheel: tuple[Hand, Hand]) -> None:
-    """Harm: a player at roulette is paid wrongly, and there is no paper of the claim, the ruling and the payment; or a
-    claim names no moment anybody can look up."""
+    """Harm: a roulette player is paid wrongly, and there is no record of the claim, the ruling and the payment; or a
+    claim names no moment that can be looked up."""
     dealer, boss = wheel
     dealer("sell_chips", amount_cents=20_000)
     for facts, code in WRONG_CLAIMS:

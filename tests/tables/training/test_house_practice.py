@@ -65,8 +65,9 @@ def test_every_game_against_the_house_has_a_practice() -> None:
 @budget(max_examples=percent(12))
 @given(st.data())
 def test_a_course_has_every_ending_and_asks_what_the_engine_does(game: str, data: Any) -> None:
-    """Harm: a dealer is certified who never paid an insurance, was taught a wrong commission or was called a seat that
-    the table would not; or a question has no right answer or two, or shows its answer on the felt."""
+    """Harm: a dealer is certified who never paid an insurance, learned a wrong commission or practised with a seat
+    order that differs from the table's; or a question has no right answer, or two, or shows its answer on the
+    layout."""
     course = data.draw(courses(game))
     questions = practice.script(course)
     assert questions == practice.script(msgspec.json.decode(msgspec.json.encode(course), type=Course)), (
@@ -107,7 +108,7 @@ def _calls_whom_the_engine_asks(question: Question) -> None:
 
 
 def _pays_as_the_engine(course: Course, questions: list[Question]) -> None:
-    """The questions of one round ask for each payment of the engine once, and for nothing else."""
+    """Assert that the questions of a round cover each payment of the engine once, and no others."""
     game, rules, end = GAMES[course.game], PROVIDERS[course.game].rules(course), questions[-1].state
     assert not end.prompts, "the last question of a round finds it over"
     expected = {
@@ -215,8 +216,8 @@ def test_every_question_has_a_page(game: str) -> None:
 
 @pytest.mark.django_db
 def test_a_practice_is_paid_as_its_table_is() -> None:
-    """Harm: a dealer practises other options than those of the table that they are sent to, or is certified on payments
-    that the table does not make."""
+    """Harm: a dealer practises with other options than those of their assigned table, or is certified on payments that
+    the table does not make."""
     operator, dealer = floor.staff(Role.OPERATOR, "olga"), floor.staff(Role.DEALER, "tess", "102")
     row = pay_tables.make("baccarat", "Long ties", {"tie": {"tie": "10:1"}}, by=operator)
     table = floor.table(game="baccarat", options={"decks": 6, "pays": pay_tables.option_of(row)})

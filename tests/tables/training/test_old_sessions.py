@@ -38,7 +38,7 @@ def lines(course: Course) -> list[str]:
 
 @pytest.mark.parametrize("drawn", DIGESTS)
 def test_every_session_of_version_1_is_the_same_to_the_byte(drawn: tuple[str, int, int, int]) -> None:
-    """Harm: an old practice is replayed to other questions, and its answers, and a certificate, mean nothing."""
+    """Harm: an old practice is replayed with other questions, which makes its answers and a certificate meaningless."""
     seed, rounds, decks, unit_cents = drawn
     questions = lines(Course(seed, rounds=rounds, decks=decks, unit_cents=unit_cents))
     assert (len(questions), sha256("\n".join(questions).encode()).hexdigest()) == DIGESTS[drawn]
