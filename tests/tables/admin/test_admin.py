@@ -59,7 +59,7 @@ def table_form(**changed: Any) -> dict[str, Any]:
 
 
 def as_shown(client: Client, address: str) -> dict[str, Any]:
-    """What a table's form has in its fields."""
+    """The values in the fields of a table's form."""
     shown_form = client.get(address).context["adminform"].form
     typed_in = {name: shown_form[name].value() for name in shown_form.fields}
     typed_in |= {name: shown_form.fields[name].prepare_value(value) for name, value in typed_in.items()}
@@ -82,7 +82,7 @@ AMOUNTS = {"2.5": 250, "2.50": 250, "0.01": 1, "1,000": 100_000, " 7 ": 700, "90
 
 
 def test_money_is_read_digit_by_digit() -> None:
-    """Harm: an amount passes through a float and comes back as another, or a limit becomes what nobody typed."""
+    """Harm: an amount passes through a float and changes, or a limit becomes another number than was typed."""
     assert {text: MoneyField().clean(text) for text in AMOUNTS} == AMOUNTS
     for text in ("-10", "1e3", "10.555", "ten", "10.", ".5", "٣", "1 0", "NaN", "Infinity", "9" * 40):
         with pytest.raises(ValidationError, match="Write an amount as 10 or"):
@@ -123,8 +123,8 @@ def test_a_form_opened_earlier_does_not_undo_what_somebody_else_changed(operator
     assert (table.min_cents, table.max_cents) == (2_000, 20_000)
 
 
-def test_each_sentence_stands_at_its_field(operator: Client) -> None:
-    """Harm: an operator who has to search for what is wrong changes the wrong field."""
+def test_each_error_is_shown_at_its_field(operator: Client) -> None:
+    """Harm: an operator who has to search for the wrong field changes another one."""
     answer = operator.post(page("table"), table_form(minimum="15", cap="1", option_decks="9", maximum=""))
     assert errors(answer) == {
         "maximum": ["This field is required."],
@@ -290,7 +290,7 @@ def everything() -> dict[str, int]:
 
 
 def test_an_auditor_sees_everything_and_is_offered_no_change(auditor: Client) -> None:
-    """Harm: who checks is shown a form that changes what is checked, or the hash of a secret."""
+    """Harm: an auditor sees a form that changes the audited data, or the hash of a secret."""
     for model, pk in everything().items():
         text = auditor.get(page(model, pk)).content.decode()
         assert 'name="_save"' not in text
@@ -301,8 +301,8 @@ def test_an_auditor_sees_everything_and_is_offered_no_change(auditor: Client) ->
 
 
 @pytest.mark.slow("opens every page of the side bar")
-def test_the_side_bar_offers_what_one_may_see(operator: Client) -> None:
-    """Harm: a link of the side bar leads to a page that its reader may not open."""
+def test_the_side_bar_links_only_permitted_pages(operator: Client) -> None:
+    """Harm: a link of the side bar leads to a page that its user may not open."""
     context = operator.get("/admin/").context
     links = [item["link"] for group in context["sidebar_navigation"] for item in group["items"]]
     assert len(links) >= 10

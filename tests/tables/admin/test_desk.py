@@ -1,4 +1,4 @@
-"""The front page of the administration: what it says, where it leads, and what it costs."""
+"""The front page of the admin: its content, its links and its queries."""
 
 from datetime import timedelta
 from typing import Any

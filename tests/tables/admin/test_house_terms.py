@@ -84,8 +84,8 @@ def test_terms_are_typed_and_entered_as_one_change(desk: Client) -> None:
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
-def test_what_cannot_be_is_said_at_its_field(desk: Client) -> None:
-    """Harm: a change is refused, and nobody can tell which of thirty fields is wrong."""
+def test_an_invalid_policy_is_refused_at_its_field(desk: Client) -> None:
+    """Harm: a change is refused, and the page does not show which of thirty fields is wrong."""
     for typed_in, sentence in (
         ({"pin_digits_min": "3"}, "from 4 to 8"),
         ({"dispute_reportable_cents": "lots"}, "write an amount"),
@@ -98,8 +98,8 @@ def test_what_cannot_be_is_said_at_its_field(desk: Client) -> None:
 
 
 def test_the_forms_of_settings_propose(desk: Client, second: Client, olga: Staff, omar: Staff) -> None:
-    """Harm: by a form of the administration one operator changes what takes two people, such as a threshold or a
-    table's largest bet; or two cannot change it."""
+    """Harm: with a form of the admin, one operator changes what is under dual control, such as a threshold or a table's
+    largest bet; or two operators cannot change it."""
     table = floor.table()
     house_terms.change({"two_people": True}, by=olga)
     read_again()
@@ -166,7 +166,7 @@ def test_a_pay_table_is_proposed(opened: None, desk: Client, omar: Staff) -> Non
 
 
 def test_each_profile_has_its_page(desk: Client) -> None:
-    """Harm: a clause without its term or its test on the page."""
+    """Harm: the page shows a clause without its policy or its test."""
     profiles = desk.get(f"{TERMS_PAGE}profiles/").content.decode()
     for profile in PROFILES.values():
         assert profile.title in profiles
@@ -176,8 +176,9 @@ def test_each_profile_has_its_page(desk: Client) -> None:
                 assert part in page, part
 
 
-def test_an_open_house_adopts_a_profile_by_two(opened: None, desk: Client, second: Client) -> None:
-    """Harm: by a profile one person loosens everything at once; or adopting it does what its page does not show."""
+def test_a_site_in_operation_adopts_a_profile_under_dual_control(opened: None, desk: Client, second: Client) -> None:
+    """Harm: with a profile, one person loosens every policy at once; or adopting it has effects that its page does not
+    show."""
     desk.post(f"{TERMS_PAGE}profiles/new_jersey/", {"effective": "", "comment": "", "adopt": ""})
     proposal = Proposal.objects.get()
     assert proposal.matter == "profile"

@@ -72,7 +72,7 @@ def fields_of(page: str) -> dict[str, str]:
 
 
 def preview_digest(browser: Client, form: dict[str, Any]) -> str:
-    """The digest of the changes on the page of what was before and what will be."""
+    """Preview the changes of a form, and return the digest on that page."""
     page = browser.post(GRID, form | {"do": "preview"}).content.decode()
     digest = re.search(r'name="digest" value="(\w+)"', page)
     assert digest, page[-3000:]
@@ -80,7 +80,7 @@ def preview_digest(browser: Client, form: dict[str, Any]) -> str:
 
 
 def form_of_file(page: str) -> dict[str, str]:
-    """The form that saves what the dry run of a file shows."""
+    """The form that saves the previewed changes of an imported file."""
     hidden = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page)
     return {name: html.unescape(value) for name, value in hidden} | {"do": "save"}
 
@@ -117,9 +117,9 @@ def test_one_wrong_cell_and_nothing_is_saved_and_nothing_typed_is_lost(house: tu
     assert entries() == before
 
 
-def test_of_two_editors_the_second_is_told_cell_by_cell(house: tuple[Client, Table, Table]) -> None:
-    """Harm: the second save takes back the first, and neither operator hears of it; or saving one cell writes all
-    others back as they were when the page was opened."""
+def test_the_second_of_two_editors_sees_each_conflicting_cell(house: tuple[Client, Table, Table]) -> None:
+    """Harm: the second save reverts the first without a message to either operator; or saving one cell writes back all
+    others as they were when the page was opened."""
     browser, rocket1, rocket2 = house
     rival = signed_in(floor.staff(Role.OPERATOR, "olga"))
     form, theirs = fields(browser), fields(rival)
@@ -139,8 +139,8 @@ def test_of_two_editors_the_second_is_told_cell_by_cell(house: tuple[Client, Tab
 
 
 def test_several_tables_are_changed_together_and_once(house: tuple[Client, Table, Table]) -> None:
-    """Harm: forty forms for one evening's minimum, or half of them saved; or a second press of the button enters the
-    changes again."""
+    """Harm: one evening's minimum takes forty forms, or half of them are saved; or a second press of the button enters
+    the changes again."""
     browser, rocket1, rocket2 = house
     form = fields(browser) | {f"c-{rocket1.pk}-min_cents": "20", f"c-{rocket2.pk}-max_cents": "1,000"}
     form |= {"do": "save", "digest": preview_digest(browser, form)}
@@ -269,8 +269,8 @@ def test_options_and_penetration_hold_with_the_next_shoe(dealer: Hand) -> None:
     assert dealer.table.options["burn"] == 5
 
 
-def test_an_option_that_is_none_says_what_would_be(house: tuple[Client, Table, Table]) -> None:
-    """Harm: "invalid" beside a cell of six options."""
+def test_an_invalid_option_is_refused_with_the_valid_values(house: tuple[Client, Table, Table]) -> None:
+    """Harm: a cell of six options is refused with "invalid" and no valid value."""
     browser, rocket1, _ = house
     for column, text, sentence in (
         ("penetration", "most", "write how much of it is dealt, in per cent: 80"),

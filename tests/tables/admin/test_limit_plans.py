@@ -76,7 +76,7 @@ def test_the_second_of_two_is_told_and_keeps_what_was_typed(desk: Client, olga: 
 
 
 def test_each_fields_refusal_says_what_would_be_right(desk: Client) -> None:
-    """Harm: an operator is told that something is wrong, and neither what nor how it would be right."""
+    """Harm: an operator learns that a plan is wrong, but neither what is wrong nor what would be right."""
     for facts, field, sentence in (
         ({"when": "hours"}, "when", "Choose weekdays"),
         ({"when": "event"}, "when", "Fill in from when to when"),

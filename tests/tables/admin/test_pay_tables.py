@@ -139,8 +139,8 @@ def test_another_version_begins_with_the_lines_of_the_last(operator: Client, olg
 # --- A table that pays by it -----------------------------------------------------------------------------------
 
 
-def test_a_table_is_set_to_one_by_name_and_version(operator: Client, olga: Staff) -> None:
-    """Harm: the form says one table, and the entry has the lines of another; or a form that is saved unchanged makes an
+def test_a_table_is_set_to_a_pay_table_by_name_and_version(operator: Client, olga: Staff) -> None:
+    """Harm: the form names one pay table and the entry has the lines of another; or saving an unchanged form makes an
     entry."""
     pay_tables.make("baccarat", "Sides", {"tie": {"tie": "17:2"}}, by=olga)
     row = pay_tables.make("baccarat", "Sides", {"tie": {"tie": "9:1"}}, by=olga)

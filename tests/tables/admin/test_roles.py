@@ -58,8 +58,8 @@ def test_an_operator_chooses_and_it_holds(olga: Staff) -> None:
     )
 
 
-def test_what_is_out_of_bounds_is_refused_when_it_is_posted(olga: Staff) -> None:
-    """Harm: whoever writes the form's request by hand gives an operator the cage."""
+def test_a_role_that_may_not_be_given_is_refused_when_posted(olga: Staff) -> None:
+    """Harm: a hand-written request of the form gives an operator the cage."""
     client = signed_in(olga)
     for name, word in (
         ("has", "operator+run_cage"), ("has", "surveillance+carry"), ("has", "auditor+change_staff"),

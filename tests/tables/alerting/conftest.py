@@ -1,4 +1,4 @@
-"""Receivers of alerts and events: a webhook that fails when a test wants it to, and a mail server."""
+"""Receivers of alerts and events for tests: a webhook that fails on demand, and a mail server."""
 
 import socketserver
 import threading
@@ -10,7 +10,7 @@ import pytest
 
 
 class Receiver(ThreadingHTTPServer):
-    """A receiver of webhooks that answers what a test wants it to, one answer after the other."""
+    """A receiver of webhooks that sends the given status codes in turn, then 200."""
 
     def __init__(self, *answers: int) -> None:
         super().__init__(("127.0.0.1", 0), Received)
@@ -42,11 +42,11 @@ class Received(BaseHTTPRequestHandler):
     do_GET = do_POST
 
     def log_message(self, *_: Any) -> None:
-        """Nothing: a test prints what it wants."""
+        """Log no request."""
 
 
 class Mail(socketserver.StreamRequestHandler):
-    """As much of a mail server as one message needs."""
+    """The part of a mail server that one message needs."""
 
     def handle(self) -> None:
         self._say("220 a test")

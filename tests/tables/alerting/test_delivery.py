@@ -188,8 +188,8 @@ def test_an_operator_sends_a_test(olga: Staff, mail_server: MailServer, calls: l
 def test_a_dead_letter_is_sent_again_by_name_and_the_receiver_knows_it(
     olga: Staff, receiver: Receiver, clock: Clock, calls: list[tuple[int, timedelta]]
 ) -> None:
-    """Harm: an alert is given up and no screen says so; or the night desk's server is mended, and what it missed never
-    comes, or comes as something new."""
+    """Harm: an alert is given up and no screen shows it; or the night desk's server is repaired, and missed alerts
+    never arrive, or arrive as new ones."""
     receiver.answers = [410]
     webhook(receiver, olga)
     alert()
@@ -226,10 +226,10 @@ def test_a_dead_letter_is_sent_again_by_name_and_the_receiver_knows_it(
     assert "Nothing failed for good here any more" in again, "a second press sends nothing twice"
 
 
-def test_what_is_sent_again_has_all_its_attempts_again(
+def test_an_alert_that_is_sent_again_has_all_its_attempts_again(
     olga: Staff, receiver: Receiver, clock: Clock, calls: list[tuple[int, timedelta]]
 ) -> None:
-    """Harm: an alert is tried for ever; or what is sent again is given up at the next failure, or is never asked for by
+    """Harm: an alert is retried forever; or one that is sent again is given up at the next failure, or is ignored by
     the sweep."""
     receiver.answers = [500] * 99
     webhook(receiver, olga)
@@ -308,7 +308,7 @@ ANOTHER = "fedcba9876543210fedcba9876543210"
 def test_while_a_secret_is_changed_a_receiver_with_either_takes_every_message(
     olga: Staff, receiver: Receiver, clock: Clock, calls: list[tuple[int, timedelta]]
 ) -> None:
-    """Harm: between the house's change of a secret and the receiver's every alert and event is refused as forged."""
+    """Harm: after the site changes a secret and until the receiver does, every alert and event is refused as forged."""
     webhook(receiver, olga)
     row = channels.set_channel(ChannelDraft("Desk", "webhook", receiver.url, ANOTHER), by=olga)
 

@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a table for each 
 @pytest.fixture
 @ready_made
 def felt(db: None) -> Hand:
-    """A table without alerts and with a pit boss who sets rules. Settings and racks raise none."""
+    """A table without alerts, and a pit boss who sets rules. Settings and racks raise no alerts."""
     dealer, _ = dealt(options={"decks": 6})
     boss = floor.staff(Role.PIT_BOSS, "bettina", "209")
     for about in ("settings_changed", "rack_low_share"):
@@ -332,7 +332,7 @@ def regent(db: None) -> Hand:
 
 
 def seat_1_wins(regent: Hand) -> None:
-    """Seat 1 sees seat 2, and wins 800 of it."""
+    """Seat 1 chooses to see seat 2, and wins 800 from it."""
     regent("start_game")
     regent.cards(6, 7)
     regent("choose", seat=1, choice="see")
@@ -342,8 +342,9 @@ def seat_1_wins(regent: Hand) -> None:
     following.follow()
 
 
-def test_what_a_seat_pays_in_a_game_for_a_pot_is_its_bet(regent: Hand, boss: Staff) -> None:
-    """Harm: at a table where players bet against each other a large stake raises no alert, or each ante raises one."""
+def test_payments_into_a_pot_are_the_bet_of_a_seat(regent: Hand, boss: Staff) -> None:
+    """Harm: at a table where players bet against each other, a large stake raises no alert, or each ante raises an
+    alert."""
     set_(boss, "large_bet", threshold=800)
     seat_1_wins(regent)
     [alert] = raised("large_bet")

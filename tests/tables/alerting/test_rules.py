@@ -47,8 +47,8 @@ def fact(about: str, number: int | None, table: str = "Rocket 1", game: str = "r
         (DEFAULTS["relief_due"], fact("relief_due", 60), 0),
     ],
 )
-def test_what_a_rule_makes_of_a_fact(rule: Rule, fact: Fact, level: int | None) -> None:
-    """Harm: a limit is off by one, or a rule for the high-limit room looks at every table."""
+def test_a_rule_raises_an_alert_for_exactly_its_facts(rule: Rule, fact: Fact, level: int | None) -> None:
+    """Harm: a limit is off by one, or a rule for the high-limit room applies to every table."""
     raised = call(rule, fact)
     assert (raised.level if raised else None) == level
 

@@ -1,4 +1,4 @@
-"""Events leave the site in order, until each is taken: the receiver fails or is slow, or the worker dies."""
+"""Events leave the site in order until each is received: the receiver fails or is slow, or the worker dies."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_what_is_never_taken_is_a_dead_letter_and_the_rest_follows(hand: Hand, o
 def test_a_worker_that_dies_after_sending_sends_the_same_again(
     hand: Hand, olga: Staff, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Harm: the events that were on their way when a worker died never come, or come as others or under another key."""
+    """Harm: events in transit when a worker died never arrive, or arrive changed or under another key."""
     subscribe(receiver, olga)
     rounds(hand, 1)
     place = position().place

@@ -1,4 +1,4 @@
-"""A house whose days are sealed and exported."""
+"""A site whose days are sealed and exported."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Days of a house with a key, each sealed and exported, and what the verifier of outsiders says of their bundles."""
+"""Sealed and exported days of a site with a key, and the verifier's results for their bundles."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -20,7 +20,7 @@ from tests.tables.bundles import exported
 
 @dataclass(frozen=True)
 class SealedDays:
-    """Ends and seals days, and exports their bundles into a folder."""
+    """Ends and seals days, and exports their bundles to a folder."""
 
     folder: Path
     key_file: Path
@@ -35,32 +35,32 @@ class SealedDays:
         return seals.public_of(self.key)
 
     def end(self, day: date) -> None:
-        """An hour passes after the end of this day, which is sealed then."""
+        """Let an hour pass after the end of this day, and seal the day."""
         self.clock.pass_until(hours.span(day).end + timedelta(hours=1))
         sealing.seal_finished()
 
     def nightfall(self) -> Path:
-        """The present day ends; its bundle."""
+        """End and seal the current day, and return its bundle."""
         today = hours.day_of(timezone.now())
         self.end(today)
         return self.bundle(today)
 
     def bundle(self, first: date, last: date | None = None) -> Path:
-        """The bundle of these days; of one day if no last day is named."""
+        """The bundle of these days, or of one day if no last day is given."""
         path = self.folder / f"{first}-{last or first}.zip"
         path.write_bytes(exported(first, last or first))
         return path
 
 
 def verified(path: Path, **options: Any) -> list[str]:
-    """What the verifier says of a bundle that holds."""
+    """The verifier's output for a valid bundle."""
     lines: list[str] = []
     verifier.verify(path, say=lines.append, **options)
     return lines
 
 
 def refusal(path: Path, **options: Any) -> Wrong:
-    """What the verifier finds in a bundle that does not hold."""
+    """The verifier's finding for an invalid bundle."""
     with pytest.raises(Wrong) as wrong:
         verified(path, **options)
     return wrong.value

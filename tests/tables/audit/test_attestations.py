@@ -242,8 +242,8 @@ def test_a_fill_of_five_signatures_that_nobody_gave_is_named(demanding: House) -
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
-def test_what_was_signed_cannot_be_changed() -> None:
-    """Harm: five people sign a fill of 100, and the log says 100,000; or the signatures of one fill are copied under
+def test_signed_content_cannot_be_changed() -> None:
+    """Harm: five people sign a fill of 100, and the log records 100,000; or the signatures of one fill are copied to
     another."""
     tablet, boss, key = SoftwareTerminal("Tablet"), Staff(username="paul", name="Paul"), uuid4()
     statement = terms(BeginSlip("fill", ((100, 100),)))
@@ -260,7 +260,7 @@ def test_what_was_signed_cannot_be_changed() -> None:
 
 
 def test_a_changed_amount_is_named(demanding: House) -> None:
-    """Harm: the log has the terminal's own signature under another amount."""
+    """Harm: the log has the terminal's valid signature under another amount."""
     boss = floor.crew("requested")
 
     def signed_less(terms: Any, by: str, key: UUID) -> Attestation:
@@ -419,7 +419,7 @@ def test_a_challenge_is_for_one_device(casino: House) -> None:
 
 
 def about_terminals(path: Path, *roots: str) -> list[str]:
-    """What the verifier says of terminals and their roots."""
+    """The verifier's lines about terminals and their root keys."""
     return [line for line in verified(path, terminal_roots=roots) if "terminal" in line or "root key" in line]
 
 
@@ -467,7 +467,7 @@ def box_to_count() -> str:
 
 
 def count(drop: str, terminal: SoftwareTerminal, counter: Staff, statement: Callable[[Any], Any]) -> None:
-    """A count of a box's cash that puts notes apart, signed under a statement of some release."""
+    """Count a box's cash with notes set aside, attested under the statement of a given release."""
     counted = SignSlip(drop, "counted", ((10_000, 1),), apart=(("torn", 5_000, "E7"), ("suspect", 10_000, "E8")))
     key = uuid4()
     attested = terminal.attests(statement(terms(counted)), book="Rocket 1", by=counter, key=key)

@@ -100,7 +100,7 @@ Forgery = Callable[[Forger, Evidence], Any]
 
 
 def change_leaves(change: Callable[[Any], Any]) -> Forgery:
-    """Another document of the day's first book."""
+    """Change a document of the day's first log."""
 
     def forge(forger: Forger, evidence: Evidence) -> None:
         leaves = forger.documents(leaves_part(DAY))
@@ -182,12 +182,12 @@ def test_whoever_does_not_hold_the_key_is_found_out(forge: Callable[..., str], n
 
 
 def rewriting(book: str, subject: str, kind: str, change: Callable[[dict[str, Any]], Any]) -> Forgery:
-    """The first entry of a kind says something else."""
+    """Rewrite the first entry of a kind."""
     return lambda forger, _: forger.rewrite(book, forger.find(book, subject, kind), change)
 
 
 def moving_more(book: str, find: Callable[[Forger], int], cents: int, leg: int = 1) -> Forgery:
-    """An entry moves more chips or cash, in the log and in the ledger."""
+    """Move more chips or cash with an entry, in the log and in the ledger."""
 
     def forge(forger: Forger, evidence: Evidence) -> None:
         seq = find(forger)
@@ -333,9 +333,9 @@ SEALED_FORGERIES: dict[str, tuple[Forgery, str, str, str]] = {
 
 
 @pytest.mark.parametrize("name", SEALED_FORGERIES)
-def test_even_the_house_cannot_sign_what_the_rules_do_not_make(forge: Callable[..., str], name: str) -> None:
-    """Harm prevented: a house forges its own log, hashes and seals it anew with its true key; or only a verifier that
-    remembers what was signed the day before names the forgery."""
+def test_even_the_casino_cannot_sign_entries_that_break_the_rules(forge: Callable[..., str], name: str) -> None:
+    """Harm: a casino forges its own log, hashes it again and seals it with its true key; or only a verifier that
+    remembers the signatures of the day before names the forgery."""
     change, bundle, part, sentence = SEALED_FORGERIES[name]
 
     def sealed(forger: Forger, evidence: Evidence) -> None:
@@ -360,8 +360,8 @@ def test_days_join_without_a_gap(evidence: Evidence, tmp_path: Path) -> None:
 def test_a_replaced_key_is_found_by_the_key_from_outside(
     forge: Callable[..., str], evidence: Evidence, tmp_path: Path
 ) -> None:
-    """Harm prevented: a whole new history under a new key, every signature of it good; an auditor without a key from
-    outside believes that such a signature proves something."""
+    """Harm: a whole new history has valid signatures under a new key; or an auditor without a key from outside trusts
+    such a signature as proof."""
     stranger = seals.make_key(tmp_path / "other.pem")
     forger = Forger(evidence.first)
     forger.seal(stranger)
@@ -446,7 +446,7 @@ def test_every_byte_counts(evidence: Evidence, tmp_path: Path) -> None:
 
 
 def test_a_part_that_the_manifest_does_not_list_is_named(evidence: Evidence, tmp_path: Path) -> None:
-    """Harm prevented: a part that is added to a bundle looks like evidence."""
+    """Harm: a part added to a bundle looks like evidence."""
     path = tmp_path / "more.zip"
     path.write_bytes(evidence.first.read_bytes())
     with ZipFile(path, "a") as bundle:
@@ -455,8 +455,8 @@ def test_a_part_that_the_manifest_does_not_list_is_named(evidence: Evidence, tmp
         verified(path)
 
 
-def test_a_part_that_nothing_refers_to_is_named(evidence: Evidence, tmp_path: Path) -> None:
-    """Harm prevented: a part that the manifest lists looks like evidence, and no proof reads it."""
+def test_an_unreferenced_part_is_named(evidence: Evidence, tmp_path: Path) -> None:
+    """Harm: a part that the manifest lists looks like evidence, although no proof reads it."""
     forger = Forger(evidence.first)
     forger.parts["books/0009/entries.jsonl"] = []
     with pytest.raises(Wrong, match="nothing in the bundle refers to it"):
@@ -489,8 +489,7 @@ def test_the_exit_code_and_the_last_line_tell(evidence: Evidence, application: P
 def test_the_command_exports_and_verifies(
     evidence: Evidence, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Harm prevented: a command that writes half a bundle, or that exports what is not sealed; two bundles of one day
-    of which nobody can tell whether they are the same."""
+    """Harm: a command writes half a bundle or exports an unsealed day; or two bundles of one day cannot be compared."""
     path = tmp_path / "day.zip"
     call_command("audit", "export", "--day", DAY, "--out", str(path))
     assert path.read_bytes() == evidence.first.read_bytes()

@@ -156,7 +156,7 @@ def test_papers_in_any_order_lose_no_chip(seed: int) -> None:
 
 
 def bundle(days: SealedDays) -> Path:
-    """The bundle of the day, which is over."""
+    """End the day, and return its bundle."""
     days.end(ONE)
     return days.bundle(ONE)
 
@@ -183,7 +183,7 @@ def test_a_night_of_papers_holds_for_an_outsider(days: SealedDays) -> None:
 @pytest.mark.django_db
 @pytest.mark.slow("seals and exports a day")
 def test_a_forged_beginning_is_named_by_an_outsider(days: SealedDays) -> None:
-    """Harm: only the house could tell that one person let the papers be entered."""
+    """Harm: only the casino can detect that one person alone began the entry of papers."""
     night = Night(days.clock)
     night.clock.stand(timezone.now() + timedelta(minutes=70))
     night._at_table(night.boss.by, BeginBackEntry("power", ago(60), ago(5), "dark", "carl"))

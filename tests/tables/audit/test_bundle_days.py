@@ -70,9 +70,11 @@ def test_whatever_happens_on_an_honest_floor_holds(
 @pytest.mark.parametrize(
     "game", sampled(["goblin_poker", "hawthorn", "regent"], "seals, exports and verifies random days")
 )
-def test_games_for_a_pot_from_a_house_shoe_hold(days: SealedDays, monkeypatch: pytest.MonkeyPatch, game: str) -> None:
-    """Harm prevented: a verifier that calls honest work a forgery where players choose on pages of their own and cards
-    are shuffled apart."""
+def test_games_for_a_pot_from_an_electronic_shoe_are_verified(
+    days: SealedDays, monkeypatch: pytest.MonkeyPatch, game: str
+) -> None:
+    """Harm: a verifier calls honest games a forgery where players choose on their own pages and cards are shuffled
+    separately."""
     by_seed(monkeypatch, game)
     dealer, _ = for_pot(game, seats={1: 20_000, 2: 20_000, 3: 20_000}, source="house")
     players, draw = [player(dealer, seat) for seat in (1, 2, 3)], random.Random(game)

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow("seals two days")]
 
 
 def two_pits() -> tuple[Table, Staff]:
-    """Two pits of one table each; Bella is given Pit 2 and gets another name. The table of Pit 1, and Bella."""
+    """Set up two pits of one table each, assign Bella to Pit 2 and rename her. Return the table of Pit 1, and Bella."""
     rocket1, rocket2 = floor.dealt(options={"decks": 6})[0].table, floor.table("Rocket 2")
     olga = floor.staff(Role.OPERATOR, "olga", "301")
     for pit, table in (("Pit 1", rocket1), ("Pit 2", rocket2)):

@@ -22,7 +22,8 @@ TABLE, READER = "Rocket 1", "Reader 1"
 
 @pytest.fixture
 def device(db: None, days: SealedDays, monkeypatch: pytest.MonkeyPatch) -> Device:
-    """A round is open over the end of the first day, on which dealer and reader disagreed."""
+    """A reader and a round that is open over the end of the first day, with a card on which dealer and reader
+    disagreed."""
     monkeypatch.setattr(bundles, "BOOKS", [TABLE, "house"])
     olga = staff(Role.OPERATOR, "olga")
     table = floor.table(TABLE, options={"decks": 2})
@@ -84,8 +85,8 @@ FORGERIES: dict[str, tuple[Forgery, str]] = {
 
 
 def test_each_forged_message_is_named(device: Device, days: SealedDays) -> None:
-    """Harm: the house writes its log anew with a card that the reader never read, with two cards in each other's place,
-    or without the entry that says who was right, and no auditor outside of the house can tell."""
+    """Harm: the casino rewrites its log with a card that the reader never read, with two cards swapped, or without the
+    entry that settles a disagreement, and no outside auditor can detect it."""
     path = days.bundle(ONE)
     for name, (forge, sentence) in FORGERIES.items():
         forger = Forger(path)

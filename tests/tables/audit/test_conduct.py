@@ -96,7 +96,7 @@ def fault(hand: Hand) -> tuple[int, str]:
 
 
 def assert_named(hand: Hand, seq: int, sentence: str) -> None:
-    """A proof names this entry with this sentence."""
+    """Assert that a proof names this entry with this sentence."""
     breach_seq, fault_text = fault(hand)
     assert (breach_seq, sentence in fault_text) == (seq, True), fault_text
 
@@ -150,7 +150,7 @@ MAKERS = {
 
 
 def test_each_movement_has_its_own_entries() -> None:
-    """Harm: chips from nowhere under the name of a sale, or a loss that quietly goes back to its player."""
+    """Harm: chips appear from nowhere as a sale, or a loss quietly goes back to its player."""
     makers: dict[str, set[str]] = defaultdict(set)
     for event in catalog.EVENTS:
         for kind, movements in event.moves_of_kinds().items():
@@ -161,7 +161,7 @@ def test_each_movement_has_its_own_entries() -> None:
 
 @pytest.mark.parametrize(("subject", "kind"), [("chips", "changed"), ("round", "paid")])
 def test_chips_move_only_by_the_entries_that_may_move_them(felt: Hand, subject: str, kind: str) -> None:
-    """Harm: somebody is paid by an entry that says nothing of a bet."""
+    """Harm: a payment is made by an entry that contains no bet."""
     moved = cage.chart(felt.table.book_id).move("win", "rack", "players", 4_000)
     seq = forge(felt, subject, kind, {}, moves=[moved])
     assert fault(felt) == (seq, f"it makes a win, which no {subject} {kind} does")
@@ -343,9 +343,9 @@ def test_a_commitment_in_mid_round_comes_with_a_shuffle_of_a_house_shoe(felt: Ha
         ("shoe", 2),
     ],
 )
-def test_a_round_opens_as_the_table_is_set_and_stands(between: Hand, place: str, value: Any) -> None:
-    """Harm: a bet a hundred times the limit, under limits that the table never had; or a round that deals cards again
-    which the shoe no longer has."""
+def test_a_round_opens_with_the_settings_and_the_state_of_its_table(between: Hand, place: str, value: Any) -> None:
+    """Harm: a bet is a hundred times the limit, under limits that the table never had; or a round deals cards that have
+    already left the shoe."""
     pinned = opening(between)
     *path, leaf = place.split(".")
     inner = pinned

@@ -108,8 +108,8 @@ def test_a_signature_that_came_late_and_a_slip_that_waits_are_named(hands: tuple
 
 
 def test_a_dealers_rounds_are_those_of_their_stints(hands: tuple[Hand, Hand]) -> None:
-    """Harm: the relief is charged with the rounds and take-backs of the dealer before; or a dealer is called slow after
-    three rounds."""
+    """Harm: the relief is charged with the rounds and take-backs of the previous dealer; or a dealer is called slow
+    after three rounds."""
     dealer, boss = hands
     dealer.cards(8, 3)
     dealer.pay()

@@ -51,8 +51,8 @@ def queries(act: Any) -> int:
 # --- Rounds ---------------------------------------------------------------------------------------------------
 
 
-def test_a_line_says_who_dealt_what_was_staked_and_what_the_house_won(floor: tuple[Hand, Hand]) -> None:
-    """Harm: the list of rounds says another dealer, bet or win than was dealt, or counts a corrected round twice."""
+def test_a_row_shows_the_dealer_the_handle_and_the_win_of_a_round(floor: tuple[Hand, Hand]) -> None:
+    """Harm: the list of rounds shows another dealer, bet or win than was dealt, or counts a corrected round twice."""
     round_3, round_2, round_1 = lines(floor[0])
     assert [line.number for line in (round_1, round_2, round_3)] == [1, 2, 3]
     assert (round_1.staked_cents, round_1.house_net_cents) == (7_000, 1_600 - 5_000)
@@ -229,8 +229,8 @@ def test_the_record_of_a_story_replays_to_the_same_payouts(floor: tuple[Hand, Ha
         assert answer["house_net"] == account.line.house_net_cents
 
 
-def test_a_round_is_proved_from_its_own_stretch_of_the_log(floor: tuple[Hand, Hand]) -> None:
-    """Harm: a round that was dealt does not hold by itself, or a round that was not dealt has a story."""
+def test_a_round_is_verified_from_its_own_entries(floor: tuple[Hand, Hand]) -> None:
+    """Harm: a dealt round cannot be verified by itself, or a round that was never dealt has a history."""
     assert history.story(floor[0].table, 99) is None
     assert history.story(floor[0].table, 0) is None
     for number, transfers in ((1, 6), (2, 3 + 3 + 3), (3, 9)):

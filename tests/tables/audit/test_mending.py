@@ -76,7 +76,7 @@ def mended(hand: Hand, two: tuple[Staff, Staff], **terms: Any) -> list[Mend]:
 
 
 def verdict_on(folder: Path, on: date) -> str:
-    """What the verifier says of a day's bundle."""
+    """The verifier's verdict on the bundle of a day."""
     bundle = folder / f"{on}.zip"
     bundle.write_bytes(exported(on, on))
     return "\n".join(verified(bundle))

@@ -221,8 +221,8 @@ def test_a_demand_is_an_operators_and_needs_a_passkey_that_signs(casino: Strict)
     assert not set(PAPERS) & set(Role.values)
 
 
-def test_a_house_without_such_passkeys_demands_none() -> None:
-    """Harm: a house without passkeys demands them, on the floor or in its log, and nobody can sign anything."""
+def test_a_casino_without_passkeys_demands_none() -> None:
+    """Harm: a casino without passkeys demands them, on the floor or in its log, and no slip can be signed."""
     house = vouched_house()
     assert refused(lambda: passkeys.demand([], ["fill"], by=house.operator)).code == "bad_passkey"
     seq = enters(PasskeysDemanded(papers=("fill",), through=heads()), house.operator.signature)
@@ -360,7 +360,7 @@ def test_a_counter_that_goes_back_is_named(casino: Strict) -> None:
 
 
 def unregistered(casino: Strict, terminal: SoftwareTerminal) -> PasskeyVouched:
-    """A terminal vouches for a passkey of the pit boss, who never registered it."""
+    """Let a terminal vouch for a passkey that the pit boss never registered."""
     ada = floor.staff(Role.AUDITOR, "ada")
     device, public_key = registered(ada, 66), ada.passkeys.get().public_key
     row = Passkey(staff=casino.signer("requested"), name="Mine", credential="mine", public_key=public_key)
@@ -469,7 +469,7 @@ def test_a_signature_that_comes_while_a_demand_is_written_waits_for_it(
 def test_a_demand_that_comes_while_a_signature_is_written_counts_after_it(
     easy: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Harm: a signature that was given just before a demand is called a forgery."""
+    """Harm: a signature made just before a demand is called a forgery."""
     boss, begun, behind = easy.signer("requested"), BeginSlip("fill", ((100, 100),)), []
     attest = attesting.attest
 

@@ -72,7 +72,7 @@ FLIP_A_BYTE = "UPDATE ledger_logentry SET body = set_byte(body, 20, get_byte(bod
     [(FLIP_A_BYTE, "middle"), ("DELETE FROM ledger_logentry", "middle"), ("DELETE FROM ledger_logentry", "last")],
 )
 def test_a_row_that_was_changed_or_dropped_is_named(floor: Hand, intruder: Intruder, change: str, place: str) -> None:
-    """Harm: one digit of a card is another, or an input is gone, the very last one included."""
+    """Harm: one digit of a card is changed, or an input is removed, possibly the last one."""
     seq = play_entries(floor)[3] if place == "middle" else floor.now.seq
     intruder(f"{change} WHERE book_id = %s AND seq = %s", floor.table.book_id, seq)
     assert (fault(floor).book, fault(floor).seq) == ("Rocket 1", seq)

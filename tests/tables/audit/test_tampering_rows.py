@@ -143,7 +143,7 @@ def verified() -> str:
 
 
 def faults() -> str:
-    """What does not hold of the log of each book, of the rows beside it and of the shape of the database."""
+    """All faults of every log, of the rows derived from it and of the shape of the database."""
     of_books = [str(proofs.verify(book).fault) for book in Book.objects.all()]
     return "\n".join([*of_books, *comparing.compare().faults, *comparing.shape_faults()])
 
@@ -346,7 +346,7 @@ TAMPERINGS: dict[str, tuple[str, str]] = {
 
 
 def batches() -> Iterator[list[str]]:
-    """Tamperings that are made and looked for together: one of each table."""
+    """Batches of tamperings to make together: one tampering per database table."""
     by_table: dict[str, list[str]] = defaultdict(list)
     for deed, (sql, _) in TAMPERINGS.items():
         by_table[re.findall(r"(?:ledger|tables)_[a-z]+", sql)[0]].append(deed)
@@ -355,7 +355,7 @@ def batches() -> Iterator[list[str]]:
 
 
 def missed(deeds: list[str], report: Callable[[], str]) -> list[str]:
-    """The tamperings, made together, of which a report does not tell: a proof names only the first of a book."""
+    """The tamperings, made together, that a report does not name. A proof names only the first fault of a log."""
     with at_work() as intruder:
         for deed in deeds:
             intruder(TAMPERINGS[deed][0])
@@ -366,7 +366,7 @@ def missed(deeds: list[str], report: Callable[[], str]) -> list[str]:
 
 
 def test_every_tampering_is_found_and_named(house: Hand) -> None:
-    """Harm: what the house goes by is changed behind the log, and the proof of the log says that all is well; or only
+    """Harm: rows that the site relies on are changed behind the log, and the log is verified without a fault; or only
     the operator who runs a command learns of it, and no alert is raised."""
     hidden = [deed for batch in batches() for deed in missed(batch, faults)]
     assert len(hidden) <= 3, hidden
@@ -383,9 +383,9 @@ def test_every_tampering_is_found_and_named(house: Hand) -> None:
 # --- what the house does itself ----------------------------------------------------------------------------------
 
 
-def test_what_is_set_up_and_decided_is_no_difference(house: Hand) -> None:
-    """Harm: a proof that finds faults in honest work, such as a new key of the house or a hash that is sealed with it,
-    and is switched off within a week."""
+def test_permitted_changes_are_no_difference(house: Hand) -> None:
+    """Harm: a proof finds faults in honest work, such as a new key of the site or a hash that is sealed with it, and is
+    switched off within a week."""
     olga, tess = Staff.objects.get(username="olga"), Staff.objects.get(username="tess")
     staffing.change_staff(tess, {"role": Role.PIT_BOSS, "name": "Tess T."}, by=olga)  # her PIN goes with the role
     boss, pin, terminal = Staff.objects.get(username="bella"), "741963", Terminal.objects.get(name="Tablet 1")
@@ -421,9 +421,9 @@ def test_what_is_set_up_and_decided_is_no_difference(house: Hand) -> None:
     assert verified() == ""
 
 
-def test_what_waits_at_the_door_counts(house: Hand, superuser_connection: psycopg.Connection) -> None:
-    """Harm: an alert that was raised while the house's book was locked is called forged until it is written; or an
-    intruder breaks that book, and no alert about it can be raised."""
+def test_queued_alerts_are_no_difference(house: Hand, superuser_connection: psycopg.Connection) -> None:
+    """Harm: an alert that was raised while the log of the site was locked is called forged until it is written; or an
+    intruder breaks that log, and no alert about it can be raised."""
     load.hold(HOUSE, superuser_connection)
     alerts.raise_alert(None, "test", "Somebody holds the house's book")
     assert Notice.objects.filter(seq=None).count() == 1

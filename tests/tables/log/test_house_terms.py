@@ -39,9 +39,9 @@ def test_each_default_is_in_its_bounds_and_survives_being_typed(name: str) -> No
         ("void_roles", ()), ("void_reasons", ()), ("abandon_roles", ()), ("abandon_reasons", ()),
     ],
 )  # fmt: skip
-def test_what_is_out_of_bounds_is_named(name: str, value: Any) -> None:
-    """Harm: a typing mistake makes every discrepancy a matter of the regulator, or none; or no role or reason is left
-    by which a round that nobody can finish is ended."""
+def test_an_out_of_bounds_policy_is_named(name: str, value: Any) -> None:
+    """Harm: a typing error makes every variance reportable to the regulator, or none; or no role or reason remains for
+    ending a round that cannot be finished."""
     assert list(house_terms.faults({name: value})) == [name]
 
 

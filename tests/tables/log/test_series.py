@@ -80,9 +80,9 @@ def test_a_new_count_is_one_record(count: int, moved: list[tuple[str, int]]) -> 
 @pytest.mark.parametrize(
     "name", ["fill", "fill/2026", "fill/x/1", "fill/2026/1/2", "correction/2026/1", "marker/2026/1"]
 )
-def test_what_names_no_slip_is_refused_and_no_error(name: str) -> None:
-    """Harm: a program that sends a name of its own making is answered by a fault of the server, or moves chips by a
-    kind of slip that is in no catalog."""
+def test_an_unknown_slip_type_is_refused_without_a_server_error(name: str) -> None:
+    """Harm: an API client that sends an invented name gets a server error, or moves chips by a slip type that is in no
+    catalog."""
     with pytest.raises(Wrong) as refused:
         signed((), name, "requested", "pit_boss")
     assert refused.value.code == "unknown_slip"

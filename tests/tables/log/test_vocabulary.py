@@ -110,7 +110,7 @@ WORDS: list[tuple[str, str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("subject", "kind", "content", "words"), WORDS, ids=str)
 def test_an_entry_in_words(subject: str, kind: str, content: dict[str, Any], words: str) -> None:
-    """Harm: somebody who was not there does not understand what happened."""
+    """Harm: a reader who was not present does not understand the entry."""
     house = (subject, kind, False) not in examples()
     assert tell(subject, kind, content, house=house) == words
 

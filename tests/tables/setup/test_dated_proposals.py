@@ -40,15 +40,15 @@ def approved(matter: str, table: Table, olga: Staff, omar: Staff, effective: dat
 
 
 def settings(table: Table) -> list[object]:
-    """What these approvals may change."""
+    """The settings that these approvals may change."""
     return [table_settings.settings_of(Table.objects.get(pk=table.pk)), *PayTable.objects.all()]
 
 
 @pytest.mark.parametrize("matter", ["limits", "pay_table"])
-def test_it_waits_for_its_moment_and_then_holds_once(
+def test_an_approved_change_takes_effect_once_at_its_time(
     open_house: Table, olga: Staff, omar: Staff, clock: Clock, matter: str
 ) -> None:
-    """Harm: what two people approved for Friday holds on Monday; or never; or twice, as two workers bring it into
+    """Harm: a change approved for Friday takes effect on Monday, or never, or twice because two workers bring it into
     force."""
     before, moment = settings(open_house), tomorrow()
     proposal = approved(matter, open_house, olga, omar, moment)
@@ -217,8 +217,8 @@ def forge(event: Any, by: str, key: Any = None, book: str | None = None) -> None
 
 
 def test_forged_entries_of_a_dated_proposal_are_found(open_house: Table, olga: Staff, omar: Staff) -> None:
-    """Harm: whoever has the application's database role brings a limit into force that was approved for next week, sets
-    it under the proposal's number, or strikes alone what two people decided."""
+    """Harm: a writer with the application's database role brings a limit into force that was approved for next week,
+    sets it under the proposal's number, or cancels alone what two people decided."""
     proposal = approved("limits", open_house, olga, omar)
     key = proposals.key_of(proposal.number)
     changed = TableSet(before={"max_cents": 10_000}, after={"max_cents": 30_000}, proposal=proposal.number)

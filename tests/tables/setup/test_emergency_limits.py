@@ -44,9 +44,9 @@ def test_a_maximum_falls_at_once_is_told_and_comes_back_by_itself(boss: Hand, cl
     assert fault() == ""
 
 
-def test_nothing_is_loosened_and_nothing_is_done_without_a_reason(boss: Hand) -> None:
-    """Harm: by the word emergency a pit boss lets a friend bet more than the house allows, or a dealer closes a table
-    to a player whom they dislike."""
+def test_an_emergency_loosens_no_limit_and_requires_a_reason(boss: Hand) -> None:
+    """Harm: a pit boss declares an emergency to let a friend bet more than the casino allows, or a dealer closes a
+    table to a player whom they dislike."""
     dora = Staff.objects.get(username="dora")
     wrong: list[tuple[dict[str, Any], str, Staff, str]] = [
         ({"max_cents": 20_000}, "Why not", boss.by, "in an emergency it is lowered"),

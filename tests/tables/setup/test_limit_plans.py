@@ -100,9 +100,9 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
-def test_what_no_plan_can_be_is_refused_by_its_field(olga: Staff) -> None:
-    """Harm: a plan is set that holds nowhere or never, or that a table cannot be set to, and nobody hears of it; or a
-    pit boss raises a maximum alone."""
+def test_an_impossible_plan_is_refused_by_its_field(olga: Staff) -> None:
+    """Harm: a plan is accepted that applies nowhere, never, or to a table that cannot be set to it, without a message;
+    or a pit boss raises a maximum alone."""
     for facts, field, sentence in WRONG:
         with pytest.raises(Refused) as refused:
             limit_plans.set_plan(drafted(**facts), expected_version=0, by=olga)

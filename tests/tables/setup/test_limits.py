@@ -62,8 +62,8 @@ def limit_entries(hand: Hand) -> list[str]:
 
 
 def test_an_empty_table_is_set_at_once_and_its_entry_names_plan_and_layer(dealer: Hand, olga: Staff) -> None:
-    """Harm: a plan stays on paper; or a table is set, and nobody can say by which plan; or it keeps the limits of a
-    plan that is over for it."""
+    """Harm: a plan has no effect; a table is set without a record of the plan; or it keeps the limits of a plan that no
+    longer applies to it."""
     pits.set_section(PitSectionSet(pit="High", tables=(dealer.table.name,)), by=olga)
     set_plan(olga, scope="pit", of="High", values={"min_cents": 2_000, "seat_max_cents": 5_000})
     assert limits.bring_into_force() == 1

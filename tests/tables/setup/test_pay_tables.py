@@ -45,7 +45,7 @@ def fields(refused: Any) -> dict[str, str]:
 
 
 def table_as_shipped() -> Hand:
-    """A table of baccarat that pays as the game ships, ready for bets."""
+    """A table of baccarat with its standard pay table, ready for bets."""
     return floor.dealt(name="Table 1", game="baccarat", source="keyed", options={"decks": 8}, seats=3)[0]
 
 
@@ -183,8 +183,8 @@ def words_of(entry: LogEntry) -> str:
     return read(entry.subject, entry.kind, entry.body).words()
 
 
-def test_a_table_is_set_to_what_was_made_and_nothing_else(olga: Staff) -> None:
-    """Harm: odds that nobody looked at come into force by another door; or Casino War pays by a table of baccarat."""
+def test_a_table_accepts_only_pay_tables_that_were_made_for_its_game(olga: Staff) -> None:
+    """Harm: odds come into force without a review, by another way; or Casino War pays by a pay table of baccarat."""
     option = pay_tables.option_of(pay_tables.make("baccarat", "Sides", SIDES, by=olga))
     tie = pay_tables.option_of(pay_tables.make("baccarat", "Tie", {"tie": {"tie": "9:1"}}, by=olga))
     table, war = floor.table(game="baccarat", options={"decks": 8}), floor.table("War 1", game="casino_war", options={})

@@ -50,9 +50,9 @@ WRONG: list[tuple[PitSectionSet, str, str]] = [
 ]
 
 
-def test_what_no_floor_can_be_is_refused_in_a_sentence(olga: Staff) -> None:
-    """Harm: a table stands in two sections, and both supervisors think that the other one watches it; or a pit boss
-    moves a table out of the sight of the one who watches it."""
+def test_an_impossible_section_is_refused_with_a_sentence(olga: Staff) -> None:
+    """Harm: a table is in two sections, and each supervisor relies on the other to watch it; or a pit boss moves a
+    table out of its supervisor's sight."""
     pits.set_section(section("A", "Rocket 1"), by=olga)
     for event, field, sentence in WRONG:
         with pytest.raises(Refused) as refused:

@@ -111,9 +111,9 @@ FLOOR_ACTS = {
 }  # fmt: skip
 
 
-def test_no_act_at_a_table_of_another_pit_is_taken_from_a_pit_boss(felt: Hand) -> None:
-    """Harm: an act that is added one day forgets to ask whose pit it is; or a pit boss reads "not permitted", and does
-    not learn whose the table is."""
+def test_no_act_of_a_pit_boss_is_accepted_at_a_table_of_another_pit(felt: Hand) -> None:
+    """Harm: an act added later omits the check of the pit; or a pit boss reads "not permitted" without learning which
+    pit the table is in."""
     before = LogEntry.objects.filter(book_id=felt.table.book_id).count()
     assert {kind.__name__ for kind in ACTS} >= FLOOR_ACTS
     for kind in ACTS:
@@ -217,9 +217,9 @@ def test_a_post_of_tomorrow_bounds_nobody_today(felt: Hand) -> None:
     assert fault() == ""
 
 
-def test_a_wrong_post_says_what_would_be_right(felt: Hand) -> None:
-    """Harm: a typing error leaves somebody without a pit, or gives a pit to who may not run it; or a pit boss widens
-    their own post."""
+def test_a_wrong_assignment_is_refused_with_what_would_be_right(felt: Hand) -> None:
+    """Harm: a typing error leaves a pit boss without a pit, or gives a pit to a person without permission to run it; or
+    a pit boss widens their own assignment."""
     before = Post.objects.count()
     for post, by, sentence in (
         (Wanted("dora", ("Pit 1",)), olga(), "dora runs no floor here"),
@@ -276,7 +276,7 @@ def test_a_pit_is_taken_over_in_an_emergency_and_everybody_reads_why(felt: Hand)
     assert any("Bella takes over Pit 1 until" in words and "Ann was called away" in words for words in lines)
 
 
-def test_a_cover_has_an_end_and_a_reason(felt: Hand) -> None:
+def test_a_temporary_assignment_has_an_end_and_a_reason(felt: Hand) -> None:
     """Harm: an emergency lasts for weeks, or a dealer takes over a pit."""
     for pit, hours_ahead, reason, by, sentence in (
         ("Pit 9", 1, "Why not", bella(), "There is no pit Pit 9"),
@@ -313,10 +313,8 @@ def test_a_table_that_moves_in_mid_shift_is_the_other_pit_s_from_then_on(felt: H
 # --- what a proof says -------------------------------------------------------------------------------------------
 
 
-def test_an_act_that_was_written_past_the_rule_is_named(
-    felt: Hand, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Harm: whoever writes into the database past the floor runs any table under any name, or under a badge alone."""
+def test_an_act_that_bypassed_the_rule_is_named(felt: Hand, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a writer to the database bypasses the checks and runs any table under any name, or under a badge alone."""
     felt.bets(seat1=2_000)
     clock.stand(timezone.now() + timedelta(minutes=1))
     monkeypatch.setattr(posts, "refuse_any", lambda *_: None)

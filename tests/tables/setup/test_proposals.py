@@ -72,7 +72,8 @@ def operator(name: str, badge: str) -> Staff:
 
 @pytest.fixture
 def open_house(db: None) -> Table:
-    """A house with a table where changes take two people. Named first by a test, it is put back by its rows."""
+    """A site in operation with a table and dual control. A test that names this fixture first starts from its saved
+    rows."""
     table = _house_of_two_people()
     read_again()
     return table
@@ -94,14 +95,14 @@ def fault() -> str:
 
 
 def kinds() -> list[str]:
-    """The kinds of the entries about proposals, in their order."""
+    """The kinds of the entries about proposals, in log order."""
     rows = LogEntry.objects.filter(book__name=HOUSE, subject="proposal").order_by("seq")
     return list(rows.values_list("kind", flat=True))
 
 
 @contextmanager
 def rollback() -> Iterator[None]:
-    """Undo what is written here, in the database and in what this process keeps."""
+    """Undo what is written here, in the database and in the caches of this process."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
@@ -236,8 +237,8 @@ def test_only_two_loosen_it_again(open_house: Table, olga: Staff, omar: Staff) -
     assert fault() == ""
 
 
-def test_what_moves_little_takes_one(open_house: Table) -> None:
-    """Harm: every tap of a setting waits for somebody, so that people approve without looking."""
+def test_a_small_change_takes_one_operator(open_house: Table) -> None:
+    """Harm: every small change of a setting waits for approval, so that people approve without looking."""
     matters: list[tuple[dict[str, Any], str | None]] = [
         ({"max_cents": 20_000}, None), ({"max_cents": 21_000}, "limits"), ({"min_cents": 2_000}, None),
         ({"cap_cents": 20_000}, None), ({"cap_cents": 50_000}, "limits"),
@@ -257,8 +258,8 @@ def test_a_limit_that_falls_takes_one(open_house: Table, olga: Staff, omar: Staf
 
 
 @pytest.mark.parametrize("role", [Role.AUDITOR, Role.DEALER])
-def test_nobody_else_approves(open_house: Table, olga: Staff, role: Role) -> None:
-    """Harm: an auditor stands for a setting, or a dealer proposes how the next shoe is dealt."""
+def test_only_another_operator_approves(open_house: Table, olga: Staff, role: Role) -> None:
+    """Harm: an auditor approves a setting, or a dealer proposes the way in which the next shoe is dealt."""
     proposal = proposals.propose(draft_of("terms", open_house), "", by=olga)
     somebody = floor.staff(role, "somebody", "909")
     for deed in (
@@ -274,7 +275,7 @@ def test_nobody_else_approves(open_house: Table, olga: Staff, role: Role) -> Non
 
 
 def test_a_pit_boss_proposes_limits_and_nothing_else(open_house: Table, omar: Staff) -> None:
-    """Harm: who sees that a limit is wrong has nobody to say it to but by word of mouth, or sets it alone."""
+    """Harm: a pit boss who notices a wrong limit can report it only by word of mouth, or sets it alone."""
     boss = Staff.objects.get(username="bella")
     draft = table_settings.draft_for_later(open_house, {"min_cents": 2_000})
     proposal = proposals.propose(draft, "A full house", by=boss)

@@ -65,8 +65,8 @@ def test_no_choice_lets_anybody_move_chips_or_give_access() -> None:
     assert not {strike.role for strike in STRIKES} & {Role.OPERATOR, Role.SURVEILLANCE}
 
 
-def test_a_permission_that_was_taken_is_refused_in_words_and_one_that_was_given_holds(olga: Staff) -> None:
-    """Harm: the page says that pit bosses confirm no codes, and they do; or what was chosen has no effect."""
+def test_a_revoked_permission_is_refused_with_a_sentence_and_a_granted_one_takes_effect(olga: Staff) -> None:
+    """Harm: the page says that pit bosses confirm no codes, and they do; or a choice has no effect."""
     boss, nia = floor.staff(Role.PIT_BOSS, "bella", "201"), floor.staff(Role.DEALER, "nia", "601")
     chloe = floor.staff(Role.CASHIER, "chloe", "701")
     codes.ask(nia, "pin", by=olga)

@@ -50,9 +50,9 @@ def fields(refused: Any) -> dict[str, str]:
 # --- A new table ----------------------------------------------------------------------------------------------
 
 
-def test_a_new_table_has_its_places_for_chips_and_says_in_its_log_who_set_it_up_and_how(operator: Staff) -> None:
-    """Harm: the log does not say under which settings the first rounds were dealt; or the default of a later version
-    changes an option that was not named."""
+def test_a_new_table_has_its_places_for_chips_and_its_log_has_the_operator_and_the_settings(operator: Staff) -> None:
+    """Harm: the log does not contain the settings of the first rounds; or the default of a later version changes an
+    option that was not named."""
     table = table_settings.create_table("Rocket 9", SETTINGS, by=operator)
     assert rules_of(table).unit == 100
     (entry,) = entries(table)
@@ -95,7 +95,7 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
 
 
 def test_settings_that_could_not_be_dealt_are_refused_and_nothing_is_written(operator: Staff) -> None:
-    """Harm: wrong settings are accepted, and the fault shows at the table, with players waiting."""
+    """Harm: wrong settings are accepted, and the fault appears at the table with players waiting."""
     for name, changed, field, sentence in WRONG:
         with pytest.raises(Refused) as refused:
             table_settings.create_table("Rocket 9", replace(SETTINGS, **changed), by=operator)
@@ -106,8 +106,8 @@ def test_settings_that_could_not_be_dealt_are_refused_and_nothing_is_written(ope
     assert table_settings.create_table("High", largest, by=operator).max_cents == MOST_CENTS
 
 
-def test_a_name_that_the_log_could_not_keep_apart_is_refused(operator: Staff) -> None:
-    """Harm: two tables of one name are taken for each other, for a table keeps its name in the log for good."""
+def test_a_name_that_is_not_unique_in_the_log_is_refused(operator: Staff) -> None:
+    """Harm: two tables of one name are mistaken for each other, since a table keeps its name in the log permanently."""
     table_settings.create_table("Rocket 1", SETTINGS, by=operator)
     for name in ("", " ", " Rocket", "Rocket ", "R" * 41, "house", "a\nb", "rocket 1"):
         with pytest.raises(Refused) as refused:
@@ -116,7 +116,7 @@ def test_a_name_that_the_log_could_not_keep_apart_is_refused(operator: Staff) ->
 
 
 def test_only_operators_set_tables_and_chips(operator: Staff) -> None:
-    """Harm: a pit boss who reaches the function by another way than the administration sets tables and chips."""
+    """Harm: a pit boss who calls the function without the admin sets tables and chips."""
     boss, table = floor.staff(Role.PIT_BOSS, "bella"), table_settings.create_table("Rocket 9", SETTINGS, by=operator)
     chip: dict[str, Any] = {"value_cents": 250, "colour": "pink", "face": "#ffaacc"}
     for act in (
@@ -177,10 +177,10 @@ WAITS: dict[str, dict[str, Any]] = {
 }
 
 
-def test_what_a_round_rests_on_waits_until_it_is_over(
+def test_settings_that_a_round_depends_on_change_after_it(
     dealt: floor.Hand, operator: Staff, terms: Callable[..., None]
 ) -> None:
-    """Harm: the cards left, the seats that act or the chips to pay with change in mid-round and no longer fit it."""
+    """Harm: the cards left, the active seats or the chips for payouts change in mid-round and no longer fit it."""
     terms(limits_notice_minutes=0)
     dealt.bets(seat1=1_000)
     seq = dealt.now.seq
@@ -211,7 +211,7 @@ def test_a_table_that_gains_seats_gains_their_places_on_the_layout(dealt: floor.
 def test_a_round_that_opens_at_the_same_moment_comes_before_or_after_a_change_never_into_it(
     transactional_db: None,
 ) -> None:
-    """Harm: without the lock of the book, a round opens while the seats of its table change."""
+    """Harm: without the lock of the log, a round opens while the seats of its table change."""
     dealer, operator = floor.dealt()[0], floor.staff(Role.OPERATOR, "omar")
     answers = at_once(
         lambda: dealer("bet", seat=6, amount_cents=1_000),
@@ -244,7 +244,7 @@ def test_a_new_kind_of_chip_and_another_look_are_in_the_houses_log(operator: Sta
     ],
 )
 def test_a_chip_that_could_be_taken_for_another_is_refused(operator: Staff, field: str, wrong: tuple[Any, ...]) -> None:
-    """Harm: a house has two reds, or two chips of 5, and the dealer pays with the wrong one."""
+    """Harm: a casino has two red chips, or two chips of 5, and the dealer pays with the wrong one."""
     for value in wrong:
         chip: dict[str, Any] = {"value_cents": 250, "colour": "pink", "face": "#ffaacc"} | {field: value}
         with pytest.raises(Refused) as refused:

@@ -167,8 +167,8 @@ def test_what_one_decided_lapses_where_it_takes_two_by_then(olga: Staff, omar: S
     assert fault() == ""
 
 
-def test_one_calls_off_what_one_decided_and_not_what_two_did(dealer: Hand, olga: Staff, omar: Staff) -> None:
-    """Harm: one operator undoes what two stand for; or the next shoe is dealt by what was called off."""
+def test_one_operator_cancels_a_change_of_one_but_not_of_two(dealer: Hand, olga: Staff, omar: Staff) -> None:
+    """Harm: one operator undoes a change that two approved; or the next shoe is dealt by a cancelled change."""
     two = approved(dealer.table, olga, omar)
     with pytest.raises(Refused, match="Two people approved it"):
         proposals.call_off(two, "Late", by=olga)
