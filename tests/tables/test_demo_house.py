@@ -124,8 +124,8 @@ def test_the_log_says_who_did_it(demo: str) -> None:
         assert proofs.verify(book).fault is None
 
 
-def test_a_second_run_keeps_what_was_changed_since(demo: str, settings: Any) -> None:
-    """Harm: a demo that somebody has worked with for a week is set back by its next start."""
+def test_a_second_run_keeps_later_changes(demo: str, settings: Any) -> None:
+    """Harm: the next start of a demo resets a week of work in it."""
     settings.CASINO_ENV = "demo"
     before = LogEntry.objects.exclude(subject="terminal").count()
     Table.objects.filter(name="Rocket 1").update(min_cents=2_000)
@@ -136,7 +136,7 @@ def test_a_second_run_keeps_what_was_changed_since(demo: str, settings: Any) -> 
 
 
 def test_the_reader_of_the_demo_has_one_table_one_token_and_no_more(demo: str, settings: Any, tmp_path: Path) -> None:
-    """Harm: each start of a demo makes another token, until there are too many; or the token is anybody's to read."""
+    """Harm: each start of a demo makes another token, until there are too many; or every visitor can read the token."""
     from casino.demo_house import card_reader
 
     settings.CASINO_ENV = "demo"

@@ -76,12 +76,12 @@ def everybody(status: int | str) -> Row:
 
 
 def routes(text: str) -> set[str]:
-    """The addresses in a text."""
+    """The routes in a text."""
     return set(text.split())
 
 
 def admin(operator: int, auditor: int, operator_sends: int, auditor_sends: int) -> Guard:
-    """The admin is for two roles."""
+    """Guard for pages of the admin, which two roles may open."""
     return Guard((IN, IN, IN, IN, operator, auditor), (IN, IN, IN, IN, operator_sends, auditor_sends))
 
 
@@ -293,7 +293,7 @@ DECLARED[""] = Guard((IN, 302, 302, 302, 302, 302), everybody(405))
 
 
 def pages(adds: Guard, changes: Guard) -> dict[str, Guard]:
-    """The pages of a model in the admin: its list, the form of a new row, and those of a row."""
+    """The pages of a model in the admin: list, add form, and those of a row."""
     row = "<path:object_id>/"
     row_pages = {row: MOVED, f"{row}change/": changes, f"{row}history/": READ, f"{row}delete/": NEVER}
     return {"": READ, "add/": adds} | row_pages
@@ -336,7 +336,7 @@ ADDRESSES = sorted(set(addresses(get_resolver().url_patterns)))
 
 
 def test_every_address_is_declared_and_every_declaration_is_an_address() -> None:
-    """Harm: a new page is open to a role that nobody chose."""
+    """Harm: a new page is open to a role without a decision."""
     assert set(ADDRESSES) - set(DECLARED) == set(), "say in GUARDED who may use these"
     assert set(DECLARED) - set(ADDRESSES) == set(), "these are gone: take them out of GUARDED"
 
@@ -365,7 +365,7 @@ class House:
     keys: dict[str, int | str]
 
     def path(self, route: str) -> str:
-        """An address with the rows of this site."""
+        """The address of a route, with the rows of this site."""
         model = re.match(r"admin/(?:ledger|tables)/(\w+)/", route)
         key = self.keys[model[1] if model else "discrepancy" if "discrepancies" in route else "table"]
         rows = {"<path:object_id>": key, "<int:pk>": key, "<int:channel>": self.keys["alertchannel"]}
@@ -374,14 +374,14 @@ class House:
         return "/" + re.sub(r"<[^>]+>", "1", route)
 
     def sign_in(self, role: Role) -> None:
-        """A viewer of this role, on a device that is no terminal."""
+        """Sign in a viewer of this role, on a device that is not a terminal."""
         client = Client()
         user = Staff.objects.get(username=f"a.{role}")
         client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
         self.cookies[role] = cookies_of(client)
 
     def page(self, viewer: str, method: str, path: str) -> HttpResponseBase:
-        """The response to a viewer. What the request wrote is undone."""
+        """The response to a viewer. Writes of the request are rolled back."""
         client = Client(raise_request_exception=False)
         client.cookies.load(self.cookies[viewer])
         mark = transaction.savepoint()
@@ -391,7 +391,7 @@ class House:
         return response
 
     def answers(self, viewer: str, method: str) -> dict[str, int | str]:
-        """The status of every address that does not turn a viewer away."""
+        """The status of every address that does not reject a viewer."""
         answers = {route: status_of(self.page(viewer, method, self.path(route))) for route in ADDRESSES}
         return {route: status for route, status in answers.items() if status not in (IN, 401, 403, 404, 405, 410)}
 
@@ -485,13 +485,13 @@ def house(site: House, db: None) -> Iterator[House]:
 
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Views answer without drawing their templates: who may open a page is decided before."""
+    """Views respond without rendering their templates; permissions are checked before that."""
     monkeypatch.setattr(Template, "render", lambda template, context: "")
     monkeypatch.setattr(admin_site, "each_context", lambda request: {})
 
 
 def wrong_answers(house: House, method: str) -> tuple[list[str], list[str]]:
-    """The answers that are not those declared, and the pages that a browser or a proxy may keep."""
+    """Responses that differ from the declared ones, and pages that a browser or a proxy may cache."""
     wrong, cached = [], []
     for route, guard in DECLARED.items():
         for viewer, status in zip(VIEWERS, getattr(guard, method), strict=True):
@@ -507,9 +507,9 @@ def wrong_answers(house: House, method: str) -> tuple[list[str], list[str]]:
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_every_address_answers_each_role_as_declared(house: House, method: str) -> None:
-    """A dealer reaches their own table and nothing else, an auditor changes nothing, a stranger reaches nothing.
+    """A dealer reaches only their own table, an auditor changes nothing, a stranger reaches nothing.
 
-    Harm: a browser or a proxy keeps a page, and the next person at a screen goes back to it and reads the cage.
+    Harm: a browser or a proxy caches a page, and the next person at a screen goes back to it and reads the cage.
     """
     wrong, cached = wrong_answers(house, method)
     assert not wrong, "\n".join(["", *wrong])
@@ -530,7 +530,7 @@ def test_every_page_can_be_drawn(house: House) -> None:
     covered_by="tests/tables/test_roles.py::test_every_page_can_be_drawn",
 )
 def test_every_page_can_be_drawn_for_each_role(house: House) -> None:
-    """Harm: a page fails for one of the roles that may open it."""
+    """Harm: a page fails for a role that may open it."""
     assert wrong_answers(house, "get") == ([], [])
 
 
@@ -566,8 +566,8 @@ OPEN_TO_THE_CAGE_MANAGER = {"slips/chips/", "slips/chips.csv", "slips/counterfei
 
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("role", sampled(sorted(OFF_THE_FLOOR), "opens every address as several roles"))
-def test_who_works_off_the_floor_reaches_slips_and_nothing_else(house: House, role: Role) -> None:
-    """Harm: a cashier reads the log, or a carrier looks into the dealer's cards."""
+def test_roles_off_the_floor_reach_only_slips(house: House, role: Role) -> None:
+    """Harm: a cashier reads the log, or a carrier sees the dealer's cards."""
     house.sign_in(role)
     may_open = OPEN_OFF_THE_FLOOR | (OPEN_TO_THE_CAGE_MANAGER if role == Role.CAGE_MANAGER else set())
     may_open |= {"sign-out/", "admin/logout/", "enrol/<str:code>/", "terminal/"}
@@ -618,8 +618,8 @@ FOR_ANYBODY = {""} | routes("""
 
 @pytest.mark.slow("opens every address as surveillance")
 @pytest.mark.usefixtures("undrawn")
-def test_the_surveillance_sees_every_table_round_log_slip_and_alert_and_sends_notes_of_its_own(house: House) -> None:
-    """Harm: surveillance has to ask the floor for what it is to watch, or moves chips that it watches."""
+def test_surveillance_sees_every_table_round_log_slip_and_alert_and_writes_only_its_own_notes(house: House) -> None:
+    """Harm: surveillance has to ask the floor for access to what it watches, or moves chips that it watches."""
     house.sign_in(Role.SURVEILLANCE)
     opened = {route for route, answer in house.answers(Role.SURVEILLANCE, "get").items() if answer == 200}
     assert SEEN_BY_SURVEILLANCE - opened == set()

@@ -57,7 +57,7 @@ def test_a_mismatch_opens_an_alert_that_stays_until_somebody_acknowledges_it_by_
 
 
 def test_a_simulation_is_dealt_by_a_worker_as_by_this_process(celery_worker_process: Served) -> None:
-    """Harm: a worker deals other rounds than those of the seed."""
+    """Harm: a worker deals other rounds than the seed determines."""
 
     def simulated(*arguments: str) -> object:
         out = StringIO()

@@ -1,4 +1,4 @@
-"""Closes of a gaming day that two people sign over figures which the log does not support."""
+"""Closes of a gaming day that two people sign, with figures that the log does not support."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,14 +18,14 @@ from tables.models import DayClose, Staff
 
 @contextmanager
 def undone() -> Iterator[None]:
-    """A transaction that is rolled back, for one forgery of several in a test."""
+    """Roll back one of several forgeries in a test."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
 
 
 def fault_of_close(day: date, content: dict[str, Any], first: Staff, second: Staff) -> str:
-    """Append both signatures of a close of these figures, and return the fault that the proof finds."""
+    """Append both signatures of a close with these figures, and return the fault that the proof finds."""
     figures = (content["figures"], content.get("cash"), content.get("cash_by_shift"))
     content = content | {"digest": closing.digest_of(content["day"], *figures)}
     log.append(house.lock(), Draft("day", "proposed", first.signature, content | closing._person(first)))

@@ -80,8 +80,8 @@ def closes(day: Any) -> DayClosed:
 
 
 def test_each_shift_is_counted_at_its_end(book: Book, morning: datetime, clock: Clock) -> None:
-    """Harm: the day shift's cashier goes home with 50 of the cage, and the count in the morning blames the night's; or
-    two people whose counts differ have counted the shift."""
+    """Harm: the day shift's cashier takes 50 from the cage, and the morning count blames the night shift; or two
+    differing counts complete the count of the shift."""
     day, shifts = hours.day_of(morning), hours.shifts_of(hours.day_of(morning))
     assert owed() == []
     clock.stand(shifts[0].end - timedelta(minutes=30))
@@ -174,7 +174,7 @@ def test_a_house_may_keep_a_day_open_for_a_shift(
 
 
 def test_a_shift_that_two_people_invented_is_found(book: Book, morning: datetime, clock: Clock) -> None:
-    """Harm: a pit boss and an operator sign that a shift was counted which was not."""
+    """Harm: a pit boss and an operator sign for a count of a shift that never took place."""
     day = hours.day_of(morning)
     clock.stand(hours.span(day).end + timedelta(hours=2))
     count(100_000)
@@ -185,7 +185,7 @@ def test_a_shift_that_two_people_invented_is_found(book: Book, morning: datetime
 
 
 def test_shifts_left_out_of_a_later_close_are_found(book: Book, morning: datetime, clock: Clock) -> None:
-    """Harm: the day whose shifts were not counted is closed without its shifts, as releases before did."""
+    """Harm: a day with uncounted shifts is closed without its shifts, as earlier releases allowed."""
     day = hours.day_of(morning)
     clock.stand(hours.span(day).end + timedelta(hours=1))
     count(100_000)

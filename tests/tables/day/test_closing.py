@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each 
 
 @pytest.fixture
 def noon(clock: Clock) -> datetime:
-    """A moment of a day's middle, so that a test does not run over the end of a real day."""
+    """Set the clock to the middle of a day, so that a test does not run over the end of a real day."""
     moment = timezone.now().replace(hour=12, minute=0, second=0, microsecond=0) + timedelta(days=1)
     clock.stand(moment)
     return moment
@@ -58,7 +58,7 @@ def dealer(noon: datetime) -> Hand:
 @pytest.fixture
 @ready_made
 def counted_dealer(noon: datetime) -> Hand:
-    """The dealer of such a table, after the table was closed and its box counted."""
+    """The dealer of a closed table whose box is counted."""
     hand = played()
     Hand(hand.table, Staff.objects.get(username="bella"))("close_table")
     box(hand.table, cash=((10_000, 1),))
@@ -67,7 +67,7 @@ def counted_dealer(noon: datetime) -> Hand:
 
 @pytest.fixture
 def boss(noon: datetime) -> Staff:
-    """The pit boss of the table, whose fixture comes first."""
+    """The pit boss of the table. The fixture of the table has to be named first."""
     return Staff.objects.get(username="bella")
 
 
@@ -113,8 +113,8 @@ def test_two_people_close_a_day(over: date, boss: Staff, operator: Staff) -> Non
     assert told(read_as(DayClosed, body)) == f"Olga signs second: {over} is closed"
 
 
-def test_who_signs_first_and_who_second(over: date, boss: Staff) -> None:
-    """Harm: the second signature is worth nothing because every role may give it."""
+def test_the_roles_of_the_first_and_the_second_signature(over: date, boss: Staff) -> None:
+    """Harm: the second signature is worthless because every role may give it."""
     digest = closing.propose(over, by=boss).digest
     for role in Role:
         person = Staff(username="other", name="Other", role=role)
@@ -156,7 +156,7 @@ def test_a_day_waits_for_the_closer_and_the_boxes(dealer: Hand, boss: Staff, noo
 
 
 def test_a_day_waits_for_its_slips(over: date, counted_dealer: Hand, boss: Staff, noon: datetime, clock: Clock) -> None:
-    """Harm: the day is closed while a fill is on its way, which is in no table's figures."""
+    """Harm: the day is closed while a fill is in transit, which is in no table's figures."""
     clock.stand(noon + timedelta(hours=25))
     Hand(counted_dealer.table, boss)("open_table")
     clock.stand(noon + timedelta(hours=26))
@@ -179,7 +179,7 @@ def test_figures_that_changed_since_the_first_signature_are_signed_anew(
     assert closing.close(over, by=operator, digest=again.digest).day == over
 
 
-def test_what_arrives_later_is_an_adjustment(
+def test_a_later_change_is_an_adjustment(
     over: date, counted_dealer: Hand, boss: Staff, operator: Staff, clock: Clock
 ) -> None:
     """Harm: a closed day's figures change silently, or a payout error found later counts for another day."""
@@ -233,7 +233,7 @@ def house_fault() -> str:
 
 
 def test_a_forged_close_is_found(over: date, boss: Staff, operator: Staff) -> None:
-    """Harm: a day is closed over other figures, or by one person, and the proof accepts it."""
+    """Harm: a day is closed with other figures, or by one person, and the proof accepts it."""
     proposal = closing.propose(over, by=boss)
     forgeries: list[tuple[dict[str, Any], str]] = [
         ({"username": "bella"}, "as it is kept beside the log"),
@@ -252,8 +252,8 @@ def test_a_forged_close_is_found(over: date, boss: Staff, operator: Staff) -> No
 
 
 def test_a_forged_first_signature_is_found(over: date, boss: Staff, operator: Staff) -> None:
-    """Harm: an operator signs beneath figures that do not add up, come too early, or were signed first by a person who
-    may not."""
+    """Harm: an operator signs under figures that do not add up, come too early, or have a first signature by a person
+    without permission."""
     content = closing._figures(over)._asdict() | closing._person(boss)
     [row] = content["figures"]
     inflated = content | {"figures": [row | {"win_cents": 10**9}]}

@@ -71,7 +71,7 @@ def dealer() -> Hand:
 
 
 def test_win_by_the_formula_is_what_the_rounds_won(dealer: Hand) -> None:
-    """Harm: operators are judged by a number that the rounds do not support, or luck is taken for skill."""
+    """Harm: operators are judged by a figure that the rounds do not support, or luck is mistaken for skill."""
     won = plays(dealer) + plays(dealer)
     dealer("sell_chips", amount_cents=30_000)
     row = line()
@@ -101,8 +101,8 @@ def test_fills_and_counts_do_not_change_what_was_won_but_a_variance_does(dealer:
     assert line().win_cents == won - 500
 
 
-def test_a_box_that_was_counted_replaces_what_was_expected(dealer: Hand) -> None:
-    """Harm: cash that never reached the count room is reported as won, or cash that lies under the table as counted."""
+def test_a_counted_box_replaces_the_expected_drop(dealer: Hand) -> None:
+    """Harm: cash that never reached the count room is reported as won, or cash still under the table as counted."""
     won = plays(dealer)
     dealer("sell_chips", amount_cents=30_000)
     box(dealer.table, cash=(), counted=False)

@@ -208,8 +208,8 @@ def test_a_house_that_set_nothing_has_three_shifts_from_six(operator: Staff) -> 
     assert [shift.name for shift in shifts.shifts_of(date(2026, 5, 19))] == ["Day", "Swing", "Grave"]
 
 
-def test_hours_change_for_days_to_come_only(operator: Staff) -> None:
-    """Harm: a day that was reported changes its bounds and its win afterwards, or a typing error in the hours cannot be
+def test_hours_change_only_for_future_days(operator: Staff) -> None:
+    """Harm: a reported day changes its bounds and its win afterwards, or a typing error in the hours cannot be
     corrected before its day comes."""
     today = shifts.span(shifts.day_of(timezone.now()))
     berlin = replace(hours("Europe/Berlin"), from_day=soon())
@@ -240,7 +240,7 @@ def test_a_day_that_has_begun_by_the_clock_to_come_is_none_to_come() -> None:
 
 
 def test_only_an_operator_sets_hours(operator: Staff) -> None:
-    """Harm: a person who is judged by a day's figures chooses where the day ends."""
+    """Harm: a person who is judged by a day's figures chooses the end of the day."""
     for role in set(Role) - {Role.OPERATOR}:
         with pytest.raises(Refused) as refused:
             shifts.set_hours(hours(from_day=soon()), by=Staff(username="other", name="Other", role=role))

@@ -55,7 +55,7 @@ def sign(by: Staff, entered: Any) -> str:
 
 
 def refused(act: Callable[..., object], *args: Any, **named: Any) -> Refused:
-    """The refusal of a call, which writes nothing."""
+    """Make a call that writes nothing, and return its refusal."""
     before = LogEntry.objects.count(), Slip.objects.count()
     with pytest.raises(Refused) as raised:
         act(*args, **named)
@@ -75,7 +75,7 @@ def test_chips_are_sold_and_redeemed_for_cash(house: Book) -> None:
     assert proofs.verify(house).fault is None
 
 
-def test_a_key_stands_for_one_input_of_one_person(house: Book) -> None:
+def test_a_key_is_valid_for_one_input_of_one_person(house: Book) -> None:
     """Harm: a form with another amount, or another person's form, is confirmed as done although no chips moved or that
     person did not sign."""
     cashier, colleague = someone(Role.CASHIER, "carmen"), someone(Role.CASHIER, "cora")
@@ -172,7 +172,8 @@ def test_the_cage_is_counted_by_two_and_what_differs_is_a_discrepancy(house: Boo
 def test_a_count_against_less_than_the_books_left_is_found(
     house: Book, monkeypatch: pytest.MonkeyPatch, lie: dict[str, Any], sentence: str
 ) -> None:
-    """Harm: chips or cash are stolen from the cage, and the writer of the log lowers what its count is held against."""
+    """Harm: chips or cash are stolen from the cage, and the writer of the log lowers the balance that its count is
+    compared with."""
     slip = sign(someone(Role.CASHIER, "carmen"), BeginSlip("cage", ((100, 50_000),)))
     for name, forged_reader in lie.items():
         monkeypatch.setattr(cage_desk, name, forged_reader)
@@ -197,8 +198,8 @@ def test_a_count_as_of_another_time_is_found(house: Book, monkeypatch: pytest.Mo
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_is_kept_beside_the_log_of_a_slip_is_what_the_log_says() -> None:
-    """Harm: the table of signatures names another person, role or amount than the log, and a search believes it."""
+def test_rows_of_a_slip_that_differ_from_the_log_are_found() -> None:
+    """Harm: the table of signatures names another person, role or amount than the log, and a search shows it."""
     floor.table()
     sign(someone(Role.CASHIER, "carmen"), BeginSlip("deposit", CHIPS))
     house = Book.objects.get(name=HOUSE)

@@ -95,7 +95,7 @@ def counted(series: str, cents: int, apart: Any = ()) -> str:
 
 
 def test_cash_goes_between_bank_vault_and_windows(book: Book) -> None:
-    """Harm: cash leaves the vault with one signature or without the carrier's receipt, or more of it than there is."""
+    """Harm: cash leaves the vault with one signature, without the carrier's receipt, or in excess of the balance."""
     before = place_sums()
     slip = from_the_bank()
     assert slip.startswith("bankin/")
@@ -181,8 +181,8 @@ def test_counts_that_differ_come_to_nothing(book: Book) -> None:
 
 
 def test_a_torn_note_counts_as_nothing_until_it_is_accepted(book: Book) -> None:
-    """Harm: a note that cannot be spent is in the ledger as money, or vanishes from it; or counterfeit notes come in
-    all evening and the casino hears of them from the bank."""
+    """Harm: an unspendable note is in the ledger as money, or vanishes from it; or counterfeit notes come in all
+    evening and the casino learns of them from the bank."""
     counted("cagecash", 100_000, (("suspect", 0, "E-3"),))
     [alert] = Alert.objects.filter(kind="cagecash_recounted")
     assert "suspected counterfeit notes for 0, envelope E-3" in alert.message
@@ -259,8 +259,8 @@ def closes(day: date) -> DayClose:
 def test_a_day_waits_for_the_count_after_its_last_movement(
     book: Book, noon: datetime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Harm: cash is moved after the count, and the day is closed by what was counted before; or a casino that may close
-    without the count closes without a word about it."""
+    """Harm: cash is moved after the count, and the day is closed with the old count; or a casino that may close without
+    the count closes without saying so."""
     counted("cagecash", 100_000)
     clock.stand(noon + timedelta(hours=1))
     cage_desk.sell(10_000, by=crew_member("cora"), key=uuid.uuid4())
@@ -298,7 +298,7 @@ def test_cash_that_two_people_invented_is_found(book: Book, noon: datetime, cloc
 
 
 def test_cash_left_out_of_a_later_close_is_found(book: Book, noon: datetime, clock: Clock) -> None:
-    """Harm: the day on which cash went missing is closed without its cash, as releases before did."""
+    """Harm: the day on which cash went missing is closed without its cash, as earlier releases allowed."""
     counted("cagecash", 100_000)
     closes(day_is_over(noon, clock))
     day = day_is_over(noon + timedelta(days=1), clock)
@@ -327,8 +327,8 @@ def out(name: str, *people: str) -> str:
 
 
 def test_a_key_is_signed_out_and_comes_back(book: Book) -> None:
-    """Harm: two people have the key to the boxes and the register names one of them; or one person takes a key that two
-    are to hold."""
+    """Harm: two people have the key to the boxes and the register names one of them; or one person takes a key that
+    requires two holders."""
     key("B1")
     assert refused(sign, "sam", BeginSlip("key", facts={"key": "B2"})).code == "unknown_fact"
     out("B1", "sam", "mona")
@@ -371,7 +371,7 @@ def test_a_retired_key_is_not_taken(book: Book) -> None:
 
 
 def test_a_key_slip_is_void_until_the_key_is_handed_out(book: Book) -> None:
-    """Harm: a key that was requested by mistake hangs in the cabinet and cannot be taken again; or a guard who is alone
+    """Harm: a key that was requested by mistake stays in the cabinet and cannot be taken again; or a guard who is alone
     gets a refusal without advice and breaks the cabinet open."""
     key("B1")
     slip = sign("sam", BeginSlip("key", facts={"key": "B1"}))
@@ -426,8 +426,8 @@ def test_a_lost_key_is_nobodys_and_its_mark_ends(book: Book, noon: datetime, clo
 
 
 def test_a_key_forged_behind_the_desk_is_found(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Harm: the writer of the log hands out a key that two people signed as lost, or a row makes a key for two holders
-    one for a single holder."""
+    """Harm: the writer of the log hands out a key that two people signed as lost, or an edited row requires one holder
+    for a key that requires two."""
     key("B1")
     key("Vault", dual=True)
     sign("pam", SignSlip(sign("con", BeginSlip("keylost", facts={"key": "B1"} | LOST)), "confirmed"))
@@ -449,7 +449,7 @@ def test_a_key_forged_behind_the_desk_is_found(book: Book, monkeypatch: pytest.M
 
 
 def test_the_vaults_chips_are_counted_by_two_and_certain_by_piece(book: Book, noon: datetime, clock: Clock) -> None:
-    """Harm: chips are missing from the vault, and the casino reports what the ledger expects there."""
+    """Harm: chips are missing from the vault, and the casino reports the balance expected by the ledger."""
     stocked = sign("cora", BeginSlip("deposit", ((500, 20), (100, 200))))
     sign("mona", SignSlip(stocked, "approved"))
     before = place_sums()

@@ -98,8 +98,8 @@ def test_two_people_count_chips_into_the_vault(house: Book) -> None:
 
 
 def test_what_was_counted_enters_and_the_note_is_a_discrepancy(house: Book) -> None:
-    """Harm: a box is opened on the way and the ledger has chips that nobody saw, or a black chip is kept and a hundred
-    white ones are in its place."""
+    """Harm: a box is opened in transit and the ledger has chips that were never counted, or a black chip is kept and a
+    hundred white ones are in its place."""
     before = place_sums()
     receive(chips=((10_000, 19), (100, 300)))
     assert changed(before) == {"issue": -WORTH + 10_000, "vault": WORTH - 10_000}
@@ -180,7 +180,7 @@ def destroy(chips: Any, name: str = "Alpha") -> str:
 
 
 def test_chips_are_destroyed_before_a_witness(house: Book) -> None:
-    """Harm: chips that players hold are destroyed on paper."""
+    """Harm: chips that players have are recorded as destroyed."""
     receive()
     before = place_sums()
     for chips, extra, code in (
@@ -241,7 +241,7 @@ def counter(kind: str) -> dict[str, Any]:
 def test_chips_at_the_counter_are_of_the_only_series_that_has_them(
     house: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Harm: the series of chips that came back is not known later, or the writer of the log makes one up."""
+    """Harm: the series of returned chips is unknown later, or the writer of the log invents a series."""
     cage_desk.sell(600, chips=((500, 1), (100, 1)), by=cashier(), key=uuid.uuid4())
     assert counter("sold")["of_series"] == [[500, "Alpha"], [100, "Alpha"]]
     cage_desk.redeem(200, chips=((100, 2),), by=cashier(), key=uuid.uuid4())
@@ -319,8 +319,8 @@ def brought(chips: Any = ((100, 7),), **extra: str) -> BeginSlip:
     return BeginSlip("found", chips, facts=form)
 
 
-def test_found_chips_go_into_the_cage_and_back_to_whom_they_belong(house: Book) -> None:
-    """Harm: found chips are given back twice, or chips that no player can have make the liability less than nothing."""
+def test_found_chips_go_into_the_cage_and_back_to_their_owner(house: Book) -> None:
+    """Harm: found chips are returned twice, or chips that no player can have make the liability negative."""
     before = place_sums()
     assert refused(sign, guard(), brought(((10_000, 100_000),))).code == "bad_amount"
     ahead = (timezone.now() + timedelta(hours=1)).isoformat()
@@ -345,8 +345,8 @@ def confiscation(series: str, chips: Any = ((10_000, 2),), **extra: str) -> Begi
     return BeginSlip(series, chips, facts=form | extra)
 
 
-def test_counterfeit_chips_are_no_part_of_a_balance_but_what_was_paid_for_them_is(house: Book) -> None:
-    """Harm: counterfeit chips are counted as the casino's own, or what was paid for them is in no account."""
+def test_counterfeit_chips_are_no_part_of_a_balance_but_their_payment_is(house: Book) -> None:
+    """Harm: counterfeit chips are counted as the casino's own, or the payment for them is in no account."""
     before = place_sums()
     slip = sign(cashier(), confiscation("counterfeit"))
     assert Alert.objects.get(kind="counterfeit_taken").message.endswith("counterfeit chips, 200, Counter 1")

@@ -117,7 +117,7 @@ def test_five_people_sign_a_fill_in_order(hands: tuple[Hand, Hand]) -> None:
 
 
 def test_the_database_takes_no_second_signature_and_no_gap(hands: tuple[Hand, Hand]) -> None:
-    """Harm: the application is changed, and one person signs for two, or a number is left out."""
+    """Harm: after a change to the application, one person signs for two, or a number is left out."""
     dealer, boss = hands
     begun(dealer.table, boss.by, "fill")
     book, seq = dealer.table.book, dealer.now.opened_seq
@@ -147,7 +147,7 @@ SIGNERS = {
 """The roles that may sign each step of a fill."""
 
 
-def test_each_step_is_signed_by_who_does_it(hands: tuple[Hand, Hand]) -> None:
+def test_each_step_is_signed_by_the_role_that_does_it(hands: tuple[Hand, Hand]) -> None:
     """Harm: a dealer gives out chips at the cage, or a cashier counts them in at the table."""
     assert {stage.name: set(stage.by) for stage in SLIPS["fill"].stages} == SIGNERS
     table, auditor, slip = hands[0].table, someone(Role.AUDITOR, "ada"), ""
@@ -158,7 +158,7 @@ def test_each_step_is_signed_by_who_does_it(hands: tuple[Hand, Hand]) -> None:
         slip = slip or standing.of(table).slips[-1].name
 
 
-def test_what_no_slip_can_say_is_refused_and_takes_no_number(hands: tuple[Hand, Hand]) -> None:
+def test_an_impossible_slip_is_refused_and_takes_no_number(hands: tuple[Hand, Hand]) -> None:
     boss, guard = hands[1].by, someone(Role.SECURITY, "sue")
     wrong: list[tuple[Staff, str, Chips, str]] = [
         (boss, "fill", (), "bad_amount"),

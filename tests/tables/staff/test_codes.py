@@ -95,7 +95,9 @@ def code_of(refused: Any) -> str:
 # --- As it is meant --------------------------------------------------------------------------------------------
 
 
-def test_somebody_makes_a_pin_that_nobody_else_knows(dora: Staff, olga: Staff, boss: Staff, tablet: Client) -> None:
+def test_a_staff_member_makes_a_pin_that_is_known_to_no_other_person(
+    dora: Staff, olga: Staff, boss: Staff, tablet: Client
+) -> None:
     """Harm: an operator who set the PIN signs as the dealer, a reader of the database or the log finds the code, or the
     finder of the used note makes another PIN."""
     halves = halves_of(dora, olga, boss)
@@ -258,7 +260,7 @@ def test_of_eight_at_once_one_wins(dora: Staff, olga: Staff, boss: Staff, transa
 def test_a_code_ends_with_its_time_another_code_a_withdrawal_and_a_dismissal(
     dora: Staff, olga: Staff, boss: Staff, tablet: Client
 ) -> None:
-    """Harm: a note in a drawer opens the casino a year later, or several codes that were written down are all valid."""
+    """Harm: a note in a drawer opens the casino's pages a year later, or several written codes are all valid."""
     halves = halves_of(dora, olga, boss)
     OneTimeCode.objects.update(until=timezone.now())
     assert makes(tablet, halves) == 403

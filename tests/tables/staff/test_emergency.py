@@ -58,9 +58,9 @@ def test_two_codes_let_the_first_of_them_in_whatever_is_locked(
     assert username_at(again) is None
 
 
-def test_anything_else_lets_nobody_in_and_uses_nothing_up(operators: tuple[Staff, Staff]) -> None:
-    """Harm: half of the codes, nonsense, or the code of a person who is no operator any more opens the casino; or the
-    answer says what was wrong."""
+def test_other_input_gives_no_access_and_uses_no_code(operators: tuple[Staff, Staff]) -> None:
+    """Harm: half of the codes, nonsense, or the code of a former operator gives access to the site; or the answer
+    reveals what was wrong."""
     olga, omar = operators
     mine, second_code = (emergency.make(operator) for operator in operators)
     client, both = Client(), {"first": mine, "second": second_code}
@@ -103,7 +103,8 @@ def test_an_operator_makes_a_code_with_their_password_and_sees_it_once(operators
 
 
 def test_a_code_ends_with_a_new_one_and_with_its_owners_role(operators: tuple[Staff, Staff]) -> None:
-    """Harm: an old printed code opens the casino, or its owner's, who was dismissed and is taken back years later."""
+    """Harm: an old printed code gives access to the site, or so does the code of an operator who was dismissed and is
+    reinstated years later."""
     olga, omar = operators
     before, second_code = (emergency.make(operator) for operator in operators)
     mine = emergency.make(olga)
@@ -116,7 +117,7 @@ def test_a_code_ends_with_a_new_one_and_with_its_owners_role(operators: tuple[St
     assert not EmergencyCode.objects.exists()
 
 
-def test_nobody_but_operators_has_one(db: None) -> None:
+def test_only_operators_have_an_emergency_code(db: None) -> None:
     client = Client()
     client.force_login(floor.staff(Role.AUDITOR, "ada"))
     assert client.post(OWN, {"password": PASSWORD}).status_code == 403

@@ -53,7 +53,7 @@ def boss() -> Staff:
 # --- Strangers -------------------------------------------------------------------------------------------------
 
 
-def test_strangers_lock_nobody_out_of_a_device_that_is_known(quick: Any, boss: Staff) -> None:
+def test_strangers_lock_no_user_out_of_a_known_device(quick: Any, boss: Staff) -> None:
     """Harm: fifty wrong passwords from five addresses lock a pit boss, a cashier or an operator out of the sign-in for
     half an hour, as often as a stranger likes; or their right PIN on a slip is refused."""
     table, desk, pad = floor.table(), Client(), floor.client(boss)
@@ -146,7 +146,7 @@ def test_no_pin_is_taken_from_a_browser_that_is_no_terminal(boss: Staff) -> None
     assert not AttemptCount.objects.exists()
 
 
-def test_all_refusals_of_who_signs_read_the_same_and_count_the_same(boss: Staff) -> None:
+def test_all_refusals_of_a_signatory_read_and_count_alike(boss: Staff) -> None:
     """Harm: a right PIN gets another sentence than a wrong one, such as "this step is signed by a pit boss"."""
     table, desk = floor.table(), floor.client(boss)
     floor.staff(Role.AUDITOR, "ada", "601")
@@ -185,8 +185,8 @@ def test_a_wrong_pin_leaves_nothing_of_what_it_would_have_signed(boss: Staff) ->
 
 
 def test_wrong_pins_on_slips_do_not_stop_a_signature_elsewhere(quick: Any, boss: Staff) -> None:
-    """Harm: a guesser at one terminal blocks a badge in the whole casino, or resets the count with a form that nobody
-    could sign."""
+    """Harm: a guesser at one terminal blocks a badge in the whole casino, or resets the count with a form that can
+    never be signed."""
     table, desk, second_desk = floor.table(), floor.client(boss), floor.client(boss)
     for _ in range(3):
         begin_fill(desk, table, "202", "9999")

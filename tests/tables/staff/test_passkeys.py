@@ -91,9 +91,9 @@ def test_an_answer_from_another_page_opens_nothing(device: Authenticator) -> Non
     assert answers(browser, device.get(options | {"rpId": "house.example"})) == 403
 
 
-def test_an_answer_is_good_once_and_in_its_own_session(device: Authenticator) -> None:
-    """Harm: an answer that was overheard signs a person in a second time or on another screen, or one challenge takes
-    any number of tries."""
+def test_an_answer_is_valid_once_and_in_its_own_session(device: Authenticator) -> None:
+    """Harm: an intercepted answer signs a person in a second time or on another screen, or one challenge accepts any
+    number of attempts."""
     browser, stranger = Client(), Client()
     answer = device.get(sign_in_options(browser))
     sign_in_options(stranger)
@@ -139,7 +139,7 @@ def test_a_counter_that_does_not_rise_is_refused_and_told(device: Authenticator)
     assert user_id(copy) is None
 
 
-def test_what_is_no_answer_is_refused(device: Authenticator) -> None:
+def test_a_malformed_answer_is_refused(device: Authenticator) -> None:
     """Harm: a malformed answer gets an error page instead of a sentence."""
     stranger, owner = Client(), floor.client(Staff.objects.get(username="olga"))
     for answer in ("", "{}", "[]", "null", '{"id": 7}', "x" * 30_000, '{"id": "a", "response": 1}'):
@@ -155,8 +155,8 @@ def test_what_is_no_answer_is_refused(device: Authenticator) -> None:
 
 
 def test_registering_takes_the_password_again(olga: Staff) -> None:
-    """Harm: an open screen becomes a permanent way in, or a passkey is registered that its device cannot find or that
-    can never sign a slip."""
+    """Harm: an open screen becomes permanent access, or a passkey is registered that its device cannot find or that can
+    never sign a slip."""
     browser = floor.client(olga)
     assert browser.post("/account/passkeys/options/", {"password": "wrong"}).status_code == 422
     assert browser.post("/account/passkeys/", {"name": "x", "answer": "{}"}).status_code == 409
@@ -199,7 +199,7 @@ def test_a_role_that_must_have_passkeys_gives_no_password_any_more(olga: Staff, 
 
 
 def test_every_role_that_signs_in_by_name_does_so_by_passkey() -> None:
-    """Harm: the casino requires passkeys of a role that cannot register one or cannot sign in with it."""
+    """Harm: the casino requires passkeys of a role that cannot register a passkey or sign in with it."""
     for number, role in enumerate(BY_NAME, 1):
         member, device, browser = floor.staff(Role(role), f"a.{role}"), Authenticator(number), Client()
         assert registers(floor.client(member), device).status_code == 200, role

@@ -71,9 +71,9 @@ def kinds() -> list[str]:
 # --- Setting ---------------------------------------------------------------------------------------------------
 
 
-def test_an_account_its_token_and_their_end_stand_in_the_log(account: ServiceAccount, token: str, olga: Staff) -> None:
-    """Harm: the log does not say who gave access, each request writes a row, or a reader of the log or the database
-    gets the token."""
+def test_an_account_its_token_and_their_end_are_in_the_log(account: ServiceAccount, token: str, olga: Staff) -> None:
+    """Harm: the log does not name the operator who gave access, each request writes a row, or a reader of the log or
+    the database gets the token."""
     row = ServiceToken.objects.get()
     assert token not in row.kept
     assert pepper.is_sealed(row.kept)
@@ -111,7 +111,7 @@ def test_an_account_is_judged_field_by_field(account: ServiceAccount) -> None:
 
 
 def test_only_an_operator_gives_access(account: ServiceAccount, token: str) -> None:
-    """Harm: a pit boss makes an API client that sees what pit bosses may not."""
+    """Harm: a pit boss creates an API client with permissions that pit bosses lack."""
     for role in set(Role) - {Role.OPERATOR}:
         other = Staff(username="x", name="X", role=role)
         for act in (
@@ -156,9 +156,9 @@ def test_the_review_of_access_lists_programs(account: ServiceAccount, token: str
 # --- Tokens ----------------------------------------------------------------------------------------------------
 
 
-def test_a_typo_is_told_from_a_token_that_nobody_gave(token: str) -> None:
-    """Harm: an integrator takes a typing error for a revocation, or a person who saw the ten letters in the log makes a
-    token of them."""
+def test_a_typing_error_differs_from_a_token_that_was_never_issued(token: str) -> None:
+    """Harm: an integrator mistakes a typing error for a revocation, or a person who saw the ten letters in the log
+    makes a token of them."""
     misspelled = token[:-7] + ("x" if token[-7] != "x" else "y") + token[-6:]
     assert code(ask(misspelled)) == (401, "token_misspelled")
     assert code(ask(token[:-1])) == (401, "token_misspelled")
@@ -183,11 +183,10 @@ def test_a_token_is_replaced_without_standing_still_and_never_a_third_time(
     assert ask(second).status_code == 200
 
 
-def test_an_ended_token_is_worth_nothing_and_its_use_is_an_alert(
+def test_an_ended_token_is_invalid_and_its_use_raises_an_alert(
     account: ServiceAccount, token: str, olga: Staff
 ) -> None:
-    """Harm: a forgotten account never expires, or a stolen token is tried after it was revoked and nobody hears of
-    it."""
+    """Harm: a forgotten account never expires, or a stolen token is tried after its revocation without an alert."""
     expires = account.expires_at
     ServiceAccount.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     assert code(ask(token)) == (401, "token_expired")

@@ -70,7 +70,7 @@ def staff_entries(*kinds: str) -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def test_badge_and_pin_open_an_enrolled_terminal_and_nothing_else(tablet: Client, dora: Staff) -> None:
-    """Harm: a dealer cannot sign in at the table, or a PIN that was looked off works from a phone."""
+    """Harm: a dealer cannot sign in at the table, or a PIN read over a shoulder works from a phone."""
     phone = Client()
     assert by_badge(phone).status_code == 403
     assert username_at(phone) is None
@@ -83,7 +83,7 @@ def test_badge_and_pin_open_an_enrolled_terminal_and_nothing_else(tablet: Client
 
 
 def test_a_pin_is_for_dealers(tablet: Client, operator: Staff) -> None:
-    """Harm: four digits open the administration, or a pit boss who helps at the table cannot sign in there by name."""
+    """Harm: four digits open the admin, or a pit boss who helps at the table cannot sign in there by name."""
     floor.staff(Role.OPERATOR, "olga", "7")
     assert by_badge(tablet, "007").status_code == 403
     Staff.objects.filter(username="olga").update(badge="777")
@@ -210,7 +210,7 @@ def test_ten_wrong_pins_close_the_terminal_to_that_badge_and_to_no_other(tablet:
 
 
 def test_a_lock_out_is_logged_once_and_ends(three_tries: None, tablet: Client, dora: Staff, operator: Staff) -> None:
-    """Harm: the pit does not hear of a lock-out, or a script fills the log with it; one terminal locks a dealer out of
+    """Harm: the pit gets no alert of a lock-out, or a script fills the log with it; one terminal locks a dealer out of
     all; the lock never ends, or an operator cannot lift it under their own name."""
     for _ in range(house_terms.number("lockout_failures") + 5):
         by_badge(tablet, pin="9999")
@@ -427,7 +427,7 @@ def test_each_role_comes_to_its_front_page() -> None:
         assert answer.redirect_chain[-1][0] == page
 
 
-def test_nobody_is_sent_to_another_site(operator: Staff) -> None:
+def test_signing_in_never_redirects_to_another_site(operator: Staff) -> None:
     """Harm: a link to the sign-in page that leads to a copy of it on another site collects passwords."""
     for target in ("https://evil.example/", "//evil.example/", "/\\evil.example/", "javascript:alert(1)"):
         for post, get in (({"next": target}, ""), ({}, target)):
@@ -503,7 +503,7 @@ def test_tapping_out_signs_out_of_the_terminal(at_table: tuple[Client, floor.Han
     assert dealer.now.dealer is None
 
 
-def test_nobody_signs_out_in_mid_round_or_from_another_site(at_table: tuple[Client, floor.Hand]) -> None:
+def test_signing_out_in_mid_round_or_from_another_site_is_refused(at_table: tuple[Client, floor.Hand]) -> None:
     """Harm: a round is left without a dealer, or a picture on another site signs people out."""
     client, dealer = at_table
     assert client.get(SIGN_OUT).headers["Location"] == "/"

@@ -90,7 +90,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 """Facts of a person that the casino does not take: missing, ambiguous, of two lines, too long or taken."""
 
 
-def test_staff_whom_the_floor_could_not_tell_apart_or_anybody_could_be_are_refused(operator: Staff) -> None:
+def test_staff_with_missing_ambiguous_or_invalid_data_are_refused(operator: Staff) -> None:
     """Harm: two people cannot be told apart on the floor or in the log."""
     for facts, field in WRONG:
         with pytest.raises(Refused) as refused:
@@ -112,7 +112,7 @@ WRONG_SECRETS: list[tuple[str, str, str]] = [
 ]
 
 
-def test_secrets_that_come_first_to_mind_are_refused(operator: Staff) -> None:
+def test_obvious_secrets_are_refused(operator: Staff) -> None:
     """Harm: a guesser with ten tries finds the PIN or password that most people choose."""
     boss = floor.staff(Role.PIT_BOSS, "boris", "202")
     dan = staffing.add_staff(**SOMEBODY | {"badge": "2580"}, by=operator)
@@ -124,8 +124,8 @@ def test_secrets_that_come_first_to_mind_are_refused(operator: Staff) -> None:
 
 
 def test_only_operators_change_staff(operator: Staff) -> None:
-    """Harm: a person who is no operator gives roles, adds staff or lifts a lock-out; or the last operator leaves, and
-    nobody can add or dismiss staff any more."""
+    """Harm: a person who is not an operator gives roles, adds staff or lifts a lock-out; or the last operator leaves,
+    and staff can no longer be added or dismissed."""
     for role in set(Role) - {Role.OPERATOR}:
         other = Staff(username="other", name="Other", role=role)
         for act in (

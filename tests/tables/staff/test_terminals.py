@@ -88,8 +88,7 @@ def test_behind_tls_it_never_leaves_it(terminal: Terminal, operator: Staff) -> N
 
 
 def test_a_link_works_once(terminal: Terminal, operator: Staff) -> None:
-    """Harm: a mail scanner that opens the link uses it up, or a link that was read over a shoulder enrols a second
-    device."""
+    """Harm: a mail scanner that opens the link uses it up, or a link read over a shoulder enrols a second device."""
     link = terminals.link_for(terminal, by=operator)
     for _ in range(2):
         client = Client()
@@ -102,8 +101,8 @@ def test_a_link_works_once(terminal: Terminal, operator: Staff) -> None:
         assert "terminal" not in answer.cookies
 
 
-def test_an_old_link_is_dead(terminal: Terminal, operator: Staff, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Harm: a link in a mailbox, or of a person who is no operator any more, enrols a device."""
+def test_an_expired_link_is_invalid(terminal: Terminal, operator: Staff, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a link in a mailbox, or of a former operator, enrols a device."""
     link, moment = terminals.link_for(terminal, by=operator), time.time()
     with override_settings(ENROLMENT_LINK_SECONDS=1800), monkeypatch.context() as patched:
         patched.setattr("django.core.signing.time.time", lambda: moment + 1790)
@@ -114,7 +113,7 @@ def test_an_old_link_is_dead(terminal: Terminal, operator: Staff, monkeypatch: p
     assert Client().post(link).status_code == 403
 
 
-def test_a_link_that_the_house_did_not_make_is_none(terminal: Terminal) -> None:
+def test_a_link_that_the_site_did_not_make_is_invalid(terminal: Terminal) -> None:
     """Harm: a link without a code or signature, signed for another purpose, or about no terminal breaks the page."""
     for code in ("x", "a:b:c", signing.dumps([1, "", 1]), signing.dumps("text", salt="tables.terminals.link")):
         assert Client().get(reverse("enrol", args=[code])).status_code == 410, code
@@ -143,7 +142,7 @@ def test_enrolling_signs_out_whoever_is_signed_in_on_the_device(terminal: Termin
 # --- Taking it back -------------------------------------------------------------------------------------------
 
 
-def test_a_revoked_terminal_is_none_at_once_and_for_good(terminal: Terminal, operator: Staff) -> None:
+def test_a_revoked_terminal_is_invalid_at_once_and_permanently(terminal: Terminal, operator: Staff) -> None:
     """Harm: a stolen tablet, or a link that was made for it, opens the casino's pages."""
     client = opened(terminals.link_for(terminal, by=operator))
     link = terminals.link_for(terminal, by=operator)
