@@ -110,7 +110,7 @@ def nothing_written() -> Iterator[None]:
 
 
 @contextmanager
-def named(case: str) -> Iterator[None]:
+def note_case(case: str) -> Iterator[None]:
     """Add the name of a case to what fails in it."""
     try:
         yield

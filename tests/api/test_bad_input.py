@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from casino.embedded import APPLICATION
-from tests.api.conftest import Caller, Floor, named, nothing_written, problem, rows_and_heads
+from tests.api.conftest import Caller, Floor, note_case, nothing_written, problem, rows_and_heads
 from tests.pace import percent
 
 pytestmark = pytest.mark.django_db
@@ -73,7 +73,7 @@ def test_what_is_no_input_is_refused_and_nothing_is_written(dealer: Caller) -> N
     """Harm: a guess at what was meant becomes a bet in the log."""
     with nothing_written():
         for name, malformed in MALFORMED.items():
-            with named(name):
+            with note_case(name):
                 problem(dealer.send(malformed), 400, "bad_input")
 
 
@@ -92,7 +92,7 @@ def test_the_place_of_the_mistake_is_named(dealer: Caller) -> None:
     assert problem(dealer.send(body(BET, key="1")), 400, "bad_input")["detail"].startswith("Key: ")
 
 
-REFUSED: dict[str, list[tuple[dict[str, Any], int, str]]] = {
+REFUSALS: dict[str, list[tuple[dict[str, Any], int, str]]] = {
     "bets": [
         *(({"do": "bet", "seat": seat, "amount_cents": 1_000}, 422, "unknown_seat") for seat in (0, 7, -1, 10**30)),
         *(({"do": "card", "rank": rank}, 422, "out_of_turn") for rank in (8, 11)),
@@ -112,7 +112,7 @@ REFUSED: dict[str, list[tuple[dict[str, Any], int, str]]] = {
 }
 
 
-@pytest.mark.parametrize("due", REFUSED)
+@pytest.mark.parametrize("due", REFUSALS)
 def test_an_input_that_is_not_allowed_now_is_refused_with_its_code(house: Floor, dealer: Caller, due: str) -> None:
     """Harm: a client retries forever because the response does not distinguish "not now" from "never"; or a typing
     error becomes a card, or chips at a seat that does not exist."""
@@ -121,17 +121,17 @@ def test_an_input_that_is_not_allowed_now_is_refused_with_its_code(house: Floor,
     if due == "a choice":
         house.dealer.cards(8, 9)
     with nothing_written():
-        for entered, status, code in REFUSED[due]:
-            with named(str(entered)):
-                problem(dealer.enter(**entered), status, code)
+        for fields, status, code in REFUSALS[due]:
+            with note_case(str(fields)):
+                problem(dealer.enter(**fields), status, code)
 
 
 def test_an_illegal_bet_is_refused_with_the_nearest_legal_bets(dealer: Caller) -> None:
     """Harm: a bet is accepted that cannot be paid in chips, or that the casino never offered."""
     with nothing_written():
         for cents, nearest in ((-10, [1_000]), (0, [1_000]), (1_050, [1_000, 2_000]), (10**30, [10_000])):
-            refused = problem(dealer.enter("bet", seat=1, amount_cents=cents), 422, "bad_bet")
-            assert (refused["nearest_cents"], refused["seat"]) == (nearest, 1)
+            answer = problem(dealer.enter("bet", seat=1, amount_cents=cents), 422, "bad_bet")
+            assert (answer["nearest_cents"], answer["seat"]) == (nearest, 1)
 
 
 def test_an_unknown_choice_is_refused_with_those_there_are(house: Floor, dealer: Caller) -> None:

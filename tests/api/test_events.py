@@ -15,7 +15,7 @@ from tables.setup import service_accounts
 from tables.setup.service_accounts import Access
 from tables.staff import service_tokens
 from tests import load
-from tests.api.conftest import Caller, Floor, named, problem
+from tests.api.conftest import Caller, Floor, note_case, problem
 
 pytestmark = pytest.mark.django_db
 
@@ -75,7 +75,7 @@ def test_what_cannot_be_read_is_refused_in_words(house: Floor) -> None:
         ("table=999999", 404, "no_such_table"),
         ("table=one", 400, "bad_input"),
     ):
-        with named(query):
+        with note_case(query):
             problem(auditor.get(f"events/?{query}"), status, code)
 
 

@@ -25,9 +25,9 @@ def faults_of(page: Any, addresses: Sequence[str], pk: int) -> dict[str, list[st
     for address in addresses:
         page.goto(f"/admin/{address.format(pk=pk)}")
         rules = violations(page, *EVERY_RULE)
-        lost = LANDMARKS & {rule["id"] for rule in rules}
-        if says := [*in_words(rule for rule in rules if {*WCAG} & {*rule["tags"]}), *lost]:
-            faults[address] = says
+        missing_landmarks = LANDMARKS & {rule["id"] for rule in rules}
+        if sentences := [*in_words(rule for rule in rules if {*WCAG} & {*rule["tags"]}), *missing_landmarks]:
+            faults[address] = sentences
     return faults
 
 

@@ -208,11 +208,11 @@ def test_no_button_moves_while_a_table_goes_on(looking: Looking) -> None:
     assert more.bounding_box() == tile
     more.click()
     page.click(TAKE_BACK)
-    seen = page.input_value(".act__form [name=seq]")
+    page_seq = page.input_value(".act__form [name=seq]")
     dealer.cards(4)
     page.click(".act__form .button--primary")
     answers(page, "stale_sequence")
-    assert page.input_value(".act__form [name=seq]") != seen
+    assert page.input_value(".act__form [name=seq]") != page_seq
     page.click(".act__form .button--primary")
     answers(page, "take-back")
     shows(page, dealer)

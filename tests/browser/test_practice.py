@@ -68,10 +68,10 @@ def answer(page: Any, question: Question, *, right: bool = True) -> None:
 
 def answer_up_to(row: Practice, questions: Sequence[Question], number: int) -> None:
     """Answer correctly the questions before this one that have no answer yet."""
-    given = len(certificates.session(row).answers)
+    answer_count = len(certificates.session(row).answers)
     PracticeAnswer.objects.bulk_create(
         PracticeAnswer(practice=row, number=place, answer=question.right)
-        for place, question in enumerate(questions[given:number], given + 1)
+        for place, question in enumerate(questions[answer_count:number], answer_count + 1)
     )
 
 

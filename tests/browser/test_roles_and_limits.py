@@ -121,15 +121,15 @@ def test_limits_that_were_approved_for_later_are_called_off_by_two(looking: Look
     "a form of one field: the rule has its tests in tests/tables/slips",
     covered_by="tests/tables/slips/test_chip_papers.py::test_a_table_is_retired_closed_and_empty",
 )
-@pytest.mark.parametrize("thing", ["table", "denomination"])
-def test_a_table_or_a_chip_is_retired(looking: Looking, thing: str) -> None:
+@pytest.mark.parametrize("model_name", ["table", "denomination"])
+def test_a_table_or_a_chip_is_retired(looking: Looking, model_name: str) -> None:
     """Harm: a table or chip that is no longer in use stays on the floor."""
     olga, first = floor.staff(Role.OPERATOR, "olga", "301"), floor.table()
     row: Any = Denomination.objects.order_by("pk").first()
-    if thing == "table":
+    if model_name == "table":
         empty = replace(table_settings.settings_of(first), cameras="C-1")
         row = table_settings.create_table("Rocket 2", empty, by=olga)
-    page = looking(olga, f"/admin/tables/{thing}/{row.pk}/change/")
+    page = looking(olga, f"/admin/tables/{model_name}/{row.pk}/change/")
     page.click("a[href$='/retire/']")
     page.fill("[name=why]", "Worn out")
     assert serious(page) == []

@@ -143,11 +143,11 @@ def test_a_rate_limited_page_follows_its_table_and_keeps_its_choice(phones: Call
     page = phones(players[1])
     boards: list[str] = []
 
-    def limited(route: Any) -> None:
+    def limit_first(route: Any) -> None:
         boards.append(route.request.url)
         limited_response(route) if len(boards) == 1 else route.continue_()
 
-    page.route("**/board", limited)
+    page.route("**/board", limit_first)
     dealer("start_game", seats=[1, 2])
     shows(page, "your_turn")
     assert len(boards) == 2

@@ -36,8 +36,8 @@ def main() -> None:
     opens = LogEntry.objects.filter(book__name=HOUSE).latest("seq").at + timedelta(hours=1)
     try:
         clock.stand(opens)
-        found = [look() for look in (watch.recount, watch.reconcile, watch.prove_sums, watch.prove_shoes)]
-        assert not any(found), found
+        findings = [look() for look in (watch.recount, watch.reconcile, watch.prove_sums, watch.prove_shoes)]
+        assert not any(findings), findings
         _deal()
         today = hours.day_of(opens)
         clock.pass_until(hours.span(today).end + timedelta(hours=1))

@@ -62,9 +62,9 @@ def test_systemd_takes_the_units_as_they_are(host: Path) -> None:
 def test_a_process_may_do_little_on_its_host(host: Path) -> None:
     """Harm: whoever breaks into a web process has the machine."""
     for unit in INSTANCES:
-        judged = analyzed(host, "security", "--offline=true", f"--threshold={MOST_EXPOSED}", unit)
-        assert judged.returncode == 0, judged.stdout + judged.stderr
-        assert "exposure level" in judged.stdout
+        analysis = analyzed(host, "security", "--offline=true", f"--threshold={MOST_EXPOSED}", unit)
+        assert analysis.returncode == 0, analysis.stdout + analysis.stderr
+        assert "exposure level" in analysis.stdout
     (host / "etc/systemd/system/casino-.service.d").rename(host / "aside")
     bare = analyzed(host, "security", "--offline=true", f"--threshold={MOST_EXPOSED}", "casino-beat.service")
     (host / "aside").rename(host / "etc/systemd/system/casino-.service.d")

@@ -39,8 +39,8 @@ def test_each_connection_has_its_role(
 ) -> None:
     """Harm: the tests connect as the owner of the database and do not notice a privilege that the application lacks."""
     roles = [
-        each.execute("SELECT current_user, session_user").fetchone()
-        for each in (app_connection, owner_connection, superuser_connection)
+        role_connection.execute("SELECT current_user, session_user").fetchone()
+        for role_connection in (app_connection, owner_connection, superuser_connection)
     ]
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_user, session_user")

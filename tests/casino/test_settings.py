@@ -40,14 +40,14 @@ def test_an_unknown_house_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("environment", "says"),
+    ("environment", "message"),
     [
         ({}, "SECRET_KEY"),
         ({"SECRET_KEY": "x" * 50, "PEPPER_FILE": ""}, "PEPPER_FILE is not set"),
         ({"SECRET_KEY": "x" * 50, "PEPPER_FILE": "/nowhere/pepper"}, "PEPPER_FILE.*No such file"),
     ],
 )
-def test_without_a_secret_key_or_a_pepper_the_web_does_not_start(environment: dict[str, str], says: str) -> None:
+def test_without_a_secret_key_or_a_pepper_the_web_does_not_start(environment: dict[str, str], message: str) -> None:
     """Harm: sessions can be forged, or the stored hashes of four-digit PINs can be guessed by trying every PIN."""
     started = subprocess.run(
         [sys.executable, "-c", "import casino.asgi"],
@@ -58,7 +58,7 @@ def test_without_a_secret_key_or_a_pepper_the_web_does_not_start(environment: di
         check=False,
     )
     assert started.returncode != 0
-    assert re.search(says, started.stderr.splitlines()[-1])
+    assert re.search(message, started.stderr.splitlines()[-1])
 
 
 def test_what_is_set_in_vain_is_named() -> None:

@@ -133,8 +133,8 @@ def test_strangers_of_two_ipv4_addresses_have_two_buckets(ask: Callable[..., int
 def test_invented_cookies_share_their_addresss_bucket(ask: Callable[..., int], clock: list[float]) -> None:
     """Harm: a client that invents a cookie for each request gets a new bucket each time, and there is no limit."""
     at_once, a_second = SHIPPED["ADDRESS"]
-    forged = [f"sessionid={number}; terminal=made-up-{number}:1abcde:signature" for number in range(1_200)]
-    assert [ask(cookie=cookie) for cookie in forged].count(200) == at_once
+    cookies = [f"sessionid={number}; terminal=made-up-{number}:1abcde:signature" for number in range(1_200)]
+    assert [ask(cookie=cookie) for cookie in cookies].count(200) == at_once
     assert ask(address="10.0.0.2", cookie="sessionid=another") == 200
     assert ask(cookie=terminal()) == 200, "a dealer's terminal at that address is shut out"
     clock[0] += 1
@@ -163,12 +163,12 @@ def test_a_floor_behind_one_address_is_never_refused(ask: Callable[..., int], cl
     """Harm: the terminals of a house, all behind one proxy, are counted as one runaway client. Here all of them open
     their screens at once, as after an outage; then each sends an input and fetches the board every three seconds."""
     devices = [terminal() for _ in range(50)]
-    refused = sum(ask(cookie=device) != 200 for device in devices for _ in range(PAGE))
+    refusals = sum(ask(cookie=device) != 200 for device in devices for _ in range(PAGE))
     assert len(devices) * PAGE > SHIPPED["ADDRESS"][0]
     for _ in range(10):
         clock[0] += 3
-        refused += sum(ask(cookie=device) != 200 for device in devices for _ in range(2))
-    assert not refused
+        refusals += sum(ask(cookie=device) != 200 for device in devices for _ in range(2))
+    assert not refusals
 
 
 def test_the_fastest_hand_is_never_refused(ask: Callable[..., int], clock: list[float]) -> None:

@@ -37,8 +37,8 @@ def test_no_tracked_file_names_a_machine() -> None:
         if not path.is_file() or b"\0" in (content := path.read_bytes()):
             continue
         text = content.decode(errors="replace")
-        for what, telltale in TELLTALE.items():
-            lines += [f"{what}: {path.relative_to(BASE_DIR)}: {match[0]}" for match in telltale.finditer(text)]
+        for kind, telltale in TELLTALE.items():
+            lines += [f"{kind}: {path.relative_to(BASE_DIR)}: {match[0]}" for match in telltale.finditer(text)]
     assert not lines, "\n".join(lines)
 
 

@@ -33,7 +33,7 @@ def test_each_procedure_is_shown_with_what_to_say_and_who_comes(source: str) -> 
     assert browser.get(path(dealer)).content.decode().count("mishaps__way") == len(MISHAPS)
     for name, mishap in MISHAPS.items():
         page = html.unescape(browser.get(path(dealer, name)).content.decode())
-        assert [says for says in (mishap.says, mishap.bets, mishap.cards, *mishap.does) if says not in page] == [], name
+        assert [line for line in (mishap.says, mishap.bets, mishap.cards, *mishap.does) if line not in page] == [], name
 
 
 def test_an_unknown_mishap_is_not_there_and_another_dealer_has_no_list() -> None:

@@ -310,15 +310,15 @@ def drop_suits(record: Record, chance: Random) -> None:
 def change_what_was_dealt(record: Record, chance: Random) -> None:
     """Change the cards dealt earlier: more or fewer, so that the shoe runs out elsewhere, or all copies of a card of
     the round."""
-    dealt = record.setdefault("dealt", [])
+    dealt_cards = record.setdefault("dealt", [])
     decks = record.get("options", {}).get("decks", 8)
     match chance.choice(["more", "less", "same"]):
         case "more":
-            dealt += [any_card(record, chance) for _ in range(chance.choice([1, 1, 3, 40, 500]))]
-        case "less" if dealt:
-            del dealt[chance.randrange(len(dealt)) :]
+            dealt_cards += [any_card(record, chance) for _ in range(chance.choice([1, 1, 3, 40, 500]))]
+        case "less" if dealt_cards:
+            del dealt_cards[chance.randrange(len(dealt_cards)) :]
         case "same" if record["cards"]:
-            dealt += [chance.choice(record["cards"])] * chance.choice([1, decks, decks * 4])
+            dealt_cards += [chance.choice(record["cards"])] * chance.choice([1, decks, decks * 4])
 
 
 def change_an_action(record: Record, chance: Random) -> None:

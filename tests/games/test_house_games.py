@@ -118,8 +118,8 @@ def test_records_by_chance_are_judged_as_by_hand(name: str) -> None:
         assert answer is not None
         assert answer["complete"]
         outcomes |= {wager["outcome"] for seat in answer["results"] for wager in seat["wagers"]}
-        changed = (cut, broken(record, chance), broken(cut, chance))
-        met.update([fate(answer), *(fate(check(other)) for other in changed)])
+        variants = (cut, broken(record, chance), broken(cut, chance))
+        met.update([fate(answer), *(fate(check(variant)) for variant in variants)])
     assert set(met) == due
     assert outcomes == OUTCOMES[name]
 

@@ -99,7 +99,7 @@ Tamper = intruder.Intruder
 
 
 @contextmanager
-def undone() -> Iterator[None]:
+def rollback() -> Iterator[None]:
     """Roll back one of several attempts before the next."""
     with transaction.atomic():
         yield

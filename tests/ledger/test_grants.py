@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from casino.embedded import APPLICATION, OWNER, SUPERUSER
 from ledger.grants import ALLOW_LIST, apply_grants, wrong_privileges
 from tests.database import become
-from tests.ledger.conftest import undone
+from tests.ledger.conftest import rollback
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_an_excess_privilege_is_named(as_role: None) -> None:
         ("CREATE FUNCTION f() RETURNS int SECURITY DEFINER LANGUAGE sql AS 'SELECT 1'", "EXECUTE on routine f()"),
         ("CREATE TABLE ledger_new (id int); GRANT SELECT ON ledger_new TO casino_app", "SELECT on public.ledger_new"),
     ):
-        with undone():
+        with rollback():
             execute(grant)
             assert f"casino_app has {wrong}, which is not on the list" in list(wrong_privileges())
     execute("GRANT UPDATE ON ledger_logentry TO casino_app")
@@ -101,7 +101,7 @@ def test_powers_that_no_revoke_removes_are_named(as_role: None) -> None:
             "casino_app may switch off triggers and foreign keys",
         ),
     ):
-        with undone():
+        with rollback():
             execute(change)
             assert wrong in list(wrong_privileges()), change
 

@@ -23,7 +23,7 @@ from ledger.proof.chain import Broken, Entry, Fault, Head, verify_chain
 from ledger.proof.spelling import Heading, canonical
 from ledger.recount import first_fault, prove, recount
 from tests.clock import Clock
-from tests.ledger.conftest import INSERT_ENTRY, Felt, Tamper, undone
+from tests.ledger.conftest import INSERT_ENTRY, Felt, Tamper, rollback
 
 # The table of `dealt_felt`: entries 1 and 2 fill and buy in, 3 to 8 are rounds, recounted; 9 to 12 are rounds.
 
@@ -83,7 +83,7 @@ def test_one_statement_of_an_intruder(dealt_felt: Felt, tamper: Tamper) -> None:
         "UPDATE ledger_book SET name = 'Table 9' WHERE id = %s": (1, ANOTHER_HASH),
     }
     for statement, expected in faults.items():
-        with undone():
+        with rollback():
             tamper(statement, dealt_felt.book.pk)
             assert fault(dealt_felt) == expected, statement
 
@@ -115,7 +115,7 @@ def test_a_column_that_differs_from_the_hashed_content(dealt_felt: Felt, tamper:
         ("legs", 2, "its body moves chips 3 times, not 2"),
         *(("at", time_text, no_moment) for time_text in ("infinity", "-infinity", "20000-01-01", "0044-03-15 BC")),
     ):
-        with undone():
+        with rollback():
             tamper(f"UPDATE ledger_logentry SET {column} = %s WHERE book_id = %s AND seq = 5", value, book)
             assert fault(dealt_felt) == (5, sentence), (column, value)
 
@@ -175,7 +175,7 @@ BODIES = [
 def test_a_body_of_no_shape(dealt_felt: Felt, tamper: Tamper) -> None:
     """Harm prevented: an entry that ends the proof with a traceback, and hides itself and all after it."""
     for body, sentence in BODIES:
-        with undone():
+        with rollback():
             tamper("UPDATE ledger_logentry SET body = %s WHERE book_id = %s AND seq = 5", body, dealt_felt.book.pk)
             tamper.rehash(dealt_felt.book.pk, 5, only=True)
             assert fault(dealt_felt) == (5, sentence), body[:40]

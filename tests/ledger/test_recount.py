@@ -8,7 +8,7 @@ from ledger.inspection import inspect_book, inspect_house
 from ledger.log import read_head
 from ledger.models import HOUSE, Alert, Book, Recount
 from ledger.recount import first_fault, prove, recount, wrong_recount
-from tests.ledger.conftest import FLOAT_CENTS, Felt, Tamper, lay_felt, undone
+from tests.ledger.conftest import FLOAT_CENTS, Felt, Tamper, lay_felt, rollback
 
 
 def fault(felt: Felt, since: int = 0) -> tuple[int, str]:
@@ -50,11 +50,11 @@ COPY = (
 def test_a_transfer_dropped_or_added(dealt_felt: Felt, tamper: Tamper) -> None:
     """Harm: a loss never reaches the rack, or a bet is paid out twice, possibly hidden under the number of the first
     payout."""
-    with undone():
+    with rollback():
         tamper("DELETE FROM ledger_transfer WHERE book_id = %s AND seq = 10 AND leg = 2", dealt_felt.book.pk)
         assert fault(dealt_felt) == (10, "it recorded 3 transfers, 2 are there")
     for leg in (4, 2):
-        with undone():
+        with rollback():
             tamper(COPY, 10, leg, dealt_felt.book.pk)
             assert fault(dealt_felt) == (10, "it recorded 3 transfers, 4 are there")
 
@@ -76,7 +76,7 @@ def test_a_recount_altered_or_left_out(dealt_felt: Felt, tamper: Tamper) -> None
     vanish from its balance because a recount skipped it."""
     recount(dealt_felt.book.pk, "test")
     rack = dealt_felt.chart.ids["rack", None]
-    with undone():
+    with rollback():
         raised = (
             "UPDATE ledger_recount SET balance_cents = balance_cents + 100 WHERE account_id = %s AND through_seq = 8"
         )

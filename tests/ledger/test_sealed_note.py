@@ -21,7 +21,7 @@ from tables.staff import signers
 from tests import floor
 from tests.clock import Clock
 from tests.intruder import Intruder, at_work
-from tests.ledger.conftest import Felt, undone
+from tests.ledger.conftest import Felt, rollback
 from tests.ledger.proof.test_seals import key_file, later, seal_until
 
 __all__ = ["key_file"]
@@ -119,7 +119,7 @@ def test_a_log_of_the_last_sealed_day_that_was_rewritten_cut_or_renamed_is_named
     day is dropped, and its seal with it; or a table is dropped with all its winnings."""
     book = house.book.pk
     seq = BookRoot.objects.get(book=book, day=DayRoot.objects.get(number=2).day).last_seq
-    with undone():
+    with rollback():
         intruder.rewrite(book, seq, lambda document: document["content"].update(note="another round"))
         forget_the_seals(intruder, since=2)
         assert f"Table 1, entry {seq}: is another than the one noted beside the key" in not_sealed()
@@ -127,14 +127,14 @@ def test_a_log_of_the_last_sealed_day_that_was_rewritten_cut_or_renamed_is_named
         fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
         assert fault is not None
         assert (fault.book, fault.seq) == ("Table 1", seq)
-    with undone():
+    with rollback():
         head = LogEntry.objects.get(book=book, seq=3)
         intruder("DELETE FROM ledger_transfer WHERE book_id = %s AND seq > 3", book)
         intruder("DELETE FROM ledger_logentry WHERE book_id = %s AND seq > 3", book)
         intruder("UPDATE ledger_book SET head_seq = 3, head_hash = %s WHERE id = %s", bytes(head.hash), book)
         forget_the_seals(intruder, since=2)
         assert "Table 1, entry 4: is missing, and is noted beside the key" in not_sealed()
-    with undone():
+    with rollback():
         intruder("UPDATE ledger_book SET name = 'Table 9' WHERE id = %s", book)
         forget_the_seals(intruder, since=2)
         with pytest.raises((BadNote, Book.DoesNotExist), match="Table 1, entry"):

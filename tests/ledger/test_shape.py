@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from casino.embedded import APPLICATION, SUPERUSER
 from ledger import shape
 from tests.fixtures.database import become
-from tests.ledger.conftest import undone
+from tests.ledger.conftest import rollback
 
 
 def test_the_kept_shape_is_the_one_that_the_migrations_make(transactional_db: None) -> None:
@@ -120,7 +120,7 @@ DEEDS = (
 def test_what_was_taken_away_or_added_is_named(superuser: None) -> None:
     """Harm: a guard of the database is switched off, rows are changed behind it, and nobody learns that it is off."""
     for deed, sentence in DEEDS:
-        with undone(), connection.cursor() as cursor:
+        with rollback(), connection.cursor() as cursor:
             cursor.execute(deed)
             faults = list(shape.faults())
             assert any(sentence in fault for fault in faults), (deed, faults)

@@ -53,26 +53,26 @@ def play(game: str, rules: Any, choice: str = "") -> Callable[[Sequence[str]], N
         table = Round(Counter(cards), Counter(), turned, [*decisions])
         seats = [Seat(number, bets, Chips(1, "down")) for number, bets in enumerate(stakes, 1)]
         house.play(table, seats, options)
-        won: Net = {}
+        net: Net = {}
         for wager in (wager for seat in seats for wager in seat.wagers):
             bet = RAISES.get(wager["bet"], wager["bet"])
-            won[bet] = won.get(bet, Fraction(0)) + Fraction(wager["returned"] - wager["staked"], STAKE)
-        return won
+            net[bet] = net.get(bet, Fraction(0)) + Fraction(wager["returned"] - wager["staked"], STAKE)
+        return net
 
     return nets
 
 
 def three_card_poker_nets(rules: three_card_poker.Rules, seat: Sequence[str], unseen: Sequence[str]) -> list[int]:
     """What a hand that is played wins against each hand that the dealer may have."""
-    mine = poker_hand([*seat])
-    bonus = (0, 0, 0, *map(int, rules.ante_bonus.split("-")))[mine[0]]
+    seat_hand = poker_hand([*seat])
+    bonus = (0, 0, 0, *map(int, rules.ante_bonus.split("-")))[seat_hand[0]]
     nets = []
     for dealer in combinations(unseen, 3):
-        theirs = poker_hand([*dealer])
-        if theirs[0] == 0 and theirs[1][0] < 12:
+        dealer_hand = poker_hand([*dealer])
+        if dealer_hand[0] == 0 and dealer_hand[1][0] < 12:
             nets.append(1 + bonus)
         else:
-            nets.append(2 * ((mine > theirs) - (mine < theirs)) + bonus)
+            nets.append(2 * ((seat_hand > dealer_hand) - (seat_hand < dealer_hand)) + bonus)
     return nets
 
 
@@ -83,5 +83,5 @@ def three_card_poker_rounds(rules: three_card_poker.Rules, cards: Sequence[str])
         nets = three_card_poker_nets(rules, seat, [card for card in cards if card not in seat])
         folds = sum(nets) < -len(nets)
         for net in nets:
-            paid = pair_plus[poker_hand([*seat])[0]]
-            yield {"ante": Fraction(-1 if folds else net), "pair_plus": Fraction(paid)}
+            odds = pair_plus[poker_hand([*seat])[0]]
+            yield {"ante": Fraction(-1 if folds else net), "pair_plus": Fraction(odds)}

@@ -117,14 +117,16 @@ def test_two_seats_of_blackjack_vary_as_one_does_and_together_as_published() -> 
     """Harm: a table of seven seats whose band is that of seven tables. Griffin has about a half for two hands."""
     rules = Rules(spread=("perfect_pairs", "twenty_one_plus_three"))
     worths, chart = blackjack.sheet(rules).wagers, blackjack.solve(rules, (24,) * 13).chart
-    dealt = blackjack_table.covariances(rules, chart, 500_000, seed=3)
+    moments = blackjack_table.covariances(rules, chart, 500_000, seed=3)
     for bet, worth in worths.items():
-        pair = dealt[bet, bet]
+        pair = moments[bet, bet]
         assert abs(pair.seat - worth.standard_deviation**2) < 4 * pair.seat_error
-    assert 0.45 < dealt["main", "main"].seats < 0.52
-    assert dealt["insurance", "insurance"].seats == pytest.approx(dealt["insurance", "insurance"].seat)
-    assert dealt["main", "insurance"].seats < -0.4, "insurance wins where every hand loses"
-    assert abs(dealt["perfect_pairs", "perfect_pairs"].seats) < 4 * dealt["perfect_pairs", "perfect_pairs"].seats_error
+    assert 0.45 < moments["main", "main"].seats < 0.52
+    assert moments["insurance", "insurance"].seats == pytest.approx(moments["insurance", "insurance"].seat)
+    assert moments["main", "insurance"].seats < -0.4, "insurance wins where every hand loses"
+    assert (
+        abs(moments["perfect_pairs", "perfect_pairs"].seats) < 4 * moments["perfect_pairs", "perfect_pairs"].seats_error
+    )
 
 
 @pytest.mark.parametrize(

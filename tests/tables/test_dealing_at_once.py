@@ -59,7 +59,7 @@ def test_a_crowd_of_screens_on_one_state_leaves_one_entry(dealer: Hand) -> None:
     dealer.cards(8, 9)
     seq = dealer.now.seq
     presses: list[Input] = [inputs.Choose(1, "fold"), inputs.KeyCard(7)] * 4
-    results = at_once(*[send(dealer, entered) for entered in presses])
+    results = at_once(*[send(dealer, press) for press in presses])
     assert codes(results) == ["done"] + ["stale_sequence"] * 7
     assert {result.facts["seq"] for result in results if isinstance(result, Refused)} == {seq + 1} == {dealer.now.seq}
     assert proofs.verify(dealer.table.book).fault is None

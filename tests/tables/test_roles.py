@@ -624,8 +624,8 @@ def test_surveillance_sees_every_table_round_log_slip_and_alert_and_writes_only_
     opened = {route for route, answer in house.answers(Role.SURVEILLANCE, "get").items() if answer == 200}
     assert SEEN_BY_SURVEILLANCE - opened == set()
     assert opened - SEEN_BY_SURVEILLANCE - FOR_ANYBODY == set()
-    sent = house.answers(Role.SURVEILLANCE, "post").keys()
-    assert sent - FOR_ANYBODY - SIGNED_BY_PIN == SENT_BY_SURVEILLANCE
+    posted_routes = house.answers(Role.SURVEILLANCE, "post").keys()
+    assert posted_routes - FOR_ANYBODY - SIGNED_BY_PIN == SENT_BY_SURVEILLANCE
 
 
 INPUTS: dict[str, dict[str, Any]] = {

@@ -10,7 +10,7 @@ def test_the_application_cannot_change_received_data(
     """Harm: a user at the head office rewrites what a property sent, or the application's role reads the password of
     every property's export database."""
     tables = ("house", "pin", "arrival", "verdict", "refusal", "day", "tableday")
-    for deed in (
+    for statement in (
         *(f"DELETE FROM office_{table}" for table in tables),
         *(f"UPDATE office_{table} SET id = id" for table in tables),
         "UPDATE office_piece SET number = 1",
@@ -18,5 +18,5 @@ def test_the_application_cannot_change_received_data(
         "SELECT subconninfo FROM pg_subscription",
     ):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            app_connection.execute(deed)
+            app_connection.execute(statement)
         app_connection.rollback()

@@ -74,7 +74,7 @@ def test_a_relief_that_is_refused_leaves_the_dealer_dealing(hand: Hand, dora: Cl
     Hand(busy, Staff.objects.get(username="bella"))("open_table")
     dealing.sign_in(busy, mia)
     hand.bets(seat1=1_000)
-    for badge, pin, says in (
+    for badge, pin, sentence in (
         ("102", "9999", "Badge number or PIN is wrong."),
         ("999", PIN, "Badge number or PIN is wrong."),
         ("101", PIN, "You are signed in at Rocket 1 already."),
@@ -82,7 +82,7 @@ def test_a_relief_that_is_refused_leaves_the_dealer_dealing(hand: Hand, dora: Cl
         ("", "", "both are digits"),
     ):
         answer = text(relieve(dora, hand, badge, pin))
-        assert (says in answer, 'data-beside="open"' in answer) == (True, True), says
+        assert (sentence in answer, 'data-beside="open"' in answer) == (True, True), sentence
     assert hand.now.dealer is not None
     assert hand.now.dealer.username == "dora"
     assert dora.get(f"/tables/{hand.table.pk}/").status_code == 200
@@ -141,7 +141,7 @@ def test_a_confirmation_that_is_sent_twice_sells_once(hand: Hand, dora: Client) 
 def test_a_refused_form_keeps_its_input(hand: Hand, dora: Client) -> None:
     """Harm: a refusal clears the form, and the dealer counts the player's notes again."""
     before = hand.now.seq
-    for fields, says in (
+    for fields, sentence in (
         ({"amount": ""}, "Type an amount in digits first"),
         ({"amount": "x"}, "is no amount"),
         ({"amount": "0", "step": "confirm"}, "more than 0"),
@@ -152,9 +152,9 @@ def test_a_refused_form_keeps_its_input(hand: Hand, dora: Client) -> None:
         ({"amount": "500", "way": "gift"}, "Say what it is"),
     ):
         answer = exchange(dora, hand, **fields)
-        assert (answer.status_code in (400, 422), says in text(answer)) == (True, True), says
+        assert (answer.status_code in (400, 422), sentence in text(answer)) == (True, True), sentence
         for name in {"amount", "n10000", "c100"} & fields.keys():
-            assert f'name="{name}" value="{fields[name]}"' in text(answer), says
+            assert f'name="{name}" value="{fields[name]}"' in text(answer), sentence
     assert hand.now.seq == before
 
 
@@ -229,8 +229,8 @@ def test_tables_are_offered_by_need_and_then_in_their_order(hand: Hand, terms: T
         if name != "Rocket 10":
             dealing.sign_in(table, floor.staff(Role.DEALER, f"dealer{number}", f"{500 + number}"))
     rosa = floor.client(floor.staff(Role.DEALER, "rosa", "102"))
-    listed = names(text(rosa.get("/tables/")))  # the one without a dealer, then the longest at work
-    assert listed == ["Rocket 10", "Rocket 1", "Rocket 2", "Rocket 3"]
+    table_names = names(text(rosa.get("/tables/")))  # the one without a dealer, then the longest at work
+    assert table_names == ["Rocket 10", "Rocket 1", "Rocket 2", "Rocket 3"]
     floor.relieve(opened["Rocket 3"], Staff.objects.get(username="rosa"))
     floor.relieve(opened["Rocket 3"], floor.staff(Role.DEALER, "mia", "103"))
     assert names(text(rosa.get("/tables/")))[:2] == ["Rocket 10", "Rocket 3"], "the one that they come from"

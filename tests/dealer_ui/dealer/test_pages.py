@@ -218,8 +218,8 @@ def test_nobody_else_gives_a_table_away(hand: Hand) -> None:
     floor.staff(Role.DEALER, "mia", "103")
     floor.staff(Role.CASHIER, "carmen", "301")
     hand.bets(seat1=1_000)
-    wrong_pin, others = ("101", "9999"), ("102", "103", "301", "999")
-    for badge, pin in [wrong_pin, *((badge, floor.PIN) for badge in others)]:
+    wrong_pin, other_badges = ("101", "9999"), ("102", "103", "301", "999")
+    for badge, pin in [wrong_pin, *((badge, floor.PIN) for badge in other_badges)]:
         answer = rosa.post(f"/tables/{hand.table.pk}/take", {"relieves": "dora", "badge": badge, "pin": pin})
         assert answer.status_code == 403, badge
         assert "Badge number or PIN is wrong, or somebody else has to sign this." in text(answer), badge

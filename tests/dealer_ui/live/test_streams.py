@@ -254,10 +254,10 @@ def test_a_stream_ends_with_the_permission_for_it(loss: Callable[[Hand], Any]) -
 def test_an_outage_of_the_database_ends_no_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: all screens lose their streams while the database is unavailable and permissions cannot be checked."""
 
-    def away(*_: object) -> None:
+    def fail(*_: object) -> None:
         raise admission.DatabaseError("the database is away")
 
-    monkeypatch.setattr(admission, "get_user", away)
+    monkeypatch.setattr(admission, "get_user", fail)
     rights = {admission.Session("sessionid=a", Role.PIT_BOSS, None)}
     assert admission.that_hold(rights) == rights
 

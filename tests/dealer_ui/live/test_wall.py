@@ -67,8 +67,8 @@ def test_the_expected_chips_of_a_rack_are_not_sent_to_the_roles_that_count_it() 
     due = money(cage.balance(Account.objects.get(book=dealer.table.book, place="rack")))
 
     def is_sent_to(*roles: str) -> list[bool]:
-        drawn = draw(Painter(), roles, dealer, anew=True)
-        return [any(due in message.decode() for message in drawn[role].values()) for role in roles]
+        messages = draw(Painter(), roles, dealer, anew=True)
+        return [any(due in message.decode() for message in messages[role].values()) for role in roles]
 
     assert is_sent_to(BOSS, AUDITOR) == [False, True]
     house_terms.change({"expected_shown_to": ("pit_boss",)}, by=floor.staff(Role.OPERATOR, "olga", "301"))

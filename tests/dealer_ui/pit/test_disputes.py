@@ -119,7 +119,7 @@ def test_a_dealer_opens_a_dispute_at_the_table_and_the_pit_hears_of_it(felt: Han
 def test_a_form_says_what_is_wrong_and_keeps_what_was_typed(felt: Hand, boss: Staff) -> None:
     """Harm: a pit boss with a player before them, who types it all again."""
     path, client = at("correct", felt, 1), floor.client(boss)
-    for form, status, says in (
+    for form, status, sentence in (
         ({"handed_cents": "x"}, 422, "Write an amount in plain digits"),
         ({"handed_cents": "20"}, 422, "Seat 1 got +20, which is what is due."),
         ({"handed_cents": "0", "seat": "one"}, 422, "Choose the seat from the list."),
@@ -127,7 +127,7 @@ def test_a_form_says_what_is_wrong_and_keeps_what_was_typed(felt: Hand, boss: St
     ):
         answer = client.post(path, {"key": str(uuid.uuid4()), "seat": "1", "reason": "x"} | form)
         text = answer.content.decode()
-        assert (answer.status_code, says in text) == (status, True), says
+        assert (answer.status_code, sentence in text) == (status, True), sentence
         assert f'value="{form["handed_cents"]}"' in text
     assert papers.of() == []
 
@@ -245,7 +245,7 @@ def test_what_a_ruling_is_worth_is_told_of_games_on_standard_cards(db: None) -> 
 
 
 @pytest.mark.parametrize(
-    ("handed_cents", "is_counted", "says"),
+    ("handed_cents", "is_counted", "sentence"),
     [
         (0, False, "+20 over"),
         (4_000, False, "−20 short"),
@@ -254,7 +254,7 @@ def test_what_a_ruling_is_worth_is_told_of_games_on_standard_cards(db: None) -> 
     ],
 )
 def test_a_slip_says_what_was_booked_for_the_rack_and_why(
-    felt: Hand, boss: Staff, second: Staff, handed_cents: int, is_counted: bool, says: str
+    felt: Hand, boss: Staff, second: Staff, handed_cents: int, is_counted: bool, sentence: str
 ) -> None:
     """Harm: a signed and printed slip that names a count which nobody ever made."""
     enter(felt, boss, OpenDispute(1, "A double", "Seat 1", seat=1, claim_cents=3_000))
@@ -267,7 +267,7 @@ def test_a_slip_says_what_was_booked_for_the_rack_and_why(
     text = page(boss, at("correction", felt, *map(int, slip.split("/")[1:])))
     booked = re.search(r"Booked for the rack</dt><dd>(.*?)</dd>", text)
     assert booked is not None
-    assert booked[1] == says
+    assert booked[1] == sentence
 
 
 @pytest.mark.parametrize(

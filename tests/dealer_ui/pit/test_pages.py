@@ -34,9 +34,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
-def browser(who: Staff) -> Client:
+def browser(user: Staff) -> Client:
     client = Client()
-    client.force_login(who, backend=BACKEND)
+    client.force_login(user, backend=BACKEND)
     return client
 
 

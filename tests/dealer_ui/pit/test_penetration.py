@@ -21,14 +21,14 @@ def office(operator: Staff) -> Client:
     return floor.client(operator)
 
 
-def asked(office: Client, **query: Any) -> tuple[int, str]:
+def get_page(office: Client, **query: Any) -> tuple[int, str]:
     answer = office.get(reverse("pit:penetration"), query)
     return answer.status_code, " ".join(answer.content.decode().split())
 
 
 def test_the_page_says_what_was_measured(office: Client) -> None:
     """Harm: a cut card that is placed by the numbers of another shoe."""
-    status, page = asked(office, decks=1, seats=3, spread=12, round_seconds="30.5", shuffle_seconds=60)
+    status, page = get_page(office, decks=1, seats=3, spread=12, round_seconds="30.5", shuffle_seconds=60)
     cell = results().cell(1, 3, 0.2)
     wins, error = cell.wins(12)
     assert status == 200
@@ -40,7 +40,7 @@ def test_the_page_says_what_was_measured(office: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("game", "says"),
+    ("game", "sentences"),
     [
         (
             "blackjack main",
@@ -50,11 +50,11 @@ def test_the_page_says_what_was_measured(office: Client) -> None:
         ("baccarat player_pair", ["no count of one number tells anything of it"]),
     ],
 )
-def test_the_page_lets_one_choose_the_game(office: Client, game: str, says: list[str]) -> None:
+def test_the_page_lets_one_choose_the_game(office: Client, game: str, sentences: list[str]) -> None:
     """Harm: a cut card of blackjack that is placed by the numbers of Rocket."""
-    status, page = asked(office, game=game)
+    status, page = get_page(office, game=game)
     assert status == 200
-    for sentence in says:
+    for sentence in sentences:
         assert sentence in page
     name, _, wager = game.partition(" ")
     measured = results(name, wager)
@@ -75,7 +75,7 @@ def test_the_list_has_every_shoe_with_every_digit(office: Client) -> None:
 
 def test_an_invalid_query_gets_a_sentence_and_the_default_shoe(office: Client) -> None:
     """Harm: an error page, or the numbers of another shoe than the requested one."""
-    for query, says in (
+    for query, sentence in (
         ({"decks": 9}, "A shoe of 9 decks is not dealt"),
         ({"decks": "x"}, "&#x27;x&#x27; is no number of decks."),
         ({"spread": 0}, "A spread of 1 to 0 is not bet"),
@@ -83,5 +83,5 @@ def test_an_invalid_query_gets_a_sentence_and_the_default_shoe(office: Client) -
         ({"seats": "7"}, "Rocket is not dealt to 7 seats"),
         ({"game": "whist"}, "Shoes of &#x27;whist&#x27; were not measured"),
     ):
-        status, page = asked(office, **query)
-        assert (status, says in page, "6 decks, 6 seats" in page) == (422, True, True), says
+        status, page = get_page(office, **query)
+        assert (status, sentence in page, "6 decks, 6 seats" in page) == (422, True, True), sentence

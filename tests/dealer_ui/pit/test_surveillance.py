@@ -73,9 +73,9 @@ def test_only_surveillance_and_auditors_see_a_bookmark(felt: Hand, vera: Staff) 
     assert set(entry.content) == {"number", "at", "by", "bookmark_sha256"}
     assert "Palms" not in str(entry.content)
     for role in (Role.PIT_BOSS, Role.OPERATOR):
-        shown = page(floor.staff(role, f"x.{role}"), reverse("pit:round", args=[felt.table.pk, 1]))
-        assert "Palms" not in shown
-        assert "Bookmark this moment" not in shown
+        round_page = page(floor.staff(role, f"x.{role}"), reverse("pit:round", args=[felt.table.pk, 1]))
+        assert "Palms" not in round_page
+        assert "Bookmark this moment" not in round_page
     assert "Palms a chip" in page(floor.staff(Role.AUDITOR, "aude"), "/pit/bookmarks/")
     with pytest.raises(Refused, match="Only the surveillance"):
         bookmarks.mark(felt.table, timezone.now(), "x", by=floor.staff(Role.AUDITOR, "ada"))
@@ -101,12 +101,12 @@ def test_nobody_waits_for_a_bookmark_and_its_row_is_held_against_the_log(
 def test_a_bookmark_that_says_nothing_is_refused(felt: Hand, vera: Staff) -> None:
     """Harm: a list of moments of which nobody knows what they were for."""
     now = timezone.now()
-    for note, camera, says in (
+    for note, camera, sentence in (
         ("", "", "what is to be seen"),
         ("x" * 501, "", "what is to be seen"),
         ("x", "C" * 81, "camera"),
     ):
-        with pytest.raises(Refused, match=says):
+        with pytest.raises(Refused, match=sentence):
             bookmarks.mark(felt.table, now, note, camera=camera, by=vera)
     with pytest.raises(Refused, match="still to come"):
         bookmarks.mark(felt.table, now + timedelta(hours=1), "x", by=vera)

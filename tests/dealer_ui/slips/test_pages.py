@@ -73,7 +73,7 @@ def test_a_fill_goes_through_five_hands_on_one_screen(hands: tuple[Hand, Hand]) 
 def test_a_form_that_is_off_gets_one_sentence_and_no_number(hands: tuple[Hand, Hand]) -> None:
     boss, before = badged(Role.PIT_BOSS, "petra", "801"), Slip.objects.count()
     url, client = reverse("slips:begin", args=[hands[0].table.pk, "fill"]), floor.client(boss)
-    for change, says in (
+    for change, sentence in (
         ({"pin": "9999"}, "Badge number or PIN is wrong, or somebody else has to sign this."),
         ({"badge": "x"}, "both are digits"),
         ({"key": "x"}, "This form was incomplete"),
@@ -83,9 +83,9 @@ def test_a_form_that_is_off_gets_one_sentence_and_no_number(hands: tuple[Hand, H
     ):
         form = {"badge": boss.badge, "pin": PIN, "key": str(uuid.uuid4()), "n500": "10"} | change
         answer = client.post(url, form)
-        assert 400 <= answer.status_code < 500, says
-        assert says in text(answer)
-        assert PIN not in lasting(text(answer)), says
+        assert 400 <= answer.status_code < 500, sentence
+        assert sentence in text(answer)
+        assert PIN not in lasting(text(answer)), sentence
     assert Slip.objects.count() == before
 
 
@@ -109,9 +109,9 @@ def test_nobody_reads_a_count_before_the_second_one(db: None) -> None:
     for viewer in (boss, auditor):
         for page in pages:
             answer = floor.client(viewer).get(page)
-            said = load.whole(answer).decode() if answer.streaming else text(answer)
+            content = load.whole(answer).decode() if answer.streaming else text(answer)
             # A whole number: a hash or a salt may hold its digits by chance.
-            assert not re.search(r"\b(8,765|8765|876500)\b", said), page
+            assert not re.search(r"\b(8,765|8765|876500)\b", content), page
     signs(table, boss, SignSlip(slip, "recounted", ((100, 8_765),)))
     assert "8,765" in text(floor.client(boss).get(address(table, slip)))
 
@@ -190,16 +190,16 @@ def test_a_fill_on_its_way_says_for_how_long(hands: tuple[Hand, Hand]) -> None:
 def test_a_list_of_slips_asks_no_question_per_slip(hands: tuple[Hand, Hand]) -> None:
     """Harm: a list that gets slower with every slip there ever was."""
     dealer, boss = hands
-    client, asked = floor.client(boss.by), []
+    client, query_counts = floor.client(boss.by), []
     for _ in range(2):
         begin(dealer.table, "fill", ((500, 10),), boss.by)
         client.get(reverse("slips:book"))
         with CaptureQueriesContext(connection) as questions:
             client.get(reverse("slips:book"))
-        asked.append(len(questions))
+        query_counts.append(len(questions))
         for _ in range(3):
             begin(dealer.table, "fill", ((500, 10),), boss.by)
-    assert asked[0] == asked[1]
+    assert query_counts[0] == query_counts[1]
 
 
 def test_the_cage_sells_at_its_counter(hands: tuple[Hand, Hand]) -> None:
@@ -248,8 +248,8 @@ def test_who_counts_the_cage_does_not_see_what_it_holds(hands: tuple[Hand, Hand]
     """Harm: the same, of the one place with more chips than all tables."""
     carmen, carlos = (floor.staff(Role.CASHIER, name) for name in ("carmen", "carlos"))
     cage_desk.sell(10_500, by=carmen, key=uuid.uuid4())  # what it holds is no amount that stands there anyway
-    held, client = cage.balance(Account.objects.get(place="cage")), floor.client(carlos)
-    due = money(held)
+    balance, client = cage.balance(Account.objects.get(place="cage")), floor.client(carlos)
+    due = money(balance)
     assert due not in text(client.get(reverse("cage"))), "one tap before the count, too"
     slip = cage_desk.sign(BeginSlip("cage", ((500, 1),)), by=carmen, key=uuid.uuid4())
     page = text(client.get(reverse("cage")))

@@ -23,7 +23,7 @@ from tables.day import hours
 from tables.day.hours import Calendar
 from tests.clock import Clock
 from tests.intruder import at_work
-from tests.ledger.conftest import Felt, lay_felt, undone
+from tests.ledger.conftest import Felt, lay_felt, rollback
 
 pytestmark = pytest.mark.slow("sets up a house for each test")
 
@@ -269,7 +269,7 @@ def refused(model: Any, row: dict[str, Any]) -> str:
 
 def test_the_database_keeps_the_days_chained(sealed: Felt) -> None:
     """Harm: a day has two roots, is left out, or names another predecessor."""
-    with undone():
+    with rollback():
         DayRoot.objects.create(**day_row())
     for changes, guard in (
         ({"day": TODAY}, "ledger_dayroot_day_key"),
@@ -317,7 +317,7 @@ def test_the_houses_own_proof_holds_the_roots_against_the_log(open_felt: Felt, k
         for name in ("ledger_dayroot_prev", "ledger_dayroot_link", "ledger_dayroot_hash", "ledger_dayroot_gapless"):
             cursor.execute(f"ALTER TABLE ledger_dayroot DROP CONSTRAINT {name} CASCADE")
         for book, statement, values in forgeries:
-            with undone():
+            with rollback():
                 intruder(statement, *values)
                 assert sealing.wrong_root(book) is not None, statement
 
@@ -350,7 +350,7 @@ def test_a_key_or_a_day_that_somebody_wrote_into_the_log_is_found(sealed: Felt) 
         ("key", "rotated", key | {"rotation": {}, "signature": "ab" * 64}),
         ("day", "sealed", {"document": {"day": "2000-01-01", "number": 9}, "signature": "ab" * 64}),
     ):
-        with undone():
+        with rollback():
             head = log.append(log.lock(house.pk), Draft(subject, kind, "999 Ghost", content))
             fault = proofs.verify(house).fault
             assert fault is not None, kind

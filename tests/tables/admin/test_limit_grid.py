@@ -81,8 +81,8 @@ def preview_digest(browser: Client, form: dict[str, Any]) -> str:
 
 def form_of_file(page: str) -> dict[str, str]:
     """The form that saves the previewed changes of an imported file."""
-    hidden = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page)
-    return {name: html.unescape(value) for name, value in hidden} | {"do": "save"}
+    hidden_fields = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page)
+    return {name: html.unescape(value) for name, value in hidden_fields} | {"do": "save"}
 
 
 def faults_of(page: HttpResponse) -> str:
@@ -122,12 +122,12 @@ def test_the_second_of_two_editors_sees_each_conflicting_cell(house: tuple[Clien
     others as they were when the page was opened."""
     browser, rocket1, rocket2 = house
     rival = signed_in(floor.staff(Role.OPERATOR, "olga"))
-    form, theirs = fields(browser), fields(rival)
-    mine = form | {f"c-{rocket1.pk}-max_cents": "500", f"c-{rocket2.pk}-max_cents": "500"}
-    digest = preview_digest(browser, mine)
-    theirs |= {f"c-{rocket1.pk}-max_cents": "300", f"c-{rocket2.pk}-min_cents": "20"}
-    assert saved(rival, theirs).status_code == 302
-    page = browser.post(GRID, mine | {"do": "save", "digest": digest})
+    form, second_form = fields(browser), fields(rival)
+    first_form = form | {f"c-{rocket1.pk}-max_cents": "500", f"c-{rocket2.pk}-max_cents": "500"}
+    digest = preview_digest(browser, first_form)
+    second_form |= {f"c-{rocket1.pk}-max_cents": "300", f"c-{rocket2.pk}-min_cents": "20"}
+    assert saved(rival, second_form).status_code == 302
+    page = browser.post(GRID, first_form | {"do": "save", "digest": digest})
     assert page.status_code == 409
     text = page.content.decode()
     assert "Somebody changed it meanwhile, from 100 to 300." in text

@@ -147,8 +147,8 @@ def test_a_table_is_set_to_a_pay_table_by_name_and_version(operator: Client, olg
     foreign = pay_tables.make("casino_war", "Tie", {"tie": {"tie": "11:1"}}, by=olga)
     table = floor.table("Table 1", game="baccarat", options={"decks": 8}, seats=3)
     form = as_shown(operator, page("table", table.pk))
-    refused = operator.post(page("table", table.pk), form | {"option_pays": foreign.pk})
-    assert [*refused.context["adminform"].form.errors] == ["option_pays"]
+    refusal = operator.post(page("table", table.pk), form | {"option_pays": foreign.pk})
+    assert [*refusal.context["adminform"].form.errors] == ["option_pays"]
     assert operator.post(page("table", table.pk), form | {"option_pays": row.pk}).status_code == 302
     table.refresh_from_db()
     assert table.options["pays"] == to_builtins(pay_tables.read(row))

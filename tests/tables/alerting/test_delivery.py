@@ -108,9 +108,9 @@ BAD_ADDRESSES = (
 def test_an_address_that_is_not_encrypted_or_not_whole_is_refused(olga: Staff) -> None:
     """Harm: alerts, and the signature that proves them ours, are read on the way."""
     for address in BAD_ADDRESSES:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refused) as refusal:
             channels.set_channel(ChannelDraft("Desk", "webhook", address, SECRET), by=olga)
-        assert list(refused.value.facts["fields"]) == ["address"], address
+        assert list(refusal.value.facts["fields"]) == ["address"], address
 
 
 def test_this_host_and_a_clouds_credentials_are_no_receivers(settings: Any) -> None:

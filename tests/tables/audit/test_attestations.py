@@ -425,7 +425,7 @@ def about_terminals(path: Path, *roots: str) -> list[str]:
 
 def test_an_outsider_names_each_forgery_from_a_bundle_of_its_day_alone(days: SealedDays) -> None:
     """Harm: an auditor believes five signatures that nobody gave, because the keys were enrolled on another day."""
-    casino, mine = vouched_house(), SoftwareTerminal("Tablet", "the forger's")
+    casino, forger_terminal = vouched_house(), SoftwareTerminal("Tablet", "the forger's")
     casino.fill()
     first = days.nightfall()
     terminal_keys.demand(by=casino.operator)
@@ -433,22 +433,22 @@ def test_an_outsider_names_each_forgery_from_a_bundle_of_its_day_alone(days: Sea
     honest = days.nightfall()
     Forger(casino.table).fill(casino.signer)
     unsigned = days.nightfall()
-    enters(own_key(mine), casino.operator.signature)
-    attests = lambda terms, by, key: mine.attests(terms, book="Rocket 1", by=person(by), key=key)  # noqa: E731
+    enters(own_key(forger_terminal), casino.operator.signature)
+    attests = lambda terms, by, key: forger_terminal.attests(terms, book="Rocket 1", by=person(by), key=key)  # noqa: E731
     Forger(casino.table, attests).fill(casino.signer, steps=1)
     by_own_key = days.nightfall()
 
     root = f"note   Cage 1 has a root key, {casino.cage.fingerprint}: hold it against the house's paper"
-    holds = "holds  the terminals: 5 of 5 signatures carry one by a key that is trusted"
+    verified_line = "holds  the terminals: 5 of 5 signatures carry one by a key that is trusted"
     lines = about_terminals(first)
     assert (lines[0].startswith("holds  the terminals: 5 of "), lines[1:]) == (True, [root])
-    assert about_terminals(honest) == [holds, root]
-    assert about_terminals(honest, casino.cage.fingerprint) == [holds]
+    assert about_terminals(honest) == [verified_line, root]
+    assert about_terminals(honest, casino.cage.fingerprint) == [verified_line]
     assert verifier.main([str(honest), "--terminal-root", casino.cage.fingerprint.upper()]) == 0
-    says = refusal(honest, terminal_roots=[mine.fingerprint]).what
-    assert "is a root, and not among those that you have on paper" in says
+    finding = refusal(honest, terminal_roots=[forger_terminal.fingerprint]).what
+    assert "is a root, and not among those that you have on paper" in finding
     assert "signed it by no terminal's key, and since entry" in refusal(unsigned).what
-    assert f"by the key {mine.fingerprint} of Tablet, which was not trusted then" in refusal(by_own_key).what
+    assert f"by the key {forger_terminal.fingerprint} of Tablet, which was not trusted then" in refusal(by_own_key).what
     with ZipFile(first) as bundle:
         assert b'"audit-bundle/3"' in bundle.read(MANIFEST)
 
@@ -468,10 +468,10 @@ def box_to_count() -> str:
 
 def count(drop: str, terminal: SoftwareTerminal, counter: Staff, statement: Callable[[Any], Any]) -> None:
     """Count a box's cash with notes set aside, attested under the statement of a given release."""
-    counted = SignSlip(drop, "counted", ((10_000, 1),), apart=(("torn", 5_000, "E7"), ("suspect", 10_000, "E8")))
+    step = SignSlip(drop, "counted", ((10_000, 1),), apart=(("torn", 5_000, "E7"), ("suspect", 10_000, "E8")))
     key = uuid4()
-    attested = terminal.attests(statement(terms(counted)), book="Rocket 1", by=counter, key=key)
-    dealing.record(Table.objects.get(), counted, by=counter, key=key, expected_seq=None, attested=attested)
+    attested = terminal.attests(statement(terms(step)), book="Rocket 1", by=counter, key=key)
+    dealing.record(Table.objects.get(), step, by=counter, key=key, expected_seq=None, attested=attested)
 
 
 def of_before(content: dict[str, Any]) -> dict[str, Any]:

@@ -262,8 +262,8 @@ def more_in_the_rack(leaf: dict[str, Any]) -> None:
 
 def rest_on_less(forger: Forger, evidence: Evidence) -> None:
     """The next day would not know that the limits were changed."""
-    changed = forger.find(KEYED, "table", "settings_changed", after={"max_cents": 20_000})
-    change_leaves(lambda leaf: leaf["carried"].remove(changed))(forger, evidence)
+    change_seq = forger.find(KEYED, "table", "settings_changed", after={"max_cents": 20_000})
+    change_leaves(lambda leaf: leaf["carried"].remove(change_seq))(forger, evidence)
 
 
 def dated_later(forger: Forger, evidence: Evidence) -> None:

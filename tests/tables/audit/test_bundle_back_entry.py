@@ -167,9 +167,9 @@ def test_a_night_of_papers_holds_for_an_outsider(days: SealedDays) -> None:
     """Harm: what was entered from paper can be proved by the house alone. Back-entry stands over the day's end."""
     night = Night(days.clock)
     night.clock.stand(timezone.now() + timedelta(minutes=70))
-    begun = BeginBackEntry("power", ago(60), ago(5), "dark", "carl")
-    night._at_table(night.boss.by, begun)
-    night._in_house(night.boss.by, begun)
+    beginning = BeginBackEntry("power", ago(60), ago(5), "dark", "carl")
+    night._at_table(night.boss.by, beginning)
+    night._in_house(night.boss.by, beginning)
     night._at_table(night.dealer.by, AnnounceRound("11", ago(50)))
     night._dealt(Random(3))
     night._at_table(crew("requested"), BeginSlip("fill", ((2_500, 4),)), FromPaper("12", ago(40)))

@@ -50,5 +50,5 @@ def test_an_outsider_holds_each_act_against_the_posts_of_its_own_moment(
         unlock = inputs.UnlockRack("It is over", second=floor.staff(Role.SECURITY, "sid", "401").username)
         dealing.record(rocket1, unlock, by=bella, key=uuid.uuid4(), expected_seq=None)
     days.end(TWO)
-    says = "bella ran the floor at Rocket 1 in Pit 1, which was no pit of theirs then"
-    assert refusal(days.bundle(TWO)).what.endswith(says)
+    sentence = "bella ran the floor at Rocket 1 in Pit 1, which was no pit of theirs then"
+    assert refusal(days.bundle(TWO)).what.endswith(sentence)

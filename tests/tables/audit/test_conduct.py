@@ -162,8 +162,8 @@ def test_each_movement_has_its_own_entries() -> None:
 @pytest.mark.parametrize(("subject", "kind"), [("chips", "changed"), ("round", "paid")])
 def test_chips_move_only_by_the_entries_that_may_move_them(felt: Hand, subject: str, kind: str) -> None:
     """Harm: a payment is made by an entry that contains no bet."""
-    moved = cage.chart(felt.table.book_id).move("win", "rack", "players", 4_000)
-    seq = forge(felt, subject, kind, {}, moves=[moved])
+    move = cage.chart(felt.table.book_id).move("win", "rack", "players", 4_000)
+    seq = forge(felt, subject, kind, {}, moves=[move])
     assert fault(felt) == (seq, f"it makes a win, which no {subject} {kind} does")
 
 

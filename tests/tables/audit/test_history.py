@@ -201,8 +201,8 @@ def test_an_input_taken_back_stays_with_the_correction_beside_it(floor: tuple[Ha
 
 
 def test_transfers_are_said_from_place_to_place(floor: tuple[Hand, Hand]) -> None:
-    moved = [step for step in story(floor[0], 1).steps if step.moved][-1].moved
-    assert [(transfer.kind, transfer.source, transfer.target, transfer.amount_cents) for transfer in moved] == [
+    movements = [step for step in story(floor[0], 1).steps if step.moved][-1].moved
+    assert [(transfer.kind, transfer.source, transfer.target, transfer.amount_cents) for transfer in movements] == [
         ("stake", "players", "layout 1", 2_000),
         ("loss", "layout 1", "rack", 1_600),
         ("return", "layout 1", "players", 400),

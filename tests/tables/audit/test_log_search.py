@@ -187,7 +187,7 @@ def test_the_page_finds_and_links_to_the_entry_and_its_round(hands: tuple[Hand, 
     assert "Dora works here now" in page_of(auditor, table="house", person="", subject="staff")
 
 
-REFUSED: list[tuple[Wants, str]] = [
+REFUSALS: list[tuple[Wants, str]] = [
     ({"amount": "a lot"}, "plain digits"),
     ({"since": "soon"}, "Write a time as"),
     ({"person": "x" * 101}, "at most 100"),
@@ -197,7 +197,7 @@ REFUSED: list[tuple[Wants, str]] = [
 
 def test_what_cannot_be_searched_is_refused_in_words(hands: tuple[Hand, Hand]) -> None:
     """Harm: an empty list, of which nobody knows that the question was not understood."""
-    for query, sentence in REFUSED:
+    for query, sentence in REFUSALS:
         assert sentence in page_of(hands[1], 422, **query)
     answer = floor.client(hands[1].by).get(reverse("pit:search-csv"), query)
     assert (answer.status_code, sentence in answer.content.decode()) == (422, True)

@@ -176,14 +176,14 @@ def test_the_command_asks_two_people(
 def test_a_mend_that_cannot_be_true_is_refused(poisoned: Hand, noon: datetime, two: tuple[Staff, Staff]) -> None:
     """Harm: a mend that poisons the book once more."""
     seq = log.read_head(poisoned.table.book_id).seq
-    refused: list[tuple[dict[str, Any], str]] = [
+    refusals: list[tuple[dict[str, Any], str]] = [
         ({"first": 999}, "No entry"),
         ({"since": noon + DAY}, "in their order"),
         ({"since": noon - DAY}, "they came after it"),
         ({"until": noon + 2 * DAY}, "none of a moment to come"),
         ({"through": [(1, noon + HOUR)]}, "in their order"),
     ]
-    for terms, sentence in refused:
+    for terms, sentence in refusals:
         with pytest.raises(NoMend, match=sentence):
             mended(poisoned, two, **terms)
     assert log.read_head(poisoned.table.book_id).seq == seq

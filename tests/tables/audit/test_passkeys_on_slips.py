@@ -374,12 +374,12 @@ def unregistered(casino: Strict, terminal: SoftwareTerminal) -> PasskeyVouched:
 
 def test_a_passkey_of_the_forgers_own_is_vouched_for_by_nobody(casino: Strict) -> None:
     """Harm: who can append a fill can append a registration before it, with a key that they hold."""
-    boss, mine = casino.signer("requested"), SoftwareTerminal("Tablet", "the forger's")
-    enters(own_key(mine), casino.operator.signature)
-    seq = enters(unregistered(casino, mine), boss.signature)
+    boss, forger = casino.signer("requested"), SoftwareTerminal("Tablet", "the forger's")
+    enters(own_key(forger), casino.operator.signature)
+    seq = enters(unregistered(casino, forger), boss.signature)
     assert fault(HOUSE) == (
         seq,
-        f"Tablet vouches for the passkey Mine of {boss.username} by the key {mine.fingerprint}, which is not trusted",
+        f"Tablet vouches for the passkey Mine of {boss.username} by the key {forger.fingerprint}, which is not trusted",
     )
     assert digest_of("mine") not in attesting.trust().passkeys
 

@@ -348,29 +348,31 @@ TAMPERINGS: dict[str, tuple[str, str]] = {
 def batches() -> Iterator[list[str]]:
     """Batches of tamperings to make together: one tampering per database table."""
     by_table: dict[str, list[str]] = defaultdict(list)
-    for deed, (sql, _) in TAMPERINGS.items():
-        by_table[re.findall(r"(?:ledger|tables)_[a-z]+", sql)[0]].append(deed)
+    for tampering, (sql, _) in TAMPERINGS.items():
+        by_table[re.findall(r"(?:ledger|tables)_[a-z]+", sql)[0]].append(tampering)
     for batch in zip_longest(*by_table.values()):
-        yield [deed for deed in batch if deed]
+        yield [tampering for tampering in batch if tampering]
 
 
-def missed(deeds: list[str], report: Callable[[], str]) -> list[str]:
+def not_named(tamperings: list[str], report: Callable[[], str]) -> list[str]:
     """The tamperings, made together, that a report does not name. A proof names only the first fault of a log."""
     with at_work() as intruder:
-        for deed in deeds:
-            intruder(TAMPERINGS[deed][0])
+        for tampering in tamperings:
+            intruder(TAMPERINGS[tampering][0])
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL session_replication_role = origin")
         sentences = report()
-    return [deed for deed in deeds if TAMPERINGS[deed][1] not in sentences]
+    return [tampering for tampering in tamperings if TAMPERINGS[tampering][1] not in sentences]
 
 
 def test_every_tampering_is_found_and_named(house: Hand) -> None:
     """Harm: rows that the site relies on are changed behind the log, and the log is verified without a fault; or only
     the operator who runs a command learns of it, and no alert is raised."""
-    hidden = [deed for batch in batches() for deed in missed(batch, faults)]
-    assert len(hidden) <= 3, hidden
-    assert [deed for deed in [*hidden, "a dealer becomes a pit boss"] if missed([deed], verified)] == []
+    unnamed = [tampering for batch in batches() for tampering in not_named(batch, faults)]
+    assert len(unnamed) <= 3, unnamed
+    assert [
+        tampering for tampering in [*unnamed, "a dealer becomes a pit boss"] if not_named([tampering], verified)
+    ] == []
     assert verified() == "", "each was undone"
     with at_work() as intruder:
         intruder("UPDATE tables_staff SET role = 'pit_boss' WHERE username = 'dora'")

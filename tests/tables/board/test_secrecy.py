@@ -252,9 +252,9 @@ def test_a_game_is_read_in_full_once_it_is_over_and_not_before(game: Game, quiet
     for query in (f"key={entry.key}", f"key__startswith={str(entry.key)[:4]}", "body__contains=choice"):
         assert auditor.get(f"/admin/ledger/logentry/?{query}").status_code in (302, 400)
     _play_out(game)
-    listed = entry_list.entries(table.book_id, count=1_000)
+    rows = entry_list.entries(table.book_id, count=1_000)
     raw = {entry.seq: entry.body for entry in game.log}
-    assert all(bytes(entry.body) == bytes(raw[entry.seq]) for entry in listed if entry.subject == "round")
+    assert all(bytes(entry.body) == bytes(raw[entry.seq]) for entry in rows if entry.subject == "round")
     story = history.story(table, 1)
     assert story is not None
     assert story.record is not None

@@ -17,7 +17,7 @@ from tables.models import DayClose, Staff
 
 
 @contextmanager
-def undone() -> Iterator[None]:
+def rollback() -> Iterator[None]:
     """Roll back one of several forgeries in a test."""
     with transaction.atomic():
         yield

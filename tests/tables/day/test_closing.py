@@ -27,7 +27,7 @@ from tests.floor import Hand, dealt, signs
 from tests.ready import ready_made
 from tests.software_terminal import SoftwareTerminal, fills_in
 from tests.tables.at_once import at_once
-from tests.tables.day.forged_closes import fault_of_close, undone
+from tests.tables.day.forged_closes import fault_of_close, rollback
 from tests.tables.day.test_figures import box, count, plays, record
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
@@ -246,7 +246,7 @@ def test_a_forged_close_is_found(over: date, boss: Staff, operator: Staff) -> No
         ({"name": "Otto"}, "signed by Otto, and olga Olga wrote it"),
     ]
     for change, sentence in forgeries:
-        with undone():
+        with rollback():
             forged(over, proposal, **change)
             assert sentence in house_fault(), change
 
@@ -257,7 +257,7 @@ def test_a_forged_first_signature_is_found(over: date, boss: Staff, operator: St
     content = closing._figures(over)._asdict() | closing._person(boss)
     [row] = content["figures"]
     inflated = content | {"figures": [row | {"win_cents": 10**9}]}
-    named = (inflated[name] for name in ("figures", "cash", "cash_by_shift"))
+    values = (inflated[name] for name in ("figures", "cash", "cash_by_shift"))
     forgeries: list[tuple[dict[str, Any], str]] = [
         (content | {"role": "operator"}, "Bella may not sign it as operator"),
         (content | {"name": "Otto"}, "signed by Otto, and bella Bella wrote it"),
@@ -265,12 +265,12 @@ def test_a_forged_first_signature_is_found(over: date, boss: Staff, operator: St
         (content | {"figures": []}, "not those that its digest names"),
         (content | {"through": {}}, "not those of the books that it read"),
         (
-            inflated | {"digest": closing.digest_of(content["day"], *named)},
+            inflated | {"digest": closing.digest_of(content["day"], *values)},
             "Rocket 1 won 1000000000 by it, its parts come to",
         ),
     ]
     for forgery, sentence in forgeries:
-        with undone():
+        with rollback():
             log.append(house.lock(), Draft("day", "proposed", "bella Bella", forgery))
             assert sentence in house_fault()
     closes(over, boss, operator)
@@ -293,11 +293,11 @@ def test_figures_that_two_people_invented_are_found(over: date, boss: Staff, ope
     starts from it."""
     content = closing._figures(over)._asdict()
     [row] = content["figures"]
-    for added in ({"closer_cents": 100, "win_cents": 100}, {"rounds": 1}, {"open_seconds": -60}):
-        invented = {name: row[name] + amount for name, amount in added.items()}
-        with undone():
+    for additions in ({"closer_cents": 100, "win_cents": 100}, {"rounds": 1}, {"open_seconds": -60}):
+        invented = {name: row[name] + amount for name, amount in additions.items()}
+        with rollback():
             fault_text = fault_of_close(over, content | {"figures": [row | invented]}, boss, operator)
-        name = next(iter(added))
+        name = next(iter(additions))
         assert f"Rocket 1: its {name} is {invented[name]}, and the log has {row[name]}" in fault_text
     fault_text = fault_of_close(over, content | {"figures": [], "through": {}}, boss, operator)
     assert "the log of Rocket 1 was not read to the end of the day" in fault_text

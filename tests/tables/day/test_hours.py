@@ -27,7 +27,7 @@ from tables.models import HouseHours, Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tests.tables.at_once import at_once
-from tests.tables.day.forged_closes import undone
+from tests.tables.day.forged_closes import rollback
 
 HOUR = timedelta(hours=1)
 THREE = (("Day", time(6)), ("Swing", time(14)), ("Grave", time(22)))
@@ -242,9 +242,9 @@ def test_a_day_that_has_begun_by_the_clock_to_come_is_none_to_come() -> None:
 def test_only_an_operator_sets_hours(operator: Staff) -> None:
     """Harm: a person who is judged by a day's figures chooses the end of the day."""
     for role in set(Role) - {Role.OPERATOR}:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refused) as refusal:
             shifts.set_hours(hours(from_day=soon()), by=Staff(username="other", name="Other", role=role))
-        assert refused.value.code == "not_permitted", role
+        assert refusal.value.code == "not_permitted", role
 
 
 @pytest.mark.django_db(transaction=True)
@@ -286,18 +286,18 @@ def test_forged_hours_are_found(operator: Staff) -> None:
     """Harm: an owner of the database moves yesterday's end, applies hours that the log does not know, or makes a change
     look smaller than it was."""
     berlin = hours("Europe/Berlin", from_day=soon())
-    begun = replace(berlin, from_day=soon() - 2 * DAY)
-    with undone():
-        forge_row(begun, forge_entry(begun))
+    early = replace(berlin, from_day=soon() - 2 * DAY)
+    with rollback():
+        forge_row(early, forge_entry(early))
         assert "have not begun" in house_fault()
-    with undone():
+    with rollback():
         shifts.set_hours(berlin, by=operator)
         forge_row(hours("Asia/Tokyo", from_day=soon()), 10_000)
         assert "a row of gaming day and shifts names it" in house_fault()
-    with undone():
+    with rollback():
         forge_row(replace(berlin, time_zone="Asia/Tokyo"), forge_entry(berlin))
         assert "beside the log, are others" in house_fault()
-    with undone():
+    with rollback():
         forge_row(berlin, forge_entry(berlin, before=asdict(berlin.spelled())))
         assert "the hours were others before it: its before.time_zone" in house_fault()
 

@@ -191,8 +191,8 @@ def test_a_dispute_has_a_round_a_claim_and_a_name(felt: Hand, boss: Staff) -> No
         (RuleDispute(1, "stands", "y"), "unknown_dispute"),
         (CloseDispute(1), "unknown_dispute"),
     ]
-    for entered, reason in wrong:
-        assert code(felt, boss, entered) == reason, entered
+    for dispute_input, reason in wrong:
+        assert code(felt, boss, dispute_input) == reason, dispute_input
 
 
 def test_a_dispute_goes_forward_only(felt: Hand, boss: Staff) -> None:
@@ -229,8 +229,8 @@ def test_roles_without_a_part_in_a_dispute_cannot_write_in_its_file(felt: Hand, 
     enter(felt, boss, CLAIM)
     for role in (Role.DEALER, Role.OPERATOR, Role.AUDITOR, Role.CASHIER):
         colleague = floor.staff(role, f"a.{role}")
-        for entered in (CLAIM, NoteDispute(1, "x", "y"), RuleDispute(1, "stands", "y"), OWED):
-            assert code(felt, colleague, entered) == "not_permitted", (role, entered)
+        for dispute_input in (CLAIM, NoteDispute(1, "x", "y"), RuleDispute(1, "stands", "y"), OWED):
+            assert code(felt, colleague, dispute_input) == "not_permitted", (role, dispute_input)
 
 
 def test_a_round_that_goes_on_can_be_disputed_and_not_yet_corrected(felt: Hand, boss: Staff) -> None:
@@ -314,8 +314,8 @@ def test_a_correction_follows_from_the_round(felt: Hand, boss: Staff) -> None:
         (ProposeCorrection(1, 1, 0, "x", dispute=4), "unknown_dispute"),
         (ProposeCorrection(1, 1, 0, "x", earlier="correction/2026/1"), "unknown_slip"),
     ]
-    for entered, reason in wrong:
-        assert code(felt, boss, entered) == reason, entered
+    for dispute_input, reason in wrong:
+        assert code(felt, boss, dispute_input) == reason, dispute_input
 
 
 def test_a_correction_is_signed_by_a_second_person_of_the_right_role(felt: Hand, boss: Staff) -> None:
@@ -445,8 +445,8 @@ def test_a_forged_step_of_a_dispute_is_found(felt: Hand, boss: Staff, second: St
     own = dispute | {"state": "ruled", "ruling": "stands", "reason": "x", "ruled_by": DORA}
     by_dealer = content | {"dispute": own, "open": [own]} | AS_DORA
     assert "Only a pit boss rules" in forge(felt, "dispute", "ruled", by_dealer, DORA)
-    noted = dispute | {"notes": 1}
-    note = content | {"dispute": noted, "open": [noted], "heard": "x", "text": "y"}
+    with_note = dispute | {"notes": 1}
+    note = content | {"dispute": with_note, "open": [with_note], "heard": "x", "text": "y"}
     assert "open is []" in forge(felt, "dispute", "noted", note | {"open": []}, BOSS)
     assert "wrote it" in forge(felt, "dispute", "noted", note, BRUNO)
     enter(felt, boss, RuleDispute(1, "player", "Not paid"))
@@ -487,17 +487,17 @@ def test_a_forged_second_signature_is_found(felt: Hand, boss: Staff, second: Sta
     difference of the rack twice or never."""
     enter(felt, boss, OWED)
     content = newest(felt, "correction")
-    signed = content | AS_BRUNO | {"open": [], "counted": False, "off_cents": 2_000, "difference_cents": 2_000}
-    alone = signed | {"username": "bella", "name": "Bella", "badge": None}
-    counted = signed | {"counted": True, "off_cents": 0}
-    strange = signed | {"correction": signed["correction"] | {"slip": "correction/2026/7"}}
+    signature = content | AS_BRUNO | {"open": [], "counted": False, "off_cents": 2_000, "difference_cents": 2_000}
+    alone = signature | {"username": "bella", "name": "Bella", "badge": None}
+    after_count = signature | {"counted": True, "off_cents": 0}
+    strange = signature | {"correction": signature["correction"] | {"slip": "correction/2026/7"}}
     honest = pays(felt, 2_000)
     forgeries = [
-        (signed, BRUNO, pays(felt, 20_000), "its transfer 2 is"),
+        (signature, BRUNO, pays(felt, 20_000), "its transfer 2 is"),
         (alone, BOSS, honest, "another person has to sign"),
-        (counted, BRUNO, pays(felt, 2_000, 0), "counted is true, not false"),
+        (after_count, BRUNO, pays(felt, 2_000, 0), "counted is true, not false"),
         (strange, BRUNO, honest, "waits for a signature"),
-        (signed, BRUNO, honest, "not signed beside it"),
+        (signature, BRUNO, honest, "not signed beside it"),
     ]
     for forgery, by, moves, sentence in forgeries:
         assert sentence in forge(felt, "correction", "signed", forgery, by, moves), sentence

@@ -16,9 +16,9 @@ from tables.refusals import Refused
 from tests.floor import Hand
 
 
-def enter(hand: Hand, entered: Input) -> dealing.Answer:
+def enter(hand: Hand, table_input: Input) -> dealing.Answer:
     """Record an input at the newest sequence number of the table."""
-    return dealing.record(hand.table, entered, by=hand.by, key=uuid4(), expected_seq=hand.now.seq)
+    return dealing.record(hand.table, table_input, by=hand.by, key=uuid4(), expected_seq=hand.now.seq)
 
 
 def void(boss: Hand, reason: str = "misdeal", **facts: Any) -> dealing.Answer:

@@ -37,8 +37,8 @@ from tests.tables.test_dealing import chips_everywhere
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
-def record(table: Table, by: Staff, entered: Input, paper: FromPaper | None = None) -> dealing.Answer:
-    return dealing.record(table, entered, by=by, key=uuid.uuid4(), expected_seq=None, paper=paper)
+def record(table: Table, by: Staff, table_input: Input, paper: FromPaper | None = None) -> dealing.Answer:
+    return dealing.record(table, table_input, by=by, key=uuid.uuid4(), expected_seq=None, paper=paper)
 
 
 def ago(minutes: float) -> datetime:
@@ -154,8 +154,8 @@ def test_the_cage_has_a_book_of_its_own(night: Night) -> None:
     assert refusal(back_entry.enter, ComparePaper("9"), by=cashier, key=key()).code == "signed_already"
     assert refusal(back_entry.enter, EndBackEntry("carl"), by=boss, key=key()).code == "not_compared"
     back_entry.enter(ComparePaper("9"), by=night.guard, key=key())
-    again = refusal(cage_desk.sell, 5_000, by=cashier, key=key(), paper=paper)
-    assert again.code == "entered_already"
+    second_refusal = refusal(cage_desk.sell, 5_000, by=cashier, key=key(), paper=paper)
+    assert second_refusal.code == "entered_already"
     back_entry.enter(EndBackEntry("carl"), by=boss, key=key())
     assert back_entry.mode_at(None) is None
     assert proofs.verify(Book.objects.get(name="house"), noted=False).fault is None
@@ -251,9 +251,9 @@ def test_a_house_shoe_deals_nothing_again(clock: Clock) -> None:
     """Harm: the house shoe draws cards for a round whose real cards were others."""
     night = Night(clock, source="house")
     night.begin()
-    says = refusal(night.announce)
-    assert says.code == "house_shoe"
-    assert "Count the rack" in says.sentence
+    answer = refusal(night.announce)
+    assert answer.code == "house_shoe"
+    assert "Count the rack" in answer.sentence
     night.end()
 
 
@@ -261,9 +261,9 @@ def test_what_happened_before_a_count_is_in_the_count(night: Night) -> None:
     """Harm: a fill of paper moves chips a second time that a count has taken over already."""
     night.boss("close_table")
     night.begin()
-    says = refusal(night.fill)
-    assert says.code == "counted_since"
-    assert "discrepancy" in says.sentence
+    answer = refusal(night.fill)
+    assert answer.code == "counted_since"
+    assert "discrepancy" in answer.sentence
 
 
 def test_a_wrong_time_is_announced_again(night: Night) -> None:
@@ -290,10 +290,10 @@ def forgery(night: Night, kind: str, by: Staff, **changes: Any) -> str:
     with transaction.atomic():
         head = book_log.lock(night.table.book_id)
         book_log.append(head, Draft("outage", kind, by.signature, content, round=newest.round))
-        what = fault(night.table).what
+        sentence = fault(night.table).what
         transaction.set_rollback(True)
     standing.cache.clear()
-    return what
+    return sentence
 
 
 def test_a_forged_beginning_is_named(night: Night) -> None:
@@ -309,8 +309,8 @@ def test_a_forged_beginning_is_named(night: Night) -> None:
         ({"since": "2001-01-01T00:00Z"}, "within 7 days"),
         ({"mode": None}, "stands otherwise"),
     ]
-    for changes, says in forgeries:
-        assert says in forgery(night, "back_entry_begun", night.boss.by, **changes)
+    for changes, sentence in forgeries:
+        assert sentence in forgery(night, "back_entry_begun", night.boss.by, **changes)
 
 
 def test_a_forged_entry_from_paper_and_a_forged_comparison_are_named(night: Night) -> None:
@@ -322,8 +322,8 @@ def test_a_forged_entry_from_paper_and_a_forged_comparison_are_named(night: Nigh
     assert "is outside of it" in forgery(night, "entered_from_paper", pia, happened="2999-01-01T00:00Z")
     night.compare("17", by=night.guard)
     night.announce("105", 20)
-    who = {"username": "dora", "name": "Dora", "badge": "101", "role": "dealer"}
-    assert "somebody else compares it" in forgery(night, "paper_compared", night.dealer.by, **who, number="105")
+    signatory = {"username": "dora", "name": "Dora", "badge": "101", "role": "dealer"}
+    assert "somebody else compares it" in forgery(night, "paper_compared", night.dealer.by, **signatory, number="105")
     night.round(4, 3)
     night.compare("105")
     night.end()

@@ -135,8 +135,8 @@ def test_only_a_game_that_takes_commission_marks_it(hands: tuple[Hand, Hand], op
     """Harm: a table is set to collect what is never owed, or changed while something is."""
     dealer, _ = hands
     settings = asdict(table_settings.settings_of(dealer.table))
-    other = Settings(**settings | {"options": {"commission": "ez"}})
-    assert "takes no commission" in table_settings.faults(other)["marks_commission"]
+    ez_settings = Settings(**settings | {"options": {"commission": "ez"}})
+    assert "takes no commission" in table_settings.faults(ez_settings)["marks_commission"]
     banker_wins(dealer, seat1=10_000)
     change = {"marks_commission": False}
     answer = refusal(table_settings.change_table, dealer.table, change, by=operator)

@@ -28,12 +28,12 @@ def test_only_a_pit_boss_opens_and_closes_a_table_and_only_dealers_deal(hands: t
     """Harm: a dealer opens a table without supervision, a pit boss supervises their own dealing, or a person deals in
     another's name."""
     dealer, boss = hands
-    others = [floor.staff(role, f"a {role}") for role in (Role.OPERATOR, Role.AUDITOR, Role.DEALER)]
-    for by in [*others, boss.by]:
+    other_staff = [floor.staff(role, f"a {role}") for role in (Role.OPERATOR, Role.AUDITOR, Role.DEALER)]
+    for by in [*other_staff, boss.by]:
         assert refusal(Hand(dealer.table, by), "bet", seat=1, amount_cents=1_000).code == "not_your_table"
         if by.role != Role.DEALER:
             assert refusal(dealing.sign_in, dealer.table, by).code == "not_permitted"
-    for by in [*others, dealer.by]:
+    for by in [*other_staff, dealer.by]:
         assert refusal(Hand(dealer.table, by), "close_table").code == "wrong_role"
     boss("close_table")
     for by in Staff.objects.exclude(role=Role.PIT_BOSS):
@@ -106,9 +106,9 @@ def test_a_relief_takes_over_in_mid_round_by_the_log(hands: tuple[Hand, Hand]) -
     assert last(dealer).by == "102 Ida"
     assert doors.table_of(ida) == dealer.table
     assert doors.table_of(dealer.by) is None
-    other = floor.table("Rocket 2")
-    Hand(other, boss.by)("open_table")
-    dealing.sign_in(other, dealer.by)
+    second_table = floor.table("Rocket 2")
+    Hand(second_table, boss.by)("open_table")
+    dealing.sign_in(second_table, dealer.by)
 
 
 def test_nobody_deals_at_two_tables(hands: tuple[Hand, Hand]) -> None:

@@ -159,8 +159,8 @@ def test_policies_choose_the_roles_that_void_a_round_and_abandon_a_table(terms: 
     abandon(Hand(dealer.table, guard), "fire")
     assert not dealer.now.round_open
     verify(dealer.table)
-    for others in (voids, abandons):
-        terms(**others)
+    for policies in (voids, abandons):
+        terms(**policies)
         assert "terms had it done by others" in fault(dealer.table).what
 
 

@@ -213,9 +213,9 @@ def test_a_card_that_nobody_saw_ends_the_shoe_with_the_round() -> None:
 def test_a_burn_at_relief_counts_as_burned_and_the_shoe_goes_on() -> None:
     """Harm: the shoe is believed to have a card more than it has, and is empty before the table knows."""
     dealer, _ = dealt()
-    left = dealer.now.cards_left
+    cards_left = dealer.now.cards_left
     burn_at_relief(dealer)
-    assert dealer.now.cards_left == left - 1
+    assert dealer.now.cards_left == cards_left - 1
     assert refusal(burn_at_relief, dealer, "4").code == "bad_burn"
     dealer.bets(seat1=1_000)
     assert refusal(burn_at_relief, dealer).code == "round_open"

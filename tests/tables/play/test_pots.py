@@ -412,7 +412,7 @@ def test_entries_that_an_intruder_rewrites_are_found() -> None:
     verify(dealer.table)
     forgeries = {name: (seq + after, change) for name, (after, change) in FORGED.items()}
     forgeries["a rack that holds other chips"] = (dealer.now.opened_seq, _change("rack_cents", 5))
-    for name, (rewritten, change) in forgeries.items():
+    for name, (entry_seq, change) in forgeries.items():
         with at_work() as intruder:
-            intruder.rewrite(dealer.table.book_id, rewritten, change)
-            assert fault(dealer.table).seq == rewritten, name
+            intruder.rewrite(dealer.table.book_id, entry_seq, change)
+            assert fault(dealer.table).seq == entry_seq, name

@@ -166,8 +166,8 @@ def test_a_reader_enters_cards_and_nothing_else(dealer: Hand, device: Device) ->
     assert code(device.says(1)) == (400, "bad_input")
     assert key_of("a", "b", 1) != key_of("a", "b", 2)
     facts = {"key": uuid.uuid4(), "expected_seq": None}
-    for entered in ({"do": "bet", "seat": 1, "amount_cents": 1_000}, {"do": "close_bets"}, {"do": "take_over_reader"}):
-        assert refusal(dealing.record, dealer.table, read(entered), by=device.account, **facts).status == 403
+    for fields in ({"do": "bet", "seat": 1, "amount_cents": 1_000}, {"do": "close_bets"}, {"do": "take_over_reader"}):
+        assert refusal(dealing.record, dealer.table, read(fields), by=device.account, **facts).status == 403
     answer = refusal(dealing.record, dealer.table, ReadCard("x", 1, 9), by=dealer.by, **facts)
     assert "Only a card reader" in answer.sentence
 
@@ -278,9 +278,9 @@ def test_a_forged_card_in_a_readers_name_is_found(dealer: Hand, device: Device) 
         with transaction.atomic():
             forged = Played(actions=(Card(8, 2),), read=number)
             log.append(log.lock(dealer.table.book_id), Draft.of(forged, "program Reader 1", round=1, key=key))
-            what = fault(dealer.table).what
+            sentence = fault(dealer.table).what
             transaction.set_rollback(True)
-        return what
+        return sentence
 
     third = key_of("Reader 1", device.session, 3)
     assert "message 1 of a card reader, and 2 was due" in forgery(1, third)

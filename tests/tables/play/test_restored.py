@@ -232,8 +232,8 @@ def test_the_dealers_screen_shows_what_it_keeps_and_says_why_nothing_is_dealt(de
     where = reverse("dealer:input", args=[dealer.table.pk])
     with loss():
         for seat in (1, 2):
-            entered = json.dumps({"do": "bet", "seat": seat, "amount_cents": 1_000})
-            form = {"key": str(uuid.uuid4()), "seq": dealer.now.seq, "input": entered}
+            bet_input = json.dumps({"do": "bet", "seat": seat, "amount_cents": 1_000})
+            form = {"key": str(uuid.uuid4()), "seq": dealer.now.seq, "input": bet_input}
             assert browser.post(where, form, headers={"HX-Request": "true"}).status_code == 200
         assert browser.cookies["acknowledged"]["path"] == reverse("dealer:screen", args=[dealer.table.pk])
         assert browser.cookies["acknowledged"]["httponly"]

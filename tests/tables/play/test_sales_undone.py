@@ -175,7 +175,7 @@ def test_it_holds_for_an_outsider_even_over_the_days_end(tmp_path: Path, setting
     sold = sell(hand)
     sell(hand, CHIPS)
     verify(hand.table)
-    forged = forge_undoing(hand, sold)
+    forgery = forge_undoing(hand, sold)
     clock.pass_until(hours.span(TWO)[1] + timedelta(hours=1))
     sealing.seal_finished()
     path = tmp_path / "bundle.zip"
@@ -183,5 +183,5 @@ def test_it_holds_for_an_outsider_even_over_the_days_end(tmp_path: Path, setting
     verifier.verify(path, say=lambda line: None)
     for first in (ONE, TWO):
         path.write_bytes(exported(first, TWO))
-        with pytest.raises(Wrong, match=f"entry {forged}: it undoes entry {sold}, and entry {forged - 1} is the one"):
+        with pytest.raises(Wrong, match=f"entry {forgery}: it undoes entry {sold}, and entry {forgery - 1} is the one"):
             verifier.verify(path, say=lambda line: None)

@@ -207,12 +207,12 @@ def test_an_entry_that_no_page_of_its_seat_sends_is_found(table: Table) -> None:
         (choice, "101 Dora", "101 Dora chose for seat 1"),
         (deal, "seat 1", "which may choose for itself"),
     )
-    for seq, by, says in forgeries:
+    for seq, by, sentence in forgeries:
         with at_work() as intruder:
             intruder.rewrite(dealer.table.book_id, seq, lambda document, by=by: document.update(by=by))
             breach = fault(dealer.table)
         assert breach.seq == seq
-        assert says in breach.what
+        assert sentence in breach.what
 
 
 # --- packets that seats look at ----------------------------------------------------------------------------------

@@ -52,8 +52,8 @@ def test_each_step_of_a_shoe_is_prompted_logged_and_due_before_the_next() -> Non
     for due, (do, facts) in STEPS.items():
         assert dealer.board.due == due
         assert refusal(dealer, "bet", seat=1, amount_cents=1_000).code == "shoe_not_ready"
-        for other, (wrong, wrong_facts) in STEPS.items():
-            if other != due:
+        for other_step, (wrong, wrong_facts) in STEPS.items():
+            if other_step != due:
                 assert refusal(dealer, wrong, **wrong_facts).code == "out_of_turn"
         (step,) = primary(dealer)
         assert json.loads(json.dumps(step)) == {"do": do} | facts
@@ -184,8 +184,8 @@ def test_a_shoe_that_runs_out_in_mid_round_is_filled_from_the_discards(
     current = dealer.now.round
     assert current is not None
     assert current.game.cards_left(current.state) == 0
-    gone = current.game.gone(current.state)
-    assert [out + BURNED.count(rank) for rank, out in zip(RANKS, gone, strict=True)] == list(shoe(1))
+    dealt_counts = current.game.gone(current.state)
+    assert [out + BURNED.count(rank) for rank, out in zip(RANKS, dealt_counts, strict=True)] == list(shoe(1))
     assert (dealer.board.due, dealer.board.card_keys) == ("choose", False)
     assert primary(dealer) == [], "one Enter too many would hit"
     if source == "keyed":

@@ -115,7 +115,7 @@ def another_commitment(document: dict[str, Any]) -> None:
     document["content"]["shoe"]["commitment"] = "0" * 64
 
 
-FORGED: list[tuple[str, Callable[[dict[str, Any]], None], str]] = [
+FORGERIES: list[tuple[str, Callable[[dict[str, Any]], None], str]] = [
     ("retired", another_order, "are not those that entry"),
     ("retired", another_nonce, "are not those that entry"),
     ("retired", lambda document: document["content"]["opened"].update(order=[]), "are not those that entry"),
@@ -138,23 +138,23 @@ def test_a_change_to_a_shoe_is_found_even_with_new_hashes(dealer: Hand, capsys: 
     """Harm: the casino deals seconds, or one card in a thousand differs from the commitment, and the casino rewrites
     the log to match; or the proof of shoes trusts a log with wrong hashes."""
     dealer("retire_shoe")
-    for kind, change, says in FORGED:
+    for kind, change, sentence in FORGERIES:
         [entry] = contents(dealer, subject="shoe", kind=kind)
         with at_work() as intruder:
             intruder.rewrite(dealer.table.book_id, entry["seq"], change)
-            assert says in fault(dealer)
+            assert sentence in fault(dealer)
     play = [play for play in contents(dealer, kind="play") if play["actions"][-1]["do"] == "card"][3]
     rank = play["actions"][0]["rank"]
-    other = 9 if rank == 10 else 10
+    wrong = 9 if rank == 10 else 10
     with at_work() as intruder:
         intruder.rewrite(
-            dealer.table.book_id, play["seq"], lambda document: document["content"]["actions"][0].update(rank=other)
+            dealer.table.book_id, play["seq"], lambda document: document["content"]["actions"][0].update(rank=wrong)
         )
         with pytest.raises(SystemExit) as end:
             call_command("shoe", "verify")
     assert end.value.code == 1
     printed = capsys.readouterr().out
-    assert f"Rocket 1, entry {play['seq']}: it deals a {other}, the order has a {rank} there" in printed
+    assert f"Rocket 1, entry {play['seq']}: it deals a {wrong}, the order has a {rank} there" in printed
     with at_work() as intruder:
         intruder("UPDATE ledger_logentry SET body = set_byte(body, 20, get_byte(body, 20) # 1) WHERE seq = 5")
         with pytest.raises(Broken):

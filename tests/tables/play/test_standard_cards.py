@@ -197,16 +197,16 @@ def settings_for(game: str, **changes: Any) -> Settings:
 
 
 @pytest.mark.parametrize(
-    ("limits", "says"),
+    ("limits", "sentence"),
     [
         ({"double": (100, 200)}, "has no wager double"),
         ({"perfect_pairs": (200, 100)}, "the lower one first"),
         ({"perfect_pairs": (150, 1_000)}, "multiples of"),
     ],
 )
-def test_limits_of_a_wager_that_cannot_be_are_refused(limits: dict[str, tuple[int, int]], says: str) -> None:
+def test_limits_of_a_wager_that_cannot_be_are_refused(limits: dict[str, tuple[int, int]], sentence: str) -> None:
     """Harm: an operator believes that a limit holds which no prompt asks for."""
-    assert says in table_settings.faults(settings_for("blackjack", wager_limits=limits))["wager_limits"]
+    assert sentence in table_settings.faults(settings_for("blackjack", wager_limits=limits))["wager_limits"]
 
 
 # --- machines that shuffle -------------------------------------------------------------------------------------

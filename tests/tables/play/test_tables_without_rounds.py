@@ -141,11 +141,11 @@ def test_a_table_without_rounds_accepts_no_bets_or_cards(wheel: tuple[Hand, Hand
     causes a server error."""
     dealer, boss = wheel
     seq = dealer.now.seq
-    for entered in NOT_FOR_THIS_TABLE:
-        assert refusal(dealer, **entered).sentence, entered
-    says = "No rounds are entered at this table"
-    assert says in refusal(enter, dealer, AnnounceRound("17", timezone.now())).sentence
-    assert says in refusal(enter, boss, AcceptBet(1, 90_000)).sentence
+    for fields in NOT_FOR_THIS_TABLE:
+        assert refusal(dealer, **fields).sentence, fields
+    sentence = "No rounds are entered at this table"
+    assert sentence in refusal(enter, dealer, AnnounceRound("17", timezone.now())).sentence
+    assert sentence in refusal(enter, boss, AcceptBet(1, 90_000)).sentence
     assert dealer.now.seq == seq
 
 

@@ -104,9 +104,9 @@ def test_an_impossible_plan_is_refused_by_its_field(olga: Staff) -> None:
     """Harm: a plan is accepted that applies nowhere, never, or to a table that cannot be set to it, without a message;
     or a pit boss raises a maximum alone."""
     for facts, field, sentence in WRONG:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refused) as refusal:
             limit_plans.set_plan(drafted(**facts), expected_version=0, by=olga)
-        assert sentence in refused.value.facts["fields"][field], facts
+        assert sentence in refusal.value.facts["fields"][field], facts
     with pytest.raises(Refused, match="Only an operator"):
         limit_plans.set_plan(drafted(), expected_version=0, by=floor.staff(Role.PIT_BOSS, "bella", "201"))
     assert not LimitPlan.objects.exists()
@@ -150,9 +150,9 @@ def test_leaving_a_maximum_to_what_lies_higher_takes_two(olga: Staff) -> None:
         {"scope": "game", "of": "blackjack"},
     ):
         event = drafted(**{"values": {"max_cents": 5_000}, **later})
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refused) as refusal:
             limit_plans.set_plan(event, expected_version=1, by=olga)
-        assert refused.value.code == "second_person", later
+        assert refusal.value.code == "second_person", later
         draft = limit_plans.draft_of(event, expected_version=1)
         assert draft is not None
         with rollback():

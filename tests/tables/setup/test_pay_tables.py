@@ -142,9 +142,9 @@ WRONG: list[tuple[str, str, Any, dict[str, str]]] = [
 def test_what_is_not_of_the_form_is_refused_with_its_place(olga: Staff) -> None:
     """Harm: 90 to 1 for 9 to 1, found when the first tie is paid."""
     for game, name, wagers, wrong in WRONG:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refused) as refusal:
             pay_tables.make(game, name, wagers, by=olga)
-        sentences = fields(refused)
+        sentences = fields(refusal)
         assert sentences.keys() == wrong.keys()
         assert all(sentences[place].startswith(opening) for place, opening in wrong.items()), sentences
     assert not PayTable.objects.exists()
@@ -197,9 +197,9 @@ def test_a_table_accepts_only_pay_tables_that_were_made_for_its_game(olga: Staff
         (war, tie, other_lines.replace("Sides", "Tie")),
     ]
     for felt, changes, sentence in wrong:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refused) as refusal:
             table_settings.change_table(felt, {"options": felt.options | {"pays": option | changes}}, by=olga)
-        assert fields(refused) == {"pays": sentence}
+        assert fields(refusal) == {"pays": sentence}
 
 
 # --- Found -----------------------------------------------------------------------------------------------------

@@ -55,9 +55,9 @@ def test_an_impossible_section_is_refused_with_a_sentence(olga: Staff) -> None:
     table out of its supervisor's sight."""
     pits.set_section(section("A", "Rocket 1"), by=olga)
     for event, field, sentence in WRONG:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refused) as refusal:
             pits.set_section(event, by=olga)
-        assert sentence in refused.value.facts["fields"][field]
+        assert sentence in refusal.value.facts["fields"][field]
     with pytest.raises(Refused, match="operator"):
         pits.set_section(section("A", "Rocket 2"), by=floor.staff(Role.PIT_BOSS, "bella", "201"))
     assert PitSection.objects.count() == 1

@@ -117,11 +117,11 @@ def test_no_act_of_a_pit_boss_is_accepted_at_a_table_of_another_pit(felt: Hand) 
     before = LogEntry.objects.filter(book_id=felt.table.book_id).count()
     assert {kind.__name__ for kind in ACTS} >= FLOOR_ACTS
     for kind in ACTS:
-        refused = refusal(lambda kind=kind: enter(felt, "bella", _input(kind)))  # type: ignore[misc]
-        assert refused.status in (403, 409), (kind, refused.code)
+        answer = refusal(lambda kind=kind: enter(felt, "bella", _input(kind)))  # type: ignore[misc]
+        assert answer.status in (403, 409), (kind, answer.code)
         if kind.__name__ in FLOOR_ACTS:
-            assert refused.code == "not_your_pit", (kind, refused.sentence)
-            assert refused.sentence == (
+            assert answer.code == "not_your_pit", (kind, answer.sentence)
+            assert answer.sentence == (
                 "Rocket 1 stands in Pit 1: Bella runs Pit 2, and nobody has it as a post. Take Pit 1 over on the"
                 " floor's page to act there."
             )

@@ -96,10 +96,10 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
 
 def test_settings_that_could_not_be_dealt_are_refused_and_nothing_is_written(operator: Staff) -> None:
     """Harm: wrong settings are accepted, and the fault appears at the table with players waiting."""
-    for name, changed, field, sentence in WRONG:
-        with pytest.raises(Refused) as refused:
-            table_settings.create_table("Rocket 9", replace(SETTINGS, **changed), by=operator)
-        assert sentence in fields(refused)[field], name
+    for name, changes, field, sentence in WRONG:
+        with pytest.raises(Refused) as refusal:
+            table_settings.create_table("Rocket 9", replace(SETTINGS, **changes), by=operator)
+        assert sentence in fields(refusal)[field], name
     assert not Table.objects.exists()
     assert not LogEntry.objects.filter(subject="table").exists()
     largest = replace(SETTINGS, max_cents=MOST_CENTS, cap_cents=MOST_CENTS)
@@ -110,9 +110,9 @@ def test_a_name_that_is_not_unique_in_the_log_is_refused(operator: Staff) -> Non
     """Harm: two tables of one name are mistaken for each other, since a table keeps its name in the log permanently."""
     table_settings.create_table("Rocket 1", SETTINGS, by=operator)
     for name in ("", " ", " Rocket", "Rocket ", "R" * 41, "house", "a\nb", "rocket 1"):
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refused) as refusal:
             table_settings.create_table(name, SETTINGS, by=operator)
-        assert set(fields(refused)) == {"name"}, name
+        assert set(fields(refusal)) == {"name"}, name
 
 
 def test_only_operators_set_tables_and_chips(operator: Staff) -> None:
@@ -125,9 +125,9 @@ def test_only_operators_set_tables_and_chips(operator: Staff) -> None:
         lambda: denominations.add_denomination(**chip, by=boss),
         lambda: denominations.change_denomination(Denomination.objects.all()[0], {"colour": "rose"}, by=boss),
     ):
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refused) as refusal:
             act()
-        assert refused.value.status == 403
+        assert refusal.value.status == 403
 
 
 # --- Changes --------------------------------------------------------------------------------------------------
@@ -185,11 +185,11 @@ def test_settings_that_a_round_depends_on_change_after_it(
     dealt.bets(seat1=1_000)
     seq = dealt.now.seq
     for setting, changes in WAITS.items():
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refused) as refusal:
             table_settings.change_table(dealt.table, changes, by=operator)
-        assert set(fields(refused)) == {setting}
-        assert fields(refused)[setting].startswith("Round 1 is open at Rocket 1: the ")
-        assert fields(refused)[setting].endswith(" can change when it is over.")
+        assert set(fields(refusal)) == {setting}
+        assert fields(refusal)[setting].startswith("Round 1 is open at Rocket 1: the ")
+        assert fields(refusal)[setting].endswith(" can change when it is over.")
     assert dealt.now.seq == seq
     dealt.cards(5, 3)
     dealt.pay()
@@ -217,8 +217,8 @@ def test_a_round_that_opens_at_the_same_moment_comes_before_or_after_a_change_ne
         lambda: dealer("bet", seat=6, amount_cents=1_000),
         lambda: table_settings.change_table(Table.objects.get(pk=dealer.table.pk), {"seats": 4}, by=operator),
     )
-    [refused] = [answer for answer in answers if isinstance(answer, Exception)]
-    assert isinstance(refused, Refused), refused
+    [refusal] = [answer for answer in answers if isinstance(answer, Exception)]
+    assert isinstance(refusal, Refused), refusal
     table = Table.objects.get(pk=dealer.table.pk)
     assert standing.of(table).round_open is (table.seats == 6)
 
@@ -247,6 +247,6 @@ def test_a_chip_that_could_be_taken_for_another_is_refused(operator: Staff, fiel
     """Harm: a casino has two red chips, or two chips of 5, and the dealer pays with the wrong one."""
     for value in wrong:
         chip: dict[str, Any] = {"value_cents": 250, "colour": "pink", "face": "#ffaacc"} | {field: value}
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refused) as refusal:
             denominations.add_denomination(**chip, by=operator)
-        assert set(fields(refused)) == {field}, value
+        assert set(fields(refusal)) == {field}, value

@@ -54,11 +54,11 @@ def sign(by: Staff, entered: Any) -> str:
     return cage_desk.sign(entered, by=by, key=uuid.uuid4())
 
 
-def refused(act: Callable[..., object], *args: Any, **named: Any) -> Refused:
+def refusal_of(act: Callable[..., object], *args: Any, **facts: Any) -> Refused:
     """Make a call that writes nothing, and return its refusal."""
     before = LogEntry.objects.count(), Slip.objects.count()
     with pytest.raises(Refused) as raised:
-        act(*args, **named)
+        act(*args, **facts)
     assert (LogEntry.objects.count(), Slip.objects.count()) == before
     return raised.value
 
@@ -84,13 +84,13 @@ def test_a_key_is_valid_for_one_input_of_one_person(house: Book) -> None:
     slip = cage_desk.sign(deposit, by=cashier, key=slip_key)
     assert cage_desk.sign(deposit, by=cashier, key=slip_key) == slip
     repeats = [
-        refused(cage_desk.sell, 70_000, by=cashier, key=sale),
-        refused(cage_desk.redeem, 10_000, by=cashier, key=sale),
-        refused(cage_desk.sell, 10_000, by=colleague, key=sale),
-        refused(cage_desk.sign, deposit, by=cashier, key=sale),
-        refused(cage_desk.sign, deposit, by=colleague, key=slip_key),
-        refused(cage_desk.sign, BeginSlip("deposit", ()), by=cashier, key=slip_key),
-        refused(cage_desk.sign, SignSlip(slip, "approved"), by=cashier, key=slip_key),
+        refusal_of(cage_desk.sell, 70_000, by=cashier, key=sale),
+        refusal_of(cage_desk.redeem, 10_000, by=cashier, key=sale),
+        refusal_of(cage_desk.sell, 10_000, by=colleague, key=sale),
+        refusal_of(cage_desk.sign, deposit, by=cashier, key=sale),
+        refusal_of(cage_desk.sign, deposit, by=colleague, key=slip_key),
+        refusal_of(cage_desk.sign, BeginSlip("deposit", ()), by=cashier, key=slip_key),
+        refusal_of(cage_desk.sign, SignSlip(slip, "approved"), by=cashier, key=slip_key),
     ]
     assert {repeat.code for repeat in repeats} == {"key_reused"}
 
@@ -99,13 +99,13 @@ def test_the_cage_gives_what_it_has_and_chips_can_make(house: Book) -> None:
     cashier = someone(Role.CASHIER, "carmen")
     for amount in (0, -100, 150 + 1, 10**15, 9_000_000):
         for exchange in (cage_desk.sell, cage_desk.redeem):
-            assert refused(exchange, amount, by=cashier, key=uuid.uuid4()).code == "bad_amount", amount
+            assert refusal_of(exchange, amount, by=cashier, key=uuid.uuid4()).code == "bad_amount", amount
 
 
 def test_only_the_cage_sells_chips(house: Book) -> None:
     for role in set(Role) - {Role.CASHIER, Role.CAGE_MANAGER}:
-        other = Staff(username="other", name="Other", role=role)
-        assert refused(cage_desk.sell, 100, by=other, key=uuid.uuid4()).code == "wrong_role", role
+        signatory = Staff(username="other", name="Other", role=role)
+        assert refusal_of(cage_desk.sell, 100, by=signatory, key=uuid.uuid4()).code == "wrong_role", role
 
 
 def test_the_vault_opens_for_two(house: Book) -> None:
@@ -113,13 +113,13 @@ def test_the_vault_opens_for_two(house: Book) -> None:
     cashier, boss, before = someone(Role.CASHIER, "carmen"), someone(Role.PIT_BOSS, "boris"), place_sums()
     slip = sign(cashier, BeginSlip("deposit", CHIPS))
     assert changed(before) == {}
-    assert refused(sign, cashier, SignSlip(slip, "approved")).code == "wrong_role"
+    assert refusal_of(sign, cashier, SignSlip(slip, "approved")).code == "wrong_role"
     sign(boss, SignSlip(slip, "approved"))
     assert changed(before) == {"cage": -100_000, "vault": 100_000}
     slip = sign(cashier, BeginSlip("withdrawal", CHIPS))
     sign(boss, SignSlip(slip, "approved"))
     assert changed(before) == {}
-    assert refused(sign, cashier, BeginSlip("withdrawal", CHIPS)).code == "bad_amount"
+    assert refusal_of(sign, cashier, BeginSlip("withdrawal", CHIPS)).code == "bad_amount"
     assert proofs.verify(house).fault is None
 
 
@@ -129,7 +129,7 @@ def test_the_vault_is_asked_again_when_its_chips_move(house: Book) -> None:
     sign(boss, SignSlip(sign(cashier, BeginSlip("deposit", CHIPS)), "approved"))
     slip, next_slip = (sign(cashier, BeginSlip("withdrawal", CHIPS)) for _ in range(2))
     sign(boss, SignSlip(slip, "approved"))
-    refusal = refused(sign, boss, SignSlip(next_slip, "approved"))
+    refusal = refusal_of(sign, boss, SignSlip(next_slip, "approved"))
     assert (refusal.code, refusal.status) == ("bad_amount", 422)
     assert refusal.sentence == "The vault holds less than 1,000."
 
@@ -137,15 +137,15 @@ def test_the_vault_is_asked_again_when_its_chips_move(house: Book) -> None:
 def test_slips_of_the_house_are_those_of_no_table(house: Book) -> None:
     cashier = someone(Role.CASHIER, "carmen")
     ours = [name for name, record in SLIPS.items() if record.in_house]
-    refusal = refused(sign, cashier, BeginSlip("fill", CHIPS))
+    refusal = refusal_of(sign, cashier, BeginSlip("fill", CHIPS))
     assert refusal.sentence == f"A slip of the house is one of {', '.join(ours)}."
-    unknown = refused(sign, cashier, SignSlip("deposit", "approved"))
+    unknown = refusal_of(sign, cashier, SignSlip("deposit", "approved"))
     assert (unknown.code, unknown.status) == ("unknown_slip", 404)
     for name, stage in (("rack/2026/1", "recounted"), ("deposit/2026/999", "requested")):
-        refusal = refused(sign, cashier, SignSlip(name, stage))
+        refusal = refusal_of(sign, cashier, SignSlip(name, stage))
         assert (refusal.code, refusal.status) == ("unknown_slip", 409)
     slip = sign(cashier, BeginSlip("deposit", CHIPS))
-    assert refused(sign, cashier, VoidSlip(slip, "twice")).code == "not_voidable"
+    assert refusal_of(sign, cashier, VoidSlip(slip, "twice")).code == "not_voidable"
 
 
 @pytest.mark.parametrize("over", [0, -100])

@@ -35,7 +35,7 @@ from tests.floor import Hand, signs
 from tests.pace import percent
 from tests.ready import ready_made
 from tests.tables.day.forged_closes import fault_of_close
-from tests.tables.slips.test_cage_desk import changed, place_sums, refused
+from tests.tables.slips.test_cage_desk import changed, place_sums, refusal_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
@@ -102,18 +102,18 @@ def test_cash_goes_between_bank_vault_and_windows(book: Book) -> None:
     assert changed(before) == {"depositary": -500_000, "vault_cash": 500_000}
     back = sign("cora", BeginSlip("bankout", ((10_000, 20),)))
     sign("mona", SignSlip(back, "approved"))
-    assert refused(sign, "sam", SignSlip(back, "handed_over")).code == "bad_fact"
-    assert refused(sign, "sam", SignSlip(back, "handed_over", facts={"receipt": " "})).status == 422
+    assert refusal_of(sign, "sam", SignSlip(back, "handed_over")).code == "bad_fact"
+    assert refusal_of(sign, "sam", SignSlip(back, "handed_over", facts={"receipt": " "})).status == 422
     sign("sam", SignSlip(back, "handed_over", facts={"receipt": "BR-8"}))
     assert changed(before) == {"depositary": -300_000, "vault_cash": 300_000}
     assert LogEntry.objects.get(kind="bankin_received").parts.content["facts"] == {"receipt": "BR-7"}
-    assert refused(sign, "cora", BeginSlip("imprest", ((10_000, 31),))).sentence == (
+    assert refusal_of(sign, "cora", BeginSlip("imprest", ((10_000, 31),))).sentence == (
         "The vault's cash holds less than 3,100."
     )
-    assert refused(sign, "cora", BeginSlip("imprest", ())).sentence.startswith("Say how many notes and coins")
+    assert refusal_of(sign, "cora", BeginSlip("imprest", ())).sentence.startswith("Say how many notes and coins")
     out = sign("cora", BeginSlip("imprest", ((10_000, 30),)))
-    assert refused(sign, "cora", SignSlip(out, "issued")).code == "wrong_role"
-    assert refused(sign, "olga", SignSlip(out, "issued")).code == "wrong_role"
+    assert refusal_of(sign, "cora", SignSlip(out, "issued")).code == "wrong_role"
+    assert refusal_of(sign, "olga", SignSlip(out, "issued")).code == "wrong_role"
     sign("mona", SignSlip(out, "issued"))
     assert changed(before) == {"depositary": -300_000, "bank": 300_000}
     back = sign("cleo", BeginSlip("imprestback", ((5_000, 4),)))
@@ -127,24 +127,24 @@ def test_the_cage_pays_out_no_more_than_it_has_and_players_hold(book: Book) -> N
     cage_desk.sell(200_000, by=crew_member("cora"), key=uuid.uuid4())
     from_the_bank()
     sign("mona", SignSlip(sign("cora", BeginSlip("imprest", HUNDREDS)), "issued"))
-    refusal = refused(cage_desk.redeem, 300_100, by=crew_member("cora"), key=uuid.uuid4())
+    refusal = refusal_of(cage_desk.redeem, 300_100, by=crew_member("cora"), key=uuid.uuid4())
     assert refusal.sentence.startswith("Players hold chips for 3,000: 3,001 cannot be redeemed.")
     cage_desk.redeem(300_000, by=crew_member("cora"), key=uuid.uuid4())
     assert place_sums()["players"] == 0
-    empty = refused(cage_desk.redeem, 90_000_000, by=crew_member("cora"), key=uuid.uuid4())
+    empty = refusal_of(cage_desk.redeem, 90_000_000, by=crew_member("cora"), key=uuid.uuid4())
     assert empty.sentence.startswith("The cage's cash holds")
     assert proofs.verify(book).fault is None
 
 
 def test_foreign_money_is_refused_in_words(book: Book) -> None:
     """Harm: a note of another country goes into the box at par."""
-    at_the_cage = refused(cage_desk.sell, 10_000, by=crew_member("cora"), key=uuid.uuid4(), currency="eur")
+    at_the_cage = refusal_of(cage_desk.sell, 10_000, by=crew_member("cora"), key=uuid.uuid4(), currency="eur")
     assert at_the_cage.code == "foreign_currency"
     assert at_the_cage.sentence == (
         "EUR is not taken here: this house takes USD only. Hand it back: a bank changes it."
     )
     hand = at_a_table()
-    assert refused(hand, "sell_chips", amount_cents=10_000, currency="GBP").code == "foreign_currency"
+    assert refusal_of(hand, "sell_chips", amount_cents=10_000, currency="GBP").code == "foreign_currency"
     hand("sell_chips", amount_cents=10_000, currency="USD")
 
 
@@ -195,10 +195,10 @@ def test_a_torn_note_counts_as_nothing_until_it_is_accepted(book: Book) -> None:
     facts = {"envelope": envelope.name, "reason": "The bank changed it"}
     unknown = {"envelope": "cagecash/2026/1 E-9", "reason": "Found it"}
     note = BeginSlip("note", ((5_000, 1),), facts=facts)
-    assert refused(sign, "cora", BeginSlip("note", ((5_000, 1),), facts=unknown)).code == "unknown_fact"
-    assert refused(sign, "cora", BeginSlip("note", ((10_000, 1),), facts=facts)).code == "bad_amount"
+    assert refusal_of(sign, "cora", BeginSlip("note", ((5_000, 1),), facts=unknown)).code == "unknown_fact"
+    assert refusal_of(sign, "cora", BeginSlip("note", ((10_000, 1),), facts=facts)).code == "bad_amount"
     accepted = sign("cora", note)
-    assert refused(sign, "cleo", note).code == "unknown_fact"
+    assert refusal_of(sign, "cleo", note).code == "unknown_fact"
     sign("mona", SignSlip(accepted, "accepted"))
     assert place_sums()["bank"] == 100_000
     assert envelope.name not in kept_apart.envelopes()
@@ -213,9 +213,9 @@ def test_two_who_put_other_notes_apart_do_not_agree(book: Book) -> None:
     assert place_sums()["bank"] == 100_000
     assert not kept_apart.envelopes()
     for apart in ((("lost", 5_000, "E"),), (("torn", -1, "E"),), (("torn", 1, ""),), (("torn", 1, "E"),) * 2):
-        assert refused(sign, "cora", BeginSlip("cagecash", chips, apart=apart)).code == "bad_apart"
+        assert refusal_of(sign, "cora", BeginSlip("cagecash", chips, apart=apart)).code == "bad_apart"
     notes = (("torn", 1, "E"),)
-    assert refused(sign, "cora", BeginSlip("imprestback", chips, apart=notes)).code == "bad_apart"
+    assert refusal_of(sign, "cora", BeginSlip("imprestback", chips, apart=notes)).code == "bad_apart"
 
 
 # --- The day ---------------------------------------------------------------------------------------------------
@@ -265,7 +265,7 @@ def test_a_day_waits_for_the_count_after_its_last_movement(
     clock.stand(noon + timedelta(hours=1))
     cage_desk.sell(10_000, by=crew_member("cora"), key=uuid.uuid4())
     day = day_is_over(noon, clock)
-    late = refused(closes, day)
+    late = refusal_of(closes, day)
     assert late.code == "day_open"
     assert "The cage's cash was not counted since its last movement" in late.sentence
     with monkeypatch.context() as patched:
@@ -330,17 +330,17 @@ def test_a_key_is_signed_out_and_comes_back(book: Book) -> None:
     """Harm: two people have the key to the boxes and the register names one of them; or one person takes a key that
     requires two holders."""
     key("B1")
-    assert refused(sign, "sam", BeginSlip("key", facts={"key": "B2"})).code == "unknown_fact"
+    assert refusal_of(sign, "sam", BeginSlip("key", facts={"key": "B2"})).code == "unknown_fact"
     out("B1", "sam", "mona")
     [entry] = custody.register(timezone.now())
     assert (entry.is_out, entry.holders) == (True, ("Sam",))
-    assert refused(sign, "sid", BeginSlip("key", facts={"key": "B1"})).code == "unknown_fact"
+    assert refusal_of(sign, "sid", BeginSlip("key", facts={"key": "B1"})).code == "unknown_fact"
     back = sign("sam", BeginSlip("keyback", facts={"key": "B1"}))
-    assert refused(sign, "sam", SignSlip(back, "taken_back")).code == "signed_already"
+    assert refusal_of(sign, "sam", SignSlip(back, "taken_back")).code == "signed_already"
     sign("mona", SignSlip(back, "taken_back"))
     assert not custody.register(timezone.now())[0].is_out
     key("Vault", dual=True)
-    assert refused(sign, "sam", BeginSlip("key", facts={"key": "Vault"})).code == "unknown_fact"
+    assert refusal_of(sign, "sam", BeginSlip("key", facts={"key": "Vault"})).code == "unknown_fact"
     out("Vault", "cora", "sam", "mona")
     assert custody.register(timezone.now())[1].holders == ("Cora", "Sam")
     assert proofs.verify(book).fault is None
@@ -363,7 +363,7 @@ def test_a_retired_key_is_not_taken(book: Book) -> None:
     """Harm: a key that was lost is still handed out."""
     key("B1")
     key("B1", in_use=False)
-    assert refused(sign, "sam", BeginSlip("key", facts={"key": "B1"})).code == "unknown_fact"
+    assert refusal_of(sign, "sam", BeginSlip("key", facts={"key": "B1"})).code == "unknown_fact"
     with pytest.raises(Refused, match="There is no key B9 to retire"):
         key("B9", in_use=False)
     with pytest.raises(Refused, match="Only an operator"):
@@ -375,18 +375,18 @@ def test_a_key_slip_is_void_until_the_key_is_handed_out(book: Book) -> None:
     gets a refusal without advice and breaks the cabinet open."""
     key("B1")
     slip = sign("sam", BeginSlip("key", facts={"key": "B1"}))
-    named = refused(sign, "sid", BeginSlip("key", facts={"key": "B1"}))
-    assert named.sentence == "Key 1 is about B1, and is in progress: finish it, or make it void, first."
-    assert refused(sign, "sam", SignSlip(slip, "handed_out")).sentence == (
+    key_refusal = refusal_of(sign, "sid", BeginSlip("key", facts={"key": "B1"}))
+    assert key_refusal.sentence == "Key 1 is about B1, and is in progress: finish it, or make it void, first."
+    assert refusal_of(sign, "sam", SignSlip(slip, "handed_out")).sentence == (
         "Sam signed on this slip already: another person has to. Nobody hands a key out to themselves: call another of"
         " the cage or security. Until they sign, the key hangs in the cabinet; make the slip void if nobody comes."
     )
     sign("mona", VoidSlip(slip, "The wrong key"))
-    assert refused(sign, "sam", SignSlip(slip, "voided")).code == "signed_already"
+    assert refusal_of(sign, "sam", SignSlip(slip, "voided")).code == "signed_already"
     sign("sid", SignSlip(slip, "voided"))
     assert not custody.register(timezone.now())[0].is_out
     complete = out("B1", "sam", "mona")
-    refusal = refused(sign, "pam", VoidSlip(complete, "Not needed"))
+    refusal = refusal_of(sign, "pam", VoidSlip(complete, "Not needed"))
     assert refusal.code == "not_voidable"
     assert refusal.sentence.endswith("not made void. The key is out: return it with a slip, or report it lost.")
     back = sign("sam", BeginSlip("keyback", facts={"key": "B1"}))
@@ -408,14 +408,14 @@ def test_a_lost_key_is_nobodys_and_its_mark_ends(book: Book, noon: datetime, clo
     slip = sign("con", BeginSlip("keylost", facts={"key": "B1"} | LOST))
     assert "Lost key 1: key lost, B1, Corridor B" in Alert.objects.get(kind="keylost_reported").message
     assert custody.register(timezone.now())[0].is_out is is_out, "one person alone loses no key"
-    assert refused(sign, "con", SignSlip(slip, "confirmed")).code in ("wrong_role", "signed_already")
+    assert refusal_of(sign, "con", SignSlip(slip, "confirmed")).code in ("wrong_role", "signed_already")
     sign("pam", SignSlip(slip, "confirmed"))
     [entry] = custody.register(timezone.now())
     assert (entry.is_out, entry.lost is not None) == (False, True)
     clock.stand(hours.shift_of(noon).end + timedelta(hours=2))
     assert custody.look(timezone.now()) == 0
     for series in ("key", "keyback", "keylost"):
-        assert refused(sign, "sam", BeginSlip(series, facts={"key": "B1"} | LOST)).status == 422
+        assert refusal_of(sign, "sam", BeginSlip(series, facts={"key": "B1"} | LOST)).status == 422
     with pytest.raises(Refused, match=r"Key B1 was lost \(Lost key 1\): the new key has a mark of its own"):
         key("B1")
     key("B1", in_use=False)
@@ -456,8 +456,8 @@ def test_the_vaults_chips_are_counted_by_two_and_certain_by_piece(book: Book, no
     chips = ((500, 20), (100, 197))
     slip = sign("cora", BeginSlip("vault", chips))
     assert "vault" in cage_desk.unseen_by(crew_member("pam"))
-    assert refused(sign, "cleo", BeginSlip("vault", chips)).code == "count_open"
-    assert refused(sign, "cora", SignSlip(slip, "recounted", chips)).code == "signed_already"
+    assert refusal_of(sign, "cleo", BeginSlip("vault", chips)).code == "count_open"
+    assert refusal_of(sign, "cora", SignSlip(slip, "recounted", chips)).code == "signed_already"
     sign("mona", SignSlip(slip, "recounted", chips))
     assert changed(before) == {"vault": -300, "over_short": 300}
     clock.stand(noon + timedelta(minutes=1))  # what lies there at a moment came before it
@@ -528,7 +528,7 @@ def test_an_emergency_drop_has_its_reason_and_the_box_after_it(book: Book) -> No
     hand = at_a_table()
     hand("sell_chips", amount_cents=10_000)
     bare = BeginSlip("emergency", box="R2-9", facts={"reason": "", "box_after": "R2-17"})
-    assert refused(signs, hand.table, crew_member("sid"), bare).code == "bad_fact"
+    assert refusal_of(signs, hand.table, crew_member("sid"), bare).code == "bad_fact"
     name = emergency(hand, "It is full")
     sheet = slip_book.sheet_of(hand.table, SlipName.parse(name))
     assert sheet is not None
@@ -555,7 +555,7 @@ def test_a_schedule_that_cannot_be_is_refused(book: Book, noon: datetime) -> Non
         ({"name": " x"}, "A schedule's name"),
     ]
     for change, sentence in wrong:
-        refusal = refused(register.set_schedule, replace(schedule, **change), by=crew_member("olga"), today=today)
+        refusal = refusal_of(register.set_schedule, replace(schedule, **change), by=crew_member("olga"), today=today)
         assert sentence in refusal.sentence
 
 

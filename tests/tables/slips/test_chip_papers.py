@@ -24,7 +24,7 @@ from tests.clock import Clock
 from tests.floor import signs
 from tests.ready import ready_made
 from tests.tables.at_once import at_once
-from tests.tables.slips.test_cage_desk import changed, place_sums, refused, sign, someone
+from tests.tables.slips.test_cage_desk import changed, place_sums, refusal_of, sign, someone
 
 pytestmark = pytest.mark.slow("sets up a house for each test")
 
@@ -138,9 +138,9 @@ def test_a_wrong_form_is_refused_in_words(house: Book) -> None:
         (form, SENT, ((100, -1),), "bad_count"),
         (form | {"series": "Small"}, SENT, SENT, "unknown_chip"),
     ]
-    for typed, noted, chips, code in wrong:
-        refusal = refused(sign, manager(), BeginSlip("receipt", chips, facts=typed, noted=noted))
-        assert (refusal.code, refusal.sentence[-1]) == (code, "."), (typed, noted, chips)
+    for fields, delivery_note, chips, code in wrong:
+        refusal = refusal_of(sign, manager(), BeginSlip("receipt", chips, facts=fields, noted=delivery_note))
+        assert (refusal.code, refusal.sentence[-1]) == (code, "."), (fields, delivery_note, chips)
 
 
 def test_a_delivery_is_taken_in_once(house: Book) -> None:
@@ -153,7 +153,7 @@ def test_a_delivery_is_taken_in_once(house: Book) -> None:
     receive()
     assert changed(before) == {"issue": -WORTH, "vault": WORTH}
     begun = BeginSlip("receipt", SENT, facts=facts(note_number="4711"), noted=SENT)
-    assert refused(sign, manager(), begun).code == "note_again"
+    assert refusal_of(sign, manager(), begun).code == "note_again"
 
 
 @pytest.mark.django_db(transaction=True, serialized_rollback=True)
@@ -188,8 +188,8 @@ def test_chips_are_destroyed_before_a_witness(house: Book) -> None:
         (((10_000, 24),), {}, "bad_amount"),
         ((), {}, "bad_amount"),
     ):
-        begun = BeginSlip("destruction", chips, facts={"reason": "Worn"} | extra)
-        assert refused(sign, manager(), begun).code == code, chips
+        beginning = BeginSlip("destruction", chips, facts={"reason": "Worn"} | extra)
+        assert refusal_of(sign, manager(), beginning).code == code, chips
     destroy(((100, 300),))
     assert changed(before) == {"vault": -30_000, "issue": 30_000}
     assert stock.of("Alpha").left == ((10_000, 20),)
@@ -204,7 +204,7 @@ def test_a_retired_series_is_not_given_out(house: Book) -> None:
     receive()
     retire()
     assert SeriesRetirement.objects.get().last_day == timezone.localdate()
-    assert refused(sign, cashier(), BeginSlip("withdrawal", ((100, 10),))).code == "chip_retired"
+    assert refusal_of(sign, cashier(), BeginSlip("withdrawal", ((100, 10),))).code == "chip_retired"
     boss = someone(Role.PIT_BOSS, "boris")
     fill = BeginSlip("fill", ((100, 10),))
     with pytest.raises(Refused, match="of the retired series Alpha: they are taken in, and not given out"):
@@ -212,21 +212,21 @@ def test_a_retired_series_is_not_given_out(house: Book) -> None:
     chip_series.add("Beta", "Chips & Co", 2027, [100], by=someone(Role.OPERATOR, "olga"))
     signs(Table.objects.get(), boss, fill)
     again = BeginSlip("retirement", facts=facts(last_day=timezone.localdate().isoformat(), reason="Again"))
-    assert refused(sign, manager(), again).code == "series_retired"
+    assert refusal_of(sign, manager(), again).code == "series_retired"
     proved()
 
 
 def test_a_last_day_is_one_to_come(house: Book) -> None:
     for day in ("2020-01-01", "soon", "2099-01-01"):
-        begun = BeginSlip("retirement", facts=facts(last_day=day, reason="Old"))
-        assert refused(sign, manager(), begun).code == "bad_fact", day
+        beginning = BeginSlip("retirement", facts=facts(last_day=day, reason="Old"))
+        assert refusal_of(sign, manager(), beginning).code == "bad_fact", day
 
 
 def test_the_cage_redeems_up_to_the_last_day_and_then_refuses(house: Book, clock: Clock) -> None:
     retire()
     cage_desk.redeem(100, by=cashier(), key=uuid.uuid4(), series="Alpha")
     clock.stand(timezone.now() + timedelta(days=1))
-    wrong = refused(cage_desk.redeem, 100, by=cashier(), key=uuid.uuid4(), series="Alpha")
+    wrong = refusal_of(cage_desk.redeem, 100, by=cashier(), key=uuid.uuid4(), series="Alpha")
     assert (wrong.code, wrong.sentence[:44]) == ("series_expired", "Chips of the series Alpha were redeemed up t")
     cage_desk.redeem(100, by=cashier(), key=uuid.uuid4())
 
@@ -267,24 +267,24 @@ def test_whoever_redeems_looks_where_a_kind_has_several_series(house: Book, cloc
     def sell(cents: int) -> None:
         cage_desk.sell(cents, chips=((cents, 1),), by=cashier(), key=uuid.uuid4())
 
-    wrong = refused(redeem)
+    wrong = refusal_of(redeem)
     assert (wrong.code, wrong.sentence) == (
         "series_needed",
         "Chips of 1 are of the series Alpha or Beta: look at them, and say which. Those of two series pass the counter"
         " one after the other.",
     )
-    assert refused(redeem, of_series=((100, "Gamma"),)).code == "unknown_chip_series"
+    assert refusal_of(redeem, of_series=((100, "Gamma"),)).code == "unknown_chip_series"
     redeem(of_series=((100, "Beta"),))
     assert counter("redeemed")["of_series"] == [[100, "Beta"]]
-    assert refused(sell, 100).code == "series_needed"
+    assert refusal_of(sell, 100).code == "series_needed"
     retire()
     sell(100)
     assert counter("sold")["of_series"] == [[100, "Beta"]], "what is retired is not given out: nobody has to look"
-    assert refused(sell, 500).code == "chip_retired"
-    assert refused(redeem).code == "series_needed"
+    assert refusal_of(sell, 500).code == "chip_retired"
+    assert refusal_of(redeem).code == "series_needed"
     redeem(of_series=((100, "Alpha"),))
     clock.stand(timezone.now() + timedelta(days=1))
-    refusal = refused(redeem, of_series=((100, "Alpha"),))
+    refusal = refusal_of(redeem, of_series=((100, "Alpha"),))
     assert refusal.code == "series_expired"
     assert refusal.sentence.endswith("Hand them back, and show the announcement; a claim is for the cage manager.")
     redeem(of_series=((100, "Beta"),))
@@ -295,18 +295,18 @@ def test_what_is_out_after_the_last_day_lapses_in_an_entry_of_its_own(house: Boo
     """Harm: the house owes chips for ever that nobody may bring back, or forgets them without a word."""
     receive(chips=((100, 30),), noted=((100, 30),))
     count = BeginSlip("lapse", ((100, 25),), facts=facts())
-    assert refused(sign, manager(), count).code == "series_in_use"
+    assert refusal_of(sign, manager(), count).code == "series_in_use"
     retire()
-    assert refused(sign, manager(), count).code == "series_in_use"
+    assert refusal_of(sign, manager(), count).code == "series_in_use"
     clock.stand(timezone.now() + timedelta(days=1))
     before = place_sums()
-    assert refused(sign, manager(), BeginSlip("lapse", ((100, 31),), facts=facts())).code == "bad_count"
+    assert refusal_of(sign, manager(), BeginSlip("lapse", ((100, 31),), facts=facts())).code == "bad_count"
     slip = sign(manager(), count)
     assert changed(before) == {}
     sign(auditor(), SignSlip(slip, "recounted", ((100, 25),)))
     assert changed(before) == {"players": -500, "issue": 500}
     assert stock.of("Alpha").lapsed == {100: 5}
-    assert refused(sign, manager(), count).code == "lapsed_already"
+    assert refusal_of(sign, manager(), count).code == "lapsed_already"
     assert not Discrepancy.objects.exists()
     proved()
 
@@ -322,18 +322,18 @@ def brought(chips: Any = ((100, 7),), **extra: str) -> BeginSlip:
 def test_found_chips_go_into_the_cage_and_back_to_their_owner(house: Book) -> None:
     """Harm: found chips are returned twice, or chips that no player can have make the liability negative."""
     before = place_sums()
-    assert refused(sign, guard(), brought(((10_000, 100_000),))).code == "bad_amount"
+    assert refusal_of(sign, guard(), brought(((10_000, 100_000),))).code == "bad_amount"
     ahead = (timezone.now() + timedelta(hours=1)).isoformat()
-    assert refused(sign, guard(), brought(moment=ahead)).code == "bad_fact"
+    assert refusal_of(sign, guard(), brought(moment=ahead)).code == "bad_fact"
     slip = sign(cashier(), SignSlip(sign(guard(), brought()), "received"))
     assert changed(before) == {"players": -700, "cage": 700}
     back = BeginSlip("claim", ((100, 5),), facts={"slip": slip, "claimed_by": "Mr Jones, by passport"})
     sign(guard(), SignSlip(sign(cashier(), back), "witnessed"))
     assert changed(before) == {"players": -200, "cage": 200}
-    wrong = refused(sign, cashier(), back)
+    wrong = refusal_of(sign, cashier(), back)
     assert wrong.sentence == "Found 1: 2 chips of 1 are left of it, and not 5."
     claim = BeginSlip("claim", ((100, 1),), facts={"slip": "found/2026/9", "claimed_by": "Mr Jones"})
-    assert refused(sign, cashier(), claim).code == "unknown_slip"
+    assert refusal_of(sign, cashier(), claim).code == "unknown_slip"
     proved()
 
 
@@ -370,13 +370,13 @@ def test_counterfeit_chips_are_no_part_of_a_balance_but_their_payment_is(house: 
 def test_a_kind_of_chip_is_retired_and_never_deleted(house: Book) -> None:
     olga, chip = someone(Role.OPERATOR, "olga"), Denomination.objects.get(value_cents=100)
     slip = sign(manager(), BeginSlip("receipt", SENT, facts=facts(note_number="1"), noted=SENT))
-    assert refused(retiring.retire_denomination, chip, "Nobody uses it", by=olga).code == "slip_open"
+    assert refusal_of(retiring.retire_denomination, chip, "Nobody uses it", by=olga).code == "slip_open"
     sign(guard(), SignSlip(slip, "recounted", SENT))
-    assert refused(retiring.retire_denomination, chip, " ", by=olga).code == "bad_reason"
-    assert refused(retiring.retire_denomination, chip, "Why not", by=manager()).code == "not_permitted"
+    assert refusal_of(retiring.retire_denomination, chip, " ", by=olga).code == "bad_reason"
+    assert refusal_of(retiring.retire_denomination, chip, "Why not", by=manager()).code == "not_permitted"
     retiring.retire_denomination(chip, "Nobody uses it", by=olga)
-    assert refused(retiring.retire_denomination, chip, "Again", by=olga).code == "retired_already"
-    assert refused(sign, cashier(), BeginSlip("withdrawal", ((100, 1),))).code == "chip_retired"
+    assert refusal_of(retiring.retire_denomination, chip, "Again", by=olga).code == "retired_already"
+    assert refusal_of(sign, cashier(), BeginSlip("withdrawal", ((100, 1),))).code == "chip_retired"
     proved()
     Denomination.objects.filter(pk=chip.pk).update(retired_at=None, retired_why="", retired_by="")
     assert any("100 cents" in fault for fault in compare().faults)
@@ -385,17 +385,17 @@ def test_a_kind_of_chip_is_retired_and_never_deleted(house: Book) -> None:
 def test_a_table_is_retired_closed_and_empty(house: Book) -> None:
     """Harm: chips and cash at a table that nobody sees any more; a table that is opened from an old page."""
     olga, table = someone(Role.OPERATOR, "olga"), Table.objects.get()
-    wrong = refused(retiring.retire_table, table, "Sold", by=olga)
+    wrong = refusal_of(retiring.retire_table, table, "Sold", by=olga)
     assert (wrong.code, wrong.sentence[:25]) == ("not_empty", "The rack of Rocket 1 hold")
     _empty(table)
     boss = someone(Role.PIT_BOSS, "boris")
     signs(table, boss, BeginSlip("opener", ()))
-    assert refused(retiring.retire_table, table, "Sold", by=olga).sentence == (
+    assert refusal_of(retiring.retire_table, table, "Sold", by=olga).sentence == (
         "Opener 1 of Rocket 1 is to be signed first."
     )
     signs(table, someone(Role.DEALER, "dora"), SignSlip(standing.of(table).slips[-1].name, "recounted", ((100, 1),)))
     retiring.retire_table(table, "Sold", by=olga)
-    assert refused(retiring.retire_table, table, "Sold", by=olga).code == "retired_already"
+    assert refusal_of(retiring.retire_table, table, "Sold", by=olga).code == "retired_already"
     for begun in (BeginSlip("opener", ()), BeginSlip("fill", ((100, 1),))):
         with pytest.raises(Refused, match="Rocket 1 is retired"):
             signs(table, boss, begun)

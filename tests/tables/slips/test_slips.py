@@ -152,9 +152,9 @@ def test_each_step_is_signed_by_the_role_that_does_it(hands: tuple[Hand, Hand]) 
     assert {stage.name: set(stage.by) for stage in SLIPS["fill"].stages} == SIGNERS
     table, auditor, slip = hands[0].table, someone(Role.AUDITOR, "ada"), ""
     for stage in CREW:
-        entered: SlipInput = SignSlip(slip, stage) if slip else BeginSlip("fill", CHIPS)
-        assert refused(table, auditor, entered).code == "wrong_role", stage
-        signs(table, hands[0].by if stage == "received" else crew(stage), entered)
+        slip_input: SlipInput = SignSlip(slip, stage) if slip else BeginSlip("fill", CHIPS)
+        assert refused(table, auditor, slip_input).code == "wrong_role", stage
+        signs(table, hands[0].by if stage == "received" else crew(stage), slip_input)
         slip = slip or standing.of(table).slips[-1].name
 
 
@@ -280,8 +280,8 @@ def test_only_its_first_form_begins_a_slip(hands: tuple[Hand, Hand]) -> None:
     never issued or that belongs to another log."""
     dealer, boss = hands
     for name in ("", "fill/2026/01", "a/b/c/d"):
-        for entered in (SignSlip(name, "issued"), VoidSlip(name, "by mistake")):
-            answer = refused(dealer.table, boss.by, entered)
+        for slip_input in (SignSlip(name, "issued"), VoidSlip(name, "by mistake")):
+            answer = refused(dealer.table, boss.by, slip_input)
             assert (answer.code, answer.status) == ("unknown_slip", 404)
             assert answer.sentence == f"There is no slip {name} at Rocket 1."
     for name, stage in (
@@ -450,8 +450,8 @@ def test_a_void_takes_two_signatures_and_brings_every_chip_back(hands: tuple[Han
         signs(table, dealer.by if stage == "received" else crew(stage), SignSlip(slip, stage))
     cashier, auditor = someone(Role.CASHIER, "carmen"), someone(Role.AUDITOR, "aude")
     assert refused(table, auditor, VoidSlip(slip, "twice")).code == "wrong_role"
-    for entered in (VoidSlip(slip, "  "), SignSlip(slip, "void_asked")):
-        assert refused(table, cashier, entered).code == "bad_reason"
+    for slip_input in (VoidSlip(slip, "  "), SignSlip(slip, "void_asked")):
+        assert refused(table, cashier, slip_input).code == "bad_reason"
     signs(table, cashier, VoidSlip(slip, "it was asked for twice"))
     moved_by_stage = {1: {}, 3: {"cage": -10_000, "transit": 10_000}, 5: {"cage": -10_000, "rack": 10_000}}
     assert changed(before, table) == moved_by_stage[through]
@@ -513,11 +513,11 @@ def test_a_signature_that_is_rewritten_or_deleted_is_found(transactional_db: Non
             fault = proofs.verify(book).fault
         return fault.seq if fault else None
 
-    def rewritten(intruder: Intruder, change: Callable[[dict[str, Any]], None]) -> None:
+    def forge_content(intruder: Intruder, change: Callable[[dict[str, Any]], None]) -> None:
         intruder.rewrite(book.pk, signature.seq, lambda document: change(document["content"]))
 
     for name, change in CHANGES.items():
-        assert fault_after(partial(rewritten, change=change)) == signature.seq, name
+        assert fault_after(partial(forge_content, change=change)) == signature.seq, name
     deletion = "DELETE FROM ledger_slipsignature WHERE id = %s"
     assert fault_after(lambda intruder: intruder(deletion, signature.pk)) == signature.seq
 

@@ -59,9 +59,9 @@ def test_incompatible_roles_are_not_given_together(olga: Staff) -> None:
     assert {frozenset(pair) for pair in together} == {
         frozenset(pair) for pair in (("dealer", "pit_boss"), ("cashier", "cage_manager"), ("security", "counter"))
     }
-    entered: dict[str, Any] = {"username": "dual", "name": "Dual Rate", "role": "dealer", "badge": "555"}
-    assert "at once" in refused(lambda: staffing.add_staff(**entered, further=["cashier"], by=olga)).sentence
-    assert staffing.add_staff(**entered, further=["pit_boss"], by=olga).roles == ("dealer", "pit_boss")
+    facts: dict[str, Any] = {"username": "dual", "name": "Dual Rate", "role": "dealer", "badge": "555"}
+    assert "at once" in refused(lambda: staffing.add_staff(**facts, further=["cashier"], by=olga)).sentence
+    assert staffing.add_staff(**facts, further=["pit_boss"], by=olga).roles == ("dealer", "pit_boss")
 
 
 def test_a_dual_rate_works_as_one_or_the_other(olga: Staff) -> None:

@@ -62,8 +62,8 @@ def test_other_input_gives_no_access_and_uses_no_code(operators: tuple[Staff, St
     """Harm: half of the codes, nonsense, or the code of a former operator gives access to the site; or the answer
     reveals what was wrong."""
     olga, omar = operators
-    mine, second_code = (emergency.make(operator) for operator in operators)
-    client, both = Client(), {"first": mine, "second": second_code}
+    first_code, second_code = (emergency.make(operator) for operator in operators)
+    client, codes = Client(), {"first": first_code, "second": second_code}
 
     def refuse(form: dict[str, str]) -> None:
         answer = client.post(PAGE, form)
@@ -73,15 +73,15 @@ def test_other_input_gives_no_access_and_uses_no_code(operators: tuple[Staff, St
         assert EmergencyCode.objects.count() == 2
         assert not Alert.objects.exists()
 
-    refuse({"first": mine, "second": mine})
-    refuse({"first": mine, "second": "A" * 26})
+    refuse({"first": first_code, "second": first_code})
+    refuse({"first": first_code, "second": "A" * 26})
     refuse({"first": "\u202e'; --", "second": "x" * 80})
     refuse({})
     Staff.objects.filter(pk=omar.pk).update(role=Role.AUDITOR)
-    refuse(both)
+    refuse(codes)
     Staff.objects.filter(pk=omar.pk).update(role=Role.OPERATOR)
     Staff.objects.filter(pk=olga.pk).update(is_active=False)
-    refuse(both)
+    refuse(codes)
 
 
 def test_an_operator_makes_a_code_with_their_password_and_sees_it_once(operators: tuple[Staff, Staff]) -> None:
@@ -107,11 +107,11 @@ def test_a_code_ends_with_a_new_one_and_with_its_owners_role(operators: tuple[St
     reinstated years later."""
     olga, omar = operators
     before, second_code = (emergency.make(operator) for operator in operators)
-    mine = emergency.make(olga)
+    own_code = emergency.make(olga)
     with pytest.raises(Refused, match="two operators"):
         emergency.use(before, second_code, address=None)
-    typed = mine.lower().replace("o", "0").replace("i", "1").replace("b", "8")
-    assert emergency.use(f" {typed} ", second_code.replace("-", " "), address=None).username == "olga"
+    typed_code = own_code.lower().replace("o", "0").replace("i", "1").replace("b", "8")
+    assert emergency.use(f" {typed_code} ", second_code.replace("-", " "), address=None).username == "olga"
     emergency.make(omar)
     staffing.change_staff(omar, {"is_active": False}, by=olga)
     assert not EmergencyCode.objects.exists()

@@ -159,8 +159,8 @@ def test_all_refusals_of_a_signatory_read_and_count_alike(boss: Staff) -> None:
     counted = AttemptCount.objects.exclude(name="").filter(kind="signature", place__startswith="terminal")
     assert sorted(counted.values_list("tries", flat=True)) == [1, 1, 1, 2]
     slip = begin_fill(desk, table, "202")["Location"]
-    again = {"badge": "202", "key": str(uuid.uuid4()), "stage": "issued"}
-    assert {refusal_text(desk.post(slip, again | {"pin": pin})) for pin in (PIN, "9999")} == {ONE_SENTENCE}
+    form = {"badge": "202", "key": str(uuid.uuid4()), "stage": "issued"}
+    assert {refusal_text(desk.post(slip, form | {"pin": pin})) for pin in (PIN, "9999")} == {ONE_SENTENCE}
 
 
 def test_what_refuses_everybody_is_told_whatever_the_pin(boss: Staff) -> None:

@@ -147,10 +147,10 @@ def test_a_malformed_answer_is_refused(device: Authenticator) -> None:
         assert answers(stranger, answer) == 403, answer
         owner.post("/account/passkeys/options/", {"password": PASSWORD})
         assert owner.post("/account/passkeys/", {"name": "x", "answer": answer}).status_code == 422, answer
-    known = json.loads(device.get(sign_in_options(stranger)))
+    options = json.loads(device.get(sign_in_options(stranger)))
     for part in ("authenticatorData", "signature", "clientDataJSON"):
         sign_in_options(stranger)
-        broken = known | {"response": known["response"] | {part: "AAAA"}}
+        broken = options | {"response": options["response"] | {part: "AAAA"}}
         assert answers(stranger, json.dumps(broken)) == 403, part
 
 

@@ -113,7 +113,7 @@ def test_an_account_is_judged_field_by_field(account: ServiceAccount) -> None:
 def test_only_an_operator_gives_access(account: ServiceAccount, token: str) -> None:
     """Harm: a pit boss creates an API client with permissions that pit bosses lack."""
     for role in set(Role) - {Role.OPERATOR}:
-        other = Staff(username="x", name="X", role=role)
+        user = Staff(username="x", name="X", role=role)
         for act in (
             partial(service_accounts.set_account, "Other", allowed()),
             partial(service_accounts.revoke, account, "why"),
@@ -121,7 +121,7 @@ def test_only_an_operator_gives_access(account: ServiceAccount, token: str) -> N
             partial(service_tokens.end, account.tokens.get()),
         ):
             with pytest.raises(Refused, match="Only an operator"):
-                act(by=other)
+                act(by=user)
 
 
 def test_more_access_takes_two_people_where_access_does_and_less_takes_one(

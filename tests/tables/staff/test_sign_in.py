@@ -151,7 +151,7 @@ def test_nor_by_name(dora: Staff, hashes: list[str]) -> None:
 
 def test_nonsense_on_the_pad_gets_a_sentence(tablet: Client, dora: Staff) -> None:
     """Harm: nonsense on the pad breaks the page or begins a session."""
-    for typed in (
+    for entry in (
         {},
         {"badge": "", "pin": ""},
         {"badge": "1" * 5_000, "pin": PIN},
@@ -161,14 +161,14 @@ def test_nonsense_on_the_pad_gets_a_sentence(tablet: Client, dora: Staff) -> Non
         {"badge": "101' OR '1'='1", "pin": PIN},
         {"badge[]": "101", "pin": PIN},
     ):
-        assert tablet.post(SIGN_IN, typed).status_code == 422, typed
+        assert tablet.post(SIGN_IN, entry).status_code == 422, entry
         assert username_at(tablet) is None
 
 
 def test_nonsense_in_the_fields_gets_a_sentence(dora: Staff) -> None:
     """Harm: a name that is longer than the column or contains a zero byte causes a database error."""
-    for typed in (("", ""), ("d\0ra", "x"), ("d" * 300, "x"), ("dora", "x" * 100_000), ("dora", "")):
-        assert by_name(Client(), *typed).status_code in (403, 422)
+    for entry in (("", ""), ("d\0ra", "x"), ("d" * 300, "x"), ("dora", "x" * 100_000), ("dora", "")):
+        assert by_name(Client(), *entry).status_code in (403, 422)
 
 
 def test_a_screen_that_follows_the_floor_by_itself_does_not_keep_its_reader_signed_in(

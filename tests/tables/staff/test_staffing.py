@@ -93,9 +93,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 def test_staff_with_missing_ambiguous_or_invalid_data_are_refused(operator: Staff) -> None:
     """Harm: two people cannot be told apart on the floor or in the log."""
     for facts, field in WRONG:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refused) as refusal:
             staffing.add_staff(**SOMEBODY | facts, by=operator)
-        assert field in fields(refused), facts
+        assert field in fields(refusal), facts
     assert not staff_entries("added")
 
 
@@ -117,9 +117,9 @@ def test_obvious_secrets_are_refused(operator: Staff) -> None:
     boss = floor.staff(Role.PIT_BOSS, "boris", "202")
     dan = staffing.add_staff(**SOMEBODY | {"badge": "2580"}, by=operator)
     for reason, secret, new in WRONG_SECRETS:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refused) as refusal:
             making.first_secrets(dan, asks=operator, confirms=boss, terminal=None, **{secret: new})
-        assert secret in fields(refused), reason
+        assert secret in fields(refusal), reason
     assert not staff_entries("secret_made")
 
 
@@ -127,19 +127,19 @@ def test_only_operators_change_staff(operator: Staff) -> None:
     """Harm: a person who is not an operator gives roles, adds staff or lifts a lock-out; or the last operator leaves,
     and staff can no longer be added or dismissed."""
     for role in set(Role) - {Role.OPERATOR}:
-        other = Staff(username="other", name="Other", role=role)
+        user = Staff(username="other", name="Other", role=role)
         for act in (
             partial(staffing.add_staff, **SOMEBODY),
             partial(staffing.change_staff, operator, {"role": Role.DEALER.value}),
             partial(staffing.lift_lock_out, operator),
         ):
-            with pytest.raises(Refused) as refused:
-                act(by=other)
-            assert refused.value.status == 403, role
+            with pytest.raises(Refused) as refusal:
+                act(by=user)
+            assert refusal.value.status == 403, role
     for change in ({"is_active": False}, {"role": "auditor"}):
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refused) as refusal:
             staffing.change_staff(operator, change, by=operator)
-        assert list(fields(refused).values()) == ["Somebody else has to be an active operator first."]
+        assert list(fields(refusal).values()) == ["Somebody else has to be an active operator first."]
     olga = floor.staff(Role.OPERATOR, "olga")
     staffing.change_staff(operator, {"role": "auditor"}, by=olga)
 

@@ -67,10 +67,10 @@ def test_scripts_and_other_sites_never_get_the_cookie(terminal: Terminal, operat
     token = morsel.value.split(":")[0]
     assert len(token) >= 43
     assert token not in terminal.token_digest
-    other = signing.get_cookie_signer(salt="something else").sign(token)
-    for forged in (terminal.token_digest, token, f"{token}:x:y", "", "\0", other):
+    foreign_cookie = signing.get_cookie_signer(salt="something else").sign(token)
+    for cookie_value in (terminal.token_digest, token, f"{token}:x:y", "", "\0", foreign_cookie):
         thief = Client()
-        thief.cookies["terminal"] = forged
+        thief.cookies["terminal"] = cookie_value
         assert not is_terminal(thief)
 
 
@@ -178,7 +178,7 @@ def device(terminal: Terminal) -> dict[str, str]:
 def test_only_operators_enrol_and_revoke(terminal: Terminal) -> None:
     """Harm: dealers enrol their own phones and deal from home."""
     for role in set(Role) - {Role.OPERATOR}:
-        other = Staff(username="other", name="Other", role=role)
+        user = Staff(username="other", name="Other", role=role)
         for act in (
             partial(terminals.enrol, "Phone", None),
             partial(terminals.add, "Phone", None),
@@ -186,9 +186,9 @@ def test_only_operators_enrol_and_revoke(terminal: Terminal) -> None:
             partial(terminals.bind, terminal, None),
             partial(terminals.revoke, terminal),
         ):
-            with pytest.raises(Refused) as refused:
-                act(by=other)
-            assert refused.value.status == 403, role
+            with pytest.raises(Refused) as refusal:
+                act(by=user)
+            assert refusal.value.status == 403, role
 
 
 def test_two_terminals_of_one_name_could_not_be_told_apart(terminal: Terminal, operator: Staff) -> None:

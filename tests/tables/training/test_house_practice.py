@@ -123,12 +123,12 @@ def _pays_as_the_engine(course: Course, questions: list[Question]) -> None:
 
 
 def _shows_nothing_that_is_asked(course: Course, question: Question) -> None:
-    drawn = felt.screen(course, question)
-    assert all(not hand.says and not hand.acting for hand in drawn.board.hands)
-    for seat in drawn.seats:
+    screen = felt.screen(course, question)
+    assert all(not hand.says and not hand.acting for hand in screen.board.hands)
+    for seat in screen.seats:
         assert not any(hand.says for hand in seat.box.hands)
         open_wagers = {spot.wager for spot in seat.box.spots if spot.outcome}
-        assert open_wagers <= {paid.bet for paid in question.paid if paid.seat == seat.box.seat}
+        assert open_wagers <= {payout.bet for payout in question.paid if payout.seat == seat.box.seat}
         assert (seat.box.outcome is not None) == seat.paid
 
 
