@@ -90,7 +90,7 @@ def test_a_pin_that_is_guessed_over_the_api_locks_the_badge_out_as_on_the_screen
     ask: dict[str, Any] = {"table": house.table.pk, "series": "fill", "chips": [[10_000, 1]], "badge": "202"}
     guesses = [send(program, "slips/", **ask, pin=pin).json()["code"] for pin in ("9001", "9002", "9003", "9004")]
     assert guesses == ["wrong_credentials"] * 3 + ["locked_out"]
-    problem(send(program, "slips/", **ask, pin=floor.PIN), 429, "locked_out")  # a right PIN is not looked at any more
+    problem(send(program, "slips/", **ask, pin=floor.PIN), 429, "locked_out")  # a correct PIN is no longer checked
     assert not LogEntry.objects.filter(book=house.table.book, subject="slip", kind="fill requested").exists()
 
 

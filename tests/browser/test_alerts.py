@@ -74,7 +74,7 @@ def test_the_inbox_is_worked_by_keyboard_and_nothing_moves_under_a_finger(lookin
 
 
 @pytest.mark.trial(
-    "a form beside the playback, which has its own path",
+    "a form on the playback page, which has its own path",
     covered_by="tests/dealer_ui/pit/test_surveillance.py::test_a_moment_is_marked_from_its_round_and_found_again",
 )
 def test_the_surveillance_bookmarks_a_moment_and_comes_back_to_it(looking: Looking) -> None:

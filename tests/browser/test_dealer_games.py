@@ -12,7 +12,7 @@ from tests.layout import fits, small
 
 TABLET = {"width": 1180, "height": 820}
 WITHOUT_CHIPS = ("venture", "sweep")
-"""Games in which no chips are on the table."""
+"""Games without chips on the table."""
 
 
 def sits(game: str, *seats: int, **settings: Any) -> Hand:

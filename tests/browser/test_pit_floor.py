@@ -172,13 +172,13 @@ def test_a_table_card_that_changes_keeps_the_focus_and_open_lists(looking: Looki
     page.goto(f"/pit/tables/{dealer.table.pk}/")
     page.wait_for_selector("#live[data-state=live]")
     ways = page.locator(".table-page__ways > :is(a, details)")
-    assert len({round(box["y"]) for box in (way.bounding_box() for way in ways.all())}) == 1, "one row"
+    assert len({round(box["y"]) for box in (way.bounding_box() for way in ways.all())}) == 1, "several rows of links"
     page.click(f"#acts-{dealer.table.pk} > summary")
     acts = page.locator(".table-card__acts .more__grid > *").all_inner_texts()
     dealer.cards(9)
     shows(page, dealer)
     assert page.locator(".table-card__acts details[open]").count() == 1
-    assert page.locator(".table-card__acts .more__grid > *").all_inner_texts() == acts, "each has its place"
+    assert page.locator(".table-card__acts .more__grid > *").all_inner_texts() == acts, "an act has moved"
     assert serious(page) == []
 
 

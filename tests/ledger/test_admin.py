@@ -155,7 +155,7 @@ def test_a_list_counts_no_rows_and_sends_no_query_per_row(busy: Felt, operator: 
 
     unbounded = ("logentry", "transfer", "recount")
     lists = (*unbounded, "slip", "slipsignature", "discrepancy", "finding", "run")
-    statements("slip")  # which writes the session, once a minute
+    statements("slip")  # writes the session, which happens once a minute
     before = {model: statements(model) for model in lists}
     for model in unbounded:
         assert not [sql for sql in before[model] if "COUNT(" in sql and "ledger_" in sql]

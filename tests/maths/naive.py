@@ -14,9 +14,9 @@ Chances = dict[str, dict[Fraction, Fraction]]
 Net = dict[str, Fraction]
 RANKS = "A23456789TJQK"
 STAKE = 200
-"""A multiple of twenty and of two: every payment of it is whole."""
+"""A multiple of twenty, so that every payout is a whole number."""
 RAISES = {"raise": "main", "play": "ante"}
-"""Wagers that count with the one that they raise."""
+"""Raises, and the wagers with which they are counted."""
 
 
 def chances(rounds: Iterator[Net]) -> Chances:

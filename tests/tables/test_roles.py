@@ -313,7 +313,7 @@ MODELS: dict[tuple[Guard, Guard], str] = {
     """,
     (ADD, SET): "tables/table tables/denomination tables/staff tables/serviceaccount",
 }
-"""The models of the admin, by who adds a row and who changes one."""
+"""The models of the admin, by the roles that add a row and those that change one."""
 DECLARED |= {
     f"admin/{model}/{page}": guard
     for (adds, changes), models in MODELS.items()
@@ -337,8 +337,8 @@ ADDRESSES = sorted(set(addresses(get_resolver().url_patterns)))
 
 def test_every_address_is_declared_and_every_declaration_is_an_address() -> None:
     """Harm: a new page is open to a role without a decision."""
-    assert set(ADDRESSES) - set(DECLARED) == set(), "say in GUARDED who may use these"
-    assert set(DECLARED) - set(ADDRESSES) == set(), "these are gone: take them out of GUARDED"
+    assert set(ADDRESSES) - set(DECLARED) == set(), "declare in GUARDED the roles that may use these"
+    assert set(DECLARED) - set(ADDRESSES) == set(), "these no longer exist: remove them from GUARDED"
 
 
 # --- The walk -------------------------------------------------------------------------------------------------
@@ -354,7 +354,7 @@ EXAMPLES = {
     "^(?P<app_label>ledger|tables)/$": "tables/",
     "(?P<url>.*)$": "nowhere",
 }
-"""What stands in an address for each of its parts; 1 for any other."""
+"""An example for each part of an address; any other part is 1."""
 
 
 @dataclass
@@ -477,7 +477,7 @@ def site(django_db_setup: None, django_db_blocker: Any) -> Iterator[House]:
 
 @pytest.fixture
 def house(site: House, db: None) -> Iterator[House]:
-    cache.clear()  # the addresses of seats that were tried before
+    cache.clear()  # rate limits of earlier tests
     logging.disable(logging.WARNING)
     yield site
     logging.disable(logging.NOTSET)
@@ -595,8 +595,8 @@ SEEN_BY_SURVEILLANCE = routes("""
     pit/tables/<int:pk>/rounds/<int:number>/steps.csv practice/certificates.csv practice/certificates/ slips/
     slips/<int:pk>/new/<slug:series>/ slips/keys.csv slips/keys/ slips/papers/ slips/slips.csv
 """)
-"""The pages that surveillance opens. The page that begins a slip is open to every role that may see one; who signs
-there is asked by badge and PIN: see `test_the_surveillance_signs_no_step_of_any_slip`."""
+"""The pages that surveillance opens. The page that begins a slip is open to every role that may see one; its
+signatory enters badge and PIN: see `test_the_surveillance_signs_no_step_of_any_slip`."""
 SENT_BY_SURVEILLANCE = {
     "pit/alerts/acknowledge",
     "pit/tables/<int:pk>/bookmark",
@@ -608,7 +608,7 @@ SIGNED_BY_PIN = routes("""
     api/days/<gaming_day:day>/signatures/ api/tables/<int:pk>/corrections/<int:year>/<int:number>/signatures/
     api/tables/<int:pk>/corrections/<int:year>/<int:number>/refusals/
 """)
-"""The forms whose signatory is asked by badge and PIN: the browser's owner is not refused."""
+"""The forms whose signatory enters badge and PIN: the browser's own user is not refused."""
 FOR_ANYBODY = {""} | routes("""
     account/ account/passkeys/ account/passkeys/options/ account/pin/ admin/logout/ admin/password_change/
     api/problems/<slug:code>/ clock/ emergency/ enrol/<str:code>/ healthz live/ password/ password/code/ pin/ sign-in/

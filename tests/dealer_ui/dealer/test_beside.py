@@ -229,11 +229,11 @@ def test_tables_are_offered_by_need_and_then_in_their_order(hand: Hand, terms: T
         if name != "Rocket 10":
             dealing.sign_in(table, floor.staff(Role.DEALER, f"dealer{number}", f"{500 + number}"))
     rosa = floor.client(floor.staff(Role.DEALER, "rosa", "102"))
-    table_names = names(text(rosa.get("/tables/")))  # the one without a dealer, then the longest at work
+    table_names = names(text(rosa.get("/tables/")))  # the table without a dealer first, then by the length of the stint
     assert table_names == ["Rocket 10", "Rocket 1", "Rocket 2", "Rocket 3"]
     floor.relieve(opened["Rocket 3"], Staff.objects.get(username="rosa"))
     floor.relieve(opened["Rocket 3"], floor.staff(Role.DEALER, "mia", "103"))
-    assert names(text(rosa.get("/tables/")))[:2] == ["Rocket 10", "Rocket 3"], "the one that they come from"
+    assert names(text(rosa.get("/tables/")))[:2] == ["Rocket 10", "Rocket 3"], "the last table is second"
     terms(certificate_games=("rocket",))
     page = text(rosa.get("/tables/"))
     assert "A valid certificate for Rocket is required" in page

@@ -533,13 +533,13 @@ def test_a_server_that_stops_ends_its_streams_cleanly_and_the_next_sends_what_wa
     dealer, boss = dealt()
     opened = [watching(boss.by, own(dealer)), watching(boss.by)]
     latest = opened[0].event()["id"]
-    before = len(web.output())  # the process has served other tests, and some of those provoke errors
+    before = len(web.output())  # output of earlier tests, some of which provoke errors
     web.stop()
     farewell = web.output()[before:]
     assert all(stream.is_over() for stream in opened)
     assert all(stream.text.endswith("0\r\n\r\n") for stream in opened), "cut off in the middle"
     assert "Traceback" not in farewell
-    assert "exceeded" not in farewell, "it waited for its streams until its time was over"
+    assert "exceeded" not in farewell, "it waited for its streams until its timeout"
     dealer("bet", seat=1, amount_cents=1_000)
     dealer("close_bets")
     web.start()

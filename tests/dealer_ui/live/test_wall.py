@@ -73,9 +73,9 @@ def test_the_expected_chips_of_a_rack_are_not_sent_to_the_roles_that_count_it() 
     assert is_sent_to(BOSS, AUDITOR) == [False, True]
     house_terms.change({"expected_shown_to": ("pit_boss",)}, by=floor.staff(Role.OPERATOR, "olga", "301"))
     house_terms.forget()
-    assert is_sent_to(BOSS) == [True], "a house may choose otherwise"
+    assert is_sent_to(BOSS) == [True], "the policy for pit bosses has no effect"
     signs(dealer.table, dealer.by, BeginSlip("rack", ((500, 1),)))
-    assert is_sent_to(BOSS) == [False], "while it is counted nobody is told"
+    assert is_sent_to(BOSS) == [False], "the expected chips are sent during the count"
 
 
 def fill(dealer: Hand) -> None:

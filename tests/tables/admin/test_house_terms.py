@@ -184,7 +184,7 @@ def test_a_site_in_operation_adopts_a_profile_under_dual_control(opened: None, d
     assert proposal.matter == "profile"
     address = reverse("admin:tables_proposal_change", args=[proposal.pk])
     page = desk.get(address).content.decode()
-    assert 'name="approve"' not in page, "who proposed it approves it"
+    assert 'name="approve"' not in page, "the proposer may approve"
     assert 'name="withdraw"' in page
     second.post(address, {"approve": ""})
     left_alone = {name: catalogue.TERMS[name].default for name in OF_THE_HOUSE} | {"two_people": True}

@@ -146,7 +146,7 @@ MAKERS = {
     },
     "win": {"round play"},
 }  # fmt: skip
-"""The entries that may make movements by which chips come from nowhere, or go to a player."""
+"""The entries that may make each movement that creates chips or gives chips to a player."""
 
 
 def test_each_movement_has_its_own_entries() -> None:

@@ -112,7 +112,7 @@ def test_a_table_without_rounds_has_an_empty_page() -> None:
 SEARCHES = [
     (Wanted(outcome="pair"), [3, 1]),
     (Wanted(outcome="pair", seat=3), [3]),
-    (Wanted(outcome="death_card"), []),  # it was taken back: the round stands without it
+    (Wanted(outcome="death_card"), []),  # taken back, so the round does not contain it
     (Wanted(seat=4), [1]),
     (Wanted(corrected=True), [2]),
     (Wanted(corrected=True, seat=1), []),

@@ -417,7 +417,7 @@ def test_permitted_changes_are_no_difference(house: Hand) -> None:
     house("cash_out", seat=2)
     assert verified() == ""
     pepper.add_key()
-    assert Staff.objects.get(username="dora").check_pin(floor.PIN), "and her hash is sealed with the new key"
+    assert Staff.objects.get(username="dora").check_pin(floor.PIN), "this check seals her hash with the new key"
     assert verified() == ""
     assert carry() > 5
     assert verified() == ""

@@ -296,7 +296,7 @@ def test_the_shoes_depth_is_right_at_every_moment(dealer: Hand) -> None:
     dealer.cards(8)
     assert cards_left() == 49
     dealer.cards(3)
-    assert cards_left() == 48, "the seat is still to be paid"
+    assert cards_left() == 48, "the round is not over before the payout"
     dealer.pay()
     assert cards_left() == 48
     dealer("bet", seat=1, amount_cents=1_000)

@@ -87,7 +87,7 @@ def test_each_shift_is_counted_at_its_end(book: Book, morning: datetime, clock: 
     clock.stand(shifts[0].end - timedelta(minutes=30))
     slip = cage_desk.sign(BeginSlip("cagecash", ((100, 999),)), by=crew_member("cora"), key=uuid.uuid4())
     cage_desk.sign(SignSlip(slip, "recounted", ((100, 1_000),)), by=crew_member("mona"), key=uuid.uuid4())
-    assert owed() == [("bank", "Day", False)], "two counts that differ are no count"
+    assert owed() == [("bank", "Day", False)], "two differing counts passed for a count"
     count(95_000)
     assert owed() == []
     clock.stand(shifts[0].end + timedelta(minutes=10))

@@ -39,7 +39,7 @@ WAYS = sorted(
     ),
     key=lambda way: way not in {("rocket", "keyed"), ("hawthorn", "house")},
 )
-"""Every game and source of cards. First come one against the house with real cards, and one with hidden hands."""
+"""Every game and source of cards. The first two: a game with a hand-dealt shoe, and a game with hidden hands."""
 
 
 class Walk:

@@ -60,7 +60,7 @@ def test_a_table_closes_between_rounds_and_its_dealer_is_tapped_out(hands: tuple
     dealer is still signed in at a closed table."""
     dealer, boss = hands
     dealer.bets(seat1=1_000, seat2=1_000)
-    for cards in ((), (8, 9, 3)):  # then two seats still have to be paid
+    for cards in ((), (8, 9, 3)):  # then two seats await their payout
         dealer.cards(*cards)
         assert refusal(boss, "close_table").code == "round_open"
         assert refusal(dealing.sign_out, dealer.table, dealer.by).code == "round_open"

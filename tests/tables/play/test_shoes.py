@@ -83,7 +83,7 @@ def test_incomplete_decks_are_not_dealt_and_are_reported() -> None:
     assert dealer.board.due == "check"
     assert shoe_entries(dealer) == ["loaded", *["deck_check_failed"] * 3]
     refusal(dealer, "check_decks", counts=counts)
-    assert Alert.objects.count() == 4, "each failed count is one"
+    assert Alert.objects.count() == 4, "each failed count raises one alert"
     dealer("check_decks", counts=shoe(1))
     assert dealer.board.due == "shuffle"
 
@@ -187,7 +187,7 @@ def test_a_shoe_that_runs_out_in_mid_round_is_filled_from_the_discards(
     dealt_counts = current.game.gone(current.state)
     assert [out + BURNED.count(rank) for rank, out in zip(RANKS, dealt_counts, strict=True)] == list(shoe(1))
     assert (dealer.board.due, dealer.board.card_keys) == ("choose", False)
-    assert primary(dealer) == [], "one Enter too many would hit"
+    assert primary(dealer) == [], "an accidental Enter would hit"
     if source == "keyed":
         assert refusal(dealer, "card", rank=9).code == "out_of_turn"
     dealer("choose", seat=2, choice="hit")

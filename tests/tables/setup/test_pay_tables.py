@@ -211,7 +211,7 @@ def test_a_row_that_was_changed_is_not_taken_into_use(olga: Staff) -> None:
     row.wagers = {"tie": {"tie": "12:1"}}
     with pytest.raises(Refused, match="has other lines than its digest names"):
         pay_tables.option_of(row)
-    row.sha256 = GAMES["baccarat"].pay_form.table_of("Sides", 1, row.wagers).sha256  # as if it had always been so
+    row.sha256 = GAMES["baccarat"].pay_form.table_of("Sides", 1, row.wagers).sha256  # matches the forged lines
     with pytest.raises(Refused, match="The lines of Sides version 1 are not those that it was made with"):
         pay_tables.option_of(row)
 

@@ -433,7 +433,7 @@ def test_a_forged_approval_is_found(open_house: Table, olga: Staff) -> None:
         with rollback():
             signature = f"302 {username.title()}"
             event = ProposalApproved(number=1, username=username, name=username.title(), role=role)
-            # The row names who approved as the entry does, except where the database refuses it.
+            # The row names the same approver as the entry, except where the database refuses it.
             _forge_end(proposal, forge(event, by=signature), username if username != "olga" else "nobody", signature)
             assert sentence in fault(), username
 

@@ -439,7 +439,7 @@ def test_a_key_forged_behind_the_desk_is_found(book: Book, monkeypatch: pytest.M
     with monkeypatch.context() as patched:
         patched.setattr(register, "lost", lambda through_seq=None: {})
         out("B1", "con", "sam")
-        assert proofs.verify(book).fault is None, "the register of lost keys is what says it"
+        assert proofs.verify(book).fault is None, "the fault is not from the register of lost keys"
     fault = proofs.verify(book).fault
     assert fault is not None
     assert "B1 is none of the keys that there were then" in fault.what

@@ -82,7 +82,7 @@ def test_an_account_its_token_and_their_end_are_in_the_log(account: ServiceAccou
     used = ServiceToken.objects.get().used_at
     assert used is not None
     assert ask(token).status_code == 200
-    assert ServiceToken.objects.get().used_at == used, "the last use is kept to the minute"
+    assert ServiceToken.objects.get().used_at == used, "the last use is stored once a minute"
     service_accounts.revoke(account, "The screen was sold", by=olga)
     assert kinds() == ["set", "token_made", "revoked"]
     log_text = json.dumps([entry.content for entry in LogEntry.objects.filter(subject="service_account")])

@@ -87,7 +87,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"badge": "١٠٢"}, "badge"),
     ({"badge": "7"}, "badge"),
 ]
-"""Facts of a person that the casino does not take: missing, ambiguous, of two lines, too long or taken."""
+"""Invalid data of a person: missing, ambiguous, of two lines, too long or in use."""
 
 
 def test_staff_with_missing_ambiguous_or_invalid_data_are_refused(operator: Staff) -> None:

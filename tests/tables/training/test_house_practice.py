@@ -110,7 +110,7 @@ def _calls_whom_the_engine_asks(question: Question) -> None:
 def _pays_as_the_engine(course: Course, questions: list[Question]) -> None:
     """Assert that the questions of a round cover each payment of the engine once, and no others."""
     game, rules, end = GAMES[course.game], PROVIDERS[course.game].rules(course), questions[-1].state
-    assert not end.prompts, "the last question of a round finds it over"
+    assert not end.prompts, "the round is not over at its last question"
     expected = {
         (payout.seat, wager.bet, wager.hand): str(wager.returned_cents - wager.staked_cents)
         for payout in game.settle(replay(game, rules, end.opening, end.actions))
