@@ -112,7 +112,7 @@ WRITERS: Final = (
 READERS: Final = ("import csv\ncsv.reader(text)\ncsv.Error", "from csv import DictReader", "x = 1")
 
 
-def test_a_writer_is_told_from_a_reader_by_this_test() -> None:
+def test_this_test_distinguishes_a_writer_from_a_reader() -> None:
     assert [source for source in (*WRITERS, *READERS) if writes_lists(source)] == list(WRITERS)
 
 

@@ -39,7 +39,7 @@ def test_a_worker_recounts_and_proves_what_is_new(celery_worker_process: Served,
     assert not Alert.objects.exists()
 
 
-def test_a_mismatch_opens_an_alert_that_stays_until_somebody_acknowledges_it_by_name(
+def test_a_mismatch_opens_an_alert_that_stays_until_a_named_user_acknowledges_it(
     celery_worker_process: Served, floor: Hand
 ) -> None:
     """Harm: chips that do not reconcile are only a line in a log file."""

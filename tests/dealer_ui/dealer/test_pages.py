@@ -356,7 +356,7 @@ BAD: dict[str, dict[str, Any]] = {
 }
 
 
-def test_what_no_screen_would_send_is_refused_in_a_sentence(dora: Client, hand: Hand) -> None:
+def test_a_forged_form_is_refused_with_a_sentence(dora: Client, hand: Hand) -> None:
     start = hand.now.seq
     for name, fields in BAD.items():
         for way in (SCRIPT, {}):

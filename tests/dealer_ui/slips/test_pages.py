@@ -70,7 +70,7 @@ def test_a_fill_goes_through_five_hands_on_one_screen(hands: tuple[Hand, Hand]) 
     assert cage.balance(Account.objects.get(book=dealer.table.book, place="rack")) == before + 5_000
 
 
-def test_a_form_that_is_off_gets_one_sentence_and_no_number(hands: tuple[Hand, Hand]) -> None:
+def test_a_wrong_form_gets_one_sentence_and_no_number(hands: tuple[Hand, Hand]) -> None:
     boss, before = badged(Role.PIT_BOSS, "petra", "801"), Slip.objects.count()
     url, client = reverse("slips:begin", args=[hands[0].table.pk, "fill"]), floor.client(boss)
     for change, sentence in (

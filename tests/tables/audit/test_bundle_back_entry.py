@@ -163,8 +163,8 @@ def bundle(days: SealedDays) -> Path:
 
 @pytest.mark.django_db
 @pytest.mark.slow("seals and exports a day")
-def test_a_night_of_papers_holds_for_an_outsider(days: SealedDays) -> None:
-    """Harm: what was entered from paper can be proved by the house alone. Back-entry stands over the day's end."""
+def test_an_outsider_verifies_a_night_of_papers(days: SealedDays) -> None:
+    """Harm: only the casino can prove rounds entered from paper. Back-entry is active over the end of the day."""
     night = Night(days.clock)
     night.clock.stand(timezone.now() + timedelta(minutes=70))
     beginning = BeginBackEntry("power", ago(60), ago(5), "dark", "carl")

@@ -155,7 +155,7 @@ def test_a_migration_that_was_not_run_is_named(owner_connection: psycopg.Connect
 # --- Beside the web ----------------------------------------------------------------------------------------------
 
 
-def test_where_the_broker_is_away_workers_are_not_waited_for(settings: Any) -> None:
+def test_without_a_broker_workers_are_not_waited_for(settings: Any) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     is_wrong("Workers", "the broker does not answer")
 

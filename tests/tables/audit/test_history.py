@@ -119,7 +119,7 @@ SEARCHES = [
 ]
 
 
-def test_a_search_finds_rounds_as_they_stand(floor: tuple[Hand, Hand]) -> None:
+def test_a_search_finds_rounds_in_their_current_state(floor: tuple[Hand, Hand]) -> None:
     for filters, numbers in SEARCHES:
         page = round_list.search(floor[0].table, filters, through=3)
         assert ([line.number for line in page.lines], page.older) == (numbers, None), filters

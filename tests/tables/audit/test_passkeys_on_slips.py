@@ -372,8 +372,8 @@ def unregistered(casino: Strict, terminal: SoftwareTerminal) -> PasskeyVouched:
     )  # fmt: skip
 
 
-def test_a_passkey_of_the_forgers_own_is_vouched_for_by_nobody(casino: Strict) -> None:
-    """Harm: who can append a fill can append a registration before it, with a key that they hold."""
+def test_no_trusted_terminal_vouches_for_a_forgers_own_passkey(casino: Strict) -> None:
+    """Harm: a forger who can append a fill appends a registration before it, with the forger's own key."""
     boss, forger = casino.signer("requested"), SoftwareTerminal("Tablet", "the forger's")
     enters(own_key(forger), casino.operator.signature)
     seq = enters(unregistered(casino, forger), boss.signature)

@@ -216,7 +216,7 @@ def test_a_retired_series_is_not_given_out(house: Book) -> None:
     proved()
 
 
-def test_a_last_day_is_one_to_come(house: Book) -> None:
+def test_a_last_day_is_in_the_future(house: Book) -> None:
     for day in ("2020-01-01", "soon", "2099-01-01"):
         beginning = BeginSlip("retirement", facts=facts(last_day=day, reason="Old"))
         assert refusal_of(sign, manager(), beginning).code == "bad_fact", day
