@@ -16,7 +16,13 @@ pytestmark = pytest.mark.django_db(transaction=True)
 LANDMARKS = {"landmark-one-main", "landmark-no-duplicate-main", "region", "bypass"}
 """Not landmark-unique: the scroll bars that unfold draws are all called alike."""
 PAGES = ("", "tables/houseterms/add/", "ledger/logentry/", "tables/table/{pk}/change/")
-FURTHER_PAGES = ("tables/table/", "tables/staff/", "tables/houseterms/", "tables/table/{pk}/history/")
+FURTHER_PAGES = (
+    "tables/table/",
+    "tables/staff/",
+    "tables/houseterms/",
+    "tables/houseterms/roles/",
+    "tables/table/{pk}/history/",
+)
 
 
 def faults_of(page: Any, addresses: Sequence[str], pk: int) -> dict[str, list[str]]:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from ledger.models import LogEntry
 from tables.inputs import BeginSlip
 from tables.roles import Role
@@ -79,6 +81,10 @@ def test_a_relief_in_mid_round_by_pad_alone(at_table: AtTable) -> None:
     assert latest(hand).by == "102 Rosa"
 
 
+@pytest.mark.trial(
+    "a further sheet beside the felt",
+    covered_by="tests/browser/test_beside.py::test_a_slip_is_signed_beside_the_felt",
+)
 def test_cash_is_confirmed_by_its_line_and_no_key_reaches_the_felt(at_table: AtTable) -> None:
     """Harm: a figure of an amount becomes a card, or Enter sells what nobody read; a lost line sells it twice; or a key
     for the felt undoes a sale, and no button does that a finger can press."""

@@ -134,6 +134,10 @@ def refuse_fill(page: Any, dealer: floor.Hand) -> None:
     assert serious(page) == []
 
 
+@pytest.mark.trial(
+    "further forms that a terminal signs",
+    covered_by="tests/browser/test_terminal_keys.py::test_a_terminal_signs_with_its_key_and_refuses_without_it",
+)
 def test_each_form_that_is_signed_says_the_same_to_the_browser_and_to_the_house(
     enrolled: Enrolled, operator: Staff
 ) -> None:

@@ -59,7 +59,11 @@ def by_the_chart(rules: BlackjackRules, ranks: Composition) -> float:
     )
 
 
-@pytest.mark.parametrize(("part_dealt", "error"), sampled([(0.4, 0.0008), (0.75, 0.002)], "values blackjack exactly"))
+@pytest.mark.trial(
+    "values blackjack exactly",
+    covered_by="tests/maths/test_edges.py::test_a_full_shoe_of_blackjack_has_its_exact_edge",
+)
+@pytest.mark.parametrize(("part_dealt", "error"), [(0.4, 0.0008), (0.75, 0.002)])
 def test_blackjack_by_effects_of_removal_is_near_the_exact_chart(part_dealt: float, error: float) -> None:
     """Harm: an edge that says that the seat had the better of it where the house had, as far as splits go."""
     rules, chance = BlackjackRules(), random.Random(f"{part_dealt}")
@@ -81,7 +85,10 @@ def test_a_full_shoe_of_blackjack_has_its_exact_edge() -> None:
         blackjack_before.edge(rules, (1,) * 13)
 
 
-@pytest.mark.slow("values blackjack exactly")
+@pytest.mark.trial(
+    "values blackjack exactly",
+    covered_by="tests/maths/test_blackjack_sheet.py::test_side_bets_are_worth_what_is_published",
+)
 def test_side_bets_of_blackjack_are_exact() -> None:
     """Harm: a bet on suits is valued without them."""
     unseen = unseen_of(GAMES["blackjack"].pack(SIDES), 2, 0.4, random.Random(4))

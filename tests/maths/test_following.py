@@ -51,7 +51,10 @@ def test_who_bets_by_the_edge_is_found() -> None:
     assert flags(bettors.leaning, 60, seed=8) >= 9  # of 60 shoes; chance alone flags one
 
 
-@pytest.mark.slow("simulates thousands of players")
+@pytest.mark.trial(
+    "simulates thousands of players",
+    covered_by="tests/maths/test_following.py::test_who_does_not_count_is_flagged_one_time_in_a_hundred",
+)
 def test_bets_on_single_wagers_are_told_apart_too() -> None:
     """Harm: who plays a pair for fun is flagged because the edge of a pair moves as no other does; or who counts for it
     is not. Of the innocent chance flags one test in a hundred."""
