@@ -54,7 +54,9 @@ def everything(tier: str) -> int:
     """The static checks, one after the other beside the tests. Returns 1 where anything failed."""
     with server_running(), ThreadPoolExecutor(max_workers=1) as beside:
         checks: dict[str, Future[bool]] = {name: beside.submit(check, name) for name in CHECKS}
-        passed = subprocess.run([*PYTHON, "pytest", *trials.workers(), "--tier", tier], check=False).returncode == 0
+        # One worker more than cores: tests wait for the browser and the database. Trials have processes of their own.
+        tests = [*PYTHON, "pytest", *trials.workers(more=1), "--tier", tier]
+        passed = subprocess.run(tests, check=False).returncode == 0
     failed = [name for name, result in checks.items() if not result.result()]
     failed += [] if passed else ["pytest"]
     print(f"FAILED: {', '.join(failed)}" if failed else "Everything passed.")

@@ -19,10 +19,11 @@ TOLERATED: Final = 5
 PYTEST: Final = [sys.executable, "-m", "pytest", "-p", "tests.trials"]
 
 
-def workers() -> list[str]:
-    """Arguments for pytest: a worker for each core, at most four, each with a database, a broker and a web process of
-    its own. The tests of a file stay together, and files start in the order in which tiers.select left them."""
-    count = min(4, os.cpu_count() or 1)
+def workers(*, more: int = 0) -> list[str]:
+    """Arguments for pytest: a worker for each core and `more`, at most four, each with a database, a broker and a web
+    process of its own. The tests of a file stay together, and files start in the order in which tiers.select left
+    them."""
+    count = min(4, (os.cpu_count() or 1) + more)
     return ["-n", str(count), "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "30"]
 
 
