@@ -54,8 +54,9 @@ def test_comments_and_docstrings_leave_the_stamp_as_it_is() -> None:
 
 
 @pytest.mark.django_db
-def test_days_moments_and_slips_move_and_all_else_stays() -> None:
+def test_days_moments_and_slips_move_and_all_else_stays(settings: Any) -> None:
     """Harm: an entry tells a day of the recording, or a hash that looks like a date is changed."""
+    settings.TIME_ZONE = "UTC"
     text = (
         '"at":"2026-01-06T18:30:12.345678Z" 2026-01-06 18:30:12.34+00 "day":"2026-01-05" up to 2026-01-05 14:00 UTC'
         " fill/2026/2 drop/2026/1 until 2026-01-06T06:00:00+00:00 1f2026-01-05-4a {{key}} {{hash 1 2}}"

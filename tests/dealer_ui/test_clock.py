@@ -2,11 +2,12 @@
 
 import json
 import uuid
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from django.http import HttpResponse
 from django.test import Client
+from django.utils import timezone
 
 from ledger.models import Alert, LogEntry
 from tables import standing
@@ -76,8 +77,7 @@ def test_the_page_of_runs_shows_both_clocks(fast: Clock, hand: Hand) -> None:
 
 def test_a_book_that_is_ahead_is_refused_with_the_reason(hand: Hand, clock: Clock) -> None:
     """Harm: a dealer who is told that the database is away, and a pit that reboots it."""
-    now = datetime.now().astimezone()
-    clock.stand(now + timedelta(days=3))
+    clock.stand(timezone.now() + timedelta(days=3))
     hand("bet", seat=1, amount_cents=1_000)
     clock.right()
     answer = enter(signed_in(hand.by), hand, bet(hand))

@@ -190,6 +190,12 @@ def test_a_clock_that_would_leave_no_time_for_the_day_before_is_refused() -> Non
 
 
 @pytest.fixture
+def utc(settings: Any) -> None:
+    """The casino keeps UTC until it sets its hours, whatever the tests run with."""
+    settings.TIME_ZONE = "UTC"
+
+
+@pytest.fixture
 def operator(db: None) -> Staff:
     cage.open_house()
     return Staff.objects.create_staff("omar", name="Omar", role=Role.OPERATOR)
@@ -200,7 +206,7 @@ def soon() -> date:
     return shifts.day_of(timezone.now()) + 2 * DAY
 
 
-def test_a_house_that_set_nothing_has_three_shifts_from_six(operator: Staff) -> None:
+def test_a_house_that_set_nothing_has_three_shifts_from_six(utc: None, operator: Staff) -> None:
     """Harm: a report that needs a setting which nobody has made yet."""
     moment = datetime(2026, 5, 20, 5, 59, tzinfo=UTC)
     assert shifts.day_of(moment) == date(2026, 5, 19)
@@ -208,7 +214,7 @@ def test_a_house_that_set_nothing_has_three_shifts_from_six(operator: Staff) -> 
     assert [shift.name for shift in shifts.shifts_of(date(2026, 5, 19))] == ["Day", "Swing", "Grave"]
 
 
-def test_hours_change_only_for_future_days(operator: Staff) -> None:
+def test_hours_change_only_for_future_days(utc: None, operator: Staff) -> None:
     """Harm: a reported day changes its bounds and its win afterwards, or a typing error in the hours cannot be
     corrected before its day comes."""
     today = shifts.span(shifts.day_of(timezone.now()))
@@ -282,7 +288,7 @@ def forge_row(period: Hours, seq: int) -> None:
     HouseHours.objects.create(seq=seq, from_day=period.from_day, by="omar Omar", at=timezone.now(), **facts)
 
 
-def test_forged_hours_are_found(operator: Staff) -> None:
+def test_forged_hours_are_found(utc: None, operator: Staff) -> None:
     """Harm: an owner of the database moves yesterday's end, applies hours that the log does not know, or makes a change
     look smaller than it was."""
     berlin = hours("Europe/Berlin", from_day=soon())

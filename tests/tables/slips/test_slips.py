@@ -130,7 +130,7 @@ def test_the_database_takes_no_second_signature_and_no_gap(hands: tuple[Hand, Ha
     for number, previous, rule in (
         (newest.number + 5, newest.number + 4, "ledger_slip_follows"),
         (newest.number + 2, newest.number, "ledger_slip_gapless"),
-        (newest.number, newest.number - 1, "ledger_slip_number"),
+        (newest.number, newest.previous, "ledger_slip_number"),
     ):
         facts = {"series": "fill", "year": newest.year, "number": number, "previous": previous}
         with pytest.raises(IntegrityError, match=rule), transaction.atomic():
