@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import psycopg
 from django.core.management import call_command
-from django.db import connection
+from django.db import connection, transaction
 
 from casino.embedded import APPLICATION, OWNER, SUPERUSER
 from tests.letter_boxes import unsubscribe
@@ -57,6 +57,14 @@ def close_other_sessions() -> None:
 
 def _end_sessions(admin: psycopg.Connection, name: str) -> None:
     admin.execute("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s", [name])
+
+
+@contextlib.contextmanager
+def rollback() -> Iterator[None]:
+    """Roll back what is written here: one of several attempts in a test."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 # --- An older copy ---------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """A house with one table of six seats, chips in its rack, and a way to deal: what every test of the ledger needs."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,14 +95,6 @@ def open_felt(transactional_db: None) -> Felt:
 
 
 Tamper = intruder.Intruder
-
-
-@contextmanager
-def rollback() -> Iterator[None]:
-    """Roll back one of several attempts before the next."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
 
 
 @pytest.fixture

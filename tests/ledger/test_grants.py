@@ -12,8 +12,7 @@ from django.db import connection, transaction
 
 from casino.embedded import APPLICATION, OWNER, SUPERUSER
 from ledger.grants import ALLOW_LIST, apply_grants, wrong_privileges
-from tests.database import become
-from tests.ledger.conftest import rollback
+from tests.database import become, rollback
 
 
 @pytest.fixture

@@ -23,7 +23,8 @@ from ledger.proof.chain import Broken, Entry, Fault, Head, verify_chain
 from ledger.proof.spelling import Heading, canonical
 from ledger.recount import first_fault, prove, recount
 from tests.clock import Clock
-from tests.ledger.conftest import INSERT_ENTRY, Felt, Tamper, rollback
+from tests.database import rollback
+from tests.ledger.conftest import INSERT_ENTRY, Felt, Tamper
 
 # The table of `dealt_felt`: entries 1 and 2 fill and buy in, 3 to 8 are rounds, recounted; 9 to 12 are rounds.
 

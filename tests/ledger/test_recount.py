@@ -8,7 +8,8 @@ from ledger.inspection import inspect_book, inspect_house
 from ledger.log import read_head
 from ledger.models import HOUSE, Alert, Book, Recount
 from ledger.recount import first_fault, prove, recount, wrong_recount
-from tests.ledger.conftest import FLOAT_CENTS, Felt, Tamper, lay_felt, rollback
+from tests.database import rollback
+from tests.ledger.conftest import FLOAT_CENTS, Felt, Tamper, lay_felt
 
 
 def fault(felt: Felt, since: int = 0) -> tuple[int, str]:

@@ -20,8 +20,9 @@ from tables.roles import Role
 from tables.staff import signers
 from tests import floor
 from tests.clock import Clock
+from tests.database import rollback
 from tests.intruder import Intruder, at_work
-from tests.ledger.conftest import Felt, rollback
+from tests.ledger.conftest import Felt
 from tests.ledger.proof.test_seals import key_file, later, seal_until
 
 __all__ = ["key_file"]

@@ -9,8 +9,8 @@ from django.db import connection, transaction
 
 from casino.embedded import APPLICATION, SUPERUSER
 from ledger import shape
+from tests.database import rollback
 from tests.fixtures.database import become
-from tests.ledger.conftest import rollback
 
 
 def test_the_kept_shape_is_the_one_that_the_migrations_make(transactional_db: None) -> None:

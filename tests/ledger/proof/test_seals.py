@@ -22,8 +22,9 @@ from tables.audit import keys, proofs, roots, sealing, watch
 from tables.day import hours
 from tables.day.hours import Calendar
 from tests.clock import Clock
+from tests.database import rollback
 from tests.intruder import at_work
-from tests.ledger.conftest import Felt, lay_felt, rollback
+from tests.ledger.conftest import Felt, lay_felt
 
 pytestmark = pytest.mark.slow("sets up a house for each test")
 

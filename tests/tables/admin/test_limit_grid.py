@@ -332,7 +332,7 @@ AMOUNTS = {"25": 2_500, "2.5": 250, "2,50": 250, "1,000": 100_000, "1 000.50": 1
 
 
 def test_amounts_are_read_as_spreadsheets_write_them() -> None:
-    """Harm: a decimal comma makes a minimum of 250 out of 2.50, or 1.000 is taken for one."""
+    """Harm: an import reads a minimum of 2.50 with a decimal comma as 250, or 1.000 as 1."""
     assert {text: cell_texts.cents(text) for text in AMOUNTS} == AMOUNTS
     for text in ("", "1.000", "1.000,50", "1e3", "-5", "£5", "5 to 10", "=1+1", "1,00,0", "٣", "9" * 30):
         with pytest.raises(Spelling, match=r"[Ww]rite"):

@@ -1,11 +1,8 @@
 """Closes of a gaming day that two people sign, with figures that the log does not support."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date
 from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
 from ledger import house, log
@@ -14,14 +11,6 @@ from ledger.models import HOUSE, Book
 from tables.audit import proofs
 from tables.day import closing
 from tables.models import DayClose, Staff
-
-
-@contextmanager
-def rollback() -> Iterator[None]:
-    """Roll back one of several forgeries in a test."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
 
 
 def fault_of_close(day: date, content: dict[str, Any], first: Staff, second: Staff) -> str:

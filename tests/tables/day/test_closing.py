@@ -23,11 +23,12 @@ from tables.roles import Role
 from tables.staff import terminal_keys
 from tests import floor
 from tests.clock import Clock
+from tests.database import rollback
 from tests.floor import Hand, dealt, signs
 from tests.ready import ready_made
 from tests.software_terminal import SoftwareTerminal, fills_in
 from tests.tables.at_once import at_once
-from tests.tables.day.forged_closes import fault_of_close, rollback
+from tests.tables.day.forged_closes import fault_of_close
 from tests.tables.day.test_figures import box, count, plays, record
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]

@@ -26,8 +26,8 @@ from tables.log.catalog import read, told
 from tables.models import HouseHours, Staff
 from tables.refusals import Refused
 from tables.roles import Role
+from tests.database import rollback
 from tests.tables.at_once import at_once
-from tests.tables.day.forged_closes import rollback
 
 HOUR = timedelta(hours=1)
 THREE = (("Day", time(6)), ("Swing", time(14)), ("Grave", time(22)))

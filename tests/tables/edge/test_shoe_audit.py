@@ -68,7 +68,7 @@ def _two_rounds() -> Hand:
 
 @pytest.fixture
 def audited_shoe(db: None, monkeypatch: pytest.MonkeyPatch) -> Hand:
-    """The same shoe, retired and audited."""
+    """A table whose shoe of two rounds is retired and audited."""
     by_seed(monkeypatch, 5)
     return _audited_shoe()
 

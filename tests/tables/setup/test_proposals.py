@@ -41,7 +41,7 @@ from tables.setup import (
 from tables.setup.service_accounts import Access
 from tables.setup.two_people import MATTERS, Draft
 from tables.staff import staffing
-from tests import floor
+from tests import database, floor
 from tests.clock import Clock
 from tests.ready import ready_made
 from tests.terms import read_again
@@ -103,9 +103,8 @@ def kinds() -> list[str]:
 @contextmanager
 def rollback() -> Iterator[None]:
     """Undo what is written here, in the database and in the caches of this process."""
-    with transaction.atomic():
+    with database.rollback():
         yield
-        transaction.set_rollback(True)
     standing.cache.clear()
     read_again()
 
