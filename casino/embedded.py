@@ -94,7 +94,7 @@ class House:
 
     @property
     def log(self) -> Path:
-        """The keeper's; each server has its own beside it."""
+        """The log of the keeper; each server has one of its own (`log_of`)."""
         return self.folder / "servers.log"
 
     def log_of(self, server: str) -> Path:

@@ -1,6 +1,6 @@
 """`python -m casino.demo_house.sheets`: values the demo's slow games and writes sheets.json, which ships with the code.
 
-A new demo loads these rows. Otherwise its only worker would compute for its first minutes, while proofs wait.
+A new demo loads these rows: its worker would otherwise compute them in the first minutes, while proofs are requested.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ def load() -> None:
     KeptSheet.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-def computed() -> list[dict[str, Any]]:
-    """The columns of each row, computed now: about a minute."""
-    from tables.edge.kept_sheets import valued
+def compute() -> list[dict[str, Any]]:
+    """Compute the columns of each row, which takes about a minute."""
+    from tables.edge.kept_sheets import compute as compute_row
 
-    rows = [row for game, rules in games() if (row := valued(game, rules))]
+    rows = [row for game, rules in games() if (row := compute_row(game, rules))]
     return [{name: getattr(row, name) for name in COLUMNS} for row in rows]
 
 
 def main() -> None:
     os.environ |= {"DJANGO_SETTINGS_MODULE": "casino.settings", "CASINO_ENV": "demo"}
     django.setup()
-    FILE.write_text(json.dumps(computed(), indent=1) + "\n")
+    FILE.write_text(json.dumps(compute(), indent=1) + "\n")
 
 
 if __name__ == "__main__":

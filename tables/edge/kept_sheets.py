@@ -158,12 +158,12 @@ def _value(game: str, rules: Any) -> None:
     with runs.alone(f"value {game} {key_of(game, rules)[1]}") as is_alone:
         if not is_alone or key_of(game, rules) in _rows([key_of(game, rules)]):
             return
-        if row := valued(game, rules):
+        if row := compute(game, rules):
             KeptSheet.objects.bulk_create([row], ignore_conflicts=True)
 
 
-def valued(game: str, rules: Any) -> KeptSheet | None:
-    """The row of a game under these rules, computed and not saved; None if the game has no exact values."""
+def compute(game: str, rules: Any) -> KeptSheet | None:
+    """The unsaved row of a game under these rules, or None if the game has no exact values."""
     rules = _that_matter(rules)
     sheet, covariances = providers.full_shoe(game, rules), providers.covariances(game, rules)
     if sheet is None or covariances is None:

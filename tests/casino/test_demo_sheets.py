@@ -24,7 +24,7 @@ def test_no_game_of_a_new_demo_is_still_to_be_valued() -> None:
 )
 def test_the_values_are_those_that_are_computed() -> None:
     """Harm: the demo shows edges of an earlier method or of other rules as those of its tables."""
-    assert json.loads(sheets.FILE.read_text()) == Near(sheets.computed())
+    assert json.loads(sheets.FILE.read_text()) == Near(sheets.compute())
 
 
 class Near:
