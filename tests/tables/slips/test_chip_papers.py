@@ -1,7 +1,7 @@
 """Chips into the house and out of it: received, destroyed, retired, lapsed, found, claimed, counterfeit."""
 
 import uuid
-from datetime import timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 import pytest
@@ -71,10 +71,17 @@ def receive(chips: Any = SENT, noted: Any = SENT, again: Any = None, number: str
     return sign(guard(), SignSlip(slip, "recounted", chips if again is None else again))
 
 
-def retire(last_day: str | None = None, name: str = "Alpha") -> str:
-    day = last_day or timezone.localdate().isoformat()
-    form = {"series": name, "last_day": day, "reason": "A forger sells them"}
-    return sign(auditor(), SignSlip(sign(manager(), BeginSlip("retirement", facts=form)), "confirmed"))
+def retire() -> date:
+    """Retire the series Alpha; its last day, today, is tomorrow where the test runs close to midnight."""
+    last_day = timezone.localdate(timezone.now() + timedelta(minutes=10))
+    form = {"series": "Alpha", "last_day": last_day.isoformat(), "reason": "A forger sells them"}
+    sign(auditor(), SignSlip(sign(manager(), BeginSlip("retirement", facts=form)), "confirmed"))
+    return last_day
+
+
+def after(last_day: date) -> datetime:
+    """Noon of the day after."""
+    return timezone.make_aware(datetime.combine(last_day + timedelta(days=1), time(12)))
 
 
 def proved() -> None:
@@ -202,8 +209,8 @@ def test_chips_are_destroyed_before_a_witness(house: Book) -> None:
 def test_a_retired_series_is_not_given_out(house: Book) -> None:
     """Harm: chips that a forger copied go on to the tables."""
     receive()
-    retire()
-    assert SeriesRetirement.objects.get().last_day == timezone.localdate()
+    last_day = retire()
+    assert SeriesRetirement.objects.get().last_day == last_day
     assert refusal_of(sign, cashier(), BeginSlip("withdrawal", ((100, 10),))).code == "chip_retired"
     boss = someone(Role.PIT_BOSS, "boris")
     fill = BeginSlip("fill", ((100, 10),))
@@ -211,7 +218,7 @@ def test_a_retired_series_is_not_given_out(house: Book) -> None:
         signs(Table.objects.get(), boss, fill)
     chip_series.add("Beta", "Chips & Co", 2027, [100], by=someone(Role.OPERATOR, "olga"))
     signs(Table.objects.get(), boss, fill)
-    again = BeginSlip("retirement", facts=facts(last_day=timezone.localdate().isoformat(), reason="Again"))
+    again = BeginSlip("retirement", facts=facts(last_day=last_day.isoformat(), reason="Again"))
     assert refusal_of(sign, manager(), again).code == "series_retired"
     proved()
 
@@ -223,9 +230,9 @@ def test_a_last_day_is_in_the_future(house: Book) -> None:
 
 
 def test_the_cage_redeems_up_to_the_last_day_and_then_refuses(house: Book, clock: Clock) -> None:
-    retire()
+    last_day = retire()
     cage_desk.redeem(100, by=cashier(), key=uuid.uuid4(), series="Alpha")
-    clock.stand(timezone.now() + timedelta(days=1))
+    clock.stand(after(last_day))
     wrong = refusal_of(cage_desk.redeem, 100, by=cashier(), key=uuid.uuid4(), series="Alpha")
     assert (wrong.code, wrong.sentence[:44]) == ("series_expired", "Chips of the series Alpha were redeemed up t")
     cage_desk.redeem(100, by=cashier(), key=uuid.uuid4())
@@ -277,13 +284,13 @@ def test_whoever_redeems_looks_where_a_kind_has_several_series(house: Book, cloc
     redeem(of_series=((100, "Beta"),))
     assert counter("redeemed")["of_series"] == [[100, "Beta"]]
     assert refusal_of(sell, 100).code == "series_needed"
-    retire()
+    last_day = retire()
     sell(100)
     assert counter("sold")["of_series"] == [[100, "Beta"]], "what is retired is not given out: nobody has to look"
     assert refusal_of(sell, 500).code == "chip_retired"
     assert refusal_of(redeem).code == "series_needed"
     redeem(of_series=((100, "Alpha"),))
-    clock.stand(timezone.now() + timedelta(days=1))
+    clock.stand(after(last_day))
     refusal = refusal_of(redeem, of_series=((100, "Alpha"),))
     assert refusal.code == "series_expired"
     assert refusal.sentence.endswith("Hand them back, and show the announcement; a claim is for the cage manager.")
@@ -296,9 +303,9 @@ def test_what_is_out_after_the_last_day_lapses_in_an_entry_of_its_own(house: Boo
     receive(chips=((100, 30),), noted=((100, 30),))
     count = BeginSlip("lapse", ((100, 25),), facts=facts())
     assert refusal_of(sign, manager(), count).code == "series_in_use"
-    retire()
+    last_day = retire()
     assert refusal_of(sign, manager(), count).code == "series_in_use"
-    clock.stand(timezone.now() + timedelta(days=1))
+    clock.stand(after(last_day))
     before = place_sums()
     assert refusal_of(sign, manager(), BeginSlip("lapse", ((100, 31),), facts=facts())).code == "bad_count"
     slip = sign(manager(), count)
