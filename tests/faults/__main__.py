@@ -132,7 +132,7 @@ def outcome(copy: Path, fault: Fault, tests: Sequence[str]) -> Outcome:
     """Seed a fault and run the tests that reach it, tier after tier, up to the first that fails because of it."""
     remaining = list(dict.fromkeys([fault.caught_by, *tests]))
     for tier in TIERS:
-        while test := _fails_with(copy, fault, tier, remaining):
+        while remaining and (test := _fails_with(copy, fault, tier, remaining)):
             if not _first_failure(copy, tier, [test]):
                 return Outcome(fault, tier, test, len(tests))
             remaining.remove(test)  # it fails without the fault, too
@@ -175,6 +175,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--expected", action="store_true")
     options = parser.parse_args()
+    os.environ["CASINO_BROWSER"] = "install"
     seeded = faults(options.names)
     outcomes = []
     with copy_of_head() as copy:
