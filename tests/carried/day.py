@@ -238,6 +238,7 @@ def _first_day(house: House, games: Collection[str]) -> None:
     for name, source in zip(GAMES_ON_STANDARD_CARDS, cycle(ShoeSource), strict=False):
         _standard_cards(house, name, source)
     _marked_commission(house)
+    _paid_otherwise_later(house)
     _pits(house)
     mishaps.go_wrong(house)
     reliefs.burn_and_lock(house)
@@ -691,6 +692,29 @@ def _standard_cards(house: House, name: str, source: ShoeSource) -> None:
         play_round(dealer, chance)
     if source == ShoeSource.BATCHES and dealer.board.due == "bets":
         dealer("shuffle_shoe")
+    dealer("retire_shoe")
+    boss("close_table")
+
+
+def _paid_otherwise_later(house: House) -> None:
+    """A blackjack of 15 is paid 20 for 22.50, rounded down; and where no hole card is dealt, a late surrender returns half
+    of the bet although the dealer then makes a blackjack. Releases after 0.9.0 pay the second otherwise."""
+    options = {"hole": "none", "surrender": "late", "rounding": "down", "decks": 2}
+    table = floor.table("Blackjack 2", game="blackjack", options=options, unit_cents=500, seats=3)
+    boss, dealer = Hand(table, house.boss), Hand(table, house.dora)
+    boss("open_table")
+    dealing.sign_in(table, house.dora)
+    dealer.ready_shoe()
+    for seat_1, seat_2, upcard, last in ("AK", "T6", "9", ""), ("T9", "T6", "T", "A"):
+        dealer("bet", seat=1, amount_cents=1_500, wager="main")
+        dealer("bet", seat=2, amount_cents=1_000, wager="main")
+        dealer("close_bets")
+        dealer.cards(seat_1[0], seat_2[0], upcard, seat_1[1], seat_2[1])
+        if last:
+            dealer("choose", seat=1, choice="stand")
+        dealer("choose", seat=2, choice="surrender")
+        dealer.cards(*last)
+        dealer.pay()
     dealer("retire_shoe")
     boss("close_table")
 
