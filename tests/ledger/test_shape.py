@@ -9,10 +9,14 @@ from django.db import connection, transaction
 
 from casino.embedded import APPLICATION, SUPERUSER
 from ledger import shape
+from tests import clock
 from tests.database import rollback
 from tests.fixtures.database import become
 
+of_the_right_clock = pytest.mark.skipif(clock.runs_elsewhere(), reason="this run replaced the database's clock")
 
+
+@of_the_right_clock
 def test_the_kept_shape_is_the_one_that_the_migrations_make(transactional_db: None) -> None:
     """Harm: a migration after which every house is told that its database was tampered with, or one that is not
     compared. `manage.py shape --write`, in a freshly migrated database, keeps it anew."""
@@ -117,6 +121,7 @@ DEEDS = (
 )
 
 
+@of_the_right_clock
 def test_what_was_taken_away_or_added_is_named(superuser: None) -> None:
     """Harm: a guard of the database is switched off, rows are changed behind it, and nobody learns that it is off."""
     for deed, sentence in DEEDS:
