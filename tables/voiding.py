@@ -7,6 +7,7 @@ day: whoever counts rounds takes off ``VOID_ROUNDS`` of the same stretch.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from django.db import connection
@@ -27,7 +28,8 @@ def void_step(scene: Scene, reason: str, note: str, second: Second | None = None
         raise Refused("no_round", f"No round is open at {scene.table.name}: there is nothing to void.", 409)
     posted = cage.transfers_of(scene.table.book_id, [played.seq for played in current.plays])
     why = words(note, "why the round is void")
-    event = log.Voided(**scene.author, reason=reason, note=why, end=log.lay_of(current), second=second)
+    result = log.result_of(replace(current, voided=reason))
+    event = log.Voided(**scene.author, reason=reason, note=why, result=result, second=second)
     return Step(event, current.number, undone(posted))
 
 

@@ -67,6 +67,10 @@ class SeatScreen:
         return self._game.title
 
     @property
+    def game(self) -> str:
+        return str(self._game.name)
+
+    @property
     def _game(self) -> Any:
         return self._round.game if self._round else GAMES[self.table.game]
 

@@ -17,6 +17,7 @@ from ledger.proof.slip_name import SlipName
 from tables.board.picture import SeatBox
 from tables.board.words import OutcomeLine
 from tables.games.cards import Pack
+from tables.games.catalog import GAMES
 from tables.games.felt import Payout, SeatView
 from tables.log.entries import rounds
 from tables.log.fold import Play
@@ -30,6 +31,12 @@ def signed(cents: int | None) -> str:
     if cents is None:
         return ""
     return f"{'+' if cents > 0 else '−' if cents < 0 else '±'}{chips.money(abs(cents))}"
+
+
+@register.filter
+def explain(payout: Payout, game: str) -> str:
+    """Why a seat ended as it did."""
+    return GAMES[game].explain(payout)
 
 
 @register.filter

@@ -274,7 +274,7 @@ class Telling(ABC):
         """Why one seat has won the game that is over; several have won in several ways."""
         last = self.lying
         won = [payout for payout in last.settled if payout.outcome == "win"] if last else []
-        return f"Seat {won[0].seat} wins: {won[0].why}." if len(won) == 1 else ""
+        return f"Seat {won[0].seat} wins: {self.scene.game.explain(won[0])}." if len(won) == 1 else ""
 
     def payments(self, current: Round | None) -> Iterable[PaymentLine]:
         latest = current.plays[-1].moved if current and current.plays else ()
@@ -321,7 +321,7 @@ class HouseTelling(Telling):
             outcome=payout.outcome,
             card=payout.card,
             net_cents=payout.net_cents,
-            why=payout.why,
+            why=self.scene.game.explain(payout),
             do=hands.do,
             hands="; ".join(clauses),
             take=() if hands.takes_all else _piles(hands.take),
@@ -356,7 +356,7 @@ class HouseTelling(Telling):
             title=title + (f" {wager.hand}" if wager.hand and wager.hand > 1 else ""),
             outcome=wager.outcome,
             net_cents=wager.net_cents,
-            why=wager.why,
+            why=self.scene.game.explain(wager),
             commission=self._commission(wager.commission_cents),
         )
 
@@ -377,7 +377,7 @@ class PotTelling(Telling):
         return Phrase(self._after_payments("shuffle the deck"), "Shuffling.", rule)
 
     def line(self, payout: Payout) -> OutcomeLine:
-        return OutcomeLine(payout.seat, payout.outcome, payout.card, payout.net_cents, payout.why)
+        return OutcomeLine(payout.seat, payout.outcome, payout.card, payout.net_cents, self.scene.game.explain(payout))
 
 
 class CountedTelling(Telling):
@@ -387,7 +387,7 @@ class CountedTelling(Telling):
         return _WORDS["counted"]
 
     def line(self, payout: Payout) -> OutcomeLine:
-        return OutcomeLine(payout.seat, payout.outcome, payout.card, payout.net_cents, payout.why)
+        return OutcomeLine(payout.seat, payout.outcome, payout.card, payout.net_cents, self.scene.game.explain(payout))
 
 
 _TELLINGS: Final[dict[Kind, type[Telling]]] = {"banked": HouseTelling, "pot": PotTelling, "counted": CountedTelling}

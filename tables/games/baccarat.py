@@ -9,11 +9,11 @@ from typing import Annotated, ClassVar, Final, Literal
 from msgspec import Meta
 
 from tables.games.cards import RANK_OF
-from tables.games.felt import BANKER_HAND, PLAYER_HAND, AskCard, Illegal, Phrase
-from tables.games.game import Due, Part, Script, Wager
+from tables.games.felt import BANKER_HAND, PLAYER_HAND, AskCard, Fact, Illegal, Phrase, because
+from tables.games.game import Due, Part, Script, Wager, Wording
 from tables.games.house_layout import Hand, HouseLayout
 from tables.games.house_script import HouseScript, State, hand_named
-from tables.games.odds import EVEN, HouseRules, Odds
+from tables.games.odds import EVEN, HouseRules, Odds, paying, say_pays
 from tables.games.pays import Line, PaidWager, PayForm
 
 Side = Literal["tie", "player_pair", "banker_pair", "dragon_7", "panda_8", "super_6"]
@@ -87,6 +87,14 @@ class Baccarat(HouseScript[Rules]):
     parts: ClassVar[Mapping[Part, str]] = {"hands": "player and banker"}
     cards: ClassVar[Mapping[Due, str]] = {
         "middle": "Two cards each, by turns, the player's first; a third by the drawing rule."
+    }
+    reasons: ClassVar[Mapping[str, Wording]] = {
+        "points": "{winner} {high} to {low}",
+        "tie": "tie at {points}",
+        "three_card_7": "{winner} {high} to {low} with a three-card 7",
+        "pair": "a pair",
+        "no_pair": "no pair",
+        "pays": say_pays,
     }
     behind_cut: ClassVar[int] = 14
     turns_burn: ClassVar[bool] = True
@@ -193,7 +201,8 @@ def _settle(rules: Rules, layout: HouseLayout, player: Sequence[int], banker: Se
     """Every wager by the two hands."""
     points = total(player), total(banker)
     winner = "player" if points[0] > points[1] else "banker" if points[1] > points[0] else "tie"
-    reason = f"{winner} {max(points)} to {min(points)}" if winner != "tie" else f"tie at {points[0]}"
+    won_by: dict[str, Fact] = {"winner": winner, "high": max(points), "low": min(points)}
+    reason = because("tie", points=points[0]) if winner == "tie" else because("points", **won_by)
     pushes = winner == "banker" and rules.commission == "ez" and (points[1], len(banker)) == (7, 3)
     pays: dict[str, Odds] = {}
     if winner == "tie":
@@ -211,21 +220,17 @@ def _settle(rules: Rules, layout: HouseLayout, player: Sequence[int], banker: Se
     if RANK_OF[banker[0]] == RANK_OF[banker[1]]:
         pays["banker_pair"] = layout.odds("banker_pair")
     back = {"player", "banker"} if winner == "tie" else {"banker"} if pushes else set()
-    reasons = {name: f"{_pair_why(name) or reason}, pays {odds}" for name, odds in pays.items()}
     for spot in layout.spots:
         for stake in spot.stakes:
             if stake.bet in pays:
-                layout.pay(stake, pays[stake.bet], reasons[stake.bet])
+                why = because("pair") if stake.bet in _PAIR_BETS else reason
+                layout.pay(stake, pays[stake.bet], why, paying(pays[stake.bet]))
                 if pays[stake.bet] is _COMMISSION:
                     stake.commission_cents = 2 * stake.cents - stake.returned_cents
             elif stake.bet in back:
-                layout.push(stake, reason if winner == "tie" else f"{reason} with a three-card 7")
+                layout.push(stake, reason if winner == "tie" else because("three_card_7", **won_by))
             else:
-                layout.lose(stake, "no pair" if stake.bet in _PAIR_BETS else reason)
-
-
-def _pair_why(name: str) -> str:
-    return "a pair" if name in _PAIR_BETS else ""
+                layout.lose(stake, because("no_pair") if stake.bet in _PAIR_BETS else reason)
 
 
 def _even_or_less(rules: Rules, points: int) -> Odds:

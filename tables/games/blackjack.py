@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Annotated, ClassVar, Final, Literal
 
-from msgspec import Meta
+from msgspec import Meta, structs
 
+from tables.games import twenty_one
 from tables.games.cards import RANK_OF, UNKNOWN
-from tables.games.felt import DEALER, MAIN, AskCard, AskChoice, Choice, Choose, Money, Phrase
-from tables.games.game import Due, Part, Script, Wager, Words
+from tables.games.felt import DEALER, MAIN, AskCard, AskChoice, Choice, Choose, Money, Phrase, because
+from tables.games.game import Due, Part, Script, Wager, Wording, Words
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
 from tables.games.house_script import HouseScript, State
-from tables.games.odds import EVEN, HouseRules, Odds, half
+from tables.games.odds import EVEN, HouseRules, Odds, half, paying
 from tables.games.pays import PayForm
-from tables.games.side_bets import PAY_FORM, SIDE_BETS, settle_side_bets
+from tables.games.side_bets import PAY_FORM, REASONS, SIDE_BETS, settle_side_bets
 from tables.games.told import say_choices
 from tables.games.twenty_one import ACE, MOST, TEN, VALUE_OF, cards_by_value, has_blackjack, is_soft, settle, total
 
@@ -39,7 +40,11 @@ class Rules(HouseRules, frozen=True):
     resplit_aces: Annotated[bool, Meta(description="Whether aces may be split again.")] = False
     hit_split_aces: Annotated[bool, Meta(description="Whether split aces are played on.")] = False
     surrender: Annotated[
-        Literal["none", "late"], Meta(description="Whether a seat may give half of its bet away, after the peek.")
+        Literal["none", "late", "early"],
+        Meta(
+            description="Whether a seat may give half of its bet away: late, when a dealer's blackjack takes all of it;"
+            " or early, before the dealer's second card."
+        ),
     ] = "none"
     insurance: Annotated[bool, Meta(description="Whether insurance is offered under an ace.")] = True
     hole: Annotated[
@@ -63,6 +68,7 @@ _INSURANCE: Final = Odds(2)
 class Blackjack(HouseScript[Rules]):
     """The game, as the kernel plays it."""
 
+    version: ClassVar[int] = 2
     name: ClassVar[str] = "blackjack"
     title: ClassVar[str] = "Blackjack"
     parts: ClassVar[Mapping[Part, str]] = {"stack": "cards", "hands": "dealer"}
@@ -82,6 +88,7 @@ class Blackjack(HouseScript[Rules]):
         "seat": "Two cards to each seat; the dealer's second one lies facedown where the house deals a hole card.",
         "turn": "The hole card is turned when all seats are done, or to show a blackjack.",
     }
+    reasons: ClassVar[Mapping[str, Wording]] = {**REASONS, **twenty_one.REASONS}
     suited: ClassVar[frozenset[str]] = frozenset(SIDE_BETS)
     spots: ClassVar[tuple[str, ...]] = (MAIN, "double", "split", "insurance", *SIDE_BETS)
     further: ClassVar[frozenset[str]] = frozenset({"double", "split", "insurance"})
@@ -92,6 +99,11 @@ class Blackjack(HouseScript[Rules]):
     def wagers(self, rules: Rules) -> tuple[Wager, ...]:
         """The bet, and the side bets that go with it."""
         return _wagers(rules.spread)
+
+    def faults(self, rules: Rules) -> str:
+        """Where the dealer peeks, nobody decides before."""
+        is_early = rules.surrender == "early" and rules.hole == "peek"
+        return "early surrender goes with no hole card: choose late surrender, or hole none" if is_early else ""
 
     def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
         """Cards, insurance, the peek; seat by seat, hand by hand; then the dealer's hand."""
@@ -152,6 +164,17 @@ class Blackjack(HouseScript[Rules]):
         return Phrase(f"Dealer has {self.worth(cards)}: draws.", f"Dealer {self.worth(cards)}, draws.", rule)
 
 
+class BlackjackVersion1(Blackjack):
+    """As releases up to 0.9.0 dealt it: without a hole card, a late surrender was an early one."""
+
+    version: ClassVar[int] = 1
+
+    def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
+        if rules.surrender == "late" and rules.hole != "peek":
+            rules = structs.replace(rules, surrender="early")
+        yield from super().tell(rules, layout)
+
+
 # --- before the decisions ---------------------------------------------------------------------------------------
 
 
@@ -201,9 +224,9 @@ def _peek(layout: HouseLayout) -> Script[None]:
 def _settle_insurance(layout: HouseLayout) -> None:
     for _, stake in layout.stakes("insurance"):
         if has_blackjack(layout.dealer.cards):
-            layout.pay(stake, _INSURANCE, f"the dealer has a blackjack, pays {_INSURANCE}")
+            layout.pay(stake, _INSURANCE, because("dealer_blackjack"), paying(_INSURANCE))
         else:
-            layout.lose(stake, "the dealer has no blackjack")
+            layout.lose(stake, because("no_dealer_blackjack"))
 
 
 # --- the seats' decisions ---------------------------------------------------------------------------------------
@@ -234,7 +257,8 @@ def _play_hand(rules: Rules, layout: HouseLayout, spot: Spot, hand: Hand) -> Scr
             break
         if choice == "surrender":
             hand.state = "surrender"
-            layout.halve(stake, "surrenders for half of the bet", "surrender")
+            if not (_dealer_may_have_blackjack(rules, layout) and rules.surrender == "late"):
+                layout.halve(stake, because("surrender"), outcome="surrender")
             return
         if choice == "split":
             _split(spot, hand)
@@ -248,7 +272,7 @@ def _play_hand(rules: Rules, layout: HouseLayout, spot: Spot, hand: Hand) -> Scr
     hand.state = "stands"
     if total(hand.cards) > MOST:
         hand.state = "bust"
-        layout.lose(stake, f"busts with {total(hand.cards)}", "bust")
+        layout.lose(stake, because("bust", points=total(hand.cards)), outcome="bust")
 
 
 def _choices(rules: Rules, layout: HouseLayout, spot: Spot, hand: Hand) -> tuple[Choice, ...]:
@@ -265,7 +289,7 @@ def _choices(rules: Rules, layout: HouseLayout, spot: Spot, hand: Hand) -> tuple
         return (Choice("stand"), *split)
     may_double = room and (rules.double_after_split or not is_split) and _may_double(rules, cards)
     double = (Choice("double", bet_cents),) if may_double else ()
-    gives_up = rules.surrender == "late" and first_two and not is_split
+    gives_up = rules.surrender != "none" and first_two and not is_split
     surrender = (Choice("surrender"),) if gives_up else ()
     return (Choice("hit", draws=True), Choice("stand"), *double, *split, *surrender)
 
@@ -300,15 +324,21 @@ def _dealers_turn(rules: Rules, layout: HouseLayout) -> Script[None]:
     dealer, waits = layout.dealer, any(hand.state == "stands" for spot in layout.spots for hand in spot.hands)
     if rules.hole == "peek":
         yield from layout.turn(dealer, layout.ruled_out)
-    elif waits or (_upcard(layout) in (ACE, TEN) and _waits_for_blackjack(layout)):
+    elif waits or (_dealer_may_have_blackjack(rules, layout) and _waits_for_blackjack(layout)):
         yield from layout.deal(dealer)
     while waits and _draws(rules, dealer.cards):
         yield from layout.deal(dealer)
 
 
+def _dealer_may_have_blackjack(rules: Rules, layout: HouseLayout) -> bool:
+    """Whether the seats have to wait for the dealer's second card to know."""
+    return rules.hole != "peek" and _upcard(layout) in (ACE, TEN)
+
+
 def _waits_for_blackjack(layout: HouseLayout) -> bool:
-    insured = any(True for _ in layout.stakes("insurance"))
-    return insured or any(hand.state == "blackjack" for spot in layout.spots for hand in spot.hands)
+    """Whether a hand, an insurance or a late surrender is decided by it."""
+    undecided = (spot.hands[stake.hand - 1] for spot, stake in layout.stakes(MAIN) if stake.hand)
+    return any(hand.state in {"blackjack", "surrender"} for hand in undecided) or any(layout.stakes("insurance"))
 
 
 def _draws(rules: Rules, cards: Sequence[int]) -> bool:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from tables.games.felt import Choice, Struct
-from tables.games.game import Due, Part, Script, Words
+from tables.games.felt import Choice, Struct, because
+from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import Layout, Player
 from tables.games.script import Scripted
 
@@ -45,6 +45,12 @@ class Blackstone(Scripted[Rules]):
         "shuffle": "Extra 10s go back into the deck first: nobody starts with more than one.",
     }
     outcomes: ClassVar[tuple[str, ...]] = ("win", "split", "fold", "pair")
+    reasons: ClassVar[Mapping[str, Wording]] = {
+        "fold": "pays the ante and {cost}, half of {stones} white stones, to the pot",
+        "pair": "pair of 10s: pays the ante and {stones}, one for each white stone, to the pot",
+        "last_player": "the last player in takes the pot",
+        "survivors": "one of {count} survivors who share the pot",
+    }
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:
@@ -94,7 +100,7 @@ def _choices(layout: Layout, least: int) -> list[Choice]:
 def _fold(layout: Layout, player: Player) -> None:
     cost = fold_cost(layout)
     layout.to_pot(player, ANTE + cost)
-    player.out("fold", f"pays the ante and {cost}, half of {len(layout.middle)} white stones, to the pot")
+    player.out("fold", because("fold", cost=cost, stones=len(layout.middle)))
 
 
 def _take(layout: Layout, player: Player, cards: int) -> Script[None]:
@@ -108,7 +114,7 @@ def _take(layout: Layout, player: Player, cards: int) -> Script[None]:
         else:
             white = len(layout.middle)
             layout.to_pot(player, ANTE + white)
-            player.out("pair", f"pair of 10s: pays the ante and {white}, one for each white stone, to the pot", BLACK)
+            player.out("pair", because("pair", stones=white), BLACK)
             return
 
 
@@ -117,5 +123,5 @@ def _share(layout: Layout) -> None:
     layout.share_pot(survivors)
     alone = len(survivors) == 1
     for survivor in survivors:
-        reason = "the last one in takes the pot" if alone else f"one of {len(survivors)} survivors who share the pot"
+        reason = because("last_player") if alone else because("survivors", count=len(survivors))
         survivor.ends("win" if alone else "split", reason)

@@ -9,11 +9,12 @@ from typing import Annotated, ClassVar, Final, Literal
 from msgspec import Meta
 
 from tables.games.cards import RANK_OF, RANK_SIGNS
-from tables.games.felt import DEALER, MAIN, AskCard, Choice, Phrase
-from tables.games.game import Due, Part, Script, Wager, Words
+from tables.games.felt import DEALER, MAIN, AskCard, Choice, Phrase, Reason, because
+from tables.games.game import Due, Part, Script, Wager, Wording, Words
+from tables.games.hand_names import plural, rank_name
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
 from tables.games.house_script import HouseScript, State
-from tables.games.odds import EVEN, HouseRules, Odds
+from tables.games.odds import EVEN, HouseRules, Odds, paying, say_pays
 from tables.games.pays import Line, PaidWager, PayForm
 
 Side = Literal["tie"]
@@ -60,6 +61,13 @@ class CasinoWar(HouseScript[Rules]):
     cards: ClassVar[Mapping[Due, str]] = {"seat": "One card to each seat, one to the dealer; in a war one more."}
     spots: ClassVar[tuple[str, ...]] = (MAIN, "raise", "tie")
     further: ClassVar[frozenset[str]] = frozenset({"raise"})
+    reasons: ClassVar[Mapping[str, Wording]] = {
+        "cards": lambda seat, dealer: _say_cards(seat, dealer),
+        "war": lambda seat, dealer: f"war, {_say_cards(seat, dealer)}",
+        "second_tie": "the bonus of a second tie",
+        "surrender": "surrenders for half of the bet",
+        "pays": say_pays,
+    }
     cut_part: ClassVar[int] = 4
     pay_form: ClassVar[PayForm] = PAY_FORM
     rules_type = Rules
@@ -92,7 +100,7 @@ class CasinoWar(HouseScript[Rules]):
         surrender = (Choice("surrender"),) if rules.surrender else ()
         choice = yield from layout.choose(spot.hand, (*surrender, Choice("war", bet.cents)))
         if choice == "surrender":
-            layout.halve(bet, "surrenders for half of the bet", "surrender")
+            layout.halve(bet, because("surrender"), outcome="surrender")
             spot.hand.state = "surrender"  # its card is a discard: a shoe that runs out in the war takes it back
             return False
         spot.stakes.insert(1, Stake("raise", bet.cents))
@@ -129,9 +137,16 @@ def _compare(layout: HouseLayout, spot: Spot) -> int:
     return _high(spot.hand.cards[-1]) - _high(layout.dealer.cards[-1])
 
 
-def _cards(layout: HouseLayout, spot: Spot) -> str:
-    seat, dealer = RANK_OF[spot.hand.cards[-1]], RANK_OF[layout.dealer.cards[-1]]
-    return f"{RANK_SIGNS[seat - 1]} against {RANK_SIGNS[dealer - 1]}"
+def _cards(layout: HouseLayout, spot: Spot, code: str = "cards") -> Reason:
+    return because(code, seat=RANK_OF[spot.hand.cards[-1]], dealer=RANK_OF[layout.dealer.cards[-1]])
+
+
+def _say_cards(seat: int, dealer: int) -> str:
+    if seat == dealer:
+        return f"tie, two {plural(seat)}"
+    if _high(seat) > _high(dealer):
+        return f"{rank_name(seat)} over {rank_name(dealer)}"
+    return f"the dealer's {rank_name(dealer)} over {rank_name(seat)}"
 
 
 def _settle_tie(layout: HouseLayout, spot: Spot, *, is_tie: bool) -> None:
@@ -141,7 +156,7 @@ def _settle_tie(layout: HouseLayout, spot: Spot, *, is_tie: bool) -> None:
         return
     if is_tie:
         odds = layout.odds("tie")
-        layout.pay(tie, odds, f"{_cards(layout, spot)}, pays {odds}")
+        layout.pay(tie, odds, _cards(layout, spot), paying(odds))
     else:
         layout.lose(tie, _cards(layout, spot))
 
@@ -161,13 +176,13 @@ def _war(rules: Rules, layout: HouseLayout, at_war: Sequence[Spot]) -> Script[No
     yield from layout.deal(layout.dealer)
     for spot in at_war:
         bet, raised = spot.stakes[:2]
-        cards, difference = f"war, {_cards(layout, spot)}", _compare(layout, spot)
+        cards, difference = _cards(layout, spot, "war"), _compare(layout, spot)
         if difference < 0:
             layout.lose(bet, cards)
             layout.lose(raised, cards)
             continue
         layout.pay(raised, EVEN, cards)
         if difference == 0 and rules.second_tie == "bonus":
-            layout.pay(bet, EVEN, f"{cards}, the bonus of a second tie")
+            layout.pay(bet, EVEN, cards, because("second_tie"))
         else:
             layout.push(bet, cards)

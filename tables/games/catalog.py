@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tables.games.baccarat import Baccarat
-from tables.games.blackjack import Blackjack
+from tables.games.blackjack import Blackjack, BlackjackVersion1
 from tables.games.blackstone import Blackstone
 from tables.games.casino_war import CasinoWar
 from tables.games.counted import Counted
@@ -22,7 +22,7 @@ from tables.games.regent import Regent
 from tables.games.rocket import Rocket
 from tables.games.starboard import Starboard
 from tables.games.sweep import Sweep
-from tables.games.three_card_poker import ThreeCardPoker
+from tables.games.three_card_poker import ThreeCardPoker, ThreeCardPokerVersion1
 from tables.games.troll_guts import TrollGuts
 from tables.games.venture import Venture
 
@@ -53,3 +53,12 @@ DEALT: Final[dict[str, Game[Any, Any]]] = {
 """Every game that is dealt here round by round, by the name that tables and round records call it."""
 GAMES: Final[dict[str, Game[Any, Any]]] = DEALT | {Counted.name: Counted()}
 """Everything that a table may be set to."""
+FORMER: Final[dict[tuple[str, int], Game[Any, Any]]] = {
+    (game.name, game.version): game for game in (BlackjackVersion1(), ThreeCardPokerVersion1())
+}
+"""Rules that are dealt no more, by name and version: stored rounds were dealt by them. None is ever removed."""
+
+
+def versions_of(name: str) -> list[Game[Any, Any]]:
+    """A game under all versions of its rules, the present one first. Raises KeyError for an unknown game."""
+    return [GAMES[name], *(game for (former, _), game in FORMER.items() if former == name)]

@@ -9,11 +9,12 @@ from typing import Annotated, ClassVar, Final, Literal
 from msgspec import Meta
 
 from tables.games.cards import RANK_OF, RANK_SIGNS
-from tables.games.felt import DRAGON, PLACE_NAMES, TIGER, AskCard, Phrase
-from tables.games.game import Due, Part, Script, Wager
+from tables.games.felt import DRAGON, PLACE_NAMES, TIGER, AskCard, Fact, Phrase, because
+from tables.games.game import Due, Part, Script, Wager, Wording
+from tables.games.hand_names import plural, rank_name
 from tables.games.house_layout import Hand, HouseLayout
 from tables.games.house_script import HouseScript, State
-from tables.games.odds import EVEN, HouseRules, Odds
+from tables.games.odds import EVEN, HouseRules, Odds, paying, say_pays
 from tables.games.pays import Line, PaidWager, PayForm
 
 Side = Literal["tie", "suited_tie"]
@@ -55,6 +56,12 @@ class DragonTiger(HouseScript[Rules]):
     title: ClassVar[str] = "Dragon Tiger"
     parts: ClassVar[Mapping[Part, str]] = {"hands": "dragon and tiger"}
     cards: ClassVar[Mapping[Due, str]] = {"middle": "One card to the dragon, one to the tiger."}
+    reasons: ClassVar[Mapping[str, Wording]] = {
+        "higher": lambda winner, high, low: f"{winner}, {rank_name(high)} over {rank_name(low)}",
+        "tie": lambda rank: f"tie, two {plural(rank)}",
+        "half": "the house takes half",
+        "pays": say_pays,
+    }
     behind_cut: ClassVar[int] = 14
     rounds_after_cut: ClassVar[int] = 1
     suited: ClassVar[frozenset[str]] = frozenset({"suited_tie"})
@@ -92,19 +99,18 @@ def _wagers(spread: tuple[str, ...]) -> tuple[Wager, ...]:
 
 def _settle(layout: HouseLayout, dragon: int, tiger: int) -> None:
     ranks = RANK_OF[dragon], RANK_OF[tiger]
-    high, low = RANK_SIGNS[max(ranks) - 1], RANK_SIGNS[min(ranks) - 1]
     winner = "dragon" if ranks[0] > ranks[1] else "tiger"
     is_tie = ranks[0] == ranks[1]
-    reason = f"both have {high}" if is_tie else f"{winner} {high} beats {low}"
+    won_by: dict[str, Fact] = {"winner": winner, "high": max(ranks), "low": min(ranks)}
+    reason = because("tie", rank=ranks[0]) if is_tie else because("higher", **won_by)
     pays = {"tie": layout.odds("tie")} if is_tie else {winner: EVEN}
     if dragon == tiger:
         pays["suited_tie"] = layout.odds("suited_tie")
-    reasons = {name: f"{reason}, pays {odds}" for name, odds in pays.items()}
     for spot in layout.spots:
         for stake in spot.stakes:
             if stake.bet in pays:
-                layout.pay(stake, pays[stake.bet], reasons[stake.bet])
+                layout.pay(stake, pays[stake.bet], reason, paying(pays[stake.bet]))
             elif is_tie and stake.bet in ("dragon", "tiger"):
-                layout.halve(stake, f"{reason}, the house takes half", "half")
+                layout.halve(stake, reason, because("half"), outcome="half")
             else:
                 layout.lose(stake, reason)

@@ -476,6 +476,27 @@ class Opening(Struct, frozen=True):
     """How many cards left the shoe since its shuffle that nobody saw: burned ones. Where the game's rules have none."""
 
 
+Fact = int | str | tuple[int, ...]
+
+
+class Reason(Struct, frozen=True, array_like=True):
+    """Why a wager or a seat ended as it did: a code of the game (``Game.reasons``), and its parameters by name."""
+
+    code: str
+    facts: dict[str, Fact] = {}
+
+    def __hash__(self) -> int:
+        return hash((self.code, *self.facts.items()))
+
+
+def because(code: str, **facts: Fact) -> Reason:
+    """A reason with its parameters."""
+    return Reason(code, facts)
+
+
+Why = tuple[Reason, ...]
+
+
 class Settled(Struct, frozen=True, omit_defaults=True):
     """What became of one wager (minor units)."""
 
@@ -483,7 +504,8 @@ class Settled(Struct, frozen=True, omit_defaults=True):
     staked_cents: int
     returned_cents: int
     outcome: str
-    why: str
+    why: Why | str
+    """The sentence itself in entries that earlier releases wrote."""
     hand: int | None = None
     broken_cents: str = ""
     """What rounding kept of its winnings, as a fraction of a minor unit; below zero, what it added."""
@@ -511,7 +533,8 @@ class Payout(Struct, frozen=True, omit_defaults=True):
     returned_cents: int
     outcome: str
     card: int | None
-    why: str
+    why: Why | str
+    """Empty where each wager has its own. The sentence itself in entries that earlier releases wrote."""
     score: int | None = None
     """Points, in games that are scored."""
     wagers: tuple[Settled, ...] = ()

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from tables.games.felt import MIDDLE, Choice, Struct
-from tables.games.game import Due, Part, Script, Words
+from tables.games.felt import MIDDLE, Choice, Struct, because
+from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import Layout, Player
 from tables.games.script import Scripted
 
@@ -50,6 +50,9 @@ class FiveCards(Scripted[Rules]):
         "shuffle": "Each round is dealt from the whole deck.",
     }
     outcomes: ClassVar[tuple[str, ...]] = ("win", "lose")
+    reasons: ClassVar[Mapping[str, Wording]] = {
+        "points": "{points} points to {opponent}",
+    }
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:
@@ -63,7 +66,8 @@ class FiveCards(Scripted[Rules]):
         for player in layout.players:
             opponent = layout.left_of(player)
             won = (player.score or 0) > (opponent.score or 0)
-            player.ends("win" if won else "lose", f"{player.score} points to {opponent.score}")
+            reason = because("points", points=player.score or 0, opponent=opponent.score or 0)
+            player.ends("win" if won else "lose", reason)
 
 
 def _won(layout: Layout) -> bool:

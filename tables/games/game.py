@@ -8,11 +8,24 @@ only that kind has is asked of that base alone.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from tables.games.cards import Composition, Pack
-from tables.games.felt import Action, Card, Money, Opening, Payment, Payout, Phrase, Prompt, Struct, View
+from tables.games.felt import (
+    Action,
+    Card,
+    Money,
+    Opening,
+    Payment,
+    Payout,
+    Phrase,
+    Prompt,
+    Reason,
+    Settled,
+    Struct,
+    View,
+)
 from tables.games.pays import NO_FORM, PayForm
 
 
@@ -71,6 +84,10 @@ class Words(Struct, frozen=True):
     """Where the cards lie that it names."""
 
 
+Wording = str | Callable[..., str]
+"""A clause with the names of a reason's facts in braces, or a function of the facts."""
+
+
 class Wager(Struct, frozen=True):
     """A bet that a seat may place before the cards, of those that a game has."""
 
@@ -110,6 +127,8 @@ class Game(ABC, Generic[State, Rules]):
     """The rule behind each thing that may be due from its deck."""
     outcomes: ClassVar[tuple[str, ...]]
     """What may become of a seat in it."""
+    reasons: ClassVar[Mapping[str, Wording]]
+    """Why that happens, by code: entries hold codes and facts, and this is how people read them."""
     rules_type: type[Rules]
     hides: ClassVar[bool]
     """Whether a seat may hold cards that nobody else knows."""
@@ -174,6 +193,16 @@ class Game(ABC, Generic[State, Rules]):
     @abstractmethod
     def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
         """The prompt in the dealer's words."""
+
+    def explain(self, decided: Payout | Settled) -> str:
+        """Why a wager or a seat ended as it did, as one clause."""
+        if isinstance(decided, Payout) and decided.wagers:
+            return "; ".join(f"{wager.bet.replace('_', ' ')}: {self.explain(wager)}" for wager in decided.wagers)
+        return decided.why if isinstance(decided.why, str) else ", ".join(map(self._clause, decided.why))
+
+    def _clause(self, reason: Reason) -> str:
+        wording = self.reasons[reason.code]
+        return wording.format(**reason.facts) if isinstance(wording, str) else wording(**reason.facts)
 
     @abstractmethod
     def gone(self, state: State) -> Composition:

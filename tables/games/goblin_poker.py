@@ -10,9 +10,9 @@ from math import inf
 from typing import ClassVar, Final
 
 from tables.games.cards import UNKNOWN
-from tables.games.felt import Choice, Struct
-from tables.games.game import Due, Part, Script, Words
-from tables.games.layout import Layout, Player, cards_to
+from tables.games.felt import Choice, Struct, because
+from tables.games.game import Due, Part, Script, Wording, Words
+from tables.games.layout import REASONS, Layout, Player, cards_to
 from tables.games.script import Scripted
 
 ANTE: Final = 1
@@ -56,6 +56,10 @@ class GoblinPoker(Scripted[Rules]):
         "apart": "A pitched card that pairs the stack pays its rank to the pot, and is out.",
     }
     outcomes: ClassVar[tuple[str, ...]] = ("win", "split", "fold", "pair")
+    reasons: ClassVar[Mapping[str, Wording]] = {
+        **REASONS,
+        "survivors": f"one of {{count}} who survived round {ROUNDS} and share the pot",
+    }
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:
@@ -129,4 +133,4 @@ def _share(layout: Layout) -> None:
     survivors = layout.still_in
     layout.share_pot(survivors)
     for player in survivors:
-        player.ends("split", f"one of {len(survivors)} who survived round {ROUNDS} and share the pot")
+        player.ends("split", because("survivors", count=len(survivors)))

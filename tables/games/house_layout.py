@@ -28,6 +28,8 @@ from tables.games.felt import (
     Illegal,
     Limits,
     Opening,
+    Reason,
+    Why,
 )
 from tables.games.game import Script, Wager
 from tables.games.odds import HouseRules, Odds, half
@@ -66,7 +68,7 @@ class Stake(Struct, eq=False):
     hand: int | None = None
     returned_cents: int = 0
     outcome: str = ""
-    why: str = ""
+    why: Why = ()
     broken_cents: str = ""
     parts: tuple[tuple[str, int], ...] = ()
     """What was put up for it one after the other, where it is not all its own bet."""
@@ -280,33 +282,33 @@ class HouseLayout:
         """What the pay table in force pays on a line of a wager; a table of one line calls it as the wager."""
         return self.pays[wager][line or wager]
 
-    def pay(self, stake: Stake, odds: Odds, reason: str, outcome: str = "win") -> None:
+    def pay(self, stake: Stake, odds: Odds, *why: Reason, outcome: str = "win") -> None:
         """The stake goes back with its winnings."""
         winnings, broken = odds.of(stake.cents, self.rules.unit, self.rules.rounding)
-        stake.returned_cents, stake.outcome, stake.why = stake.cents + winnings, outcome, reason
+        stake.returned_cents, stake.outcome, stake.why = stake.cents + winnings, outcome, why
         if broken:
             stake.broken_cents = f"{broken}/{odds.to}"
 
-    def pay_on_top(self, stake: Stake, odds: Odds, reason: str) -> None:
+    def pay_on_top(self, stake: Stake, odds: Odds, reason: Reason) -> None:
         """A bonus on a stake that is decided otherwise, and evenly: what rounding keeps is of the bonus alone."""
         winnings, broken = odds.of(stake.cents, self.rules.unit, self.rules.rounding)
         stake.returned_cents += winnings
-        stake.why = f"{stake.why}; {reason}"
+        stake.why = (*stake.why, reason)
         if broken:
             stake.broken_cents = f"{broken}/{odds.to}"
 
-    def lose(self, stake: Stake, reason: str, outcome: str = "lose") -> None:
+    def lose(self, stake: Stake, *why: Reason, outcome: str = "lose") -> None:
         """The house takes the stake."""
-        stake.outcome, stake.why = outcome, reason
+        stake.outcome, stake.why = outcome, why
 
-    def push(self, stake: Stake, reason: str, outcome: str = "push") -> None:
+    def push(self, stake: Stake, *why: Reason) -> None:
         """The stake goes back."""
-        stake.returned_cents, stake.outcome, stake.why = stake.cents, outcome, reason
+        stake.returned_cents, stake.outcome, stake.why = stake.cents, "push", why
 
-    def halve(self, stake: Stake, reason: str, outcome: str) -> None:
+    def halve(self, stake: Stake, *why: Reason, outcome: str) -> None:
         """The house takes half of the stake."""
         stake.returned_cents = stake.cents - half(stake.cents, self.rules.unit)
-        stake.outcome, stake.why = outcome, reason
+        stake.outcome, stake.why = outcome, why
 
     def stakes(self, bet: str) -> Iterator[tuple[Spot, Stake]]:
         """Every wager of a name that is not decided yet, clockwise."""

@@ -289,6 +289,8 @@ def _terms_of(game: HouseScript[Any], rules: HouseRules) -> Terms:
     """A table's rules are looked at once, not every round. Raises Illegal where they cannot spread their side bets, or
     pay by a table that is not of the game's form."""
     game.spread(rules)
+    if fault := game.faults(rules):
+        raise Illegal("bad_options", fault, place="options")
     pays = game.pay_form.in_force(rules)
     return Terms(game.pack(rules), game.decks(rules), game.is_fresh_each_round(rules), pays)
 
@@ -313,13 +315,10 @@ def _spot_seen(spot: Spot, layout: HouseLayout) -> SpotSeen:
 
 def _payout(spot: SpotSeen) -> Payout:
     """What became of a seat: its wagers together, and each by itself."""
-    staked, returned, whys = 0, 0, []
-    for wager in spot.wagers:
-        staked += wager.staked_cents
-        returned += wager.returned_cents
-        whys.append(f"{wager.bet.replace('_', ' ')}: {wager.why}")
+    staked = sum([wager.staked_cents for wager in spot.wagers])
+    returned = sum([wager.returned_cents for wager in spot.wagers])
     outcome = "win" if returned > staked else "lose" if returned < staked else "push"
-    return Payout(spot.seat, staked, returned, outcome, None, "; ".join(whys), wagers=spot.wagers)
+    return Payout(spot.seat, staked, returned, outcome, None, (), wagers=spot.wagers)
 
 
 def hand_named(state: State, name: str) -> HandSeen:

@@ -11,8 +11,8 @@ from typing import Annotated, ClassVar, Final
 from msgspec import Meta
 
 from tables.games.captures import most_of_each_rank
-from tables.games.felt import MIDDLE, Choice, Illegal, Opening, Struct
-from tables.games.game import Due, Part, Script, Words
+from tables.games.felt import MIDDLE, Choice, Fact, Illegal, Opening, Struct, because
+from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import Layout, Player, cards_to, say_paid
 from tables.games.script import Scripted, State
 
@@ -72,6 +72,12 @@ class Kitty(Scripted[Rules]):
         "turn": "The most cards of a rank in hand score that rank.",
     }
     outcomes: ClassVar[tuple[str, ...]] = ("win", "split", "lose")
+    reasons: ClassVar[Mapping[str, Wording]] = {
+        "points": "{points} points, the most have {most}",
+        "pays_difference": lambda points, most, paid: (
+            f"{points} points, the most have {most}: pays {say_paid(paid, most - points)}"
+        ),
+    }
     rules_type = Rules
 
     def open(self, rules: Rules, opening: Opening) -> State:
@@ -180,7 +186,7 @@ def _score(rules: Rules, layout: Layout) -> None:
     best = "win" if list(points.values()).count(most) == 1 else "split"
     for player in layout.players:
         player.score = points[_team(rules, layout, player)]
-        player.ends(best if player.score == most else "lose", f"{player.score} points, the most have {most}")
+        player.ends(best if player.score == most else "lose", because("points", points=player.score or 0, most=most))
     if rules.gambling:
         _settle(layout, most)
 
@@ -194,6 +200,7 @@ def _settle(layout: Layout, most: int) -> None:
     losers = [player for player in layout.players if player not in winners]
     for loser in losers:
         due = most - (loser.score or 0)
-        loser.why += f": pays {say_paid(layout.to_pot(loser, due), due)}"
+        facts: dict[str, Fact] = {"points": loser.score or 0, "most": most, "paid": layout.to_pot(loser, due)}
+        loser.ends(loser.outcome, because("pays_difference", **facts))
     if losers:
         layout.share_pot(winners)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from tables.games.cards import DECK, DECK_SIZE, RANKS, UNKNOWN, Composition, add, count
 from tables.games.felt import (
@@ -21,8 +21,11 @@ from tables.games.felt import (
     Illegal,
     Opening,
     Payment,
+    Reason,
+    Why,
+    because,
 )
-from tables.games.game import Script
+from tables.games.game import Script, Wording
 
 
 class NoCard(Exception):
@@ -53,7 +56,7 @@ class Player:
     outcome: str = ""
     card: int | None = None
     """The card that the outcome is about."""
-    why: str = ""
+    why: Why = ()
 
     @property
     def is_in(self) -> bool:
@@ -68,14 +71,14 @@ class Player:
         """Whether so many coins are there: nothing is sold on credit."""
         return self.coins is None or self.coins >= coins
 
-    def out(self, outcome: str, reason: str, card: int | None = None) -> None:
+    def out(self, outcome: str, reason: Reason, card: int | None = None) -> None:
         """This player is out; the cards in play are discards from now on."""
-        self.state, self.outcome, self.why, self.card = "out", outcome, reason, card
-        self.stack, self.hand = [], []
+        self.ends(outcome, reason, card)
+        self.state, self.stack, self.hand = "out", [], []
 
-    def ends(self, outcome: str, reason: str, card: int | None = None) -> None:
+    def ends(self, outcome: str, reason: Reason, card: int | None = None) -> None:
         """What became of this player, said at the end of the game."""
-        self.outcome, self.why, self.card = outcome, reason, card
+        self.outcome, self.why, self.card = outcome, (reason,), card
 
 
 @dataclass(slots=True)
@@ -359,18 +362,18 @@ class Layout:
         """A player pays the lowest card in play to the pot, and is out."""
         low = self.lowest_in_play()
         paid = self.to_pot(player, low)
-        player.out("fold", f"folds for the lowest card in play, a {low}: pays {say_paid(paid, low)} to the pot", low)
+        player.out("fold", because("fold", rank=low, paid=paid), low)
 
     def pairs(self, player: Player, rank: int) -> None:
         """A player who caught a pair pays its rank to the pot, and is out."""
         paid = self.to_pot(player, rank)
-        player.out("pair", f"pair of {rank}s: pays {say_paid(paid, rank)} to the pot", rank)
+        player.out("pair", because("pair", rank=rank, paid=paid), rank)
 
     def last_one_wins(self) -> None:
         """The one player who is still in takes the pot."""
         [winner] = self.still_in
         self.share_pot([winner])
-        winner.ends("win", "the last one in takes the pot")
+        winner.ends("win", because("last_player"))
 
     def lowest_in_play(self) -> int:
         """The lowest faceup card of anyone who is still in."""
@@ -388,6 +391,14 @@ class Layout:
 def say_paid(paid: int, due: int) -> str:
     """What was paid, for a reason: "8", or "5 of 8, all that is there" when a player is all-in."""
     return str(due) if paid == due else f"{paid} of {due}, all that is there"
+
+
+REASONS: Final[Mapping[str, Wording]] = {
+    "fold": lambda rank, paid: f"folds for the lowest card in play, a {rank}: pays {say_paid(paid, rank)} to the pot",
+    "pair": lambda rank, paid: f"pair of {rank}s: pays {say_paid(paid, rank)} to the pot",
+    "last_player": "the last player in takes the pot",
+}
+"""Reasons of the games in which a fold or a pair pays the pot."""
 
 
 def cards_to(name: str, cards: Iterable[int]) -> tuple[Choice, ...]:

@@ -6,14 +6,14 @@ Designed by James Ernest and Paul Peterson.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import ClassVar, Final
 
 from tables.games.cards import UNKNOWN
-from tables.games.felt import MIDDLE, Choice, Struct
-from tables.games.game import Due, Part, Script, Words
-from tables.games.layout import Layout
+from tables.games.felt import MIDDLE, Choice, Struct, because
+from tables.games.game import Due, Part, Script, Wording, Words
+from tables.games.layout import REASONS, Layout
 from tables.games.script import Scripted
 
 HAND: Final = 6
@@ -61,6 +61,14 @@ class Monster(Scripted[Rules]):
         "shuffle": "Nobody has beaten the Monster: the next deal is from the whole deck.",
     }
     outcomes: ClassVar[tuple[str, ...]] = ("win", "split", "lose", "fold", "out")
+    reasons: ClassVar[Mapping[str, Wording]] = {
+        "last_player": REASONS["last_player"],
+        "fold": "folds before the showdown",
+        "paired_hand": lambda cards: f"shows {_spoken(cards)}: a hand with a pair has to be folded",
+        "beat": lambda best, monster: f"beat the Monster: {_faced(best, monster)}",
+        "beaten_by_other": lambda best, monster: f"another hand beat the Monster: {_faced(best, monster)}",
+        "lost": lambda best, monster: f"lost to the Monster: {_faced(best, monster)}; pays {PENALTY} to the pot",
+    }
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:
@@ -88,7 +96,7 @@ def _discards(layout: Layout) -> Script[None]:
             player.hand.remove(rank)
             layout.pool.append(rank)
         if choice.name == "fold":
-            player.out("fold", "folds before the showdown")
+            player.out("fold", because("fold"))
         if len(layout.still_in) == 1:
             return
 
@@ -113,19 +121,19 @@ def _showdown(layout: Layout) -> Script[bool]:
     # As lists compare: card by card from the highest, and a further card is better than none.
     best = max(player.stack for player in layout.still_in)
     tied = [player for player in layout.still_in if player.stack == best]
-    faced = f"{_spoken(best)} against the Monster's {_spoken(monster)}"
+    faced = {"best": tuple(best), "monster": tuple(monster)}
     if best > monster:
         layout.share_pot(tied)
         for player in layout.still_in:
-            player.ends("lose", f"another hand beat the Monster: {faced}")
+            player.ends("lose", because("beaten_by_other", **faced))
         for winner in tied:
-            winner.ends("win" if len(tied) == 1 else "split", f"beat the Monster: {faced}")
+            winner.ends("win" if len(tied) == 1 else "split", because("beat", **faced))
         return True
     all_lose = len(tied) > 1 and tied == layout.still_in
     for loser in tied:
         layout.to_pot(loser, PENALTY)
         if not all_lose:
-            loser.out("out", f"lost to the Monster: {faced}; pays {PENALTY} to the pot")
+            loser.out("out", because("lost", **faced))
     return False
 
 
@@ -135,7 +143,7 @@ def _show_all(layout: Layout) -> Script[None]:
         yield from layout.open_hand(player)
         player.stack, player.hand = sorted(player.hand, reverse=True), []
         if len(set(player.stack)) < len(player.stack):
-            player.out("fold", f"shows {_spoken(player.stack)}: a hand with a pair has to be folded")
+            player.out("fold", because("paired_hand", cards=tuple(player.stack)))
     yield from layout.open_cards(layout.pool, MIDDLE)
     layout.middle, layout.pool = layout.pool, []
 
@@ -147,5 +155,9 @@ def _shuffle_all(layout: Layout) -> Script[None]:
     yield from layout.reshuffle()
 
 
-def _spoken(cards: list[int]) -> str:
+def _spoken(cards: Sequence[int]) -> str:
     return "-".join(map(str, cards)) or "no cards"
+
+
+def _faced(best: Sequence[int], monster: Sequence[int]) -> str:
+    return f"{_spoken(best)} against the Monster's {_spoken(monster)}"

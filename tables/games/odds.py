@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from msgspec import UNSET, Meta, UnsetType
 
-from tables.games.felt import Struct
+from tables.games.felt import Reason, Struct, because
 
 Rounding = Literal["down", "up", "half_up"]
 """How winnings that are no whole chip units are rounded."""
@@ -68,6 +68,16 @@ class Odds(NamedTuple):
 
 
 EVEN: Final = Odds(1)
+
+
+def paying(odds: Odds) -> Reason:
+    """The reason of every win that is not paid at even money, beside what won."""
+    return because("pays", odds=odds.spelled)
+
+
+def say_pays(odds: str) -> str:
+    """``paying`` in words: "pays 3 to 2"."""
+    return f"pays {odds.replace(':', ' to ')}"
 
 
 def half(stake_cents: int, unit_cents: int) -> int:

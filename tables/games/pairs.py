@@ -10,8 +10,8 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import Meta
 
-from tables.games.felt import Choice, Struct
-from tables.games.game import Due, Part, Script, Words
+from tables.games.felt import Choice, Struct, because
+from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import Layout, Player
 from tables.games.script import Scripted
 
@@ -70,6 +70,17 @@ class Pairs(Scripted[Rules]):
         "shuffle": "Cards in play and cards kept for score stay where they are.",
     }
     outcomes: ClassVar[tuple[str, ...]] = ("win", "split", "lose", "out")
+    reasons: ClassVar[Mapping[str, Wording]] = {
+        "forfeit": "{points} points: seat {seat} loses",
+        "paid_each": "{points} points: the loser pays 1 coin to every player",
+        "paid_lowest": "{points} points: the loser pays 1 coin to each player with the lowest score",
+        "paid_difference": "{points} points: the loser pays every player the difference of their scores",
+        "paid_share": "{points} points, the lowest score, for which the loser pays {coins}",
+        "between": "{points} points: neither the loser nor the lowest, who has {lowest}",
+        "loser": "{points} points: the first to reach {target}",
+        "catch": "a Five Card Catch",
+        "pays_catch": "pays {points} for a Five Card Catch at seat {seat}",
+    }
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:
@@ -218,19 +229,19 @@ def _settle(rules: Rules, layout: Layout, loser: Player) -> None:
     lowest = [player for player in opponents if points(player) == low]
     match rules.settlement:
         case "forfeit":
-            _win(opponents, f"seat {loser.seat} loses")
+            _win(opponents, "forfeit", seat=loser.seat)
         case "downspear" | "seattle":
             for opponent in opponents:
                 layout.pays(loser, opponent, 1)
-            _win(opponents, "the loser pays 1 coin to every player")
+            _win(opponents, "paid_each")
         case "norland":
             for opponent in lowest:
                 layout.pays(loser, opponent, 1)
-            _win(lowest, "the loser pays 1 coin to each player with the lowest score")
+            _win(lowest, "paid_lowest")
         case "portland":
             for opponent in opponents:
                 layout.pays(loser, opponent, points(loser) - points(opponent))
-            _win(opponents, "the loser pays every player the difference of their scores")
+            _win(opponents, "paid_difference")
         case "tacoma":
             _share(layout, loser, rules.tacoma_coins, lowest)
         case "olympia":
@@ -239,13 +250,13 @@ def _settle(rules: Rules, layout: Layout, loser: Player) -> None:
             _share(layout, loser, points(loser), lowest)
     for opponent in opponents:
         if not opponent.outcome:
-            opponent.ends("out", f"{points(opponent)} points: neither the loser nor the lowest, who has {low}")
-    loser.ends("lose", f"{points(loser)} points: the first to reach {target(len(layout.players))}")
+            opponent.ends("out", because("between", points=points(opponent), lowest=low))
+    loser.ends("lose", because("loser", points=points(loser), target=target(len(layout.players))))
 
 
-def _win(winners: Iterable[Player], reason: str) -> None:
+def _win(winners: Iterable[Player], code: str, **facts: int) -> None:
     for winner in winners:
-        winner.ends("win", f"{points(winner)} points: {reason}")
+        winner.ends("win", because(code, points=points(winner), **facts))
 
 
 def _share(layout: Layout, loser: Player, coins: int, lowest: list[Player]) -> None:
@@ -253,7 +264,7 @@ def _share(layout: Layout, loser: Player, coins: int, lowest: list[Player]) -> N
     layout.to_pot(loser, coins)
     layout.share_pot(lowest)
     for winner in lowest:
-        reason = f"{points(winner)} points, the lowest score, for which the loser pays {coins}"
+        reason = because("paid_share", points=points(winner), coins=coins)
         winner.ends("win" if len(lowest) == 1 else "split", reason)
 
 
@@ -262,5 +273,5 @@ def _pay_catcher(layout: Layout, catcher: Player) -> None:
     for payer in layout.players:
         if payer is not catcher:
             layout.pays(payer, catcher, points(payer))
-            payer.ends("lose", f"pays {points(payer)} for a Five Card Catch at seat {catcher.seat}")
-    catcher.ends("win", "a Five Card Catch")
+            payer.ends("lose", because("pays_catch", points=points(payer), seat=catcher.seat))
+    catcher.ends("win", because("catch"))

@@ -10,8 +10,8 @@ from typing import Annotated, ClassVar, Final
 
 from msgspec import Meta
 
-from tables.games.felt import Choice, Struct
-from tables.games.game import Due, Part, Script, Words
+from tables.games.felt import Choice, Struct, because
+from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import Layout, Player
 from tables.games.pairs import hit_or, take
 from tables.games.script import Scripted
@@ -56,6 +56,10 @@ class Port(Scripted[Rules]):
         "seat": "One card each starts a round, and the low card acts first; a hit that pairs is a bust."
     }
     outcomes: ClassVar[tuple[str, ...]] = ("win", "lose")
+    reasons: ClassVar[Mapping[str, Wording]] = {
+        "leader": f"{{points}} points, the most of all who reached {GOAL}",
+        "behind": "{points} points, the lead has {most}",
+    }
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:
@@ -70,7 +74,7 @@ class Port(Scripted[Rules]):
                 _leave(layout, leaders)
             yield from _round(rules, layout)
         _leave(layout, leaders)
-        leaders[0].ends("win", f"{points(leaders[0])} points, the most of all who reached {GOAL}")
+        leaders[0].ends("win", because("leader", points=points(leaders[0])))
 
 
 def points(player: Player) -> int:
@@ -87,7 +91,7 @@ def _leaders(layout: Layout) -> list[Player]:
 def _leave(layout: Layout, leaders: list[Player]) -> None:
     for player in layout.still_in:
         if player not in leaders:
-            player.out("lose", f"{points(player)} points, the lead has {points(leaders[0])}")
+            player.out("lose", because("behind", points=points(player), most=points(leaders[0])))
 
 
 def _round(rules: Rules, layout: Layout) -> Script[None]:

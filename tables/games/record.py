@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from tables.games.cards import UNKNOWN, Pack, pack_of
-from tables.games.catalog import DEALT
+from tables.games.catalog import DEALT, versions_of
 from tables.games.felt import (
     Action,
     AskCard,
@@ -47,9 +47,7 @@ def judge(document: bytes | str) -> dict[str, Any]:
     Raises RecordError for anything that is no legal, possible round.
     """
     record = parse(document)
-    game = DEALT.get(record.game)
-    if game is None:
-        raise RecordError("game", f"{record.game!r} is not in the catalog, which has {', '.join(sorted(DEALT))}")
+    game = _game(record)
     form = form_of(game)
     listing, rules = form.listing(record), _rules(record, game)
     answers: _Answers | None = None
@@ -73,7 +71,8 @@ def record_of(
     game: Game[Any, Any], rules: Any, opening: Opening, actions: Iterable[Action], *, voided: str = ""
 ) -> dict[str, Any]:
     """A round of a table's log as a record that anyone can replay: with all that older logs leave out of decisions."""
-    return record_as_logged(game, rules, opening, complete(game, rules, opening, actions), voided=voided)
+    record = record_as_logged(game, rules, opening, complete(game, rules, opening, actions), voided=voided)
+    return record if len(versions_of(game.name)) == 1 else record | {"version": game.version}
 
 
 def record_as_logged(
@@ -92,6 +91,8 @@ def record_as_logged(
         "actions": [spelled_decision(game, action) for action in actions if isinstance(action, Choose)],
         **form_of(game).spelled(content, opening),
     }
+    if game.version > 1:  # records of version 1 were hashed without it
+        record["version"] = game.version
     if opening.button is not None:
         record["button"] = opening.button
     if opening.pot:
@@ -119,6 +120,17 @@ def _spelled_aside(actions: Sequence[Action], pack: Pack) -> list[dict[str, Any]
 
 
 # --- reading ---------------------------------------------------------------------------------------------------
+
+
+def _game(record: Record) -> Game[Any, Any]:
+    if record.game not in DEALT:
+        raise RecordError("game", f"{record.game!r} is not in the catalog, which has {', '.join(sorted(DEALT))}")
+    games = {game.version: game for game in versions_of(record.game)}
+    version = DEALT[record.game].version if isinstance(record.version, UnsetType) else record.version
+    if version not in games:
+        known = ", ".join(map(str, sorted(games)))
+        raise RecordError("version", f"{record.game} has rules of version {known}, not {version}")
+    return games[version]
 
 
 def _rules(record: Record, game: Game[Any, Any]) -> Any:

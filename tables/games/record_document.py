@@ -84,6 +84,8 @@ class Record(Struct, frozen=True):
     """The cards as the game's form writes them, as ``dealt`` does."""
     actions: tuple[RecordAction, ...] | UnsetType = UNSET
     options: msgspec.Raw = msgspec.Raw(b"{}")
+    version: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
+    """Of the game's rules; the present one where it is left out."""
     dealt: msgspec.Raw | UnsetType = UNSET
     button: _SEAT | UnsetType = UNSET
     pot: _COUNT | UnsetType = UNSET

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Final
 
-from tables.games.felt import Choice, Struct
-from tables.games.game import Due, Part, Script, Words
-from tables.games.layout import Layout, Player, say_paid
+from tables.games.felt import Choice, Fact, Struct, because
+from tables.games.game import Due, Part, Script, Wording, Words
+from tables.games.layout import REASONS, Layout, Player, say_paid
 from tables.games.script import Scripted
 
 DOWN: Final = 2
@@ -63,6 +63,18 @@ class Regent(Scripted[Rules]):
         "turn": "Every card of the hand that is seen is shown.",
     }
     outcomes: ClassVar[tuple[str, ...]] = ("win", "pair", "fold", "lose")
+    reasons: ClassVar[Mapping[str, Wording]] = {
+        **REASONS,
+        "last_in": "the last player in",
+        "fold_to_seat": lambda rank, paid, seat: (
+            f"folds for the lowest card in play, a {rank}: {_said(rank, paid, seat)}"
+        ),
+        "paired_other": lambda rank, paid, seat: f"deals seat {seat} a pair of {rank}s: {_said(rank, paid, seat)}",
+        "seen": lambda rank, paid, seat: f"seen by seat {seat} with a pair of {rank}s: {_said(rank, paid, seat)}",
+        "saw_no_pair": lambda rank, paid, seat: (
+            f"sees seat {seat}, highest card {rank} and no pair: {_said(rank, paid, seat)}"
+        ),
+    }
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:
@@ -75,7 +87,7 @@ class Regent(Scripted[Rules]):
         if layout.pot:
             layout.last_one_wins()
         else:
-            layout.still_in[0].ends("win", "the last one in")
+            layout.still_in[0].ends("win", because("last_in"))
 
 
 def _turn(layout: Layout, player: Player) -> Script[Player]:
@@ -114,7 +126,7 @@ def _draw_or_fold(layout: Layout, player: Player, choice: Choice) -> Script[None
     elif len(layout.players) == DUEL:
         low = layout.lowest_in_play()
         paid = _pays(layout, player, layout.left_of(player), low)
-        player.out("fold", f"folds for the lowest card in play, a {low}: {paid}", low)
+        player.out("fold", because("fold_to_seat", rank=low, **paid), low)
     else:
         layout.folds(player)
 
@@ -126,7 +138,7 @@ def _attack(layout: Layout, player: Player, target: Player) -> Script[None]:
         target.stack.append(rank)
         return
     paid = _pays(layout, player, target, rank)
-    player.out("lose", f"deals seat {target.seat} a pair of {rank}s: {paid}", rank)
+    player.out("lose", because("paired_other", rank=rank, **paid), rank)
 
 
 def _gift(layout: Layout, player: Player, target: Player, choice: Choice) -> None:
@@ -142,14 +154,18 @@ def _see(layout: Layout, player: Player, target: Player) -> Script[None]:
     if pairs := [rank for rank in cards if cards.count(rank) > 1]:
         rank = max(pairs)
         paid = _pays(layout, target, player, rank)
-        target.out("pair", f"seen by seat {player.seat} with a pair of {rank}s: {paid}", rank)
+        target.out("pair", because("seen", rank=rank, **paid), rank)
         return
     target.stack, target.hand = cards, []
     high = max(cards)
     paid = _pays(layout, player, target, high)
-    player.out("lose", f"sees seat {target.seat}, highest card {high} and no pair: {paid}", high)
+    player.out("lose", because("saw_no_pair", rank=high, **paid), high)
 
 
-def _pays(layout: Layout, player: Player, payee: Player, coins: int) -> str:
-    paid = layout.pays(player, payee, coins)
-    return f"pays {say_paid(paid, coins)} to seat {payee.seat}"
+def _pays(layout: Layout, player: Player, payee: Player, coins: int) -> dict[str, Fact]:
+    """A player pays another one; the facts of that for a reason."""
+    return {"paid": layout.pays(player, payee, coins), "seat": payee.seat}
+
+
+def _said(rank: int, paid: int, seat: int) -> str:
+    return f"pays {say_paid(paid, rank)} to seat {seat}"

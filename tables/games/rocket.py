@@ -36,14 +36,16 @@ from tables.games.felt import (
     Payout,
     Phrase,
     Prompt,
+    Reason,
     SeatView,
     SetAside,
     Shuffle,
     Struct,
     View,
+    because,
     put,
 )
-from tables.games.game import BankedGame, Due, Part, Picture, Wager, Words
+from tables.games.game import BankedGame, Due, Part, Picture, Wager, Wording, Words
 
 DEATH_CARD: Final = 3
 BETS, DEAL, DEALER_CARD, DECIDE, HIT, OVER = range(6)
@@ -109,6 +111,13 @@ class Rocket(BankedGame[State, Rules]):
         "shuffle": "A shoe that runs out in mid-round is filled from the discards; cards in play stay.",
     }
     outcomes: ClassVar[tuple[str, ...]] = ("fold", "pair", "dealer_pair", "death_card", "push")
+    reasons: ClassVar[Mapping[str, Wording]] = {
+        "fold": "folds for the lowest card, {rank}: pays {rank}/10 of the bet",
+        "pair": "pair of {rank}s: loses {rank}/10 of the bet",
+        "dealer_pair": "the dealer pairs {rank}s: wins {rank}/10 of the bet",
+        "sudden_death": "the dealer's 3 is sudden death: wins 3/10 of the bet",
+        "no_card": "no card is left for the dealer: the hand is dead, bets go back",
+    }
     rules_type = Rules
     step_units: ClassVar[int] = 10
 
@@ -290,7 +299,7 @@ class Course:
             # A fold that is the only legal answer is not asked, it is carried out.
             self._fold()
         else:
-            self._pay_all("push", None, 0, "no card is left for the dealer: the hand is dead, bets go back")
+            self._pay_all("push", None, 0, because("no_card"))
 
     # --- the steps ---
 
@@ -356,7 +365,7 @@ class Course:
 
     def _fold(self) -> None:
         low = _lowest(self.stacks[self.waiting[0]], self.dealer)
-        self._leave("fold", low, f"folds for the lowest card, {low}: pays {low}/10 of the bet")
+        self._leave("fold", low)
 
     def _hit(self, action: Card) -> None:
         rank, index = action.rank, self.waiting[0]
@@ -364,15 +373,15 @@ class Course:
         self._draw(rank)
         self.stacks[index] = (*stack, rank)
         if rank in stack:
-            self._leave("pair", rank, f"pair of {rank}s: loses {rank}/10 of the bet")
+            self._leave("pair", rank)
         else:
             self.waiting = self.waiting[1:]
             self._ask_turn()
 
-    def _leave(self, outcome: str, rank: int, reason: str) -> None:
+    def _leave(self, outcome: str, rank: int) -> None:
         """The seat loses so many tenths of its bet and is out; its cards are discards from now on."""
         index = self.waiting[0]
-        self._pay(index, outcome, rank, -rank, reason)
+        self._pay(index, outcome, rank, -rank, because(outcome, rank=rank))
         order = [*self.order]
         order.remove(index)
         self.order, self.waiting = tuple(order), self.waiting[1:]
@@ -384,21 +393,21 @@ class Course:
         self._draw(rank)
         self.dealer, self.waiting = (*stack, rank), self.order
         if rank == DEATH_CARD:
-            self._pay_all("death_card", rank, rank, "the dealer's 3 is sudden death: wins 3/10 of the bet")
+            self._pay_all("death_card", rank, rank, because("sudden_death"))
         elif rank in stack:
-            self._pay_all("dealer_pair", rank, rank, f"the dealer pairs {rank}s: wins {rank}/10 of the bet")
+            self._pay_all("dealer_pair", rank, rank, because("dealer_pair", rank=rank))
         else:
             self._ask_turn()
 
-    def _pay_all(self, outcome: str, card: int | None, tenths: int, reason: str) -> None:
+    def _pay_all(self, outcome: str, card: int | None, tenths: int, reason: Reason) -> None:
         """Every seat still in is paid that many tenths of its bet, and the round is over."""
         for index in self.order:
             self._pay(index, outcome, card, tenths, reason)
         self.stage, self.prompts = OVER, ()
 
-    def _pay(self, index: int, outcome: str, card: int | None, tenths: int, reason: str) -> None:
+    def _pay(self, index: int, outcome: str, card: int | None, tenths: int, reason: Reason) -> None:
         bet = self.bets[index]
-        payout = Payout(self.seats[index], bet, bet + tenths * (bet // 10), outcome, card, reason)
+        payout = Payout(self.seats[index], bet, bet + tenths * (bet // 10), outcome, card, (reason,))
         self.payouts = put(self.payouts, index, payout)
 
     # --- the shoe in mid-round ---

@@ -24,8 +24,8 @@ from tables.games.felt import (
     Struct,
     View,
 )
-from tables.games.game import Due, Part, PotGame, Script, Words
-from tables.games.layout import Layout, Player
+from tables.games.game import Due, Part, PotGame, Script, Wording, Words
+from tables.games.layout import REASONS, Layout, Player
 from tables.games.told import Telling, ToldGame, ToldState, say_choices
 
 Rules = TypeVar("Rules")
@@ -66,6 +66,7 @@ class Scripted(ToldGame[State, Rules], PotGame[State, Rules], Generic[Rules]):
     words: ClassVar[Mapping[str, Words]] = {}
     cards: ClassVar[Mapping[Due, str]] = {}
     outcomes: ClassVar[tuple[str, ...]] = ("win", "lose")
+    reasons: ClassVar[Mapping[str, Wording]] = REASONS
 
     @abstractmethod
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:

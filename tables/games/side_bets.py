@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from tables.games.cards import RANK_OF, SUIT_OF
+from tables.games.felt import because
+from tables.games.game import Wording
 from tables.games.house_layout import HouseLayout
-from tables.games.odds import Odds
+from tables.games.odds import Odds, paying
 from tables.games.pays import UNPAID, Line, PaidWager, PayForm
 from tables.games.three_cards import FLUSH, NAMES, value_of
 
@@ -74,6 +76,7 @@ SIDE_BETS: Final[Mapping[str, SideBet]] = {
 }
 PAY_FORM: Final = PayForm("blackjack", tuple(side_bet.paid for side_bet in SIDE_BETS.values()))
 _LABELS: Final = {(bet, line.name): line.label for bet, (paid, _) in SIDE_BETS.items() for line in paid.lines}
+REASONS: Final[Mapping[str, Wording]] = {"line": lambda bet, line: _LABELS[bet, line], "nothing": "nothing"}
 
 
 def settle_side_bets(layout: HouseLayout) -> None:
@@ -83,6 +86,6 @@ def settle_side_bets(layout: HouseLayout) -> None:
             line = side_bet.line_of(tuple(spot.hand.cards), layout.dealer.cards[0])
             odds = layout.odds(name, line) if line else UNPAID
             if odds.pays:
-                layout.pay(stake, odds, f"{_LABELS[name, line]}, pays {odds}")
+                layout.pay(stake, odds, because("line", bet=name, line=line), paying(odds))
             else:
-                layout.lose(stake, "nothing")
+                layout.lose(stake, because("nothing"))

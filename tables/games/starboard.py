@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from tables.games.felt import MIDDLE, Choice, Struct
-from tables.games.game import Due, Part, Script, Words
+from tables.games.felt import MIDDLE, Choice, Struct, because
+from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import Layout, Player
 from tables.games.script import Scripted
 
@@ -51,6 +51,11 @@ class Starboard(Scripted[Rules]):
         "middle": "Two cards without a pair start the hand; a card drawn that pairs it is discarded."
     }
     outcomes: ClassVar[tuple[str, ...]] = ("win", "split", "bust", "out")
+    reasons: ClassVar[Mapping[str, Wording]] = {
+        "pair": "pairs the {rank} in the middle",
+        "knocked_out": "was locked at {cards} cards, seat {seat} locks at {more}",
+        "locked": "locked at {cards} cards, the highest count",
+    }
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:
@@ -93,7 +98,7 @@ def _turn(layout: Layout, player: Player) -> Script[None]:
     layout.to_pot(player, ANTE)
     rank = yield from layout.draw(MIDDLE)
     if rank in layout.middle:
-        player.out("bust", f"pairs the {rank} in the middle", rank)
+        player.out("bust", because("pair", rank=rank), rank)
     else:
         layout.middle.append(rank)
 
@@ -103,7 +108,8 @@ def _lock(layout: Layout, player: Player) -> None:
     cards = len(layout.middle)
     for rival in layout.players:
         if rival.state == LOCKED and (rival.score or 0) < cards:
-            rival.out("out", f"was locked at {rival.score} cards, seat {player.seat} locks at {cards}")
+            reason = because("knocked_out", cards=rival.score or 0, seat=player.seat, more=cards)
+            rival.out("out", reason)
             rival.score = None
     player.state, player.score = LOCKED, cards
 
@@ -114,5 +120,5 @@ def _share(layout: Layout) -> None:
         layout.share_pot(winners)
     for winner in winners:
         outcome = "win" if len(winners) == 1 else "split"
-        winner.ends(outcome, f"locked at {winner.score} cards, the highest count")
+        winner.ends(outcome, because("locked", cards=winner.score or 0))
         winner.score = None

@@ -11,8 +11,8 @@ from operator import attrgetter
 from typing import ClassVar, Final, NamedTuple
 
 from tables.games.captures import most_of_each_rank
-from tables.games.felt import MIDDLE, Struct
-from tables.games.game import Due, Part, Script, Words
+from tables.games.felt import MIDDLE, Struct, because
+from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import Layout, Player, cards_to
 from tables.games.script import Scripted
 
@@ -64,6 +64,9 @@ class Sweep(Scripted[Rules]):
         "turn": "The most cards of a rank in hand score that rank.",
     }
     outcomes: ClassVar[tuple[str, ...]] = ("win", "split", "lose")
+    reasons: ClassVar[Mapping[str, Wording]] = {
+        "points": "{points} points, the most have {most}",
+    }
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:
@@ -148,4 +151,4 @@ def _score(layout: Layout) -> None:
     for player in layout.players:
         player.score = points[player.seat]
         best = "win" if winners == 1 else "split"
-        player.ends(best if player.score == most else "lose", f"{player.score} points, the most have {most}")
+        player.ends(best if player.score == most else "lose", because("points", points=player.score or 0, most=most))

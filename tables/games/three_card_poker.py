@@ -9,11 +9,12 @@ from typing import Annotated, ClassVar, Final, Literal
 from msgspec import Meta
 
 from tables.games.cards import STANDARD, Pack
-from tables.games.felt import DEALER, AskCard, Card, Choice, Phrase
-from tables.games.game import Due, Part, Script, Wager, Words
+from tables.games.felt import DEALER, AskCard, Card, Choice, Phrase, because
+from tables.games.game import Due, Part, Script, Wager, Wording, Words
+from tables.games.hand_names import hand_name, over
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
 from tables.games.house_script import HouseScript, State
-from tables.games.odds import EVEN, HouseRules, Odds
+from tables.games.odds import EVEN, HouseRules, Odds, paying, say_pays
 from tables.games.pays import UNPAID, Line, PaidWager, PayForm
 from tables.games.three_cards import HIGH_CARD, NAMES, PAIR, STRAIGHT, Value, value_of
 
@@ -78,6 +79,7 @@ PAY_FORM: Final = PayForm(
 class ThreeCardPoker(HouseScript[Rules]):
     """The game, as the kernel plays it."""
 
+    version: ClassVar[int] = 2
     name: ClassVar[str] = "three_card_poker"
     title: ClassVar[str] = "Three Card Poker"
     parts: ClassVar[Mapping[Part, str]] = {"stack": "cards", "hands": "dealer"}
@@ -91,10 +93,18 @@ class ThreeCardPoker(HouseScript[Rules]):
     }
     cards: ClassVar[Mapping[Due, str]] = {
         "seat": "Three cards as a packet to each seat, clockwise, and three to the dealer.",
-        "turn": "Hands are shown when all have decided.",
+        "turn": "When all have decided, the dealer's hand is turned, then each seat's from the dealer's right.",
     }
     spots: ClassVar[tuple[str, ...]] = ("ante", "play", "pair_plus")
     further: ClassVar[frozenset[str]] = frozenset({"play"})
+    reasons: ClassVar[Mapping[str, Wording]] = {
+        "hands": lambda **facts: _say_hands(**facts),
+        "hand": lambda hand, ranks: hand_name(hand, ranks),
+        "not_qualified": "the dealer does not qualify",
+        "ante_bonus": lambda hand, odds: f"bonus for a {NAMES[hand]}, {odds.replace(':', ' to ')}",
+        "fold": "folds",
+        "pays": say_pays,
+    }
     looks: ClassVar[bool] = True
     pay_form: ClassVar[PayForm] = PAY_FORM
     rules_type = Rules
@@ -123,11 +133,13 @@ class ThreeCardPoker(HouseScript[Rules]):
         yield from layout.lay(PACKET, layout.dealer)
         for spot in layout.spots:
             yield from _decide(layout, spot, dealer_first=not blind)
-        if blind:
-            for spot in reversed(layout.spots):
-                yield from layout.turn(spot.hand)
+        yield from self.show(layout)
+
+    def show(self, layout: HouseLayout) -> Script[None]:
+        """The dealer's hand, then each seat's from the dealer's right: it is turned, compared and settled."""
         yield from layout.turn(layout.dealer)
-        for spot in layout.spots:
+        for spot in reversed(layout.spots):
+            yield from layout.turn(spot.hand)
             _settle(layout, spot)
 
     def in_dealt_order(self, cards: Sequence[Card]) -> list[int]:
@@ -144,6 +156,19 @@ class ThreeCardPoker(HouseScript[Rules]):
         if prompt.shown:
             return Phrase(f"Turn {place} and name its cards.", "Show.", self.cards["turn"])
         return Phrase(f"Card for seat {prompt.to}.", "Three cards each.", self.cards["seat"])
+
+
+class ThreeCardPokerVersion1(ThreeCardPoker):
+    """As releases up to 0.9.0 dealt it: the seats' hands are turned before the dealer's."""
+
+    version: ClassVar[int] = 1
+
+    def show(self, layout: HouseLayout) -> Script[None]:
+        for spot in reversed(layout.spots):
+            yield from layout.turn(spot.hand)
+        yield from layout.turn(layout.dealer)
+        for spot in layout.spots:
+            _settle(layout, spot)
 
 
 # --- what hands are worth ---------------------------------------------------------------------------------------
@@ -181,9 +206,9 @@ def _decide(layout: HouseLayout, spot: Spot, *, dealer_first: bool) -> Script[No
         spot.stakes.insert(1, Stake("play", ante.cents))
         return
     spot.hand.state = "fold"
-    layout.lose(ante, "folds", "fold")
+    layout.lose(ante, because("fold"), outcome="fold")
     if (pair_plus := spot.stake("pair_plus")) is not None:
-        layout.lose(pair_plus, "folds")
+        layout.lose(pair_plus, because("fold"))
 
 
 def _settle(layout: HouseLayout, spot: Spot) -> None:
@@ -193,22 +218,22 @@ def _settle(layout: HouseLayout, spot: Spot) -> None:
         _compare(layout, ante, play, own, dealer)
         _pay_bonus(layout, ante, own[0])
     if pair_plus is not None and not pair_plus.outcome:
-        _settle_pair_plus(layout, pair_plus, own[0])
+        _settle_pair_plus(layout, pair_plus, own)
 
 
 def _compare(layout: HouseLayout, ante: Stake, play: Stake, own: Value, dealer: Value) -> None:
-    names = f"{NAMES[own[0]]} against {NAMES[dealer[0]]}"
+    hands = because("hands", seat=own[0], ranks=own[1], dealer=dealer[0], dealer_ranks=dealer[1])
     if not qualifies(dealer):
-        layout.pay(ante, EVEN, "the dealer does not qualify")
-        layout.push(play, "the dealer does not qualify")
+        layout.pay(ante, EVEN, because("not_qualified"))
+        layout.push(play, because("not_qualified"))
         return
     for stake in (ante, play):
         if own > dealer:
-            layout.pay(stake, EVEN, names)
+            layout.pay(stake, EVEN, hands)
         elif own < dealer:
-            layout.lose(stake, names)
+            layout.lose(stake, hands)
         else:
-            layout.push(stake, f"{names}, equal")
+            layout.push(stake, hands)
 
 
 def _pay_bonus(layout: HouseLayout, ante: Stake, kind: int) -> None:
@@ -217,12 +242,24 @@ def _pay_bonus(layout: HouseLayout, ante: Stake, kind: int) -> None:
         return
     odds = layout.odds("ante_bonus", _LINES[kind])
     if odds.pays:
-        layout.pay_on_top(ante, odds, f"bonus for a {NAMES[kind]}, {odds}")
+        layout.pay_on_top(ante, odds, because("ante_bonus", hand=kind, odds=odds.spelled))
 
 
-def _settle_pair_plus(layout: HouseLayout, stake: Stake, kind: int) -> None:
+def _settle_pair_plus(layout: HouseLayout, stake: Stake, own: Value) -> None:
+    kind, ranks = own
+    hand = because("hand", hand=kind, ranks=ranks)
     odds = layout.odds("pair_plus", _LINES[kind]) if kind >= PAIR else UNPAID
     if odds.pays:
-        layout.pay(stake, odds, f"{NAMES[kind]}, pays {odds}")
+        layout.pay(stake, odds, hand, paying(odds))
     else:
-        layout.lose(stake, NAMES[kind])
+        layout.lose(stake, hand)
+
+
+# --- reasons in words -------------------------------------------------------------------------------------------
+
+
+def _say_hands(seat: int, ranks: Sequence[int], dealer: int, dealer_ranks: Sequence[int]) -> str:
+    own, other = (seat, tuple(ranks)), (dealer, tuple(dealer_ranks))
+    if own == other:
+        return f"both have {hand_name(*own)}"
+    return over(own, other) if own > other else f"the dealer's {over(other, own)}"

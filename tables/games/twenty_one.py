@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final
 
 from tables.games.cards import RANK_OF, UNKNOWN
+from tables.games.felt import because
+from tables.games.game import Wording
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
-from tables.games.odds import EVEN, Odds
+from tables.games.odds import EVEN, Odds, paying, say_pays
 
 ACE, TEN, MOST = 1, 10, 21
 VALUE_OF: Final = tuple(min(rank, TEN) for rank in RANK_OF)
@@ -54,36 +56,66 @@ def settle(layout: HouseLayout, spot: Spot, blackjack_pays: Odds, *, original_on
         stake = spot.stakes[hand.number - 1]
         if stake.outcome:
             continue
+        if hand.state == "surrender":
+            _settle_late_surrender(layout, stake)
+            continue
         own_blackjack = len(spot.hands) == 1 and has_blackjack(hand.cards)
         if not has_blackjack(dealer):
             if own_blackjack:
-                layout.pay(stake, blackjack_pays, f"blackjack, pays {blackjack_pays}", "blackjack")
+                layout.pay(stake, blackjack_pays, because("blackjack"), paying(blackjack_pays), outcome="blackjack")
             else:
                 _compare(layout, stake, total(hand.cards), total(dealer))
         elif own_blackjack:
-            layout.push(stake, "both have a blackjack")
+            layout.push(stake, because("both_blackjack"))
         elif original_only:
             _settle_original(layout, hand, stake)
         else:
-            layout.lose(stake, "the dealer has a blackjack")
+            layout.lose(stake, because("dealer_blackjack"))
+
+
+def _settle_late_surrender(layout: HouseLayout, stake: Stake) -> None:
+    if has_blackjack(layout.dealer.cards):
+        layout.lose(stake, because("dealer_blackjack"))
+    else:
+        layout.halve(stake, because("surrender"), outcome="surrender")
 
 
 def _settle_original(layout: HouseLayout, hand: Hand, stake: Stake) -> None:
     """A dealer's blackjack takes the original bet alone: that of the first hand, without its double."""
     if stake.hand != 1:
-        layout.push(stake, "the dealer's blackjack takes original bets only")
+        layout.push(stake, because("original_only"))
         return
-    layout.lose(stake, "the dealer has a blackjack")
+    layout.lose(stake, because("dealer_blackjack"))
     original_cents = stake.cents // 2 if hand.is_doubled else stake.cents
     stake.returned_cents = stake.cents - original_cents
 
 
 def _compare(layout: HouseLayout, stake: Stake, points: int, dealer: int) -> None:
+    reason = because("totals", seat=points, dealer=dealer)
     if points == dealer:
-        layout.push(stake, f"both have {points}")
-    elif dealer > MOST:
-        layout.pay(stake, EVEN, f"{points}, the dealer busts with {dealer}")
-    elif points > dealer:
-        layout.pay(stake, EVEN, f"{points} against {dealer}")
+        layout.push(stake, reason)
+    elif dealer > MOST or points > dealer:
+        layout.pay(stake, EVEN, reason)
     else:
-        layout.lose(stake, f"{points} against {dealer}")
+        layout.lose(stake, reason)
+
+
+def _say_totals(seat: int, dealer: int) -> str:
+    if dealer > MOST:
+        return f"{seat}, the dealer busts with {dealer}"
+    if seat == dealer:
+        return f"both have {seat}"
+    return f"{seat} over {dealer}" if seat > dealer else f"the dealer's {dealer} over {seat}"
+
+
+REASONS: Final[Mapping[str, Wording]] = {
+    "blackjack": "blackjack",
+    "both_blackjack": "both have a blackjack",
+    "dealer_blackjack": "the dealer has a blackjack",
+    "no_dealer_blackjack": "the dealer has no blackjack",
+    "original_only": "the dealer's blackjack takes original bets only",
+    "surrender": "surrenders for half of the bet",
+    "bust": "busts with {points}",
+    "totals": _say_totals,
+    "pays": say_pays,
+}

@@ -12,8 +12,8 @@ from typing import Annotated, ClassVar, Final
 from msgspec import Meta
 
 from tables.games.cards import RANKS
-from tables.games.felt import MIDDLE, Choice, Struct
-from tables.games.game import Due, Part, Script, Words
+from tables.games.felt import MIDDLE, Choice, Struct, because
+from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import Layout, Player
 from tables.games.script import Scripted
 
@@ -61,6 +61,9 @@ class Venture(Scripted[Rules]):
         "turn": "The slug is the first pool.",
     }
     outcomes: ClassVar[tuple[str, ...]] = ("win", "split", "lose")
+    reasons: ClassVar[Mapping[str, Wording]] = {
+        "points": "{points} points, the most have {most}",
+    }
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:
@@ -141,4 +144,4 @@ def _score(layout: Layout) -> None:
     winners = [player for player in layout.players if player.score == most]
     for player in layout.players:
         best = "win" if len(winners) == 1 else "split"
-        player.ends(best if player in winners else "lose", f"{player.score} points, the most have {most}")
+        player.ends(best if player in winners else "lose", because("points", points=player.score or 0, most=most))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from msgspec import structs, to_builtins
 
 from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
-from tables.log.digest import rules_version
+from tables.games.game import Game
+from tables.log.digest import dealt_by, rules_version
 from tables.log.entries.rounds import Pinned
 from tables.log.event import Misconduct
 from tables.log.fold import Round, Standing
@@ -20,10 +22,16 @@ Starter = Callable[[Sequence[int]], int]
 
 
 def opened(
-    table: Set, standing: Standing, seats: Sequence[int], starter: Starter, *, seq: int = 0
+    table: Set,
+    standing: Standing,
+    seats: Sequence[int],
+    starter: Starter,
+    *,
+    seq: int = 0,
+    game: Game[Any, Any] | None = None,
 ) -> tuple[Round, Pinned]:
-    """The round that an entry opens at a table so set and standing, and what it pins."""
-    game = GAMES[table.game]
+    """The round that an entry opens at a table so set and standing, and what it pins. ``game``: by former rules."""
+    game = game or GAMES[table.game]
     kind, shoe = kind_of(game), standing.shoe.number if standing.shoe else 0
     rules, opening = kind.opening(table, standing, tuple(seats))
     chips, version = kind.chips(table, standing), rules_version(game)
@@ -46,7 +54,11 @@ def due(table: Set, standing: Standing, pinned: Pinned) -> Pinned:
             raise Misconduct(f"seat {first} starts, which is not in the game")
         return first
 
-    _, expected = opened(table, standing, pinned.opening.seats, starter)
+    game = dealt_by(table.game, pinned.version)
+    last = standing.round
+    if game and last and last.game.name == game.name and last.game.version > game.version:
+        raise Misconduct(f"version {game.version} of the rules follows version {last.game.version}")
+    _, expected = opened(table, standing, pinned.opening.seats, starter, game=game)
     return structs.replace(expected, version=None) if _is_of_before(standing, pinned) else expected
 
 

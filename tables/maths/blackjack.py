@@ -162,7 +162,7 @@ def _measured(terms: Terms, measure: Measure) -> Terms:
             later,
             blackjack=measure(pay.blackjack),
             surrender=measure(pay.surrender),
-            surrender_first=pay.surrender_first,
+            surrender_beaten=measure(pay.surrender_beaten),
             beaten=measure(pay.beaten),
         ),
     )

@@ -137,7 +137,7 @@ def pay_of(rules: Rules) -> Pay:
         later=Stakes(_stake(rules, 1, later=True), _stake(rules, 2, later=True)),
         blackjack=pays / stake,
         surrender=-0.5,
-        surrender_first=int(not looks),
+        surrender_beaten=0.0 if looks else -0.5 if rules.surrender == "early" else -1.0,
         beaten=-1.0 if looks else 0.0,
     )
 
@@ -258,7 +258,7 @@ def _letters(rules: Rules, total: int, *, soft: bool) -> tuple[int, ...]:
     codes: tuple[int, ...] = (HIT, STAND) if may_stand else (HIT,)
     if may_double:
         codes += (DOUBLE, DOUBLE_STAND) if may_stand else (DOUBLE,)
-    if rules.surrender == "late":
+    if rules.surrender != "none":
         codes += (SURRENDER, SURRENDER_STAND) if may_stand else (SURRENDER,)
     return codes
 

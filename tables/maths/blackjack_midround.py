@@ -156,8 +156,9 @@ def first_worth(rules: Rules, terms: Terms, hand: tuple[int, ...], upcard: int, 
     ways = [*_two_card_ways(rules, of, index, is_split=False)]
     if hand[0] == hand[1] and rules.splits:
         ways.append(_split(rules, upcard, of.counts, hand[0]))
-    if rules.surrender == "late":
-        ways.append(terms.surrender * (safe if peeks else 1.0))
+    if rules.surrender != "none":
+        lost = terms.surrender if rules.surrender == "early" else -1.0
+        ways.append(terms.surrender * safe + (0.0 if peeks else lost * (1 - safe)))
     return max(ways) + beaten
 
 

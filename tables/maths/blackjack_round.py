@@ -67,8 +67,8 @@ class Pay(NamedTuple):
     """The same for the hands of a split that follow its first."""
     blackjack: float
     surrender: float
-    surrender_first: int
-    """Whether a surrender is settled before anybody knows of a dealer's blackjack."""
+    surrender_beaten: float
+    """A surrender where the dealer has a blackjack, which nobody knew."""
     beaten: float
     """The dealer looked and has a blackjack; the seat has none."""
 
@@ -179,7 +179,7 @@ def first_hand(table: Upcard, hand: int, code: int, terms: Terms, of: Solved) ->
     if code == SPLIT:
         return beaten
     if code in SURRENDERS:
-        return pay.surrender * (1.0 if pay.surrender_first else safe) + beaten
+        return pay.surrender * safe + pay.surrender_beaten * (1.0 - safe) + beaten
     return beaten + two_cards(hands, hand, code, doubles(hands, terms.play, hand), of)
 
 

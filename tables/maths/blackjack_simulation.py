@@ -51,6 +51,8 @@ class House(NamedTuple):
     hits_soft_17: int
     looks: int
     original_only: int
+    surrender_waits: int
+    """Whether a dealer's blackjack, seen after it, takes the whole bet of a hand that surrendered."""
     blackjack: int
     """What it pays, in tenths of the bet."""
 
@@ -143,6 +145,7 @@ def house_of(rules: Rules) -> House:
         hits_soft_17=int(rules.soft17 == "hit"),
         looks=int(rules.hole == "peek"),
         original_only=int(rules.hole == "none_original"),
+        surrender_waits=int(rules.surrender == "late" and rules.hole != "peek"),
         blackjack=10 * pays // stake,
     )
 
@@ -301,7 +304,8 @@ def _play(
         if code == SPLIT:
             code = _letter(letters, _points(first) + _points(second), first == ACE)
         if hands == 1 and SURRENDERING >> code & 1:
-            return -5, 0
+            is_lost = house.surrender_waits and (up == ACE or up >= TEN) and _blackjack(up, _card(deck))
+            return (-10 if is_lost else -5), 0
         if hands > 1 and first == ACE and not house.hit_aces:
             code = STAND
         may_double = hands == 1 or house.after_split == 1

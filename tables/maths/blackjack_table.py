@@ -180,7 +180,7 @@ def _round(deck: Deck, course: Course, table: tuple[House, Counts], room: Seats)
         for seat in range(seats):
             room.nets[seat] = 0 if _blackjack(room.cards[seat, 0], room.cards[seat, 1]) else -10
         return up, hole
-    live_bets, natural = 0, False
+    live_bets, natural, gave_up = 0, False, False
     for seat in range(seats):
         first, second = room.cards[seat, 0], room.cards[seat, 1]
         room.waiting[seat, 1] = 0
@@ -194,7 +194,8 @@ def _round(deck: Deck, course: Course, table: tuple[House, Counts], room: Seats)
         room.waiting[seat, 0] = count
         room.waiting[seat, 1] = bets
         live_bets += bets
-    if hole == NO_CARD and (live_bets or up == ACE or (natural and up >= TEN)):
+        gave_up = gave_up or bool(house.surrender_waits and count == 0)
+    if hole == NO_CARD and (live_bets or up == ACE or ((natural or gave_up) and up >= TEN)):
         hole = _card(deck)
     beaten, total = hole != NO_CARD and _blackjack(up, hole), 0
     if live_bets and not beaten:
@@ -207,6 +208,8 @@ def _round(deck: Deck, course: Course, table: tuple[House, Counts], room: Seats)
             room.nets[seat] += _compare(total, room.standing[seat], room.waiting[seat, 0])
         elif beaten and _blackjack(room.cards[seat, 0], room.cards[seat, 1]):
             room.nets[seat] = 0
+        elif beaten and house.surrender_waits and room.waiting[seat, 0] == 0:
+            room.nets[seat] = -10
     if course.short[0] and course.renewed[0] - deck.left[0] > course.short[0]:
         course.refills[0] += 1
     return up, hole

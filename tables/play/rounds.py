@@ -96,7 +96,7 @@ def play(scene: Scene, current: Round, opening: Pinned | None, entered: GameInpu
         salt=secrets.token_hex(16) if current.secret else None,
         commitment=commitment,
         opened=opened,
-        end=log.end_of(replace(current, state=state)),
+        result=log.result_of(replace(current, state=state)),
     )
     steps = [Step(event, current.number, current.moves_to(scene.chart, state))]
     if shoes.cut_comes_out(scene, current, state):

@@ -71,7 +71,7 @@ class BlackjackPractice(SpreadPractice):
         }
         if rules.splits:
             ways["split"] = lambda state: any(len(spot.hands) > 1 for spot in state.spots)
-        if rules.surrender == "late":
+        if rules.surrender != "none":
             ways["surrender"] = ending(MAIN, "surrender")
         if rules.insurance:
             ways |= {"insurance wins": ending("insurance", "win"), "insurance loses": ending("insurance", "lose")}

@@ -240,13 +240,14 @@ class _Walk:
 
     def _payment(self, state: State, place: Wagered, wager: Settled, payee: str) -> Question:
         title = self.titles.get(wager.bet, wager.bet.replace("_", " ").capitalize())
+        why = self.practised.game.explain(wager)
         beside = self.practised.paid_with.get(wager.bet, "")
         return Question(
             round=self.number,
             kind="pays",
             asks=f"{payee}, {title}: {money(wager.staked_cents)}. What is taken or paid{beside}?",
             right=str(wager.net_cents),
-            rule=f"{wager.why[:1].upper()}{wager.why[1:]}: {payment(wager.net_cents)}.{self._rounding(wager)}",
+            rule=f"{why[:1].upper()}{why[1:]}: {payment(wager.net_cents)}.{self._rounding(wager)}",
             state=state,
             seat=place.seat,
             decisions=self._all_decisions(),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Final
 
 from tables.games.cards import RANK_OF, SUIT_OF, UNKNOWN
-from tables.games.felt import DEALER, Action, AskCard, AskChoice, Card, Choice, CloseBets
+from tables.games.felt import DEALER, Action, AskCard, AskChoice, Card, Choice, CloseBets, Reason
 from tables.games.house_script import HandSeen, SpotSeen, State
 from tables.games.three_card_poker import Rules, ThreeCardPoker, qualifies
 from tables.games.three_cards import NAMES, PAIR, STRAIGHT, value_of
@@ -25,12 +25,13 @@ _EQUAL: Final = "equal hands"
 _TRIPS: Final = "a three of a kind"
 _RANKED: Final = "From the best: straight flush, three of a kind, straight, flush, pair, high card."
 _NEXT: Final = "Every seat with an ante decides, in order from your left; pair plus alone decides nothing."
-_SHOWN: Final = "When all have decided, the hands are turned from your right, your own last."
+_SHOWN: Final = "When all have decided, your own hand is turned, then each seat's from your right."
 
 
 class ThreeCardPokerPractice(SpreadPractice):
     """How it is practised."""
 
+    version: ClassVar[int] = 2
     game = ThreeCardPoker()
     options: ClassVar[tuple[str, ...]] = ("pair_plus_pays", "ante_bonus", "spread", "rounding")
     paid_with: ClassVar[Mapping[str, str]] = {"ante": ", with any bonus"}
@@ -54,15 +55,15 @@ class ThreeCardPokerPractice(SpreadPractice):
         return 3.0 if choice.name == "play" else 1.0
 
     def helps(self, way: str, state: State, ask: AskCard) -> Sequence[int]:
-        """Cards that go with the first one of a seat that plays; ranks as that seat's, for the dealer."""
-        models = [spot.hands[0] for spot in state.spots if _plays(spot)]
-        if not models or (ask.to == DEALER) != (way == _EQUAL):
+        """Cards for the first seat that plays: of the dealer's ranks, or such as go with its first card."""
+        hand = next((spot.hands[0] for spot in state.spots if _plays(spot) and spot.seat == ask.to), None)
+        if hand is None:
             return ()
-        faceup = [card for card in models[0].cards if card != UNKNOWN]
+        faceup = [card for card in hand.cards if card != UNKNOWN]
         if way == _EQUAL:
-            model = faceup[state.hands[0].cards.index(UNKNOWN)]
+            model = state.hands[0].cards[len(faceup)]
             return [card for card in ask.may_come if RANK_OF[card] == RANK_OF[model]]
-        if ask.to != models[0].seat or not faceup:
+        if not faceup:
             return ()
         if way == _TRIPS:
             return [card for card in ask.may_come if RANK_OF[card] == RANK_OF[faceup[0]]]
@@ -116,7 +117,9 @@ def _paid_for(name: str) -> Ending:
     """Whether something is paid for a seat's hand of a class, beside ante and play."""
 
     def is_so(state: State) -> bool:
-        whys = (wager.why for spot in state.spots for wager in spot.wagers if wager.returned_cents)
-        return any(f"bonus for a {name}," in reason or reason.startswith(f"{name}, pays") for reason in whys)
+        returned = [wager for spot in state.spots for wager in spot.wagers if wager.returned_cents]
+        reasons = [reason for wager in returned for reason in wager.why if isinstance(reason, Reason)]
+        paid = [reason for reason in reasons if reason.code in {"ante_bonus", "hand"}]
+        return any(NAMES[int(str(reason.facts["hand"]))] == name for reason in paid)
 
     return is_so

@@ -697,8 +697,8 @@ def _standard_cards(house: House, name: str, source: ShoeSource) -> None:
 
 
 def _paid_otherwise_later(house: House) -> None:
-    """A blackjack of 15 is paid 20 for 22.50, rounded down; and where no hole card is dealt, a late surrender returns half
-    of the bet although the dealer then makes a blackjack. Releases after 0.9.0 pay the second otherwise."""
+    """A blackjack of 15 is paid 20, rounded down from 22.50; and where no hole card is dealt, a late surrender returns
+    half of the bet although the dealer then makes a blackjack. Releases after 0.9.0 pay the second otherwise."""
     options = {"hole": "none", "surrender": "late", "rounding": "down", "decks": 2}
     table = floor.table("Blackjack 2", game="blackjack", options=options, unit_cents=500, seats=3)
     boss, dealer = Hand(table, house.boss), Hand(table, house.dora)

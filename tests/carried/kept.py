@@ -242,7 +242,8 @@ class Carried:
     @property
     def environment(self) -> dict[str, str]:
         """What a command of this house finds around it."""
-        return {name: value for name, value in os.environ.items() if not re.match("CASINO_|PYTEST_|TEST_CLOCK", name)} | {
+        ours = re.compile("CASINO_|PYTEST_|TEST_CLOCK")
+        return {name: value for name, value in os.environ.items() if not ours.match(name)} | {
             "DJANGO_SETTINGS_MODULE": "casino.settings",
             "DATABASE_URL": self.url(APPLICATION),
             "DATABASE_OWNER_URL": self.url(OWNER),

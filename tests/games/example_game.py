@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from tables.games.felt import Choice, Struct
-from tables.games.game import Due, Part, Script, Words
+from tables.games.felt import Choice, Struct, because
+from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import Layout, Player
 from tables.games.script import Scripted
 
@@ -37,6 +37,10 @@ class Ladder(Scripted[Rules]):
     }
     cards: ClassVar[Mapping[Due, str]] = {"seat": "One card each starts the rows."}
     outcomes: ClassVar[tuple[str, ...]] = ("win", "split", "lose", "fall")
+    reasons: ClassVar[Mapping[str, Wording]] = {
+        "fall": "a {rank} after a {last}",
+        "row": "a row of {cards}, the longest has {longest}",
+    }
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:
@@ -57,7 +61,7 @@ def _climb(layout: Layout, player: Player) -> Script[None]:
             return
         rank = yield from layout.draw(player.seat)
         if rank <= player.stack[-1]:
-            player.out("fall", f"a {rank} after a {player.stack[-1]}", rank)
+            player.out("fall", because("fall", rank=rank, last=player.stack[-1]), rank)
             return
         player.stack.append(rank)
 
@@ -68,6 +72,7 @@ def _settle(layout: Layout) -> None:
     winners = [player for player in layout.still_in if len(player.stack) == longest]
     for player in layout.still_in:
         won = "win" if len(winners) == 1 else "split"
-        player.ends(won if player in winners else "lose", f"a row of {len(player.stack)}, the longest has {longest}")
+        reason = because("row", cards=len(player.stack), longest=longest)
+        player.ends(won if player in winners else "lose", reason)
     if winners:
         layout.share_pot(winners)

@@ -11,11 +11,11 @@ from typing import Annotated, ClassVar, Literal
 from msgspec import Meta
 
 from tables.games.cards import RANK_OF
-from tables.games.felt import DEALER, MAIN, AskCard, Choice, Phrase
-from tables.games.game import Due, Part, Script, Wager, Words
+from tables.games.felt import DEALER, MAIN, AskCard, Choice, Phrase, because
+from tables.games.game import Due, Part, Script, Wager, Wording, Words
 from tables.games.house_layout import Hand, HouseLayout, Spot
 from tables.games.house_script import HouseScript, State
-from tables.games.odds import EVEN, HouseRules, Odds
+from tables.games.odds import EVEN, HouseRules, Odds, paying, say_pays
 from tables.games.pays import Line, PaidWager, PayForm
 
 SEVEN = 7
@@ -40,6 +40,12 @@ class LittleBrother(HouseScript[Rules]):
         "stay": Words("Stay", "Go on to the next seat.", "A seat need not double."),
     }
     cards: ClassVar[Mapping[Due, str]] = {"seat": "One card to each seat, then one to the dealer."}
+    reasons: ClassVar[Mapping[str, Wording]] = {
+        "ranks": "{seat} against {dealer}",
+        "seven": "a seven",
+        "no_seven": "no seven",
+        "pays": say_pays,
+    }
     spots: ClassVar[tuple[str, ...]] = (MAIN, "seven")
     pay_form: ClassVar[PayForm] = PayForm(
         "little_brother", (PaidWager("seven", "Seven", (SEVEN_LINE,), shipped={"": (Odds(11),)}),)
@@ -81,7 +87,7 @@ def _decide(layout: HouseLayout, spot: Spot) -> Script[None]:
 
 def _settle(layout: HouseLayout, spot: Spot) -> None:
     own, dealer = RANK_OF[spot.hand.cards[0]], RANK_OF[layout.dealer.cards[0]]
-    stake, reason = spot.stakes[0], f"{own} against {dealer}"
+    stake, reason = spot.stakes[0], because("ranks", seat=own, dealer=dealer)
     if own > dealer:
         layout.pay(stake, EVEN, reason)
     elif own < dealer:
@@ -92,6 +98,6 @@ def _settle(layout: HouseLayout, spot: Spot) -> None:
         return
     if own == SEVEN:
         odds = layout.odds("seven")
-        layout.pay(seven, odds, f"a seven, pays {odds}")
+        layout.pay(seven, odds, because("seven"), paying(odds))
     else:
-        layout.lose(seven, "no seven")
+        layout.lose(seven, because("no_seven"))

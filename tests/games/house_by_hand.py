@@ -577,10 +577,11 @@ def blackjack(table: Round, seats: list[Seat], options: dict[str, Any]) -> None:
         all_hands = [hand for seat in seats for hand in hands[seat.number]]
         any_stands = any(hand.fate == "stand" for hand in all_hands)
         natural = any(hand.fate == "blackjack" for hand in all_hands)
+        late = options["surrender"] == "late" and any(hand.fate == "surrender" for hand in all_hands)
         if options["hole"] == "peek":
             dealer.append(table.turn_hole())
             refuse_unless(not is_blackjack(dealer), "the dealer has looked, and had no blackjack")
-        elif any_stands or (ace_or_ten and (natural or insured)):
+        elif any_stands or (ace_or_ten and (natural or insured or late)):
             dealer.append(table.turn())
         if any_stands and not is_blackjack(dealer):
             while points(dealer)[0] < 17 or (points(dealer) == (17, True) and options["soft17"] == "hit"):
@@ -659,7 +660,7 @@ def what_may_be_done(hand: Hand, splits: int, bet: int, options: dict[str, Any])
         choices["double"] = bet
     if may_split:
         choices["split"] = bet
-    if options["surrender"] == "late" and two_cards and not hand.of_a_split:
+    if options["surrender"] != "none" and two_cards and not hand.of_a_split:
         choices["surrender"] = 0
     return choices
 
@@ -670,6 +671,8 @@ def settle_hand(seat: Seat, hand: Hand, number: int, dealer: list[str], options:
     count, dealer_count = points(hand.cards)[0], points(dealer)[0]
     if hand.fate == "bust":
         seat.loses("main", "bust", stake=staked)
+    elif hand.fate == "surrender" and options["surrender"] == "late" and is_blackjack(dealer):
+        seat.loses("main")
     elif hand.fate == "surrender":
         seat.loses_half("main", "surrender")
     elif hand.fate == "blackjack" and is_blackjack(dealer):
@@ -776,7 +779,7 @@ HOUSES = {
             "split_by": ["value", "rank"],
             "resplit_aces": SWITCH_OFF,
             "hit_split_aces": SWITCH_OFF,
-            "surrender": ["none", "late"],
+            "surrender": ["none", "late", "early"],
             "insurance": SWITCH_ON,
             "hole": ["peek", "none", "none_original"],
         },
@@ -818,6 +821,8 @@ def read_options(house: House, options: Any) -> dict[str, Any]:
         if condition is not None:
             refuse_unless(read[condition[0]] == condition[1], f"options.spread: {bet} needs {condition}")
     refuse_unless(len(set(read["spread"])) == len(read["spread"]), "options.spread: twice the same")
+    early_peek = (read.get("surrender"), read.get("hole")) == ("early", "peek")
+    refuse_unless(not early_peek, "options.surrender: early goes with no hole card")
     return read
 
 
@@ -871,7 +876,7 @@ def read_cards(house: House, record: dict[str, Any], options: dict[str, Any]) ->
 def judge(record: Any) -> dict[str, Any]:
     """The answer to a record; raises Refused."""
     refuse_unless(type(record) is dict, "record: an object")
-    required, optional = {"format", "game", "seats", "cards"}, {"options", "actions", "dealt"}
+    required, optional = {"format", "game", "seats", "cards"}, {"options", "actions", "dealt", "version"}
     refuse_unless(required <= set(record) <= required | optional, "record: its keys")
     refuse_unless(is_among(record["format"], ["round-record/1"]), "format")
     refuse_unless(is_among(record["game"], list(HOUSES)), "game")

@@ -259,6 +259,8 @@ def _random_rules(game: Game[Any, Any], chance: random.Random) -> Any:
         rules = msgspec.convert(options, game.rules_type)
         if isinstance(game, BankedGame):
             game.pack(rules)
+        if game.faults(rules):
+            return _random_rules(game, chance)
     except (msgspec.ValidationError, Illegal):  # options that do not go together
         return _random_rules(game, chance)
     return rules
@@ -450,7 +452,7 @@ def test_chips_are_conserved(game: Game[Any, Any]) -> None:
             }
             assert all(0 <= payout.returned_cents <= 2 * payout.staked_cents for payout in payouts)
         assert all(payout.net_cents == payout.returned_cents - payout.staked_cents for payout in payouts)
-        assert all(payout.why for payout in payouts)
+        assert all(map(game.explain, payouts))
 
 
 FURTHER = {"raise": "main", "play": "ante", "insurance": "main"}

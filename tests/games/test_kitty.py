@@ -113,5 +113,5 @@ def test_who_has_too_few_coins_pays_what_is_there(seed: int) -> None:
     for payout, coins_there in zip(payouts, coins, strict=True):
         due = best - (payout.score or 0)
         assert payout.staked_cents == min(due, coins_there)
-        assert ("all that is there" in payout.why) == (due > coins_there)
+        assert ("all that is there" in GAME.explain(payout)) == (due > coins_there)
     assert sum(payout.net_cents for payout in payouts) + state.pot == 1

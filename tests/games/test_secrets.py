@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, AskCard, AskChoice, Choice, Choose, Illegal, Opening, Struct
+from tables.games.felt import DEALER, AskCard, AskChoice, Choice, Choose, Illegal, Opening, Struct, because
 from tables.games.game import Game, Script
 from tables.games.layout import Layout, cards_to
 from tables.games.play import play, prompts_for
@@ -103,7 +103,7 @@ class Tight(Scripted[NoRules]):
         self.tells(layout)
         yield from layout.show_together("show")
         for player in layout.players:
-            player.ends("win" if player.stack[0] > 5 else "lose", "shown")
+            player.ends("win" if player.stack[0] > 5 else "lose", because("shown"))
 
     def tells(self, layout: Layout) -> None:
         """What is done with the hands before anything may be told of them."""
@@ -114,7 +114,7 @@ class Scores(Tight):
 
     def tells(self, layout: Layout) -> None:
         for player in layout.players:
-            player.score, player.outcome, player.why = sum(player.hand), "counted", "too early"
+            player.score, player.outcome, player.why = sum(player.hand), "counted", (because("too_early"),)
 
 
 class Sums(Tight):

@@ -122,7 +122,7 @@ def test_nobody_pays_beyond_what_is_there_and_every_coin_is_accounted_for(game: 
     rounds = funded(game.name)
     for round_ in rounds:
         assert replay(game, round_.rules, round_.opening, round_.actions) == round_.state
-        assert all(payout.why for payout in game.settle(round_.state))
+        assert all(map(game.explain, game.settle(round_.state)))
 
 
 @for_coins

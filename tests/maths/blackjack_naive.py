@@ -113,7 +113,7 @@ class Naive:
             code = self.letter(hand, up, False)
         if code.startswith("R"):
             if hands == 1:
-                return {Fraction(-1, 2): Fraction(1)}
+                return self._given_up(shoe, up)
             code = {"R": "H", "Rs": "S"}[code]
         if hands > 1 and hand[0] == 1 and not rules.hit_split_aces:
             code = "S"
@@ -126,6 +126,15 @@ class Naive:
         if code == "S":
             return self.finish(shoe, hand, waiting, hands, (*played_hands, (total(hand)[0], 1)), up, hole)
         return self._draw(shoe, hand, waiting, hands, played_hands, up, hole, 1)
+
+    def _given_up(self, shoe: Cards, up: int) -> Chances:
+        """Half is lost; of a late surrender all of it, if the dealer's second card makes a blackjack."""
+        if self.rules.hole == "peek" or self.rules.surrender == "early":
+            return {Fraction(-1, 2): Fraction(1)}
+        chances: Chances = {}
+        for rank, chance, _ in draws(shoe):
+            added(chances, {Fraction(-1) if is_blackjack(up, rank) else Fraction(-1, 2): Fraction(1)}, chance)
+        return chances
 
     def _draw(
         self,

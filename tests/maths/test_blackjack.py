@@ -37,6 +37,7 @@ SMALL = (
     (EIGHTS, {"hole": "none_original", "blackjack_pays": "6:5"}),
     (EIGHTS, {"surrender": "late", "soft17": "hit", "splits": 0}),
     (EIGHTS, {"surrender": "late", "hole": "none", "double": "9_to_11"}),
+    (EIGHTS, {"surrender": "early", "hole": "none", "splits": 0}),
     (ACES, {"splits": 1, "hit_split_aces": True, "double": "10_to_11"}),
     (ACES, {"splits": 2, "resplit_aces": True, "hole": "none_original", "blackjack_pays": "1:1"}),
     (PICTURES, {"split_by": "rank", "soft17": "hit"}),
@@ -197,7 +198,7 @@ def test_more_freedom_is_worth_more() -> None:
     edges = [edge(decks=8, splits=splits) for splits in range(4)]
     assert edges == sorted(edges, reverse=True)
     assert edge(decks=8) < edge(decks=8, hole="none_original") < edge(decks=8, hole="none")
-    assert edge(decks=8, hole="none", surrender="late") < edge(decks=8, surrender="late") < edge(decks=8)
+    assert edge(decks=8, hole="none", surrender="early") < edge(decks=8, surrender="late") < edge(decks=8)
 
 
 # --- the chart -----------------------------------------------------------------------------------------------------

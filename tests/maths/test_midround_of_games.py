@@ -249,6 +249,7 @@ JACK = ranks(A=3, n3=2, n5=3, n8=3, J=4)
 OPTIONS = [
     BlackjackRules(decks=2, splits=0),
     BlackjackRules(decks=2, splits=0, hole="none", soft17="hit", surrender="late", insurance=False),
+    BlackjackRules(decks=2, splits=0, hole="none", surrender="early", insurance=False),
     BlackjackRules(decks=2, splits=0, hole="none_original", double="9_to_11", insurance=False),
     BlackjackRules(decks=2, splits=0, surrender="late", blackjack_pays="6:5", unit=100, insurance=False),
 ]

@@ -11,13 +11,14 @@ import msgspec
 from ledger.proof.chips import REVERSAL, money
 from ledger.proof.moves import Move, Posted, undone
 from tables.games.cards import PAIRS, Pack
-from tables.games.catalog import GAMES
+from tables.games.catalog import GAMES, versions_of
 from tables.games.counted import no_rounds
-from tables.games.felt import PLACE_NAMES, Action, AskCard, Card, Choose, Opening, Payout, SetAside
+from tables.games.felt import DEALER, PLACE_NAMES, Action, AskCard, Card, Choose, Opening, Payout, SetAside
 from tables.games.game import Game
 from tables.games.play import play, replay
+from tables.games.stored_wording import stored_payouts
 from tables.log import digest
-from tables.log.digest import rules_version
+from tables.log.digest import dealt_by, rules_version
 from tables.log.event import Author, Context, Event, Misconduct, Opened, Second, with_second
 from tables.log.fold import Play, Round, Stacks, Standing
 from tables.log.kinds import kind_of
@@ -49,7 +50,7 @@ class Pinned(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
 
     def read(self) -> tuple[Game[Any, Any], Any, Opening]:
         """The game, its rules and the opening."""
-        game = GAMES[self.game]
+        game = dealt_by(self.game, self.version) or GAMES[self.game]
         return game, msgspec.convert(self.rules, game.rules_type), self.opening
 
     def begin(self, number: int, seq: int) -> Round:
@@ -64,12 +65,11 @@ class Pinned(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
             number, game, rules, opening, seq, (), state, 0, {}, *chips, version=self.version, marks=self.marks
         )
 
-    def refuse_other_rules(self) -> None:
-        """Raises Misconduct where this engine has other rules than the round was dealt under."""
-        version = rules_version(GAMES[self.game])
-        if self.version not in (None, version):
-            title = GAMES[self.game].title
-            raise Misconduct(f"it was dealt under version {self.version} of the rules of {title}; these are {version}")
+    def refuse_unknown_rules(self) -> None:
+        """Raises Misconduct where this engine lacks the rules that the round was dealt under."""
+        if dealt_by(self.game, self.version) is None:
+            versions = ", ".join(rules_version(game) for game in versions_of(self.game))
+            raise Misconduct(f"it was dealt under version {self.version} of {self.game}; known are {versions}")
 
 
 class Apart(NamedTuple):
@@ -93,7 +93,7 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
     actions: tuple[Action, ...]
     opening: Pinned | None = None
     decided: tuple[Payout, ...] = ()
-    """The payouts that it decided, as the engine told them."""
+    """The payouts that it decided. In entries of releases up to 0.9.0, with their reasons as sentences."""
     apart: tuple[Apart, ...] = ()
     salt: str | None = None
     """With facedown cards: everyone may see the entry's hash, and there are few cards to try it with."""
@@ -101,7 +101,9 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
     """To the order of the discards, where a house shoe was shuffled in mid-round."""
     opened: Opened | None = None
     end: str | None = None
-    """With the last card of a round: what names the state that it ended with. None where its rules are not pinned."""
+    """What names the state that a round ended with, in entries of releases up to 0.9.0."""
+    result: str | None = None
+    """With the last card of a round: what names its result. None where its rules are not pinned."""
     read: int | None = None
     """Where a card reader named the card, by which of its messages; None where the dealer keyed it."""
 
@@ -136,7 +138,7 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
         if self.opening is not None and context.before.burn_is_due:
             raise Misconduct("it opens a round before the card was burned that is due at a relief")
         decided = current.plays[-1].decided
-        if self.decided != decided:
+        if self.decided not in (decided, stored_payouts(current.game, decided)):
             sentence = f"it says that {_spelled(self.decided)} was decided, the rules say {_spelled(decided)}"
             raise Misconduct(sentence)
         basis = replace(current, plays=()) if self.opening is not None or before is None else before
@@ -147,9 +149,8 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
         current = context.after.round
         assert current is not None  # noqa: S101 -- a round's entry was just folded
         if self.opening is not None:
-            self.opening.refuse_other_rules()
-        if self.end != end_of(current):
-            raise Misconduct(f"its round ended with the state {self.end}, the rules end it with {end_of(current)}")
+            self.opening.refuse_unknown_rules()
+        _refuse_other_result(self, current)
 
     @property
     def seats(self) -> frozenset[int]:
@@ -246,7 +247,9 @@ class Voided(Author, frozen=True, kw_only=True, omit_defaults=True):
     """A word of `mishaps.REASONS`."""
     note: str
     end: str | None = None
-    """What names the state in which it was ended. None where its rules are not pinned."""
+    """What names the state in which it was ended, in entries of releases up to 0.9.0."""
+    result: str | None = None
+    """What names its result. None where its rules are not pinned."""
     second: Second | None = None
     """Who else signed, where the house's terms wanted somebody."""
 
@@ -264,8 +267,7 @@ class Voided(Author, frozen=True, kw_only=True, omit_defaults=True):
         """The state that it was ended in is the one that its inputs lead to."""
         current = context.after.round
         assert current is not None  # noqa: S101 -- a round's entry was just folded
-        if self.end != lay_of(current):
-            raise Misconduct(f"its round lay as {self.end}, the rules make it {lay_of(current)}")
+        _refuse_other_result(self, current)
 
     @property
     def seats(self) -> frozenset[int]:
@@ -291,18 +293,19 @@ def posted_in(current: Round, posted: Mapping[int, Sequence[Posted]]) -> list[Po
     return [transfer for play in current.plays for transfer in posted.get(play.seq, ())]
 
 
-def lay_of(current: Round) -> str | None:
-    """What names the state in which a round lies; None where its rules are not pinned."""
-    if current.version is None:
-        return None
-    return digest.end_of(current.game, current.state, current.opening.seats)
+def result_of(current: Round) -> str | None:
+    """What names a round's result; None while it goes on, and where its rules are not pinned."""
+    return digest.result_of(current.game, current.state) if current.over and current.version is not None else None
 
 
-def end_of(current: Round) -> str | None:
-    """What names the state that a round ended with; None while it goes on, and where its rules are not pinned."""
-    if current.version is None or not current.over:
-        return None
-    return digest.end_of(current.game, current.state, current.opening.seats)
+def _refuse_other_result(event: Played | Voided, current: Round) -> None:
+    """Raises Misconduct where an entry names another result of its round than the rules give."""
+    due = result_of(current)
+    expected: tuple[str | None, str | None] = (None, due)
+    if event.end is not None and due is not None:
+        expected = digest.stored_end_of(current.game, current.state, current.opening.seats), None
+    if (event.end, event.result) != expected:
+        raise Misconduct(f"its round has the result {event.end or event.result}, the rules give it {due}")
 
 
 # --- folding ---------------------------------------------------------------------------------------------------
@@ -384,12 +387,20 @@ def _clause(action: SpelledAction, cards: Sequence[SpelledAction]) -> str:
     return ""
 
 
+_LABELS: Final = {name: words.label.lower() for game in GAMES.values() for name, words in game.words.items()}
+"""Choices as the dealer's buttons call them."""
+
+
 def _chosen(choice: SpelledAction, cards: Sequence[SpelledAction]) -> str:
     """A choice and the card that it drew; of a secret one, that it was made."""
     if "choice" not in choice:
         return f"Seat {choice['seat']} has chosen"
+    named, code = _named(choice), choice["choice"]
+    label = code.replace("_", " ") if named else _LABELS.get(code, code.replace("_", " "))
+    if choice["seat"] == DEALER:
+        return f"Dealer peeked: {label}"
     drawn = f", draws {cards[0].get('rank', 'a facedown card')}" if len(cards) == 1 else ""
-    return f"Seat {choice['seat']}: {choice['choice']}{_named(choice)}{drawn}"
+    return f"Seat {choice['seat']}: {label}{named}{drawn}"
 
 
 def _named(choice: SpelledAction) -> str:

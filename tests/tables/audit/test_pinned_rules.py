@@ -1,12 +1,12 @@
-"""A round pins the rules it was dealt under, and how it ended: a later engine that tells it otherwise is found."""
+"""A round pins the rules that it was dealt under, and its result: an engine that gives it another one is found."""
 
 import pytest
 
 from ledger.models import LogEntry
 from tables.audit import proofs
-from tables.games.catalog import GAMES
+from tables.games.catalog import FORMER, GAMES
 from tables.log.catalog import read_as
-from tables.log.digest import end_of, rules_version
+from tables.log.digest import result_of, rules_version
 from tables.log.entries.rounds import Played
 from tests.floor import Hand, dealt
 
@@ -35,15 +35,15 @@ def fault(hand: Hand) -> tuple[int, str] | None:
 
 
 @pytest.mark.django_db
-def test_the_first_entry_names_the_rules_and_the_last_one_the_end(over: Hand) -> None:
+def test_the_first_entry_names_the_rules_and_the_last_entry_the_result(over: Hand) -> None:
     """Harm: nothing says by which rules a round was dealt, years later."""
     (_, first_play), *between, (_, last_play) = plays(over)
     assert first_play.opening is not None
     assert first_play.opening.version == rules_version(GAMES["rocket"])
-    assert {event.end for _, event in between} == {None}
+    assert {event.result for _, event in between} == {None}
     current = over.now.round
     assert current is not None
-    assert last_play.end == end_of(current.game, current.state, current.opening.seats)
+    assert (last_play.end, last_play.result) == (None, result_of(current.game, current.state))
     assert fault(over) is None
 
 
@@ -66,4 +66,39 @@ def test_a_rule_that_was_changed_without_a_word_is_found(over: Hand, monkeypatch
     breach = fault(over)
     assert breach is not None
     assert breach[0] == plays(over)[-1][0]
-    assert "ended with the state" in breach[1]
+    assert "the rules give it" in breach[1]
+
+
+THREE_CARD_POKER = "three_card_poker"
+
+
+def a_round(hand: Hand, *cards: str) -> None:
+    hand.ready_shoe()
+    hand("bet", seat=1, amount_cents=1_000, wager="ante")
+    hand("close_bets")
+    hand("choose", seat=1, choice="play")
+    hand.cards(*cards)
+    hand.pay()
+
+
+@pytest.mark.django_db
+def test_a_round_is_proved_by_the_rules_that_it_was_dealt_under() -> None:
+    """Harm: a rule is corrected, and every round from before is called a forgery; or somebody goes on dealing by rules
+    that were given up."""
+    hand, _ = dealt(name="Table 1", game=THREE_CARD_POKER, options={}, seats=3)
+    own, dealers = ("Qs", "9h", "4d"), ("Jc", "8s", "3h")
+
+    def deal_by_version_1() -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(GAMES, THREE_CARD_POKER, FORMER[THREE_CARD_POKER, 1])
+            a_round(hand, *own, *dealers)
+
+    deal_by_version_1()
+    a_round(hand, *dealers, *own)
+    assert fault(hand) is None
+    versions = [event.opening.version for _, event in plays(hand) if event.opening]
+    assert [version and version.partition("-")[0] for version in versions] == ["1", "2"]
+    deal_by_version_1()
+    breach = fault(hand)
+    assert breach is not None
+    assert "version 1 of the rules follows version 2" in breach[1]

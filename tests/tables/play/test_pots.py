@@ -216,7 +216,7 @@ def test_a_player_who_cannot_cover_a_penalty_pays_the_rest_and_is_shown_as_all_i
     assert acting_seat(dealer) == 1
     dealer.cards(3)
     payout = next(line for line in dealer.now.round.game.settle(dealer.now.round.state) if line.seat == 1)
-    assert payout.why == "pair of 3s: pays 2 of 3, all that is there to the pot"
+    assert dealer.now.round.game.explain(payout) == "pair of 3s: pays 2 of 3, all that is there to the pot"
     assert at_seats(dealer) == dealer.now.stacks == {2: 4_900, 3: 4_900}
     assert dealer.now.pot_cents == 500
 

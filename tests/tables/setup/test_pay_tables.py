@@ -170,7 +170,7 @@ def test_a_table_pays_by_it_and_each_round_pins_its_lines(olga: Staff) -> None:
     deal_a_tie(dealer)
     played = last_round(dealer)
     assert played.house_payouts[0].wagers[0].returned_cents == 1_500 + 12_700  # 17 to 2 on 15.00 is 127.50
-    assert played.house_payouts[0].wagers[0].why == "tie at 8, pays 17 to 2"
+    assert played.game.explain(played.house_payouts[0].wagers[0]) == "tie at 8, pays 17 to 2"
     record = record_of(
         played.game, played.rules, played.opening, [action for play in played.plays for action in play.actions]
     )

@@ -47,27 +47,28 @@ def test_every_session_of_version_1_is_the_same_to_the_byte(drawn: tuple[str, in
 # --- Games with several wagers -----------------------------------------------------------------------------------
 
 HOUSE_DIGESTS = {
-    "baccarat": (173, "dcd46cd0d137d6a6a5640b39338948d323e547c46257aafeefbc9584346186d1"),
-    "blackjack": (272, "76d2c29458740e18d0d5b8537887d72dec9b25507d62a80d9ebce009f4d34ec8"),
-    "casino_war": (222, "83abee9b0ed12b2d55c9f72652b15853814b41b3d09122c083e6bc271694e238"),
-    "dragon_tiger": (121, "bf4d0d0837778dff33d0ccaf93a69b26b03a27bd65fcd3d57470ef58c67142dd"),
-    "three_card_poker": (302, "fdd1753ef06ee235cb279db52e8eff0c1d6dfdf93925220a580758b524e853b1"),
+    "baccarat": (173, "dc4c54b0029507e2ce05a309b689e1911b47d4f94180e5b452116a5872b77329"),
+    "blackjack": (272, "af44fc18958290a3ebde830cbe3e7bf39c3df30b4ddff2dbf365a019bde42b97"),
+    "casino_war": (222, "39f5725f3021ae8c68d761e12d27f341f0a1735082428f6c77ae31a1a916e782"),
+    "dragon_tiger": (121, "caba87f1d6c54644952dc3b92ca4cc49e787e187c2075f07e390b6972c5fece7"),
+    "three_card_poker": (267, "5fadee803fae1d5c3f6ce22433f251f60cab893f5db55954fe1e5647c5553c30"),
 }
-"""Of a course of version 1 under the game's own options. Whoever draws or asks otherwise counts the version up, and
-these then stand for the new one: sessions of the old version are not replayed by it."""
+"""Of a course under the game's own options. Whoever draws or asks otherwise counts the version up, and these then stand
+for the new one: sessions of the old version are not replayed by it."""
+VERSIONS = dict.fromkeys(HOUSE_DIGESTS, 1) | {"three_card_poker": 2}
 
 
 def offered(question: Question) -> dict[str, Any]:
     """A question with all that is offered."""
-    names = ("round", "kind", "decisions", "asks", "right", "rule", "answers", "wager")
+    names = ("round", "kind", "decisions", "asks", "right", "answers", "wager")
     return {name: getattr(question, name) for name in names} | {
         "paid": sorted(question.paid, key=str),
         "felt": [question.state.spots, question.state.hands],
     }
 
 
-UNSEEN = {"lies_at", "commission_cents"}
-"""What a state has beside what lies on the felt."""
+UNSEEN = {"lies_at", "commission_cents", "why"}
+"""What a state has beside what lies on the felt; and wording, which may be corrected."""
 
 
 def on_the_felt(spelled: Any) -> Any:
@@ -80,7 +81,7 @@ def on_the_felt(spelled: Any) -> Any:
 def test_every_session_of_a_house_game_is_the_same_to_the_byte(game: str) -> None:
     """Harm: an old practice is replayed to other questions, and a certificate that rests on it does not hold."""
     practised = PROVIDERS[game]
-    assert practised.version == 1
+    assert practised.version == VERSIONS[game]
     questions = practice.script(practised.course("a1", 20, practised.game.rules_type(unit=100)))
     lines = [json.dumps(on_the_felt(msgspec.to_builtins(offered(question))), sort_keys=True) for question in questions]
     assert (len(questions), sha256("\n".join(lines).encode()).hexdigest()) == HOUSE_DIGESTS[game]
