@@ -44,6 +44,7 @@ from tables.log.entries.rounds import TakenBack
 from tables.log.event import Event
 from tables.log.fold import Round, Standing
 from tables.log.kinds import kind_of
+from tables.log.settlement import collectable_cents
 from tables.log.terms import limits_of, rules_of
 from tables.models import ShoeSource, Staff, Table
 from tables.play import pots, rounds, shoes
@@ -152,8 +153,8 @@ class Entries:
         elif due == "seats":
             yield from self._between_games()
         elif due == "commission":
-            seat = min(self.scene.standing.marks)
-            label = f"Seat {seat} pays commission of {money(self.scene.standing.marks[seat])}"
+            seat, owed = min(self.scene.standing.marks.items())
+            label = f"Seat {seat} pays commission of {money(collectable_cents(owed, self.scene.table.unit_cents))}"
             yield Button(label, spell(CollectCommission(seat)), "Enter", primary=True)
         elif due == "pay":
             if self.scene.standing.reader is not None and len(to_pay) > 1:
@@ -207,7 +208,8 @@ class Entries:
         if standing.shoe is not None and shoes.may_take_next_batch(self.scene, standing.shoe):
             yield Button("Next batch", spell(ShuffleShoe()), "N")
         for seat, cents in sorted(standing.marks.items()) if not standing.round_open and due != "count" else ():
-            yield Button(f"Commission {money(cents)}", spell(CollectCommission(seat)), "")
+            due_cents = collectable_cents(cents, self.scene.table.unit_cents)
+            yield Button(f"Commission {money(due_cents)}", spell(CollectCommission(seat)), "")
         if standing.shoe is not None and not standing.round_open and due != "retire":
             yield Button("Retire the shoe", spell(RetireShoe()), "")
         yield from self._taking_back()

@@ -17,6 +17,7 @@ from tables.games.felt import Payout, Phrase, Prompt, Settled
 from tables.games.game import Kind
 from tables.log.fold import Restored, Round
 from tables.log.kinds import kind_of
+from tables.log.settlement import collectable_cents
 from tables.play import restored
 from tables.roles import Role
 from tables.scene import Scene
@@ -256,8 +257,10 @@ class Telling(ABC):
 
     def _say_commission(self) -> Phrase:
         seat, cents = min(self.scene.standing.marks.items())
-        do = f"Seat {seat} owes commission of {money(cents)}: {self._spoken(cents)}."
-        return Phrase(do, "Commission, please.", "What is marked is collected at the end of the shoe.")
+        due = collectable_cents(cents, self.scene.table.unit_cents)
+        do = f"Seat {seat} owes commission of {money(cents)}: {self._spoken(due) if due else 'nothing to collect'}."
+        rule = "Marked commission is collected at the end of the shoe, rounded down to whole chips."
+        return Phrase(do, "Commission, please.", rule)
 
     def _say_between_games(self) -> Phrase:
         rule = "Chips are bought between games." if self.scene.for_coins else "Every seat that is marked is dealt in."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -11,9 +11,9 @@ from msgspec import Meta
 from tables.games.cards import RANK_OF
 from tables.games.felt import BANKER_HAND, PLAYER_HAND, AskCard, Fact, Illegal, Phrase, because
 from tables.games.game import Due, Part, Script, Wager, Wording
-from tables.games.house_layout import Hand, HouseLayout
+from tables.games.house_layout import Hand, HouseLayout, Stake
 from tables.games.house_script import HouseScript, State, hand_named
-from tables.games.odds import EVEN, HouseRules, Odds, paying, say_pays
+from tables.games.odds import COMMISSION, EVEN, HALF, HouseRules, Odds, paying, say_pays
 from tables.games.pays import Line, PaidWager, PayForm
 
 Side = Literal["tie", "player_pair", "banker_pair", "dragon_7", "panda_8", "super_6"]
@@ -42,8 +42,6 @@ BANKER_DRAWS: Final = {
 }
 """What the player's third card has to count for a banker with so many points to draw; with less he always does, with
 more never."""
-_COMMISSION: Final = Odds(19, 20)
-_HALF: Final = Odds(1, 2)
 _PAIR_BETS: Final = frozenset({"player_pair", "banker_pair"})
 _ONLY_WITH: Final[Mapping[str, str]] = {"dragon_7": "ez", "panda_8": "ez", "super_6": "six_pays_half"}
 _TITLES: Final[Mapping[str, str]] = {
@@ -96,6 +94,7 @@ class Baccarat(HouseScript[Rules]):
         "no_pair": "no pair",
         "pays": say_pays,
     }
+    carries: ClassVar[frozenset[str]] = frozenset({"dealt", "commission_is_marked"})
     behind_cut: ClassVar[int] = 14
     turns_burn: ClassVar[bool] = True
     rounds_after_cut: ClassVar[int] = 1
@@ -106,6 +105,11 @@ class Baccarat(HouseScript[Rules]):
     def takes_commission(self, rules: Rules) -> bool:
         """Of a banker's win, where that pays 19 to 20."""
         return rules.commission == "five_percent"
+
+    def results_of(self, rules: Rules, wager: str) -> Iterable[Odds]:
+        """A banker's win pays as the commission has it."""
+        own = {"five_percent": [COMMISSION], "six_pays_half": [HALF], "ez": []}[rules.commission]
+        return own if wager == "banker" else super().results_of(rules, wager)
 
     def burned_on(self, turned: int) -> int:
         """As many as it counts, and ten for a ten or a face."""
@@ -225,16 +229,23 @@ def _settle(rules: Rules, layout: HouseLayout, player: Sequence[int], banker: Se
             if stake.bet in pays:
                 why = because("pair") if stake.bet in _PAIR_BETS else reason
                 layout.pay(stake, pays[stake.bet], why, paying(pays[stake.bet]))
-                if pays[stake.bet] is _COMMISSION:
-                    stake.commission_cents = 2 * stake.cents - stake.returned_cents
+                if pays[stake.bet] is COMMISSION:
+                    _keep_commission(layout, stake)
             elif stake.bet in back:
                 layout.push(stake, reason if winner == "tie" else because("three_card_7", **won_by))
             else:
                 layout.lose(stake, because("no_pair") if stake.bet in _PAIR_BETS else reason)
 
 
+def _keep_commission(layout: HouseLayout, stake: Stake) -> None:
+    """What is marked is owed to the cent, rounded down; what is taken at once, as the winnings were rounded."""
+    if layout.opening.commission_is_marked is True:
+        stake.returned_cents, stake.broken_cents = 2 * stake.cents - stake.cents // 20, ""
+    stake.commission_cents = 2 * stake.cents - stake.returned_cents
+
+
 def _even_or_less(rules: Rules, points: int) -> Odds:
     """What a banker's win pays."""
     if rules.commission == "five_percent":
-        return _COMMISSION
-    return _HALF if rules.commission == "six_pays_half" and points == 6 else EVEN
+        return COMMISSION
+    return HALF if rules.commission == "six_pays_half" and points == 6 else EVEN

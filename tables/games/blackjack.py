@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -14,7 +14,7 @@ from tables.games.felt import DEALER, MAIN, AskCard, AskChoice, Choice, Choose, 
 from tables.games.game import Due, Part, Script, Wager, Wording, Words
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
 from tables.games.house_script import HouseScript, State
-from tables.games.odds import EVEN, HouseRules, Odds, half, paying
+from tables.games.odds import EVEN, HALF, HouseRules, Odds, half, paying
 from tables.games.pays import PayForm
 from tables.games.side_bets import PAY_FORM, REASONS, SIDE_BETS, settle_side_bets
 from tables.games.told import say_choices
@@ -99,6 +99,12 @@ class Blackjack(HouseScript[Rules]):
     def wagers(self, rules: Rules) -> tuple[Wager, ...]:
         """The bet, and the side bets that go with it."""
         return _wagers(rules.spread)
+
+    def results_of(self, rules: Rules, wager: str) -> Iterable[Odds]:
+        """A blackjack, and half of the bet in a surrender. An insurance is whole chips from the start."""
+        if wager != MAIN:
+            return super().results_of(rules, wager)
+        return [_BLACKJACK[rules.blackjack_pays], *([HALF] if rules.surrender != "none" else [])]
 
     def faults(self, rules: Rules) -> str:
         """Where the dealer peeks, nobody decides before."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -14,7 +14,7 @@ from tables.games.game import Due, Part, Script, Wager, Wording, Words
 from tables.games.hand_names import plural, rank_name
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
 from tables.games.house_script import HouseScript, State
-from tables.games.odds import EVEN, HouseRules, Odds, paying, say_pays
+from tables.games.odds import EVEN, HALF, HouseRules, Odds, paying, say_pays
 from tables.games.pays import Line, PaidWager, PayForm
 
 Side = Literal["tie"]
@@ -75,6 +75,11 @@ class CasinoWar(HouseScript[Rules]):
     def wagers(self, rules: Rules) -> tuple[Wager, ...]:
         """The bet, which may have to be raised by as much again, and the tie."""
         return _wagers(rules.spread)
+
+    def results_of(self, rules: Rules, wager: str) -> Iterable[Odds]:
+        """Half of the bet in a surrender."""
+        gives_half = wager == MAIN and rules.surrender
+        return [HALF] if gives_half else super().results_of(rules, wager)
 
     def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
         """A card each; those who tie decide, and go to war together."""

@@ -36,6 +36,8 @@ PLACE_NAMES: Final = {
 """The places of the layout that are no seats, as they are called."""
 MOST_CENTS: Final = 10**15
 """No bet is larger than this, so that every sum fits the ledger's 64-bit amounts."""
+PAID_EXACTLY: Final = "so that each result is paid in whole chips"
+"""Why a bet has to be a multiple of more than the chip unit."""
 MAIN: Final = "main"
 """The wager of a game that has but one, and the first one of most others."""
 
@@ -176,7 +178,9 @@ class AskBet(Struct, frozen=True, tag_field="kind", tag="bet"):
         return sorted({below, above})
 
     def _objection(self, amount: int) -> Illegal:
-        if amount < self.low_cents:
+        if amount % self.step_cents and self.step_is == PAID_EXACTLY:
+            wrong, bound = f"is no multiple of {{bound}}, {self.step_is}", self.step_cents
+        elif amount < self.low_cents:
             wrong, bound = "is under the minimum of {bound}", self.low_cents
         elif amount > self.high_cents and self.seat_full:
             wrong, bound = "would take the seat over its maximum: {bound} still fits", max(self.high_cents, 0)
@@ -472,6 +476,8 @@ class Opening(Struct, frozen=True):
     """What the house takes of a pot. ``None``: nothing."""
     blind: bool = False
     """Whether the cards are physical ones: what is dealt facedown is then unknown until it is turned."""
+    commission_is_marked: bool | UnsetType = UNSET
+    """Whether commission is owed to the cent and collected later, where bets have to be payable exactly."""
     unseen: int | UnsetType = UNSET
     """How many cards left the shoe since its shuffle that nobody saw: burned ones. Where the game's rules have none."""
 

@@ -15,6 +15,7 @@ from tables.games.cards import UNKNOWN, pack_of
 from tables.games.felt import (
     DEALER,
     MOST_CENTS,
+    PAID_EXACTLY,
     Action,
     AskBet,
     AskCard,
@@ -140,9 +141,13 @@ class HouseLayout:
 
     # --- bets ---
 
-    def take_bets(self, wagers: tuple[Wager, ...]) -> Script[None]:
-        """Bets, until there are no more; then only the seats that bet count."""
-        spread = _spread_of(self.opening.seats, self.opening.limits, self.rules.unit, wagers)
+    def take_bets(self, wagers: tuple[Wager, ...], steps: Mapping[str, int]) -> Script[None]:
+        """Bets, until there are no more; then only the seats that bet count.
+
+        ``steps``: by wager, the chip units of which a bet is a multiple.
+        """
+        stepped = tuple((wager, steps.get(wager.name, 1)) for wager in wagers)
+        spread = _spread_of(self.opening.seats, self.opening.limits, self.rules.unit, stepped)
         asks, placed = [*spread.prompts], self.placed
         action = yield spread.prompts
         while type(action) is Bet:
@@ -326,12 +331,15 @@ class Spread:
 
     __slots__ = ("limits", "places", "prompts", "touched", "wagers")
 
-    def __init__(self, seats: tuple[int, ...], limits: Limits, step: int, wagers: tuple[Wager, ...]) -> None:
+    def __init__(
+        self, seats: tuple[int, ...], limits: Limits, unit: int, stepped: tuple[tuple[Wager, int], ...]
+    ) -> None:
+        wagers = tuple(wager for wager, _ in stepped)
         self.limits, self.wagers = limits, wagers
         self.places = {seat: index * len(wagers) for index, seat in enumerate(seats)}
         """With which prompt those of a seat begin."""
         self.touched = {wager.name: _touched(wagers, wager.name) for wager in wagers}
-        asks = [_first_ask(seat, limits, step, wager) for seat in seats for wager in wagers]
+        asks = [_first_ask(seat, limits, unit, wager, step) for seat in seats for wager, step in stepped]
         self.prompts = tuple(self.within_limits(asks, {}) if limits.bind_bets else asks)
         """Those that every round begins with."""
 
@@ -392,7 +400,9 @@ def _touched(wagers: tuple[Wager, ...], name: str) -> tuple[tuple[int, Wager], .
     )
 
 
-def _first_ask(seat: int, limits: Limits, step: int, wager: Wager) -> AskBet:
+def _first_ask(seat: int, limits: Limits, unit: int, wager: Wager, multiple: int) -> AskBet:
     _, most = limits.of(wager.name)
+    step = unit * multiple
     low = -(-max(limits.least(wager.name, seat), step) // step) * step
-    return AskBet(seat, low, most, step, step_is="the chip unit", wager=wager.name, needs=wager.needs)
+    reason = PAID_EXACTLY if multiple > 1 else "the chip unit"
+    return AskBet(seat, low, most, step, step_is=reason, wager=wager.name, needs=wager.needs)

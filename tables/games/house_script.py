@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -31,7 +31,7 @@ from tables.games.felt import (
 )
 from tables.games.game import BankedGame, Due, Part, Script, Words
 from tables.games.house_layout import Hand, HouseLayout, Spot
-from tables.games.odds import HouseRules
+from tables.games.odds import COMMISSION, HouseRules, Odds, payable_multiple
 from tables.games.pays import Pays
 from tables.games.told import Telling, ToldGame, ToldState, say_choices
 
@@ -107,6 +107,21 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
             raise Illegal("bad_spread", f"{twice} stands there twice", place="options.spread")
         return spread
 
+    def results_of(self, rules: Rules, wager: str) -> Iterable[Odds]:
+        """Everything that a wager may win, and the part of it that the casino may take, as odds; but for even money and
+        the loss of all of it, which are whole chips anyway."""
+        pays = self.pay_form.in_force(rules)
+        names = {wager, *(paid.name for paid in self.pay_form.wagers if paid.on == wager)}
+        return [odds for name in names & pays.keys() for odds in pays[name].values()]
+
+    def bet_steps(self, rules: Rules, *, commission_is_marked: bool = False) -> dict[str, int]:
+        """By wager, the chip units of which a bet is a multiple: one, unless every result has to be payable exactly."""
+        if rules.rounding != "exact":
+            return {}
+        marked = COMMISSION if commission_is_marked else None
+        results = {wager.name: self.results_of(rules, wager.name) for wager in self.wagers(rules)}
+        return {name: payable_multiple(odds for odds in all_ if odds != marked) for name, all_ in results.items()}
+
     # --- as a state machine ---
 
     def _begin(self, rules: Rules, opening: Opening) -> Telling[HouseLayout]:
@@ -127,7 +142,8 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
         return self._round(rules, layout), layout
 
     def _round(self, rules: Rules, layout: HouseLayout) -> Script[None]:
-        yield from layout.take_bets(self.wagers(rules))
+        is_marked = layout.opening.commission_is_marked is True
+        yield from layout.take_bets(self.wagers(rules), _steps_of(self, rules, is_marked))
         yield from self.tell(rules, layout)
 
     def _picture(
@@ -282,6 +298,11 @@ class Terms(NamedTuple):
     is_fresh: bool
     """Whether it is shuffled before every round."""
     pays: Pays
+
+
+@lru_cache(maxsize=1_000)
+def _steps_of(game: HouseScript[Any], rules: HouseRules, is_marked: bool) -> dict[str, int]:
+    return game.bet_steps(rules, commission_is_marked=is_marked)
 
 
 @lru_cache(maxsize=1_000)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
+from math import lcm
 from typing import Annotated, Final, Literal, NamedTuple
 
 from msgspec import UNSET, Meta, UnsetType
 
 from tables.games.felt import Reason, Struct, because
 
-Rounding = Literal["down", "up", "half_up"]
-"""How winnings that are no whole chip units are rounded."""
+Rounding = Literal["down", "up", "half_up", "exact"]
+"""What becomes of winnings that are no whole chip units: they are rounded, or a bet that may win such is refused."""
 
 
 class PayTable(Struct, frozen=True):
@@ -31,7 +33,10 @@ class HouseRules(Struct, frozen=True):
     """The options of every house-banked game on standard cards."""
 
     unit: Annotated[int, Meta(ge=1, le=10**12)] = 1
-    rounding: Annotated[Rounding, Meta(description="How winnings that are no whole chips are rounded.")] = "down"
+    rounding: Annotated[
+        Rounding,
+        Meta(description="How winnings of parts of a chip are rounded; or exact: such a bet is refused."),
+    ] = "down"
     pays: PayTable | UnsetType = UNSET
     """The pay table that an operator made; where there is none, the shipped ones hold that other options choose."""
 
@@ -68,6 +73,14 @@ class Odds(NamedTuple):
 
 
 EVEN: Final = Odds(1)
+HALF: Final = Odds(1, 2)
+COMMISSION: Final = Odds(19, 20)
+"""A win less a commission of five per cent."""
+
+
+def payable_multiple(results: Iterable[Odds]) -> int:
+    """The number of chip units of which a bet has to be a multiple so that each of these results is whole units."""
+    return lcm(*(odds.fraction.denominator for odds in results))
 
 
 def paying(odds: Odds) -> Reason:

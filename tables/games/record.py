@@ -103,6 +103,8 @@ def record_as_logged(
         record["rake"] = msgspec.to_builtins(opening.rake)
     if opening.blind and isinstance(game, PotGame):
         record["blind"] = True
+    if opening.commission_is_marked is True:
+        record["commission_is_marked"] = True
     if aside := _spelled_aside(actions, pack_of(opening.dealt)):
         record["aside"] = aside
     if voided:
@@ -142,7 +144,7 @@ def _rules(record: Record, game: Game[Any, Any]) -> Any:
 
 def _opening(record: Record, form: Form[Any], listing: Listing[Any], pack: Pack) -> Opening:
     game = form.game
-    for key in ("dealt", "button", "pot", "first", "rake", "blind"):
+    for key in ("dealt", "button", "pot", "first", "rake", "blind", "commission_is_marked"):
         if getattr(record, key) is not UNSET and key not in _uses(game):
             raise RecordError(key, f"{game.name} has no use for it")
     seats = tuple(seat.seat for seat in record.seats)
@@ -163,6 +165,7 @@ def _opening(record: Record, form: Form[Any], listing: Listing[Any], pack: Pack)
         stacks=_stacks(record, game),
         rake=rake,
         blind=record.blind is True,
+        commission_is_marked=True if record.commission_is_marked is True else UNSET,
     )
 
 

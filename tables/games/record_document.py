@@ -92,6 +92,7 @@ class Record(Struct, frozen=True):
     first: _SEAT | UnsetType = UNSET
     rake: Rake | UnsetType = UNSET
     blind: bool | UnsetType = UNSET
+    commission_is_marked: bool | UnsetType = UNSET
     aside: tuple[RecordAside, ...] | UnsetType = UNSET
     voided: str | UnsetType = UNSET
     paper: RecordPaper | UnsetType = UNSET

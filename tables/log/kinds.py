@@ -318,7 +318,10 @@ class AgainstHouse(GameKind):
         unseen += standing.aside_since.count(UNKNOWN)
         # Packets that seats look at are unknown here until they are shown, even if a house shoe dealt them.
         blind = self._game.looks or table.source != HOUSE_SHOE
-        return rules, Opening(seats, limits, gone, blind=blind, unseen=unseen)
+        # A mark is owed to the cent; where winnings are rounded, it goes by the rounding.
+        is_exact = table.marks_commission and rules.rounding == "exact"
+        marked = True if is_exact else UNSET
+        return rules, Opening(seats, limits, gone, blind=blind, unseen=unseen, commission_is_marked=marked)
 
     def _unseen(self, before: Round) -> int:
         """How many cards are out unseen: after a voided round, those too that lay facedown and were never turned."""

@@ -114,3 +114,8 @@ def at_the_counter(chart: Chart, kind: str, amount_cents: int) -> list[Move]:
     if kind == "sold":
         return [chart.move("sale", CAGE, PLAYERS, amount_cents), chart.move("cash_in", CASH, BANK, amount_cents)]
     return [chart.move("redeem", PLAYERS, CAGE, amount_cents), chart.move("cash_out", BANK, CASH, amount_cents)]
+
+
+def collectable_cents(owed_cents: int, unit_cents: int) -> int:
+    """What a seat pays of marked commission: whole chips, rounded down in the player's favour."""
+    return owed_cents // unit_cents * unit_cents

@@ -13,6 +13,7 @@ from tables.handlers import enacts, enters
 from tables.inputs import CollectCommission, ForgiveCommission
 from tables.log.entries.commission import CommissionCollected, CommissionForgiven
 from tables.log.fold import Stacks
+from tables.log.settlement import collectable_cents
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
 
@@ -22,8 +23,9 @@ MOST_REASON = 200
 
 @enters(CollectCommission, permit=permits.the_dealer)
 def collect(scene: Scene, entered: CollectCommission) -> Outcome:
-    """A seat pays all that is marked there. Raises Refused."""
-    amount, after = _without(scene, entered.seat)
+    """A seat pays what is marked there, rounded down to whole chips. Raises Refused."""
+    owed, after = _without(scene, entered.seat)
+    amount = collectable_cents(owed, scene.table.unit_cents)
     event = CommissionCollected(seat=entered.seat, amount_cents=amount, marks=after)
     return Outcome([Step(event, moves=event.moves(scene.chart))])
 

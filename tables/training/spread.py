@@ -146,7 +146,7 @@ class SpreadPractice(ABC):
         seats = tuple(some_of(chance, _SEATS, _FEWEST + below(chance, _MOST_SEATS - _FEWEST + 1)))
         course = self.game.course(self._opened(rules, seats))
         for seat in seats:
-            for bet in placed(chance, rules, seat, self.game.wagers(rules)):
+            for bet in placed(chance, rules, seat, self.game.wagers(rules), self.game.bet_steps(rules)):
                 _take(course, bet)
         _take(course, CloseBets())
         while course.prompts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Final
 
@@ -17,8 +17,10 @@ of a half: those are what dealers get wrong."""
 _PLACED: Final = {"needed": 0.9, "opposite": 0.5, "other": 0.4}
 
 
-def placed(chance: Random, rules: HouseRules, seat: int, wagers: tuple[Wager, ...]) -> Iterator[Bet]:
-    """What a seat places: any one at least, of two opposite sides never both."""
+def placed(
+    chance: Random, rules: HouseRules, seat: int, wagers: tuple[Wager, ...], steps: Mapping[str, int]
+) -> Iterator[Bet]:
+    """What a seat places: any one at least, of two opposite sides never both. ``steps``: ``HouseScript.bet_steps``."""
     needed = {wager.needs for wager in wagers} | {wager.name for wager in wagers if wager.times > 1}
     own: list[Wager] = []
     for wager in wagers:
@@ -31,4 +33,5 @@ def placed(chance: Random, rules: HouseRules, seat: int, wagers: tuple[Wager, ..
     alone = [wager for wager in wagers if not wager.needs]
     for wager in own or [one_of(chance, alone)]:
         is_main = wager is wagers[0] or wager.name in needed or bool(wager.opposite)
-        yield Bet(seat, one_of(chance, _UNITS if is_main else _UNITS[:5]) * rules.unit, wager.name)
+        units, step = one_of(chance, _UNITS if is_main else _UNITS[:5]), steps.get(wager.name, 1)
+        yield Bet(seat, -(-units // step) * step * rules.unit, wager.name)

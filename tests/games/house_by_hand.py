@@ -330,6 +330,9 @@ def baccarat(table: Round, seats: list[Seat], options: dict[str, Any]) -> None:
                 seat.pushes("banker")
             elif player_wins:
                 seat.loses("banker")
+            elif options["commission"] == "five_percent" and options["marked"]:
+                stake = seat.bets["banker"]
+                seat._settle("banker", stake, 2 * stake - stake // 20, "win")
             elif options["commission"] == "five_percent":
                 seat.wins("banker", Fraction(19, 20))
             elif options["commission"] == "six_pays_half" and six:
@@ -790,7 +793,27 @@ HOUSES = {
         looks_at_suits=("perfect_pairs", "twenty_one_plus_three"),
     ),
 }
-ROUNDINGS = ["down", "up", "half_up"]
+VERSIONS = {"blackjack": 2, "three_card_poker": 2}
+"""Of the rules; a game that is not listed has one version."""
+ROUNDINGS = ["down", "up", "half_up", "exact"]
+
+
+def fractions_of(game: str, bet: str, options: dict[str, Any]) -> list[Fraction]:
+    """What may come of a bet, in bets, that need not be whole."""
+    paid_as = "ante_bonus" if bet == "ante" else bet
+    fractions = [odds for (wager, _), odds in options["pays"].items() if wager == paid_as]
+    half = [Fraction(1, 2)]
+    if game == "baccarat" and bet == "banker":
+        at_once = [] if options["marked"] else [Fraction(19, 20)]
+        fractions += {"five_percent": at_once, "six_pays_half": half, "ez": []}[options["commission"]]
+    if game == "dragon_tiger" and bet in ("dragon", "tiger"):
+        fractions += half
+    if game == "casino_war" and bet == "main" and options["surrender"]:
+        fractions += half
+    if game == "blackjack" and bet == "main":
+        fractions.append(Fraction(*map(int, options["blackjack_pays"].split(":"))))
+        fractions += half if options["surrender"] != "none" else []
+    return fractions
 
 
 def is_number(value: Any) -> bool:
@@ -839,6 +862,9 @@ def read_seats(house: House, entries: Any, options: dict[str, Any]) -> list[Seat
             refuse_unless(bet in house.bets or bet in options["spread"], f"seats[].bets: {bet} is not spread")
             refuse_unless(is_number(stake) and 0 < stake <= HIGHEST_BET, f"seats[].bets.{bet}: a positive number")
             refuse_unless(stake % options["unit"] == 0, f"seats[].bets.{bet}: no multiple of the unit")
+            if options["rounding"] == "exact":
+                results = [stake * part / options["unit"] for part in fractions_of(house.play.__name__, bet, options)]
+                refuse_unless(all(part.denominator == 1 for part in results), f"seats[].bets.{bet}: not payable")
         refuse_unless(not house.required or house.required in bets, f"seats[].bets: {house.required} is required")
         refuse_unless(not house.opposite or not set(house.opposite) <= set(bets), "seats[].bets: both sides")
         seats.append(Seat(number, bets, Chips(options["unit"], options["rounding"])))
@@ -876,12 +902,22 @@ def read_cards(house: House, record: dict[str, Any], options: dict[str, Any]) ->
 def judge(record: Any) -> dict[str, Any]:
     """The answer to a record; raises Refused."""
     refuse_unless(type(record) is dict, "record: an object")
-    required, optional = {"format", "game", "seats", "cards"}, {"options", "actions", "dealt", "version"}
+    required, optional = (
+        {"format", "game", "seats", "cards"},
+        {"options", "actions", "dealt", "version", "commission_is_marked"},
+    )
     refuse_unless(required <= set(record) <= required | optional, "record: its keys")
     refuse_unless(is_among(record["format"], ["round-record/1"]), "format")
     refuse_unless(is_among(record["game"], list(HOUSES)), "game")
     house = HOUSES[record["game"]]
     options = read_options(house, record.get("options", {}))
+    options["marked"] = record.get("commission_is_marked", False)
+    refuse_unless(type(options["marked"]) is bool, "commission_is_marked: true or false")
+    refuse_unless("commission_is_marked" not in record or house.play is baccarat, "commission_is_marked: no use")
+    version = record.get("version", VERSIONS.get(record["game"], 1))
+    refuse_unless(is_number(version) and 1 <= version <= VERSIONS.get(record["game"], 1), "version")
+    if (record["game"], version) == ("blackjack", 1) and options["hole"] != "peek" and options["surrender"] == "late":
+        options["surrender"] = "early"
     seats = read_seats(house, record["seats"], options)
     table = read_cards(house, record, options)
     answer: dict[str, Any] = {"game": record["game"], "complete": True, "pot_left": 0, "next": []}

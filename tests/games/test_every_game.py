@@ -360,12 +360,13 @@ class Golden(PlayOut):
 
 def _golden_rounds(game: Game[Any, Any]) -> Iterator[PlayOut]:
     for golden in goldens(game.name).values():
-        if golden.get("answer", {}).get("complete"):
-            record = golden["record"]
+        record = golden["record"]
+        if golden.get("answer", {}).get("complete") and "version" not in record:
             rules = msgspec.convert(record.get("options", {}), game.rules_type)
             seats = tuple(seat["seat"] for seat in record["seats"])
             dealt, carried = _dealt(game, rules, record), (record.get("pot", 0), record.get("first"))
-            opening = Opening(seats, Limits(), dealt, record.get("button"), *carried)
+            is_marked = record.get("commission_is_marked", msgspec.UNSET)
+            opening = Opening(seats, Limits(), dealt, record.get("button"), *carried, commission_is_marked=is_marked)
             yield Golden(game, rules, opening, random.Random(), boldness=1, kind=False, record=record)
 
 
@@ -477,7 +478,9 @@ def _wagers_add_up(round_: PlayOut) -> None:
             assert wager.staked_cents in ((bet // (2 * unit) * unit,) if wager.bet == "insurance" else (bet, 2 * bet))
             assert wager.staked_cents == bet or wager.hand or wager.bet == "insurance"
             assert 0 <= wager.returned_cents <= (1 + HIGHEST_ODDS) * wager.staked_cents + unit
-            assert wager.returned_cents % unit == 0
+            owed = wager.commission_cents if round_.opening.commission_is_marked is True else 0
+            assert (wager.returned_cents + owed) % unit == 0
+            assert not (wager.broken_cents and round_.rules.rounding == "exact")
             assert wager.outcome
         assert all(count == 1 or (name == "main" and count <= MOST_HANDS) for name, count in lying.items())
 

@@ -37,7 +37,7 @@ class CommissionCollected(Marked, frozen=True, kw_only=True, omit_defaults=True)
 
     def moves(self, chart: Chart) -> list[Move]:
         """From the player into the rack."""
-        return [chart.move("commission", PLAYERS, RACK, self.amount_cents)]
+        return [chart.move("commission", PLAYERS, RACK, self.amount_cents)] if self.amount_cents else []
 
     def words(self) -> str:
         return f"Seat {self.seat} pays commission of {money(self.amount_cents)}"

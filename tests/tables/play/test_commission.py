@@ -141,3 +141,29 @@ def test_only_a_game_that_takes_commission_marks_it(hands: tuple[Hand, Hand], op
     change = {"marks_commission": False}
     answer = refusal(table_settings.change_table, dealer.table, change, by=operator)
     assert "can change when it is collected" in answer.sentence
+
+
+def test_a_mark_is_owed_to_the_cent_and_collected_in_whole_chips() -> None:
+    """Harm: 30 on the banker is refused or charged ten per cent, because the table has no chip of 1.50; or a player is
+    asked for a chip more than is owed."""
+    settings = {"options": {"decks": 1, "rounding": "exact"}, "unit_cents": 500, "marks_commission": True}
+    dealer, _ = dealt(name="Table 1", game="baccarat", seats=3, **settings)
+    banker_wins(dealer, seat1=3_000, seat2=10_000)
+    assert transfers(dealer, "win") == [3_000, 10_000]
+    assert dealer.now.marks == {1: 150, 2: 500}
+    dealer("collect_commission", seat=1)
+    assert dealer.now.marks == {2: 500}
+    dealer("collect_commission", seat=2)
+    assert transfers(dealer, "commission") == [500]
+    verify(dealer.table)
+
+
+def test_a_commission_at_once_is_paid_exactly_or_the_bet_refused() -> None:
+    """Harm: a casino that posts five per cent keeps ten of a small bet."""
+    settings = {"options": {"decks": 1, "rounding": "exact"}, "unit_cents": 50}
+    dealer, _ = dealt(name="Table 1", game="baccarat", seats=3, **settings)
+    refused = refusal(dealer, "bet", seat=1, amount_cents=1_500, wager="banker")
+    assert refused.facts["nearest_cents"] == [1_000, 2_000]
+    banker_wins(dealer, seat1=1_000)
+    assert transfers(dealer, "win") == [950]
+    verify(dealer.table)
