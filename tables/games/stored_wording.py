@@ -14,6 +14,7 @@ from msgspec import UNSET, structs
 from tables.games.cards import RANK_OF
 from tables.games.felt import HandView, Payout, Reason, SeatView, Settled, View
 from tables.games.game import Game, Wording
+from tables.games.three_cards import value_of
 from tables.games.twenty_one import has_blackjack, is_soft, total
 
 _RANKS: Final = "A23456789TJQK"
@@ -82,8 +83,6 @@ def _points_in_baccarat(cards: Sequence[int]) -> str:
 
 
 def _class_of_three(cards: Sequence[int]) -> str:
-    from tables.games.three_cards import value_of
-
     return _HANDS[value_of(tuple(cards))[0]] if len(cards) == 3 else ""
 
 
