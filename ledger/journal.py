@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from django.db import connection
+from django.db import connection, transaction
 
 from ledger import house
 from ledger.log import CONTENT
@@ -133,17 +133,17 @@ _WRONG: Final = """
 
 
 def wrong(
-    journal: Journal, through: int, most: int
+    journal: Journal, through: int, most: int | None
 ) -> Iterator[tuple[int, dict[str, Any] | None, dict[str, Any] | None]]:
-    """Rows after one of them that are not what the log says: the number of each, as told, and as kept."""
-    with connection.cursor() as cursor:
+    """Rows after one of them that are not what the log says: the number of each, as told, and as kept. ``most``: None
+    for all of them, of which the database holds those that are not read yet."""
+    with transaction.atomic(), connection.chunked_cursor() as cursor:
         cursor.execute(
             _WRONG.format(row=journal.row, table=journal.table, content=CONTENT.format(body="e.body")),
             {"house": HOUSE, "subject": journal.subject, "kind": journal.kind, "through": through, "most": most},
         )
-        differences = cursor.fetchall()
-    for number, entry, row in differences:
-        yield number, _read(entry), _read(row)
+        for number, entry, row in cursor:
+            yield number, _read(entry), _read(row)
 
 
 def count(journal: Journal) -> int:

@@ -24,14 +24,14 @@ class Line:
         return cls(f"DOES NOT HOLD  {says}", holds=False)
 
 
-def of_book(report: Report) -> Line:
+def of_book(report: Report) -> Iterator[Line]:
     """One book: its chain, its rounds, its transfers."""
-    if report.fault:
-        return Line.fault(report.fault)
-    return Line(
-        f"holds  {report.book}: {report.entries:,} entries re-hashed, {report.rounds:,} rounds replayed,"
-        f" {report.transfers:,} transfers recomputed"
-    )
+    yield from map(Line.fault, report.faults)
+    if not report.faults:
+        yield Line(
+            f"holds  {report.book}: {report.entries:,} entries re-hashed, {report.rounds:,} rounds replayed,"
+            f" {report.transfers:,} transfers recomputed"
+        )
 
 
 def of_roots(listed: Sequence[str]) -> Iterator[Line]:
@@ -44,12 +44,13 @@ def of_roots(listed: Sequence[str]) -> Iterator[Line]:
         yield Line(f"{'holds' if listed else 'note'}  {says}: {on_paper}")
 
 
-def of_rows() -> Iterator[Line]:
-    """The rows beside the log, and the database itself: every difference is named."""
-    compared = comparing.compare()
-    faults = compared.faults + comparing.shape_faults()
-    yield from map(Line.fault, faults)
-    if not faults:
+def of_rows(*, every: bool = False) -> Iterator[Line]:
+    """The rows beside the log, and the database itself: the first differences of each kind are named, or all."""
+    compared, holds = comparing.Comparison(), True
+    for fault in proofs.row_faults(compared, None if every else comparing.MOST):
+        holds = False
+        yield Line.fault(fault)
+    if holds:
         yield Line(
             f"holds, beside the log: {compared.rows:,} rows of {compared.kinds} kinds are what it says,"
             " and the database is as its migrations make it"

@@ -6,7 +6,7 @@ first entry that does not hold. A check of new entries starts from the last prov
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
@@ -78,51 +78,98 @@ BESIDE_THE_LOG: Final = (
 
 
 AT_MOST: Final = 40
-"""So many rows that differ are alerts of their own: a crowd of them hides what else is wrong."""
+"""The number of faults that are listed of one witness."""
+NAMED: Final = 3
+"""The number of faults that an alert names; it counts the rest."""
+ENOUGH: Final = 110
+"""Characters of each that an alert has room for, if there are several."""
+STRAYED: Final = 1_000
+"""The number of rows of one kind that are named because no entry speaks of them: a report is held in memory."""
+Check = Callable[[], Iterable[Fault | None]]
 
 
 @dataclass(slots=True)
 class Report:
-    """What a check of one book went through, and the first fault that it found."""
+    """What a check of one book went through, the first fault that it found, and further ones if all were asked for."""
 
     book: str
     entries: int = 0
     rounds: int = 0
     transfers: int = 0
     fault: Fault | None = None
+    further: list[Fault] = field(default_factory=list)
     through: Head | None = None
 
+    @property
+    def faults(self) -> list[Fault]:
+        """All of them, the first one first."""
+        return [self.fault, *self.further] if self.fault else []
 
-def verify(book: Book, since: Verification | None = None, *, noted: bool = True) -> Report:
+    def add(self, fault: Fault) -> None:
+        """Note one more."""
+        if self.fault is None:
+            self.fault = fault
+        else:
+            self.further.append(fault)
+
+
+def verify(book: Book, since: Verification | None = None, *, noted: bool = True, every: bool = False) -> Report:
     """Prove a book from its first entry, or from where an earlier check ended.
 
     Whatever somebody wrote into it, the check ends with a report: other books are to be checked after this one.
-    With the house's, the note beside the key is held against all books, where the key is on this host.
+    With the house's, the note beside the key is held against all books, where the key is on this host. ``every``: do
+    not stop at the first fault. The chain is followed to its first fault only; each further check is made all the same.
     """
-    report = Report(book.name)
+    report, start = _followed(book, since), since.through_seq if since else 0
+    for check in _checks(book, start, noted=noted):
+        if every or report.fault is None:
+            _make(check, report, start, every=every)
+    if report.fault is not None:
+        report.through = None
+    return report
+
+
+def _followed(book: Book, since: Verification | None) -> Report:
+    """A book's chain, rounds and transfers up to its head."""
     try:
         head = read_head(book.pk)
         after = Head(book.pk, head.name, since.through_seq, bytes(since.head_hash)) if since else None
         report = prove(book, after, head)
-        start = after.seq if after else 0
-        report.fault = (
-            report.fault
-            or beyond_head(book.pk)
-            or wrong_recount(book.pk, since=_recounted(book, start))
-            or _unsigned(book, start)
-            or sealing.wrong_root(book, since=start)
-            or ((strayed(book) or notices.fault(book, start)) if book.name == HOUSE else None)
-            or (sealed.fault() if book.name == HOUSE and noted else None)
-            or (unlisted_root(listed_roots()) if book.name == HOUSE else None)
-        )
+        report.through = head
     except OUTAGE:
         raise
     except Exception as error:
-        reached = (since.through_seq if since else 0) + report.entries
-        report.fault = unforeseen(book.name, reached + 1, error)
-    if report.fault is None:
-        report.through = head
+        start = since.through_seq if since else 0
+        report = Report(book.name, fault=unforeseen(book.name, start + 1, error))
     return report
+
+
+def _checks(book: Book, start: int, *, noted: bool) -> list[Check]:
+    """What is held against a book beside its chain, after an entry."""
+    checks: list[Check] = [
+        lambda: [beyond_head(book.pk)],
+        lambda: [wrong_recount(book.pk, since=_recounted(book, start))],
+        lambda: [_unsigned(book, start)],
+        lambda: [sealing.wrong_root(book, since=start)],
+    ]
+    if book.name == HOUSE:
+        checks += [lambda: strayed(book), lambda: [notices.fault(book, start)]]
+        checks += [lambda: [sealed.fault()]] if noted else []
+        checks += [lambda: [unlisted_root(listed_roots())]]
+    return checks
+
+
+def _make(check: Check, report: Report, start: int, *, every: bool) -> None:
+    """Make one check; what stops it is a fault too."""
+    try:
+        for fault in filter(None, check()):
+            report.add(fault)
+            if not every:
+                return
+    except OUTAGE:
+        raise
+    except Exception as error:
+        report.add(unforeseen(report.book, start + report.entries + 1, error))
 
 
 def prove(book: Book, after: Head | None, through: Head) -> Report:
@@ -152,14 +199,12 @@ def prove(book: Book, after: Head | None, through: Head) -> Report:
     return report
 
 
-def strayed(book: Book) -> Fault | None:
-    """The first row beside the house's log that no entry of it speaks of."""
+def strayed(book: Book) -> Iterator[Fault]:
+    """Rows beside the house's log that no entry of it speaks of."""
     for model, subject, kind in BESIDE_THE_LOG:
         entry = LogEntry.objects.filter(book=book, seq=OuterRef("seq"), subject=subject, kind=kind)
-        row = model.objects.filter(~Exists(entry)).order_by("seq").first()
-        if row is not None:
-            return Fault(book.name, row.seq, f"a row of {model._meta.verbose_name} names it, and it is no such entry")
-    return None
+        for seq in model.objects.filter(~Exists(entry)).order_by("seq").values_list("seq", flat=True)[:STRAYED]:
+            yield Fault(book.name, seq, f"a row of {model._meta.verbose_name} names it, and it is no such entry")
 
 
 def verify_new(book: Book) -> Report:
@@ -178,13 +223,29 @@ def verify_new(book: Book) -> Report:
     return report
 
 
+def verify_all() -> list[str]:
+    """Prove every book from its first entry, and count every fault; what the alert of each broken book says."""
+    reports = ((book, verify(book, every=True)) for book in books())
+    return [message for book, report in reports if (message := alert(report, book))]
+
+
 def alert(report: Report, book: Book) -> str | None:
     """Open an alert where a proof found a fault; what it says."""
     if report.fault is None:
         return None
-    message = f"The log does not hold: {report.fault}"
-    raise_alert(book, "log_broken", message, {"seq": report.fault.seq, "what": report.fault.what})
+    message = f"The log does not hold: {summary([str(fault) for fault in report.faults])}"
+    facts = {"seq": report.fault.seq, "what": report.fault.what}
+    raise_alert(book, "log_broken", message, facts | ({"faults": len(report.faults)} if report.further else {}))
     return message
+
+
+def summary(faults: Sequence[str], count: int | None = None) -> str:
+    """The faults in one line: their number, if there are several, and the first of them."""
+    count = len(faults) if count is None else count
+    if count == 1:
+        return faults[0]
+    more = f"; and {count - NAMED:,} more, which `manage.py verify --all` names" if count > NAMED else ""
+    return f"{count:,} faults: {'; '.join(fault[:ENOUGH] for fault in faults[:NAMED])}{more}"
 
 
 def books(table: str | None = None) -> Sequence[Book]:
@@ -198,14 +259,25 @@ def books(table: str | None = None) -> Sequence[Book]:
     return [row.book]
 
 
-def verify_rows() -> list[str]:
-    """What the rows beside the log say that the log does not, and where the database is not as it was made; an alert
-    for each."""
-    faults = comparing.compare().faults + comparing.shape_faults()
-    house = Book.objects.filter(name=HOUSE).first()
-    for says in faults[:AT_MOST]:
-        raise_alert(house, "row_differs", f"What is kept beside the log is not what it says: {says}", {"what": says})
-    return faults
+def verify_rows() -> int:
+    """How many rows beside the log say what the log does not, and where the database is not as it was made; one alert
+    for all of them."""
+    first: list[str] = []
+    count = 0
+    for count, fault in enumerate(row_faults(comparing.Comparison(), None), 1):
+        if count <= NAMED:
+            first.append(fault)
+    if first:
+        message = f"What is kept beside the log is not what it says: {summary(first, count)}"
+        house = Book.objects.filter(name=HOUSE).first()
+        raise_alert(house, "row_differs", message, {"what": first, "faults": count})
+    return count
+
+
+def row_faults(comparison: comparing.Comparison, most: int | None) -> Iterator[str]:
+    """Rows that are not what the log says, ``most`` of each kind (None: all), and what is wrong with the database."""
+    yield from comparing.differences(comparison, most)
+    yield from comparing.shape_faults()
 
 
 def listed_roots() -> list[str]:

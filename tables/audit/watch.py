@@ -159,8 +159,8 @@ def prove_new() -> int:
 
 
 def prove_all() -> int:
-    """The same from the first entry on."""
-    return sum(proofs.alert(proofs.verify(book), book) is not None for book in proofs.books())
+    """The same from the first entry on, and every fault counted."""
+    return len(proofs.verify_all())
 
 
 def prove_tree() -> int:
@@ -180,7 +180,7 @@ def note_rows() -> int:
 
 def prove_rows() -> int:
     """Every row beside the log is what the log says, and the database is as its migrations make it."""
-    return len(proofs.verify_rows())
+    return proofs.verify_rows()
 
 
 def prove_shoes() -> int:

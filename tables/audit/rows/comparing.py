@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from django.db import connection, transaction
@@ -85,26 +85,26 @@ KINDS: Final = (
 class Comparison:
     """What the comparison went through, and every difference that it found, as a sentence."""
 
-    rows: int
-    kinds: int
-    faults: list[str]
+    rows: int = 0
+    kinds: int = len(KINDS) + len(JOURNALS) + len(noted.NOTED)
+    faults: list[str] = field(default_factory=list)
 
 
 def compare() -> Comparison:
     """Hold every kind of row against the log. Whatever somebody wrote, it ends with its sentences."""
-    comparison = Comparison(0, len(KINDS) + len(JOURNALS) + len(noted.NOTED), [])
+    comparison = Comparison()
+    comparison.faults.extend(differences(comparison))
+    return comparison
+
+
+def differences(comparison: Comparison, most: int | None = MOST) -> Iterator[str]:
+    """Each difference as it is found, and what was gone through. ``most``: of each kind; None for all of them."""
     with _at_one_moment():
         for kind in KINDS:
-            with _named(kind.title, comparison):
-                _compare(kind, comparison)
+            yield from _guarded(kind.title, _compare(kind, comparison, most))
         for journal_rows in JOURNALS:
-            with _named(journal_rows.title, comparison):
-                comparison.rows += journal.count(journal_rows)
-                comparison.faults += _journal_faults(journal_rows)
-        with _named("notes of the watch", comparison):
-            comparison.rows += noted.count()
-            comparison.faults += noted.faults()
-    return comparison
+            yield from _guarded(journal_rows.title, _compare_journal(journal_rows, comparison, most))
+        yield from _guarded("notes of the watch", _compare_notes(comparison))
 
 
 def shape_faults() -> list[str]:
@@ -123,27 +123,44 @@ def _at_one_moment() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def _named(title: str, comparison: Comparison) -> Iterator[None]:
+def _guarded(title: str, found: Iterator[str]) -> Iterator[str]:
     """What stops one comparison is a difference of its kind; the others go on."""
     try:
         with transaction.atomic():
-            yield
+            yield from found
     except OUTAGE:
         raise
     except Exception as error:
         log.exception("%s cannot be compared", title, exc_info=error)
-        comparison.faults.append(f"{title}: cannot be held against the log: {type(error).__name__}")
+        yield f"{title}: cannot be held against the log: {type(error).__name__}"
 
 
-def _compare(kind: Kind, comparison: Comparison) -> None:
+def _compare(kind: Kind, comparison: Comparison, most: int | None) -> Iterator[str]:
     entries, rows = kind.in_log(), kind.in_database()
     comparison.rows += len(rows)
     wrong = [name for name in sorted(entries.keys() | rows.keys()) if entries.get(name) != rows.get(name)]
-    for name in wrong[:MOST]:
-        comparison.faults.append(f"{kind.title} {name}: {_difference(entries.get(name), rows.get(name))}")
-    if len(wrong) > MOST:
-        comparison.faults.append(f"{kind.title}: and {len(wrong) - MOST} more")
+    for name in wrong[:most]:
+        yield f"{kind.title} {name}: {_difference(entries.get(name), rows.get(name))}"
+    if most is not None and len(wrong) > most:
+        yield f"{kind.title}: and {len(wrong) - most} more"
+
+
+def _compare_journal(rows: Journal, comparison: Comparison, most: int | None) -> Iterator[str]:
+    comparison.rows += journal.count(rows)
+    before = taken_over(rows.table)
+    through = before.through or 0
+    if through:
+        kept = journal.sum_of(rows, through)
+        if kept != {"through": through, "count": before.count, "sha256": before.sha256}:
+            says = f"the log says {before.count}, and their digest; the rows are {kept['count']}, and others"
+            yield f"{rows.title} 1 to {through}: {says}"
+    for number, entered, row in journal.wrong(rows, through, most):
+        yield f"{rows.title} {number}: {_difference(entered, row)}"
+
+
+def _compare_notes(comparison: Comparison) -> Iterator[str]:
+    comparison.rows += noted.count()
+    yield from noted.faults()
 
 
 def _difference(entry: Columns | None, row: Columns | None) -> str:
@@ -161,15 +178,3 @@ def _difference(entry: Columns | None, row: Columns | None) -> str:
 def _short(value: Any) -> str:
     spelled = "nothing" if value is None or value == "" else str(value)
     return spelled if len(spelled) <= 80 else f"{spelled[:77]}..."
-
-
-def _journal_faults(rows: Journal) -> Iterator[str]:
-    before = taken_over(rows.table)
-    through = before.through or 0
-    if through:
-        kept = journal.sum_of(rows, through)
-        if kept != {"through": through, "count": before.count, "sha256": before.sha256}:
-            says = f"the log says {before.count}, and their digest; the rows are {kept['count']}, and others"
-            yield f"{rows.title} 1 to {through}: {says}"
-    for number, entered, row in journal.wrong(rows, through, MOST):
-        yield f"{rows.title} {number}: {_difference(entered, row)}"

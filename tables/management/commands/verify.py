@@ -17,12 +17,17 @@ from tables.audit.outside.testimony import Source
 
 
 class Command(BaseCommand):
-    """Prints what it checked; exits 1 and names the first entry that does not hold."""
+    """Prints what it checked; exits 1 at the first part that does not hold, or (--all) after all of them."""
+
+    every = False
+    faults = 0
 
     help = "Re-hash every chain, replay every round, recompute every transfer, hold every row against the log."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--table", metavar="NAME", help="only this table (default: the house and every table)")
+
+        parser.add_argument("--all", action="store_true", help="name every fault and count them (default: stop early)")
 
         parser.add_argument(
             "--terminal-root",
@@ -51,7 +56,8 @@ class Command(BaseCommand):
         witness_key: list[str] | None,
         **options: Any,
     ) -> None:
-        """Check book by book; exit 1 at the first fault."""
+        """Check book by book."""
+        self.every, self.faults = options["all"], 0
         try:
             books = proofs.books(table)
             listed = [*map(p256.read_fingerprint, terminal_root)] if terminal_root else proofs.listed_roots()
@@ -62,17 +68,19 @@ class Command(BaseCommand):
         for place in witness:
             self._say(lines.of_witness(Source(place, keys)))
         for book in books:
-            self._say([lines.of_book(proofs.verify(book))])
+            self._say(lines.of_book(proofs.verify(book, every=self.every)))
         self._say(lines.of_roots(listed))
         if table is None:
             self._say(lines.of_trees())
-            self._say(lines.of_rows())
+            self._say(lines.of_rows(every=self.every))
+        if self.faults:
+            self.stdout.write(self.style.ERROR(f"{self.faults:,} {'fault' if self.faults == 1 else 'faults'}"))
+            sys.exit(1)
 
     def _say(self, proved: Iterable[Line]) -> None:
-        """Each line; then the end of it, where one of them does not hold."""
-        holds = True
+        """Each line; then the end of it, where one of them does not hold and not every fault was asked for."""
         for line in proved:
             self.stdout.write(line.says if line.holds else self.style.ERROR(line.says))
-            holds = holds and line.holds
-        if not holds:
+            self.faults += not line.holds
+        if self.faults and not self.every:
             sys.exit(1)

@@ -382,6 +382,42 @@ def test_every_tampering_is_found_and_named(house: Hand) -> None:
         assert message.endswith("staff dora: the log says role dealer; the row says role pit_boss")
 
 
+def test_all_names_every_fault_and_counts_them(house: Hand) -> None:
+    """Harm: one forged row hides twenty others, because `verify` and the nightly alert name the first one only."""
+    together = (
+        "a cover of the intruder's own",
+        "a dealer becomes a pit boss",
+        "a maximum bet raised",
+        "an alert deleted",
+        "a trigger dropped",
+    )
+    with at_work() as intruder:
+        for tampering in together:
+            intruder(TAMPERINGS[tampering][0])
+        intruder("UPDATE ledger_logentry SET by = 'x' WHERE book_id = %s AND seq = 2", house.table.book_id)
+        intruder(
+            "INSERT INTO ledger_acknowledgement (alert_id, by, at, note)"
+            " SELECT -number, '201 Bella', now(), '' FROM generate_series(1, 25) AS number"
+        )
+        intruder("SET LOCAL session_replication_role = origin")
+        output = StringIO()
+        with pytest.raises(SystemExit) as ended:
+            call_command("verify", "--all", stdout=output, no_color=True)
+        *lines, last = output.getvalue().splitlines()
+        named = [line for line in lines if line.startswith("DOES NOT HOLD")]
+        assert (ended.value.code, last) == (1, f"{len(named)} faults")
+        assert [tampering for tampering in together if TAMPERINGS[tampering][1] not in output.getvalue()] == []
+        assert any("Hawthorn, entry 2:" in line for line in named)
+        assert len([line for line in named if "acknowledgement " in line]) == 25
+        rows = watch.prove_rows()
+        assert rows >= 29
+        message = Alert.objects.get(kind="row_differs").message
+        assert f" {rows} faults: staff dora: the log says role dealer" in message
+        assert f"; and {rows - 3} more" in message
+        assert watch.prove_all() == 2
+        assert Alert.objects.filter(kind="log_broken", book=house.table.book).count() == 1
+
+
 # --- what the house does itself ----------------------------------------------------------------------------------
 
 
