@@ -7,7 +7,7 @@ from typing import Any
 from tables.audit.rows.reading import Rows, named, of_the_house
 from tables.log.entries.kept import PepperCarriedOver, RowsTakenOver
 from tables.log.entries.staff import SecretMade, SecretReset, StaffAdded, StaffChanged
-from tables.models import SECRETS, STAFF_FACTS, Staff
+from tables.models import PIN, SECRETS, STAFF_FACTS, SecretVersion, Staff
 
 
 def in_log() -> Rows:
@@ -24,11 +24,14 @@ def in_log() -> Rows:
                     held = {column: digest for column, digest in secrets.items() if column in SECRETS}
                     people.setdefault(username, {}).update(held)
             case SecretMade() | SecretReset() as event:
-                people.setdefault(event.username, {}).update(event.secrets)
+                made_at = entry.at if isinstance(event, SecretMade) else None
+                people.setdefault(event.username, {}).update(event.secrets, **{f"{event.secret}_made_at": made_at})
             case StaffAdded() | StaffChanged() as event:
                 facts = event.content() if isinstance(event, StaffAdded) else event.after or {}
                 somebody = people.setdefault(event.username, {"is_active": True})
                 somebody |= {name: facts[name] for name in STAFF_FACTS if name in facts} | (event.secrets or {})
+                if somebody.get(PIN) == "" and "pin_made_at" in somebody:  # it goes with the badge or the role
+                    somebody["pin_made_at"] = None
     for somebody in people.values():
         _complete(somebody)
     return people
@@ -41,5 +44,16 @@ def _complete(somebody: dict[str, Any]) -> None:
 
 
 def in_database() -> Rows:
-    """Everybody who has a row."""
-    return {somebody.username: somebody.facts | somebody.digests for somebody in Staff.objects.order_by("username")}
+    """Everybody who has a row. When a secret was made is compared once its owner made one: of those given before that,
+    the log has no moment."""
+    entered = set(SecretVersion.objects.exclude(seq=None).values_list("staff_id", "secret"))
+    return {
+        somebody.username: somebody.facts
+        | somebody.digests
+        | {
+            f"{secret}_made_at": getattr(somebody, f"{secret}_made_at")
+            for secret in SECRETS
+            if (somebody.pk, secret) in entered
+        }
+        for somebody in Staff.objects.order_by("username")
+    }

@@ -65,6 +65,7 @@ def house(clock: Clock) -> Hand:
     dealer, boss = floor.for_pot("hawthorn", seats={1: 10_000, 2: 10_000, 3: 10_000}, source="house")
     olga = floor.staff(Role.OPERATOR, "olga", "301")
     tess = floor.taken_on(Role.DEALER, "tess", "104", by=olga, second=boss.by)
+    floor.taken_on(Role.DEALER, "timo", "105", by=olga, second=boss.by)
     codes.confirm(codes.ask(tess, "pin", by=olga).code, by=boss.by)
     codes.ask(tess, "password", by=olga)
     passkey = "c29tZXRoaW5n"
@@ -158,6 +159,14 @@ TAMPERINGS: dict[str, tuple[str, str]] = {
     "another PIN for the pit boss, of which the intruder knows the digits": (
         f"UPDATE tables_staff SET pin = {PIN} WHERE username = 'bella'",
         "staff bella: the log says pin ",
+    ),
+    "a PIN made younger, so that it does not expire": (
+        "UPDATE tables_staff SET pin_made_at = pin_made_at + interval '80 days' WHERE username = 'timo'",
+        "staff timo: the log says pin_made_at ",
+    ),
+    "a password made younger": (
+        "UPDATE tables_staff SET password_made_at = password_made_at + interval '1 second' WHERE username = 'tess'",
+        "staff tess: the log says password_made_at ",
     ),
     "another password for the operator": (
         "UPDATE tables_staff SET password = 'argon2$forged' WHERE username = 'olga'",
