@@ -76,6 +76,9 @@ SORTS: Final[Mapping[str, Sort]] = {
     "watch_stopped": Sort("The watch has stopped", _URGENT, _MACHINE),
     "drill_failed": Sort("A backup that does not hold", _URGENT, _MACHINE),
     "drill_overdue": Sort("No backup was restored this week", _ATTENTION, _MACHINE),
+    "protections_off": Sort(
+        "Protections are off", _ATTENTION, ("The operator turns it on", "The site does without it")
+    ),
     "run_missed": Sort("The watch missed runs", _ATTENTION, _MACHINE),
     "witness_refuses": Sort("A witness refuses the books", _URGENT, _BOOKS, is_apart=True),
     "witness_silent": Sort("A witness is silent", _ATTENTION, _MACHINE),

@@ -24,7 +24,7 @@ from ledger.broker import BrokerAway
 from ledger.proof import seals
 from tables import pepper
 from tables.alerting import delivery, following, subscriptions
-from tables.audit import checkpoints, handing_over, letter_box, sealing, watch, witnessing
+from tables.audit import checkpoints, handing_over, letter_box, protections, sealing, watch, witnessing
 from tables.feed import order
 from tables.refusals import sentence
 
@@ -266,6 +266,13 @@ def _witnesses() -> Part:
     return _part("Witnesses", f"{wrong}." if wrong else "", f"{names} cosigned the books recently.", do)
 
 
+def _protections() -> Part:
+    missing = protections.off()
+    wrong = protections.sentence(missing) if missing else ""
+    well = "Every protection is on, or no table was opened yet."
+    return _part("Protections", wrong, well, " ".join(protection.do for protection in missing), state=State.WATCH)
+
+
 def _silent_since(standing: witnessing.Standing) -> str:
     if not standing.size or standing.since is None:
         return "has never cosigned the books"
@@ -304,6 +311,7 @@ CHECKS: Final[dict[str, Callable[[], Part]]] = {
     "Keys": _keys,
     "Sealed days": _sealed,
     "Witnesses": _witnesses,
+    "Protections": _protections,
     "Static files": _statics,
     "Disk": _disk,
 }

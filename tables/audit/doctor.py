@@ -25,7 +25,7 @@ from django.db import connection
 from ledger import shape
 from ledger.models import Run
 from tables.alerting import minute
-from tables.audit import condition, drill
+from tables.audit import condition, drill, protections
 from tables.audit.condition import Part, State
 from tables.refusals import sentence
 
@@ -204,12 +204,9 @@ def _backups() -> Part:
 
 def _archive_fault() -> str:
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT current_setting('archive_mode'), last_archived_time, last_failed_time, now(), last_failed_wal"
-            " FROM pg_stat_archiver"
-        )
-        mode, archived, failed, moment, segment = cursor.fetchone()
-    if mode == "off":
+        cursor.execute("SELECT last_archived_time, last_failed_time, now(), last_failed_wal FROM pg_stat_archiver")
+        archived, failed, moment, segment = cursor.fetchone()
+    if not protections.is_archived():
         return "Archiving is off: everything since the last backup is lost if this server is."
     if failed and (not archived or failed > archived):
         return f"Archiving last failed at {failed:%Y-%m-%d %H:%M}, for {segment}."

@@ -26,7 +26,7 @@ from ledger.models import HOUSE, Account, Book
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
 from ledger.runs import Plan
 from tables.alerting import minute
-from tables.audit import commitments, drill, proofs, sealing, tree_proof, witness
+from tables.audit import commitments, drill, proofs, protections, sealing, tree_proof, witness
 from tables.audit.rows import noted
 from tables.day import cash_shifts, custody
 from tables.edge import kept_sheets, shoe_audit
@@ -49,6 +49,7 @@ PLANS: Final = (
     Plan("prove_all", "Proving every log from its first entry", timedelta(days=1), timedelta(hours=4.5)),
     Plan("prove_tree", "Holding the tree of the books' heads against the log", timedelta(days=1), timedelta(hours=5)),
     Plan("look_after_drills", "Checking that a backup was restored this week", timedelta(days=1)),
+    Plan("look_after_protections", "Checking that every protection is on", timedelta(days=1)),
     minute.PLAN,
 )
 
@@ -260,5 +261,6 @@ DEEDS: Final[Mapping[str, Callable[[], int]]] = {
     "prove_all": prove_all,
     "prove_tree": prove_tree,
     "look_after_drills": drill.look_after,
+    "look_after_protections": protections.look_after,
     minute.PLAN.task: minute.look,
 }
