@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from msgspec import structs
+
 from ledger.models import LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
@@ -205,18 +207,21 @@ def _shoe_goes(scene: Scene) -> list[Step]:
 
 @enacts(log.Voided)
 def enact_void(scene: Scene, event: log.Voided, entry: Entry) -> Step:
-    """Of the round that is open: by whom, for what and with whose second signature the house's terms had it then."""
+    """Of the round that is open: by whom, for what and with whose second signature the house's terms had it then. What
+    names its result is verified with the rules of the round (``log.Voided.bear_out``)."""
+    second: Second | None = None
     if event.reason == mishaps.RULING:
         acting = as_written(scene, event, entry, permits.the_floor_though_locked)
-        return void_step(acting, event.reason, event.note)
-    if _is_left(scene, entry):
+    elif _is_left(scene, entry):
         acting = as_written(scene, event, entry, permits.at_once)
         _check_terms("abandon", event, entry)
-        return void_step(acting, event.reason, event.note)
-    acting = as_written(scene, event, entry, permits.uncounted)
-    _check_terms("void", event, entry)
-    _check_second(event, "void_second_roles", entry)
-    return void_step(acting, event.reason, event.note, event.second)
+    else:
+        acting = as_written(scene, event, entry, permits.uncounted)
+        _check_terms("void", event, entry)
+        _check_second(event, "void_second_roles", entry)
+        second = event.second
+    step = void_step(acting, event.reason, event.note, second)
+    return replace(step, event=structs.replace(step.event, end=event.end, result=event.result))
 
 
 def _is_left(scene: Scene, entry: Entry) -> bool:
