@@ -20,18 +20,20 @@ It needs Python 3.11 and nothing else. Forms are typed as they are sent and answ
 from __future__ import annotations
 
 import json
+import random
 import time
 from collections.abc import Callable, Iterator, Mapping
+from http.client import HTTPException
 from http.cookiejar import Cookie, CookieJar
 from typing import Any, Literal, NotRequired, TypedDict, Unpack
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import HTTPCookieProcessor, Request, build_opener
 from uuid import uuid4
 
 VERSION = "{version}"
 TRIES = 3
-"""How often something is sent while the house is busy or away: a write goes under the same key each time."""
+"""Attempts in all while the site is busy or away (429, 5xx, no answer). A write has the same key each time."""
 
 
 class Refused(Exception):
@@ -48,8 +50,10 @@ class Refused(Exception):
 class Connection:
     """How a request reaches the house: by a token, or by the session of somebody who signed in."""
 
-    def __init__(self, house: str, *, token: str = "", timeout: float = 30.0) -> None:
-        self.house, self.token, self.timeout = house.rstrip("/"), token, timeout
+    def __init__(
+        self, house: str, *, token: str = "", timeout: float = 30.0, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self.house, self.token, self.timeout, self._sleep = house.rstrip("/"), token, timeout, sleep
         self.cookies = CookieJar()
         self._opener = build_opener(HTTPCookieProcessor(self.cookies))
 
@@ -76,43 +80,43 @@ class Connection:
         )
 
     def ask(self, method: str, path: str, query: Mapping[str, Any], body: Mapping[str, Any] | None) -> Any:
-        """One request; again while the house is busy. Raises Refused."""
-        asked = {{name: _spelled(value) for name, value in query.items() if value is not None}}
-        address = f"{{self.house}}{{path}}" + (f"?{{urlencode(asked)}}" if asked else "")
+        """One request, sent again while the site is busy or away. Raises Refused."""
         headers = {{"Accept": "application/json, application/problem+json"}}
-        if self.token:
-            headers["Authorization"] = f"Bearer {{self.token}}"
         text = None
         if body is not None:
             body = {{"key": str(uuid4()), **body}}
             text = json.dumps(body).encode()
             headers |= {{"Content-Type": "application/json", "X-CSRFToken": self._cookie("csrftoken")}}
             headers["Referer"] = f"{{self.house}}/"
-        for remaining in reversed(range(TRIES)):
-            try:
-                with self._opener.open(Request(address, text, headers, method=method), timeout=self.timeout) as answer:
-                    return json.loads(answer.read())
-            except HTTPError as refused:
-                if refused.code != 503 or not remaining:
-                    raise Refused(_problem(refused)) from None
-                time.sleep(float(refused.headers.get("Retry-After") or 1))
-            except (URLError, TimeoutError):
-                if not remaining:
-                    raise
-                time.sleep(1)
-        raise AssertionError("not reached")
+        return json.loads(self._send(method, path, query, text, headers))
 
     def file(self, path: str, query: Mapping[str, Any]) -> bytes:
         """A download, whole. Raises Refused."""
+        return self._send("GET", path, query, None, {{"Accept": "*/*"}})
+
+    def _send(
+        self, method: str, path: str, query: Mapping[str, Any], text: bytes | None, headers: dict[str, str]
+    ) -> bytes:
         asked = {{name: _spelled(value) for name, value in query.items() if value is not None}}
         address = f"{{self.house}}{{path}}" + (f"?{{urlencode(asked)}}" if asked else "")
-        headers = {{"Accept": "*/*"}} | ({{"Authorization": f"Bearer {{self.token}}"}} if self.token else {{}})
-        try:
-            with self._opener.open(Request(address, None, headers), timeout=self.timeout) as answer:
-                text: bytes = answer.read()
-        except HTTPError as refused:
-            raise Refused(_problem(refused)) from None
-        return text
+        if self.token:
+            headers["Authorization"] = f"Bearer {{self.token}}"
+        for attempt in range(1, TRIES + 1):
+            wait = 2**attempt * random.uniform(0.5, 1.0)
+            try:
+                with self._opener.open(Request(address, text, headers, method=method), timeout=self.timeout) as answer:
+                    whole: bytes = answer.read()
+                    return whole
+            except HTTPError as refused:
+                if (refused.code != 429 and refused.code < 500) or attempt == TRIES:
+                    raise Refused(_problem(refused)) from None
+                seconds = refused.headers.get("Retry-After") or ""
+                wait = max(wait, float(seconds) if seconds.isdecimal() else 0.0)
+            except (OSError, HTTPException):
+                if attempt == TRIES:
+                    raise
+            self._sleep(wait)
+        raise AssertionError("not reached")
 
     def _cookie(self, name: str) -> str:
         return next((cookie.value or "" for cookie in self.cookies if cookie.name == name), "")

@@ -6,25 +6,32 @@
 `follow` asks for what is new, by its cursor; `receive` takes signed webhooks. Either is enough, and both together do no
 harm: an event changes nothing a second time, and an older one nothing that a newer one has said. What is made of events
 is kept in one transaction with the cursor, so it may be killed at any moment. Standard library alone.
+
+`follow` exits with status 1 and the problem's title and detail when the site refuses a request (any 4xx but 429). While
+the site is away or busy (no answer, 429, 5xx) it tries again after longer and longer waits, `Retry-After` at least.
+`--once` makes no second attempt.
 """
 
 import argparse
 import hmac
 import json
+import random
 import sqlite3
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from hashlib import sha256
+from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 KINDS = "round.settled,round.reopened,round.voided,correction.moved"
 PAUSE_SECONDS = 1.0
+LONGEST_WAIT_SECONDS = 60.0
 WINDOW_SECONDS = 300
 TABLES = """
     CREATE TABLE IF NOT EXISTS play (
@@ -88,24 +95,65 @@ def is_newer(database: sqlite3.Connection, table: str, round_: int, entry: int) 
 # --- By cursor -------------------------------------------------------------------------------------------------
 
 
-def follow(house: str, token: str, database: sqlite3.Connection, *, once: bool) -> None:
-    """Ask for what is new, for ever; or until there is nothing more."""
+class Away(Exception):
+    """The site did not answer, or was too busy. The same request may succeed after at least `wait` seconds."""
+
+    def __init__(self, says: str, wait: float = 0.0) -> None:
+        super().__init__(says)
+        self.wait = wait
+
+
+def follow(
+    house: str, token: str, database: sqlite3.Connection, *, once: bool, sleep: Callable[[float], None] = time.sleep
+) -> None:
+    """Read what is new, for ever; with `once`, up to the end of the feed. Raises SystemExit if the site refuses, and,
+    with `once`, if it is away."""
+    wait = PAUSE_SECONDS
     while True:
         row = database.execute("SELECT cursor FROM progress").fetchone()
-        query = urllib.parse.urlencode({"cursor": row[0] if row else "", "limit": 100, "kinds": KINDS})
-        request = urllib.request.Request(f"{house}/api/events/?{query}", headers={"Authorization": f"Bearer {token}"})  # noqa: S310 -- the house that was named
+        cursor = row[0] if row else ""
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
-                page = json.load(answer)
-        except (urllib.error.URLError, OSError) as away:
-            print(f"The house does not answer, and is asked again: {away}", flush=True)
-            time.sleep(PAUSE_SECONDS)
-            continue
-        keep(database, page["events"], page["cursor"])
-        if not page["more"]:
+            page = read_page(house, token, cursor)
+        except Away as away:
             if once:
-                return
-            time.sleep(PAUSE_SECONDS)
+                raise SystemExit(f"{house} is away: {away}") from None
+            seconds = max(away.wait, wait * random.uniform(0.5, 1.0))  # noqa: S311 -- spreads many clients
+            print(f"{house} is away: {away}. The next attempt is in {seconds:.1f} s.", flush=True)
+            sleep(seconds)
+            wait = min(2 * wait, LONGEST_WAIT_SECONDS)
+            continue
+        wait = PAUSE_SECONDS
+        keep(database, page["events"], page["cursor"])
+        if page["more"] and page["cursor"] != cursor:
+            continue
+        if once:
+            return
+        sleep(PAUSE_SECONDS)
+
+
+def read_page(house: str, token: str, cursor: str) -> Any:
+    """One page of the feed. Raises SystemExit if the site refuses the request, and Away if it may answer it later."""
+    query = urllib.parse.urlencode({"cursor": cursor, "limit": 100, "kinds": KINDS})
+    request = urllib.request.Request(f"{house}/api/events/?{query}", headers={"Authorization": f"Bearer {token}"})  # noqa: S310 -- the house that was named
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+            return json.load(answer)
+    except urllib.error.HTTPError as refused:
+        says, seconds = problem_of(refused), refused.headers.get("Retry-After") or ""
+        if refused.code != 429 and refused.code < 500:
+            raise SystemExit(f"{house} refuses: {says}") from None
+        raise Away(says, float(seconds) if seconds.isdecimal() else 0.0) from None
+    except (OSError, HTTPException, ValueError) as lost:  # no connection, half an answer, or a proxy's page
+        raise Away(str(lost) or type(lost).__name__) from None
+
+
+def problem_of(refused: urllib.error.HTTPError) -> str:
+    """Status, title and detail of a refusal (RFC 9457); the status line where it has no such body."""
+    try:
+        problem = json.load(refused)
+        return f"{refused.code} {problem['title']}: {problem['detail']}"
+    except (OSError, HTTPException, ValueError, KeyError, TypeError):
+        return f"{refused.code} {refused.reason}"
 
 
 # --- By webhook ------------------------------------------------------------------------------------------------

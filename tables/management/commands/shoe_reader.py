@@ -12,6 +12,7 @@ import urllib.request
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
@@ -34,11 +35,12 @@ State = dict[str, Any]
 
 
 class Refusal(Exception):
-    """The house refused a message, with its code and the number that is due."""
+    """The house refused a message, with its code, the number that is due and the seconds to wait at least."""
 
-    def __init__(self, status: int, body: State) -> None:
+    def __init__(self, status: int, body: State, retry_after: str = "") -> None:
         super().__init__(body.get("detail", f"status {status}"))
         self.status, self.code, self.due = status, str(body.get("code", "")), body.get("due")
+        self.retry_after = float(retry_after) if retry_after.isdecimal() else 0.0
 
 
 @dataclass(slots=True)
@@ -57,15 +59,17 @@ class Line:
         """Send until it is answered. Raises Refusal for what the house does not take."""
         wait = POLL_SECONDS
         while True:
+            least = 0.0
             try:
                 return self._once(body)
             except Refusal as refusal:
-                if refusal.status not in (429, 500, 502, 503, 504):
+                if refusal.status != 429 and refusal.status < 500:
                     raise
-            except (urllib.error.URLError, ConnectionError, TimeoutError, json.JSONDecodeError):
+                least = refusal.retry_after
+            except (OSError, HTTPException, json.JSONDecodeError):
                 pass  # the house starts again, or the cable is out
             self.retries += 1
-            self.sleep(wait * random.uniform(0.7, 1.3))  # noqa: S311 -- so that many readers do not come at once
+            self.sleep(max(least, wait * random.uniform(0.7, 1.3)))  # noqa: S311 -- spreads many readers
             wait = min(2 * wait, LONGEST_WAIT_SECONDS)
 
     def _once(self, body: State | None) -> State:
@@ -80,7 +84,8 @@ class Line:
                 return state
         except urllib.error.HTTPError as error:
             text = error.read()
-            raise Refusal(error.code, json.loads(text) if text.startswith(b"{") else {}) from None
+            body = json.loads(text) if text.startswith(b"{") else {}
+            raise Refusal(error.code, body, error.headers.get("Retry-After") or "") from None
 
 
 @dataclass(slots=True)
