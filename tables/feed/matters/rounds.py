@@ -28,7 +28,7 @@ class RoundOpened(Told, frozen=True, kw_only=True):
     @classmethod
     def of(cls, entry: Entry, event: Any, past: Past) -> RoundOpened | None:
         """A round that begins and ends with one entry is told by its end."""
-        if event.opening is None or event.end is not None:
+        if event.opening is None or event.ends_round:
             return None
         return cls(round=entry.round or 0, game=event.opening.game, shoe=event.opening.shoe)
 
@@ -59,7 +59,7 @@ class RoundSettled(Told, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, entry: Entry, event: Any, past: Past) -> RoundSettled | None:
-        if event.end is None:
+        if not event.ends_round:
             return None
         current = _replayed(past)
         return cls(
@@ -90,7 +90,7 @@ class RoundReopened(Told, frozen=True, kw_only=True):
         """Of what is taken back before the round has a result, nothing is told."""
         corrected = next((earlier for earlier in past if earlier.seq == event.corrects), None)
         play = catalog.event_of(corrected) if corrected is not None else None
-        if event.seat is not None or not isinstance(play, Played) or play.end is None:
+        if event.seat is not None or not isinstance(play, Played) or not play.ends_round:
             return None
         return cls(round=entry.round or 0, corrects=event.corrects)
 

@@ -116,6 +116,11 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
         return self.opened
 
     @property
+    def ends_round(self) -> bool:
+        """Whether it has the last card of a round whose rules are pinned, in entries of every release."""
+        return self.end is not None or self.result is not None
+
+    @property
     def choosers(self) -> tuple[int, ...]:
         """The seats that chose in it."""
         return tuple(action.seat for action in self.actions if isinstance(action, Choose))
