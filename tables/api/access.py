@@ -67,6 +67,12 @@ def refuse_program(account: ServiceAccount, scope: str, *, of_all_tables: bool) 
         raise Refused("not_your_table", says, 403)
 
 
+def refuse_person(*, for_people: bool) -> None:
+    """Raises Refused for a session where an operation accepts tokens only."""
+    if not for_people:
+        raise Refused("not_permitted", "Only a card reader enters that: the dealer keys cards.", 403)
+
+
 def refuse_other_table(account: ServiceAccount, table: Table) -> None:
     """Raises Refused for a table that a program is not for."""
     if not account.reaches(table):

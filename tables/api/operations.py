@@ -16,7 +16,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from rest_framework.request import Request
 
 from ledger import replica
-from tables.api.access import refuse_program, throttle
+from tables.api.access import refuse_person, refuse_program, throttle
 from tables.downloads import AS_OF
 from tables.models import ServiceAccount, Staff
 from tables.refusals import Refused, sentence
@@ -89,6 +89,8 @@ class Operation:
     """The permissions of which it takes one; empty where the operation looks closer."""
     scope: str = ""
     """What a program needs to ask for it (``tables/log/scopes.py``); empty where only people may."""
+    for_people: bool = True
+    """Whether a session is accepted; False where only a token is."""
     narrows: bool = False
     """Whether it answers a program of its own tables alone, though its address names none."""
     refuses: tuple[int, ...] = ()
@@ -99,6 +101,11 @@ class Operation:
     """Whether it is read from the replica, where the house has one, and says of when it is."""
     path: Mapping[str, Any] = field(default_factory=dict)
     """The parameters of its address, and their types."""
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether its body has a badge and a PIN, which are accepted on an enrolled terminal only."""
+        return self.body is not None and "pin" in self.body.__struct_fields__
 
 
 OPERATIONS: Final[dict[str, Operation]] = {}
@@ -161,6 +168,7 @@ def _call(declared: Operation, request: Request) -> Call[Any, Any]:
         refuse_program(by, declared.scope, of_all_tables="pk" not in declared.path and not declared.narrows)
     else:
         throttle(by)
+        refuse_person(for_people=declared.for_people)
         refuse_without(by, *declared.may)
     query = _query(declared.query, plain)
     if declared.body is None:

@@ -66,6 +66,7 @@ class Reader(FloorView):
         tag="Readers",
         answers=ReaderState,
         scope="enter:cards",
+        for_people=False,
     )
     def get(self, call: Call[Any, Any], pk: int) -> ReaderState:
         """Asked every few seconds, it says too that the reader is there."""
@@ -80,8 +81,8 @@ class Reader(FloorView):
         tag="Readers",
         body=ReaderMessage,
         answers=ReaderState,
-        may=("tables.deal",),
         scope="enter:cards",
+        for_people=False,
         refuses=(404, 409),
     )
     def post(self, call: Call[Any, ReaderMessage], pk: int) -> ReaderState:
@@ -104,8 +105,7 @@ class Reader(FloorView):
 
 def _own(call: Call[Any, Any], pk: int) -> tuple[ServiceAccount, Table]:
     """The reader, and the one table that it is for. Raises Refused."""
-    if not isinstance(call.caller, ServiceAccount):
-        raise Refused("not_permitted", "Only a card reader enters that: the dealer keys cards.", 403)
+    assert isinstance(call.caller, ServiceAccount)  # noqa: S101 -- these operations accept tokens only
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
     if not call.caller.reaches(table):
         raise Refused("not_your_table", f"{call.caller} reads at {', '.join(call.caller.tables)}.", 403)

@@ -24,8 +24,6 @@ from tables.models import Table
 
 _REF: Final = "#/components/schemas/{name}"
 VERSION: Final = "1.0.0"
-SECURITY: Final[list[dict[str, list[str]]]] = [{"session": []}, {"token": []}]
-"""Ways of which each is enough to say who asks."""
 SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {
     "session": {
         "type": "apiKey",
@@ -33,10 +31,16 @@ SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {
         "name": "sessionid",
         "description": "The session of the screens. Writes send its CSRF token too, as the header X-CSRFToken.",
     },
+    "terminal": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "terminal",
+        "description": "The cookie of an enrolled terminal; over TLS its name is `__Host-terminal`.",
+    },
     "token": {
         "type": "http",
         "scheme": "bearer",
-        "description": "A program's token, as an operator made it: casino_... It needs the scope of the operation.",
+        "description": "The token of an API client: casino_... It needs the scope that the operation lists.",
     },
 }
 ABOUT: Final = """What the screens do, for programs: by the same rules, permissions and log.
@@ -72,10 +76,10 @@ def described(declared: Operation) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": declared.name,
         "summary": declared.says,
-        "description": declared.about + _for_programs(declared),
+        "description": f"{declared.about}\n\n{_access_words(declared)}",
         "tags": [declared.tag],
         "parameters": list(_parameters(declared)),
-        "security": SECURITY,
+        "security": _security(declared),
         "responses": responses,
     }
     if declared.body is not None:
@@ -84,8 +88,21 @@ def described(declared: Operation) -> dict[str, Any]:
     return operation
 
 
-def _for_programs(declared: Operation) -> str:
-    return f"\n\nA program needs the scope `{declared.scope}`." if declared.scope else ""
+def _security(declared: Operation) -> list[dict[str, list[str]]]:
+    """The alternatives that its permission check accepts (``operations._call``). The role of a token is its scope."""
+    ways: list[dict[str, list[str]]] = []
+    if declared.for_people:
+        ways.append({"session": [], "terminal": []} if declared.is_signed else {"session": []})
+    if declared.scope:
+        ways.append({"token": [declared.scope]})
+    return ways
+
+
+def _access_words(declared: Operation) -> str:
+    if not declared.scope:
+        return "People only: the token of an API client is refused (`not_for_programs`)."
+    sentence = f"An API client needs the scope `{declared.scope}`."
+    return sentence if declared.for_people else f"{sentence} A session is refused."
 
 
 def _refusals(declared: Operation) -> list[int]:

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from django.test import Client
+from django.utils import timezone
 from drf_spectacular.validation import validate_schema
 
 from casino import api_files
 from tables.api import examples, problems
 from tables.api.operations import OPERATIONS
-from tests.api.conftest import Floor
+from tables.api.signing import Signed
+from tables.log.scopes import SCOPES, Scope
+from tables.setup import service_accounts
+from tables.setup.service_accounts import Access
+from tables.staff import service_tokens
+from tests import load
+from tests.api.conftest import Floor, note_case
 from tests.api.walk import walk
 
 
@@ -49,6 +58,58 @@ def test_it_is_openapi_3_1_and_tells_every_operation(described: dict[str, Any]) 
     for method in ("get", "post"):
         addresses = [path for path, methods in described["paths"].items() if method in methods]
         assert addresses, method
+
+
+def token_of(house: Floor, scope: Scope) -> str:
+    """The token of an API client with one scope."""
+    access = Access(
+        purpose="Is tried at every operation",
+        scopes=(scope.name,),
+        tables=(house.table.name,) if scope.enters else (),
+        expires=timezone.now() + timedelta(days=1),
+    )
+    account = service_accounts.set_account(scope.name.replace(":", " "), access, by=house.operator)
+    return service_tokens.make(account, by=house.operator)
+
+
+def refusal_of(client: Client, method: str, address: str) -> tuple[int, str] | None:
+    """How the permission check refuses a request; None where the request passes it."""
+    answer: Any = client.generic(method.upper(), address, "{}", content_type="application/json")
+    if answer.streaming:
+        load.whole(answer)  # and so no longer under way
+    return (answer.status_code, answer.json()["code"]) if answer.status_code in (401, 403) else None
+
+
+@pytest.mark.slow("calls each operation with each scope")
+@pytest.mark.django_db
+def test_each_operation_accepts_what_its_security_says(house: Floor, described: dict[str, Any]) -> None:
+    """Harm: the description offers a token where every token is refused, so an integrator builds and buys what cannot
+    work."""
+    tokens = {name: token_of(house, scope) for name, scope in SCOPES.items()}
+    clients = {name: Client(headers={"Authorization": f"Bearer {token}"}) for name, token in tokens.items()}
+    person, stranger = house.as_(house.boss.by).client, Client()
+    values = {"id": house.table.pk, "number": 1, "year": 2026, "series": "fill", "day": "2026-01-31"}
+    for path, methods in described["paths"].items():
+        address = path.format(**values)
+        for method, operation in methods.items():
+            ways = {name: needed for way in operation["security"] for name, needed in way.items()}
+            with note_case(operation["operationId"]):
+                assert refusal_of(stranger, method, address) == (401, "not_authenticated")
+                if "session" not in ways:
+                    assert refusal_of(person, method, address) == (403, "not_permitted")
+                for scope, client in clients.items():
+                    due = "not_for_programs" if "token" not in ways else "no_scope"
+                    accepted = scope in ways.get("token", ())
+                    assert refusal_of(client, method, address) == (None if accepted else (403, due)), scope
+
+
+@pytest.mark.django_db
+def test_an_operation_with_a_pin_lists_the_terminal(described: dict[str, Any]) -> None:
+    """Harm: an integrator builds a form for badge and PIN that no browser but an enrolled terminal can send."""
+    for name, operation in operations(described).items():
+        needs_terminal = any("terminal" in way for way in operation["security"])
+        body = OPERATIONS[name].body
+        assert needs_terminal is (body is not None and issubclass(body, Signed)), name
 
 
 @pytest.mark.django_db
