@@ -25,11 +25,13 @@ from tables.audit import entry_list, round_list
 from tables.audit.history import Story
 from tables.audit.round_list import RoundLine, Wanted
 from tables.day import house_clock
-from tables.models import Staff, Table
+from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
 from tables.setup.house_identity import identity
 from tables.spreadsheets import Row, spell, workbook
 
+Caller = Staff | ServiceAccount
+"""A person, or an API client with the scope read:exports."""
 ROUNDS_AT_ONCE: Final = 100
 ENTRIES_AT_ONCE: Final = 1_000
 AS_OF: Final = "As-Of"
@@ -40,7 +42,7 @@ ZIP: Final = "application/zip"
 
 
 def answer(
-    by: Staff, name: str, header: Row, pages: Iterator[Iterable[Row]], *, as_book: bool = False
+    by: Caller, name: str, header: Row, pages: Iterator[Iterable[Row]], *, as_book: bool = False
 ) -> StreamingHttpResponse:
     """A list as a download: CSV that reads each page as the one before it leaves; or a workbook. Raises
     PermissionDenied where the house lets this person's role take none out, and Refused as ``file`` does."""
@@ -52,21 +54,21 @@ def answer(
     return _streamed(by, _named(name, "csv"), f"{CSV}; charset=utf-8", lambda: _texts(header, pages, as_of))
 
 
-def file(by: Staff, path: Path, kind: str) -> StreamingHttpResponse:
+def file(by: Caller, path: Path, kind: str) -> StreamingHttpResponse:
     """A file as a download, from the disk as it is read. Raises Refused while too many downloads are under way."""
     return _streamed(by, path.name, kind, lambda: _bytes_of(path.open("rb")))
 
 
-def refuse_role(by: Staff) -> None:
+def refuse_role(by: Caller) -> None:
     """Raises PermissionDenied where the house lets somebody's role take no lists out."""
     if not by.has_perm("tables.export_lists"):
         raise PermissionDenied("In this house your role takes no lists out as files: they are read on the page.")
 
 
 def _streamed(
-    by: Staff, filename: str, kind: str, open_parts: Callable[[], AsyncIterator[str | bytes]]
+    by: Caller, filename: str, kind: str, open_parts: Callable[[], AsyncIterator[str | bytes]]
 ) -> StreamingHttpResponse:
-    place = _Place(by.pk)
+    place = _Place(by.username)
     try:
         parts = open_parts()
     except BaseException:
@@ -87,15 +89,15 @@ IN_ALL: Final = 8
 WAIT: Final = 10
 """Seconds."""
 
-under_way: Final[Counter[int]] = Counter()
-"""Whose they are."""
+under_way: Final[Counter[str]] = Counter()
+"""By user name; no user name is that of an API client."""
 _guard: Final = threading.Lock()
 
 
 class _Place:
     """One download under way, until it has left. Raises Refused where there is none free."""
 
-    def __init__(self, person: int) -> None:
+    def __init__(self, person: str) -> None:
         self._person = person
         with _guard:
             self._taken = under_way[person] < A_PERSON and under_way.total() < IN_ALL
@@ -125,7 +127,7 @@ def _named(name: str, kind: str) -> str:
     return f"{identity().prefix}{name}{age}.{kind}"
 
 
-def _about(by: Staff, name: str) -> list[tuple[str, str]]:
+def _about(by: Caller, name: str) -> list[tuple[str, str]]:
     """Whose list it is, and who took it out when: the last sheet of a workbook."""
     house, as_of = identity(), replica.as_of()
     age = [("As of", as_of.moment.isoformat(timespec="seconds"))] if as_of else []
@@ -135,7 +137,7 @@ def _about(by: Staff, name: str) -> list[tuple[str, str]]:
         ("Currency", house.currency),
         ("List", name),
         ("Gaming day", house_clock.day().isoformat()),
-        ("Taken out by", getattr(by, "name", "")),
+        ("Taken out by", by.name if isinstance(by, Staff) else by.username),
         ("Taken out at", timezone.now().isoformat(timespec="seconds")),
         *age,
     ]

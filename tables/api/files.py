@@ -15,6 +15,7 @@ from tables.api.views import AnyForm, FloorView, reach
 from tables.audit import errands
 from tables.audit.log_search import SUBJECTS
 from tables.audit.round_list import Wanted
+from tables.log.scopes import EXPORTS
 from tables.refusals import Refused
 
 _LIST: Final = (downloads.CSV, downloads.XLSX)
@@ -49,14 +50,15 @@ class RoundsFile(FileView):
         answers=bytes,
         media_type=_LIST,
         may=("tables.watch_floor",),
+        scope=EXPORTS,
         reads_replica=True,
     )
     def get(self, call: Call[FileAsked, Any], pk: int) -> HttpResponseBase:
         """From the newest down to the first. For whoever may take lists out of the house; two files at a time."""
-        table, state = reach(call.by, pk)
+        table, state = reach(call.caller, pk)
         pages = downloads.round_pages(table, state.round.number if state.round else 0, Wanted())
         name = f"{slugify(table.name)}-rounds"
-        return downloads.answer(call.by, name, downloads.ROUND_HEADER, pages, as_book=call.query.form == "xlsx")
+        return downloads.answer(call.caller, name, downloads.ROUND_HEADER, pages, as_book=call.query.form == "xlsx")
 
 
 class LogFile(FileView):
@@ -70,6 +72,7 @@ class LogFile(FileView):
         answers=bytes,
         media_type=_LIST,
         may=("tables.watch_floor",),
+        scope=EXPORTS,
         reads_replica=True,
     )
     def get(self, call: Call[LogFileAsked, Any], pk: int) -> HttpResponseBase:
@@ -77,10 +80,10 @@ class LogFile(FileView):
         subject = call.query.subject
         if subject and subject not in SUBJECTS:
             raise Refused("bad_input", f"Subject: one of {', '.join(SUBJECTS)}.", 400)
-        table, _ = reach(call.by, pk)
+        table, _ = reach(call.caller, pk)
         pages = downloads.log_pages(table.book_id, subject)
         name = f"{slugify(table.name)}-log"
-        return downloads.answer(call.by, name, downloads.LOG_HEADER, pages, as_book=call.query.form == "xlsx")
+        return downloads.answer(call.caller, name, downloads.LOG_HEADER, pages, as_book=call.query.form == "xlsx")
 
 
 class DayBundle(FileView):
@@ -93,10 +96,11 @@ class DayBundle(FileView):
         answers=bytes,
         media_type=(downloads.ZIP,),
         may=("ledger.view_logentry",),
+        scope=EXPORTS,
         refuses=(422,),
     )
     def get(self, call: Call[Any, Any], day: date) -> HttpResponseBase:
         """Made by the worker (`start_export`), and kept for 31 days' bundles. Who takes it is noted."""
-        downloads.refuse_role(call.by)
-        path = errands.note_taking(day, call.by.signature)
-        return downloads.file(call.by, path, downloads.ZIP)
+        downloads.refuse_role(call.caller)
+        path = errands.note_taking(day, call.caller.signature)
+        return downloads.file(call.caller, path, downloads.ZIP)

@@ -16,10 +16,11 @@ from tables.api.views import FloorView
 from tables.audit import errands, log_search
 from tables.audit.errands import Errand, State
 from tables.audit.log_search import LONGEST, Hit, Place, Wanted
+from tables.log.scopes import EXPORTS
 from tables.refusals import Refused
 
 LOG: Final = "search_log"
-EXPORTS: Final = "list_exports"
+LIST: Final = "list_exports"
 _WHOLE: Final = "ledger.view_logentry"
 Number = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
@@ -124,12 +125,20 @@ class Log(FloorView):
 class Exports(FloorView):
     """Proofs and bundles."""
 
-    @operation(EXPORTS, "Proofs and bundles.", tag="Log", query=Paged, answers=Page[ExportForm], may=(_WHOLE,))
+    @operation(
+        LIST,
+        "Proofs and bundles.",
+        tag="Log",
+        query=Paged,
+        answers=Page[ExportForm],
+        may=(_WHOLE,),
+        scope=EXPORTS,
+    )
     def get(self, call: Call[Paged, Any]) -> Page[ExportForm]:
         """Those that were asked for last come first."""
-        before = position(EXPORTS, call.query)
+        before = position(LIST, call.query)
         runs = errands.asked_for(before, call.query.limit + 1)
-        return page(EXPORTS, call.query, runs, form=export_form, place=lambda state: state.run.pk)
+        return page(LIST, call.query, runs, form=export_form, place=lambda state: state.run.pk)
 
     @operation(
         "start_export",
@@ -155,7 +164,7 @@ class Exports(FloorView):
 class OneExport(FloorView):
     """One proof or bundle."""
 
-    @operation("read_export", "One proof or bundle.", tag="Log", answers=ExportForm, may=(_WHOLE,))
+    @operation("read_export", "One proof or bundle.", tag="Log", answers=ExportForm, may=(_WHOLE,), scope=EXPORTS)
     def get(self, call: Call[Any, Any], number: int) -> ExportForm:
         """How far it is, and what it came to."""
         run = Run.objects.filter(pk=number, task__startswith=errands.PREFIX).select_related("end").first()

@@ -33,7 +33,7 @@ SCOPES: Final = {
         Scope("read:disputes", "Read disputes and corrections", "tables.watch_floor"),
         Scope("read:alerts", "Read alerts", "tables.watch_floor", of_tables=False),
         Scope("read:events", "Follow the feed of events", "ledger.view_logentry"),
-        Scope("read:exports", "Take lists out as files", "tables.export_lists", of_tables=False),
+        Scope("read:exports", "Take out lists and days' bundles as files", "tables.export_lists", of_tables=False),
         Scope("read:metrics", "Read measurements of the system", "tables.watch_floor", of_tables=False),
         Scope("enter:cards", "Name the cards of a table's shoe, as a card reader", "tables.deal", enters=True),
     )
@@ -41,6 +41,7 @@ SCOPES: Final = {
 """A scope that was ever given keeps its name for good: the log has it."""
 
 CARDS: Final = "enter:cards"
+EXPORTS: Final = "read:exports"
 
 
 def titles(names: Collection[str]) -> str:

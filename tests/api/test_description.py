@@ -14,7 +14,7 @@ from django.test import Client
 from django.utils import timezone
 from drf_spectacular.validation import validate_schema
 
-from casino import api_files
+from casino import api_files, metrics
 from tables.api import examples, problems
 from tables.api.operations import OPERATIONS
 from tables.api.signing import Signed
@@ -101,6 +101,13 @@ def test_each_operation_accepts_what_its_security_says(house: Floor, described: 
                     due = "not_for_programs" if "token" not in ways else "no_scope"
                     accepted = scope in ways.get("token", ())
                     assert refusal_of(client, method, address) == (None if accepted else (403, due)), scope
+
+
+@pytest.mark.django_db
+def test_every_scope_on_offer_opens_something(described: dict[str, Any]) -> None:
+    """Harm: an operator grants a scope, and every request that needs it is still refused."""
+    ways = [way for operation in operations(described).values() for way in operation["security"]]
+    assert {scope for way in ways for scope in way.get("token", ())} | {metrics.SCOPE} == set(SCOPES)
 
 
 @pytest.mark.django_db

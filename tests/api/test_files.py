@@ -9,16 +9,21 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from django.test import Client
 from django.utils import timezone
+from openpyxl import load_workbook
 
 from tables import downloads
 from tables.audit import errands
 from tables.day import hours
 from tables.log import role_choices
+from tables.models import ServiceAccount
 from tables.roles import Role
-from tables.setup import house_terms
+from tables.setup import house_terms, service_accounts
+from tables.setup.service_accounts import Access
+from tables.staff import service_tokens
 from tests import floor, load
-from tests.api.conftest import Floor, problem
+from tests.api.conftest import Caller, Floor, problem
 from tests.terms import read_again
 
 pytestmark = pytest.mark.django_db
@@ -86,3 +91,50 @@ def test_a_bundle_is_taken_whole_and_who_took_it_is_noted(house: Floor, settings
     [taking] = errands.takings(5)
     assert (taking.day, taking.by) == (str(day), house.auditor.signature)
     problem(house.as_(house.boss.by).get(f"days/{day}/bundle/"), 403, "not_permitted")
+
+
+def program(house: Floor, *scopes: str) -> Caller:
+    """An API client with these scopes at all tables, and its token."""
+    access = Access(purpose="Archives", scopes=scopes, expires=timezone.now() + timedelta(days=1))
+    account = service_accounts.set_account("Archive", access, by=house.operator)
+    token = service_tokens.make(account, by=house.operator)
+    return Caller(Client(headers={"Authorization": f"Bearer {token}"}), house.table)
+
+
+def test_an_api_client_takes_out_what_its_scope_offers(house: Floor, settings: Any, tmp_path: Path) -> None:
+    """Harm: an operator gives an API client a scope that opens nothing; or a bundle leaves the site and the list of
+    takings does not name the API client."""
+    settings.AUDIT_FOLDER = str(tmp_path)
+    dealt(house)
+    archive, auditor = program(house, "read:exports"), house.as_(house.auditor)
+    for name in ("rounds", "log"):
+        address = f"tables/{house.table.pk}/{name}/file/"
+        assert rows(archive.get(address)) == rows(auditor.get(address))
+    day = hours.day_of(timezone.now()) - timedelta(days=1)
+    errands.bundle_of(day).write_bytes(b"a bundle")
+    assert load.whole(archive.get(f"days/{day}/bundle/")) == b"a bundle"
+    assert [taking.by for taking in errands.takings(5)] == ["program Archive"]
+    assert archive.get("exports/").json() == {"items": [], "next": None}
+    book = load_workbook(io.BytesIO(load.whole(archive.get(f"tables/{house.table.pk}/rounds/file/?form=xlsx"))))
+    assert ("Taken out by", "program Archive") in list(book[book.sheetnames[-1]].iter_rows(values_only=True))
+
+
+def test_an_api_client_without_the_scope_takes_out_nothing(house: Floor) -> None:
+    """Harm: a display of boards takes the whole log of a table out of the site."""
+    display = program(house, "read:board", "read:rounds", "read:events")
+    for path in (f"tables/{house.table.pk}/rounds/file/", f"tables/{house.table.pk}/log/file/", "exports/"):
+        problem(display.get(path), 403, "no_scope")
+    problem(display.get("days/2026-01-31/bundle/"), 403, "no_scope")
+
+
+def test_downloads_of_an_api_client_are_limited_and_counted_apart(house: Floor) -> None:
+    """Harm: an API client holds all downloads of a process; or it uses up those of the employee whose row has the same
+    number."""
+    moment = timezone.now()
+    ServiceAccount.objects.create(pk=house.auditor.pk, name="Archive", expires_at=moment, at=moment)
+    archive, address = program(house, "read:exports"), f"tables/{house.table.pk}/rounds/file/"
+    under_way = [archive.get(address) for _ in range(downloads.A_PERSON)]
+    problem(archive.get(address), 429, "downloads_under_way")
+    assert house.as_(house.auditor).get(address).status_code == 200
+    for answer in under_way:
+        load.whole(answer)
