@@ -43,7 +43,9 @@ SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {
         "description": "The token of an API client: casino_... It needs the scope that the operation lists.",
     },
 }
-ABOUT: Final = """What the screens do, for programs: by the same rules, permissions and log.
+ABOUT: Final = """API clients read with a token, and act as card readers. Every other write is for people, \
+by the same rules, permissions and log as on the screens. Each operation lists what it takes: a session, an enrolled \
+terminal, or a token with a scope.
 
 **Version.** `/api/` is version 1. Within it members may be added to answers, optional members to bodies, operations, \
 codes of problems, and values to lists that are not said to be closed. Nothing is taken away, renamed or given \
