@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from dealer_ui import numbers
 from tables import permits
 from tables.board import secrecy
 from tables.games.cards import pack_of
@@ -66,8 +67,7 @@ class Act:
 
 
 def _forgiven(form: Mapping[str, str]) -> Input:
-    seat = form.get("owes", "")
-    return ForgiveCommission(int(seat) if seat.isascii() and seat.isdecimal() else 0, form.get("reason", ""))
+    return ForgiveCommission(numbers.number(form.get("owes")) or 0, form.get("reason", ""))
 
 
 def _voided(form: Mapping[str, str]) -> Input:

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from dealer_ui import dates, exports
+from dealer_ui import dates, exports, numbers
 from dealer_ui.guards import watches
 from dealer_ui.replica_pages import reads_replica
 from ledger.proof.chips import CAGE, RACK, VAULT
@@ -120,5 +120,5 @@ def rack_float_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def _service(request: HttpRequest) -> int:
-    typed = request.GET.get("of", "")
-    return int(typed) if typed.isdecimal() and int(typed) in SERVICES else 95
+    typed = numbers.number(request.GET.get("of"))
+    return typed if typed in SERVICES else 95

@@ -13,14 +13,14 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from unfold import widgets
 
 from tables.admin.forms import EffectiveField, MoneyField, as_error
-from tables.admin.pages import SetUp, operator
+from tables.admin.pages import SetUp, number, operator
 from tables.day import house_clock
 from tables.games.catalog import GAMES
 from tables.log import two_people
@@ -431,7 +431,7 @@ class LimitPlanAdmin(SetUp):
         """A plan: what stands typed in already, and every version that was."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        row = get_object_or_404(LimitPlan, pk=object_id if object_id.isdecimal() else 0)
+        row = self.row(request, object_id)
         newest = limit_plans.latest(row.name) or row
         history = [
             (version, in_words(limit_plans.event_of(version).values)) for version in limit_plans.history(row.name)
@@ -476,7 +476,7 @@ class LimitPlanAdmin(SetUp):
 
     def _retired(self, request: HttpRequest, name: str) -> HttpResponse:
         try:
-            version, by = _version(request), operator(request)
+            version, by = number(request.POST.get("version", "")), operator(request)
             draft = limit_plans.draft_of(limit_plans.retirement(name), expected_version=version)
             if draft is not None:
                 proposal = proposals.propose(draft, request.POST.get("comment", ""), by=by)
@@ -494,8 +494,3 @@ class LimitPlanAdmin(SetUp):
     def _page(self, request: HttpRequest, template: str, title: str, **context: Any) -> TemplateResponse:
         shared = {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
         return TemplateResponse(request, f"tables/admin/{template}.html", shared | context)
-
-
-def _version(request: HttpRequest) -> int:
-    typed = request.POST.get("version", "")
-    return int(typed) if typed.isdecimal() else 0

@@ -17,7 +17,7 @@ from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
@@ -98,8 +98,8 @@ from tables.spreadsheets import BYTE_ORDER_MARK, spell
 from tables.staff import ages, codes, passkeys, sign_in, staffing, terminal_keys, terminals
 
 
-def _number(text: str) -> int:
-    """A key as an address has it; 0, which is none, for anything else."""
+def number(text: str) -> int:
+    """A number as an address or a form has it; 0, which no row has, for anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
 
 
@@ -200,6 +200,13 @@ class SetUp(ClosedList):
             messages.error(request, refused.sentence, extra_tags=refused.code)
             return redirect(request.get_full_path())
 
+    def row(self, request: HttpRequest, object_id: str) -> Any:
+        """The row that an address names. Raises Http404 where there is none, and for an id that is not a number."""
+        row = self.get_object(request, object_id)
+        if row is None:
+            raise Http404
+        return row
+
     def ask(self, request: HttpRequest, title: str, **context: Any) -> TemplateResponse:
         """A page with one question, and one button that answers it."""
         shared = {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
@@ -218,7 +225,7 @@ class Retiring(SetUp):
     @action(description="Retire", url_path="retire", permissions=["change"])
     def retire(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask why, and do it; or say in words what is in the way."""
-        row = get_object_or_404(self.model, pk=object_id)
+        row = self.row(request, object_id)
         form = RetireForm(request.POST or None)
         if form.is_valid():
             try:
@@ -709,7 +716,7 @@ class ProposalAdmin(SetUp):
         """One of them; and the buttons of whoever may approve, decline or withdraw it."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        proposal = get_object_or_404(Proposal, pk=_number(object_id))
+        proposal = self.row(request, object_id)
         form, by = ReasonForm(request.POST or None), operator(request)
         if form.is_valid():
             try:
@@ -820,7 +827,7 @@ class PayTableAdmin(SetUp):
         game = request.GET.get("game", "")
         if game not in pay_tables.games():
             return self._page(request, games=[GAMES[name] for name in pay_tables.games()])
-        row = PayTable.objects.filter(pk=_number(request.GET.get("from", "")), game=game).first()
+        row = PayTable.objects.filter(pk=number(request.GET.get("from", "")), game=game).first()
         initial = PayTableForm.initial_of(row) if row else {}
         form = PayTableForm.for_game(game)(request.POST or None, initial=initial)
         if not form.is_valid():
@@ -860,7 +867,7 @@ class PayTableAdmin(SetUp):
     @action(description="New version", url_path="new-version", permissions=["version"])
     def new_version(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """The form, with the lines of this one."""
-        row = get_object_or_404(PayTable, pk=object_id)
+        row = self.row(request, object_id)
         return redirect(f"{reverse('admin:tables_paytable_add')}?game={row.game}&from={row.pk}")
 
     @admin.display(description="game", ordering="game")
@@ -917,7 +924,7 @@ class StaffAdmin(SetUp):
     @action(description="Withdraw passkeys", url_path="withdraw-passkeys", permissions=["change"])
     def withdraw_passkeys(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """For somebody who lost the device."""
-        staff = get_object_or_404(Staff, pk=object_id)
+        staff = self.row(request, object_id)
         rows = staff.passkeys.filter(is_active=True)
         if request.method != "POST":
             names = ", ".join(row.name for row in rows) or "none"
@@ -929,7 +936,7 @@ class StaffAdmin(SetUp):
         return redirect("admin:tables_staff_change", staff.pk)
 
     def _code(self, request: HttpRequest, object_id: str, secret: str) -> HttpResponse:
-        staff, called = get_object_or_404(Staff, pk=object_id), CALLED[secret]
+        staff, called = self.row(request, object_id), CALLED[secret]
         title = f"A code for a {called} of {staff}"
         if request.method == "POST":
             try:
@@ -966,7 +973,7 @@ class StaffAdmin(SetUp):
     @action(description="Lift lock-out", url_path="lift-lock-out", permissions=["change"])
     def lift_lock_out(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Let somebody try to sign in again."""
-        staff = get_object_or_404(Staff, pk=object_id)
+        staff = self.row(request, object_id)
         if request.method != "POST":
             text = "Who failed to sign in too often is locked out for a while. Let them try again now?"
             return self.ask(request, f"Lift the lock-out of {staff}", says=text, button="Lift lock-out")
@@ -1043,7 +1050,7 @@ class TerminalAdmin(SetUp):
     @action(description="New link", url_path="link", permissions=["enrol"])
     def link(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Move a terminal to another device."""
-        terminal = get_object_or_404(Terminal, pk=object_id)
+        terminal = self.row(request, object_id)
         if request.method == "POST":
             return self._show_link(request, terminal)
         text = "The device on which the link is opened takes this terminal's place; the old one is one no more."
@@ -1052,7 +1059,7 @@ class TerminalAdmin(SetUp):
     @action(description="Lift lock-out", url_path="lift-lock-out", permissions=["enrol"])
     def lift_lock_out(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Let badges and PINs be tried there again."""
-        terminal = get_object_or_404(Terminal, pk=object_id)
+        terminal = self.row(request, object_id)
         if request.method != "POST":
             text = "After too many wrong PINs a terminal takes none for a while. Let it take them again now?"
             return self.ask(request, f"Lift the lock-out of {terminal}", says=text, button="Lift lock-out")
@@ -1063,7 +1070,7 @@ class TerminalAdmin(SetUp):
     @action(description="Revoke", url_path="revoke", permissions=["enrol"])
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """The device is no terminal any more."""
-        terminal = get_object_or_404(Terminal, pk=object_id)
+        terminal = self.row(request, object_id)
         if request.method != "POST":
             text = "Nobody can sign in there by badge and PIN any more, and who did is signed out at once."
             return self.ask(request, f"Revoke {terminal}", says=text, button="Revoke")

@@ -20,6 +20,7 @@ from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_http_methods
 
 from tables.admin.custody import NeverChanged
+from tables.admin.pages import number
 from tables.log import two_people
 from tables.models import PitCover, Post, Proposal, Staff
 from tables.refusals import Refused
@@ -106,7 +107,7 @@ def _row(runner: Runner, names: Collection[str], form: QueryDict | None, basis_s
         return Row(runner, present, present, basis_seq)
     boxes = {WHOLE_FLOOR, *names}
     ticked = frozenset(form.getlist(f"post-{key}")) & boxes
-    return Row(runner, ticked, _pits_of(str(form[f"was-{key}"])), _number(form.get(f"seen-{key}", "")))
+    return Row(runner, ticked, _pits_of(str(form[f"was-{key}"])), number(form.get(f"seen-{key}", "")))
 
 
 def _pits_of(text: str) -> frozenset[str]:
@@ -114,10 +115,6 @@ def _pits_of(text: str) -> frozenset[str]:
         return frozenset(name for name in json.loads(text) if isinstance(name, str))
     except (ValueError, TypeError):
         return frozenset()
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
 
 
 def _beside(pit: str, rows: Collection[Row]) -> list[str]:

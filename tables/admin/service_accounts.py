@@ -10,7 +10,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.utils import timezone
 from unfold import widgets
 from unfold.decorators import action
@@ -156,7 +156,7 @@ class ServiceAccountAdmin(SetUp):
     @action(description="New token", url_path="token", permissions=["change"])
     def new_token(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Shown on the page that answers, and never again."""
-        account = get_object_or_404(ServiceAccount, pk=object_id)
+        account = self.row(request, object_id)
         title = f"A token for {account}"
         if request.method == "POST":
             try:
@@ -174,7 +174,7 @@ class ServiceAccountAdmin(SetUp):
     @action(description="Revoke a token", url_path="revoke-token", permissions=["change"])
     def revoke_token(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """One of them, at once."""
-        account = get_object_or_404(ServiceAccount, pk=object_id)
+        account = self.row(request, object_id)
         live = _live(account)
         form = _token_form(live)(request.POST or None)
         if form.is_valid():
@@ -196,7 +196,7 @@ class ServiceAccountAdmin(SetUp):
     @action(description="Revoke", url_path="revoke", permissions=["change"])
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """The whole account, at once and for good."""
-        account = get_object_or_404(ServiceAccount, pk=object_id)
+        account = self.row(request, object_id)
         form = RevokeForm(request.POST or None)
         if form.is_valid():
             try:

@@ -1,9 +1,10 @@
 """The admin through its forms: money typed as money, sentences where they belong, and who may do what."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import pytest
+from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.test import Client
@@ -12,8 +13,10 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dealer_ui import numbers
 from ledger.models import LogEntry
 from tables.admin.forms import MoneyField, TableForm, option_fields
+from tables.admin.pages import SetUp, number
 from tables.day import hours
 from tables.log.terms import Settings
 from tables.models import ChipSeries, Denomination, HouseKey, Staff, Table, Terminal
@@ -386,3 +389,32 @@ def test_a_wrong_word_about_a_table_without_rounds_is_named(operator: Client) ->
         wrong = errors(operator.post(f"{page('table')}?game=counted", wheel_form(**{name: text})))
         assert sentence in " ".join(wrong.get(field, [])), wrong
     assert not Table.objects.exists()
+
+
+# --- Addresses of rows ------------------------------------------------------------------------------------------
+
+ACTIONS: Final = [
+    (model, name)
+    for model, pages in admin.site._registry.items()
+    for name in getattr(pages, "actions_detail", ())
+    if isinstance(pages, SetUp)
+]
+
+
+def test_an_id_that_no_row_has_is_not_found(operator: Client) -> None:
+    """Harm: an address with a mistyped id is a server error: an operator sees a fault of the site, and is woken by its
+    alert, for a slip of the keyboard."""
+    assert len(ACTIONS) >= 11
+    addresses = [f"admin:{model._meta.app_label}_{model._meta.model_name}_{name}" for model, name in ACTIONS]
+    addresses += ["admin:tables_limitplan_change", "admin:tables_proposal_change"]
+    for ident in ("abc", "0", "-1", "1.5", "²", "9" * 30, "9" * 5000):
+        answers = {name: operator.get(reverse(name, args=[ident])).status_code for name in addresses}
+        assert answers == dict.fromkeys(addresses, 404), ident[:30]
+
+
+def test_a_number_of_any_length_is_read() -> None:
+    """Harm: five thousand digits in the field of a hidden version are a server error in place of a sentence."""
+    assert {text: number(text) for text in ("7", "0", "²", "x", "", "9" * 5000)} == {
+        "7": 7, "0": 0, "²": 0, "x": 0, "": 0, "9" * 5000: 0,
+    }  # fmt: skip
+    assert numbers.number("9" * 5000) == numbers.MOST
