@@ -121,6 +121,26 @@ def test_this_host_and_a_clouds_credentials_are_no_receivers(settings: Any) -> N
     assert not channels.ip_fault("10.1.2.3"), "a receiver in the house's own network is what most houses have"
 
 
+EMBEDDED = "::{} ::ffff:{} ::ffff:0:{} 64:ff9b::{}"
+METADATA = """0.0.0.1 168.63.129.16 192.0.0.192 100.100.100.200 169.254.170.23 240.0.0.1 fd00:ec2::254 fd00:ec2::23
+    fd20:ce::254 fd00:c1::a9fe:a9fe fd00:42::42 fe80::a9fe:a9fe ff0e::1 2002:a9fe:a9fe:: 2002:7f00:1::1
+    2001:0:a9fe:a9fe:: 2001:0:808:808::5601:5601 64:ff9b:1:a9fe:a9:fe00:: 2001:db8::1"""
+
+
+def test_no_spelling_of_an_address_leads_to_a_clouds_credentials(settings: Any) -> None:
+    """Harm: a name in an operator's webhook leads, by an IPv6 spelling of an IPv4 address, to the credentials of the
+    site's own cloud host, or to its own services."""
+    settings.WEBHOOKS_TO_LOOPBACK = False
+    spelled = [form.format(ip) for form in EMBEDDED.split() for ip in ("169.254.169.254", "127.0.0.1", "168.63.129.16")]
+    assert [ip for ip in [*METADATA.split(), *spelled] if not channels.ip_fault(ip)] == []
+    receivers = [form.format(ip) for form in EMBEDDED.split() for ip in ("8.8.8.8", "192.168.7.9")]
+    receivers += ["8.8.8.8", "172.16.3.4", "100.64.0.9", "fd12:3456::1", "2606:4700::1111", "2002:808:808::1"]
+    assert [ip for ip in receivers if channels.ip_fault(ip)] == []
+    settings.WEBHOOKS_TO_LOOPBACK = True
+    assert not channels.ip_fault("::ffff:127.0.0.1")
+    assert channels.ip_fault("::ffff:169.254.169.254")
+
+
 def test_a_secret_goes_in_sealed_and_never_comes_out(olga: Staff, receiver: Receiver) -> None:
     """Harm: whoever reads the database, the log or a page signs alerts as ours."""
     channel = webhook(receiver, olga)
