@@ -7,6 +7,8 @@ from datetime import UTC, date, datetime
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
+from tables.moments import is_possible
+
 
 def day(text: str | None) -> date | None:
     """A day that a house can have seen; None for anything else."""
@@ -14,7 +16,7 @@ def day(text: str | None) -> date | None:
         read = parse_date(text or "")
     except ValueError:
         return None
-    return read if read is not None and 2000 <= read.year <= 2999 else None
+    return read if read is not None and is_possible(read) else None
 
 
 def moment(text: str | None) -> datetime | None:
@@ -22,11 +24,11 @@ def moment(text: str | None) -> datetime | None:
     try:
         # A plus sign that was not escaped came as a space.
         read = parse_datetime((text or "").strip().replace(" ", "+" if "T" in (text or "") else " "))
-        if read is None or not 2000 <= read.year <= 2999:
-            return None
-        return (timezone.make_aware(read) if timezone.is_naive(read) else read).astimezone(UTC)
-    except (ValueError, OverflowError):
+    except ValueError:
         return None
+    if read is None or not is_possible(read):
+        return None
+    return (timezone.make_aware(read) if timezone.is_naive(read) else read).astimezone(UTC)
 
 
 def spelled(moment: datetime) -> str:

@@ -23,6 +23,7 @@ from tables.audit import log_search as search
 from tables.audit.log_search import KINDS, LONGEST, SUBJECTS, Page, Place, Wanted
 from tables.day import hours
 from tables.models import Table
+from tables.moments import is_possible
 from tables.refusals import Refused
 
 HOUSE: Final = "house"
@@ -82,7 +83,7 @@ def _moment(text: str | None, *, is_end: bool) -> datetime | None:
         read = parse_datetime((text or "").replace(" ", "T", 1))
     except ValueError:
         return None
-    if read is None or not 2000 <= read.year <= 2999:
+    if read is None or not is_possible(read):
         return None
     aware = timezone.make_aware(read) if timezone.is_naive(read) else read
     return aware + timedelta(seconds=1) if is_end else aware

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from unfold import widgets
 
-from tables.admin.forms import Judged
+from tables.admin.forms import DayField, Judged
 from tables.admin.pages import SetUp
 from tables.day import hours
 from tables.log.entries.custody import WEEKDAYS, HouseKeySet
@@ -63,6 +63,7 @@ class DropScheduleForm(Judged):
     class Meta:
         model = DropSchedule
         fields = ("name", "from_day", "tables", "weekdays", "due_at", "who")
+        field_classes = {"from_day": DayField}
         help_texts = {"who": "In words: security and a counter."}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

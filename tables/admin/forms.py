@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import time
+from datetime import date, datetime, time
 from decimal import Decimal
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar
 
 import msgspec
 from django import forms
@@ -18,7 +18,7 @@ from django.utils import timezone
 from unfold import widgets
 
 from ledger.proof.chips import money
-from tables import standing
+from tables import moments, standing
 from tables.alerting import channels
 from tables.alerting.rows import AlertChannel
 from tables.alerting.rules import KINDS, LEVELS
@@ -39,7 +39,7 @@ from tables.models import (
     Table,
     Terminal,
 )
-from tables.refusals import Refused
+from tables.refusals import Refused, sentence
 from tables.roles import Role
 from tables.setup import chip_series, denominations, pay_tables, proposals, table_settings
 from tables.setup.table_settings import Faults
@@ -102,7 +102,32 @@ class LimitsField(forms.Field):
         return value
 
 
-class EffectiveField(forms.DateTimeField):
+_Date = TypeVar("_Date", bound=date)
+
+
+def _possible(read: _Date | None) -> _Date | None:
+    if read is not None and (says := moments.fault(read)):
+        raise ValidationError(sentence(says))
+    return read
+
+
+class DayField(forms.DateField):
+    """A day from 2000 to 2999."""
+
+    def to_python(self, value: Any) -> date | None:
+        return _possible(super().to_python(value))
+
+
+class MomentField(forms.DateTimeField):
+    """A moment from 2000 to 2999. Without an offset it is by the house's clock."""
+
+    widget = widgets.UnfoldAdminTextInputWidget
+
+    def to_python(self, value: Any) -> datetime | None:
+        return _possible(super().to_python(value))
+
+
+class EffectiveField(MomentField):
     """From when something is to hold."""
 
     widget = widgets.UnfoldAdminTextInputWidget({"placeholder": "at once", "autocomplete": "off"})
@@ -613,6 +638,7 @@ class HouseHoursForm(Judged):
     class Meta:
         model = HouseHours
         fields = ("from_day", "time_zone", "day_starts")
+        field_classes = {"from_day": DayField}
         help_texts = {"time_zone": "As in the IANA database: Europe/Berlin, America/New_York, UTC."}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -20,6 +20,7 @@ from ledger.models import LogEntry
 from tables.log.catalog import read_as
 from tables.log.entries.settings import TableSet
 from tables.models import Staff, Table
+from tables.moments import is_possible
 from tables.setup import proposals
 from tables.setup.limit_cells import LIMITS
 from tables.spreadsheets import BYTE_ORDER_MARK, spell
@@ -69,7 +70,7 @@ def _read(spelled: str) -> Place | None:
         place = datetime.fromisoformat(moment), int(book), int(seq)
     except ValueError:
         return None
-    return place if place[0].tzinfo and max(place[1:]) < 2**31 else None
+    return place if place[0].tzinfo and is_possible(place[0]) and max(place[1:]) < 2**31 else None
 
 
 def _entries(table: str, before: Place | None) -> list[LogEntry]:

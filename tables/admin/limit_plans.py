@@ -19,7 +19,7 @@ from django.urls import reverse
 from django.utils import timezone
 from unfold import widgets
 
-from tables.admin.forms import EffectiveField, MoneyField, as_error
+from tables.admin.forms import EffectiveField, MomentField, MoneyField, as_error
 from tables.admin.pages import SetUp, number, operator
 from tables.day import house_clock
 from tables.games.catalog import GAMES
@@ -82,11 +82,8 @@ class PlanForm(forms.Form):
         label="Hours to", required=False, widget=widgets.UnfoldAdminTextInputWidget({"placeholder": "04:00"}),
         help_text="No later than it starts: past midnight.",
     )  # fmt: skip
-    event_from = forms.DateTimeField(
-        label="Event from", required=False, widget=widgets.UnfoldAdminTextInputWidget,
-        help_text="As 2026-05-02 16:00, by the house's clock.",
-    )  # fmt: skip
-    event_to = forms.DateTimeField(label="Event to", required=False, widget=widgets.UnfoldAdminTextInputWidget)
+    event_from = MomentField(label="Event from", required=False, help_text="As 2026-05-02 16:00, by the house's clock.")
+    event_to = MomentField(label="Event to", required=False)
     min_cents = MoneyField(label="Minimum", required=False, help_text="Empty: left to the layers below.")
     max_cents = MoneyField(label="Maximum", required=False)
     seat_max_cents = MoneyField(

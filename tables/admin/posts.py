@@ -23,6 +23,7 @@ from tables.admin.custody import NeverChanged
 from tables.admin.pages import number
 from tables.log import two_people
 from tables.models import PitCover, Post, Proposal, Staff
+from tables.moments import YEARS, is_possible
 from tables.refusals import Refused
 from tables.setup import house_terms, pits, posts, proposals
 from tables.setup.posts import SETS, Runner, Wanted
@@ -157,8 +158,9 @@ def _effective(text: str) -> datetime | None:
         moment = parse_datetime(text.strip())
     except ValueError:
         moment = None
-    if moment is None:
-        raise Refused("bad_post", "Say from when as 2026-01-31 18:00, or leave it empty for at once.", 422)
+    if moment is None or not is_possible(moment):
+        sentence = f"Say from when as 2026-01-31 18:00, a moment {YEARS}, or leave it empty for at once."
+        raise Refused("bad_post", sentence, 422)
     return timezone.make_aware(moment) if timezone.is_naive(moment) else moment
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from unfold import widgets
 from unfold.decorators import action
 
-from tables.admin.forms import Judged, as_error
+from tables.admin.forms import Judged, MomentField, as_error
 from tables.admin.pages import SetUp, operator
 from tables.log import scopes
 from tables.models import ServiceAccount, ServiceToken, Staff, Table
@@ -49,7 +49,7 @@ class ServiceAccountForm(Judged):
         widget=widgets.UnfoldAdminTextareaWidget({"rows": 3}),
         help_text="One address or network a line: 10.0.3.7 or 10.0.3.0/24. Empty: from anywhere.",
     )
-    expires_at = forms.DateTimeField(label="Good until", widget=widgets.UnfoldAdminTextInputWidget)
+    expires_at = MomentField(label="Good until")
 
     class Meta:
         model = ServiceAccount

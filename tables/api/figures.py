@@ -136,8 +136,6 @@ class FiguresOfSpan(FloorView):
         """Of a gaming day, of each of its shifts, or of a month or a year up to it; of all tables, one, or a pit."""
         asked, today = call.query, hours.day_of(timezone.now())
         day = min(asked.day or today, today)
-        if day.year < 2000:
-            raise Refused("bad_moment", "A gaming day is of the year 2000 or later.", 422)
         tables, unseen = blind.tables_for(role_of(call.caller), day, _among(asked))
         hides_racks = blind.hides_racks(role_of(call.caller), day)
         parts = [_part(name, report, hides_racks=hides_racks) for name, report in _reports(asked.span, day, tables)]

@@ -16,6 +16,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from rest_framework.request import Request
 
 from ledger import replica
+from tables import moments
 from tables.api.access import refuse_person, refuse_program, throttle
 from tables.downloads import AS_OF
 from tables.models import ServiceAccount, Staff
@@ -194,9 +195,11 @@ def _query(form: type[msgspec.Struct], request: HttpRequest) -> msgspec.Struct:
     if any("\x00" in text for text in typed.values()):
         raise Refused("bad_input", "The query holds a character that no text of the house has.", 400)
     try:
-        return msgspec.convert(typed, form, strict=False)
+        query = msgspec.convert(typed, form, strict=False)
     except msgspec.ValidationError as error:
         raise _bad_input(error, "query") from None
+    moments.refuse(query)
+    return query
 
 
 def _body(declared: Operation, request: HttpRequest) -> msgspec.Struct:
@@ -208,11 +211,13 @@ def _body(declared: Operation, request: HttpRequest) -> msgspec.Struct:
     if len(text) > declared.longest:
         raise Refused("too_large", f"A body has at most {declared.longest} bytes here.", 413)
     try:
-        return msgspec.json.decode(text, type=declared.body)
+        body = msgspec.json.decode(text, type=declared.body)
     except msgspec.ValidationError as error:
         raise _bad_input(error, "body") from None
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise Refused("bad_input", "The body is not JSON.", 400) from None
+    moments.refuse(body)
+    return body
 
 
 def _bad_input(error: msgspec.ValidationError, whole: str) -> Refused:

@@ -13,6 +13,7 @@ from tables.api.operations import Accepted, Call, Write, operation
 from tables.api.settings import ProposalForm, decided, proposal_form
 from tables.api.views import FloorView
 from tables.models import PitCover, Post
+from tables.moments import Moment
 from tables.setup import pits, posts, proposals
 from tables.setup.posts import LONGEST_REASON, SETS, Runner, Wanted
 
@@ -54,7 +55,7 @@ class PostWanted(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pits: Annotated[list[PitName], Meta(max_length=100)] = []
     whole_floor: bool = False
     """Neither a pit nor the whole floor: the post ends."""
-    effective: Annotated[datetime, Meta(tz=True)] | None = None
+    effective: Moment | None = None
     """From when on; null for at once."""
     comment: Annotated[str, Meta(max_length=300)] = ""
     """For the second person, where it takes one."""
@@ -76,7 +77,7 @@ class CoverTaken(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which pit to take over, until when and why."""
 
     pit: PitName
-    until: Annotated[datetime, Meta(tz=True)]
+    until: Moment
     """Twelve hours from now at most."""
     reason: Annotated[str, Meta(min_length=1, max_length=LONGEST_REASON)]
 

@@ -17,6 +17,7 @@ from tables.audit import errands, log_search
 from tables.audit.errands import Errand, State
 from tables.audit.log_search import LONGEST, Hit, Place, Wanted
 from tables.log.scopes import EXPORTS
+from tables.moments import Moment
 from tables.refusals import Refused
 
 LOG: Final = "search_log"
@@ -53,8 +54,8 @@ class LogAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
     round: Number | None = None
     seat: Annotated[int, Meta(ge=0, le=100)] | None = None
     entry: Number | None = None
-    since: Annotated[datetime, Meta(tz=True)] | None = None
-    until: Annotated[datetime, Meta(tz=True)] | None = None
+    since: Moment | None = None
+    until: Moment | None = None
     text: Annotated[str, Meta(max_length=LONGEST)] = ""
     cents: Annotated[int, Meta(ge=0, le=10**15)] | None = None
     rounds: bool = False
@@ -100,8 +101,6 @@ class Log(FloorView):
         searches the tables' books, operators and auditors the house's as well. A page may hold fewer lines than asked
         for, and none, while `next` leads on: words are looked for in so many entries at a time."""
         asked = call.query
-        if any(moment and not 2000 <= moment.year <= 2999 for moment in (asked.since, asked.until)):
-            raise Refused("bad_moment", "A moment is of the year 2000 or later.", 422)
         wanted = Wanted(
             person=asked.person,
             subject=asked.subject,

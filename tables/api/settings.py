@@ -21,6 +21,7 @@ from tables.log import two_people
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import Change, Schedule, Takes, Values
 from tables.models import LimitPlan, Proposal, Staff, Table
+from tables.moments import Moment
 from tables.refusals import Refused
 from tables.setup import house_terms, limit_plans, proposals, table_settings
 from tables.setup.limit_plans import TableLimits
@@ -91,7 +92,7 @@ class SettingsProposed(SettingsChanged, frozen=True, kw_only=True, forbid_unknow
     """The same as a proposal, with the words that whoever approves it reads."""
 
     comment: Annotated[str, Meta(min_length=1, max_length=500)]
-    effective: Annotated[datetime, Meta(tz=True)] | None = None
+    effective: Moment | None = None
     """From when it holds; null: from when it is approved."""
 
 
@@ -210,7 +211,7 @@ class PlanSet(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
     keeps_seated: bool = False
     """Whether seats that play keep the old minimum."""
     retired: bool = False
-    effective: Annotated[datetime, Meta(tz=True)] | None = None
+    effective: Moment | None = None
     """From when it holds; null: at once."""
     comment: Annotated[str, Meta(max_length=500)] = ""
     """For whoever approves it, where it takes two people."""

@@ -22,6 +22,7 @@ from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.log.paper import Slip, as_chips
 from tables.log.series import SLIPS, Series
 from tables.models import ServiceAccount, Staff, Table
+from tables.moments import Moment
 from tables.play import doors
 from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
@@ -42,7 +43,7 @@ class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The paper of an outage that something is entered from."""
 
     number: Annotated[str, Meta(max_length=40)]
-    happened: Annotated[datetime, Meta(tz=True)]
+    happened: Moment
 
 
 class NoteApart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,6 +7,7 @@ from datetime import date
 from django.urls import path, re_path, register_converter
 
 from tables.api import alerts, disputes, events, figures, files, floor, posts, readers, records, settings, slips, views
+from tables.moments import is_possible
 
 
 class GamingDay:
@@ -17,7 +18,7 @@ class GamingDay:
     def to_python(self, value: str) -> date:
         """The day. Raises ValueError, so that the address is nowhere."""
         day = date.fromisoformat(value)
-        if not 2000 <= day.year <= 2999:
+        if not is_possible(day):
             raise ValueError(value)
         return day
 

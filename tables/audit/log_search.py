@@ -25,6 +25,7 @@ from ledger.proof.chips import money
 from tables.audit import entry_list
 from tables.log.catalog import EVENTS
 from tables.models import Staff, Table
+from tables.moments import is_possible
 from tables.refusals import Refused
 
 PAGE: Final = 50
@@ -64,7 +65,7 @@ class Place:
                     read = datetime.fromisoformat(moment.replace(" ", "+"))
                 except ValueError:
                     return None
-                if read.tzinfo is None or not 2000 <= read.year <= 2999:
+                if read.tzinfo is None or not is_possible(read):
                     return None
                 return cls(read, min(int(book), 2**31 - 1), min(int(seq), 2**31 - 1))
         return None

@@ -14,6 +14,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final, Literal, Protocol
 from zoneinfo import ZoneInfo
 
+from tables import moments
 from tables.games.felt import Struct
 from tables.log.wall_clock import moment_of
 
@@ -111,8 +112,11 @@ class Occasion(Struct, frozen=True, tag_field="when", tag="event"):
         return start <= moment < end
 
     def edges(self, since: datetime) -> Iterator[datetime]:
-        yield datetime.fromisoformat(self.starts)
-        yield datetime.fromisoformat(self.ends)
+        yield from map(moments.within, self.span())
+
+    def span(self) -> tuple[datetime, datetime]:
+        """Start and end as they are written. Raises ValueError."""
+        return datetime.fromisoformat(self.starts), datetime.fromisoformat(self.ends)
 
     def words(self) -> str:
         return f"{self.starts[:16].replace('T', ' ')} to {self.ends[:16].replace('T', ' ')} UTC"

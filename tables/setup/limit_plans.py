@@ -23,6 +23,7 @@ from ledger import house, log
 from ledger.log import Draft
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
+from tables import moments
 from tables.games.catalog import GAMES
 from tables.games.felt import MOST_CENTS
 from tables.log import two_people
@@ -392,7 +393,13 @@ def faults(event: LimitPlanSet, moment: datetime) -> Faults:
     wrong = _form_faults(event, moment)
     if "of" not in wrong and (sentence := _of_fault(event)):
         wrong["of"] = sentence
+    if "schedule" not in wrong and not (event.retired or _is_possible(event.schedule)):
+        wrong["schedule"] = f"An event starts and ends at a moment {moments.YEARS}."
     return wrong or _felt_faults(event)
+
+
+def _is_possible(schedule: Schedule) -> bool:
+    return not isinstance(schedule, Occasion) or all(map(moments.is_possible, schedule.span()))
 
 
 def _form_faults(event: LimitPlanSet, moment: datetime) -> Faults:
@@ -432,7 +439,7 @@ def _schedule_fault(schedule: Schedule, moment: datetime) -> str:
                 )
         case Occasion():
             try:
-                start, end = schedule.edges(moment)
+                start, end = schedule.span()
                 is_right = start.tzinfo is not None and end.tzinfo is not None and start < end
             except ValueError:
                 is_right = False

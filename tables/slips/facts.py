@@ -10,6 +10,7 @@ from typing import Final
 from django.utils import timezone
 
 from ledger.proof.chips import money
+from tables import moments
 from tables.log.paper import Slip
 from tables.log.series import (
     CHIP_SERIES,
@@ -84,6 +85,8 @@ def _moment(fact: Fact, text: str) -> str:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise Refused("bad_fact", f"“{fact.asks}” is a day and a time, as 2026-11-22T21:40.", 422) from None
+    if says := moments.fault(moment):
+        raise Refused("bad_fact", f"“{fact.asks}”: {says}.", 422)
     moment = moment if moment.tzinfo else timezone.make_aware(moment)
     if moment > timezone.now():
         raise Refused("bad_fact", f"“{fact.asks}” has not come yet.", 422)

@@ -2,10 +2,12 @@
 
 import json
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -90,6 +92,26 @@ def test_the_place_of_the_mistake_is_named(dealer: Caller) -> None:
         "Amount_cents: expected `int`, got `float`."
     )
     assert problem(dealer.send(body(BET, key="1")), 400, "bad_input")["detail"].startswith("Key: ")
+
+
+EXTREME = ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00")
+
+
+def test_no_moment_that_a_zone_cannot_show_is_accepted(house: Floor) -> None:
+    """Harm: a program sends a date of the year 1 or 9999: a server error at once, or on each page that shows it."""
+    desk, key = house.as_(house.operator), str(uuid.uuid4())
+    plan: dict[str, Any] = {"key": key, "expected_version": 0, "name": "Ancient", "scope": "house"}
+    plan |= {"schedule": {"when": "always"}, "values": {"min_cents": 2_000}}
+    with nothing_written():
+        for moment in EXTREME:
+            answer = desk.client.post("/api/limit-plans/", json.dumps(plan | {"effective": moment}), "application/json")
+            assert problem(answer, 422, "bad_moment")["detail"] == "Effective: expected a moment from 2000 to 2999."
+            problem(desk.client.get("/api/log/", {"since": moment}), 422, "bad_moment")
+        event = {"when": "event", "starts": EXTREME[0], "ends": (timezone.now() + timedelta(days=1)).isoformat()}
+        answer = desk.client.post("/api/limit-plans/", json.dumps(plan | {"schedule": event}), "application/json")
+        assert "from 2000 to 2999" in problem(answer, 422, "bad_plan")["detail"]
+        problem(desk.client.get("/api/figures/", {"day": "0001-01-01"}), 422, "bad_moment")
+    assert desk.get("limit-plans/").status_code == 200
 
 
 REFUSALS: dict[str, list[tuple[dict[str, Any], int, str]]] = {

@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[3]
-ROOMS: Final = ("ledger/proof", "tables/games", "tables/log", "tables/audit/outside")
+ROOMS: Final = (
+    "ledger/proof",
+    "tables/games",
+    "tables/log",
+    "tables/audit/outside",
+    "tables/moments.py",
+    "tables/refusals.py",
+)
 """What it needs. It brings no other package: msgspec and cryptography have to be installed."""
 _MAIN: Final = b'''"""Verify an audit bundle: python verifier.pyz BUNDLE [--key PUBKEY] [--roots BUNDLE ...]"""
 
@@ -41,5 +48,5 @@ def _files() -> Iterator[tuple[str, bytes]]:
     rooms = [ROOT / room for room in ROOMS]
     outer = {folder for room in rooms for folder in room.parents if ROOT in folder.parents}
     packages = sorted(folder / "__init__.py" for folder in outer)
-    for file in [*packages, *(file for room in rooms for file in sorted(room.rglob("*.py")))]:
+    for file in [*packages, *(file for room in rooms for file in sorted(room.rglob("*.py")) or [room])]:
         yield file.relative_to(ROOT).as_posix(), file.read_bytes()

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from tables.models import LimitPlan, Proposal, Staff
+from ledger.house import HOUSE
+from ledger.models import Book
+from tables.audit import proofs
+from tables.log.entries.limit_plans import LimitPlanSet
+from tables.log.limit_plans import Occasion, Value
+from tables.models import LimitPlan, Proposal, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import house_terms, limit_plans, limits, proposals
@@ -88,6 +95,43 @@ def test_each_fields_refusal_says_what_would_be_right(desk: Client) -> None:
         page = desk.post(LIST + "add/", typed(**facts))
         assert sentence in " ".join(page.context["form"].errors[field])
     assert not LimitPlan.objects.exists()
+
+
+YEAR_1 = "0001-01-01T00:00:00+14:00"
+
+
+def test_an_event_of_the_year_1_is_refused_at_its_field(desk: Client, olga: Staff) -> None:
+    """Harm: one accepted date makes the list of limit plans a server error for all."""
+    event = typed(when="event", event_from="0001-01-01 00:00", event_to="9999-12-31 23:59")
+    page = desk.post(LIST + "add/", event)
+    assert {"event_from", "event_to"} == set(page.context["form"].errors)
+    tomorrow = house_terms.spelled(timezone.now() + timedelta(days=1))
+    with pytest.raises(Refused, match="from 2000 to 2999"):
+        limit_plans.set_plan(of_year_1(tomorrow), expected_version=0, by=olga)
+    assert desk.get(LIST).status_code == 200
+
+
+def test_a_plan_that_is_stored_with_such_an_event_breaks_no_page(
+    desk: Client, olga: Staff, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: a plan that an earlier release accepted breaks the list of limit plans, and cannot be retired there."""
+    with monkeypatch.context() as patched:
+        patched.setattr(limit_plans, "_is_possible", lambda _: True)
+        row = limit_plans.set_plan(
+            of_year_1(house_terms.spelled(timezone.now() + timedelta(days=1))), expected_version=0, by=olga
+        )
+    change = reverse("admin:tables_limitplan_change", args=[row.pk])
+    for path in (LIST, change, "/api/limit-plans/", f"/api/tables/{Table.objects.get().pk}/limits/"):
+        assert desk.get(path).status_code == 200, path
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+    desk.post(change, {"retire": "1", "version": "1"})
+    assert limit_plans.latest("Ancient").retired  # type: ignore[union-attr]
+
+
+def of_year_1(ends: str) -> LimitPlanSet:
+    schedule = Occasion(starts=YEAR_1, ends=ends)
+    values: dict[str, Value] = {"min_cents": 2_000}
+    return LimitPlanSet(name="Ancient", version=0, scope="house", schedule=schedule, values=values, effective="")
 
 
 def test_what_takes_two_people_is_proposed_and_approved_by_another(desk: Client, olga: Staff) -> None:

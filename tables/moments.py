@@ -1,0 +1,56 @@
+"""The moments and days that a request may name: those of the years 2000 to 2999, which any time zone can show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+
+from tables.refusals import Refused
+
+FIRST: Final = datetime(2000, 1, 1, tzinfo=UTC)
+LAST: Final = datetime(2999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
+YEARS: Final = f"from {FIRST.year} to {LAST.year}"
+
+Moment = Annotated[datetime, Meta(tz=True)]
+"""A moment that a program sends, with its offset. ``refuse`` is asked about each."""
+
+
+def is_possible(value: date) -> bool:
+    """Whether a day, or a moment in UTC, is of the years that a house can see. A moment without an offset is read as
+    UTC."""
+    if not isinstance(value, datetime):
+        return FIRST.date() <= value <= LAST.date()
+    return FIRST <= (value if value.tzinfo else value.replace(tzinfo=UTC)) <= LAST
+
+
+def within(moment: datetime) -> datetime:
+    """The nearest moment that is possible, for stored ones: earlier releases accepted any year."""
+    return min(max(moment, FIRST), LAST)
+
+
+def fault(value: date) -> str:
+    """What would be right in place of a moment or day, as a clause; empty if it is possible."""
+    kind = "moment" if isinstance(value, datetime) else "day"
+    return "" if is_possible(value) else f"expected a {kind} {YEARS}"
+
+
+def refuse(form: Any) -> None:
+    """Raises Refused with the place of the first moment or day of a form that is not possible."""
+    for place, value in _dates(form, ""):
+        if says := fault(value):
+            raise Refused("bad_moment", f"{place[:1].upper()}{place[1:]}: {says}.", 422)
+
+
+def _dates(value: Any, place: str) -> Iterator[tuple[str, date]]:
+    if isinstance(value, date):
+        yield place, value
+    elif isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            yield from _dates(getattr(value, name), f"{place}.{name}" if place else name)
+    elif isinstance(value, list | tuple):
+        for index, part in enumerate(value):
+            yield from _dates(part, f"{place}[{index}]")
