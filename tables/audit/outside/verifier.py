@@ -22,6 +22,7 @@ from ledger.proof.chips import called, short_places
 from ledger.proof.note import BadNote, VerifierKey
 from ledger.proof.seals import BadKey
 from ledger.proof.spelling import canonical, timestamp
+from tables import moments
 from tables.audit.outside.book_proof import HOUSE, Act, BookProof, Document, Say, Signed, short
 from tables.audit.outside.bundle import KEYS, ROOTS, Bundle, Wrong, leaves_part, printable
 from tables.audit.outside.cage_counts import SLACK, Count, Part
@@ -364,14 +365,14 @@ def _chain(bundle: Bundle, keys: Sequence[str]) -> list[Document]:
 
 
 def _refuse_no_time(document: Document) -> None:
-    """A day is compared by how it is spelled, and read by whoever keeps it: it has one spelling. Raises Wrong, and what
-    is UNREADABLE."""
-    day, moments = document["day"], (document["begins"], document["ends"])
-    is_spelled = date.fromisoformat(day).isoformat() == day and all(
-        timestamp(datetime.fromisoformat(moment)) == moment for moment in moments
-    )
-    if not is_spelled:
+    """A day is compared by how it is spelled, and read by whoever keeps it: it has one spelling, and a year that any
+    time zone can show. Raises Wrong, and what is UNREADABLE."""
+    day, spelled = document["day"], (document["begins"], document["ends"])
+    read_day, read = date.fromisoformat(day), tuple(map(datetime.fromisoformat, spelled))
+    if read_day.isoformat() != day or tuple(map(timestamp, read)) != spelled:
         raise Wrong(ROOTS, f"the day {day} or a moment of it is not spelled as a house spells it")
+    if not all(map(moments.is_possible, (read_day, *read))):
+        raise Wrong(ROOTS, f"the day {day} or a moment of it is not {moments.YEARS}")
 
 
 def _shortfalls(leaves: Iterable[Document]) -> list[tuple[str, int]]:

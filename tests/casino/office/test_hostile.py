@@ -99,11 +99,17 @@ def test_a_bundle_cannot_send_control_codes_to_a_terminal(tmp_path: Path) -> Non
     assert "\x1b" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("change", [{"ends": "tomorrow"}, {"day": "today"}], ids=["end", "day"])
+FAR = "9999-12-31T23:59:59.999999Z"
+
+
+@pytest.mark.parametrize(
+    "change", [{"ends": "tomorrow"}, {"day": "today"}, {"ends": FAR}], ids=["end", "day", "end of time"]
+)
 def test_a_signed_day_with_an_invalid_time_is_refused(
     house: House, evidence: Evidence, change: dict[str, str], tmp_path: Path
 ) -> None:
-    """Harm: a value that a house can sign but no database can store stops the office's worker at each sweep."""
+    """Harm: a value that a house can sign but no database can store, or to which no day can be added, stops the
+    office's worker at each sweep, and its list of houses."""
     forger = Forger(evidence.first)
     forger.sign_day(1, evidence.key, lambda document: document.update(change))
     bundle = forger.write(tmp_path / "timeless.zip")
