@@ -130,7 +130,12 @@ class Demo:
         return f"http://[{address}]:{self.port}/" if ":" in address else f"http://{address}:{self.port}/"
 
     def run(self) -> None:
-        embedded.LOCAL.mkdir(exist_ok=True)
+        with embedded.writing(FOLDER):
+            embedded.LOCAL.mkdir(parents=True, exist_ok=True)
+            self.run_alone()
+        say("Stopped.")
+
+    def run_alone(self) -> None:
         with self.alone():
             self.refuse_a_busy_port()
             if self.fresh or HALF_MADE.exists():
@@ -147,7 +152,6 @@ class Demo:
                         self.close_house()
             finally:
                 preparing.stop()
-        say("Stopped.")
 
     def progress(self, step: str) -> None:
         say(f"{time.monotonic() - self.began:5.1f} s  {step}")

@@ -8,6 +8,7 @@ and itself.
 
 import base64
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
@@ -33,6 +34,27 @@ POSTGRESQL, VALKEY = "PostgreSQL", "Valkey"
 
 class CannotStart(RuntimeError):
     """The servers would not start; the message is the reason, for the person who asked."""
+
+
+_UNWRITABLE = {
+    errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.ENOSPC, errno.EDQUOT,
+}  # fmt: skip
+
+
+@contextlib.contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Raises CannotStart, with the path and what would help, where a data folder cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        path = Path(error.filename) if isinstance(error.filename, str | Path) else None
+        is_ours = path is not None and (path.is_relative_to(folder) or folder.is_relative_to(path))
+        if not is_ours or error.errno not in _UNWRITABLE:
+            raise
+        raise CannotStart(
+            f"{path} cannot be written ({error.strerror}). Make it writable for this user, or name another folder for"
+            f" the data: CASINO_LOCAL=/path/to/folder."
+        ) from None
 
 
 def lock(path: Path, kind: int) -> int:
@@ -156,13 +178,13 @@ class House:
         return path
 
     def prepare(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.sockets.mkdir(exist_ok=True, mode=0o700)
-        for path in {self.folder, self.sockets}:
-            status = path.lstat()
-            if status.st_uid != os.getuid() or path.is_symlink():
-                raise CannotStart(f"{path} belongs to somebody else: remove it, or run as its owner.")
-            path.chmod(0o700)
+        for path in (self.folder, self.sockets):
+            with writing(path):
+                path.mkdir(parents=path is self.folder, exist_ok=True, mode=0o700)
+                status = path.lstat()
+                if status.st_uid != os.getuid() or path.is_symlink():
+                    raise CannotStart(f"{path} belongs to somebody else: remove it, or run as its owner.")
+                path.chmod(0o700)
 
 
 @contextlib.contextmanager
@@ -172,7 +194,9 @@ def provide(name: str = "demo", *, within: Path = LOCAL) -> Iterator[House]:
     What is set in the environment already stays, so a configured server is never replaced by this one.
     """
     with attached(House(within / name)) as house:
-        for key, value in house.environment().items():
+        with writing(house.folder):
+            environment = house.environment()
+        for key, value in environment.items():
             os.environ.setdefault(key, value)
         yield house
 
@@ -181,9 +205,11 @@ def provide(name: str = "demo", *, within: Path = LOCAL) -> Iterator[House]:
 def attached(house: House) -> Iterator[House]:
     """Attach to the house's servers if they run, or start them; the last to leave stops them."""
     house.prepare()
-    use = lock(house.users, fcntl.LOCK_SH)  # waits while a keeper that lost its last user is shutting down
+    with writing(house.folder):
+        use = lock(house.users, fcntl.LOCK_SH)  # waits while a keeper that lost its last user is shutting down
     try:
-        wait_until_ready(house)
+        with writing(house.folder):
+            wait_until_ready(house)
         yield house
     finally:
         leave(house, use)

@@ -32,6 +32,7 @@ from casino.embedded import (
     last_line,
     lock,
     open_log,
+    writing,
 )
 
 NOBODY = 65534
@@ -286,7 +287,8 @@ def keep(house: House) -> None:
     os.ftruncate(descriptor, 0)
     os.write(descriptor, str(os.getpid()).encode())
     try:
-        Keeper(house).run()
+        with writing(house.folder):
+            Keeper(house).run()
     except CannotStart as reason:
         print(reason, flush=True)
         sys.exit(1)
