@@ -48,9 +48,11 @@ def asked(form: QueryDict, kinds: Iterable[Denomination], cash: Iterable[int] = 
 
 
 def chips_of(form: QueryDict, kinds: Iterable[Denomination], cash: Iterable[int] = (), prefix: str = "n") -> Chips:
-    """What was typed for each kind. Raises Refused for what is no count."""
+    """What was typed for each kind. Raises Refused for what is no count, and for two counts of a kind."""
     pairs = []
     for kind in asked(form, kinds, cash, prefix):
+        if len(form.getlist(kind.field)) > 1:
+            raise paper.repeated_kind(kind.value_cents)
         count = number(kind.typed) if kind.typed.strip() else 0
         if count is None:
             raise Refused("bad_count", f"How many of {money(kind.value_cents)}? Type digits only.", 422)

@@ -19,7 +19,7 @@ from tables.api.operations import Call, operation
 from tables.api.signing import Signed
 from tables.api.views import FloorView, table_of
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
-from tables.log.paper import Slip, as_chips
+from tables.log.paper import Slip, as_typed
 from tables.log.series import SLIPS, Series
 from tables.models import ServiceAccount, Staff, Table
 from tables.moments import Moment
@@ -149,10 +149,8 @@ class Slips(FloorView):
         body = call.body
         table = None if body.table is None else table_of(call.by, body.table)
         _series(call.by, body.series, table)
-        begun = BeginSlip(
-            body.series, as_chips(body.chips), body.box, body.facts, as_chips(body.noted), _apart(body.apart)
-        )
-        return _sign(call, table, begun)
+        chips, noted = as_typed(body.chips, "chips"), as_typed(body.noted, "noted")
+        return _sign(call, table, BeginSlip(body.series, chips, body.box, body.facts, noted, _apart(body.apart)))
 
 
 class OneSlip(FloorView):
@@ -173,7 +171,8 @@ class Signatures(FloorView):
         """The step that is due, by the badge and PIN of whoever signs it; nobody signs twice on one slip."""
         table, name = _slip(call.by, series, year, number)
         body = call.body
-        return _sign(call, table, SignSlip(str(name), body.stage, as_chips(body.chips), body.facts, _apart(body.apart)))
+        chips = as_typed(body.chips, "chips")
+        return _sign(call, table, SignSlip(str(name), body.stage, chips, body.facts, _apart(body.apart)))
 
 
 class Voids(FloorView):

@@ -6,15 +6,18 @@ they are signed and by whom; ``tables/slips/signing.py`` makes it happen, and ev
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from ledger.proof.chips import money
 from ledger.proof.moves import Chart, Move
 from ledger.proof.slip_name import NotASlipName, SlipName
 from tables.log.series import IN_STOCK, SLIPS, VOID, VOID_ASKED, VOIDED, Chips, Flow, Series, Stage, kind_of, total
+from tables.refusals import Refused
 
 
 class Wrong(Exception):
@@ -221,6 +224,21 @@ def as_chips(pairs: Iterable[Sequence[int]]) -> Chips:
     for value, count in pairs:
         counts[int(value)] = counts.get(int(value), 0) + int(count)
     return tuple(sorted(((value, count) for value, count in counts.items() if count), reverse=True))
+
+
+def as_typed(pairs: Iterable[Sequence[int]], field: str = "") -> Chips:
+    """Chips as a person or a program lists them in a field. Raises Refused where a kind is listed twice."""
+    chips = list(pairs)
+    kinds = Counter(int(value) for value, _ in chips)
+    if repeated := [value for value, times in kinds.items() if times > 1]:
+        raise repeated_kind(repeated[0], field)
+    return as_chips(chips)
+
+
+def repeated_kind(value: int, field: str = "") -> Refused:
+    """What is answered where a kind of chip, note or coin is listed twice."""
+    place = f"{field.capitalize()}: " if field else ""
+    return Refused("bad_count", f"{place}{money(value)} is listed more than once. Give one count for each kind.", 422)
 
 
 def as_apart(notes: Iterable[Sequence[Any]], count: int) -> tuple[Apart, ...]:

@@ -14,7 +14,7 @@ from tables.log.catalog import read
 from tables.log.entries.chips import ChipsChanged, ChipsSold, SaleUndone
 from tables.log.event import Event, Misconduct
 from tables.log.kinds import kind_of
-from tables.log.paper import as_chips
+from tables.log.paper import as_typed
 from tables.log.pieces import handed_out
 from tables.log.series import Chips, total
 from tables.log.settlement import came_back_cents, sold
@@ -33,8 +33,7 @@ def sell(scene: Scene, entered: SellChips) -> Outcome:
     is_by_count = kind_of(scene.game).is_by_count
     if entered.amount_cents > rack and not is_by_count:
         raise Refused("bad_amount", "The rack does not hold that much: ask for a fill first.", 422)
-    _refuse_chips(scene, entered.chips, entered.amount_cents, "cash")
-    chips = as_chips(entered.chips)
+    chips = _typed(scene, "chips", entered.chips, (entered.amount_cents, "cash"))
     if entered.as_shown and not chips:
         chips = handed_out(entered.amount_cents, kinds_at(scene.table))
     came_back = came_back_cents(entered.amount_cents, rack) if is_by_count else 0
@@ -101,9 +100,8 @@ def change(scene: Scene, entered: ChangeChips) -> Outcome:
     """Chips are changed for others of the same worth: coloured up when a player leaves, or broken into smaller ones.
     By value nothing moves. Raises Refused."""
     _refuse(scene, entered.amount_cents)
-    for chips in (entered.takes, entered.gives):
-        _refuse_chips(scene, chips, entered.amount_cents, "amount")
-    takes, gives = as_chips(entered.takes), as_chips(entered.gives)
+    worth = entered.amount_cents, "amount"
+    takes, gives = _typed(scene, "takes", entered.takes, worth), _typed(scene, "gives", entered.gives, worth)
     if entered.as_shown and not gives:
         gives = handed_out(entered.amount_cents, kinds_at(scene.table), smaller=not entered.up)
     event = ChipsChanged(amount_cents=entered.amount_cents, up=entered.up, takes=takes, gives=gives)
@@ -127,10 +125,11 @@ def _refuse(scene: Scene, amount_cents: int) -> None:
         raise Refused("bad_amount", f"An amount in chips is more than 0 and a multiple of {money(unit)}.", 422)
 
 
-def _refuse_chips(scene: Scene, chips: Chips, amount_cents: int, beside: str) -> None:
-    """``beside``: what the chips have to be worth as much as."""
+def _typed(scene: Scene, field: str, chips: Chips, due: tuple[int, str]) -> Chips:
+    """The chips that a field names, if any. ``due``: what they have to be worth, and what that is. Raises Refused."""
     if not chips:
-        return
+        return ()
+    (amount_cents, beside), typed = due, as_typed(chips, field)
     values = set(scene.table.denominations.values_list("value_cents", flat=True))
     for value, count in chips:
         if value not in values:
@@ -140,3 +139,4 @@ def _refuse_chips(scene: Scene, chips: Chips, amount_cents: int, beside: str) ->
     if (worth := total(chips)) != amount_cents:
         says = f"These chips are worth {money(worth)}, the {beside} is {money(amount_cents)}."
         raise Refused("bad_amount", says, 422)
+    return typed

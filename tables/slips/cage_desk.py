@@ -28,7 +28,7 @@ from tables.log.catalog import read_as
 from tables.log.entries.chips import Redeemed, SoldAtTheCage
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.event import Event
-from tables.log.paper import Slip, as_chips
+from tables.log.paper import Slip, as_typed
 from tables.log.series import SLIPS, Chips, Stage, total
 from tables.log.settlement import at_the_counter
 from tables.models import Denomination, SeriesRetirement, Staff
@@ -98,7 +98,7 @@ def sell(
 ) -> None:
     """Chips to a player for cash; ``chips`` says which, where that is known, and ``of_series`` of which series each
     kind is, where somebody looked. Raises Refused."""
-    _exchange(SellAtTheCage(amount_cents, as_chips(chips), of_series, currency), by, key, (attested, paper))
+    _exchange(SellAtTheCage(amount_cents, as_typed(chips), of_series, currency), by, key, (attested, paper))
 
 
 def redeem(
@@ -115,7 +115,7 @@ def redeem(
 ) -> None:
     """Cash to a player for chips; ``chips`` says which, where that is known, ``series`` of which series all are, or
     ``of_series`` each kind, where somebody looked. Raises Refused."""
-    _exchange(RedeemChips(amount_cents, as_chips(chips), series, of_series, currency), by, key, (attested, paper))
+    _exchange(RedeemChips(amount_cents, as_typed(chips), series, of_series, currency), by, key, (attested, paper))
 
 
 def _exchange(

@@ -323,7 +323,7 @@ def _sane(desk: Desk, series: Series, chips: Sequence[Sequence[int]]) -> Chips:
             raise Refused("unknown_chip", sentence.format(money(value)), 422)
         if not 0 <= count <= desk.most_of_one:
             raise Refused("bad_count", f"Of {money(value)}, count 0 to {desk.most_of_one:,}.", 422)
-    return paper.as_chips(chips)
+    return paper.as_typed(chips)
 
 
 def _refuse_missing(slip: Slip, stage: Stage, moves: Sequence[Move], desk: Desk) -> None:

@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from casino.embedded import APPLICATION
+from tables.roles import Role
+from tests import floor
 from tests.api.conftest import Caller, Floor, note_case, nothing_written, problem, rows_and_heads
 from tests.pace import percent
 
@@ -112,6 +114,21 @@ def test_no_moment_that_a_zone_cannot_show_is_accepted(house: Floor) -> None:
         assert "from 2000 to 2999" in problem(answer, 422, "bad_plan")["detail"]
         problem(desk.client.get("/api/figures/", {"day": "0001-01-01"}), 422, "bad_moment")
     assert desk.get("limit-plans/").status_code == 200
+
+
+def test_a_kind_that_is_listed_twice_is_refused_in_its_field(house: Floor) -> None:
+    """Harm: of two counts of the same chip in one slip the last is taken, or both are added up: chips are asked for or
+    counted that no signer meant."""
+    boss, key = floor.staff(Role.PIT_BOSS, "petra", "801"), str(uuid.uuid4())
+    desk, twice = house.as_(boss), [[500, 2], [500, 3]]
+    begin = {"key": key, "table": house.table.pk, "series": "fill", "badge": boss.badge, "pin": floor.PIN}
+    sentence = "5 is listed more than once. Give one count for each kind."
+    with nothing_written():
+        for field in ("chips", "noted"):
+            answer = desk.client.post("/api/slips/", json.dumps(begin | {field: twice}), "application/json")
+            assert problem(answer, 422, "bad_count")["detail"] == f"{field.capitalize()}: {sentence}"
+    sale = house.as_(house.dealer.by).enter("sell_chips", amount_cents=2_500, chips=twice)
+    assert problem(sale, 422, "bad_count")["detail"] == f"Chips: {sentence}"
 
 
 REFUSALS: dict[str, list[tuple[dict[str, Any], int, str]]] = {

@@ -78,6 +78,7 @@ def test_a_wrong_form_gets_one_sentence_and_no_number(hands: tuple[Hand, Hand]) 
         ({"badge": "x"}, "both are digits"),
         ({"key": "x"}, "This form was incomplete"),
         ({"n500": "ten"}, "Type digits only"),
+        ({"n500": ["10", "1"]}, "5 is listed more than once. Give one count for each kind."),
         ({"n500": "9" * 30}, "count 0 to 100,000"),
         ({"n500": ""}, "how many chips of each kind"),
     ):

@@ -150,7 +150,11 @@ def test_a_change_says_what_the_rack_gave_and_guesses_what_it_took() -> None:
     assert stock(dealer.table.name).holding.total_cents == before.total_cents
     holds_the_ledger(inventory_today(), dealer.table)
     assert proofs.verify(dealer.table.book).fault is None
-    for wrong, code in (({"takes": ((100, 3),)}, "bad_amount"), ({"gives": ((700, 1),)}, "unknown_chip")):
+    for wrong, code in (
+        ({"takes": ((100, 3),)}, "bad_amount"),
+        ({"gives": ((700, 1),)}, "unknown_chip"),
+        ({"gives": ((100, 2), (100, 3))}, "bad_count"),
+    ):
         with pytest.raises(Refused) as refused:
             dealer("change_chips", amount_cents=500, up=True, **wrong)
         assert refused.value.code == code
@@ -189,6 +193,7 @@ def test_a_sale_says_its_chips_and_they_come_to_its_amount() -> None:
         (((500, 9),), "bad_amount"),
         (((700, 1),), "unknown_chip"),
         (((500, -1), (100, 55)), "bad_count"),
+        (((500, 4), (500, 6)), "bad_count"),
     ):
         with pytest.raises(Refused) as refused:
             cage_desk.sell(5_000, chips=chips, by=cashier, key=key)

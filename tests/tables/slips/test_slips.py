@@ -173,6 +173,7 @@ def test_an_impossible_slip_is_refused_and_takes_no_number(hands: tuple[Hand, Ha
         (boss, "fill", (), "bad_amount"),
         (boss, "fill", ((500, -1),), "bad_count"),
         (boss, "fill", ((500, 10**9),), "bad_count"),
+        (boss, "fill", ((500, 1), (500, 1)), "bad_count"),
         (boss, "fill", ((700, 1),), "unknown_chip"),
         (boss, "fill", ((10_000, 100_000),), "bad_amount"),
         (boss, "credit", ((10_000, 1_000),), "bad_amount"),
