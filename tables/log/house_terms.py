@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
+from tables.games.yes_no import flag
 from tables.log import mispay_rates, role_choices, witnesses
 from tables.log.kinds import HouseRound, kind_of
 from tables.log.mishaps import LEAVING, VOIDING
@@ -578,9 +579,9 @@ def parsed(term: Term, text: str) -> Value:
 
 
 def _flag(term: Term, text: str) -> bool:
-    if text.lower() not in ("yes", "no"):
+    if (value := flag(text)) is None:
         raise ValueError(f"{term.title}: yes or no.")
-    return text.lower() == "yes"
+    return value
 
 
 def _number(term: Term, text: str) -> int:

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET, inspect
 
 from tables.games.cards import Composition
+from tables.games.yes_no import flag
 from tables.maths.situation import Unknowable
 from tables.maths.standard import composition_of
 
@@ -46,8 +47,8 @@ def _value(name: str, kind: Any, text: str) -> Any:
 
 def _readings(text: str) -> Iterator[Any]:
     """All that it may stand for; the option's type has room for one of them at most."""
-    if text.lower() in ("true", "false"):
-        yield text.lower() == "true"
+    if (value := flag(text)) is not None:
+        yield value
     for number in (int, float):
         with suppress(ValueError):
             yield number(text)
@@ -60,7 +61,7 @@ def _right(kind: inspect.Type) -> str:
     if isinstance(kind, inspect.Metadata):
         return _right(kind.type)
     if isinstance(kind, inspect.BoolType):
-        return "true or false"
+        return "yes or no"
     if isinstance(kind, inspect.LiteralType):
         *choices, last = map(str, kind.values)
         return f"{', '.join(choices)} or {last}"

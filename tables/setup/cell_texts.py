@@ -13,6 +13,7 @@ import msgspec
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
 from tables.games.game import Game
+from tables.games.yes_no import flag
 from tables.log.entries.settings import PAYS
 from tables.log.kinds import kind_of
 
@@ -167,7 +168,7 @@ def _reader(kind: msgspec.inspect.Type) -> Reader | None:
         case msgspec.inspect.Metadata(type=inner):
             return _reader(inner)
         case msgspec.inspect.BoolType():
-            return lambda text: _choice(text, {"yes": True, "no": False})
+            return _flag
         case msgspec.inspect.IntType(ge=least, le=most):
             return lambda text: _whole(text, least or 0, most)
         case msgspec.inspect.LiteralType(values=values):
@@ -176,6 +177,12 @@ def _reader(kind: msgspec.inspect.Type) -> Reader | None:
             words = {_name(str(value)): value for value in values}
             return lambda text: [_choice(word, words) for word in text.split(",")] if text.lower() != "none" else []
     return None
+
+
+def _flag(text: str) -> bool:
+    if (value := flag(text)) is None:
+        raise ValueError("Write yes or no.")
+    return value
 
 
 def _whole(text: str, least: int, most: int | None) -> int:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from ledger.proof.chips import money
 from tables import moments
+from tables.games.yes_no import flag
 from tables.log.paper import Slip
 from tables.log.series import (
     CHIP_SERIES,
@@ -42,8 +43,8 @@ def read(stage: Stage, typed: Mapping[str, str], among: Callable[[str], Collecti
         text = typed.get(fact.name, "").strip()
         if text and fact.kind in KEPT_APART:
             facts[fact.name] = _one_of(fact, text, among(fact.kind))
-        elif text:
-            facts[fact.name] = _READ[fact.kind](fact, text)
+        elif spelled := _READ[fact.kind](fact, text) if text else "":
+            facts[fact.name] = spelled
         elif not fact.is_optional:
             raise Refused("bad_fact", f"Fill in “{fact.asks}”.", 422)
     return facts
@@ -64,7 +65,10 @@ def _text(fact: Fact, text: str) -> str:
 
 
 def _yes(fact: Fact, text: str) -> str:
-    return YES
+    """Yes; empty for no."""
+    if (value := flag(text)) is None:
+        raise Refused("bad_fact", f"“{fact.asks}” is yes or no.", 422)
+    return YES if value else ""
 
 
 def _day(fact: Fact, text: str) -> str:

@@ -85,7 +85,7 @@ def test_the_text_is_the_table_of_the_same_numbers() -> None:
         (["baccarat", "--set", "luck=1"], "There is no option 'luck': the options are "),
         (["baccarat", "--set", "decks"], "'decks' sets nothing: an option is set as name=value."),
         (["baccarat", "--set", "decks=6", "decks=7"], "Option decks is set twice."),
-        (["casino_war", "--set", "surrender=1"], "Option surrender is true or false, not '1'."),
+        (["casino_war", "--set", "surrender=1"], "Option surrender is yes or no, not '1'."),
         (["three_card_poker", "--set", "ante_bonus=5"], "Option ante_bonus is 1-2-3, 1-3-4 or 1-4-5, not '5'."),
         (["baccarat", "--composition", "A=32,1=32"], "There is no card '1': a rank is one of A23456789TJQK"),
         (["baccarat", "--composition", "A=32,Ks=8"], "A composition names its cards all by rank, A=32, or all by card"),

@@ -360,7 +360,11 @@ def test_counterfeit_chips_are_no_part_of_a_balance_but_their_payment_is(house: 
     sign(guard(), SignSlip(slip, "sealed"))
     sign(manager(), SignSlip(slip, "handed", facts={"handed_to": "PC Plod", "report": "77/26"}))
     assert changed(before) == {}
-    sign(guard(), SignSlip(sign(cashier(), confiscation("counterfeit", paid="yes")), "sealed"))
+    sign(guard(), SignSlip(sign(cashier(), confiscation("counterfeit", paid="no")), "sealed"))
+    assert changed(before) == {}
+    refusal = refusal_of(sign, cashier(), confiscation("counterfeit", paid="perhaps"))
+    assert refusal.sentence.endswith("is yes or no.")
+    sign(guard(), SignSlip(sign(cashier(), confiscation("counterfeit", paid="True")), "sealed"))
     assert changed(before) == {"cage": -20_000, "over_short": 20_000}
     table = Table.objects.get()
     boss = someone(Role.PIT_BOSS, "boris")
