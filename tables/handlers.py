@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 from ledger.proof.chain import Entry
 from tables.log.event import Author, Event, Misconduct
+from tables.log.fold import signature_of
 from tables.models import Staff
 from tables.permits import Permit
 from tables.scene import Outcome, Scene, Step, program_of, seat_of
@@ -97,10 +98,22 @@ def as_written(scene: Scene, event: Author, entry: Entry, permit: Permit) -> Sce
     author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
     author.as_of = entry.at
     acting = replace(scene, by=author)
-    if acting.signature != entry.by:
-        raise Misconduct(f"it is of {acting.signature}, and {entry.by} wrote it")
+    refuse_other_author(acting.signature, entry)
     permit(acting, author)
     return acting
+
+
+def refuse_other_author(signature: str, entry: Entry) -> None:
+    """Compare the author of an entry with the person that it names, by the complete signature. Raises Misconduct."""
+    if entry.by != signature:
+        raise Misconduct(f"it is signed by {signature}, and {entry.by} wrote it")
+
+
+def refuse_other_person(username: str, name: str, entry: Entry) -> None:
+    """Compare the author of an entry with the person that it names without a badge number: any badge number, or the
+    user name, and then exactly the name. Raises Misconduct."""
+    badge = entry.by.partition(" ")[0]
+    refuse_other_author(signature_of(badge if badge.isdecimal() else None, username, name), entry)
 
 
 def staff_of(scene: Scene, entry: Entry) -> Staff:

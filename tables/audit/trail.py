@@ -17,7 +17,7 @@ from tables.day.hours import DAY
 from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
 from tables.games.odds import PayTable
-from tables.handlers import checks
+from tables.handlers import checks, refuse_other_author
 from tables.log.catalog import read, read_as
 from tables.log.duties import PIT_BOSS
 from tables.log.entries.chips import (
@@ -253,8 +253,9 @@ def check_post(event: PostSet, entry: Entry) -> None:
 def check_cover(event: CoverSet, entry: Entry) -> None:
     """A pit is taken over by who runs the floor, for no longer than that goes, and with a reason."""
     _refuse_other_floor(event.floor, entry)
-    if event.role != PIT_BOSS or signature_of(event.badge, event.username, event.name) != entry.by:
-        raise Misconduct("a pit is taken over by who runs the floor, and this is by somebody else")
+    refuse_other_author(signature_of(event.badge, event.username, event.name), entry)
+    if event.role != PIT_BOSS:
+        raise Misconduct(f"a pit boss takes over a pit, and {event.name} signs as {event.role}")
     if fault := posts.cover_entry_fault(event, entry):
         raise Misconduct(fault)
 

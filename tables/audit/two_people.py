@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
-from tables.handlers import checks
+from tables.handlers import checks, refuse_other_person
 from tables.log import house_terms as catalogue
 from tables.log import two_people
 from tables.log.catalog import read, read_as
@@ -330,8 +330,7 @@ def _end(event: ProposalEnded | ProposalExpired, entry: Entry) -> ProposalEnd:
 
 def _author(event: Proposed | ProposalEnded | ProposalCommented, entry: Entry) -> Staff:
     """Who an entry says wrote it, with the role that they had. Raises Misconduct where somebody else did."""
-    if not entry.by.endswith(f" {event.name}"):
-        raise Misconduct(f"it is by {event.name}, and {entry.by} wrote it")
+    refuse_other_person(event.username, event.name, entry)
     author = Staff(username=event.username, name=event.name, role=event.role)
     author.as_of = entry.at
     return author

@@ -27,7 +27,7 @@ from tables import attesting, permits, standing
 from tables.day import cash, cash_shifts, figures, hours
 from tables.day.cash_shifts import ShiftCash
 from tables.day.figures import COLUMNS, LEDGER, Figures, Late, Report
-from tables.handlers import checks
+from tables.handlers import checks, refuse_other_person
 from tables.log.attestation import Attestation
 from tables.log.catalog import read_as
 from tables.log.entries.days import DayClosed, DayFigures, DayProposed
@@ -426,8 +426,7 @@ def check_close(event: DayClosed, entry: Entry) -> None:
 
 def _refuse_signer(event: DayFigures, entry: Entry, permission: str) -> None:
     """Whoever an entry names as its signer also wrote it, and has the permission to."""
-    if not entry.by.endswith(f" {event.name}"):
-        raise Misconduct(f"it is signed by {event.name}, and {entry.by} wrote it")
+    refuse_other_person(event.username, event.name, entry)
     signer = Staff(username=event.username, role=event.role)
     signer.as_of = entry.at
     if not signer.has_perm(permission):

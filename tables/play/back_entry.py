@@ -15,7 +15,7 @@ from ledger import mends
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry, Head
 from tables import permits
-from tables.handlers import checks, enters
+from tables.handlers import checks, enters, refuse_other_author
 from tables.inputs import AnnounceRound, BeginBackEntry, ComparePaper, EndBackEntry
 from tables.log import back_entry
 from tables.log.back_entry import CASH, Mode, Person, spelled
@@ -317,8 +317,8 @@ def check(event: AboutBackEntry, entry: Entry) -> None:
     Raises Misconduct."""
     author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
     dealer = isinstance(event, RoundFromPaper)  # signs as they were called when they signed in here
-    if author.signature != entry.by and not dealer:
-        raise Misconduct(f"it is of {author.signature}, and {entry.by} wrote it")
+    if not dealer:
+        refuse_other_author(author.signature, entry)
     if isinstance(event, EnteredFromPaper):
         _check_entry(event, entry)
     if isinstance(event, EnteredFromPaper | RoundFromPaper):

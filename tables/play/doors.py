@@ -12,7 +12,7 @@ from ledger.log import CONTENT
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK
 from tables import permits
-from tables.handlers import enacts, enters
+from tables.handlers import enacts, enters, refuse_other_author
 from tables.inputs import SignIn, SignOut
 from tables.log.entries.doors import DOORS, DealerSignedIn, DealerSignedOut, TableClosed, TableOpened
 from tables.log.event import Misconduct
@@ -74,8 +74,7 @@ def sign_in(scene: Scene, entered: SignIn) -> Outcome:
 def enact_sign_in(scene: Scene, event: DealerSignedIn, entry: Entry) -> Step:
     """By the dealer whom the entry names; who stood there, the log knows."""
     dealer = Staff(username=event.username, name=event.name, badge=event.badge, role=Role.DEALER)
-    if dealer.signature != entry.by:
-        raise Misconduct(f"it signs in {dealer.signature}, and {entry.by} wrote it")
+    refuse_other_author(dealer.signature, entry)
     taking = replace(scene, by=dealer)
     permits.a_dealer(taking, dealer)
     may_take(taking)

@@ -12,11 +12,10 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK
 from ledger.proof.moves import Chart
 from tables import permits
-from tables.handlers import enacts, enters
+from tables.handlers import enacts, enters, refuse_other_author
 from tables.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log.catalog import read_as
 from tables.log.entries.slips import SlipSigned
-from tables.log.event import Misconduct
 from tables.log.kinds import kind_of
 from tables.log.paper import Slip
 from tables.log.series import SLIPS, VOID_ASKED, VOIDED, Stage
@@ -133,8 +132,7 @@ def enter(scene: Scene, entered: BeginSlip | SignSlip | VoidSlip) -> Outcome:
 def enact_signature(scene: Scene, event: SlipSigned, entry: Entry) -> Step:
     """By the person whom the entry names; the desk refuses what it refuses on the floor."""
     author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
-    if author.signature != entry.by:
-        raise Misconduct(f"it is signed by {author.signature}, and {entry.by} wrote it")
+    refuse_other_author(author.signature, entry)
     return signing.entry(TableDesk(replace(scene, by=author)), event.signature)[0]
 
 

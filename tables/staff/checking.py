@@ -14,7 +14,7 @@ from django.db import connection
 from ledger.house import digest_of
 from ledger.models import LogEntry
 from ledger.proof.chain import Entry
-from tables.handlers import checks
+from tables.handlers import checks, refuse_other_author
 from tables.log.catalog import read
 from tables.log.entries.kept import PepperCarriedOver
 from tables.log.entries.staff import (
@@ -85,8 +85,8 @@ def check_reset(event: SecretReset, entry: Entry) -> None:
 def check_made(event: SecretMade, entry: Entry) -> None:
     """By its owner: with a code that was confirmed, good still, and used once; or with the secret of before."""
     facts = _facts_at(entry, event.username)
-    if facts and entry.by != signature_of(facts.get("badge"), event.username, facts["name"]):
-        raise Misconduct(f"it makes a {CALLED[event.secret]} of {event.username}, and {entry.by} wrote it")
+    if facts:
+        refuse_other_author(signature_of(facts.get("badge"), event.username, facts["name"]), entry)
     if event.code is None:
         if event.secret == PIN and facts and not facts.get("pin", ""):
             raise Misconduct(f"{event.username} changes a PIN that was not there")
@@ -162,8 +162,8 @@ def check_changed(event: StaffChanged, entry: Entry) -> None:
 def check_registered(event: PasskeyRegistered, entry: Entry) -> None:
     """By its owner, and the row beside the log has the same key."""
     facts = _facts_at(entry, event.username)
-    if facts and entry.by != signature_of(facts.get("badge"), event.username, facts["name"]):
-        raise Misconduct(f"it registers a passkey of {event.username}, and {entry.by} wrote it")
+    if facts:
+        refuse_other_author(signature_of(facts.get("badge"), event.username, facts["name"]), entry)
     keys = Passkey.objects.filter(staff__username=event.username, public_key=event.public_key)
     if event.credential not in {digest_of(credential) for credential in keys.values_list("credential", flat=True)}:
         raise Misconduct("there is no such passkey beside the log")
@@ -191,8 +191,8 @@ def _refuse_signer(username: str, role: str, permission: str, entry: Entry) -> N
     facts = _facts_at(entry, username)
     if facts and facts["role"] != role:
         raise Misconduct(f"{username} signs it as {role}, and is {facts['role']}")
-    if facts and entry.by != signature_of(facts.get("badge"), username, facts["name"]):
-        raise Misconduct(f"it is signed by {username}, and {entry.by} wrote it")
+    if facts:
+        refuse_other_author(signature_of(facts.get("badge"), username, facts["name"]), entry)
 
 
 def _knows_codes(entry: Entry) -> bool:

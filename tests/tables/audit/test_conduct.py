@@ -235,7 +235,7 @@ GHOST = {"username": "ghost", "name": "Ghost", "badge": "999", "terminal": None,
 @pytest.mark.parametrize(
     ("kind", "content", "by", "fault_text"),
     [
-        ("signed_in", GHOST, BY, "it signs in 999 Ghost, and 101 Dora wrote it"),
+        ("signed_in", GHOST, BY, "it is signed by 999 Ghost, and 101 Dora wrote it"),
         ("signed_in", GHOST | {"relieves": "dan"}, "999 Ghost", 'its relieves is "dan", not "dora"'),
         ("signed_in", GHOST | {"username": "dora"}, "999 Ghost", "You are signed in at Rocket 1 already."),
         ("signed_out", {"username": "dora", "name": "Dora"}, BY, "Finish the round before you tap out"),

@@ -244,7 +244,7 @@ def test_a_forged_close_is_found(over: date, boss: Staff, operator: Staff) -> No
         ({"digest": "0" * 64}, "not those that were signed first"),
         ({"figures": []}, "not those that its digest names"),
         ({"role": "pit_boss"}, "Olga may not sign it as pit_boss"),
-        ({"name": "Otto"}, "signed by Otto, and olga Olga wrote it"),
+        ({"name": "Otto"}, "signed by olga Otto, and olga Olga wrote it"),
     ]
     for change, sentence in forgeries:
         with rollback():
@@ -261,7 +261,7 @@ def test_a_forged_first_signature_is_found(over: date, boss: Staff, operator: St
     values = (inflated[name] for name in ("figures", "cash", "cash_by_shift"))
     forgeries: list[tuple[dict[str, Any], str]] = [
         (content | {"role": "operator"}, "Bella may not sign it as operator"),
-        (content | {"name": "Otto"}, "signed by Otto, and bella Bella wrote it"),
+        (content | {"name": "Otto"}, "signed by bella Otto, and bella Bella wrote it"),
         (content | {"day": "2999-01-01"}, "not those that its digest names"),
         (content | {"figures": []}, "not those that its digest names"),
         (content | {"through": {}}, "not those of the books that it read"),
@@ -274,6 +274,9 @@ def test_a_forged_first_signature_is_found(over: date, boss: Staff, operator: St
         with rollback():
             log.append(house.lock(), Draft("day", "proposed", "bella Bella", forgery))
             assert sentence in house_fault()
+    with rollback():
+        log.append(house.lock(), Draft("day", "proposed", "102 Maria Bella", content))
+        assert "signed by 102 Bella, and 102 Maria Bella wrote it" in house_fault()
     closes(over, boss, operator)
     log.append(house.lock(), Draft("day", "proposed", "bella Bella", content))
     assert "of a day that was closed before" in house_fault()

@@ -340,8 +340,8 @@ def test_forged_posts_are_named(felt: Hand) -> None:
         (structs.replace(honest, pits=("Pit 9",)), "no pit Pit 9"),
         (structs.replace(honest, effective="2020-01-01T00:00:00+00:00"), "was over"),
         (structs.replace(cover, until=house_terms.spelled(timezone.now() + timedelta(days=3))), "too long"),
-        (structs.replace(cover, role="dealer"), "by somebody else"),
-        (structs.replace(cover, username="ann"), "by somebody else"),
+        (structs.replace(cover, role="dealer"), "a pit boss takes over a pit"),
+        (structs.replace(cover, username="ann"), "signed by ann Bella, and bella Bella wrote it"),
     ]
     for forgery, sentence in forgeries:
         with rollback():

@@ -435,6 +435,10 @@ def test_a_forged_approval_is_found(open_house: Table, olga: Staff) -> None:
             # The row names the same approver as the entry, except where the database refuses it.
             _forge_end(proposal, forge(event, by=signature), username if username != "olga" else "nobody", signature)
             assert sentence in fault(), username
+    with rollback():
+        event = ProposalApproved(number=1, username="dora", name="Dora", role="operator")
+        _forge_end(proposal, forge(event, by="102 Maria Dora"), "dora", "102 Maria Dora")
+        assert "signed by 102 Dora, and 102 Maria Dora wrote it" in fault()
 
 
 def _forge_end(proposal: Proposal, seq: int, username: str, signature: str) -> None:
