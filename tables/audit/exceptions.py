@@ -14,11 +14,14 @@ from typing import Any, Final
 
 import msgspec
 from django.db import connection
+from django.db.models import BigIntegerField, OuterRef, Subquery
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from ledger import mends
 from ledger.log import COLUMNS
-from ledger.models import HOUSE, Acknowledgement, Alert, Book, Discrepancy, Finding, Notice
+from ledger.models import HOUSE, Acknowledgement, Alert, Book, Discrepancy, Finding, LogEntry, Notice
 from ledger.proof.chain import Entry
 from tables.audit import entry_list
 from tables.audit.dealer_figures import DealerLine, dealer_lines
@@ -288,8 +291,11 @@ def _settled_out(lines: Sequence[tuple[Line, Event | None]]) -> list[Line]:
 
 def _over_limit(books: _Books, span: Span) -> list[Line]:
     """Bets over the limit that were let stand. Each raised an alert with its entry, and so it is found among few rows
-    and not among all that was bet; the proof holds alerts against the log."""
+    and not among all that was bet; the proof holds alerts against the log. The author is that of the entry."""
     raised = Alert.objects.filter(kind=Played.kinds[0], book__in=books.tables, at__gte=span.start, at__lt=span.end)
+    raised = raised.filter(evidence__has_keys=("seq", "cents"))
+    entry = LogEntry.objects.filter(book=OuterRef("book"), seq=OuterRef("entry_seq"))
+    entries = raised.annotate(entry_seq=Cast(KT("evidence__seq"), BigIntegerField()))
     return [
         Line(
             matter=OVER_LIMIT,
@@ -297,15 +303,14 @@ def _over_limit(books: _Books, span: Span) -> list[Line]:
             seq=alert.evidence["seq"],
             moment=alert.at,
             place=books.place(alert.book_id or 0),
-            by=alert.message.partition(": ")[2].partition(" let a bet of ")[0],
+            by=alert.author or "",
             says=alert.message,
             subject=Played.subject,
             kind=Played.kinds[0],
             round=alert.evidence["round"],
             table=books.tables[alert.book_id].pk if alert.book_id else None,
         )
-        for alert in raised.order_by("pk")
-        if "seq" in alert.evidence and "cents" in alert.evidence
+        for alert in entries.annotate(author=Subquery(entry.values("by"))).order_by("pk")
     ]
 
 

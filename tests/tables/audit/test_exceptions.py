@@ -186,12 +186,26 @@ def test_the_lists_are_files_too(hands: tuple[Hand, Hand]) -> None:
         assert text_of(client.get(reverse(f"pit:{name}"), {"as": "xlsx"})).startswith(b"PK")
 
 
+def lets_stand(boss: Hand) -> None:
+    """A pit boss accepts a bet over the limit."""
+    accepted = inputs.AcceptBet(2, 15_000)
+    dealing.record(boss.table, accepted, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
+
+
 def test_a_bet_over_the_limit_that_stood_is_told(hands: tuple[Hand, Hand]) -> None:
     """Harm: a pit boss lets bets over the limit stand, and the morning's report does not know."""
     dealer, boss = hands
     void = inputs.VoidRound("misdeal", "two cards stuck together")
     dealing.record(boss.table, void, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
-    accepted = inputs.AcceptBet(2, 15_000)
-    dealing.record(boss.table, accepted, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
+    lets_stand(boss)
     [line] = [line for line in report(whole=False).lines if line.matter.name == "over_limit"]
-    assert (line.place, line.round, line.by, line.seq) == (dealer.table.name, 4, "Bella", dealer.now.seq)
+    assert (line.place, line.round, line.by, line.seq) == (dealer.table.name, 4, boss.by.signature, dealer.now.seq)
+
+
+def test_who_let_a_bet_stand_is_named_whatever_the_table_is_called() -> None:
+    """Harm: at a table whose name contains a colon, the report names another person than the one who let a bet over
+    the limit stand."""
+    _, boss = dealt(name="Pit 1: Rocket")
+    lets_stand(boss)
+    [line] = [line for line in report(whole=False).lines if line.matter.name == "over_limit"]
+    assert (line.place, line.by) == ("Pit 1: Rocket", boss.by.signature)
