@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from ledger import cage, clock, house, log, mends
 from ledger.log import Draft
-from ledger.models import HOUSE, LogEntry
+from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import VAULT, called
 from ledger.proof.spelling import canonical
@@ -82,25 +82,41 @@ def closed(day: date) -> Closed | None:
     return Closed(close, event.figures, figures.day(day), arrivals, event.cash or (), event.cash_by_shift or ())
 
 
+_FIRST_SIGNATURES: Final = """
+    SELECT DISTINCT ON (day) seq, at, body FROM (
+        SELECT seq, at, body,
+            encode(substring(body from position('"day":"'::bytea IN body) + 7 for 10), 'escape') AS day
+        FROM ledger_logentry
+        WHERE book_id = %(house)s AND subject = 'day' AND kind = 'proposed' AND seq > %(since)s
+    ) AS proposed
+    WHERE CASE WHEN %(day)s::text IS NULL
+        THEN NOT EXISTS (SELECT FROM tables_dayclose AS c WHERE to_char(c.day, 'YYYY-MM-DD') = proposed.day)
+        ELSE proposed.day = %(day)s END
+    ORDER BY day DESC, seq DESC
+"""
+"""The newest first signature under a day's figures, or of each day that is open. The body is searched for its day, and
+not decoded: it contains the figures of every table."""
+
+
 def proposal(day: date) -> Proposal | None:
-    """The newest first signature under a day's figures; None where nobody proposed the day lately."""
-    entries = LogEntry.objects.filter(book__name=HOUSE, subject="day", kind="proposed").order_by("-seq")
-    for seq, moment, body in entries.values_list("seq", "at", "body")[:50]:
-        event = read_as(DayProposed, body)
-        if event.day == day.isoformat():
-            return _proposal_of(event, seq, moment)
-    return None
+    """The newest first signature under a day's figures; None where nobody has signed them first."""
+    return next(iter(_first_signatures(day)), None)
 
 
 def half_signed() -> list[Proposal]:
     """The newest first signature under the figures of each day that nobody has closed yet, the latest day first."""
-    entries = LogEntry.objects.filter(book__name=HOUSE, subject="day", kind="proposed").order_by("-seq")
-    newest: dict[date, Proposal] = {}
-    for seq, moment, body in entries.values_list("seq", "at", "body")[:50]:
-        event = read_as(DayProposed, body)
-        newest.setdefault(date.fromisoformat(event.day), _proposal_of(event, seq, moment))
-    closed = set(DayClose.objects.filter(day__in=newest).values_list("day", flat=True))
-    return [newest[day] for day in sorted(newest, reverse=True) if day not in closed]
+    return _first_signatures()
+
+
+def _first_signatures(day: date | None = None) -> list[Proposal]:
+    """Newest first signatures: of one day, or of each open day, the latest day first."""
+    book = Book.objects.filter(name=HOUSE).values_list("pk", flat=True).first()
+    if book is None:
+        return []
+    since = mends.last_before(book, hours.span(day).start) if day else 0
+    with connection.cursor() as cursor:
+        cursor.execute(_FIRST_SIGNATURES, {"house": book, "since": since, "day": day and day.isoformat()})
+        return [_proposal_of(read_as(DayProposed, body), seq, moment) for seq, moment, body in cursor.fetchall()]
 
 
 def _proposal_of(event: DayProposed, seq: int, moment: datetime) -> Proposal:

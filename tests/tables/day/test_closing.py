@@ -180,6 +180,21 @@ def test_figures_that_changed_since_the_first_signature_are_signed_anew(
     assert closing.close(over, by=operator, digest=again.digest).day == over
 
 
+def test_a_first_signature_is_found_however_many_follow(over: date, boss: Staff, operator: Staff) -> None:
+    """Harm: a day that stayed open while others were signed loses its first signature: it can no longer be closed
+    with it, and no operator is asked to."""
+    proposal = closing.propose(over, by=boss)
+    content = closing._figures(over)._asdict() | closing._person(boss)
+    later = [over + timedelta(days=number) for number in range(1, 61)]
+    for day in later:
+        log.append(house.lock(), Draft("day", "proposed", boss.signature, content | {"day": day.isoformat()}))
+    assert closing.proposal(over) == proposal
+    assert [each.day for each in closing.half_signed()] == [*reversed(later), over]
+    closing.close(over, by=operator, digest=proposal.digest)
+    assert [each.day for each in closing.half_signed()] == later[::-1]
+    assert closing.proposal(later[-1] + timedelta(days=1)) is None
+
+
 def test_a_later_change_is_an_adjustment(
     over: date, counted_dealer: Hand, boss: Staff, operator: Staff, clock: Clock
 ) -> None:
