@@ -15,6 +15,7 @@ from tables.audit.comparison import first_difference
 from tables.games.catalog import GAMES
 from tables.log import by_count
 from tables.log.catalog import read_as
+from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.settings import TableSet
 from tables.log.event import Event, Misconduct
 from tables.log.fold import Standing
@@ -34,12 +35,14 @@ class Floor:
         self._settings: Settings | None = None
         self._table: Table | None = None
         self._counters = Counters()
-        self._tells_notice = False
+        self._tells_notice = self._by_effect = False
+        self._plans: two_people.Plans | None = None
         self._held: held_posts.Held | None = None
         self._trust: Trust | None = attesting.trust_before(through + 1) if self.is_the_house else None
         for setting in _settings_through(book, through):
             self._set(settings_after(self._settings, setting.after))
             self._tells_notice |= setting.tells_notice
+            self._by_effect |= setting.effective_maxima
 
     @property
     def settings(self) -> Settings | None:
@@ -55,6 +58,9 @@ class Floor:
         """Set the table as an entry says. Raises Misconduct where it could not be set so."""
         if isinstance(event, TableSet):
             self._change(standing, event, entry)
+        if isinstance(event, LimitPlanSet):
+            self._plans = self._plans or two_people.Plans(self._book.pk, entry.seq - 1)
+            self._plans.check(event, entry)
 
     def attest(self, event: Event, entry: Entry) -> None:
         """Hold a signature against the keys of terminals and passkeys, and what the house says of such keys against
@@ -105,6 +111,8 @@ class Floor:
         if self._settings is not None:
             limits.check(self._settings, after, standing, event, entry, tells_notice=self._tells_notice)
         self._tells_notice |= event.tells_notice
+        self._by_effect |= event.effective_maxima
+        two_people.check_table(event, entry, before, by_effect=self._by_effect)
         self._set(after)
 
     def _set(self, settings: Settings) -> None:

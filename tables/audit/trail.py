@@ -80,7 +80,6 @@ def check_pay_table(event: PayTableMade, entry: Entry) -> None:
 @checks(TableSet)
 def check_pays(event: TableSet, entry: Entry) -> None:
     """Where a table pays by an operator's pay table, somebody made that one, with these lines."""
-    two_people.check_table(event, entry)
     option = (event.after.get("options") or {}).get(PAYS)
     if option is None:
         return
@@ -270,7 +269,6 @@ def check_limit_plan(event: LimitPlanSet, entry: Entry) -> None:
     """A version of a plan follows the one before it, and is of its form."""
     if fault := limit_plans.entry_fault(event, entry):
         raise Misconduct(fault)
-    two_people.check_limit_plan(event, entry)
 
 
 @checks(RowsTakenOver)

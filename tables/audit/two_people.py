@@ -55,12 +55,19 @@ def check_terms(event: TermsChanged, entry: Entry) -> None:
     hold(matter, event.proposal, entry, {"before": event.before, "after": event.after})
 
 
-def check_table(event: TableSet, entry: Entry) -> None:
-    """A table's settings. Called by the check of such entries. For what the watch set, its plans answer."""
+def check_table(event: TableSet, entry: Entry, set_to: Mapping[str, Any], *, by_effect: bool) -> None:
+    """A change of a table's settings. ``set_to``: every setting before it. ``by_effect``: maxima are compared as they
+    take effect, since this book has an entry that says so. What the watch set is verified by its plans."""
     if event.plans is not None:
         return
-    matter = two_people.of_table(event.before, event.after, _terms(entry))
-    after = event.after | ({"takes": "shoe"} if waits_for_shoe(event) else {})
+    proposal = Proposal.objects.filter(number=event.proposal).first() if event.proposal is not None else None
+    terms = _terms(entry)
+    former = two_people.of_table(event.before, event.after, terms, lambda: set_to, formerly=True)
+    if not by_effect or (former and proposal and proposal.matter == former):  # approved before an upgrade
+        matter = former
+    else:
+        matter = two_people.of_table(event.before, event.after, terms, lambda: set_to)
+    after = event.after | ({"takes": "shoe"} if proposal and proposal.waits_for_shoe else {})
     hold(matter, event.proposal, entry, {"about": entry.book, "before": event.before, "after": after})
 
 
@@ -72,26 +79,39 @@ def waits_for_shoe(event: TableSet) -> bool:
     return proposal is not None and proposal.waits_for_shoe
 
 
-def check_limit_plan(event: LimitPlanSet, entry: Entry) -> None:
-    """A version of a limit plan. Called by the check of such entries."""
-    before = LimitPlan.objects.filter(name=event.name, version=event.version - 1).first()
-    content = limit_plans.content_of(before), limit_plans.content(event)
-    matter = two_people.of_plan(*content, _terms(entry), lambda: _beneath(before, entry))
-    hold(matter, event.proposal, entry, {"about": event.name, "after": content[1]})
+class Plans:
+    """Whether limit plans took two people, verified in the order of their entries."""
 
+    def __init__(self, book_id: int, through: int) -> None:
+        rows = LogEntry.objects.filter(book_id=book_id, subject=LimitPlanSet.subject, seq__lte=through)
+        bodies = rows.order_by("-seq").values_list("body", flat=True)
+        self._by_effect = any(read_as(LimitPlanSet, body).effective_maxima for body in bodies.iterator())
 
-def _beneath(row: LimitPlan | None, entry: Entry) -> dict[str, int]:
-    """What lay beneath a version of a plan when an entry set the next one, with tables as their books say that they
-    were set then."""
-    if entry.at is None:
-        return {}
-    settings: dict[str, Settings] = {}
-    kinds = TableSet.kinds[0]
-    for table in Table.objects.exclude(retired_at__lte=entry.at):
-        rows = LogEntry.objects.filter(book_id=table.book_id, subject=TableSet.subject, kind=kinds, at__lte=entry.at)
-        for body in rows.order_by("seq").values_list("body", flat=True):
-            settings[table.name] = settings_after(settings.get(table.name), read_as(TableSet, body).after)
-    return limit_plans.beneath(row, entry.at, settings, through_seq=entry.seq - 1)
+    def check(self, event: LimitPlanSet, entry: Entry) -> None:
+        """A version of a limit plan. Raises Misconduct."""
+        self._by_effect |= event.effective_maxima
+        formerly = not self._by_effect
+        before = LimitPlan.objects.filter(name=event.name, version=event.version - 1).first()
+        content = limit_plans.content_of(before), limit_plans.content(event)
+        matter = two_people.of_plan(
+            *content, _terms(entry), lambda: self._beneath(before, entry, formerly=formerly), formerly=formerly
+        )
+        hold(matter, event.proposal, entry, {"about": event.name, "after": content[1]})
+
+    def _beneath(self, row: LimitPlan | None, entry: Entry, *, formerly: bool) -> dict[str, int]:
+        """What lay beneath a version of a plan when an entry set the next one, with tables as their books say that
+        they were set then."""
+        if entry.at is None:
+            return {}
+        settings: dict[str, Settings] = {}
+        kinds = TableSet.kinds[0]
+        for table in Table.objects.exclude(retired_at__lte=entry.at):
+            rows = LogEntry.objects.filter(
+                book_id=table.book_id, subject=TableSet.subject, kind=kinds, at__lte=entry.at
+            )
+            for body in rows.order_by("seq").values_list("body", flat=True):
+                settings[table.name] = settings_after(settings.get(table.name), read_as(TableSet, body).after)
+        return limit_plans.beneath(row, entry.at, settings, through_seq=entry.seq - 1, formerly=formerly)
 
 
 def check_post(event: PostSet, entry: Entry) -> None:
@@ -239,8 +259,11 @@ def check_decided(event: ProposalDecided, entry: Entry) -> None:
         raise Misconduct("it is decided by somebody who did not propose it")
     if not _author(event, entry).has_perm(MATTERS[end.proposal.matter].permission):
         raise Misconduct(f"{event.name} may not decide it as {event.role}")
-    asks = MATTERS[end.proposal.matter].takes_two
-    if asks is None or asks(end.proposal, _terms(entry)):
+    # Whether it took two by the maxima that take effect is verified with the table's entry, when it comes into force.
+    proposal, terms = end.proposal, _terms(entry)
+    if MATTERS[proposal.matter].takes_two is None or two_people.of_table(
+        proposal.before, proposal.after, terms, dict, formerly=True
+    ):
         raise Misconduct(f"{end.proposal} took two people, and one decided it")
     if entry.at is None or not proposals.is_to_come(end.proposal, entry.at):
         raise Misconduct(f"{end.proposal} was decided, and waits for nothing")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from tables.games.catalog import GAMES
 from tables.log.house_terms import ALWAYS_TWO, MATTERS, Values
+from tables.log.limit_plans import WAGER
 
 COMMAND_LINE: Final = "the command line"
 """Who takes on operators of a house in which nobody is left to approve; whoever sits there owns the machine."""
@@ -32,23 +34,41 @@ def title_of(matter: str) -> str:
     return MATTERS.get(matter) or _TITLES.get(matter) or matter.replace("_", " ")
 
 
+UNBOUNDED: Final = 10**15
+"""A maximum that is not set, in minor units: higher than any that can be set."""
+
+
+def raises(before: Mapping[str, int], after: Mapping[str, int], limit_cents: int) -> bool:
+    """Whether any maximum comes to lie above the limit and above what it was. One that is not in ``before`` was 0."""
+    return any(cents > max(limit_cents, before.get(name, 0)) for name, cents in after.items())
+
+
 def of_plan(
-    before: Mapping[str, Any], after: Mapping[str, Any], terms: Values, beneath: Callable[[], Mapping[str, int]]
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    terms: Values,
+    beneath: Callable[[], Mapping[str, int]],
+    *,
+    formerly: bool = False,
 ) -> str | None:
     """The matter for which a version of a limit plan takes two people: any maximum lies above the limit, and is higher
     than it was. Either the version sets it so, or it sets it elsewhere or at other times; or it leaves a maximum to
     what lies beneath, and that is so high. None where it takes one. ``before`` is empty for a new plan. ``beneath``:
-    for each maximum of the version before, the highest that lies beneath it; asked where one is left."""
+    for each maximum of the version before, the highest that lies beneath it; asked where one is left. ``formerly``: by
+    the rule of releases up to 0.9.0, to which a wager without limits of its own did not get the plan's own maximum."""
     if not needed(PLAN, terms):
         return None
     is_same_place = all(before.get(name) == after.get(name) for name in _PLACE)
     earlier, later = (_highest_planned(values.get("values") or {}) for values in (before, after))
     limit = int(terms["two_people_limit_cents"])
-    if any(cents > limit and cents > (earlier.get(name, 0) if is_same_place else 0) for name, cents in later.items()):
+    if raises(earlier if is_same_place else {}, later, limit):
         return PLAN
     names_left = earlier.keys() - (later.keys() if _reaches(before, after) else set())
     highest = beneath() if names_left else {}
-    return PLAN if any(highest.get(name, 0) > max(limit, earlier[name]) for name in names_left) else None
+    left = {name: highest.get(name, 0) for name in names_left}
+    if not formerly:
+        left |= {name: max(left[name], later.get("max_cents", 0)) for name in names_left if name.startswith(WAGER)}
+    return PLAN if raises(earlier, left, limit) else None
 
 
 _PLACE: Final = ("scope", "of", "schedule")
@@ -76,15 +96,25 @@ def _highest_planned(values: Mapping[str, Any]) -> dict[str, int]:
     return {name: cents for name, cents in highest.items() if name != "min_cents"}
 
 
-def of_table(before: Mapping[str, Any], after: Mapping[str, Any], terms: Values) -> str | None:
+def of_table(
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    terms: Values,
+    set_to: Callable[[], Mapping[str, Any]],
+    *,
+    formerly: bool = False,
+) -> str | None:
     """The matter for which a change of a table's settings takes two people; None where it takes one. ``before`` is
-    empty for a new table: it pays by its game's options, whatever they are."""
-    matters = {
-        "limits": _raises_limits(before, after, terms["two_people_limit_cents"]),
-        "take": _changes_take(before, after),
-        "pays": "options" in after,
+    empty for a new table: it pays by its game's options, whatever they are. ``set_to``: every setting, changed or not,
+    of which ``before`` and ``after`` have those that change. ``formerly``: by the rule of releases up to 0.9.0."""
+    limit_cents = int(terms["two_people_limit_cents"])
+    judge = _formerly_raises if formerly else _raises_limits
+    concerned: dict[str, Callable[[], bool]] = {
+        "limits": lambda: judge(before, after, limit_cents, set_to),
+        "take": lambda: _changes_take(before, after),
+        "pays": lambda: "options" in after,
     }
-    return next((matter for matter, concerned in matters.items() if concerned and needed(matter, terms)), None)
+    return next((matter for matter, asks in concerned.items() if needed(matter, terms) and asks()), None)
 
 
 def of_staff(before: Mapping[str, Any], after: Mapping[str, Any]) -> str | None:
@@ -129,22 +159,52 @@ def _roles(facts: Mapping[str, Any]) -> set[str]:
     return {role for role in (facts.get("role"), *(facts.get("further") or ())) if role}
 
 
-def _raises_limits(before: Mapping[str, Any], after: Mapping[str, Any], limit_cents: int) -> bool:
-    """Whether any maximum comes to lie higher than it was, and above the limit."""
-    highest = _highest(before)
-    raised = {
-        place: cents
-        for place, cents in _highest(after).items()
-        if cents > limit_cents and cents > highest.get(place, 0)
-    }
+_BOUNDS: Final = {"game", "options", "max_cents", "seat_max_cents", "cap_cents", "wager_limits"}
+"""The settings that a table's maxima follow from."""
+
+
+def _raises_limits(
+    before: Mapping[str, Any], after: Mapping[str, Any], limit_cents: int, set_to: Callable[[], Mapping[str, Any]]
+) -> bool:
+    """Whether any maximum of a table comes to lie higher than it was, and above the limit. A new table raises what it
+    sets: a maximum of a seat, or an exposure, that it does not set takes away none."""
+    if not after.keys() & _BOUNDS:
+        return False
+    if not before:
+        maxima = effective_maxima(after, _wagers(after))
+        return raises({}, {name: cents for name, cents in maxima.items() if cents < UNBOUNDED}, limit_cents)
+    earlier, later = ({**set_to(), **change} for change in (before, after))
+    wagers = _wagers(earlier) | _wagers(later)
+    return raises(effective_maxima(earlier, wagers), effective_maxima(later, wagers), limit_cents)
+
+
+def effective_maxima(settings: Mapping[str, Any], wagers: Iterable[str]) -> dict[str, int]:
+    """The most that a table's settings admit in a bet, on each of some wagers, for a seat and for the whole table, in
+    minor units. A wager without limits of its own has the table's; what has no limit is unbounded."""
+    most, own = settings["max_cents"], settings.get("wager_limits") or {}
+    amounts = {name: settings.get(name) for name in ("seat_max_cents", "cap_cents")}
+    maxima = {name: UNBOUNDED if cents is None else cents for name, cents in amounts.items()}
+    return {"max_cents": most} | maxima | {WAGER + wager: own[wager][1] if wager in own else most for wager in wagers}
+
+
+def _wagers(settings: Mapping[str, Any]) -> set[str]:
+    limited = GAMES[settings["game"]].limited_wagers(settings["options"])
+    return {*limited, *(settings.get("wager_limits") or ())}
+
+
+def _formerly_raises(
+    before: Mapping[str, Any], after: Mapping[str, Any], limit_cents: int, _: Callable[[], Mapping[str, Any]]
+) -> bool:
+    """The rule of releases up to 0.9.0, by which their entries are verified: no maximum of a seat, and of wagers those
+    that have limits of their own after the change."""
     uncapped = bool(before) and "cap_cents" in after and after["cap_cents"] is None
-    return bool(raised) or uncapped
+    return uncapped or raises(_highest(before), _highest(after), limit_cents)
 
 
 def _highest(settings: Mapping[str, Any]) -> dict[str, int]:
     highest = {name: settings[name] for name in ("max_cents", "cap_cents") if settings.get(name) is not None}
     own = settings.get("wager_limits") or {}
-    return highest | {f"wager {wager}": most for wager, (_, most) in own.items()}
+    return highest | {WAGER + wager: most for wager, (_, most) in own.items()}
 
 
 def _changes_take(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:

@@ -32,12 +32,15 @@ from tables.log.limit_plans import (
     AMOUNTS,
     SCOPES,
     WAGER,
+    Always,
     Facts,
     Hours,
+    Layer,
     Occasion,
     Outcome,
     Plan,
     Schedule,
+    Stack,
     Values,
     by_name,
     in_settings,
@@ -181,7 +184,9 @@ def write(event: LimitPlanSet, *, expected_version: int, by: Staff, proposal: in
         head = house.lock()
         refuse_changed(event.name, expected_version)
         effective = event.effective or house_terms.spelled(head.moment)
-        event = structs.replace(event, version=expected_version + 1, effective=effective, proposal=proposal)
+        event = structs.replace(
+            event, version=expected_version + 1, effective=effective, proposal=proposal, effective_maxima=True
+        )
         refuse(faults(event, head.moment))
         terms = house_terms.as_entered(head.moment)
         matter = two_people.of_plan(*_contents(event), terms, lambda: beneath(latest(event.name), head.moment))
@@ -298,20 +303,18 @@ def _contents(event: LimitPlanSet) -> tuple[dict[str, Any], dict[str, Any]]:
     return content_of(latest(event.name)), content(event)
 
 
-UNBOUNDED: Final = 10**15
-"""What stands for no maximum at all, in minor units: more than any."""
-
-
 def beneath(
     row: LimitPlan | None,
     moment: datetime,
     settings: Mapping[str, Settings] | None = None,
     *,
     through_seq: int | None = None,
+    formerly: bool = False,
 ) -> dict[str, int]:
     """For each maximum of a version, the highest that anything else says of it where the version is for: other plans,
     whenever they hold, and the tables themselves. Nothing for an event that is over. As it was through an entry of the
-    house's book, and with tables by their names as they were set then; else as it is now."""
+    house's book, and with tables by their names as they were set then; else as it is now. ``formerly``: by the rule
+    of releases up to 0.9.0, which left out what holds outside the hours of other plans."""
     if row is None or (plan := event_of(row).plan(row.seq)).is_over(moment):
         return {}
     if settings is None:
@@ -324,10 +327,24 @@ def beneath(
             continue
         stack = stack_at(other_plans, facts, moment)
         for name in filter(facts.have, plan.values):
-            layers = stack.get(name) or (stack["max_cents"] if name.startswith(WAGER) else ())
-            most = (layer.value[1] if isinstance(layer.value, tuple) else layer.value for layer in layers)
-            highest[name] = max(highest[name], max(most, default=UNBOUNDED))
+            layers = stack.get(name, ())
+            most = [layer.value[1] if isinstance(layer.value, tuple) else layer.value for layer in layers]
+            if not ((formerly and layers) or any(map(_is_permanent, layers))):
+                most += _beyond(name, stack)
+            highest[name] = max(highest[name], *most)
     return highest
+
+
+def _is_permanent(layer: Layer) -> bool:
+    """Whether a layer sets its limit at every moment: the table itself, and a plan without hours or an event."""
+    return layer.plan is None or isinstance(layer.plan.schedule, Always)
+
+
+def _beyond(name: str, stack: Stack) -> list[int]:
+    """The maxima that apply where no layer sets a limit: of a wager, the table's."""
+    if name.startswith(WAGER):
+        return [layer.value for layer in stack["max_cents"] if isinstance(layer.value, int)]
+    return [two_people.UNBOUNDED]
 
 
 def proposed(event: LimitPlanSet, *, expected_version: int) -> ToPropose:

@@ -96,7 +96,7 @@ def create_table(name: str, settings: Settings, *, by: Staff, proposal: int | No
     refuse(name_faults(name) | faults(settings) | retired_faults(settings.denominations))
     settings = _full_settings(settings)
     with transaction.atomic():
-        _refuse_alone(difference({}, asdict(settings)), proposal)
+        _refuse_alone({}, difference({}, asdict(settings)), proposal)
         house.note(TableAdded(name=name), by.signature)
         book = _open_book(name, settings)
         table = Table(name=name, book=book)
@@ -117,7 +117,7 @@ def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff, proposa
         after = _full_settings(replace(before, **changes))
         changed = difference(asdict(before), asdict(after))
         if changed.after:
-            _refuse_alone(changed, proposal)
+            _refuse_alone(asdict(before), changed, proposal)
             _open_book(table.book.name, after)
             _store(table, after)
             _write(table, head, changed, by, proposal)
@@ -170,7 +170,8 @@ def _store(table: Table, settings: Settings) -> None:
 
 def _write(table: Table, head: Head, changed: Difference, by: Staff, proposal: int | None) -> None:
     minutes = house_terms.number("limits_notice_minutes")
-    log.append(head, Draft.of(TableSet(**changed._asdict(), proposal=proposal, notice_minutes=minutes), by.signature))
+    event = TableSet(**changed._asdict(), proposal=proposal, notice_minutes=minutes, effective_maxima=True)
+    log.append(head, Draft.of(event, by.signature))
 
 
 # --- By two people ---------------------------------------------------------------------------------------------
@@ -179,14 +180,15 @@ def _write(table: Table, head: Head, changed: Difference, by: Staff, proposal: i
 def draft_of_new(name: str, settings: Settings) -> ToPropose | None:
     """A new table as it is proposed, where its settings take two people; None where one adds it. Raises Refused."""
     refuse(name_faults(name) | faults(settings))
-    return _draft(name, difference({}, asdict(_full_settings(settings))))
+    return _draft(name, {}, difference({}, asdict(_full_settings(settings))))
 
 
 def draft_of_change(table: Table, changes: Mapping[str, Any]) -> ToPropose | None:
     """The same of a change. Raises Refused."""
     refuse(change_faults(table, changes, standing.of(table)))
     before = settings_of(table)
-    return _draft(table.name, difference(asdict(before), asdict(_full_settings(replace(before, **changes)))))
+    changed = difference(asdict(before), asdict(_full_settings(replace(before, **changes))))
+    return _draft(table.name, asdict(before), changed)
 
 
 def draft_for_the_shoe(table: Table, changes: Mapping[str, Any]) -> ToPropose:
@@ -208,8 +210,8 @@ def _draft_to_come(table: Table, changes: Mapping[str, Any]) -> ToPropose:
     before = settings_of(table)
     changed = difference(asdict(before), asdict(_full_settings(replace(before, **changes))))
     matter = "limits" if changed.after.keys() <= _LIMITS else "pays"
-    drafted = _draft(table.name, changed)
-    return drafted or ToPropose(matter, table.name, builtins(changed.before), builtins(changed.after))
+    drafted = _draft(table.name, asdict(before), changed)
+    return drafted or _to_propose(matter, table.name, asdict(before), changed)
 
 
 _LIMITS: Final = frozenset({"min_cents", "max_cents", "cap_cents", "seat_max_cents", "wager_limits"})
@@ -231,14 +233,18 @@ def refuse_options(table: Table, options: Mapping[str, Any]) -> None:
     refuse(_rules_faults(GAMES[table.game], settings))
 
 
-def _draft(name: str, changed: Difference) -> ToPropose | None:
-    matter = two_people.of_table(*changed, house_terms.as_entered(timezone.now()))
-    return ToPropose(matter, name, builtins(changed.before), builtins(changed.after)) if matter else None
+def _draft(name: str, set_to: Mapping[str, Any], changed: Difference) -> ToPropose | None:
+    matter = two_people.of_table(*changed, house_terms.as_entered(timezone.now()), lambda: set_to)
+    return _to_propose(matter, name, set_to, changed) if matter else None
 
 
-def _refuse_alone(changed: Difference, proposal: int | None) -> None:
+def _to_propose(matter: str, name: str, set_to: Mapping[str, Any], changed: Difference) -> ToPropose:
+    return ToPropose(matter, name, builtins(changed.before), builtins(changed.after), set_to=set_to)
+
+
+def _refuse_alone(set_to: Mapping[str, Any], changed: Difference, proposal: int | None) -> None:
     terms = house_terms.as_entered(house.lock().moment)
-    refuse_alone(two_people.of_table(*changed, terms), terms, proposal)
+    refuse_alone(two_people.of_table(*changed, terms, lambda: set_to), terms, proposal)
 
 
 def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
@@ -268,8 +274,15 @@ def _changes(table: Table, proposal: Proposal) -> dict[str, Any]:
     return {name: after[name] for name in values}
 
 
-def _takes_two(proposal: Proposal, terms: Values) -> bool:
-    return two_people.of_table(proposal.before, proposal.after, terms) is not None
+def _takes_two(proposal: Proposal | ToPropose, terms: Values) -> bool:
+    return two_people.of_table(proposal.before, proposal.after, terms, lambda: _set_to(proposal)) is not None
+
+
+def _set_to(proposal: Proposal | ToPropose) -> Mapping[str, Any]:
+    """Every setting of the table that a proposal changes, as it is now."""
+    if isinstance(proposal, ToPropose):
+        return proposal.set_to
+    return asdict(settings_of(_tables_of([proposal])[proposal.about]))
 
 
 def values_of(proposal: Proposal) -> dict[str, Any]:

@@ -25,6 +25,8 @@ class Draft:
     after: Mapping[str, Any] = field(default_factory=dict)
     effective: Any = None
     """The moment from which it is to hold; None for when it is approved."""
+    set_to: Mapping[str, Any] = field(default_factory=dict)
+    """Every setting of the table that it changes, changed or not; of no part in what is proposed."""
 
 
 class Proposal(Protocol):

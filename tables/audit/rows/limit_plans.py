@@ -3,7 +3,10 @@ entry says. That a row names its own entry is asked with the book (``proofs.py``
 
 from __future__ import annotations
 
+from typing import Any
+
 from tables.audit.rows.reading import Rows, of_the_house
+from tables.log.event import Event
 from tables.models import LimitPlan
 from tables.setup import limit_plans
 
@@ -11,7 +14,12 @@ from tables.setup import limit_plans
 def in_log() -> Rows:
     """Every version that was set."""
     entries = enumerate(of_the_house("limit_plans", limit_plan=["set"]), 1)
-    return {f"{number}": entry.event.content() | {"by": entry.by} for number, entry in entries}
+    return {f"{number}": _columns(entry.event) | {"by": entry.by} for number, entry in entries}
+
+
+def _columns(event: Event) -> dict[str, Any]:
+    """What an entry says, without the rule that it was judged by: of that a row says nothing."""
+    return {name: value for name, value in event.content().items() if name != "effective_maxima"}
 
 
 def in_database() -> Rows:

@@ -33,6 +33,9 @@ class LimitPlanSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     """From when it holds; ISO 8601 in UTC."""
     proposal: int | None = None
     """The proposal that two people stand for, where it took two."""
+    effective_maxima: bool = False
+    """Whether two people were asked by the maxima that take effect, wager by wager. False in entries of releases up to
+    0.9.0."""
 
     def plan(self, seq: int) -> Plan:
         """The plan that an entry of this number sets."""

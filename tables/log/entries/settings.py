@@ -42,6 +42,9 @@ class TableSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     notice_minutes: int | None = None
     """The house's notice for a minimum that is raised over players, where somebody set it. None in entries of before it
     was proved, and in those that name plans."""
+    effective_maxima: bool = False
+    """Whether two people were asked by the maxima that take effect, wager by wager. False in entries of releases up to
+    0.9.0, and in those that name plans."""
 
     @property
     def tells_notice(self) -> bool:

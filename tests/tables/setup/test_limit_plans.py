@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from django.db import transaction
 from django.utils import timezone
+from msgspec import structs
 from pytest_django import DjangoAssertNumQueries
 
-from ledger import log
+from ledger import house, log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book
 from tables.audit import proofs
@@ -180,6 +181,46 @@ def test_a_plan_over_low_tables_is_retired_by_one_and_over_high_ones_never_unsee
     fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
     assert fault is not None
     assert "it took two people" in fault.what
+
+
+def written(event: LimitPlanSet, version: int, by: Staff, *, effective_maxima: bool) -> None:
+    """A version of a plan with its row, unjudged: by a release up to 0.9.0, or by a forger."""
+    with transaction.atomic():
+        head = house.lock()
+        moment = house_terms.spelled(head.moment)
+        event = structs.replace(event, version=version, effective=moment, effective_maxima=effective_maxima)
+        entry = log.append(head, Draft.of(event, by.signature))
+        limit_plans.row_of(event, entry.seq, by.signature, head.moment).save()
+
+
+CAP = {"cap_cents": 10_000}
+LOW_TIE = {"max_cents": 50_000, "wager tie": (500, 1_000)}
+
+
+@pytest.mark.parametrize("effective_maxima", [True, False])
+@pytest.mark.parametrize(
+    ("values", "left"), [(CAP, {}), (LOW_TIE, {"max_cents": 50_000})], ids=["hours of another", "its own maximum"]
+)
+def test_what_a_plan_leaves_is_compared_as_it_takes_effect(
+    olga: Staff, values: dict[str, Any], left: dict[str, Any], effective_maxima: bool
+) -> None:
+    """Harm: one operator retires the plan that bounds the exposure, because another does so on two nights a week, or
+    gives a wager the maximum of its plan, and no proof finds it; or a site whose earlier release allowed that fails
+    verification after an upgrade."""
+    floor.staff(Role.OPERATOR, "omar", "302")
+    floor.table("Baccarat 1", game="baccarat", options={})
+    nights = drafted("Nights", values=CAP, schedule=NIGHTS)
+    for event in (drafted(values=values), nights):
+        written(event, 1, olga, effective_maxima=effective_maxima)
+    house_terms.change({"two_people": True, "two_people_limit_cents": 20_000}, by=olga)
+    read_again()
+    later = drafted(values=left, retired=not left)
+    with pytest.raises(Refused) as refusal:
+        limit_plans.set_plan(later, expected_version=1, by=olga)
+    assert refusal.value.code == "second_person"
+    written(later, 2, olga, effective_maxima=effective_maxima)
+    fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
+    assert ("it took two people" in fault.what if fault else False) is effective_maxima
 
 
 def test_a_plan_for_tables_without_rounds_names_the_wagers_that_they_state(olga: Staff) -> None:

@@ -137,7 +137,7 @@ def test_a_change_is_in_the_log_with_what_was_before_and_nothing_else(dealt: flo
     """A limit that moved without a trace is how a dispute is lost."""
     table_settings.change_table(dealt.table, {"min_cents": 2_000, "max_cents": 10_000}, by=operator)
     assert entries(dealt.table)[-1]["content"] == {
-        "before": {"min_cents": 1_000}, "after": {"min_cents": 2_000}, "notice_minutes": 30
+        "before": {"min_cents": 1_000}, "after": {"min_cents": 2_000}, "notice_minutes": 30, "effective_maxima": True
     }  # fmt: skip
     assert proofs.verify(dealt.table.book).fault is None
 
