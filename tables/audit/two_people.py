@@ -5,8 +5,11 @@ What took two follows from the terms that were in force at the entry, by the fun
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import accumulate
 from typing import Any, Final
 
 from ledger.models import HOUSE, LogEntry
@@ -80,12 +83,14 @@ def waits_for_shoe(event: TableSet) -> bool:
 
 
 class Plans:
-    """Whether limit plans took two people, verified in the order of their entries."""
+    """Whether limit plans took two people, verified in the order of their entries: the settings of tables are read
+    once."""
 
     def __init__(self, book_id: int, through: int) -> None:
         rows = LogEntry.objects.filter(book_id=book_id, subject=LimitPlanSet.subject, seq__lte=through)
         bodies = rows.order_by("-seq").values_list("body", flat=True)
         self._by_effect = any(read_as(LimitPlanSet, body).effective_maxima for body in bodies.iterator())
+        self._tables: list[_TableHistory] | None = None
 
     def check(self, event: LimitPlanSet, entry: Entry) -> None:
         """A version of a limit plan. Raises Misconduct."""
@@ -103,15 +108,45 @@ class Plans:
         they were set then."""
         if entry.at is None:
             return {}
-        settings: dict[str, Settings] = {}
-        kinds = TableSet.kinds[0]
-        for table in Table.objects.exclude(retired_at__lte=entry.at):
-            rows = LogEntry.objects.filter(
-                book_id=table.book_id, subject=TableSet.subject, kind=kinds, at__lte=entry.at
-            )
-            for body in rows.order_by("seq").values_list("body", flat=True):
-                settings[table.name] = settings_after(settings.get(table.name), read_as(TableSet, body).after)
-        return limit_plans.beneath(row, entry.at, settings, through_seq=entry.seq - 1, formerly=formerly)
+        if self._tables is None:
+            self._tables = _histories()
+        settings = {table.name: table.set_at(entry.at) for table in self._tables}
+        present = {name: values for name, values in settings.items() if values is not None}
+        return limit_plans.beneath(row, entry.at, present, through_seq=entry.seq - 1, formerly=formerly)
+
+
+@dataclass(slots=True)
+class _TableHistory:
+    """The settings of a table after each entry that changed its own limits, or which limits it has. What plans set
+    changes neither, and takes up no memory here."""
+
+    name: str
+    retired_at: datetime | None
+    moments: list[datetime] = field(default_factory=list)
+    settings: list[Settings] = field(default_factory=list)
+
+    def set_at(self, moment: datetime) -> Settings | None:
+        """The settings at a moment; None before there were any, and of a retired table."""
+        if self.retired_at is not None and self.retired_at <= moment:
+            return None
+        last = bisect_right(self.moments, moment)
+        return self.settings[last - 1] if last else None
+
+
+def _histories() -> list[_TableHistory]:
+    """The history of every table: two queries for all of them."""
+    tables = {table.book_id: _TableHistory(table.name, table.retired_at) for table in Table.objects.all()}
+    newest: dict[int, Settings] = {}
+    rows = LogEntry.objects.filter(book_id__in=tables, subject=TableSet.subject, kind=TableSet.kinds[0])
+    for book, moment, body in rows.order_by("book_id", "seq").values_list("book_id", "at", "body").iterator():
+        before, history = newest.get(book), tables[book]
+        newest[book] = after = settings_after(before, read_as(TableSet, body).after)
+        if before is None or limit_plans.facts_of(before, "", "") != limit_plans.facts_of(after, "", ""):
+            history.moments.append(moment)
+            history.settings.append(after)
+    for history in tables.values():  # times that were mended may step back: an entry counts as soon as a later one does
+        history.moments = list(accumulate(reversed(history.moments), min))[::-1]
+    return list(tables.values())
 
 
 def check_post(event: PostSet, entry: Entry) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from msgspec import structs
 from pytest_django import DjangoAssertNumQueries
@@ -221,6 +222,24 @@ def test_what_a_plan_leaves_is_compared_as_it_takes_effect(
     written(later, 2, olga, effective_maxima=effective_maxima)
     fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
     assert ("it took two people" in fault.what if fault else False) is effective_maxima
+
+
+def test_the_settings_of_tables_are_read_once_for_all_plans(olga: Staff) -> None:
+    """Harm: a verification reads every change of every table again for each limit plan, and takes hours after years of
+    plans."""
+    floor.staff(Role.OPERATOR, "omar", "302")
+    house_terms.change({"two_people": True}, by=olga)
+    read_again()
+    reads: dict[int, int] = {}
+    for plans in (2, 6):
+        for number in range(plans):
+            event = drafted(f"Plan {plans} {number}", values={"max_cents": 5_000})
+            limit_plans.set_plan(event, expected_version=0, by=olga)
+            limit_plans.retire(event.name, expected_version=1, by=olga)
+        with CaptureQueriesContext(connection) as queries:
+            assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+        reads[plans] = sum("settings_changed" in query["sql"] for query in queries.captured_queries)
+    assert reads == {2: 1, 6: 1}
 
 
 def test_a_plan_for_tables_without_rounds_names_the_wagers_that_they_state(olga: Staff) -> None:
