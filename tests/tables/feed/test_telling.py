@@ -128,7 +128,7 @@ def test_of_facedown_cards_nothing_is_told_while_they_lie(game: str, monkeypatch
     assert again(reader.begun) == reader.events
     assert reader.secrets, "no entry of an open game was veiled: the walk shows nothing"
     bodies = LogEntry.objects.filter(book=walk.dealer.table.book_id, subject="round", kind="play").values_list("body")
-    ends = sum(b'"end":' in bytes(body) for (body,) in bodies)
+    ends = sum(b'"result":' in bytes(body) for (body,) in bodies)
     assert ends == sum(event.type == "round.settled" for event in reader.events) > 0
 
 
