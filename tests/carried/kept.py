@@ -242,7 +242,7 @@ class Carried:
     @property
     def environment(self) -> dict[str, str]:
         """What a command of this house finds around it."""
-        ours = re.compile("CASINO_|PYTEST_|TEST_CLOCK")
+        ours = re.compile("CASINO_|PYTEST_|TEST_CLOCK|TIME_ZONE")
         return {name: value for name, value in os.environ.items() if not ours.match(name)} | {
             "DJANGO_SETTINGS_MODULE": "casino.settings",
             "DATABASE_URL": self.url(APPLICATION),

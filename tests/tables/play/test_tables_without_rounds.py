@@ -195,7 +195,7 @@ def claims_at(dealer: Hand, minutes_ago: int = 5, **others: Any) -> None:
 
 WRONG_CLAIMS: list[tuple[dict[str, Any], str]] = [
     ({"round": 1}, "unknown_round"), ({"happened": ""}, "bad_moment"), ({"happened": "at noon"}, "bad_moment"),
-    ({"happened": "2001-01-01T00:00"}, "bad_moment"), ({"minutes_ago": -30}, "bad_moment"),
+    ({"happened": "2001-01-01T00:00"}, "bad_moment"), ({"minutes_ago": -90}, "bad_moment"),
     ({"seat": 7}, "unknown_seat"),
 ]  # fmt: skip
 
