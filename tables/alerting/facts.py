@@ -132,7 +132,7 @@ def _decided(table: Table, number: int | None, seq: int, event: Played) -> dict[
     """What each seat won by an entry, in cents: of the house; or, with the end of a game for a pot, of the others."""
     if _is_banked(table):
         return {payout.seat: payout.net_cents for payout in event.decided}
-    if event.end is None:
+    if not event.ends_round:
         return {}
     return {seat: sums.net_cents for seat, sums in _pot_sums(table, number, seq).items()}
 

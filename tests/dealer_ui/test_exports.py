@@ -20,7 +20,7 @@ def test_a_download_of_attacks_has_no_formula(rf: RequestFactory) -> None:
     """Harm: an exported list is unguarded, and a typed reason runs as a formula in a spreadsheet."""
     rows = [[[number, text] for number, text in enumerate(ATTACKS)]]
     request = rf.get("/?as=xlsx")
-    request.user = cast(Any, SimpleNamespace(pk=1, has_perm=lambda permission: True))
+    request.user = cast(Any, SimpleNamespace(pk=1, username="ada", has_perm=lambda permission: True))
     answer = exports.answer(request, "list", ("number", "text"), iter(rows))
     sheet = load_workbook(io.BytesIO(load.whole(answer))).active
     answer.close()

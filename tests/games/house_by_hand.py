@@ -330,7 +330,7 @@ def baccarat(table: Round, seats: list[Seat], options: dict[str, Any]) -> None:
                 seat.pushes("banker")
             elif player_wins:
                 seat.loses("banker")
-            elif options["commission"] == "five_percent" and options["marked"]:
+            elif options["commission"] == "five_percent" and options.get("marked"):
                 stake = seat.bets["banker"]
                 seat._settle("banker", stake, 2 * stake - stake // 20, "win")
             elif options["commission"] == "five_percent":
@@ -804,7 +804,7 @@ def fractions_of(game: str, bet: str, options: dict[str, Any]) -> list[Fraction]
     fractions = [odds for (wager, _), odds in options["pays"].items() if wager == paid_as]
     half = [Fraction(1, 2)]
     if game == "baccarat" and bet == "banker":
-        at_once = [] if options["marked"] else [Fraction(19, 20)]
+        at_once = [] if options.get("marked") else [Fraction(19, 20)]
         fractions += {"five_percent": at_once, "six_pays_half": half, "ez": []}[options["commission"]]
     if game == "dragon_tiger" and bet in ("dragon", "tiger"):
         fractions += half

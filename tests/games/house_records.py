@@ -205,8 +205,8 @@ def round_dealt(house: House, game: str, chance: Random) -> dict[str, Any] | Non
     cut_place = cards_before(game, len(seats), decks, chance)
     dealt, pile = shoe[:cut_place], shoe[cut_place:]
     table = RealRound(pile, dealt, chance.choice(FAVOURED[game]), chance)
-    read = read_options(house, options)
     try:
+        read = read_options(house, options)
         house.play(table, read_seats(house, seats, read), read)
     except Refused:
         return None

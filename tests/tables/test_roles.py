@@ -219,7 +219,7 @@ GUARDED: dict[Guard, str] = {
         api/tables/<int:pk>/limits/
     """,
     API_INPUT: "api/tables/<int:pk>/inputs/ api/tables/<int:pk>/disputes/",
-    Guard((401, 403, 403, 403, 403, 403), (401, 415, 415, 403, 403, 403)): "api/tables/<int:pk>/reader/",
+    Guard((401, 403, 403, 403, 403, 403), (401, 403, 403, 403, 403, 403)): "api/tables/<int:pk>/reader/",
     API_READ: """
         api/tables/<int:pk>/rounds/file/ api/tables/<int:pk>/log/file/ api/tables/<int:pk>/disputes/<int:number>/
         api/disputes/ api/corrections/ api/proposals/ api/alerts/ api/figures/ api/days/ api/days/<gaming_day:day>/

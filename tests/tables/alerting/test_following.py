@@ -232,10 +232,10 @@ def test_a_new_pin_a_role_and_a_setting_are_told(felt: Hand, boss: Staff) -> Non
 
 def test_an_idle_table_and_a_relief_that_is_due_are_told_once(felt: Hand, boss: Staff, clock: Clock) -> None:
     """Harm: a dealer who is forgotten at a table; or an alert a minute for one that is known."""
-    clock.stand(timezone.now() + timedelta(minutes=14))
+    clock.stand(timezone.now() + timedelta(minutes=12))
     minute.look()
     assert raised("table_idle") == []
-    clock.stand(timezone.now() + timedelta(minutes=2))
+    clock.stand(timezone.now() + timedelta(minutes=4))
     minute.look()
     [idle] = raised("table_idle")
     assert idle.message.startswith("Rocket 1 stands idle: Dora deals")
