@@ -46,7 +46,7 @@ def test_a_day_is_proved_and_its_bundle_taken(aude: Staff, looking: Looking, cel
     page = looking(aude, "/pit/audit/")
     assert not serious(page, EVERY_RULE)
     page.click("#days [name=deed][value=verify]")
-    page.wait_for_selector("#errands .verdict--holds")
+    page.wait_for_selector("#errands .verdict--holds", timeout=90_000)
     page.wait_for_selector("#days .verdict--holds")
     assert not serious(page, EVERY_RULE)
     page.set_viewport_size({"width": 390, "height": 844})

@@ -13,6 +13,7 @@ from tests.browser.conftest import LIVE, PORTRAIT, AtTable, Screen
 from tests.fixtures.browser import PHONE, limited_response
 from tests.floor import PIN, Hand
 from tests.layout import CONTROLS, fits_width, small
+from tests.patience import eventually
 
 SIGNERS = {
     "701": (Role.CASHIER, "carmen"),
@@ -120,6 +121,7 @@ def test_cash_is_confirmed_by_its_line_and_no_key_reaches_the_felt(at_table: AtT
     screen.page.wait_for_selector("#receipt:visible")
     assert latest(hand).kind == "undone"
     assert serious(screen.page) == []
+    eventually(lambda: screen.seq == hand.now.seq, "the felt shows the sale")
     screen.keys("4")
     assert latest(hand).subject == "round", "the keyboard is the felt's again"
 
@@ -170,6 +172,7 @@ def test_a_sheet_that_the_house_puts_off_comes_and_sells_by_itself_once(at_table
     assert len({confirmed_by(body) for body in posted}) == 1, "the same key"
     assert LogEntry.objects.filter(book_id=hand.table.book_id, subject="chips").count() == 1
     assert latest(hand).content["amount_cents"] == 5_000
+    eventually(lambda: screen.seq == hand.now.seq, "the felt shows the sale")
     screen.keys("4")
     assert latest(hand).subject == "round", "the keyboard is the felt's"
     screen.complaints.clear()  # of the answers' 429 and 503
