@@ -108,7 +108,11 @@ def whole(digest: bytes | None) -> str:
 
 @register.filter
 def words(name: Any) -> str:
-    """A name from the log as words: dealer_pair is "dealer pair"."""
+    """A name or an option from the log as words: dealer_pair is "dealer pair", a list its items, true "yes"."""
+    if isinstance(name, bool):
+        return "yes" if name else "no"
+    if isinstance(name, list | tuple):
+        return ", ".join(map(words, name)) or "none"
     return "" if name is None else str(name).replace("_", " ")
 
 

@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dealer_ui.pit import floor as pit_floor
+from dealer_ui.templatetags.pit import words
 from ledger import alerts
 from ledger.models import Acknowledgement, LogEntry
 from tables import dealing, downloads, standing
@@ -285,6 +286,12 @@ def test_a_round_is_proved_as_it_is_shown(hands: tuple[Hand, Hand]) -> None:
     assert "the 6 transfers follow from them" in page
     assert "pair of 8s: loses 8/10 of the bet" in page
     assert "python manage.py replay rocket-1-round-1.json" in page
+
+
+def test_options_of_a_round_are_shown_in_words() -> None:
+    """Harm: an auditor reads ('pair_plus',) or True where an option is meant."""
+    options = (("pair_plus", "tie"), (), True, False, "dealer_pair", None)
+    assert [words(value) for value in options] == ["pair plus, tie", "none", "yes", "no", "dealer pair", ""]
 
 
 @pytest.mark.django_db(transaction=True)
