@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dealer_ui.pit import floor as pit_floor
-from dealer_ui.templatetags.pit import words
+from dealer_ui.templatetags import pit
 from ledger import alerts
 from ledger.models import Acknowledgement, LogEntry
 from tables import dealing, downloads, standing
@@ -291,7 +291,7 @@ def test_a_round_is_proved_as_it_is_shown(hands: tuple[Hand, Hand]) -> None:
 def test_options_of_a_round_are_shown_in_words() -> None:
     """Harm: an auditor reads ('pair_plus',) or True where an option is meant."""
     options = (("pair_plus", "tie"), (), True, False, "dealer_pair", None)
-    assert [words(value) for value in options] == ["pair plus, tie", "none", "yes", "no", "dealer pair", ""]
+    assert [pit.words(value) for value in options] == ["pair plus, tie", "none", "yes", "no", "dealer pair", ""]
 
 
 @pytest.mark.django_db(transaction=True)
