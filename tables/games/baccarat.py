@@ -238,9 +238,9 @@ def _settle(rules: Rules, layout: HouseLayout, player: Sequence[int], banker: Se
 
 
 def _keep_commission(layout: HouseLayout, stake: Stake) -> None:
-    """What is marked is owed to the cent, rounded down; what is taken at once, as the winnings were rounded."""
+    """A marked commission is owed to the cent, rounded down; at once it is what the rounded winnings leave."""
     if layout.opening.commission_is_marked is True:
-        stake.returned_cents, stake.broken_cents = 2 * stake.cents - stake.cents // 20, ""
+        stake.returned_cents, stake.broken_cents = 2 * stake.cents - stake.cents // COMMISSION.to, ""
     stake.commission_cents = 2 * stake.cents - stake.returned_cents
 
 

@@ -117,7 +117,7 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def ends_round(self) -> bool:
-        """Whether it has the last card of a round whose rules are pinned, in entries of every release."""
+        """Whether the entry contains the result of a round, in the present form or in that of releases up to 0.9.0."""
         return self.end is not None or self.result is not None
 
     @property
@@ -143,7 +143,7 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
         if self.opening is not None and context.before.burn_is_due:
             raise Misconduct("it opens a round before the card was burned that is due at a relief")
         decided = current.plays[-1].decided
-        if self.decided not in (decided, stored_payouts(current.game, decided)):
+        if self.decided != decided and self.decided != stored_payouts(current.game, decided):
             sentence = f"it says that {_spelled(self.decided)} was decided, the rules say {_spelled(decided)}"
             raise Misconduct(sentence)
         basis = replace(current, plays=()) if self.opening is not None or before is None else before
