@@ -97,8 +97,8 @@ class Connection:
     def _send(
         self, method: str, path: str, query: Mapping[str, Any], text: bytes | None, headers: dict[str, str]
     ) -> bytes:
-        asked = {{name: _spelled(value) for name, value in query.items() if value is not None}}
-        address = f"{{self.house}}{{path}}" + (f"?{{urlencode(asked)}}" if asked else "")
+        parameters = {{name: _spelled(value) for name, value in query.items() if value is not None}}
+        address = f"{{self.house}}{{path}}" + (f"?{{urlencode(parameters)}}" if parameters else "")
         if self.token:
             headers["Authorization"] = f"Bearer {{self.token}}"
         for attempt in range(1, TRIES + 1):

@@ -135,8 +135,8 @@ _WRONG: Final = """
 def wrong(
     journal: Journal, through: int, most: int | None
 ) -> Iterator[tuple[int, dict[str, Any] | None, dict[str, Any] | None]]:
-    """Rows after one of them that are not what the log says: the number of each, as told, and as kept. ``most``: None
-    for all of them, of which the database holds those that are not read yet."""
+    """Rows numbered above ``through`` that differ from the log: the number of each, its values in the log and in the
+    row. ``most``: the maximum number of rows, or None for all, which the server-side cursor streams."""
     with transaction.atomic(), connection.chunked_cursor() as cursor:
         cursor.execute(
             _WRONG.format(row=journal.row, table=journal.table, content=CONTENT.format(body="e.body")),

@@ -105,7 +105,7 @@ class Operation:
 
     @property
     def is_signed(self) -> bool:
-        """Whether its body has a badge and a PIN, which are accepted on an enrolled terminal only."""
+        """Whether the request body contains a badge and a PIN, which only an enrolled terminal can send."""
         return self.body is not None and "pin" in self.body.__struct_fields__
 
 

@@ -107,7 +107,7 @@ class Blackjack(HouseScript[Rules]):
         return [_BLACKJACK[rules.blackjack_pays], *([HALF] if rules.surrender != "none" else [])]
 
     def faults(self, rules: Rules) -> str:
-        """Where the dealer peeks, nobody decides before."""
+        """Early surrender is decided before the dealer's second card, so it excludes the peek."""
         is_early = rules.surrender == "early" and rules.hole == "peek"
         return "early surrender goes with no hole card: choose late surrender, or hole none" if is_early else ""
 

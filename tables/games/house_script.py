@@ -108,8 +108,8 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
         return spread
 
     def results_of(self, rules: Rules, wager: str) -> Iterable[Odds]:
-        """Everything that a wager may win, and the part of it that the casino may take, as odds; but for even money and
-        the loss of all of it, which are whole chips anyway."""
+        """The results of a wager as odds: what it can win, and the part of it that the casino can take. Even money and
+        the loss of the whole wager are left out: both are whole chips under every option."""
         pays = self.pay_form.in_force(rules)
         names = {wager, *(paid.name for paid in self.pay_form.wagers if paid.on == wager)}
         return [odds for name in names & pays.keys() for odds in pays[name].values()]

@@ -130,8 +130,8 @@ def _game(record: Record) -> Game[Any, Any]:
     games = {game.version: game for game in versions_of(record.game)}
     version = DEALT[record.game].version if isinstance(record.version, UnsetType) else record.version
     if version not in games:
-        known = ", ".join(map(str, sorted(games)))
-        raise RecordError("version", f"{record.game} has rules of version {known}, not {version}")
+        versions = ", ".join(map(str, sorted(games)))
+        raise RecordError("version", f"{record.game} has rules of version {versions}, not {version}")
     return games[version]
 
 

@@ -68,7 +68,7 @@ class Pay(NamedTuple):
     blackjack: float
     surrender: float
     surrender_beaten: float
-    """A surrender where the dealer has a blackjack, which nobody knew."""
+    """A surrender in a round in which the dealer's second card then makes a blackjack."""
     beaten: float
     """The dealer looked and has a blackjack; the seat has none."""
 

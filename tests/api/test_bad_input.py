@@ -117,8 +117,8 @@ def test_no_moment_that_a_zone_cannot_show_is_accepted(house: Floor) -> None:
 
 
 def test_a_kind_that_is_listed_twice_is_refused_in_its_field(house: Floor) -> None:
-    """Harm: of two counts of the same chip in one slip the last is taken, or both are added up: chips are asked for or
-    counted that no signer meant."""
+    """Harm: a slip lists a denomination twice, and its total is the last count or the sum of both: chips that no signer
+    intended are requested or counted."""
     boss, key = floor.staff(Role.PIT_BOSS, "petra", "801"), str(uuid.uuid4())
     desk, twice = house.as_(boss), [[500, 2], [500, 3]]
     begin = {"key": key, "table": house.table.pk, "series": "fill", "badge": boss.badge, "pin": floor.PIN}

@@ -365,8 +365,8 @@ def _chain(bundle: Bundle, keys: Sequence[str]) -> list[Document]:
 
 
 def _refuse_no_time(document: Document) -> None:
-    """A day is compared by how it is spelled, and read by whoever keeps it: it has one spelling, and a year that any
-    time zone can show. Raises Wrong, and what is UNREADABLE."""
+    """Refuse a day or a moment that is not in canonical spelling, because days are compared as text, or is outside of
+    the years that every time zone can show. Raises Wrong, or one of UNREADABLE."""
     day, spelled = document["day"], (document["begins"], document["ends"])
     read_day, read = date.fromisoformat(day), tuple(map(datetime.fromisoformat, spelled))
     if read_day.isoformat() != day or tuple(map(timestamp, read)) != spelled:

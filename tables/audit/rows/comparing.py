@@ -150,9 +150,9 @@ def _compare_journal(rows: Journal, comparison: Comparison, most: int | None) ->
     before = taken_over(rows.table)
     through = before.through or 0
     if through:
-        kept = journal.sum_of(rows, through)
-        if kept != {"through": through, "count": before.count, "sha256": before.sha256}:
-            says = f"the log says {before.count}, and their digest; the rows are {kept['count']}, and others"
+        totals = journal.sum_of(rows, through)
+        if totals != {"through": through, "count": before.count, "sha256": before.sha256}:
+            says = f"the log says {before.count}, and their digest; the rows are {totals['count']}, and others"
             yield f"{rows.title} 1 to {through}: {says}"
     for number, entered, row in journal.wrong(rows, through, most):
         yield f"{rows.title} {number}: {_difference(entered, row)}"

@@ -83,8 +83,8 @@ def a_round(hand: Hand, *cards: str) -> None:
 
 @pytest.mark.django_db
 def test_a_round_is_proved_by_the_rules_that_it_was_dealt_under() -> None:
-    """Harm: a rule is corrected, and every round from before is called a forgery; or somebody goes on dealing by rules
-    that were given up."""
+    """Harm: a rule is corrected, and every round from before is called a forgery; or a table
+    returns to rules that a later version replaced."""
     hand, _ = dealt(name="Table 1", game=THREE_CARD_POKER, options={}, seats=3)
     own, dealers = ("Qs", "9h", "4d"), ("Jc", "8s", "3h")
 

@@ -454,8 +454,8 @@ def test_every_limit_that_is_raised_or_removed_takes_two_people(baccarat: Table,
 
 
 def test_a_limit_that_was_raised_alone_is_found_but_in_entries_of_before(baccarat: Table, open_house: Table) -> None:
-    """Harm: whoever has the database removes a limit with fitting hashes; or a site of an earlier release, whose rule
-    let one person do so, fails verification after an upgrade."""
+    """Harm: an intruder with access to the database removes a limit and recomputes the hashes; or a site of an earlier
+    release, whose rule let one person remove a limit, fails verification after an upgrade."""
     for changes in LOOSER:
         before = {name: getattr(baccarat, name) for name in changes}
         with rollback():
