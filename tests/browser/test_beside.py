@@ -1,5 +1,6 @@
 """Pages beside the felt in a real browser: cash, a relief in mid-round, a slip that is signed at the table."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -130,21 +131,34 @@ def test_a_sheet_that_the_house_puts_off_comes_and_sells_by_itself_once(at_table
     """Harm: a limit or an outage leaves an empty sheet without a button, or a sale is typed again, or sold twice; or a
     sheet that the dealer closed comes over the felt and takes the keyboard."""
     hand = decision()
-    screen = at_table(hand).open()
+    screen = at_table(hand)
     page = screen.page
     posted: list[str | None] = []
-    page.route("**/cash/", limited_response)
+    answers: list[Callable[[Any], None]] = []
+    # One route for the whole test: a request that is sent while a route is set up or taken away may pass by it.
+    page.route("**/cash/", lambda route: answers[-1](route))
+    screen.open()
+    answers.append(limited_response)
     page.keyboard.press("F2")
     page.wait_for_selector(WAITS)
     assert serious(page) == []
     page.keyboard.press("Escape")
-    page.unroute_all()
     page.clock.fast_forward(WAIT_MS)
     page.wait_for_selector("#sheet-page:not([aria-busy])", state="attached")
     assert not page.evaluate("document.getElementById('sheet').open")
+    held: list[Any] = []
+    answers.append(held.append)
+    with page.expect_request("**/cash/"):
+        page.keyboard.press("F2")
+    page.keyboard.press("Escape")
+    eventually(lambda: page.evaluate("1") and held, "the request is held up")
+    with page.expect_response("**/cash/"):
+        held.pop().continue_()
+    page.wait_for_selector("#sheet-page:not([aria-busy])", state="attached")
+    assert not page.evaluate("document.getElementById('sheet').open"), "a page that comes late opens nothing"
 
     failures = [lambda route: route.fulfill(status=503, body="away"), limited_response]
-    page.route("**/cash/", lambda route: failures.pop()(route) if failures else route.continue_())
+    answers.append(lambda route: failures.pop()(route) if failures else route.continue_())
     page.keyboard.press("F2")
     page.wait_for_selector(WAITS)
     page.clock.fast_forward(WAIT_MS)
@@ -162,7 +176,7 @@ def test_a_sheet_that_the_house_puts_off_comes_and_sells_by_itself_once(at_table
         posted.append(route.request.post_data)
         limited_response(route) if len(posted) < 3 else route.continue_()
 
-    page.route("**/cash/", limited_twice)
+    answers.append(limited_twice)
     page.keyboard.press("Enter")
     page.wait_for_selector(WAITS)
     page.clock.fast_forward(WAIT_MS)

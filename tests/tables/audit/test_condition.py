@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import psycopg
 import pytest
 from django.db import DatabaseError
 
@@ -18,7 +17,7 @@ from tables.audit import condition, watch
 from tables.audit.condition import CHECKS, Part, State
 from tables.roles import Role
 from tests import floor
-from tests.database import database_url
+from tests.database import locked_by_another_worker
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("broker")]
 
@@ -79,8 +78,7 @@ def test_a_watch_that_is_behind_is_told_from_one_that_has_stopped(monkeypatch: p
     plan = watch.PLANS[0]
     monkeypatch.setattr(runs, "late", lambda plans: [plan])
     assert part("Watch") == Part("Watch", State.WRONG, f"{plan.says} has stopped.", "Start the worker and casino-beat.")
-    with psycopg.connect(database_url("casino_app")) as worker:
-        worker.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [f"run {watch.PLANS[3].task}"])
+    with locked_by_another_worker(f"run {watch.PLANS[3].task}"):
         assert part("Watch").says == "A worker is at it, and one piece of the watch is behind."
 
 

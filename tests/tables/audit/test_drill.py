@@ -15,7 +15,7 @@ from ledger import clock, runs
 from ledger.models import Alert, Book, DayRoot, RunEnd
 from tables.audit import drill
 from tests.clock import Clock
-from tests.database import database_url
+from tests.database import database_url, locked_by_another_worker
 from tests.floor import dealt
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -164,7 +164,6 @@ def test_a_second_drill_in_a_week_is_recorded(tmp_path: Path, monkeypatch: pytes
 
 def test_two_drills_are_never_under_way_at_once(tmp_path: Path) -> None:
     """Harm: two drills restore into one folder, and each reports the other's files as faults."""
-    with psycopg.connect(database_url("casino_app")) as other:
-        other.execute("SELECT pg_advisory_lock(hashtextextended('run drill', 0))")
+    with locked_by_another_worker("run drill"):
         assert drill.run_drill(drill.Backup("casino", tmp_path / "scratch"), by_hand=True) is None
     assert not (tmp_path / "scratch").exists()

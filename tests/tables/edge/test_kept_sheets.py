@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import psycopg
 import pytest
 from django.db import IntegrityError, transaction
 from django.urls import reverse
@@ -17,7 +16,7 @@ from tables.log.terms import rules_of
 from tables.maths import casino_war, providers
 from tables.roles import Role
 from tests import floor
-from tests.database import database_url
+from tests.database import locked_by_another_worker
 from tests.floor import Hand, dealt
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
@@ -144,9 +143,7 @@ def test_a_chip_unit_is_no_option_and_a_new_method_is_computed_anew(monkeypatch:
 def test_what_another_worker_is_at_is_left_to_it() -> None:
     """Harm: every worker of the house at the same sum."""
     at_war()
-    with psycopg.connect(database_url("casino_app"), autocommit=True) as second_worker:
-        name = "value {} {}".format(*kept_sheets.key_of(*WAR))
-        second_worker.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [name])
+    with locked_by_another_worker("value {} {}".format(*kept_sheets.key_of(*WAR))):
         kept_sheets.value_games()
         assert not KeptSheet.objects.exists()
     kept_sheets.value_games()

@@ -2,7 +2,6 @@
 
 from functools import cache, partial
 
-import psycopg
 import pytest
 from django.db import IntegrityError, transaction
 
@@ -13,7 +12,7 @@ from tables.maths.simulation import Table, deal, described, nothing, seed_of
 from tables.maths.situation import fresh
 from tables.maths.value import solve
 from tables.models import SimulatedChunk
-from tests.database import database_url
+from tests.database import locked_by_another_worker
 
 pytestmark = pytest.mark.django_db
 
@@ -37,8 +36,7 @@ def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_another_worker_is_at_is_left_to_it_until_it_is_gone() -> None:
     """Harm: rounds counted twice because two workers dealt them, or never because one was killed at them."""
-    with psycopg.connect(database_url("casino_app"), autocommit=True) as second_worker:
-        second_worker.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [f"simulation {RUN} 0"])
+    with locked_by_another_worker(f"simulation {RUN} 0"):
         assert spreading.turn(RUN, 2) == 1
         assert [chunk.number for chunk in SimulatedChunk.objects.all()] == [1]
     assert spreading.turn(RUN, 2) == 1

@@ -42,7 +42,7 @@ async function ask(target, form = {}) {
   page.setAttribute("aria-busy", "true");
   try {
     const answer = await answerTo(target, form);
-    if (!answer) return settle();
+    if (!isAwaited(form)) return settle();
     if (isPutOff(answer.status, answer.headers.get("Content-Type"))) throw new Error(answer.statusText);
     take(new DOMParser().parseFromString(await answer.text(), "text/html"), answer.url);
   } catch {
@@ -62,14 +62,17 @@ function askLater(target) {
   }, PAUSE_MS);
 }
 
-/** A limit refuses before anything is looked at: the same is asked again, once it may be. Nothing, if nobody waits for it. */
+/** What was sent is always answered. A page is for the sheet that it was asked for: over a closed one, it would take the keyboard. */
+const isAwaited = (form) => form.method || sheet.open;
+
+/** A limit refuses before anything is looked at: the same is asked again, once it may be. Nothing, once the sheet is closed. */
 async function answerTo(target, form) {
   const answer = await fetch(target, { ...form, signal: AbortSignal.timeout(PATIENCE_MS) });
   const wait = 1000 * Number(answer.headers.get("Retry-After"));
   if (answer.status !== 429 || !wait) return answer;
   tell("form_put_off", { sentence: await answer.text() });
   await new Promise((done) => window.setTimeout(done, wait));
-  return form.method || sheet.open ? answerTo(target, form) : undefined;
+  return isAwaited(form) ? answerTo(target, form) : undefined;
 }
 
 /** The answer is there: what happened at the table meanwhile may be drawn. */
