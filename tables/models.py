@@ -367,6 +367,9 @@ class Table(models.Model):
     unit_cents = models.PositiveBigIntegerField("chip unit (cents)", validators=[MinValueValidator(1)])
     min_cents = models.PositiveBigIntegerField("minimum bet (cents)", validators=[MinValueValidator(1)])
     max_cents = models.PositiveBigIntegerField("maximum bet (cents)", validators=[MinValueValidator(1)])
+    bet_step_cents = models.PositiveBigIntegerField(
+        "bet step (cents)", null=True, blank=True, help_text="Bets are multiples of it. Empty: of the chip unit."
+    )
     cap_cents = models.PositiveBigIntegerField(
         "cap on the table's exposure (cents)",
         null=True,

@@ -9,7 +9,7 @@ from ledger.proof.chips import money
 from tables.board.picture import Board, SeatBox
 from tables.games.catalog import GAMES
 from tables.games.game import Kind
-from tables.log.terms import game_title
+from tables.log.terms import game_title, rounding_words
 
 
 class Felt(ABC):
@@ -82,8 +82,12 @@ class SpreadFelt(HouseFelt):
     keeps_cards = False
 
     def terms(self, board: Board) -> str:
+        table = board.table
+        steps = f", in steps of {money(table.bet_step_cents)}" if table.bet_step_cents else ""
         cap = f"; the table's cap is {money(board.cap_cents)}" if board.cap_cents else ""
-        return f"{GAMES[board.table.game].title}, {money(board.min_cents)} to {money(board.max_cents)} a wager{cap}"
+        rounding = f". {words}" if (words := rounding_words(table)) else ""
+        limits = f"{money(board.min_cents)} to {money(board.max_cents)} a wager"
+        return f"{GAMES[table.game].title}, {limits}{steps}{cap}{rounding}"
 
 
 class PotFelt(Felt):

@@ -21,7 +21,14 @@ from tables.games.counted import CountedRules
 from tables.games.in_words import HOW_IT_GOES, OF_THE_PAYS, OF_THE_SHOE
 from tables.log.kinds import kind_of
 from tables.log.limit_plans import WAGER, Values, values_of
-from tables.log.terms import game_title, rules_of, settings_after
+from tables.log.terms import (
+    game_title,
+    least_step,
+    payable_cents,
+    rounding_words,
+    rules_of,
+    settings_after,
+)
 from tables.models import Table
 from tables.setup import house_terms, limit_plans, proposals, table_settings
 
@@ -70,6 +77,8 @@ class Placard:
     is_open: bool
     limits: Sequence[Limit]
     """That of a bet first, then the wagers that have their own."""
+    bets: Sequence[str]
+    """The bet step, and what becomes of parts of a chip."""
     changes: Sequence[Change]
     how: str
     rules: Sequence[Rule]
@@ -103,6 +112,7 @@ def placards_of(tables: Sequence[Table]) -> list[Placard]:
             game=game_title(table),
             is_open=standings[table.book_id].is_open,
             limits=_limits(table, table.min_cents, table.max_cents, table.wager_limits),
+            bets=list(_bets(table)),
             changes=coming.get(table.name, []),
             how=HOW_IT_GOES.get(table.game, ""),
             rules=list(_rules(table)),
@@ -119,6 +129,20 @@ def _limits(table: Table, least: int, most: int, own: Any) -> list[Limit]:
     return lines + [
         Limit(titles[wager], money(own[wager][0]), money(own[wager][1])) for wager in titles if wager in own
     ]
+
+
+def _bets(table: Table) -> Iterator[str]:
+    """A player sees beforehand which bets are taken, and that a payment may be rounded."""
+    least = least_step(table)
+    if table.bet_step_cents:
+        yield f"Bets by {money(least)}"
+    if words := rounding_words(table):
+        yield words
+    elif payable := payable_cents(table):
+        titles = _titles(table)
+        for wager, step in payable.items():
+            if step != least:
+                yield f"{titles[wager]} by {money(step)}"
 
 
 def _titles(table: Table) -> dict[str, str]:

@@ -391,6 +391,7 @@ class Changes(TypedDict):
 
     min_cents: NotRequired[int]
     max_cents: NotRequired[int]
+    bet_step_cents: NotRequired[int | None]
     cap_cents: NotRequired[int | None]
     seat_max_cents: NotRequired[int | None]
     wager_limits: NotRequired[dict[str, list[int]]]
@@ -1736,6 +1737,7 @@ class SettingsForm(TypedDict):
     unit_cents: int
     min_cents: int
     max_cents: int
+    bet_step_cents: int | None
     cap_cents: int | None
     seat_max_cents: int | None
     wager_limits: dict[str, list[int]]

@@ -34,9 +34,9 @@ from tables.log.entries.staff import CALLED
 from tables.log.fold import Standing
 from tables.log.house_terms import title_of
 from tables.log.paper import Slip
-from tables.log.terms import game_title
+from tables.log.terms import game_title, rounding_words
 from tables.models import HouseHours, HouseTerms, OneTimeCode, Proposal, Staff, Table
-from tables.setup import limit_plans, pits, proposals
+from tables.setup import limit_plans, payouts, pits, proposals
 from tables.setup.pits import NOWHERE, Place
 from tables.slips import cage_desk
 
@@ -255,6 +255,11 @@ def _wrong(viewer: Staff) -> Iterator[Line]:
         text = f"The watch stands still: {late[0].says.lower()}{suffix}"
         yield Line(text, reverse("pit:runs"), "Are the worker and beat running?")
     yield from _alerts(viewer)
+    if viewer.has_perm("tables.change_table"):
+        for table in payouts.underpaying()[:MOST_LINES]:
+            text = f"{table.name}: {rounding_words(table)[:1].lower()}{rounding_words(table)[1:]}"
+            address = reverse("admin:tables_table_change", args=[table.pk])
+            yield Line(text, address, "some bets win less than the posted odds: set its rounding to exact")
     for discrepancy in discrepancies.open_ones()[:MOST_LINES]:
         place = discrepancy.book.name if discrepancy.book else "the house"
         yield Line(discrepancy.message, _discrepancy(discrepancy.pk), f"discrepancy at {place}")

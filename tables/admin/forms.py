@@ -345,6 +345,7 @@ class TableForm(Judged):
         "unit_cents": "unit",
         "min_cents": "minimum",
         "max_cents": "maximum",
+        "bet_step_cents": "bet_step",
         "cap_cents": "cap",
         "rake_permille": "rake",
         "rake_cap_cents": "most_rake",
@@ -362,12 +363,17 @@ class TableForm(Judged):
         help_text="Roulette, craps, or whatever else is not dealt here round by round: another game, by its counts.",
     )
     unit = MoneyField(
-        label="Chip unit",
-        help_text="Against the house, bets are multiples of ten units, so that every payment comes out even; in a game"
-        " for a pot it is what one coin is worth.",
+        label="Smallest chip",
+        help_text="Everything is paid in multiples of it. In a game for a pot it is what one coin is worth.",
     )
     minimum = MoneyField(label="Minimum", help_text="Of a bet; or of what a player puts in play for a pot.")
     maximum = MoneyField(label="Maximum", help_text="Of a bet; or of what a player puts in play for a pot.")
+    bet_step = MoneyField(
+        label="Bet step",
+        required=False,
+        help_text="Bets are multiples of it: by 5, say, where 0.50 is the smallest chip. Empty: of ten smallest chips"
+        " in Rocket, of one in other games.",
+    )
     cap = MoneyField(
         label="Cap on all bets together", required=False, help_text="The house's exposure in one round. Empty: no cap."
     )
@@ -430,6 +436,7 @@ class TableForm(Judged):
         table = self.instance
         if table.pk is None:
             self.initial.setdefault("game", self.GAME)
+            self.initial.setdefault(f"{OPTION}rounding", "exact")
             return
         settings = table_settings.settings_of(table)
         self.initial.update({field: getattr(settings, setting) for setting, field in self.AMOUNTS.items()})

@@ -317,7 +317,7 @@ class TableAdmin(Retiring):
             (
                 "Limits",
                 {
-                    "fields": ("minimum", "maximum", *(("cap",) if is_dealt else ()), *limits),
+                    "fields": ("minimum", "maximum", *(("bet_step", "cap") if is_dealt else ()), *limits),
                     "description": "They may change at any time; an open round keeps those that it was opened under.",
                 },
             ),
@@ -415,7 +415,11 @@ class TableAdmin(Retiring):
     def cap(self, table: Table) -> str:
         return "none" if table.cap_cents is None else money(table.cap_cents)
 
-    @admin.display(description="chip unit")
+    @admin.display(description="bet step")
+    def bet_step(self, table: Table) -> str:
+        return "none" if table.bet_step_cents is None else money(table.bet_step_cents)
+
+    @admin.display(description="smallest chip")
     def unit(self, table: Table) -> str:
         return money(table.unit_cents)
 

@@ -48,6 +48,8 @@ class SettingsForm(msgspec.Struct, frozen=True):
     unit_cents: int
     min_cents: int
     max_cents: int
+    bet_step_cents: int | None
+    """Bets are multiples of it; null: as the game asks."""
     cap_cents: int | None
     seat_max_cents: int | None
     wager_limits: dict[str, tuple[int, int]]
@@ -63,6 +65,7 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
 
     min_cents: Cents | UnsetType = UNSET
     max_cents: Cents | UnsetType = UNSET
+    bet_step_cents: Cents | UnsetType | None = UNSET
     cap_cents: Cents | UnsetType | None = UNSET
     seat_max_cents: Cents | UnsetType | None = UNSET
     wager_limits: dict[str, tuple[Cents, Cents]] | UnsetType = UNSET

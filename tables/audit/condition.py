@@ -27,6 +27,7 @@ from tables.alerting import delivery, following, subscriptions
 from tables.audit import checkpoints, handing_over, letter_box, protections, sealing, watch, witnessing
 from tables.feed import order
 from tables.refusals import sentence
+from tables.setup import payouts
 
 log = logging.getLogger(__name__)
 
@@ -273,6 +274,11 @@ def _protections() -> Part:
     return _part("Protections", wrong, well, " ".join(protection.do for protection in missing), state=State.WATCH)
 
 
+def _payouts() -> Part:
+    wrong = payouts.sentence(payouts.underpaying())
+    return _part("Payouts", wrong, "Every table pays what it posts.", payouts.DO, state=State.WATCH)
+
+
 def _silent_since(standing: witnessing.Standing) -> str:
     if not standing.size or standing.since is None:
         return "has never cosigned the books"
@@ -312,6 +318,7 @@ CHECKS: Final[dict[str, Callable[[], Part]]] = {
     "Sealed days": _sealed,
     "Witnesses": _witnesses,
     "Protections": _protections,
+    "Payouts": _payouts,
     "Static files": _statics,
     "Disk": _disk,
 }

@@ -8,6 +8,7 @@ clockwise from the dealer's left, and 0 stands for the dealer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import lcm
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
@@ -38,6 +39,9 @@ MOST_CENTS: Final = 10**15
 """No bet is larger than this, so that every sum fits the ledger's 64-bit amounts."""
 PAID_EXACTLY: Final = "so that each result is paid in whole chips"
 """Why a bet has to be a multiple of more than the chip unit."""
+TEN_UNITS: Final = "ten chip units"
+BET_STEP: Final = "the bet step"
+"""The same, where it is the table's own setting."""
 MAIN: Final = "main"
 """The wager of a game that has but one, and the first one of most others."""
 
@@ -142,7 +146,7 @@ class AskBet(Struct, frozen=True, tag_field="kind", tag="bet"):
     """Whether the table's exposure cap, not its maximum, sets ``high_cents``."""
     seat_full: bool = False
     """Whether the maximum of the seat, all its wagers together, sets ``high_cents``."""
-    step_is: str = "ten chip units"
+    step_is: str = TEN_UNITS
     wager: str = MAIN
     needs: str = ""
     """The wager that this seat has to place first."""
@@ -410,6 +414,8 @@ class Limits(Struct, frozen=True):
     """The most that one seat may bet, all of its wagers before the cards together. Unset: no such limit."""
     kept: tuple[KeptMinimum, ...] | UnsetType = UNSET
     """The seats that keep an older minimum, on wagers without limits of their own."""
+    step_cents: int | UnsetType = UNSET
+    """The bet step: every bet is a multiple of it. Unset: the chip unit."""
 
     def of(self, wager: str) -> tuple[int, int]:
         """The least and the most that may lie on a wager, in minor units."""
@@ -429,6 +435,12 @@ class Limits(Struct, frozen=True):
     def bind_bets(self) -> bool:
         """Whether what lies there already bounds the next bet."""
         return self.cap_cents is not None or self.seat_max_cents is not UNSET
+
+    def step_of(self, unit_cents: int, reason: str) -> tuple[int, str]:
+        """The amount of which a bet is a multiple, in minor units, where the game takes multiples of ``unit_cents`` for
+        a reason; and why it is."""
+        step = lcm(unit_cents, self.step_cents or unit_cents)
+        return step, reason if step == unit_cents else BET_STEP if step == self.step_cents else PAID_EXACTLY
 
     def room_of(self, seat_cents: int) -> int:
         """What a seat with so much on its wagers may still add."""

@@ -402,7 +402,6 @@ def _touched(wagers: tuple[Wager, ...], name: str) -> tuple[tuple[int, Wager], .
 
 def _first_ask(seat: int, limits: Limits, unit: int, wager: Wager, multiple: int) -> AskBet:
     _, most = limits.of(wager.name)
-    step = unit * multiple
+    step, reason = limits.step_of(unit * multiple, PAID_EXACTLY if multiple > 1 else "the chip unit")
     low = -(-max(limits.least(wager.name, seat), step) // step) * step
-    reason = PAID_EXACTLY if multiple > 1 else "the chip unit"
     return AskBet(seat, low, most, step, step_is=reason, wager=wager.name, needs=wager.needs)

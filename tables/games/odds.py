@@ -15,6 +15,10 @@ Rounding = Literal["down", "up", "half_up", "exact"]
 """What becomes of winnings that are no whole chip units: they are rounded, or a bet that may win such is refused."""
 
 
+ROUNDED: Final = {"down": "down to whole", "up": "up to whole", "half_up": "to the nearest whole"}
+"""How a sentence says it, before "chips of 5"."""
+
+
 class PayTable(Struct, frozen=True):
     """What an operator made some wagers pay: ``pays.py`` says what it has to be like, and reads it."""
 

@@ -18,6 +18,7 @@ from tables.games.felt import (
     DEALER,
     MAIN,
     MOST_CENTS,
+    TEN_UNITS,
     Action,
     AskBet,
     AskCard,
@@ -455,7 +456,7 @@ def _ask_first_bets(seats: tuple[int, ...], limits: Limits, unit: int) -> tuple[
 
 
 def _ask_bets(seats: tuple[int, ...], limits: Limits, unit: int, bets: tuple[int, ...]) -> tuple[AskBet, ...]:
-    step = 10 * unit
+    step, step_is = limits.step_of(10 * unit, TEN_UNITS)
     high = min(limits.max_cents, limits.room_of(0))
     room = MOST_CENTS if limits.cap_cents is None else limits.cap_cents - sum(bets)
     asks = [
@@ -467,6 +468,7 @@ def _ask_bets(seats: tuple[int, ...], limits: Limits, unit: int, bets: tuple[int
             own,
             capped=room + own < high,
             seat_full=high < limits.max_cents and room + own >= high,
+            step_is=step_is,
         )
         for seat, own in zip(seats, bets, strict=True)
     ]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from math import lcm
 from typing import Any, Protocol
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
+from ledger.proof.chips import money
 from tables.games.catalog import GAMES
 from tables.games.felt import Limits, WagerLimits
 from tables.games.game import Game
+from tables.games.house_script import HouseScript
+from tables.games.odds import ROUNDED
 from tables.log.fold import KEYED
 
 
@@ -26,6 +30,8 @@ class Settings:
     unit_cents: int
     min_cents: int
     max_cents: int
+    bet_step_cents: int | None = None
+    """Every bet is a multiple of it. None: of the chip unit, and of what the game asks for."""
     cap_cents: int | None = None
     rake_permille: int = 0
     """What the house takes of each pot."""
@@ -77,6 +83,8 @@ class Set(Protocol):
     @property
     def max_cents(self) -> int: ...
     @property
+    def bet_step_cents(self) -> int | None: ...
+    @property
     def cap_cents(self) -> int | None: ...
     @property
     def seat_max_cents(self) -> int | None: ...
@@ -102,6 +110,31 @@ def game_title(table: Set) -> str:
     return GAMES[table.game].called(table.options)
 
 
+def payable_cents(table: Set) -> dict[str, int]:
+    """By wager, the amount in minor units of which a bet is a multiple if it is paid exactly, within the table's bet
+    step. Empty for games without odds of their own."""
+    game = GAMES[table.game]
+    if not isinstance(game, HouseScript):
+        return {}
+    exact = structs.replace(rules_of(table), rounding="exact")
+    units = game.bet_steps(exact, commission_is_marked=table.marks_commission)
+    return {wager: lcm(count * table.unit_cents, least_step(table)) for wager, count in units.items()}
+
+
+def least_step(table: Set) -> int:
+    """The amount in minor units of which every bet is a multiple, whatever the wager is."""
+    return table.bet_step_cents or table.unit_cents
+
+
+def rounding_words(table: Set) -> str:
+    """What becomes of parts of a chip where a bet may win such: as placards and dealers' screens say it. Empty where
+    every bet is paid exactly."""
+    payable = payable_cents(table)
+    if not payable or rules_of(table).rounding == "exact" or {*payable.values()} == {least_step(table)}:
+        return ""
+    return f"Winnings are rounded {ROUNDED[rules_of(table).rounding]} chips of {money(table.unit_cents)}"
+
+
 def usual_hold_of(table: Set) -> str:
     """Win by drop as the house states it of a table; empty where it states nothing."""
     return GAMES[table.game].usual_hold(table.options)
@@ -110,8 +143,14 @@ def usual_hold_of(table: Set) -> str:
 def limits_of(table: Set) -> Limits:
     """The table's limits, in minor units."""
     own = tuple(WagerLimits(wager, *bounds) for wager, bounds in sorted(table.wager_limits.items()))
-    seat = UNSET if table.seat_max_cents is None else table.seat_max_cents
-    return Limits(table.min_cents, table.max_cents, table.cap_cents, own or UNSET, seat)
+    return Limits(
+        table.min_cents,
+        table.max_cents,
+        table.cap_cents,
+        own or UNSET,
+        seat_max_cents=UNSET if table.seat_max_cents is None else table.seat_max_cents,
+        step_cents=UNSET if table.bet_step_cents is None else table.bet_step_cents,
+    )
 
 
 def made_rules(game: Game[Any, Any], options: Mapping[str, Any], unit_cents: int) -> Any:

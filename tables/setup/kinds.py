@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Final
 
 from ledger.proof.chips import money
-from tables.games.felt import MOST_CENTS
+from tables.games.felt import MOST_CENTS, TEN_UNITS
 from tables.games.game import Game, Kind
 
 MOST_SEATS: Final = 8
@@ -39,7 +39,7 @@ class HouseSetting(Setting):
     has_pot = False
 
     def units(self, game: Game[Any, Any]) -> tuple[int, str]:
-        return game.step_units, "the chip unit" if game.step_units == 1 else "ten chip units"
+        return game.step_units, "the chip unit" if game.step_units == 1 else TEN_UNITS
 
     def seats(self, game: Game[Any, Any]) -> range:
         return range(1, game.seat_counts[-1] + 1)

@@ -151,6 +151,7 @@ def settings_of_row(table: Table) -> Settings:
         unit_cents=table.unit_cents,
         min_cents=table.min_cents,
         max_cents=table.max_cents,
+        bet_step_cents=table.bet_step_cents,
         cap_cents=table.cap_cents,
         denominations=(),
         wager_limits=table.wager_limits,

@@ -25,7 +25,7 @@ from ledger.proof.chips import Denomination as Chip
 from ledger.proof.chips import can_cut, money
 from tables import standing
 from tables.games.catalog import GAMES
-from tables.games.felt import MOST_CENTS
+from tables.games.felt import BET_STEP, MOST_CENTS
 from tables.games.game import Game
 from tables.log import by_count, limit_notice, two_people
 from tables.log.entries.kept import TableAdded
@@ -53,7 +53,7 @@ WAITS: Final = {
     "options": "the game's options",
     "seats": "the number of seats",
     "source": "the shoe",
-    "unit_cents": "the chip unit",
+    "unit_cents": "the smallest chip",
     "denominations": "the chips",
     "marks_commission": "when commission is taken",
 }
@@ -73,6 +73,7 @@ def settings_of(table: Table) -> Settings:
         unit_cents=table.unit_cents,
         min_cents=table.min_cents,
         max_cents=table.max_cents,
+        bet_step_cents=table.bet_step_cents,
         cap_cents=table.cap_cents,
         rake_permille=table.rake_permille,
         rake_cap_cents=table.rake_cap_cents,
@@ -93,6 +94,7 @@ def settings_of(table: Table) -> Settings:
 def create_table(name: str, settings: Settings, *, by: Staff, proposal: int | None = None) -> Table:
     """A new table with its book and places for chips; closed, and without a shoe."""
     _permit(by, "tables.add_table")
+    settings = _paying_exactly(settings)
     refuse(name_faults(name) | faults(settings) | retired_faults(settings.denominations))
     settings = _full_settings(settings)
     with transaction.atomic():
@@ -114,7 +116,7 @@ def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff, proposa
         table.refresh_from_db()
         before = settings_of(table)
         refuse(change_faults(table, changes, standing.at(head)))
-        after = _full_settings(replace(before, **changes))
+        after = _full_settings(_after(before, changes))
         changed = difference(asdict(before), asdict(after))
         if changed.after:
             _refuse_alone(asdict(before), changed, proposal)
@@ -149,6 +151,21 @@ def refuse(sentences: Faults) -> None:
         raise Refused("bad_settings", " ".join(sentences.values()), 422, fields=sentences)
 
 
+def _paying_exactly(settings: Settings) -> Settings:
+    """As a table is set up, or set to another game, where its operator leaves open what becomes of parts of a chip: a
+    casino pays what it posts. The rules' own default stays *down*, which entries and records without it mean."""
+    game = GAMES.get(settings.game)
+    if game is None or "rounding" not in game.rules_type.__struct_fields__:
+        return settings
+    return replace(settings, options={"rounding": "exact", **settings.options})
+
+
+def _after(before: Settings, changes: Mapping[str, Any]) -> Settings:
+    """The settings with some of them changed. A table that is set to another game begins as a new one does."""
+    after = replace(before, **changes)
+    return after if after.game == before.game else _paying_exactly(after)
+
+
 def _full_settings(settings: Settings) -> Settings:
     """With every option spelled out, so that a later default changes no table, and the largest chip first."""
     options = options_of(made_rules(GAMES[settings.game], settings.options, settings.unit_cents))
@@ -179,6 +196,7 @@ def _write(table: Table, head: Head, changed: Difference, by: Staff, proposal: i
 
 def draft_of_new(name: str, settings: Settings) -> ToPropose | None:
     """A new table as it is proposed, where its settings take two people; None where one adds it. Raises Refused."""
+    settings = _paying_exactly(settings)
     refuse(name_faults(name) | faults(settings))
     return _draft(name, {}, difference({}, asdict(_full_settings(settings))))
 
@@ -187,7 +205,7 @@ def draft_of_change(table: Table, changes: Mapping[str, Any]) -> ToPropose | Non
     """The same of a change. Raises Refused."""
     refuse(change_faults(table, changes, standing.of(table)))
     before = settings_of(table)
-    changed = difference(asdict(before), asdict(_full_settings(replace(before, **changes))))
+    changed = difference(asdict(before), asdict(_full_settings(_after(before, changes))))
     return _draft(table.name, asdict(before), changed)
 
 
@@ -208,7 +226,7 @@ def draft_for_later(table: Table, changes: Mapping[str, Any]) -> ToPropose:
 
 def _draft_to_come(table: Table, changes: Mapping[str, Any]) -> ToPropose:
     before = settings_of(table)
-    changed = difference(asdict(before), asdict(_full_settings(replace(before, **changes))))
+    changed = difference(asdict(before), asdict(_full_settings(_after(before, changes))))
     matter = "limits" if changed.after.keys() <= _LIMITS else "pays"
     drafted = _draft(table.name, asdict(before), changed)
     return drafted or _to_propose(matter, table.name, asdict(before), changed)
@@ -222,7 +240,7 @@ WITH_THE_SHOE: Final = _LIMITS | {"options", "source"}
 def shoe_faults(table: Table, changes: Mapping[str, Any]) -> Faults:
     """What of a change cannot wait for a shoe, each by its name."""
     before = settings_of(table)
-    after = replace(before, **changes)
+    after = _after(before, changes)
     sentence = "Only limits, the game's options and the shoe itself can hold with the next shoe; change this by itself."
     return {name: sentence for name in changes if name not in WITH_THE_SHOE and _differs(name, before, after)}
 
@@ -344,7 +362,7 @@ def name_faults(name: str) -> Faults:
 def change_faults(table: Table, changes: Mapping[str, Any], state: Standing) -> Faults:
     """What is wrong with a change of settings, or has to wait for the end of the round that is open."""
     before = settings_of(table)
-    after = replace(before, **changes)
+    after = _after(before, changes)
     changed = [name for name in WAITS if _differs(name, before, after)]
     new_chips = set(after.denominations) - set(before.denominations)
     sentences = faults(after, had=before.denominations) | retired_faults(new_chips)
@@ -416,7 +434,7 @@ def faults(settings: Settings, *, had: Collection[int] = ()) -> Faults:
     unit = settings.unit_cents
     if not 0 < unit <= MOST_CENTS // MOST_UNITS_A_BET:
         return sentences | {
-            "unit_cents": f"The chip unit is more than 0 and at most {money(MOST_CENTS // MOST_UNITS_A_BET)}."
+            "unit_cents": f"The smallest chip is more than 0 and at most {money(MOST_CENTS // MOST_UNITS_A_BET)}."
         }
     sentences |= _rules_faults(game, settings) | _limit_faults(game, settings) | _chip_faults(settings, had)
     sentences |= _take_faults(game, settings)
@@ -439,7 +457,7 @@ def _felt_faults(game: Game[Any, Any], settings: Settings) -> Faults:
 
 def _rules_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     if "unit" in settings.options:
-        return {"options": "The unit is the table's chip unit: leave it out of the options."}
+        return {"options": "The unit is the table's smallest chip: leave it out of the options."}
     pays = settings.options.get(PAYS)
     if pays is not None and (fault := pay_tables.option_fault(game.name, pays)):
         return {PAYS: fault}
@@ -448,7 +466,7 @@ def _rules_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     except msgspec.ValidationError as error:
         text, _, path = str(error).replace("`", "").partition(" - at $.")
         if path == "unit":
-            return {"unit_cents": f"{game.title} does not take so large a chip unit."}
+            return {"unit_cents": f"{game.title} does not take so large a smallest chip."}
         return {"options": sentence(f"{path}: {text[:1].lower()}{text[1:]}" if path else text)}
     return {"options": fault} if fault else {}
 
@@ -464,6 +482,10 @@ def _limit_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     kind, sentences = setting_of(game), {}
     units, units_are = kind.units(game)
     step = units * settings.unit_cents
+    if fault := _step_fault(game, settings, step, units_are):
+        return {"bet_step_cents": fault}
+    if settings.bet_step_cents:
+        step, units_are = settings.bet_step_cents, BET_STEP
     for name, word, cents in (
         ("min_cents", "minimum", settings.min_cents),
         ("max_cents", "maximum", settings.max_cents),
@@ -484,6 +506,18 @@ def _limit_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     if cap is not None and (sentence := kind.cap_fault(game, cap, settings.min_cents)):
         sentences["cap_cents"] = sentence
     return sentences
+
+
+def _step_fault(game: Game[Any, Any], settings: Settings, least: int, least_is: str) -> str:
+    """What is wrong with the bet step; empty if nothing is."""
+    step = settings.bet_step_cents
+    if step is None:
+        return ""
+    if game.kind != "banked":
+        return f"{game.title} takes no bets against the house round by round: leave the bet step empty."
+    if not 0 < step <= settings.max_cents or step % least:
+        return f"The bet step is a multiple of {money(least)}, {least_is}, and at most the maximum; or empty."
+    return ""
 
 
 def _seat_fault(game: Game[Any, Any], settings: Settings, step: int) -> str:
@@ -582,5 +616,5 @@ def _chip_faults(settings: Settings, had: Collection[int]) -> Faults:
         return {"denominations": "These chips have too little in common to pay every amount."}
     if not payable:
         unit = money(settings.unit_cents)
-        return {"denominations": f"These chips cannot pay {unit}, the chip unit: add a smaller one."}
+        return {"denominations": f"These chips cannot pay {unit}, the smallest chip: add a smaller one."}
     return {}

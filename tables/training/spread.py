@@ -34,6 +34,7 @@ from tables.games.felt import (
 )
 from tables.games.game import Course as Round
 from tables.games.house_script import HouseScript, State
+from tables.games.odds import ROUNDED
 from tables.games.play import play
 from tables.games.told import words_of
 from tables.training.chance import below, next_card, one_of, seeded, shuffled, some_of, weighted
@@ -47,7 +48,6 @@ _SEATS: Final = range(1, 8)
 _FEWEST, _MOST_SEATS = 2, 4
 _MOST_DRAWN: Final = 20_000
 """An ending that does not come in so many rounds is none of these options: it is a mistake to wait for it."""
-_ROUNDED: Final = {"down": "down", "up": "up", "half_up": "to the nearest"}
 _HALVED: Final = frozenset({"half", "surrender"})
 
 
@@ -257,11 +257,11 @@ class _Walk:
         )
 
     def _rounding(self, wager: Settled) -> str:
-        chips = f"whole chips of {money(self.rules.unit)}"
+        chips = f"chips of {money(self.rules.unit)}"
         if wager.broken_cents:
-            return f" Winnings are rounded {_ROUNDED[self.rules.rounding]} to {chips}."
+            return f" Winnings are rounded {ROUNDED[self.rules.rounding]} {chips}."
         if wager.outcome in _HALVED and -2 * wager.net_cents != wager.staked_cents:
-            return f" The half is rounded down to {chips}."
+            return f" The half is rounded down to whole {chips}."
         return ""
 
 

@@ -17,7 +17,7 @@ from tables.models import Table
 _FACTS: Final = (
     "game", "seats", "source", "unit_cents", "min_cents", "max_cents", "cap_cents", "rake_permille", "rake_cap_cents",
     "time_charge_cents", "wager_limits", "marks_commission", "cameras",
-    "seat_max_cents", "own_limits", "kept_minimums",
+    "seat_max_cents", "own_limits", "kept_minimums", "bet_step_cents",
 )  # fmt: skip
 
 
@@ -63,7 +63,15 @@ def _spelled(felt: Mapping[str, Any]) -> dict[str, Any]:
     """With every option, as the game takes it, so that one that was left to its default is what it is; and each chip
     once."""
     spelled = dict(felt)
-    for name in ("wager_limits", "marks_commission", "cameras", "seat_max_cents", "own_limits", "kept_minimums"):
+    for name in (
+        "wager_limits",
+        "marks_commission",
+        "cameras",
+        "seat_max_cents",
+        "own_limits",
+        "kept_minimums",
+        "bet_step_cents",
+    ):
         if not felt.get(name):
             spelled.pop(name, None)  # entries of before there were any do not say that there are none
     if "denominations" in felt:

@@ -75,6 +75,7 @@ FILL: Final = (
 """Who signs a table's first fill."""
 
 CHIPS: Final = (
+    (50, "pink", "#e5a0bb"),
     (100, "white", "#f4f1e8"),
     (500, "red", "#c0392b"),
     (2_500, "green", "#1e8449"),
@@ -132,19 +133,21 @@ TABLES: Final = {
         game="baccarat",
         options={},
         seats=7,
-        unit_cents=100,
+        unit_cents=50,
+        bet_step_cents=500,
         min_cents=1_000,
         max_cents=50_000,
-        denominations=(100, 500, 2_500, 10_000, 50_000),
+        denominations=(50, 100, 500, 2_500, 10_000, 50_000),
     ),
     "Blackjack 1": Settings(
         game="blackjack",
         options={"surrender": "late"},
         source=ShoeSource.HOUSE.value,
-        unit_cents=500,
+        unit_cents=50,
+        bet_step_cents=500,
         min_cents=1_000,
         max_cents=50_000,
-        denominations=(500, 2_500, 10_000, 50_000),
+        denominations=(50, 100, 500, 2_500, 10_000, 50_000),
     ),
     "Three Card Poker 1": Settings(
         game="three_card_poker",
@@ -179,13 +182,19 @@ TABLES: Final = {
 }
 
 SERIES_NAME: Final = "First series"
-DELIVERED: Final = ((100_000, 1_000), (50_000, 1_600), (10_000, 4_500), (2_500, 6_000), (500, 10_000), (100, 50_000))
+DELIVERED: Final = (
+    (100_000, 1_000), (50_000, 1_600), (10_000, 4_500), (2_500, 6_000), (500, 10_000), (100, 50_000), (50, 20_000),
+)  # fmt: skip
 """The house's whole stock, by pieces."""
-WITHDRAWN: Final = ((100_000, 800), (50_000, 1_280), (10_000, 3_600), (2_500, 4_800), (500, 8_000), (100, 40_000))
+WITHDRAWN: Final = (
+    (100_000, 800), (50_000, 1_280), (10_000, 3_600), (2_500, 4_800), (500, 8_000), (100, 40_000), (50, 16_000),
+)  # fmt: skip
 """What of it the cage begins with."""
 SOLD_CENTS: Final = 10_000_000
 BETS_IN_A_RACK: Final = 60
 """A rack opens with so many bets of the table's maximum."""
+MOST_PIECES: Final = 2_000
+"""Of a kind, in a rack that opens."""
 TERMINALS: Final = {
     "Demo terminal": "open it once in the dealer's browser, and badge and PIN work there.",
     "Demo pit desk": "open it once in the pit boss's browser, and slips are signed there.",
@@ -283,7 +292,7 @@ def open_table(name: str, terms: Settings, operator: Staff) -> None:
 def rack_of(terms: Settings) -> tuple[tuple[int, int], ...]:
     """The chips of a full rack, as (value, count): as much in each kind as in any other, as near as the chips allow."""
     kind_cents = BETS_IN_A_RACK * terms.max_cents // len(terms.denominations)
-    return tuple((value, kind_cents // value) for value in sorted(terms.denominations, reverse=True))
+    return tuple((value, min(kind_cents // value, MOST_PIECES)) for value in sorted(terms.denominations, reverse=True))
 
 
 def _begin(table: Table, username: str, slip: BeginSlip) -> str:

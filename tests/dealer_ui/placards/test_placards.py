@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -54,6 +55,22 @@ def test_it_tells_limits_rules_and_the_state_and_nothing_of_the_game_that_goes_o
         assert told.replace(".00", "") in page.replace(".00", "")
     for kept in (dealer.by.name, boss.by.name, "20.00", "50.00", "rack", "seat", "burn", "cut card", "csrf"):
         assert kept.lower() not in page.lower()
+
+
+def test_it_tells_which_bets_are_taken_and_that_winnings_are_rounded() -> None:
+    """Harm: a table pays a bet of 15 less than 3 to 2, and neither the sign nor the dealer's screen says so."""
+    table = partial(floor.table, game="blackjack", unit_cents=50, bet_step_cents=500)
+    rounds = partial(table, unit_cents=500, bet_step_cents=None)
+    signs = {
+        "exact": (table("A", options={}), "Bets by 5.00.", ""),
+        "down": (rounds("B", options={}), "Winnings are rounded down to whole chips of 5.00.", "down"),
+        "up": (rounds("C", options={"rounding": "up"}), "Winnings are rounded up to whole chips of 5.00.", "up"),
+        "by wager": (rounds("D", options={"rounding": "exact"}), "Bet by 10.00.", ""),
+    }
+    for felt, line, rounding in signs.values():
+        page = text(placards.of_table(felt)).replace(".00", "")
+        assert line.replace(".00", "") in page, felt
+        assert f"rounded {rounding}" in page if rounding else "rounded" not in page, felt
 
 
 def test_a_closed_table_says_so_and_an_address_that_leads_nowhere_too(table: Table) -> None:

@@ -8,13 +8,13 @@ import pytest
 
 from ledger.models import Account, LogEntry
 from tables import standing
-from tables.audit import proofs
+from tables.audit import condition, proofs
 from tables.games.felt import MOST_CENTS
-from tables.log.terms import Settings, rules_of
+from tables.log.terms import Settings, rounding_words, rules_of
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import denominations, table_settings
+from tables.setup import denominations, payouts, table_settings
 from tests import floor
 from tests.tables.at_once import at_once
 
@@ -73,9 +73,14 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("no seat", {"seats": 0}, "seats", "Rocket is played with 1 to 6 seats."),
     ("too many seats", {"seats": 7}, "seats", "Rocket is played with 1 to 6 seats."),
     ("an unknown shoe", {"source": "magic"}, "source", "A shoe is one of keyed, house, csm, batch."),
-    ("a unit of nothing", {"unit_cents": 0}, "unit_cents", "The chip unit is more than 0"),
-    ("a unit beyond all chips", {"unit_cents": 10**18}, "unit_cents", "The chip unit is more than 0"),
-    ("a unit beyond the game's", {"unit_cents": 10**13}, "unit_cents", "Rocket does not take so large a chip unit."),
+    ("a unit of nothing", {"unit_cents": 0}, "unit_cents", "The smallest chip is more than 0"),
+    ("a unit beyond all chips", {"unit_cents": 10**18}, "unit_cents", "The smallest chip is more than 0"),
+    (
+        "a unit beyond the game's",
+        {"unit_cents": 10**13},
+        "unit_cents",
+        "Rocket does not take so large a smallest chip.",
+    ),
     ("a minimum of nothing", {"min_cents": 0}, "min_cents", "The minimum is more than 0"),
     ("a minimum between two bets", {"min_cents": 1_500}, "min_cents", "a multiple of 10, ten chip units: 10 or 20."),
     ("a minimum under ten units", {"min_cents": 500}, "min_cents", "a multiple of 10, ten chip units: 10."),
@@ -84,13 +89,16 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("a maximum under the minimum", {"min_cents": 20_000}, "max_cents", "The maximum is under the minimum of 200."),
     ("a cap that no bet fits under", {"cap_cents": 900}, "cap_cents", "The cap is at least the minimum of 10"),
     ("a cap beyond the ledger", {"cap_cents": 10**16}, "cap_cents", "and at most 10,000,000,000,000"),
+    ("a bet step between chips", {"bet_step_cents": 1_500}, "bet_step_cents", "The bet step is a multiple of 10, ten "),
+    ("a bet step over the maximum", {"bet_step_cents": 20_000}, "bet_step_cents", "and at most the maximum; or empty."),
+    ("a minimum between two steps", {"bet_step_cents": 2_000}, "min_cents", "a multiple of 20, the bet step: 20."),
     ("no chips", {"denominations": ()}, "denominations", "A table needs chips."),
     ("chips that are not the house's", {"denominations": (100, 777)}, "denominations", "no chip worth 7.77."),
     ("chips too large to pay with", {"denominations": (500,)}, "denominations", "These chips cannot pay 1,"),
     ("an unknown option", {"options": {"jokers": 2}}, "options", "Object contains unknown field jokers."),
     ("an option out of range", {"options": {"decks": 9}}, "options", "Decks: expected int <= 8."),
     ("an option of another kind", {"options": {"decks": "two"}}, "options", "Decks: expected int, got str."),
-    ("the unit typed twice", {"options": {"unit": 100}}, "options", "The unit is the table's chip unit"),
+    ("the unit typed twice", {"options": {"unit": 100}}, "options", "The unit is the table's smallest chip"),
 ]
 
 
@@ -104,6 +112,56 @@ def test_settings_that_could_not_be_dealt_are_refused_and_nothing_is_written(ope
     assert not LogEntry.objects.filter(subject="table").exists()
     largest = replace(SETTINGS, max_cents=MOST_CENTS, cap_cents=MOST_CENTS)
     assert table_settings.create_table("High", largest, by=operator).max_cents == MOST_CENTS
+
+
+BLACKJACK = replace(
+    SETTINGS, game="blackjack", options={}, unit_cents=50, bet_step_cents=500, denominations=(50, 100, 500, 2_500)
+)
+
+
+def test_a_new_table_pays_what_it_posts_and_an_old_one_is_named_until_it_does(operator: Staff) -> None:
+    """Harm: a blackjack of 15 at a 3:2 table is paid 20; or a table of an earlier release goes on so, and nobody is
+    told."""
+    denominations.add_denomination(value_cents=50, colour="pink", face="#e5a0bb", by=operator)
+    table = table_settings.create_table("Blackjack 1", BLACKJACK, by=operator)
+    assert rules_of(table).rounding == "exact"
+    assert payouts.underpaying() == []
+    before = replace(BLACKJACK, options={"rounding": "down"}, unit_cents=500)
+    old = table_settings.create_table("Blackjack 2", before, by=operator)
+    table_settings.create_table("Blackjack 3", replace(before, options={"rounding": "up"}), by=operator)
+    table_settings.create_table(
+        "Blackjack 4", replace(before, options={"rounding": "down"}, unit_cents=50), by=operator
+    )
+    assert payouts.underpaying() == [old]
+    assert condition.CHECKS["Payouts"]().says.endswith("because winnings are rounded: Blackjack 2.")
+    assert rounding_words(old) == "Winnings are rounded down to whole chips of 5"
+    table_settings.change_table(old, {"options": {"rounding": "exact"}}, by=operator)
+    assert payouts.underpaying() == []
+    assert condition.CHECKS["Payouts"]().state == condition.State.WELL
+    table_settings.change_table(old, {"game": "casino_war", "options": {}}, by=operator)
+    assert rules_of(old).rounding == "exact", "another game begins as at a new table"
+
+
+def test_bets_go_by_the_bet_step_and_are_paid_in_smaller_chips(operator: Staff) -> None:
+    """Harm: a table of half-dollar chips takes bets of 15.50, or a bet of 15 cannot be paid 3 to 2."""
+    dealer, _ = floor.dealt(
+        name="Blackjack 1",
+        game="blackjack",
+        unit_cents=50,
+        bet_step_cents=500,
+        options={"decks": 1, "rounding": "exact"},
+    )
+    for cents, nearest in ((1_550, [1_500, 2_000]), (1_200, [1_000, 1_500])):
+        with pytest.raises(Refused) as refusal:
+            dealer("bet", seat=1, amount_cents=cents, wager="main")
+        assert "is no multiple of 5, the bet step" in refusal.value.sentence
+        assert refusal.value.facts["nearest_cents"] == nearest
+    dealer("bet", seat=1, amount_cents=1_500, wager="main")
+    dealer("close_bets")
+    dealer.cards("A", "9", "K", "8")
+    assert dealer.board.seats[0].outcome.net_cents == 2_250
+    dealer.pay()
+    assert proofs.verify(dealer.table.book).fault is None
 
 
 def test_a_name_that_is_not_unique_in_the_log_is_refused(operator: Staff) -> None:
