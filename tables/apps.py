@@ -22,7 +22,7 @@ class TablesConfig(AppConfig):
         from tables.audit import times, trail, two_people  # noqa: F401
         from tables.day import closing, hours  # noqa: F401
         from tables.disputes import claims, corrections  # noqa: F401
-        from tables.edge import kept_sheets, shoe_audit  # noqa: F401
+        from tables.edge import favour, kept_sheets, shoe_audit  # noqa: F401
         from tables.feed import rows  # noqa: F401
         from tables.play import (  # noqa: F401
             back_entry,
@@ -49,6 +49,7 @@ class TablesConfig(AppConfig):
         from tables.slips import in_play, retiring, table_desk  # noqa: F401
         from tables.staff import checking, staffing  # noqa: F401
 
+        table_settings.go_by_edges(favour.player_edges)
         models.go_by_choices(role_choices.otherwise)
         discrepancies.go_by(lambda: house_terms.levels("discrepancy_levels_cents"))
         inspection.go_by(in_play.uncounted_cents)

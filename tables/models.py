@@ -390,6 +390,14 @@ class Table(models.Model):
     seat_max_cents = models.PositiveBigIntegerField(
         "most that one seat may bet in a round (cents)", null=True, blank=True, help_text="Empty: no maximum of a seat."
     )
+    player_edges = models.JSONField(
+        "wagers in the player's favour",
+        default=dict,
+        db_default=models.Value({}, models.JSONField()),
+        blank=True,
+        editable=False,
+    )
+    """By wager, what the player wins of it on average, in per cent, as two people approved it."""
     own_limits = models.JSONField(
         default=dict, db_default=models.Value({}, models.JSONField()), blank=True, editable=False
     )

@@ -30,6 +30,7 @@ from tables.alerting.inbox import OPEN, Wanted
 from tables.alerting.sorts import sort_of
 from tables.audit import access, watch
 from tables.day import closing, hours
+from tables.edge import favour
 from tables.log.entries.staff import CALLED
 from tables.log.fold import Standing
 from tables.log.house_terms import title_of
@@ -118,7 +119,7 @@ def desk_of(viewer: Staff) -> Desk:
         pits=_pits(tables, standings),
         waits=list(_waits(viewer, tables, standings)),
         coming=[*_plans(viewer, tables), *_coming(viewer)],
-        wrong=list(_wrong(viewer)),
+        wrong=list(_wrong(viewer, tables)),
         matters=groups,
     )
 
@@ -248,7 +249,21 @@ def _coming(viewer: Staff) -> Iterator[Line]:
 # --- What looks wrong ------------------------------------------------------------------------------------------
 
 
-def _wrong(viewer: Staff) -> Iterator[Line]:
+def _paid_otherwise(tables: Sequence[Table]) -> Iterator[Line]:
+    """Tables that pay less than they post, or that favour the player and nobody approved that."""
+    for table in payouts.underpaying(tables)[:MOST_LINES]:
+        says = "some bets win less than the posted odds: set its rounding to exact"
+        yield Line(f"{table.name}: {rounding_words(table)}", _settings_of(table), says)
+    for table, edges in favour.unapproved(tables).items():
+        wagers = ", ".join(f"{wager} by {edge}" for wager, edge in edges.items())
+        yield Line(f"{table.name} favours the player: {wagers}", _settings_of(table), "no two people approved that")
+
+
+def _settings_of(table: Table) -> str:
+    return reverse("admin:tables_table_change", args=[table.pk])
+
+
+def _wrong(viewer: Staff, tables: Sequence[Table]) -> Iterator[Line]:
     late = runs.late(watch.PLANS)
     if late and not watch.reason_to_wait():
         suffix = f", and {len(late) - 1} more" if len(late) > 1 else ""
@@ -256,10 +271,7 @@ def _wrong(viewer: Staff) -> Iterator[Line]:
         yield Line(text, reverse("pit:runs"), "Are the worker and beat running?")
     yield from _alerts(viewer)
     if viewer.has_perm("tables.change_table"):
-        for table in payouts.underpaying()[:MOST_LINES]:
-            text = f"{table.name}: {rounding_words(table)[:1].lower()}{rounding_words(table)[1:]}"
-            address = reverse("admin:tables_table_change", args=[table.pk])
-            yield Line(text, address, "some bets win less than the posted odds: set its rounding to exact")
+        yield from _paid_otherwise(tables)
     for discrepancy in discrepancies.open_ones()[:MOST_LINES]:
         place = discrepancy.book.name if discrepancy.book else "the house"
         yield Line(discrepancy.message, _discrepancy(discrepancy.pk), f"discrepancy at {place}")

@@ -25,7 +25,9 @@ from ledger.proof import seals
 from tables import pepper
 from tables.alerting import delivery, following, subscriptions
 from tables.audit import checkpoints, handing_over, letter_box, protections, sealing, watch, witnessing
+from tables.edge import favour
 from tables.feed import order
+from tables.models import Table
 from tables.refusals import sentence
 from tables.setup import payouts
 
@@ -275,8 +277,11 @@ def _protections() -> Part:
 
 
 def _payouts() -> Part:
-    wrong = payouts.sentence(payouts.underpaying())
-    return _part("Payouts", wrong, "Every table pays what it posts.", payouts.DO, state=State.WATCH)
+    tables = list(Table.objects.filter(retired_at=None))
+    rounding, favoured = payouts.sentence(payouts.underpaying(tables)), favour.sentence(favour.unapproved(tables))
+    well = "Every table pays what it posts, and no wager favours the player without an approval."
+    do = " ".join(filter(None, [rounding and payouts.DO, favoured and favour.DO]))
+    return _part("Payouts", " ".join(filter(None, [rounding, favoured])), well, do, state=State.WATCH)
 
 
 def _silent_since(standing: witnessing.Standing) -> str:

@@ -95,12 +95,16 @@ def of(games: Sequence[tuple[str, Any]]) -> list[Worths]:
 
 
 def key_of(game: str, rules: Any) -> Key:
-    """What a set of options is kept by: all of them but the table's chip unit, on which no edge hangs."""
-    return game, sha256(msgspec.json.encode(_that_matter(rules), order="deterministic")).hexdigest()
+    """What a set of options is kept by: all of them but what becomes of parts of a chip."""
+    return game, sha256(msgspec.json.encode(that_matter(rules), order="deterministic")).hexdigest()
 
 
-def _that_matter(rules: Any) -> Any:
-    return msgspec.structs.replace(rules, unit=1)
+def that_matter(rules: Any) -> Any:
+    """The rules as far as an edge depends on them: odds are exact, whatever the chips are."""
+    exact_odds = {"unit": 1, "rounding": "down"}
+    return msgspec.structs.replace(
+        rules, **{name: value for name, value in exact_odds.items() if name in rules.__struct_fields__}
+    )
 
 
 def _rows(keys: Iterable[Key]) -> dict[Key, KeptSheet]:
@@ -148,7 +152,7 @@ def missing() -> list[tuple[str, Any]]:
     games = {}
     for table in Table.objects.filter(game__in=list(KEPT)).order_by("pk"):
         rules = rules_of(table)
-        games[key_of(table.game, rules)] = (table.game, _that_matter(rules))
+        games[key_of(table.game, rules)] = (table.game, that_matter(rules))
     rows = _rows(games)
     return [game_and_rules for key, game_and_rules in games.items() if key not in rows]
 
@@ -164,7 +168,7 @@ def _value(game: str, rules: Any) -> None:
 
 def compute(game: str, rules: Any) -> KeptSheet | None:
     """The unsaved row of a game under these rules, or None if the game has no exact values."""
-    rules = _that_matter(rules)
+    rules = that_matter(rules)
     sheet, covariances = providers.full_shoe(game, rules), providers.covariances(game, rules)
     if sheet is None or covariances is None:
         return None

@@ -48,6 +48,8 @@ class Settings:
     """Which cameras look at the table, as the surveillance calls them."""
     seat_max_cents: int | None = None
     """The most that one seat may bet in a round, all of its wagers before the cards together."""
+    player_edges: Mapping[str, str] = field(default_factory=dict)
+    """By wager, what the player wins of it on average, in per cent: as the two people read who approved it."""
     own_limits: Mapping[str, Any] = field(default_factory=dict)
     """What the table is set to itself of the limits that a plan sets now, by their names."""
     kept_minimums: Mapping[str, Any] = field(default_factory=dict)

@@ -16,16 +16,25 @@ COMMAND_LINE: Final = "the command line"
 _TAKES: Final = ("rake_permille", "rake_cap_cents", "time_charge_cents", "marks_commission")
 
 
+EDGE: Final = "edge"
+"""A table's settings by which a main wager favours the player: the approval names how much."""
 SERVICE_ACCOUNT: Final = "service_account"
 PLAN: Final = "limit_plan"
 POST: Final = "post"
-_TITLES: Final = {SERVICE_ACCOUNT: "What a program may do", PLAN: "A limit plan", POST: "Who runs which pit"}
+_TITLES: Final = {
+    EDGE: "A wager in the player's favour",
+    SERVICE_ACCOUNT: "What a program may do",
+    PLAN: "A limit plan",
+    POST: "Who runs which pit",
+}
 _LIKE: Final = {SERVICE_ACCOUNT: "staff", PLAN: "limits", POST: "staff"}
 """Matters that take two people where another does: access is access, whoever has it, and limits are limits."""
 
 
 def needed(matter: str, terms: Values) -> bool:
-    """Whether a matter takes two people under these terms of the house."""
+    """Whether a matter takes two people under these terms of the house. A wager that favours the player always does."""
+    if matter == EDGE:
+        return True
     matter = _LIKE.get(matter, matter)
     return bool(terms["two_people"]) and (matter in ALWAYS_TWO or matter in terms["two_people_for"])
 
@@ -110,6 +119,7 @@ def of_table(
     limit_cents = int(terms["two_people_limit_cents"])
     judge = _formerly_raises if formerly else _raises_limits
     concerned: dict[str, Callable[[], bool]] = {
+        EDGE: lambda: bool(after.get("player_edges")),
         "limits": lambda: judge(before, after, limit_cents, set_to),
         "take": lambda: _changes_take(before, after),
         "pays": lambda: "options" in after,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from tables.log.terms import rounding_words, rules_of
@@ -11,9 +12,8 @@ DO: Final = "Set the option “rounding” of each to exact, and a smallest chip
 _IN_PLAYERS_FAVOUR: Final = "up"
 
 
-def underpaying() -> list[Table]:
-    """Those that are not retired, by name. Tables of releases up to 0.9.0 rounded down unless their operator chose."""
-    tables = Table.objects.filter(retired_at=None)
+def underpaying(tables: Iterable[Table]) -> list[Table]:
+    """Those of them that round winnings, unless up. Tables of releases up to 0.9.0 rounded down by default."""
     return [table for table in tables if rounding_words(table) and rules_of(table).rounding != _IN_PLAYERS_FAVOUR]
 
 

@@ -595,6 +595,7 @@ def changes(proposal: Proposal) -> list[tuple[str, str, str]]:
 _NAMES: Final = {
     "max_cents": "Maximum", "min_cents": "Minimum", "cap_cents": "Cap on all bets together",
     "unit_cents": "Smallest chip", "bet_step_cents": "Bet step",
+    "player_edges": "What the player wins on average",
     "rake_permille": "Rake", "rake_cap_cents": "Most rake of one pot", "time_charge_cents": "Time charge",
     "is_active": "Works here", "value_cents": "Worth", "denominations": "Chips", "sha256": "Digest",
     "seat_max_cents": "Maximum of a seat", "scope": "Is for", "of": "Which", "schedule": "When", "note": "Why",

@@ -6,7 +6,7 @@ options, seats, shoe, unit and chips) waits until the round is over. Every chang
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import Any, Final
@@ -85,6 +85,7 @@ def settings_of(table: Table) -> Settings:
         seat_max_cents=table.seat_max_cents,
         own_limits=table.own_limits,
         kept_minimums=table.kept_minimums,
+        player_edges=table.player_edges,
     )
 
 
@@ -97,6 +98,8 @@ def create_table(name: str, settings: Settings, *, by: Staff, proposal: int | No
     settings = _paying_exactly(settings)
     refuse(name_faults(name) | faults(settings) | retired_faults(settings.denominations))
     settings = _full_settings(settings)
+    if proposal is None:
+        settings = _judged(None, settings)
     with transaction.atomic():
         _refuse_alone({}, difference({}, asdict(settings)), proposal)
         house.note(TableAdded(name=name), by.signature)
@@ -117,6 +120,8 @@ def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff, proposa
         before = settings_of(table)
         refuse(change_faults(table, changes, standing.at(head)))
         after = _full_settings(_after(before, changes))
+        if proposal is None:  # what two people approve was judged when it was proposed
+            after = _judged(before, after)
         changed = difference(asdict(before), asdict(after))
         if changed.after:
             _refuse_alone(asdict(before), changed, proposal)
@@ -172,6 +177,25 @@ def _full_settings(settings: Settings) -> Settings:
     return replace(settings, options=options, denominations=tuple(sorted(set(settings.denominations), reverse=True)))
 
 
+Edges = Callable[[str, Any], Mapping[str, str]]
+"""By wager of a game under its rules, what the player wins on average; without those that favour the casino."""
+_edges: Edges = lambda game, rules: {}  # noqa: E731
+
+
+def go_by_edges(edges: Edges) -> None:
+    """Called once, as the site starts: nothing that sets up or deals knows what cards are worth."""
+    global _edges
+    _edges = edges
+
+
+def _judged(before: Settings | None, after: Settings) -> Settings:
+    """With the wagers that favour the player, where the game or its options changed: that takes two people."""
+    if before is not None and (before.game, before.options) == (after.game, after.options):
+        return after
+    rules = made_rules(GAMES[after.game], after.options, after.unit_cents)
+    return replace(after, player_edges=dict(_edges(after.game, rules)))
+
+
 def options_of(rules: Any) -> dict[str, Any]:
     """Every option of rules, spelled out."""
     return {name: value for name, value in msgspec.to_builtins(rules).items() if name != "unit"}
@@ -198,14 +222,14 @@ def draft_of_new(name: str, settings: Settings) -> ToPropose | None:
     """A new table as it is proposed, where its settings take two people; None where one adds it. Raises Refused."""
     settings = _paying_exactly(settings)
     refuse(name_faults(name) | faults(settings))
-    return _draft(name, {}, difference({}, asdict(_full_settings(settings))))
+    return _draft(name, {}, difference({}, asdict(_judged(None, _full_settings(settings)))))
 
 
 def draft_of_change(table: Table, changes: Mapping[str, Any]) -> ToPropose | None:
     """The same of a change. Raises Refused."""
     refuse(change_faults(table, changes, standing.of(table)))
     before = settings_of(table)
-    changed = difference(asdict(before), asdict(_full_settings(_after(before, changes))))
+    changed = difference(asdict(before), asdict(_judged(before, _full_settings(_after(before, changes)))))
     return _draft(table.name, asdict(before), changed)
 
 
@@ -226,7 +250,7 @@ def draft_for_later(table: Table, changes: Mapping[str, Any]) -> ToPropose:
 
 def _draft_to_come(table: Table, changes: Mapping[str, Any]) -> ToPropose:
     before = settings_of(table)
-    changed = difference(asdict(before), asdict(_full_settings(_after(before, changes))))
+    changed = difference(asdict(before), asdict(_judged(before, _full_settings(_after(before, changes)))))
     matter = "limits" if changed.after.keys() <= _LIMITS else "pays"
     drafted = _draft(table.name, asdict(before), changed)
     return drafted or _to_propose(matter, table.name, asdict(before), changed)
@@ -332,6 +356,7 @@ def _hindrance(proposal: Proposal, table: Table, state: Standing) -> str:
 
 
 handles(
+    two_people.EDGE,
     "limits",
     "take",
     "pays",

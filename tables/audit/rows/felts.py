@@ -18,6 +18,7 @@ _FACTS: Final = (
     "game", "seats", "source", "unit_cents", "min_cents", "max_cents", "cap_cents", "rake_permille", "rake_cap_cents",
     "time_charge_cents", "wager_limits", "marks_commission", "cameras",
     "seat_max_cents", "own_limits", "kept_minimums", "bet_step_cents",
+    "player_edges",
 )  # fmt: skip
 
 
@@ -71,6 +72,7 @@ def _spelled(felt: Mapping[str, Any]) -> dict[str, Any]:
         "own_limits",
         "kept_minimums",
         "bet_step_cents",
+        "player_edges",
     ):
         if not felt.get(name):
             spelled.pop(name, None)  # entries of before there were any do not say that there are none

@@ -59,6 +59,8 @@ class TableSet(Event, frozen=True, kw_only=True, omit_defaults=True):
                 continue
             if name == "wager_limits":
                 changes += [f"{wager} {money(low)} to {money(high)}" for wager, (low, high) in value.items()]
+            elif name == "player_edges":
+                changes += [f"{wager} favours the player by {edge}" for wager, edge in value.items()]
             elif isinstance(value, Mapping):
                 changes += _options(self.before.get(name) or {}, value)
             else:

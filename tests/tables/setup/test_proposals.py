@@ -53,7 +53,8 @@ TIE = {"tie": {"tie": "9:1"}}
 LOUNGE = Access(
     purpose="Shows the boards", scopes=("read:board",), expires=timezone.now() + timedelta(days=30, microseconds=1)
 )
-SETTINGS = [matter for matter in MATTERS if matter != "call_off"]
+SETTINGS = [matter for matter in MATTERS if matter not in ("call_off", "edge")]
+"""A wager in the player's favour takes two people in any house: ``test_table_settings.py``."""
 """What is set; to call off what was approved is about one of these (test_dated_proposals)."""
 
 

@@ -9,12 +9,14 @@ import pytest
 from ledger.models import Account, LogEntry
 from tables import standing
 from tables.audit import condition, proofs
+from tables.edge import favour, kept_sheets
 from tables.games.felt import MOST_CENTS
+from tables.log.catalog import read
 from tables.log.terms import Settings, rounding_words, rules_of
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import denominations, payouts, table_settings
+from tables.setup import denominations, payouts, proposals, table_settings
 from tests import floor
 from tests.tables.at_once import at_once
 
@@ -41,6 +43,12 @@ def entries(table: Table) -> list[dict[str, Any]]:
     """The bodies of the entries about a table's settings."""
     rows = LogEntry.objects.filter(book=table.book, subject="table", kind="settings_changed").order_by("seq")
     return [{"by": entry.by, "content": entry.content} for entry in rows]
+
+
+def latest_entry(table: Table) -> str:
+    """What the newest entry of a table's book says."""
+    entry = LogEntry.objects.filter(book=table.book).latest("seq")
+    return read(entry.subject, entry.kind, entry.body).words()
 
 
 def fields(refused: Any) -> dict[str, str]:
@@ -125,21 +133,65 @@ def test_a_new_table_pays_what_it_posts_and_an_old_one_is_named_until_it_does(op
     denominations.add_denomination(value_cents=50, colour="pink", face="#e5a0bb", by=operator)
     table = table_settings.create_table("Blackjack 1", BLACKJACK, by=operator)
     assert rules_of(table).rounding == "exact"
-    assert payouts.underpaying() == []
+    assert payouts.underpaying(Table.objects.order_by("name")) == []
     before = replace(BLACKJACK, options={"rounding": "down"}, unit_cents=500)
     old = table_settings.create_table("Blackjack 2", before, by=operator)
     table_settings.create_table("Blackjack 3", replace(before, options={"rounding": "up"}), by=operator)
     table_settings.create_table(
         "Blackjack 4", replace(before, options={"rounding": "down"}, unit_cents=50), by=operator
     )
-    assert payouts.underpaying() == [old]
+    assert payouts.underpaying(Table.objects.order_by("name")) == [old]
     assert condition.CHECKS["Payouts"]().says.endswith("because winnings are rounded: Blackjack 2.")
     assert rounding_words(old) == "Winnings are rounded down to whole chips of 5"
     table_settings.change_table(old, {"options": {"rounding": "exact"}}, by=operator)
-    assert payouts.underpaying() == []
+    assert payouts.underpaying(Table.objects.order_by("name")) == []
     assert condition.CHECKS["Payouts"]().state == condition.State.WELL
     table_settings.change_table(old, {"game": "casino_war", "options": {}}, by=operator)
     assert rules_of(old).rounding == "exact", "another game begins as at a new table"
+
+
+def test_a_wager_that_favours_the_player_takes_two_people_who_read_by_how_much(
+    operator: Staff, terms: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: one operator sets up a game that the casino loses, without dual control and without knowing it; or an
+    approval does not say what the casino gives away; or a table of an earlier release loses for years."""
+    terms(two_people=False)
+    denominations.add_denomination(value_cents=50, colour="pink", face="#e5a0bb", by=operator)
+    favoured = replace(BLACKJACK, options={"decks": 1})
+    monkeypatch.setattr(table_settings, "_edges", lambda game, rules: {"main": "0.1441 %"} if rules.decks == 1 else {})
+    with pytest.raises(Refused) as refusal:
+        table_settings.create_table("Blackjack 1", favoured, by=operator)
+    assert refusal.value.code == "second_person"
+    table = table_settings.create_table("Blackjack 1", BLACKJACK, by=operator)
+    with pytest.raises(Refused):
+        table_settings.change_table(table, {"options": {"decks": 1}}, by=operator)
+    draft = table_settings.draft_of_change(table, {"options": {"decks": 1}})
+    assert draft is not None
+    proposal = proposals.propose(draft, "A promotion", by=operator)
+    assert ("What the player wins on average", "none", "main 0.1441 %") in proposals.changes(proposal)
+    with pytest.raises(Refused):
+        proposals.approve(proposal, by=operator)
+    proposals.approve(proposal, by=floor.staff(Role.OPERATOR, "olga", "302"))
+    table.refresh_from_db()
+    assert table.player_edges == {"main": "0.1441 %"}
+    text = latest_entry(table)
+    assert "main favours the player by 0.1441 %" in text
+    table_settings.change_table(table, {"max_cents": 5_000}, by=operator)
+    table_settings.change_table(table, {"options": {"decks": 6}}, by=operator)
+    assert table.player_edges == {}
+    assert proofs.verify(table.book).fault is None
+
+
+@pytest.mark.trial("solves blackjack")
+def test_a_favoured_table_of_an_earlier_release_is_named(operator: Staff) -> None:
+    """Harm: the casino loses at a table that was set up before anybody asked for its edge, and nobody is told."""
+    table = floor.table("Blackjack 1", game="blackjack", options={"decks": 1})
+    assert favour.player_edges("blackjack", rules_of(table)) == {"main": "0.1441 %"}
+    assert favour.unapproved([table]) == {}, "no page waits for a worker to value it"
+    kept_sheets.value_games()
+    assert favour.unapproved([table]) == {table: {"main": "0.1441 %"}}
+    says = "Wagers favour the player, and no two people approved that: main at Blackjack 1 by 0.1441 %."
+    assert says in condition.CHECKS["Payouts"]().says
 
 
 def test_bets_go_by_the_bet_step_and_are_paid_in_smaller_chips(operator: Staff) -> None:
