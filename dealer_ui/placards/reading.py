@@ -138,11 +138,10 @@ def _bets(table: Table) -> Iterator[str]:
         yield f"Bets by {money(least)}"
     if words := rounding_words(table):
         yield words
-    elif payable := payable_cents(table):
-        titles = _titles(table)
-        for wager, step in payable.items():
-            if step != least:
-                yield f"{titles[wager]} by {money(step)}"
+    titles = _titles(table)
+    for wager, step in payable_cents(table).items():
+        if step != least:
+            yield f"{titles[wager]} by {money(step)}"
 
 
 def _titles(table: Table) -> dict[str, str]:

@@ -20,7 +20,7 @@ from django.utils import timezone
 from ledger.proof.chain import Head
 from tables.day import hours, kept_sums, reading
 from tables.day.reading import BookSpan
-from tables.edge import kept_sheets
+from tables.edge import kept_sheets, rounding
 from tables.edge.kept_sheets import Worths
 from tables.edge.worth import NOTHING
 from tables.games.catalog import GAMES
@@ -59,6 +59,9 @@ class Figures:
     open_seconds: int = 0
     theoretical: Fraction | None = None
     """What the house wins of this handle on average, in cents; None where no exact edge is known."""
+    rounding: Fraction = Fraction(0)
+    """What of this handle rounding keeps on average, in cents, if every bet between the limits is equally likely; below
+    zero, what it gives. It is no part of the theoretical win, which is by exact odds."""
     audited_cents: int = 0
     """The part of the handle of which it is exact round by round; the rest counts by the edge of a full shoe."""
     pending: bool = False
@@ -94,6 +97,11 @@ class Figures:
     def theoretical_cents(self) -> int | None:
         """The theoretical win, rounded for print."""
         return None if self.theoretical is None else round(self.theoretical)
+
+    @property
+    def rounding_cents(self) -> int:
+        """What rounding keeps on average, rounded for print."""
+        return round(self.rounding)
 
     @property
     def theoretical_is(self) -> str:
@@ -199,6 +207,7 @@ def together(name: str, lines: Iterable[Figures]) -> Figures:
         closer_is=_weakest(line.closer_is for line in tables),
         drop_is=_weakest(line.drop_is for line in tables),
         theoretical=sum(theoreticals, Fraction(0)) if tables and len(theoreticals) == len(tables) else None,
+        rounding=sum((line.rounding for line in tables), Fraction(0)),
         pending=any(line.pending for line in tables),
         by_count=bool(tables) and all(line.by_count for line in tables),
         usual_hold=tables[0].usual_hold if len({line.usual_hold for line in tables}) == 1 else "",
@@ -290,6 +299,12 @@ def _expected_of(span: BookSpan, wager: str, edge: Fraction | None) -> Fraction 
     if edge is None:
         return None if rest_cents else audited.cents
     return audited.cents + edge * rest_cents
+
+
+def _rounding(table: Table, worths: Worths, span: BookSpan) -> Fraction:
+    """What rounding keeps of a span's first stakes on average."""
+    costs = rounding.costs(table, worths)
+    return sum((Fraction(cost.over_all) * span.stakes.get(wager, 0) for wager, cost in costs.items()), Fraction(0))
 
 
 def _audited_cents(table: Table, span: BookSpan, handle_cents: int) -> int:
@@ -391,6 +406,7 @@ def _figures(table: Table, worths: Worths, span: BookSpan, start: datetime, end:
         rounds={"banked": sums["rounds"], "pot": span.rounds, "counted": 0}[GAMES[table.game].kind],
         open_seconds=sum(seconds),
         theoretical=_expected(table, worths, span, sums["handle"]),
+        rounding=_rounding(table, worths, span),
         pending=worths.pending,
         audited_cents=_audited_cents(table, span, sums["handle"]),
     )

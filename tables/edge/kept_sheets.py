@@ -62,6 +62,8 @@ class Worths:
     """What the house wins of each wager on average, as a part of it."""
     deviations: Mapping[str, float] = field(default_factory=dict)
     covariances: Covariances | None = None
+    chances: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """By wager, how likely each result is that can be parts of a chip: ``Worth.chances``."""
     pending: bool = False
     """Whether a worker is still to compute some of it."""
 
@@ -123,13 +125,15 @@ def _worths(game: str, rules: Any, row: KeptSheet | None) -> Worths:
         edges, deviations = (
             {wager: worth[name] for wager, worth in row.wagers.items()} for name in ("house_edge", "standard_deviation")
         )
-        return Worths(edges, deviations, together.read(row.covariances))
+        chances = {wager: worth.get("chances", {}) for wager, worth in row.wagers.items()}
+        return Worths(edges, deviations, together.read(row.covariances), chances)
     sheet = None if game in SLOW else providers.full_shoe(game, rules)
     wagers = sheet.wagers if sheet else {}
     return Worths(
         {wager: worth.house_edge for wager, worth in wagers.items()},
         {wager: worth.standard_deviation for wager, worth in wagers.items()},
         None if game in KEPT else providers.covariances(game, rules),
+        {wager: worth.chances for wager, worth in wagers.items()},
         pending=game in KEPT,
     )
 

@@ -14,7 +14,7 @@ from tables.games.felt import DEALER, MAIN, AskCard, AskChoice, Choice, Choose, 
 from tables.games.game import Due, Part, Script, Wager, Wording, Words
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
 from tables.games.house_script import HouseScript, State
-from tables.games.odds import EVEN, HALF, HouseRules, Odds, half, paying
+from tables.games.odds import EVEN, HALF_TAKEN, HouseRules, Odds, half, paying
 from tables.games.pays import PayForm
 from tables.games.side_bets import PAY_FORM, REASONS, SIDE_BETS, settle_side_bets
 from tables.games.told import say_choices
@@ -104,7 +104,7 @@ class Blackjack(HouseScript[Rules]):
         """A blackjack, and half of the bet in a surrender. An insurance is whole chips from the start."""
         if wager != MAIN:
             return super().results_of(rules, wager)
-        return [_BLACKJACK[rules.blackjack_pays], *([HALF] if rules.surrender != "none" else [])]
+        return [_BLACKJACK[rules.blackjack_pays], *([HALF_TAKEN] if rules.surrender != "none" else [])]
 
     def faults(self, rules: Rules) -> str:
         """Early surrender is decided before the dealer's second card, so it excludes the peek."""

@@ -14,7 +14,7 @@ from tables.games.game import Due, Part, Script, Wager, Wording, Words
 from tables.games.hand_names import plural, rank_name
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
 from tables.games.house_script import HouseScript, State
-from tables.games.odds import EVEN, HALF, HouseRules, Odds, paying, say_pays
+from tables.games.odds import EVEN, HALF_TAKEN, HouseRules, Odds, paying, say_pays
 from tables.games.pays import Line, PaidWager, PayForm
 
 Side = Literal["tie"]
@@ -79,7 +79,7 @@ class CasinoWar(HouseScript[Rules]):
     def results_of(self, rules: Rules, wager: str) -> Iterable[Odds]:
         """Half of the bet in a surrender."""
         gives_half = wager == MAIN and rules.surrender
-        return [HALF] if gives_half else super().results_of(rules, wager)
+        return [HALF_TAKEN] if gives_half else super().results_of(rules, wager)
 
     def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
         """A card each; those who tie decide, and go to war together."""

@@ -14,7 +14,7 @@ from tables.games.game import Due, Part, Script, Wager, Wording
 from tables.games.hand_names import plural, rank_name
 from tables.games.house_layout import Hand, HouseLayout
 from tables.games.house_script import HouseScript, State
-from tables.games.odds import EVEN, HALF, HouseRules, Odds, paying, say_pays
+from tables.games.odds import EVEN, HALF_TAKEN, HouseRules, Odds, paying, say_pays
 from tables.games.pays import Line, PaidWager, PayForm
 
 Side = Literal["tie", "suited_tie"]
@@ -75,7 +75,7 @@ class DragonTiger(HouseScript[Rules]):
 
     def results_of(self, rules: Rules, wager: str) -> Iterable[Odds]:
         """Half of the bet on a side in a tie."""
-        return [HALF] if wager in _OPPOSITE else super().results_of(rules, wager)
+        return [HALF_TAKEN] if wager in _OPPOSITE else super().results_of(rules, wager)
 
     def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
         """A card each; the higher one wins."""

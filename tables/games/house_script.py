@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -31,7 +31,7 @@ from tables.games.felt import (
 )
 from tables.games.game import BankedGame, Due, Part, Script, Words
 from tables.games.house_layout import Hand, HouseLayout, Spot
-from tables.games.odds import COMMISSION, HouseRules, Odds, payable_multiple
+from tables.games.odds import COMMISSION, HALF_TAKEN, HouseRules, Odds, payable_multiple
 from tables.games.pays import Pays
 from tables.games.told import Telling, ToldGame, ToldState, say_choices
 
@@ -118,9 +118,17 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
         """By wager, the chip units of which a bet is a multiple: one, unless every result has to be payable exactly."""
         if rules.rounding != "exact":
             return {}
-        marked = COMMISSION if commission_is_marked else None
-        results = {wager.name: self.results_of(rules, wager.name) for wager in self.wagers(rules)}
-        return {name: payable_multiple(odds for odds in all_ if odds != marked) for name, all_ in results.items()}
+        marked = [COMMISSION] if commission_is_marked else []
+        return {wager: payable_multiple(results) for wager, results in self._results(rules, marked).items()}
+
+    def payable_wins(self, rules: Rules, *, commission_is_marked: bool = False) -> dict[str, int]:
+        """By wager, the chip units of which a bet is a multiple if whatever it wins is whole chips."""
+        beside = [HALF_TAKEN, *([COMMISSION] if commission_is_marked else [])]
+        return {wager: payable_multiple(results) for wager, results in self._results(rules, beside).items()}
+
+    def _results(self, rules: Rules, beside: Collection[Odds]) -> dict[str, list[Odds]]:
+        names = [wager.name for wager in self.wagers(rules)]
+        return {name: [odds for odds in self.results_of(rules, name) if odds not in beside] for name in names}
 
     # --- as a state machine ---
 

@@ -78,6 +78,8 @@ class Odds(NamedTuple):
 
 EVEN: Final = Odds(1)
 HALF: Final = Odds(1, 2)
+HALF_TAKEN: Final = Odds(-1, 2)
+"""The casino takes half of the stake: rounded down where it is no whole chips, in the player's favour."""
 COMMISSION: Final = Odds(19, 20)
 """A win less a commission of five per cent."""
 

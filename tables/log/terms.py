@@ -8,7 +8,7 @@ from math import lcm
 from typing import Any, Protocol
 
 import msgspec
-from msgspec import UNSET, structs
+from msgspec import UNSET
 
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
@@ -113,13 +113,12 @@ def game_title(table: Set) -> str:
 
 
 def payable_cents(table: Set) -> dict[str, int]:
-    """By wager, the amount in minor units of which a bet is a multiple if it is paid exactly, within the table's bet
-    step. Empty for games without odds of their own."""
+    """By wager, the amount in minor units of which a bet is a multiple at a table that pays exactly. Empty at others,
+    and for games without odds of their own."""
     game = GAMES[table.game]
     if not isinstance(game, HouseScript):
         return {}
-    exact = structs.replace(rules_of(table), rounding="exact")
-    units = game.bet_steps(exact, commission_is_marked=table.marks_commission)
+    units = game.bet_steps(rules_of(table), commission_is_marked=table.marks_commission)
     return {wager: lcm(count * table.unit_cents, least_step(table)) for wager, count in units.items()}
 
 
@@ -130,11 +129,14 @@ def least_step(table: Set) -> int:
 
 def rounding_words(table: Set) -> str:
     """What becomes of parts of a chip where a bet may win such: as placards and dealers' screens say it. Empty where
-    every bet is paid exactly."""
-    payable = payable_cents(table)
-    if not payable or rules_of(table).rounding == "exact" or {*payable.values()} == {least_step(table)}:
+    every win is paid exactly."""
+    game, rules = GAMES[table.game], rules_of(table)
+    if not isinstance(game, HouseScript) or rules.rounding == "exact":
         return ""
-    return f"Winnings are rounded {ROUNDED[rules_of(table).rounding]} chips of {money(table.unit_cents)}"
+    payable = game.payable_wins(rules, commission_is_marked=table.marks_commission)
+    if all(least_step(table) % (units * table.unit_cents) == 0 for units in payable.values()):
+        return ""
+    return f"Winnings are rounded {ROUNDED[rules.rounding]} chips of {money(table.unit_cents)}"
 
 
 def usual_hold_of(table: Set) -> str:

@@ -8,7 +8,7 @@ each pair and upcard as many as it is likely. What that leaves open is told with
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import sqrt
@@ -20,6 +20,7 @@ import numpy as np
 from tables.games.blackjack import Rules
 from tables.games.cards import STANDARD, Composition
 from tables.games.house_script import State
+from tables.games.pays import MOST_TO
 from tables.maths import blackjack_table
 from tables.maths.blackjack_chart import Chart, improved, pay_of, start, terms_of, upcard_of, value_of, values_of
 from tables.maths.blackjack_dealer import ACE, TEN, VALUES, natural, tree
@@ -78,13 +79,13 @@ class Moments(NamedTuple):
     square_error: float = 0.0
     hits_error: float = 0.0
 
-    def worth(self) -> Worth:
+    def worth(self, chances: Mapping[str, float] | None = None) -> Worth:
         """As every game tells it."""
         deviation = sqrt(max(self.square - self.mean**2, 0.0))
         errors = {}
         if self.square_error or self.hits_error:
             errors = {"standard_deviation": self.square_error / (2 * deviation), "hit_frequency": self.hits_error}
-        return Worth(-self.mean, deviation, self.hits, standard_errors=errors)
+        return Worth(-self.mean, deviation, self.hits, standard_errors=errors, chances=chances or {})
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,8 @@ class Solution:
     square: float
     """The mean of the square of what it wins, and how often it wins, in rounds that do not come to a split."""
     hits: float
+    chances: Mapping[str, float] = field(default_factory=dict)
+    """How likely a blackjack and a surrender are, where they pay parts of a unit."""
 
     @cached_property
     def openings(self) -> tuple[Opening, ...]:
@@ -138,7 +141,8 @@ def solve(rules: Rules, ranks: Composition) -> Solution:
     """The best chart, upcard by upcard, and what is exact of its worth."""
     terms = terms_of(rules)
     squares, wins = _measured(terms, lambda net: net * net), _measured(terms, lambda net: float(net > 0))
-    rows, sums = [], [0.0, 0.0, 0.0]
+    counts = {name: counted for name, counted in _counted(terms).items() if getattr(terms.pay, name) % 1}
+    rows, sums, chances = [], [0.0, 0.0, 0.0], dict.fromkeys(counts, 0.0)
     for upcard, copies in enumerate(values_of(ranks)):
         if not copies:
             rows.append(start(upcard))
@@ -148,7 +152,22 @@ def solve(rules: Rules, ranks: Composition) -> Solution:
         sums[0] += chance * with_splits(table, rows[-1], terms)
         sums[1] += chance * without_splits(table, rows[-1], squares)
         sums[2] += chance * without_splits(table, rows[-1], wins)
-    return Solution(rules, ranks, Chart(tuple(rows)), *sums)
+        for name, counted in counts.items():
+            chances[name] += chance * without_splits(table, rows[-1], counted)
+    mean, square, hits = sums
+    by_net = {_spelled(getattr(terms.pay, name)): likely for name, likely in chances.items() if likely}
+    return Solution(rules, ranks, Chart(tuple(rows)), mean, square, hits, by_net)
+
+
+def _spelled(net: float) -> str:
+    return str(Fraction(net).limit_denominator(MOST_TO))
+
+
+def _counted(terms: Terms) -> dict[str, Terms]:
+    """How often a hand comes to each of the two results that may be parts of a bet, in place of what is won."""
+    nothing = _measured(terms, lambda _: 0.0).pay
+    counts = {"blackjack": nothing._replace(blackjack=1.0), "surrender": nothing._replace(surrender=1.0)}
+    return {name: Terms(terms.play, pay) for name, pay in counts.items()}
 
 
 def _measured(terms: Terms, measure: Measure) -> Terms:
@@ -262,7 +281,8 @@ def covariances(rules: Rules) -> Covariances:
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
     """What every wager is worth from full decks, or from these cards, to a seat that plays the best chart."""
     cards = shoe(rules, composition)
-    return _sheet(rules, cards, {"main": solve(rules, by_rank(cards)).moments().worth(), **quick(rules, cards)})
+    solution = solve(rules, by_rank(cards))
+    return _sheet(rules, cards, {"main": solution.moments().worth(solution.chances), **quick(rules, cards)})
 
 
 def quick(rules: Rules, composition: Composition | None = None) -> dict[str, Worth]:

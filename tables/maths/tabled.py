@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tables.maths.worth import Sheet, Worth
+from ledger.proof.chips import money
+from tables.maths.worth import Cost, Sheet, Worth
 
 _WORDS: Final = {"standard_deviation": "deviation", "hit_frequency": "wins"}
 
@@ -48,6 +49,18 @@ def _row(name: str, worth: Worth) -> str:
         f"{name}{worth.house_edge:>13.5%} {worth.standard_deviation:>13.6f} {worth.hit_frequency:>13.5%}"
         f"  {worth.method}{error}"
     )
+
+
+def rounding(words: str, costs: Mapping[str, Cost]) -> Iterator[str]:
+    """What rounding costs the player at a table, as a part of the bet: of its least bet, and of all its bets."""
+    if not costs:
+        yield f"{words}." if words else "Every bet is paid exactly."
+        return
+    yield f"{words or 'The half that the casino takes is rounded down to whole chips'}."
+    yield "That costs the player, on average and as a part of the bet (below zero: the casino):"
+    for wager, cost in costs.items():
+        least = money(cost.least_cents)
+        yield f"  {wager}: {cost.at_least:.5%} of the least bet of {least}, {cost.over_all:.5%} of all bets together"
 
 
 def _chart(chart: Mapping[str, Any]) -> Iterator[str]:

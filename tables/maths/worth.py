@@ -35,6 +35,17 @@ class Edge(NamedTuple):
     variance: float
 
 
+class Cost(NamedTuple):
+    """What the casino gains by rounding a wager, as a part of the bet; below zero what the player gains."""
+
+    least_cents: int
+    """The least bet."""
+    at_least: float
+    """Of the least bet."""
+    over_all: float
+    """Of all bets between the limits together, each as likely as any other."""
+
+
 @dataclass(frozen=True)
 class Worth:
     """A wager with the further wagers that it leads to, per unit of the first one; a push counts as a round."""
@@ -50,6 +61,8 @@ class Worth:
     """The same wager played otherwise, by what a sheet calls that."""
     standard_errors: Mapping[str, float] = field(default_factory=dict)
     """Of what is simulated beside an exact house edge, by name."""
+    chances: Mapping[str, float] = field(default_factory=dict)
+    """How likely each result is that can be parts of a chip, by what the seat wins of a unit: 3/2, 19/20, -1/2."""
 
     @property
     def edge(self) -> Edge:
@@ -68,13 +81,15 @@ class Worth:
             facts["standard_error"] = self.standard_error
         if self.standard_errors:
             facts["standard_errors"] = dict(self.standard_errors)
+        if self.chances:
+            facts["chances"] = dict(self.chances)
         return facts | {name: worth.facts() for name, worth in self.beside.items()}
 
 
 def exact(often: Results, beside: Mapping[str, Results] | None = None) -> Worth:
     """The worth of a wager whose results come in so many ways."""
     side_worths = {name: exact(ways) for name, ways in (beside or {}).items()}
-    return Worth(*_moments(often), beside=side_worths)
+    return Worth(*_moments(often), beside=side_worths, chances=_chances(often))
 
 
 def simulated(often: Results, beside: Mapping[str, Results] | None = None) -> Worth:
@@ -82,6 +97,11 @@ def simulated(often: Results, beside: Mapping[str, Results] | None = None) -> Wo
     edge, deviation, hits = _moments(often)
     side_worths = {name: simulated(rounds) for name, rounds in (beside or {}).items()}
     return Worth(edge, deviation, hits, "simulated", deviation / sqrt(sum(often.values())), side_worths)
+
+
+def _chances(often: Results) -> dict[str, float]:
+    total = sum(often.values())
+    return {str(net): ways / total for net, ways in often.items() if net.denominator > 1 and ways}
 
 
 Valued = Callable[..., Worth]

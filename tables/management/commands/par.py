@@ -43,6 +43,9 @@ class Command(BaseCommand):
             help="the cards that are left, by rank, or by card (As=8) where suits count; what is left out is gone"
             " (default: all). For rocket ten counts, burned cards too: C1,...,C10",
         )
+        parser.add_argument(
+            "--table", metavar="NAME", help="the options of a table, and what rounding costs at its bet step and limits"
+        )
         parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, at full precision")
         self._add_arguments_of_rocket(parser.add_argument_group("only for rocket"))
 
@@ -77,10 +80,37 @@ class Command(BaseCommand):
         if check:
             raise CommandError("--check looks at the page, so it goes with --docs.")
         try:
-            self.stdout.write(_rocket(**options) if game == WHOLE_SHEET else _any_game(game, **options))
+            self.stdout.write(_sheet(game, **options))
         except Unknowable as refusal:
             raise CommandError(f"{str(refusal)[:1].upper()}{str(refusal)[1:]}.") from None
         return None
+
+
+def _sheet(game: str, *, table: str | None, **options: Any) -> str:
+    if table is not None:
+        return _of_table(table, as_json=options["as_json"])
+    return _rocket(**options) if game == WHOLE_SHEET else _any_game(game, **options)
+
+
+def _of_table(name: str, *, as_json: bool) -> str:
+    """The sheet of a table's game under its options, with what its chips cannot pay."""
+    from tables.edge import kept_sheets, rounding
+    from tables.log.terms import rounding_words, rules_of
+    from tables.maths import providers, tabled
+    from tables.models import Table
+
+    table = Table.objects.filter(name=name).first()
+    if table is None:
+        names = ", ".join(Table.objects.values_list("name", flat=True))
+        raise CommandError(f"There is no table {name!r}: there is {names}.")
+    sheet = providers.full_shoe(table.game, rules_of(table))
+    if sheet is None:
+        raise CommandError(f"There is no exact value of {table.game!r}: only {', '.join(providers.valued())} have one.")
+    chances = {wager: worth.chances for wager, worth in sheet.wagers.items()}
+    costs = rounding.costs(table, kept_sheets.Worths(chances=chances))
+    if as_json:
+        return json.dumps(sheet.facts() | {"rounding": {bet: cost._asdict() for bet, cost in costs.items()}}, indent=2)
+    return "\n".join([*tabled.lines(sheet), "", *tabled.rounding(rounding_words(table), costs)])
 
 
 def _any_game(game: str, *, chosen: list[str], composition: str | None, as_json: bool, **only_rocket: Any) -> str:
