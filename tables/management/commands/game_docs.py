@@ -72,7 +72,8 @@ def facts(game: Game[Any, Any]) -> Iterator[str]:
     yield from ("", "| option | default | may be | meaning |", "|---|---|---|---|") if options else ("- Options: none",)
     for option in options:
         kind, meaning = _kind_and_meaning(option.type)
-        yield f"| `{option.encode_name}` | {_spelling(option.default)} | {_range(kind)} | {meaning} |"
+        default = _OF_TABLES.get(option.encode_name) or _spelling(option.default)
+        yield f"| `{option.encode_name}` | {default} | {_range(kind)} | {meaning} |"
     if game.spots:
         yield from ("", "| wager | in records | spread by default | goes with | not beside |", "|---|---|---|---|---|")
         yield from (_row_of(wager, kind_of(game).wagers(rules)) for wager in every_wager(game))
@@ -84,6 +85,10 @@ def facts(game: Game[Any, Any]) -> Iterator[str]:
         return
     yield from ("", "| choice | the dealer | the rule |", "|---|---|---|")
     yield from (f"| {words.label} | {words.does} | {words.rule} |" for words in game.words.values())
+
+
+_OF_TABLES: Final = {"rounding": "exact at tables, down in records"}
+"""Options that a new table has otherwise than a record that does not name them."""
 
 
 def _burn(game: Game[Any, Any], rules: Any) -> str:

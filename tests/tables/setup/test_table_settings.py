@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from ledger.models import Account, LogEntry
 from tables import standing
@@ -187,6 +188,9 @@ def test_a_favoured_table_of_an_earlier_release_is_named(operator: Staff) -> Non
     """Harm: the casino loses at a table that was set up before anybody asked for its edge, and nobody is told."""
     table = floor.table("Blackjack 1", game="blackjack", options={"decks": 1})
     assert favour.player_edges("blackjack", rules_of(table)) == {"main": "0.1441 %"}
+    early = structs.replace(rules_of(table), decks=6, surrender="early", hole="none")
+    assert favour.player_edges("blackjack", early) == {"main": "0.1261 %"}
+    assert favour.player_edges("blackjack", structs.replace(early, surrender="late")) == {}
     assert favour.unapproved([table]) == {}, "no page waits for a worker to value it"
     kept_sheets.value_games()
     assert favour.unapproved([table]) == {table: {"main": "0.1441 %"}}
