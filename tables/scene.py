@@ -12,10 +12,13 @@ from typing import Any, Final
 from django.utils import timezone
 
 from ledger import cage
+from ledger.models import Account
+from ledger.proof.chips import RACK
 from ledger.proof.moves import Chart, Move
 from ledger.slips import Signing
 from tables.games.felt import Limits
 from tables.games.game import Game
+from tables.log import paper
 from tables.log.event import Event
 from tables.log.fold import Standing
 from tables.log.kinds import kind_of
@@ -114,6 +117,16 @@ class Scene:
     def author(self) -> dict[str, Any]:
         """Who enters it, as an entry under somebody's own name says it."""
         return author_of(self.by)
+
+    @property
+    def rack_cents(self) -> int:
+        """What lies in the rack by the transfers."""
+        return cage.balance(Account.objects.get(book_id=self.table.book_id, place=RACK))
+
+    @property
+    def available_cents(self) -> int:
+        """What the rack can give: its balance less what slips in progress have set aside there."""
+        return self.rack_cents - sum(paper.set_aside(self.standing.slips, RACK).values())
 
     @property
     def next_seq(self) -> int:

@@ -11,10 +11,9 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, Final
 
-from ledger import cage, mends, slips
-from ledger.models import Account
+from ledger import mends, slips
 from ledger.proof.chain import Entry
-from ledger.proof.chips import RACK, money
+from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName
 from ledger.slips import Signing
 from tables import past, permits
@@ -130,8 +129,7 @@ def sign_with_chips(scene: Scene, entered: SignCorrection) -> Outcome:
     event = outcome.steps[0].event
     assert isinstance(event, CorrectionSigned)  # noqa: S101 -- it was just signed
     leaves = event.difference_cents - event.off_cents
-    rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
-    if leaves > rack:
+    if leaves > scene.available_cents:
         raise Refused("bad_amount", f"The rack does not hold {money(leaves)}: ask for a fill first.", 422)
     return outcome
 

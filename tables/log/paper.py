@@ -210,6 +210,19 @@ class Slip:
         return any(stage.moves for stage in self.series.stages if stage.name not in self.stages)
 
     @property
+    def sets_aside(self) -> str:
+        """The place in which it has what it is for set aside, until that moves or the slip is void; empty if none."""
+        signed = [stage for stage in self.series.stages if stage.name in self.stages]
+        if self.is_void or any(stage.moves for stage in signed):
+            return ""
+        return next((stage.takes_from for stage in signed if stage.sets_aside), "")
+
+    def had_set_aside(self, place: str) -> bool:
+        """Whether a step before the latest one set aside in a place what the slip is for."""
+        earlier = [stage for stage in self.series.stages if stage.sets_aside and stage.name in self.stages[:-1]]
+        return any(stage.takes_from == place for stage in earlier)
+
+    @property
     def moves_on(self) -> bool:
         """Whether the chips are on their way: nobody's until they are received."""
         if self.series.transit is None or self.is_void:
@@ -395,6 +408,11 @@ def in_progress(slips: Sequence[Slip], after: Slip) -> tuple[Slip, ...]:
     """The slips in progress after one of them was signed."""
     remainder = [slip for slip in slips if slip.name != after.name]
     return tuple(remainder if after.due is None else [*remainder, after])
+
+
+def set_aside(slips: Iterable[Slip], place: str) -> dict[str, int]:
+    """What slips in progress have set aside in a place, in cents by the label of each slip."""
+    return {slip.label: slip.total_cents for slip in slips if slip.sets_aside == place}
 
 
 def moves(chart: Chart, slip: Slip, undone: Sequence[Move] = ()) -> list[Move]:

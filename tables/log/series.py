@@ -89,6 +89,8 @@ class Stage(NamedTuple):
     """The place whose balance is noted in this step, for the counts to be held against."""
     takes_from: str = ""
     """The place that has to hold what the slip is for before this step is signed."""
+    sets_aside: bool = False
+    """From this step until it moves, what the slip is for is not available in ``takes_from`` to anything else."""
     moves: Flow | None = None
     """What moves with this signature: what the slip is for, or, where it is for a count, what its place holds."""
     by_outsiders: bool = False
@@ -488,7 +490,7 @@ SERIES: Final = catalog(
         begun_on="floor",
         stages=(
             Stage("requested", _by("pit_boss"), "Requested by", takes_from=CAGE),
-            Stage("issued", _CAGE, "Given out by the cage"),
+            Stage("issued", _CAGE, "Given out by the cage", takes_from=CAGE, sets_aside=True),
             Stage("carried", _by("security"), "Carried by", moves=Flow("fill_out", CAGE, TRANSIT)),
             Stage("received", _by("dealer"), "Counted in by the dealer", here=True),
             Stage("confirmed", _by("pit_boss"), "Seen by the floor", moves=Flow("fill", TRANSIT, RACK)),
@@ -505,7 +507,7 @@ SERIES: Final = catalog(
         begun_on="floor",
         stages=(
             Stage("requested", _by("pit_boss"), "Requested by", takes_from=RACK),
-            Stage("issued", _by("dealer"), "Broken down by the dealer", here=True),
+            Stage("issued", _by("dealer"), "Broken down by the dealer", here=True, takes_from=RACK, sets_aside=True),
             Stage("confirmed", _by("pit_boss"), "Seen by the floor"),
             Stage("carried", _by("security"), "Carried by", moves=Flow("credit_out", RACK, TRANSIT)),
             Stage("received", _CAGE, "Counted in by the cage", moves=Flow("credit", TRANSIT, CAGE)),
@@ -562,7 +564,7 @@ SERIES: Final = catalog(
         begun_by="Into the vault",
         begun_on="cage",
         stages=(
-            Stage("requested", _CAGE, "Brought by", takes_from=CAGE),
+            Stage("requested", _CAGE, "Brought by", takes_from=CAGE, sets_aside=True),
             Stage(
                 "approved",
                 _CAGE_HEADS,
@@ -647,7 +649,7 @@ SERIES: Final = catalog(
         begun_on="cage",
         stages=(
             Stage("requested", _by("cage_manager"), "Asked for by", takes_from=VAULT, asks=(_OF_SERIES, _REASON)),
-            Stage("destroyed", _by("cashier", "security"), "Destroyed by", takes_from=VAULT),
+            Stage("destroyed", _by("cashier", "security"), "Destroyed by", takes_from=VAULT, sets_aside=True),
             Stage(
                 "witnessed",
                 _by("auditor", "pit_boss"),
@@ -708,6 +710,7 @@ SERIES: Final = catalog(
                 _by("pit_boss", "security", "cashier", "cage_manager"),
                 "Brought by",
                 takes_from=PLAYERS,
+                sets_aside=True,
                 asks=(*_WHERE_AND_WHEN, Fact("claimed_by", "Whose they are, if anybody says so", is_optional=True)),
             ),
             Stage("received", _CAGE, "Counted in by the cage", takes_from=PLAYERS, moves=Flow("found", PLAYERS, CAGE)),
@@ -727,6 +730,7 @@ SERIES: Final = catalog(
                 _CAGE,
                 "Given back by",
                 takes_from=CAGE,
+                sets_aside=True,
                 asks=(Fact("slip", "Found with slip", SLIP), Fact("claimed_by", "To whom, and shown by what")),
             ),
             Stage(
@@ -807,7 +811,7 @@ SERIES: Final = catalog(
         begun_by="To the bank",
         begun_on="cage",
         stages=(
-            Stage("requested", _CAGE, "Made up by", takes_from=VAULT_CASH),
+            Stage("requested", _CAGE, "Made up by", takes_from=VAULT_CASH, sets_aside=True),
             Stage("approved", _CAGE_HEADS, "Approved by", takes_from=VAULT_CASH),
             Stage(
                 "handed_over",
@@ -850,7 +854,7 @@ SERIES: Final = catalog(
         begun_by="Float to the vault",
         begun_on="cage",
         stages=(
-            Stage("brought", _CAGE, "Brought by", takes_from=BANK),
+            Stage("brought", _CAGE, "Brought by", takes_from=BANK, sets_aside=True),
             Stage(
                 "received",
                 _CAGE_HEADS,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ledger import cage
-from ledger.models import Account, LogEntry
+from ledger.models import LogEntry
 from ledger.proof.chain import Entry
-from ledger.proof.chips import RACK, Denomination, money
+from ledger.proof.chips import Denomination, money
 from ledger.proof.moves import undone
 from tables import permits
 from tables.handlers import enacts, enters
@@ -29,14 +29,13 @@ def sell(scene: Scene, entered: SellChips) -> Outcome:
     """A player buys in: cash into the drop box, chips from the rack. Raises Refused."""
     cash_terms.refuse_foreign(entered.currency)
     _refuse(scene, entered.amount_cents)
-    rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
     is_by_count = kind_of(scene.game).is_by_count
-    if entered.amount_cents > rack and not is_by_count:
+    if not is_by_count and entered.amount_cents > scene.available_cents:
         raise Refused("bad_amount", "The rack does not hold that much: ask for a fill first.", 422)
     chips = _typed(scene, "chips", entered.chips, (entered.amount_cents, "cash"))
     if entered.as_shown and not chips:
         chips = handed_out(entered.amount_cents, kinds_at(scene.table))
-    came_back = came_back_cents(entered.amount_cents, rack) if is_by_count else 0
+    came_back = came_back_cents(entered.amount_cents, scene.rack_cents) if is_by_count else 0
     return Outcome([_sold(scene, entered.amount_cents, chips, came_back)])
 
 

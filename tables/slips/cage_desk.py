@@ -38,7 +38,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Outcome, Step
 from tables.setup import blindness, cash_terms, chip_series
-from tables.slips import barring, in_play, kept_apart, signing
+from tables.slips import available, barring, kept_apart, signing
 from tables.writer import Request
 
 BOOK: Final = HOUSE
@@ -137,11 +137,12 @@ def _exchange(
         of_series = _series_of(entered, series)
         # After the lock of this book, and up to the commit: a table may be taking chips from the cage just now.
         cage.hold_shared()
-        balance_cents = cage.balance(Account.objects.get(book_id=head.book_id, place=out_of))
-        if amount_cents > balance_cents:
-            raise Refused("bad_amount", f"The {called(out_of)} holds less than {money(amount_cents)}.", 422)
+        can_give = available.of(Account.objects.get(book_id=head.book_id, place=out_of))
+        if amount_cents > can_give.cents:
+            sentence = ": ".join([f"The {called(out_of)} holds less than {money(amount_cents)}", *can_give.clauses])
+            raise Refused("bad_amount", f"{sentence}.", 422)
         if isinstance(entered, RedeemChips):
-            _refuse_more_than_out(amount_cents)
+            _refuse_more_than_out(head.book_id, amount_cents)
         moves = at_the_counter(cage.chart(head.book_id), event.kinds[0], amount_cents)
         outcome = Outcome(
             [
@@ -179,9 +180,9 @@ def _series_of(entered: SellAtTheCage | RedeemChips, series: str) -> tuple[tuple
     return chip_series.at_the_counter(values, dict(entered.of_series), today, is_sale=is_sale)
 
 
-def _refuse_more_than_out(amount_cents: int) -> None:
+def _refuse_more_than_out(book_id: int, amount_cents: int) -> None:
     """Chips that no player has cannot come to the counter. What lies in a bet just now is not with them."""
-    out = in_play.most_with_players_cents()
+    out = available.of(Account.objects.get(book_id=book_id, place=PLAYERS)).cents
     if amount_cents > out:
         sentence = f"Players hold chips for {money(max(out, 0))}: {money(amount_cents)} cannot be redeemed."
         raise Refused("bad_amount", f"{sentence} Count again, and call the cage manager if there are more.", 422)

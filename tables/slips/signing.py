@@ -28,8 +28,9 @@ from tables.log.series import IN_STOCK, KEPT_APART, SLIPS, VOID, VOID_ASKED, Chi
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.scene import Outcome, Step
-from tables.setup import chip_series, role_choices
-from tables.slips import facts, in_play, stock
+from tables.setup import blindness, chip_series, role_choices
+from tables.slips import available, facts, stock
+from tables.slips.available import Available
 
 LONGEST_REASON: Final = 300
 LONGEST_MARK: Final = 20
@@ -333,22 +334,22 @@ def _refuse_missing(slip: Slip, stage: Stage, moves: Sequence[Move], desk: Desk)
     elif slip.series.count is None:
         if slip.series.has_chips and slip.total_cents <= 0:
             raise _no_amount(slip)
-        _refuse_gone(desk, moves)
+        _refuse_gone(desk, slip, moves)
     elif slip.series.count.rest:
-        _refuse_gone(desk, moves)
+        _refuse_gone(desk, slip, moves)
 
 
 def _refuse_amount(slip: Slip, stage: Stage, desk: Desk) -> None:
     place, cents = stage.takes_from, slip.total_cents
     if cents <= 0:
         raise _no_amount(slip)
-    if stage.moves and place in HOUSE_PLACES:
-        # Held up to the commit: another book may take from the same place. Who only asks takes nothing yet.
+    if (stage.moves or stage.sets_aside) and place in HOUSE_PLACES:
+        # Held up to the commit: another book may take from the same place. A request alone takes nothing.
         cage.hold_shared()
     own = Account.objects.filter(place=place)
-    balance_cents = _balance_cents(own.get() if place in HOUSE_PLACES else own.get(book_id=desk.book_id))
-    if cents > balance_cents:
-        raise Refused("bad_amount", _lacks(desk, place, balance_cents, cents), 422)
+    can_give = available.of(own.get() if place in HOUSE_PLACES else own.get(book_id=desk.book_id), slip)
+    if cents > can_give.cents:
+        raise Refused("bad_amount", _lacks(desk, place, can_give, cents), 422)
 
 
 def _no_amount(slip: Slip) -> Refused:
@@ -356,25 +357,24 @@ def _no_amount(slip: Slip) -> Refused:
     return Refused("bad_amount", f"Say how many {kinds} of each kind the {slip.series.label.lower()} is for.", 422)
 
 
-def _balance_cents(account: Account) -> int:
-    """What lies in a place. Players carry chips from table to table: only what they hold of all of them counts."""
-    return in_play.most_with_players_cents() if account.place == PLAYERS else cage.balance(account)
-
-
-def _lacks(desk: Desk, place: str, balance_cents: int, cents: int, suffix: str = "") -> str:
-    """Why a place cannot give so much. What lies there is told to nobody: whoever asks may count it next."""
+def _lacks(desk: Desk, place: str, can_give: Available, cents: int, suffix: str = "") -> str:
+    """Why a place cannot give so much: what is set aside there, and what is available. The amount available is shown
+    only to roles that never count the place."""
+    clauses = can_give.clauses
     if place == RACK and desk.is_by_count:
-        return f"By its last count and what was sold since, the rack does not hold {money(cents)}: count it first."
-    if place == RACK:
-        return f"The rack does not hold {money(cents)}{suffix}: ask for less."
-    if place == PLAYERS:
+        clauses = ["count it first", *clauses]
         return (
-            f"Players have {money(balance_cents)} of the house's chips in all{suffix}: there cannot be {money(cents)}."
+            f"By its last count and what was sold since, the rack does not hold {money(cents)}: {', '.join(clauses)}."
         )
-    return f"The {called(place)} holds less than {money(cents)}{suffix}."
+    if place == RACK:
+        return f"The rack does not hold {money(cents)}{suffix}: {', '.join(['ask for less', *clauses])}."
+    if place == PLAYERS or place not in blindness.counted_by(desk.by.role):
+        clauses = [f"{money(max(can_give.cents, 0))} is available", *clauses]
+    held = "Players hold" if place == PLAYERS else f"The {called(place)} holds"
+    return f"{held} less than {money(cents)}{suffix}{': ' if clauses else ''}{', '.join(clauses)}."
 
 
-def _refuse_gone(desk: Desk, moves: Sequence[Move]) -> None:
+def _refuse_gone(desk: Desk, slip: Slip, moves: Sequence[Move]) -> None:
     """Chips that were there when a slip was begun may have gone elsewhere before they are carried, or brought back."""
     if any(move.source_place in HOUSE_PLACES for move in moves):
         # Two tables hold two books, and may empty the cage between them: the second one waits, and then counts anew.
@@ -385,9 +385,9 @@ def _refuse_gone(desk: Desk, moves: Sequence[Move]) -> None:
         outflows[move.target_account_id] = outflows.get(move.target_account_id, 0) - move.amount_cents
     sources = Account.objects.filter(pk__in=[pk for pk, cents in outflows.items() if cents > 0])
     for account in sources.exclude(place__in=MAY_BE_NEGATIVE - {PLAYERS}):
-        balance_cents, cents = _balance_cents(account), outflows[account.pk]
-        if cents > balance_cents:
-            raise Refused("bad_amount", _lacks(desk, account.place, balance_cents, cents, " by now"), 409)
+        can_give, cents = available.of(account, slip), outflows[account.pk]
+        if cents > can_give.cents:
+            raise Refused("bad_amount", _lacks(desk, account.place, can_give, cents, " by now"), 409)
 
 
 def _refuse_mark(box: str) -> None:

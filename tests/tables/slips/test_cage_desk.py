@@ -134,6 +134,24 @@ def test_the_vault_is_asked_again_when_its_chips_move(house: Book) -> None:
     assert refusal.sentence == "The vault holds less than 1,000."
 
 
+def test_chips_on_their_way_to_the_vault_are_not_in_the_cage(house: Book) -> None:
+    """Harm: chips that were brought to the vault are sold at the counter, brought a second time, or given out to a
+    table before the vault has taken them in."""
+    cashier, boss, cage_cents = someone(Role.CASHIER, "carmen"), someone(Role.PIT_BOSS, "boris"), place_sums()["cage"]
+    slip = sign(cashier, BeginSlip("deposit", ((100, cage_cents // 100),)))
+    aside = f"50,000 is set aside for Deposit {slip.split('/')[2]}"
+    refusal = refusal_of(sign, cashier, BeginSlip("deposit", CHIPS))
+    assert refusal.sentence == f"The cage holds less than 1,000: {aside}."
+    assert refusal_of(cage_desk.sell, 10_000, by=cashier, key=uuid.uuid4()).sentence == (
+        f"The cage holds less than 100: {aside}."
+    )
+    refusal = refusal_of(floor.signs, Table.objects.get(), boss, BeginSlip("fill", CHIPS))
+    assert refusal.sentence == f"The cage holds less than 1,000: 0 is available, {aside}."
+    sign(boss, SignSlip(slip, "approved"))
+    assert (place_sums()["cage"], place_sums()["vault"]) == (0, cage_cents)
+    assert proofs.verify(house).fault is None
+
+
 def test_slips_of_the_house_are_those_of_no_table(house: Book) -> None:
     cashier = someone(Role.CASHIER, "carmen")
     ours = [name for name, record in SLIPS.items() if record.in_house]

@@ -25,6 +25,7 @@ from tables.log.series import SLIPS, Chips
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.slips import cage_desk
 from tests import floor
 from tests.floor import CREW, Hand, crew, dealt, signs
 from tests.intruder import Intruder, at_work
@@ -250,19 +251,42 @@ def latest_number() -> int:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_tables_do_not_carry_the_same_chips_out_of_the_cage() -> None:
-    """Harm: each of them sees that the cage has enough, and it gives what it has twice."""
-    carriers, deeds = [crew("carried"), floor.staff(Role.SECURITY, "sue")], []
+def test_the_cage_does_not_give_out_the_same_chips_to_two_tables() -> None:
+    """Harm: two cashiers hand out more chips than the cage holds, and the second carrier is refused with the chips in
+    hand."""
+    cashiers, deeds = [crew("issued"), someone(Role.CASHIER, "cora")], []
     tables = [floor.table(f"Rocket {number}") for number in (1, 2)]
     cage_cents = cage.balance(Account.objects.get(place="cage"))
     chips = ((100, cage_cents // 100 - 1_000),)
-    for table, carrier in zip(tables, carriers, strict=True):
-        slip = begun(table, crew("requested"), "fill", chips)
-        signs(table, crew("issued"), SignSlip(slip, "issued"))
-        deeds.append(lambda table=table, carrier=carrier, slip=slip: signs(table, carrier, SignSlip(slip, "carried")))
+    papers = [begun(table, crew("requested"), "fill", chips) for table in tables]
+    for table, cashier, slip in zip(tables, cashiers, papers, strict=True):
+        deeds.append(lambda table=table, cashier=cashier, slip=slip: signs(table, cashier, SignSlip(slip, "issued")))
     answers = at_once(*deeds)
-    assert sorted(isinstance(answer, Refused) for answer in answers) == [False, True], answers
+    [lost] = [number for number, answer in enumerate(answers) if isinstance(answer, Refused)]
+    won, aside = papers[1 - lost], f"99,000 is set aside for Fill {papers[1 - lost].split('/')[2]}"
+    assert answers[lost].sentence == f"The cage holds less than 99,000: {aside}."
+    for slip_input in (BeginSlip("fill", chips), BeginSlip("fill", ((100, 1_001),))):
+        refusal = refused(tables[lost], crew("requested"), slip_input)
+        assert refusal.sentence.endswith(f": 1,000 is available, {aside}.")
+    with pytest.raises(Refused, match="set aside"):
+        cage_desk.sell(200_000, by=crew("issued"), key=uuid.uuid4())
+    signs(tables[1 - lost], crew("carried"), SignSlip(won, "carried"))
     assert cage.balance(Account.objects.get(place="cage")) == 100_000
+    for table in tables:
+        assert proofs.verify(table.book).fault is None
+
+
+def test_a_void_slip_sets_nothing_aside(hands: tuple[Hand, Hand]) -> None:
+    """Harm: chips that were given out by mistake are blocked in the cage for good."""
+    dealer, boss = hands
+    cage_cents = cage.balance(Account.objects.get(place="cage"))
+    all_of_it = ((100, cage_cents // 100),)
+    slip = begun(dealer.table, boss.by, "fill", all_of_it)
+    signs(dealer.table, crew("issued"), SignSlip(slip, "issued"))
+    signs(dealer.table, someone(Role.CASHIER, "cora"), VoidSlip(slip, "by mistake"))
+    assert refused(dealer.table, boss.by, BeginSlip("fill", CHIPS)).code == "bad_amount"
+    signs(dealer.table, someone(Role.AUDITOR, "aude"), SignSlip(slip, "voided"))
+    begun(dealer.table, boss.by, "fill", all_of_it)
 
 
 def test_every_year_begins_with_one(hands: tuple[Hand, Hand], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -491,13 +515,34 @@ def test_a_void_does_not_bring_back_chips_that_are_gone(hands: tuple[Hand, Hand]
     assert refusal.sentence == "The rack does not hold 100 by now: ask for less."
 
 
-def test_chips_that_are_gone_are_not_carried(hands: tuple[Hand, Hand]) -> None:
-    """Harm: what a credit asked for is sold to players before security comes, and carried to the cage all the same."""
+def test_chips_that_are_broken_down_are_not_given_again(hands: tuple[Hand, Hand]) -> None:
+    """Harm: what a credit is for is sold to players, or broken down for a second credit, before security comes, and
+    carried to the cage all the same."""
     dealer, boss = hands
-    slip = begun(dealer.table, boss.by, "credit")
+    rack_cents = place_cents(dealer.table)["rack"]
+    chips = ((100, rack_cents // 100 - 10),)
+    slip, second = begun(dealer.table, boss.by, "credit", chips), begun(dealer.table, boss.by, "credit", chips)
+    signs(dealer.table, dealer.by, SignSlip(slip, "issued"))
+    with pytest.raises(Refused, match="The rack does not hold that much"):
+        dealer("sell_chips", amount_cents=1_100)
+    dealer("sell_chips", amount_cents=1_000)
+    refusal = refused(dealer.table, dealer.by, SignSlip(second, "issued"))
+    aside = f"{rack_cents // 100 - 10:,} is set aside for Credit {slip.split('/')[2]}"
+    assert refusal.sentence == f"The rack does not hold {rack_cents // 100 - 10:,}: ask for less, {aside}."
+    signs(dealer.table, crew("confirmed"), SignSlip(slip, "confirmed"))
+    signs(dealer.table, crew("carried"), SignSlip(slip, "carried"))
+    assert place_cents(dealer.table)["rack"] == 0
+    assert proofs.verify(dealer.table.book).fault is None
+
+
+def test_chips_that_are_gone_are_not_carried(hands: tuple[Hand, Hand]) -> None:
+    """Harm: a count finds less in the rack than a credit is for, and the credit is carried to the cage all the same."""
+    dealer, boss = hands
+    rack_cents = place_cents(dealer.table)["rack"]
+    slip = begun(dealer.table, boss.by, "credit", ((100, rack_cents // 100),))
     signs(dealer.table, dealer.by, SignSlip(slip, "issued"))
     signs(dealer.table, crew("confirmed"), SignSlip(slip, "confirmed"))
-    dealer("sell_chips", amount_cents=place_cents(dealer.table)["rack"])
+    count(dealer.table, "rack", rack_cents // 100 - 1, rack_cents // 100 - 1)
     assert refused(dealer.table, crew("carried"), SignSlip(slip, "carried")).code == "bad_amount"
 
 
