@@ -482,7 +482,8 @@ class Slip(AppendOnly):
 
 
 class SlipSignature(AppendOnly):
-    """One step of a slip and who signed it: nobody signs twice on one slip, and no step is signed twice."""
+    """One step of a slip and who signed it. No step is signed twice, and nobody signs twice on one slip, except the
+    supervisor who requested a fill or credit and signs for it at the table."""
 
     slip = models.ForeignKey(Slip, models.PROTECT, related_name="signatures", db_index=False)
     stage = models.CharField(max_length=16)
@@ -494,7 +495,13 @@ class SlipSignature(AppendOnly):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["slip", "stage"], name="ledger_signature_stage_once"),
-            models.UniqueConstraint(fields=["slip", "username"], name="ledger_signature_person_once"),
+            # Between them, these two let one person sign the request and the confirmation, and no other two steps.
+            models.UniqueConstraint(
+                fields=["slip", "username"], condition=~Q(stage="confirmed"), name="ledger_signature_person_once"
+            ),
+            models.UniqueConstraint(
+                fields=["slip", "username"], condition=~Q(stage="requested"), name="ledger_signature_confirmer_once"
+            ),
             models.UniqueConstraint(fields=["book", "seq"], name="ledger_signature_entry_once"),
             models.CheckConstraint(name="ledger_signature_by_name", condition=~Q(username="")),
         ]

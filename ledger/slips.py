@@ -1,4 +1,7 @@
-"""Numbers and signatures of slips, as the database enforces them: no gap, no number twice, nobody twice on one slip."""
+"""Numbers and signatures of slips, as the database enforces them: no gap, no number twice, nobody twice on one slip.
+
+One pair of steps is excepted: the supervisor who requested a fill or credit may sign for it at the table.
+"""
 
 from __future__ import annotations
 

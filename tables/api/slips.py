@@ -168,7 +168,7 @@ class Signatures(FloorView):
 
     @operation("sign_slip", "Sign a slip.", tag="Slips", body=StepSigned, answers=SlipForm)
     def post(self, call: Call[Any, StepSigned], series: str, year: int, number: int) -> SlipForm:
-        """The step that is due, by the badge and PIN of whoever signs it; nobody signs twice on one slip."""
+        """The step that is due, by badge and PIN. Nobody signs twice on one slip; who requested a fill may confirm."""
         table, name = _slip(call.by, series, year, number)
         body = call.body
         chips = as_typed(body.chips, "chips")

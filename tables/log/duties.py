@@ -69,7 +69,12 @@ class Differ(NamedTuple):
 
 
 DIFFER: Final[tuple[Differ, ...]] = (
-    Differ("Every slip", "Nobody signs two of its steps.", _FILLS),
+    Differ(
+        "Every slip",
+        "Nobody signs two of its steps, except the pit boss who requests a fill or credit and signs at the table. The"
+        " house may ask for a second supervisor there.",
+        _FILLS,
+    ),
     Differ(
         "Fill, credit",
         "Asked for by the floor, given out by the cage, carried by security, counted by the dealer.",

@@ -244,6 +244,12 @@ TERMS: Final[Mapping[str, Term]] = {
             help="Whoever gave up being an operator signs nothing that moves chips or cash for so long: a shift.",
         ),
         Term(
+            name=role_choices.SECOND_TERM, title="Fills and credits take a second supervisor", group=DUTIES,
+            kind="flag", default=False,
+            help="No: the pit boss who requested one may also sign at the table, as the floor supervisor does in"
+            " Washington (WAC 230-15-525). Yes: another pit boss has to.",
+        ),
+        Term(
             name="post_required", title="Running the floor takes a post", group=DUTIES, kind="flag", default=False,
             help="No: whoever has no post runs the whole floor. Yes: they run no pit until an operator gives them one,"
             " or they take one over.",

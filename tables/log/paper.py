@@ -104,6 +104,12 @@ class Slip:
         return self.series.stage(self.signed[-1].stage) if self.signed else None
 
     @property
+    def is_signed_again(self) -> bool:
+        """Whether the latest signature is by a person who signed an earlier step too."""
+        *earlier, latest = self.signed
+        return latest.username in {signed.username for signed in earlier}
+
+    @property
     def is_void(self) -> bool:
         """Whether both signatures of a void are there."""
         return VOIDED in self.stages
@@ -353,7 +359,8 @@ def _refuse(slip: Slip, stage: Stage, signature: Signature, dealer: str | None) 
     if signature.role not in stage.by | stage.formerly:
         sentence = f"{slip.label}: this step is signed by {either(stage.by)}, not by {signature.name}."
         raise Wrong("wrong_role", sentence)
-    if signature.username in {signed.username for signed in slip.signed}:
+    earlier = [signed.stage for signed in slip.signed if signed.username == signature.username]
+    if earlier and earlier != [stage.also_by]:
         sentence = f"{signature.name} signed on this slip already: another person has to. {slip.series.alone}"
         raise Wrong("signed_already", sentence.strip())
     if stage.here and dealer is not None and signature.username != dealer:

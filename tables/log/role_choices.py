@@ -33,6 +33,8 @@ ROLES: Final = (DEALER, PIT_BOSS, OPERATOR, AUDITOR, CASHIER, SECURITY, COUNTER,
 PERMISSIONS_TERM: Final = "role_permissions"
 SIGNERS_TERM: Final = "signers_struck"
 APART_TERM: Final = "roles_apart"
+SECOND_TERM: Final = "second_supervisor"
+"""The term that keeps the pit boss who requested a fill or credit from signing at the table too."""
 TERM_NAMES: Final = (PERMISSIONS_TERM, SIGNERS_TERM, APART_TERM)
 """The terms that hold the house's choices: each is the words of what differs from what ships."""
 

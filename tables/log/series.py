@@ -2,7 +2,8 @@
 
 A record says what its slips are called, in which book they are written, who signs which step, what each step moves,
 what is counted, and who sees it. Whatever signs, draws, proves or lists slips reads the record. Sources: 9 NYCRR 5323.9
-and COMAR 36.05.03 for fills, credits, openers and closers.
+and COMAR 36.05.03 for fills, credits, openers and closers; WAC 230-15-525 for the supervisor who requests a fill and
+signs for it at the table.
 """
 
 from __future__ import annotations
@@ -81,6 +82,9 @@ class Stage(NamedTuple):
     says: str
     formerly: frozenset[str] = frozenset()
     """Who signed it in years past, too: such signatures are read, and none is taken any more."""
+    also_by: str = ""
+    """The step whose signer may sign this one too, unless the house asks for a second supervisor. Nobody else signs
+    twice on one slip."""
     here: bool = False
     """Only the dealer who stands at the table."""
     is_count: bool = False
@@ -493,7 +497,13 @@ SERIES: Final = catalog(
             Stage("issued", _CAGE, "Given out by the cage", takes_from=CAGE, sets_aside=True),
             Stage("carried", _by("security"), "Carried by", moves=Flow("fill_out", CAGE, TRANSIT)),
             Stage("received", _by("dealer"), "Counted in by the dealer", here=True),
-            Stage("confirmed", _by("pit_boss"), "Seen by the floor", moves=Flow("fill", TRANSIT, RACK)),
+            Stage(
+                "confirmed",
+                _by("pit_boss"),
+                "Seen by the floor",
+                also_by="requested",
+                moves=Flow("fill", TRANSIT, RACK),
+            ),
         ),
         seen_by=_ON_THE_WAY,
         is_voidable=True,
@@ -508,7 +518,7 @@ SERIES: Final = catalog(
         stages=(
             Stage("requested", _by("pit_boss"), "Requested by", takes_from=RACK),
             Stage("issued", _by("dealer"), "Broken down by the dealer", here=True, takes_from=RACK, sets_aside=True),
-            Stage("confirmed", _by("pit_boss"), "Seen by the floor"),
+            Stage("confirmed", _by("pit_boss"), "Seen by the floor", also_by="requested"),
             Stage("carried", _by("security"), "Carried by", moves=Flow("credit_out", RACK, TRANSIT)),
             Stage("received", _CAGE, "Counted in by the cage", moves=Flow("credit", TRANSIT, CAGE)),
         ),

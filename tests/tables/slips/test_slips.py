@@ -5,14 +5,16 @@ import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
+from itertools import takewhile
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import psycopg
 import pytest
 from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
 
 from ledger import cage, log, slips
 from ledger.lanes import Busy
@@ -25,8 +27,10 @@ from tables.log.series import SLIPS, Chips
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.setup import house_terms, role_choices
 from tables.slips import cage_desk
-from tests import floor
+from tests import floor, terms
+from tests.clock import Clock
 from tests.floor import CREW, Hand, crew, dealt, signs
 from tests.intruder import Intruder, at_work
 from tests.tables.at_once import at_once
@@ -111,8 +115,7 @@ def test_a_credit_goes_the_other_way(hands: tuple[Hand, Hand]) -> None:
 
 
 def test_five_people_sign_a_fill_in_order(hands: tuple[Hand, Hand]) -> None:
-    """Harm: the person who requests chips also confirms that they arrived, a dealer of another table signs for chips
-    never seen, or a step is left out."""
+    """Harm: a dealer of another table signs for chips never seen, or a step is left out."""
     dealer, boss = hands
     slip = begun(dealer.table, boss.by, "fill")
     early = refused(dealer.table, crew("carried"), SignSlip(slip, "carried"))
@@ -121,18 +124,62 @@ def test_five_people_sign_a_fill_in_order(hands: tuple[Hand, Hand]) -> None:
         signs(dealer.table, crew(stage), SignSlip(slip, stage))
     assert refused(dealer.table, crew("received"), SignSlip(slip, "received")).code == "not_the_dealer"
     signs(dealer.table, dealer.by, SignSlip(slip, "received"))
-    again = refused(dealer.table, boss.by, SignSlip(slip, "confirmed"))
+    signs(dealer.table, crew("confirmed"), SignSlip(slip, "confirmed"))
+    assert not dealer.now.slips
+
+
+def seen_by_the_requester(hands: tuple[Hand, Hand], series: str) -> SignSlip:
+    """A slip with every signature before "seen by the floor"; who requested it is about to sign that step too."""
+    dealer, boss = hands
+    slip = begun(dealer.table, boss.by, series)
+    for stage in takewhile(lambda stage: stage.name != "confirmed", SLIPS[series].stages[1:]):
+        signs(dealer.table, dealer.by if stage.here else crew(stage.name), SignSlip(slip, stage.name))
+    return SignSlip(slip, "confirmed")
+
+
+@pytest.mark.parametrize("series", ["fill", "credit"])
+def test_one_supervisor_requests_and_signs_at_the_table(hands: tuple[Hand, Hand], operator: Staff, series: str) -> None:
+    """Harm: with one supervisor on a graveyard shift a fill stops before its last signature; or a casino that asks for
+    a second one later finds that its earlier slips no longer verify."""
+    dealer, boss = hands
+    signs(dealer.table, boss.by, seen_by_the_requester(hands, series))
+    house_terms.change({"second_supervisor": True}, by=operator)
+    terms.read_again()
+    assert proofs.verify(dealer.table.book).fault is None
+
+
+def test_a_second_supervisor_signs_where_the_house_asks_for_one(
+    hands: tuple[Hand, Hand], operator: Staff, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: the person who requests chips also confirms that they arrived, in a casino that asks for a second person;
+    or such a signature, written past the application, verifies."""
+    dealer, boss = hands
+    house_terms.change({"second_supervisor": True}, by=operator)
+    terms.read_again()
+    clock.stand(timezone.now() + timedelta(minutes=10))
+    due = seen_by_the_requester(hands, "fill")
+    again = refused(dealer.table, boss.by, due)
     assert (again.code, again.status) == ("signed_already", 409)
-    assert again.sentence == "Bella signed on this slip already: another person has to."
+    assert again.sentence.endswith(": Bella requested it, and in this house another pit boss signs this step.")
+    monkeypatch.setattr(role_choices, "takes_second_supervisor", lambda: False)
+    signs(dealer.table, boss.by, due)
+    fault = proofs.verify(dealer.table.book).fault
+    assert fault is not None
+    assert "the house asked for a second supervisor then, and one person signed twice" in fault.what
 
 
 def test_the_database_takes_no_second_signature_and_no_gap(hands: tuple[Hand, Hand]) -> None:
     """Harm: after a change to the application, one person signs for two, or a number is left out."""
     dealer, boss = hands
-    begun(dealer.table, boss.by, "fill")
+    slip = begun(dealer.table, boss.by, "fill")
+    signs(dealer.table, crew("issued"), SignSlip(slip, "issued"))
     book, seq = dealer.table.book, dealer.now.opened_seq
     newest = Slip.objects.get(series="fill", book=book, total_cents=10_000)
-    for stage, username, rule in (("issued", boss.by.username, "person_once"), ("requested", "somebody", "stage_once")):
+    for stage, username, rule in (
+        ("carried", boss.by.username, "person_once"),
+        ("confirmed", crew("issued").username, "confirmer_once"),
+        ("requested", "somebody", "stage_once"),
+    ):
         with pytest.raises(IntegrityError, match=rule), transaction.atomic():
             SlipSignature.objects.create(
                 slip=newest, stage=stage, username=username, role="cashier", book=book, seq=seq
