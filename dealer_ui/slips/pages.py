@@ -26,7 +26,7 @@ from dealer_ui.slips import counting, from_paper
 from dealer_ui.slips.counting import Asked
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName, series_in
-from tables import dealing
+from tables import dealing, standing
 from tables.attesting import HOW_TO_GET_ONE
 from tables.day import custody, hours
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
@@ -354,6 +354,7 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "begun": _begun(sheet),
         "kinds": _denominations(table),
         "due": due,
+        "dealer": _dealer(table),
         "here": _here(viewer),
         "asked": _asked(request, table, record) if due is not None and due.is_count else (),
         "facts": _asked_facts(request, record, due) if due is not None else (),
@@ -372,6 +373,12 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "refused": refused,
     }
     return render(request, "dealer_ui/slips/slip.html", context, status=refused.status if refused else 200)
+
+
+def _dealer(table: Table | None) -> str:
+    """The name of the dealer at a table; empty where nobody deals."""
+    dealer = standing.of(table).dealer if table else None
+    return dealer.name if dealer else ""
 
 
 def _terms(table: Table | None, slip: str, stage: str, *, asks: bool = False) -> dict[str, Any]:

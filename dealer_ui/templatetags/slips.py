@@ -14,11 +14,12 @@ from django.utils.timesince import timesince
 
 from ledger.proof.slip_name import series_in
 from tables import attesting
-from tables.log import attestation, back_entry, paper
-from tables.log.series import PAPERS, SLIPS, Series, Stage, total
+from tables.log import attestation, back_entry
+from tables.log.paper import Slip
+from tables.log.series import PAPERS, SLIPS, VOID, Series, total
 from tables.log.trust import Trust
 from tables.models import Terminal
-from tables.setup import role_choices
+from tables.slips import next_signer
 from tables.slips.back_entry import Line
 from tables.staff import passkeys, terminal_keys, terminals
 
@@ -105,9 +106,21 @@ def worth(chips: Any) -> int:
 
 
 @register.filter
-def signers(stage: Stage, series: Series) -> str:
-    """Who may sign a step here: "a cashier", "a dealer or a pit boss"."""
-    return paper.either(role_choices.signers(series, stage))
+def signers(series: Series) -> str:
+    """Who may begin a slip."""
+    return next_signer.said(series, series.first)
+
+
+@register.filter
+def next_signers(slip: Slip, dealer: str = "") -> str:
+    """Who may sign the step that is due; ``dealer``: the name of the dealer at the table, where it is known."""
+    return next_signer.said(slip.series, slip.due, slip.signed, dealer) if slip.due else ""
+
+
+@register.filter
+def void_signers(slip: Slip) -> str:
+    """Who may ask for a slip to be void."""
+    return next_signer.said(slip.series, VOID[0], slip.signed)
 
 
 @register.filter

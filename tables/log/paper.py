@@ -399,8 +399,17 @@ def _refuse_apart(slip: Slip, stage: Stage, apart: Sequence[Apart]) -> None:
 
 def either(roles: Iterable[str]) -> str:
     """The roles that may sign, in words: "a dealer or a pit boss"."""
-    names = sorted(_CALLED.get(role, role.replace("_", " ")) for role in roles)
-    return " or ".join(f"{'an' if name[0] in 'aeiou' else 'a'} {name}" for name in names)
+    return " or ".join(f"{'an' if name[0] in 'aeiou' else 'a'} {name}" for name in _names(roles))
+
+
+def roles_in_words(roles: Iterable[str]) -> str:
+    """The same without articles: "cashier, dealer or pit boss"."""
+    *others, last = _names(roles)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _names(roles: Iterable[str]) -> list[str]:
+    return sorted(_CALLED.get(role, role.replace("_", " ")) for role in roles)
 
 
 _CALLED: Final = {"security": "security officer", "surveillance": "surveillance officer"}

@@ -8,6 +8,7 @@ signs for it at the table.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -74,6 +75,10 @@ class Fact(NamedTuple):
     longest: int = 120
 
 
+_PAST: Final = {"broken": "broke", "given": "gave", "seen": "saw", "taken": "took"}
+"""The simple past of the participles that ``Stage.says`` begins with, where the two differ."""
+
+
 class Stage(NamedTuple):
     """One step of a slip: who may take it, what it is called, and what it brings about."""
 
@@ -110,6 +115,16 @@ class Stage(NamedTuple):
         moments = {fact.name for fact in self.asks if fact.kind == MOMENT}
         typed = {name: text[:_MINUTE] if name in moments else text for name, text in facts.items()}
         return typed if self.asks else None
+
+    @property
+    def did(self) -> str:
+        """What its signer did, as a verb with its object: "requested it", "gave it out"."""
+        verb, *rest = re.sub(r",? (by|before|with)\b.*", "", self.says).lower().split()
+        thing = "it"
+        if verb in ("box", "void"):
+            thing, (verb, *rest) = f"the {verb}", rest
+        verb = _PAST.get(verb, verb)
+        return " ".join([verb, *rest, thing] if rest == ["for"] else [verb, thing, *rest])
 
     @property
     def to_be(self) -> str:

@@ -1,7 +1,7 @@
 """Signing by badge and PIN, on an enrolled terminal: the one who signs need not be signed in there.
 
-Whether a PIN was right is told by nothing but the signature itself. What would refuse any signature is found out before
-the PIN is looked at; what would refuse this person's is answered like a wrong PIN, and counts as one.
+What would refuse any signature is found out before the PIN is looked at. What would refuse this person's alone is said
+only to the owner of the badge, after the right PIN: a wrong PIN reads and counts the same, whoever's badge it is.
 """
 
 from __future__ import annotations
@@ -52,39 +52,46 @@ def sign(
     try:
         if staff is not None:
             ages.refuse_expired(staff)
-        may_sign = staff is not None and _may_sign(staff, act, rehearse)
+        personal = _personal_refusal(staff, act, rehearse) if staff is not None else None
     except Refused:
         attempts.give_back(counts)  # the PIN was not looked at
         raise
-    if not sign_in.is_right(staff, pin) or staff is None or not may_sign:
-        raise _refusal(terminal, staff)
+    if not sign_in.is_right(staff, pin) or staff is None:
+        raise _noted(Refused("wrong_credentials", "Badge number or PIN is wrong.", 403), terminal, staff)
+    if personal is not None:
+        attempts.give_back(counts)  # the PIN was right
+        raise _noted(personal, terminal, staff)
     try:
         result = act(staff)
     except Refused as refused:  # what came in between is answered as it would have been before
-        raise (_refusal(terminal, staff) if refused.code in _PERSONAL else refused) from None
+        if refused.code in _PERSONAL:
+            attempts.give_back(counts)
+            _noted(refused, terminal, staff)
+        raise
     attempts.succeed(counts)
     return staff, result
 
 
-def _refusal(terminal: Terminal, staff: Staff | None) -> Refused:
+def _noted(refused: Refused, terminal: Terminal, staff: Staff | None) -> Refused:
     """Whose badge it was is noted; one that nobody has may be half a password, and is not."""
-    refused = Refused("wrong_credentials", "Badge number or PIN is wrong, or somebody else has to sign this.", 403)
     by = f"badge {staff.badge}" if staff is not None else "a badge that nobody has"
     refused_inputs.note("signature", refused, by, terminal=terminal.name)
     return refused
 
 
-def _may_sign(staff: Staff, act: Callable[[Staff], object], rehearse: Callable[[Staff], object] | None) -> bool:
-    """Whether this person may sign it. Raises what refuses everybody."""
+def _personal_refusal(
+    staff: Staff, act: Callable[[Staff], object], rehearse: Callable[[Staff], object] | None
+) -> Refused | None:
+    """Why this person may not sign it; None if they may. Raises what refuses everybody."""
     try:
         if rehearse is not None:
             rehearse(staff)
-            return True
+            return None
         with transaction.atomic():
             act(staff)
             transaction.set_rollback(True)  # before anybody can see it
     except Refused as refused:
-        if refused.code in _PERSONAL:
-            return False
-        raise
-    return True
+        if refused.code not in _PERSONAL:
+            raise
+        return refused
+    return None

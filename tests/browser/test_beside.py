@@ -204,6 +204,7 @@ def test_a_slip_is_signed_beside_the_felt(at_table: AtTable) -> None:
     screen = at_table(hand, PORTRAIT).open()
     screen.page.tap(".button--waits")
     screen.page.wait_for_selector("#sheet-badge")
+    screen.page.wait_for_selector("text=Next: any cage manager or cashier.")
     assert serious(screen.page) == []
     assert small(screen.page, ON_THE_SHEET) == []
     for place, (badge, (role, name)) in enumerate(SIGNERS.items()):

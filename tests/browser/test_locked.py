@@ -34,7 +34,7 @@ def test_a_void_takes_two_and_a_locked_rack_stops_the_table(at_table: AtTable, w
     page.fill("#second_badge", "201")
     page.fill("#second_pin", PIN)
     page.click("#void")
-    page.wait_for_selector("#refused[data-code=wrong_credentials]")
+    page.wait_for_selector("#refused[data-code=wrong_role]")
     page.fill("#why", "the hand is fouled")
     signed(page, "201")
     page.fill("#second_badge", "501")

@@ -65,7 +65,7 @@ def test_an_evacuation_in_mid_round_ends_in_a_closed_table(at_table: AtTable) ->
     page.fill("#why", "the alarm rang")
     signed(page, "101")  # a dealer's own signature is not enough
     page.click("#abandon")
-    page.wait_for_selector("#refused[data-code=wrong_credentials]")
+    page.wait_for_selector("#refused[data-code=not_permitted]")
     page.fill("#why", "the alarm rang")
     signed(page, "201")
     page.click("#abandon")

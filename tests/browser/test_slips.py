@@ -81,9 +81,11 @@ def test_five_people_sign_a_fill(looking: Looking) -> None:
     answers(page, "wrong_credentials")
     assert (counted(page, "red"), page.input_value("#badge"), page.input_value("#pin")) == ("10", "301", "")
     page.fill("#badge", "")
+    assert page.inner_text("#next-signer") == "Next: any pit boss."
     sign(page, "301")
+    assert page.inner_text("#next-signer") == "Next: any cage manager or cashier."
     sign(page, "301")
-    answers(page, "wrong_credentials")
+    answers(page, "wrong_role")
     assert page.get_attribute("#badge", "aria-describedby") == "refused"
     page.fill("#badge", "")
     for step, role, name, badge in SIGNERS:

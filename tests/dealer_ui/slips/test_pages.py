@@ -74,7 +74,7 @@ def test_a_wrong_form_gets_one_sentence_and_no_number(hands: tuple[Hand, Hand]) 
     boss, before = badged(Role.PIT_BOSS, "petra", "801"), Slip.objects.count()
     url, client = reverse("slips:begin", args=[hands[0].table.pk, "fill"]), floor.client(boss)
     for change, sentence in (
-        ({"pin": "9999"}, "Badge number or PIN is wrong, or somebody else has to sign this."),
+        ({"pin": "9999"}, "Badge number or PIN is wrong."),
         ({"badge": "x"}, "both are digits"),
         ({"key": "x"}, "This form was incomplete"),
         ({"n500": "ten"}, "Type digits only"),

@@ -23,12 +23,13 @@ from ledger.models import Account, LogEntry, Slip, SlipSignature, Transfer
 from tables import dealing, standing
 from tables.audit import proofs
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
-from tables.log.series import SLIPS, Chips
+from tables.log.paper import Signed
+from tables.log.series import SLIPS, VOID, Chips
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import house_terms, role_choices
-from tables.slips import cage_desk
+from tables.slips import cage_desk, next_signer
 from tests import floor, terms
 from tests.clock import Clock
 from tests.floor import CREW, Hand, crew, dealt, signs
@@ -166,6 +167,47 @@ def test_a_second_supervisor_signs_where_the_house_asks_for_one(
     fault = proofs.verify(dealer.table.book).fault
     assert fault is not None
     assert "the house asked for a second supervisor then, and one person signed twice" in fault.what
+
+
+def test_a_form_says_who_may_sign_the_next_step_and_who_may_not(
+    hands: tuple[Hand, Hand], terms: Callable[..., None]
+) -> None:
+    """Harm: a person carries a slip to a step that they may not sign, and learns that from a refusal; or a form names a
+    person who may sign as one who may not."""
+    dealer, boss = hands
+    due = seen_by_the_requester(hands, "fill")
+    slip = dealer.now.slips[-1]
+    names = [line.name for line in slip.signed]
+    expected = {
+        "requested": "any pit boss",
+        "issued": "any cage manager or cashier",
+        "carried": "any security officer",
+        "received": "Dora, the dealer at the table",
+        "confirmed": "any pit boss",
+        "void_asked": "any cage manager, cashier or pit boss"
+        f" except {names[0]}, who requested it, and {names[1]}, who gave it out",
+    }
+    for stage in (*slip.series.stages, VOID[0]):
+        signed = slip.signed[: len(slip.series.stages) if stage == VOID[0] else slip.series.stages.index(stage)]
+        assert next_signer.said(slip.series, stage, signed, dealer.by.name) == expected[stage.name]
+    terms(second_supervisor=True)
+    assert (
+        next_signer.said(slip.series, SLIPS["fill"].stages[-1], slip.signed)
+        == "any pit boss except Bella, who requested it"
+    )
+    assert refused(dealer.table, boss.by, due).code == "signed_already"
+    Staff.objects.filter(username="dora").update(further=["pit_boss"])
+    assert next_signer.said(slip.series, SLIPS["fill"].stages[-1], slip.signed) == (
+        "any pit boss except Bella, who requested it, and Dora, who counted it in"
+    )
+    by_dealer = Signed("counted", "dora", "Dora", "dealer", 1)
+    assert (
+        next_signer.said(SLIPS["rack"], SLIPS["rack"].stages[1], (by_dealer,))
+        == "any pit boss except Dora, who counted it"
+    )
+    assert next_signer.said(SLIPS["drop"], SLIPS["drop"].first) == (
+        "any security officer who has not worked at the table since it opened"
+    )
 
 
 def test_the_database_takes_no_second_signature_and_no_gap(hands: tuple[Hand, Hand]) -> None:

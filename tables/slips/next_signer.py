@@ -1,0 +1,46 @@
+"""Who may sign the next step of a slip, in words, before anybody signs it. Every screen with a step asks here.
+
+``paper.sign``, ``role_choices.refuse_signer`` and the desks refuse whom these words leave out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tables.log import duties, paper
+from tables.log.paper import Signed
+from tables.log.series import Series, Stage
+from tables.models import Staff
+from tables.setup import role_choices
+
+
+def said(series: Series, stage: Stage, signed: Sequence[Signed] = (), dealer: str = "") -> str:
+    """Who may sign a step: "any pit boss except Bella, who requested it". ``signed``: the slip so far; ``dealer``: the
+    name of the dealer at the table, empty where it is not known."""
+    roles = role_choices.signers(series, stage)
+    if series.count and series.count.two_roles and signed:
+        roles -= {signed[0].role}
+    who = f"any {paper.roles_in_words(roles)}"
+    if stage.here:
+        who = f"{dealer}, the dealer at the table" if dealer else "the dealer at the table"
+    if stage.by_outsiders:
+        who = f"{who} who has not worked at the table since it opened"
+    barred = [f"{line.name}, who {_did(series, line)}" for line in signed if _is_barred(line, stage, roles, signed)]
+    return f"{who} except {', and '.join(barred)}" if barred else who
+
+
+def _did(series: Series, line: Signed) -> str:
+    stage = series.stage(line.stage)
+    return stage.did if stage else "signed it"
+
+
+def _is_barred(line: Signed, stage: Stage, roles: frozenset[str], signed: Sequence[Signed]) -> bool:
+    """Whether a signer of an earlier step, who could have the role for this one, may not sign this one too."""
+    theirs = [other.stage for other in signed if other.username == line.username]
+    if theirs == [stage.also_by] and not role_choices.takes_second_supervisor():
+        return False
+    if line.role in roles:
+        return True
+    further = [role for role in roles if not duties.conflicts((line.role, role))]
+    person = Staff.objects.filter(username=line.username).first() if further else None
+    return person is not None and not roles.isdisjoint(person.roles)
