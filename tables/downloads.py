@@ -28,7 +28,7 @@ from tables.day import house_clock
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
 from tables.setup.house_identity import identity
-from tables.spreadsheets import Row, spell, workbook
+from tables.spreadsheets import Row, csv_file, spell, workbook
 
 Caller = Staff | ServiceAccount
 """A person, or an API client with the scope read:exports."""
@@ -153,7 +153,7 @@ async def _sent(parts: AsyncIterator[str | bytes], place: _Place) -> AsyncIterat
 
 
 async def _texts(header: Row, pages: Iterator[Iterable[Row]], as_of: AsOf | None) -> AsyncIterator[str]:
-    text: str | None = spell([header])
+    text: str | None = csv_file(header)
     while text is not None:
         yield text
         text = await sync_to_async(_following)(pages, as_of)

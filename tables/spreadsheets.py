@@ -13,8 +13,8 @@ from typing import IO, Any, Final
 
 Row = Sequence[Any]
 
-BYTE_ORDER_MARK: Final = "\ufeff"
-"""A CSV file that begins with it is read as UTF-8 by Excel, too."""
+_BYTE_ORDER_MARK: Final = "\ufeff"
+"""With it at the beginning of a CSV file, Excel reads the file as UTF-8."""
 ROWS_A_SHEET: Final = 1_000_000
 """A sheet of a workbook holds little more."""
 
@@ -45,8 +45,13 @@ def unguarded(text: str) -> str:
     return _GUARDED.sub(lambda match: match[1] or "", text)
 
 
+def csv_file(header: Row, rows: Iterable[Row] = ()) -> str:
+    """A CSV file from its beginning: byte order mark, header, rows."""
+    return _BYTE_ORDER_MARK + spell(chain([header], rows))
+
+
 def spell(rows: Iterable[Row]) -> str:
-    """Rows as CSV text."""
+    """Rows as CSV text, without the beginning of a file."""
     text = io.StringIO()
     csv.writer(text).writerows([cell(value) for value in row] for row in rows)
     return text.getvalue()

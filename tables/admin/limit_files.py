@@ -9,13 +9,12 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Final
 
 from tables.models import Table
 from tables.setup import limit_cells
 from tables.setup.limit_cells import COLUMNS, Holds, Preview, Row
-from tables.spreadsheets import BYTE_ORDER_MARK, spell, unguarded
+from tables.spreadsheets import csv_file, unguarded
 
 TABLE: Final = "Table"
 TOLD: Final = ("Pit", "Game")
@@ -26,9 +25,9 @@ LONGEST: Final = 400
 
 
 def file_of(rows: Sequence[Row]) -> bytes:
-    """The file: UTF-8 with its mark, so that Excel reads names as they are."""
+    """The file, in UTF-8."""
     lines = ((row.name, row.place.pit, row.game, *(row.texts[name] for name in COLUMNS)) for row in rows)
-    return (BYTE_ORDER_MARK + spell(chain([HEADER], lines))).encode()
+    return csv_file(HEADER, lines).encode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from tables.models import Staff, Table
 from tables.moments import is_possible
 from tables.setup import proposals
 from tables.setup.limit_cells import LIMITS
-from tables.spreadsheets import BYTE_ORDER_MARK, spell
+from tables.spreadsheets import csv_file, spell
 
 PAGE: Final = 100
 """Entries of settings that are read for a page; those of them that change a limit are shown."""
@@ -126,7 +126,7 @@ def history_csv(request: HttpRequest) -> HttpResponse:
 
 
 def _lines(table: str) -> Iterator[str]:
-    yield BYTE_ORDER_MARK + spell([("When", "Table", "Limit", "From", "To", "By", "Proposal")])
+    yield csv_file(("When", "Table", "Limit", "From", "To", "By", "Proposal"))
     before = None
     while entries := _entries(table, before):
         yield spell(map(_cells, _changes(entries)))

@@ -94,7 +94,7 @@ from tables.setup import (
 )
 from tables.setup.two_people import Draft
 from tables.slips import retiring
-from tables.spreadsheets import BYTE_ORDER_MARK, spell
+from tables.spreadsheets import csv_file
 from tables.staff import ages, codes, passkeys, sign_in, staffing, terminal_keys, terminals
 
 
@@ -796,7 +796,7 @@ def _effect_file(request: HttpRequest, proposal: Proposal) -> HttpResponse:
         for effect in limit_effect.of_proposal(proposal)
         for sides in [(effect.before, effect.after)]
     )
-    answer = HttpResponse(BYTE_ORDER_MARK + spell([header, *lines]), content_type="text/csv; charset=utf-8")
+    answer = HttpResponse(csv_file(header, lines), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="proposal-{proposal.number}-effect.csv"'
     return answer
 

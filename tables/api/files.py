@@ -54,7 +54,8 @@ class RoundsFile(FileView):
         reads_replica=True,
     )
     def get(self, call: Call[FileAsked, Any], pk: int) -> HttpResponseBase:
-        """From the newest down to the first. For whoever may take lists out of the house; two files at a time."""
+        """From the newest down to the first. For whoever may take lists out of the house; two files at a time.
+        A CSV file begins with a byte order mark."""
         table, state = reach(call.caller, pk)
         pages = downloads.round_pages(table, state.round.number if state.round else 0, Wanted())
         name = f"{slugify(table.name)}-rounds"
@@ -76,7 +77,8 @@ class LogFile(FileView):
         reads_replica=True,
     )
     def get(self, call: Call[LogFileAsked, Any], pk: int) -> HttpResponseBase:
-        """The newest entry first, with the bytes that its hash is made of. What a game still hides is in none."""
+        """The newest entry first, with the bytes that its hash is made of. What a game still hides is in none.
+        A CSV file begins with a byte order mark."""
         subject = call.query.subject
         if subject and subject not in SUBJECTS:
             raise Refused("bad_input", f"Subject: one of {', '.join(SUBJECTS)}.", 400)

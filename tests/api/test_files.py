@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 
 
 def rows(answer: Any) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(load.whole(answer).decode())))
+    return list(csv.reader(io.StringIO(load.whole(answer).decode("utf-8-sig"))))
 
 
 def dealt(house: Floor) -> None:

@@ -59,7 +59,7 @@ def text(client: Client, address: str) -> str:
 
 
 async def streamed(reply: Any) -> str:
-    return b"".join([part async for part in reply.streaming_content]).decode()
+    return b"".join([part async for part in reply.streaming_content]).decode("utf-8-sig")
 
 
 def test_currencies_are_kept_apart_and_signed_figures_replace_reckoned_ones(auditor: Client) -> None:

@@ -73,7 +73,7 @@ def page(who: Staff, path: str) -> str:
 def rows(who: Staff, name: str) -> list[dict[str, str]]:
     """A streamed list, read as the server would send it."""
     answer = floor.client(who).get(reverse(f"pit:{name}"))
-    return list(csv.DictReader(io.StringIO(load.whole(answer).decode())))
+    return list(csv.DictReader(io.StringIO(load.whole(answer).decode("utf-8-sig"))))
 
 
 def enter(hand: Hand, by: Staff, entered: Any) -> None:

@@ -41,7 +41,7 @@ def test_the_list_has_a_row_for_each_kind_in_each_place_and_says_what_is_estimat
     dealer("sell_chips", amount_cents=2_500)
     auditor = floor.client(floor.staff(Role.AUDITOR, "ada"))
     answer = auditor.get(reverse("pit:inventory-csv"))
-    rows = load.whole(answer).decode().splitlines()
+    rows = load.whole(answer).decode("utf-8-sig").splitlines()
     day = hours.day_of(timezone.now())
     assert f"{day},Rocket 1,100,white,8975,897500,estimated" in rows
     assert any(row.startswith((f"{day},Vault,", f"{day},Cage,")) for row in rows)

@@ -69,7 +69,7 @@ def download(who: Staff, name: str, *args: Any, query: str = "") -> tuple[Any, s
     """A streamed answer, read to its end."""
     response = browser(who).get(reverse(f"pit:{name}", args=args) + query)
     assert response.status_code == 200
-    return response, load.whole(response).decode()
+    return response, load.whole(response).decode("utf-8-sig")
 
 
 def table_of(who: Staff, name: str, *args: Any, query: str = "") -> list[dict[str, str]]:

@@ -101,7 +101,7 @@ def test_a_list_says_whose_it_is_where_no_column_moves(hands: tuple[Hand, Hand],
     client, url = browser(hands[1]), reverse("pit:reports-csv")
     plain, answer = client.get(url), client.get(url, {"as": "xlsx"})
     assert "grand-cafe-sohne-pier-nine-figures-" in plain["Content-Disposition"]
-    assert whole(plain).decode().startswith("span,of,name,")
+    assert whole(plain).decode("utf-8-sig").startswith("span,of,name,")
     about = dict(load_workbook(io.BytesIO(whole(answer)))["About"].iter_rows(values_only=True))
     assert (about["House"], about["Property"], about["Currency"]) == ("Grand Café & Söhne", "Pier Nine", "EUR")
     assert about["Taken out by"] == hands[1].by.name

@@ -156,7 +156,7 @@ def test_the_list_of_slips_can_be_added_up(hands: tuple[Hand, Hand]) -> None:
     dealer, boss = hands
     begin(dealer.table, "fill", ((500, 200),), boss.by)
     answer = floor.client(boss.by).get(reverse("slips:book-csv"))
-    header, first, *_ = load.whole(answer).decode().splitlines()
+    header, first, *_ = load.whole(answer).decode("utf-8-sig").splitlines()
     assert header.startswith("slip,table,amount_cents,")
     assert first.split(",")[2] == "100000"
 

@@ -1,5 +1,6 @@
 """The grid of limits: many tables at once, two editors, files from spreadsheets; all of it or nothing."""
 
+import codecs
 import csv
 import html
 import io
@@ -356,6 +357,7 @@ def test_a_file_goes_out_and_comes_back_as_it_was(house: tuple[Client, Table, Ta
     assert b"\n'=cmd" in file.content
     before = entries()
     assert "Nothing is to be changed" in taken_in(browser, file.content).content.decode()
+    assert file.content.startswith(codecs.BOM_UTF8 + b"Table,")
     lines = list(csv.reader(io.StringIO(file.content.decode("utf-8-sig"))))
     lines[1 + [line[0] for line in lines[1:]].index("Rocket 1")][3] = "20"
     sheet = io.StringIO()
@@ -415,5 +417,6 @@ def test_the_history_says_who_when_from_and_to(house: tuple[Client, Table, Table
         answer = browser.get("/admin/tables/table/limits/history/", {"before": nonsense})
         assert answer.status_code == 200
     file = browser.get("/admin/tables/table/limits/history.csv", {"table": rocket1.name}).content
+    assert file.startswith(codecs.BOM_UTF8 + b"When,")
     assert b"Minimum,10,20" in file
     assert timezone.localtime().strftime("%Y-%m-%d").encode() in file

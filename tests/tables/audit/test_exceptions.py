@@ -181,7 +181,7 @@ def test_the_lists_are_files_too(hands: tuple[Hand, Hand]) -> None:
     """Harm: an auditor copies a page by hand."""
     client = floor.client(hands[1].by)
     for name in ("exceptions-csv", "exceptions-dealers-csv"):
-        rows = text_of(client.get(reverse(f"pit:{name}"))).decode().splitlines()
+        rows = text_of(client.get(reverse(f"pit:{name}"))).decode("utf-8-sig").splitlines()
         assert len(rows) > 1
         assert text_of(client.get(reverse(f"pit:{name}"), {"as": "xlsx"})).startswith(b"PK")
 

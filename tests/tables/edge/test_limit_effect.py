@@ -72,5 +72,6 @@ def test_every_table_of_a_plan_is_told_and_goes_out_as_a_file(monkeypatch: pytes
     assert "2 further tables" in text
     assert "Rocket 14" in text
     file = browser.get(page, {"effect": "csv"}).content.decode()
+    assert file.startswith("\ufefftable,")
     assert len(file.splitlines()) == 15
     assert "Rocket 14," in file
