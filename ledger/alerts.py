@@ -11,10 +11,12 @@ from django.db.models import Q, QuerySet
 from ledger import clock, journal
 from ledger.clock import WrongClock
 from ledger.log import CHANNEL
-from ledger.models import Acknowledgement, Alert, Book, Escalation
+from ledger.models import Acknowledgement, Alert, AlertRepeat, Book, Escalation
 
 QUIET = timedelta(hours=20)
 """Somebody who took note of a lasting fault is told again the next day, not every few minutes."""
+MOST_SAID = 300
+"""Characters of a repeat."""
 
 
 class AlreadyAcknowledged(Exception):
@@ -41,21 +43,62 @@ def raise_alert(book: Book | None, kind: str, message: str, evidence: Mapping[st
 
 
 def raise_for(
-    book: Book | None, kind: str, message: str, evidence: Mapping[str, Any], *, once: bool
+    book: Book | None, kind: str, message: str, evidence: Mapping[str, Any], *, once: bool = False, lasts: bool = False
 ) -> tuple[Alert, bool]:
     """Open an alert for a cause, which its evidence names; or return the one that is open for it, and False.
 
     ``once``: one that was acknowledged is not opened again either, for the cause is of one moment: this table stands
-    idle since that entry. Otherwise what comes after an acknowledgement is another alert.
+    idle since that entry. ``lasts``: the cause is found again and again, so no other is opened with the message of one
+    that was acknowledged less than a day ago. Otherwise what comes after an acknowledgement is another alert.
     """
     message = message[: Alert._meta.get_field("message").max_length]
     with transaction.atomic():
         moment = _alone(kind, book)
         alike = Alert.objects.filter(book=book, kind=kind, evidence__cause=evidence["cause"])
-        earlier = (alike if once else alike.filter(acknowledgement=None)).order_by("pk").last()
+        current = Q(acknowledgement=None)
+        if lasts:
+            current |= Q(acknowledgement__at__gt=moment - QUIET, message=message)
+        earlier = (alike if once else alike.filter(current)).order_by("pk").last()
         if isinstance(earlier, Alert):
             return earlier, False
         return _opened(book, kind, message, evidence, moment), True
+
+
+def raise_event(book: Book | None, kind: str, message: str, evidence: Mapping[str, Any]) -> Alert:
+    """Open an alert of something that happened. While it is open, what has the same ``cause`` in its evidence, such as
+    another wrong count of the same shoe, is a repeat of it; without a cause, the same message is the same alert."""
+    if "cause" not in evidence:
+        return raise_alert(book, kind, message, evidence)
+    with transaction.atomic():
+        alert, is_new = raise_for(book, kind, message, evidence)
+        if not is_new:
+            seq, number = evidence.get("seq"), evidence.get("round")
+            repeat(alert, message, clock.read().database, book=book and book.pk, seq=seq, round_=number)
+    return alert
+
+
+def raise_lasting(book: Book | None, kind: str, cause: str, message: str, evidence: Mapping[str, Any]) -> Alert:
+    """Open an alert of a condition that is found again and again, and whose message may change meanwhile. While it is
+    open, another message is a repeat of it."""
+    with transaction.atomic():  # another worker that finds the same waits until the repeat is there
+        alert, is_new = raise_for(book, kind, message, {"cause": cause, **evidence}, lasts=True)
+        if not is_new and not hasattr(alert, "acknowledgement") and message[:MOST_SAID] != last_said(alert):
+            repeat(alert, message, clock.read().database)
+    return alert
+
+
+def repeat(
+    alert: Alert, says: str, at: datetime, *, book: int | None = None, seq: int | None = None, round_: int | None = None
+) -> None:
+    """Put what is said now with an open alert."""
+    AlertRepeat.objects.create(alert=alert, book_id=book, seq=seq, round=round_, says=says[:MOST_SAID], at=at)
+    announce(alert)
+
+
+def last_said(alert: Alert) -> str:
+    """The newest message of an alert, as far as a repeat stores it."""
+    newest = AlertRepeat.objects.filter(alert=alert).last()
+    return newest.says if newest else alert.message[:MOST_SAID]
 
 
 def _opened(book: Book | None, kind: str, message: str, evidence: Mapping[str, Any] | None, moment: datetime) -> Alert:

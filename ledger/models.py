@@ -298,6 +298,25 @@ class Alert(AppendOnly):
         return self.message
 
 
+class AlertRepeat(AppendOnly):
+    """A repeat of an alert while it was open. Its database table belongs to the app ``tables``."""
+
+    alert = models.ForeignKey(Alert, models.PROTECT, related_name="repeats")
+    book = models.ForeignKey(Book, models.PROTECT, null=True, related_name="+", db_index=False)
+    seq = models.BigIntegerField(null=True)
+    """The entry that tells of it."""
+    round = models.IntegerField(null=True)
+    says = models.CharField(max_length=300)
+    at = models.DateTimeField()
+
+    class Meta:
+        app_label = "tables"
+        ordering: ClassVar[list[str]] = ["pk"]
+
+    def __str__(self) -> str:
+        return self.says
+
+
 class Acknowledgement(AppendOnly):
     """Who took note of an alert, when, and what they say about it."""
 

@@ -17,7 +17,7 @@ from django.db.models import Min
 from django.utils import timezone
 
 from ledger import clock
-from ledger.alerts import raise_alert
+from ledger.alerts import raise_event
 from ledger.models import LogEntry, Run, RunEnd
 
 _EPOCH: Final = datetime(2020, 1, 1, tzinfo=UTC)
@@ -93,7 +93,7 @@ def _missed(plan: Plan, slot: datetime) -> int:
 def _report(plan: Plan, claimed: Run) -> None:
     times = "once" if claimed.missed == 1 else f"{claimed.missed} times"
     message = f"{plan.says} did not run {times} before {claimed.slot:%Y-%m-%d %H:%M} UTC; one run made up"
-    raise_alert(None, "run_missed", message, {"task": plan.task, "missed": claimed.missed})
+    raise_event(None, "run_missed", message, {"cause": plan.task, "task": plan.task, "missed": claimed.missed})
 
 
 @contextmanager

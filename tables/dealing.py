@@ -297,5 +297,5 @@ def _write(head: Head, scene: Scene, outcome: Outcome, request: Request) -> Stan
     standings.cache.put(scene.table.book_id, standing)
     if outcome.alert:
         kind = outcome.steps[0].event.kind
-        alerts.raise_alert(scene.table.book, kind, outcome.alert, dict(outcome.evidence))
+        alerts.raise_event(scene.table.book, kind, outcome.alert, outcome.evidence)
     return standing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
@@ -22,7 +22,7 @@ from dealer_ui.numbers import number
 from dealer_ui.pit import alert_links
 from dealer_ui.replica_pages import reads_replica
 from ledger.alerts import open_alerts
-from ledger.models import Alert
+from ledger.models import Alert, AlertRepeat
 from tables import downloads
 from tables.alerting import inbox
 from tables.alerting.inbox import ACKNOWLEDGED, OPEN, OVERSEERS, Wanted
@@ -77,10 +77,10 @@ class ShownAlert:
         return len(self.alert.repeats.all())
 
     @property
-    def latest(self) -> str:
+    def latest(self) -> AlertRepeat | None:
         """What was seen last, where it was seen again."""
         repeats = list(self.alert.repeats.all())
-        return repeats[-1].says if repeats else ""
+        return repeats[-1] if repeats else None
 
 
 Notes = Mapping[str, Sequence[str]]
@@ -161,8 +161,13 @@ def panel(viewer: Staff, alerts: Sequence[ShownAlert]) -> dict[str, Any]:
 
 
 def count_for(viewer: Staff, alerts: Sequence[ShownAlert]) -> int:
-    """How many open alerts somebody's role hears of."""
-    return sum(alert.is_for(viewer.role) for alert in alerts)
+    """The lines of open alerts that the viewer's role hears of: alike alerts count once."""
+    return count(alert for alert in alerts if alert.is_for(viewer.role))
+
+
+def count(newest_first: Iterable[ShownAlert]) -> int:
+    """The lines that alerts make."""
+    return len(inbox.groups(shown_alert.alert for shown_alert in newest_first))
 
 
 # --- What is asked for -----------------------------------------------------------------------------------------
@@ -289,7 +294,7 @@ def _open(viewer: Staff, asked: Filter, before: int | None) -> dict[str, Any]:
     later = [line for line in lines if before is None or line.newest.alert.pk < before]
     page = later[:GROUPS_SHOWN]
     older = page[-1].newest.alert.pk if len(later) > GROUPS_SHOWN else None
-    return {"lines": page, "older": older, "count": sum(len(line.alerts) for line in lines), "most": MOST_OPEN}
+    return {"lines": page, "older": older, "count": len(lines), "is_cut": len(alerts) == MOST_OPEN, "most": MOST_OPEN}
 
 
 def _history(viewer: Staff, asked: Filter, before: int | None) -> dict[str, Any]:
@@ -339,6 +344,7 @@ def _named(alerts: Sequence[Alert]) -> str:
 
 HEADER: Final = (
     "alert", "at", "table", "severity", "kind", "title", "message", "acknowledged_by", "acknowledged_at", "note",
+    "repeats", "last_at", "last_message",
 )  # fmt: skip
 
 
@@ -363,7 +369,8 @@ def _row(alert: Alert) -> exports.Row:
     taken, sort = getattr(alert, "acknowledgement", None), sort_of(alert.kind)
     closing = (taken.by, taken.at, taken.note) if taken else ("", None, "")
     table = alert.book.name if alert.book else ""
-    return (alert.pk, alert.at, table, sort.severity.word, alert.kind, sort.title, alert.message, *closing)
+    *_, last = [(0, alert.at, ""), *((count, row.at, row.says) for count, row in enumerate(alert.repeats.all(), 1))]
+    return (alert.pk, alert.at, table, sort.severity.word, alert.kind, sort.title, alert.message, *closing, *last)
 
 
 def _viewer(request: HttpRequest) -> Staff:

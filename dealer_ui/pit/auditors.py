@@ -22,8 +22,9 @@ from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui import dates, exports
 from dealer_ui.guards import reads_the_house
+from dealer_ui.pit.alerts import count, open_now
 from ledger import discrepancies
-from ledger.models import HOUSE, Alert, Book, DayRoot
+from ledger.models import HOUSE, Book, DayRoot
 from tables import downloads
 from tables.audit import errands, exceptions, keys
 from tables.audit.errands import Errand, State
@@ -110,7 +111,7 @@ def _open_matters() -> dict[str, Any]:
     return {
         "open_discrepancies": discrepancies.open_ones().count(),
         "open_disputes": [line for line in lines if line.dispute.state != CLOSED],
-        "open_alerts": Alert.objects.filter(acknowledgement=None).count(),
+        "open_alerts": count(open_now()),
         "exceptions": [(day, len(exceptions.of_day(day).lines)) for day in last_days],
     }
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 from dealer_ui.charts import meters
 from dealer_ui.pit import acts
 from dealer_ui.pit.acts import ACTS, Act
-from dealer_ui.pit.alerts import ShownAlert, open_now
+from dealer_ui.pit.alerts import ShownAlert, count, open_now
 from dealer_ui.pit.needs import Matters, Need, Relief, needs
 from ledger import cage
 from ledger.models import Account, Alert
@@ -286,7 +286,7 @@ def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
         relief=relief,
         needs=needs(viewer.role, drawn, standing, matters, relief),
         place=facts.places.get(drawn.table.name, NOWHERE),
-        alerts=len(own_alerts),
+        alerts=count(own_alerts),
         alert=own_alerts[0].alert if own_alerts else None,
         acts=acts.possible(standing) if may_run else (),
         may_run=may_run,

@@ -241,7 +241,8 @@ def report_dead(letter: Delivery, reason: str) -> None:
     """Somebody has to look."""
     subject = "Events" if "through" in letter.body else "An alert"
     message = f"{subject} could not leave the house by {letter.name}: {reason}"
-    alerts.raise_alert(None, "not_delivered", message[:MOST_SAID], {"delivery": letter.pk, "level": 1})
+    facts = {"delivery": letter.pk, "level": 1}
+    alerts.raise_lasting(None, "not_delivered", f"channel {letter.name}", message[:MOST_SAID], facts)
 
 
 def _attempt(delivery: Delivery, nth: int) -> tuple[Outcome, str]:

@@ -10,13 +10,10 @@ from typing import Any
 from django.db.models import QuerySet
 
 from ledger import alerts
-from ledger.models import Alert, Book, Escalation
+from ledger.models import Alert, AlertRepeat, Book, Escalation
 from tables.alerting import rule_book
 from tables.alerting.facts import Noticed, evidence_of
-from tables.alerting.rows import AlertRepeat
 from tables.alerting.rules import AT_LEVEL, Call, Fact, Rule, call, escalated, escalation_due
-
-MOST_SAID = 300
 
 
 def notice(noticed: Noticed, rules: Mapping[str, Rule], book: Book | None) -> Alert | None:
@@ -53,11 +50,7 @@ def _repeat(alert: Alert, noticed: Noticed) -> None:
     rounds = {alert.evidence.get("round"), *earlier.values_list("round", flat=True)}
     if number is not None and number in rounds:
         return
-    AlertRepeat.objects.create(
-        alert=alert, book_id=entry.book_id, seq=entry.seq, round=number, says=noticed.fact.says[:MOST_SAID],
-        at=entry.at or alert.at,
-    )  # fmt: skip
-    alerts.announce(alert)
+    alerts.repeat(alert, noticed.fact.says, entry.at or alert.at, book=entry.book_id, seq=entry.seq, round_=number)
 
 
 # --- How far an alert goes now ---------------------------------------------------------------------------------

@@ -224,25 +224,6 @@ class FeedPosition(models.Model):
         return f"{self.name} through {self.place}"
 
 
-class AlertRepeat(AppendOnly):
-    """The same once more, while nobody had taken note of its alert."""
-
-    alert = models.ForeignKey(Alert, models.PROTECT, related_name="repeats")
-    book = models.ForeignKey(Book, models.PROTECT, null=True, related_name="+", db_index=False)
-    seq = models.BigIntegerField(null=True)
-    """The entry that tells of it."""
-    round = models.IntegerField(null=True)
-    says = models.CharField(max_length=300)
-    at = models.DateTimeField()
-
-    class Meta:
-        app_label = APP
-        ordering: ClassVar[list[str]] = ["pk"]
-
-    def __str__(self) -> str:
-        return self.says
-
-
 class BookPosition(models.Model):
     """How far a book was followed: rules have looked at every entry up to there."""
 

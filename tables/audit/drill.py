@@ -27,7 +27,7 @@ from django.utils import timezone
 from psycopg.conninfo import make_conninfo
 
 from ledger import clock, runs
-from ledger.alerts import raise_alert
+from ledger.alerts import raise_lasting
 from ledger.models import Run, RunEnd
 from ledger.runs import Plan
 from tables.refusals import sentence
@@ -127,7 +127,8 @@ def look_after() -> int:
     """
     if not settings.BACKUP_STATUS_FILE or not (fault := overdue()):
         return 0
-    raise_alert(None, "drill_overdue", f"{fault} On the backup host, journalctl -u backup-drill shows why.", {})
+    message = f"{fault} On the backup host, journalctl -u backup-drill shows why."
+    raise_lasting(None, "drill_overdue", "drill", message, {})
     return 1
 
 
@@ -161,7 +162,7 @@ def run_drill(backup: Backup, *, by_hand: bool) -> Report | None:
         return None
     if faults := reports[0].faults:
         message = f"The restore drill of the last backup failed: {faults[0]}"
-        raise_alert(None, "drill_failed", message, {"faults": list(faults[:20])})
+        raise_lasting(None, "drill_failed", "drill", message, {"faults": list(faults[:20])})
     return reports[0]
 
 

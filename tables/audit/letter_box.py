@@ -114,7 +114,7 @@ def _contents(box: psycopg.Connection) -> Contents:
 
 
 def _alert(message: str) -> None:
-    alerts.raise_alert(None, "not_delivered", message, {"channel": "letter box"})
+    alerts.raise_lasting(None, "not_delivered", "letter box", message, {"channel": "letter box"})
 
 
 def put_in(box: psycopg.Connection, number: int, file: BufferedIOBase) -> None:

@@ -17,7 +17,7 @@ from django.db import DataError
 from django.db.models import Exists, Max, OuterRef
 
 from ledger import notices
-from ledger.alerts import raise_alert
+from ledger.alerts import raise_alert, raise_lasting
 from ledger.cage import chart, transfers
 from ledger.inspection import OUTAGE, unforeseen
 from ledger.log import entries, read_head
@@ -270,7 +270,7 @@ def verify_rows() -> int:
     if first:
         message = f"What is kept beside the log is not what it says: {summary(first, count)}"
         house = Book.objects.filter(name=HOUSE).first()
-        raise_alert(house, "row_differs", message, {"what": first, "faults": count})
+        raise_lasting(house, "row_differs", "rows", message, {"what": first, "faults": count})
     return count
 
 

@@ -17,7 +17,6 @@ from django.utils import timezone
 from ledger import alerts
 from ledger.models import Acknowledgement, Alert, Slip
 from tables import attesting
-from tables.alerting.rows import AlertRepeat
 from tables.audit import checkpoints, witnessing
 from tables.setup import house_terms
 
@@ -113,16 +112,10 @@ def look_after() -> int:
     if not missing and not is_open:
         return 0
     is_fresh = acknowledgement is None or moment - acknowledgement.at < REMINDER
-    if latest is not None and is_fresh and says == _last_said(latest):
+    if latest is not None and is_fresh and says == alerts.last_said(latest):
         return 0
     names = [protection.name for protection in missing]
-    alert, is_new = alerts.raise_for(None, KIND, says, {"cause": KIND, "off": names}, once=False)
+    alert, is_new = alerts.raise_for(None, KIND, says, {"cause": KIND, "off": names})
     if not is_new:
-        AlertRepeat.objects.create(alert=alert, says=says, at=moment)
-        alerts.announce(alert)
+        alerts.repeat(alert, says, moment)
     return int(is_new)
-
-
-def _last_said(alert: Alert) -> str:
-    repeat = AlertRepeat.objects.filter(alert=alert).last()
-    return repeat.says if repeat else alert.message

@@ -120,7 +120,7 @@ def _grown() -> HeadsRow | None:
     except WrongClock as wrong:
         alerts.about_the_clock(wrong)
     except Lost as lost:
-        alerts.raise_alert(_house(), "log_broken", f"No checkpoint is made: {lost}")
+        alerts.raise_lasting(_house(), "log_broken", "checkpoint", f"No checkpoint is made: {lost}", {})
     except (BadKey, BadNote) as wrong:
         # Another worker may have the key. If none has it, the witnesses' silence shows that.
         if settings.CHECKPOINT_KEY_FILE:
@@ -145,7 +145,8 @@ def _hand_over(witness: Witness, row: HeadsRow) -> bool:
             show_heads(witness, row)
     except Refusing as refusal:
         message = f"The witness {witness.name} does not cosign: {refusal}. docs/witness.md says what to do."
-        alerts.raise_alert(_house(), "witness_refuses", message, {"witness": witness.name, "says": str(refusal)})
+        facts = {"witness": witness.name, "says": str(refusal)}
+        alerts.raise_lasting(_house(), "witness_refuses", witness.name, message, facts)
         return False
     except (Silent, BadNote) as silence:
         log.warning("the witness %s: %s", witness.name, silence)

@@ -21,11 +21,28 @@ MOST_COUNTED: Final = 999
 """Of one card."""
 MOST_LISTED: Final = 1_000
 """Cards of one list: eight decks are 440 of the family's, or 416 standard ones."""
+NAMED: Final = 3
+"""Wrong counts in the sentence of an alert. Its entry has all."""
 
 
 @enters(CheckDecks, permit=permits.the_dealer)
 def check(scene: Scene, entered: CheckDecks) -> Outcome:
     """The decks were counted in columns. A count that is off keeps the shoe from being dealt, and is reported."""
+    _refuse_impossible(expect(scene, "check"), entered.counts)
+    return _checked(scene, entered)
+
+
+def _refuse_impossible(shoe: Shoe, counts: Sequence[int]) -> None:
+    """Refuse a mistyped count: more than two of the largest shoes have. An extra card in the decks is no such count."""
+    for card, (counted, largest) in enumerate(zip(counts, shoe.pack.shoes[-1], strict=False), 1):
+        if counted > 2 * largest:
+            whole = shoe.pack.shoes[shoe.decks][card - 1]
+            name = f"{shoe.pack.columns} {shoe.pack.spell(card)}"
+            says = f"{counted} of {name} are more than any shoe has. {whole} belong in this one: correct the count."
+            raise Refused("bad_counts", says, 422, column=card)
+
+
+def _checked(scene: Scene, entered: CheckDecks) -> Outcome:
     shoe = expect(scene, "check")
     full = shoe.pack.shoes[shoe.decks]
     if len(entered.counts) != len(full) or not all(0 <= count <= MOST_COUNTED for count in entered.counts):
@@ -81,13 +98,13 @@ def _outcome(
         return Outcome([Step(DeckChecked(shoe=replace(shoe, stage="checked"), counts=counts, cards=cards))])
     says = f"This shoe is not whole: {'; '.join(wrong)}. Count again, or change the decks."
     report = Step(DeckCheckFailed(shoe=shoe, counts=counts, cards=cards))
-    where = f"{scene.table.name}, shoe {shoe.number}, entry {scene.next_seq}"
-    alert = f"{where}: the deck check found {'; '.join(wrong)}"
-    evidence = {"counts": list(counts), "seq": scene.next_seq}
+    more = f"; and {len(wrong) - NAMED} more" if len(wrong) > NAMED else ""
+    alert = f"{scene.table.name}, shoe {shoe.number}: the deck check found {'; '.join(wrong[:NAMED])}{more}"
+    evidence = {"cause": f"shoe {shoe.number}", "counts": list(counts), "seq": scene.next_seq}
     return Outcome([report], Refused("decks_not_whole", says, 422), alert, evidence)
 
 
 @enacts(DeckChecked, DeckCheckFailed, permit=permits.the_dealer)
 def enact_check(scene: Scene, event: DeckChecked | DeckCheckFailed, entry: Entry) -> Step:
-    outcome = check_list(scene, ReadDecks(event.cards)) if event.cards else check(scene, CheckDecks(event.counts))
+    outcome = check_list(scene, ReadDecks(event.cards)) if event.cards else _checked(scene, CheckDecks(event.counts))
     return outcome.steps[0]

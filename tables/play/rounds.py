@@ -451,12 +451,13 @@ def _refuse(scene: Scene, current: Round, entered: GameInput, illegal: Illegal) 
         raise refusal from None
     refusal.sentence = f"{refusal.sentence} Wrong key: press the right one. Wrong card: call the pit."
     keyed = name_of(entered) if isinstance(entered, KeyCard | KeyStandardCard) else None
-    # The same words for the same card on the same board: pressed again and again, it is one alert.
     board = f"after entry {current.plays[-1].seq}" if current.plays else "at its start"
     alert = f"{scene.table.name}, round {current.number}, {board}: a {keyed} was keyed that the shoe cannot hold"
     number = current.number if scene.standing.round_open else None
     step = Step(CardRefused(rank=keyed, says=illegal.sentence), number)
-    return Outcome([step], refusal, alert, {"round": current.number, "seq": scene.next_seq, "rank": keyed})
+    # The same card on the same board has the same words: pressed again and again, it is one alert.
+    facts = {"cause": alert, "round": current.number, "seq": scene.next_seq, "rank": keyed}
+    return Outcome([step], refusal, alert, facts)
 
 
 # --- taking back -----------------------------------------------------------------------------------------------

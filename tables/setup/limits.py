@@ -264,4 +264,4 @@ def _key(table: Table, head: Head, house_seq: int, content: Any) -> UUID:
 
 def _alert(table: Table, sentence: str) -> None:
     message = f"{table.name}: its limit plans do not fit together, and it stays as it is set. {sentence}"
-    alerts.raise_alert(table.book, "limits_unfit", message, {"table": table.name})
+    alerts.raise_lasting(table.book, "limits_unfit", "plans", message, {"table": table.name})

@@ -184,5 +184,6 @@ def look(moment: datetime) -> int:
         message = (
             f"{place.name} is in back-entry since {place.begun:%Y-%m-%d %H:%M} UTC, begun by {place.begun_by}{waits}"
         )
-        alerts.raise_alert(place.book, "back_entry_stands", message, {"begun": place.mode.begun})
+        begun = str(place.mode.begun)
+        alerts.raise_lasting(place.book, "back_entry_stands", begun, message, {"begun": place.mode.begun})
     return len(late)

@@ -24,7 +24,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from ledger import house, log
-from ledger.alerts import raise_alert
+from ledger.alerts import raise_alert, raise_lasting
 from ledger.log import Draft
 from tables import pepper
 from tables.log.entries.service_accounts import MOST_LIVE, ServiceTokenEnded, ServiceTokenMade, ServiceTokensSealed
@@ -180,7 +180,7 @@ def _refuse_address(account: ServiceAccount, request: HttpRequest) -> None:
     except ValueError:
         address = "nowhere"
     message = f"The program {account} calls from {address}, and may not from there."
-    raise_alert(None, "token_elsewhere", message, {"program": account.name, "address": address})
+    raise_lasting(None, "token_elsewhere", account.name, message, {"program": account.name, "address": address})
     raise Refused("wrong_address", f"{account} may not call from {address}.", 403)
 
 

@@ -7,8 +7,8 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from ledger.alerts import AlreadyAcknowledged, acknowledge, open_alerts, raise_alert
-from ledger.models import Acknowledgement, Alert
+from ledger.alerts import AlreadyAcknowledged, acknowledge, open_alerts, raise_alert, raise_event, raise_lasting
+from ledger.models import Acknowledgement, Alert, AlertRepeat
 from tests.clock import Clock
 from tests.ledger.conftest import Felt
 from tests.ledger.test_cage import at_once
@@ -29,6 +29,34 @@ def test_two_workers_that_find_the_same_open_one_alert(open_felt: Felt) -> None:
     """Harm prevented: the same, by workers that look at the same moment."""
     assert at_once(*[lambda: raise_alert(open_felt.book, "negative", "rack")] * 6) == []
     assert Alert.objects.count() == 1
+
+
+def test_what_happens_again_is_put_with_the_open_alert_of_its_cause(felt: Felt) -> None:
+    """Harm prevented: one key that is pressed ninety times raises ninety urgent alerts, among which another one drowns;
+    or a repeat after the acknowledgement goes unseen."""
+    alert = raise_event(felt.book, "deck_check_failed", "59 tens", {"cause": "shoe 1", "seq": 5})
+    for seq, says in ((6, "59 tens"), (7, "58 tens")):
+        assert raise_event(felt.book, "deck_check_failed", says, {"cause": "shoe 1", "seq": seq}) == alert
+    assert raise_event(felt.book, "deck_check_failed", "59 tens", {"cause": "shoe 2", "seq": 8}) != alert
+    assert [(row.seq, row.says) for row in alert.repeats.all()] == [(6, "59 tens"), (7, "58 tens")]
+    acknowledge(alert, "7 Eve")
+    assert raise_event(felt.book, "deck_check_failed", "59 tens", {"cause": "shoe 1", "seq": 9}) != alert
+
+
+def test_a_lasting_condition_is_one_alert_with_its_newest_message(open_felt: Felt) -> None:
+    """Harm prevented: a witness that refuses each minute, with another number in its answer, raises an alert each
+    minute; or two workers note the same twice."""
+
+    def find(says: str) -> Alert:
+        return raise_lasting(open_felt.book, "witness_refuses", "witness A", says, {})
+
+    alert = find("1 leaf")
+    assert find("1 leaf") == alert
+    assert at_once(*[lambda: find("2 leaves")] * 6) == []
+    assert [row.says for row in AlertRepeat.objects.all()] == ["2 leaves"]
+    acknowledge(alert, "7 Eve")
+    assert find("1 leaf") == alert, "the same was acknowledged less than a day ago"
+    assert find("3 leaves") != alert
 
 
 def test_an_alert_stays_until_somebody_takes_note_by_name(felt: Felt) -> None:

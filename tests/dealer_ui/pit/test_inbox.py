@@ -119,6 +119,21 @@ def test_alike_alerts_are_a_line_and_taken_note_of_together(hands: tuple[Hand, H
     assert {taken.alert_id for taken in Acknowledgement.objects.all()} == {first.pk, second.pk}
 
 
+def test_counters_count_lines_and_a_line_says_how_often_and_when_last(hands: tuple[Hand, Hand]) -> None:
+    """Harm: "93 open alerts" above three lines, and a pit boss who looks for ninety others."""
+    dealer, boss = hands
+    for seq in (5, 6, 7):
+        evidence = {"cause": "shoe 1", "seq": seq}
+        alerts.raise_event(dealer.table.book, "deck_check_failed", f"{seq} tens", evidence)
+    raised(dealer, "card_refused", "A 4 that cannot be")
+    raised(dealer, "card_refused", "A 5 that cannot be")
+    text = " ".join(listed(boss.by).split())
+    assert "2 open alerts" in text
+    assert re.search(r"Again 2 times</b>, the last <time [^>]*>[\d:]+</time>: 7 tens", text)
+    floor_page = " ".join(floor.client(boss.by).get(reverse("pit:floor")).content.decode().split())
+    assert re.search(r'id="strip-alerts".*?<b>2</b>', floor_page)
+
+
 def test_what_came_long_before_is_another_line() -> None:
     """Harm: this morning's matter is signed away with tonight's."""
     late = Alert.objects.create(kind="negative", message="late", at="2026-11-22T20:00Z")
@@ -199,7 +214,7 @@ def test_a_longer_inbox_costs_no_more_queries(hands: tuple[Hand, Hand]) -> None:
 def test_every_kind_that_is_raised_by_name_says_how_pressing_it_is() -> None:
     """Harm: a new kind of alert that stands among the others as if it were any of them."""
     sources = "\n".join(path.read_text() for room in ("ledger", "tables") for path in Path(room).rglob("*.py"))
-    named = set(re.findall(r'raise_alert\([^"]*?, "(\w+)"', sources))
+    named = set(re.findall(r'raise_(?:alert|event|lasting)\([^"]*?, "(\w+)"', sources))
     assert len(named) > 20
     assert named - set(SORTS) == set()
     assert {sort.severity for sort in SORTS.values()} == set(Severity)

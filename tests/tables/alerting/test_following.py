@@ -11,10 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from ledger import alerts, cage, discrepancies
-from ledger.models import Alert, Book, Escalation
+from ledger.models import Alert, AlertRepeat, Book, Escalation
 from tables import dealing
 from tables.alerting import following, minute, rule_book
-from tables.alerting.rows import AlertRepeat, BookPosition, ShiftWin
+from tables.alerting.rows import BookPosition, ShiftWin
 from tables.alerting.rules import DEFAULTS, Rule
 from tables.inputs import ProposeCorrection, SignCorrection, VoidRound
 from tables.models import Staff

@@ -7,8 +7,7 @@ from datetime import timedelta
 import pytest
 
 from ledger import alerts
-from ledger.models import Alert
-from tables.alerting.rows import AlertRepeat
+from ledger.models import Alert, AlertRepeat
 from tables.audit import condition, protections
 from tables.audit.condition import State
 from tables.roles import Role

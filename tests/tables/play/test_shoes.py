@@ -63,14 +63,28 @@ def test_each_step_of_a_shoe_is_prompted_logged_and_due_before_the_next() -> Non
     assert refusal(dealer, "burn").code == "out_of_turn"
 
 
+def test_a_count_that_an_earlier_release_stored_verifies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a mistyped count, an entry before such counts were refused, makes the log of its table invalid."""
+    dealer = at_the_table()
+    dealer("load_shoe")
+    with monkeypatch.context() as earlier:
+        earlier.setattr("tables.play.deck_checks._refuse_impossible", lambda *_: None)
+        assert refusal(dealer, "check_decks", counts=[*shoe(1)[:9], 962]).code == "decks_not_whole"
+    verify(dealer.table)
+
+
 def test_incomplete_decks_are_not_dealt_and_are_reported() -> None:
     """Harm: a deck short of a card is dealt for a day, as happened elsewhere for 438 rounds; or an unfinished count
-    passes as complete."""
+    passes as complete; or a mistyped column calls the pit."""
     dealer = at_the_table()
     dealer("load_shoe")
     seq = dealer.now.seq
     for counts in ([], [1] * 9, [1] * 11, [-1, *range(2, 11)], [1_000, *range(2, 11)], [10**30] * 10):
         assert refusal(dealer, "check_decks", counts=counts).code == "bad_counts", counts
+    mistyped = refusal(dealer, "check_decks", counts=[*shoe(1)[:9], 962])
+    assert (mistyped.facts["column"], mistyped.sentence.partition(".")[0]) == (
+        10, "962 of rank 10 are more than any shoe has",
+    )  # fmt: skip
     assert dealer.now.seq == seq
     for rank in (1, 3, 10):
         counts = list(shoe(1))
@@ -78,12 +92,17 @@ def test_incomplete_decks_are_not_dealt_and_are_reported() -> None:
         wrong = refusal(dealer, "check_decks", counts=counts)
         assert wrong.code == "decks_not_whole"
         assert f"{rank - 1} of rank {rank}, {rank} belong in it" in wrong.sentence
-        alert = Alert.objects.latest("pk")
-        assert (alert.kind, alert.evidence["counts"]) == ("deck_check_failed", counts)
+        assert LogEntry.objects.filter(kind="deck_check_failed").latest("seq").content["counts"] == counts
     assert dealer.board.due == "check"
     assert shoe_entries(dealer) == ["loaded", *["deck_check_failed"] * 3]
     refusal(dealer, "check_decks", counts=counts)
-    assert Alert.objects.count() == 4, "each failed count raises one alert"
+    alert = Alert.objects.get()
+    assert (alert.kind, alert.evidence["counts"][0]) == ("deck_check_failed", 0)
+    repeats = [repeat.says for repeat in alert.repeats.all()]
+    assert [says.partition(": the deck check found ")[2] for says in repeats] == [
+        "2 of rank 3, 3 belong in it",
+        *["9 of rank 10, 10 belong in it"] * 2,
+    ]
     dealer("check_decks", counts=shoe(1))
     assert dealer.board.due == "shuffle"
 

@@ -140,6 +140,7 @@ function tell(page) {
   const before = new Map(lines().map((line) => [line.id, line]));
   const latest = fresh.filter((line) => before.get(line.id)?.dataset.newest !== line.dataset.newest);
   const present = new Set(fresh.map((line) => line.id));
+  for (const line of fresh) updateFacts(before.get(line.id), line);
   for (const [id, line] of before) line.classList.toggle("is-gone", !present.has(id));
   waiting = latest.length ? page : null;
   news.hidden = !waiting;
@@ -147,6 +148,13 @@ function tell(page) {
   news.dataset.news = latest.length;
   news.textContent = `${latest.length} new: show`;
   announcer.textContent = `${latest.length} new alert${latest.length > 1 ? "s" : ""}`;
+}
+
+// A repeat of an alert that is shown: its count and last time.
+function updateFacts(shown, line) {
+  if (shown?.dataset.newest !== line.dataset.newest) return;
+  const [old, facts] = [shown, line].map((part) => part.querySelector("[data-part=facts]"));
+  if (old.innerHTML !== facts.innerHTML && !old.contains(document.activeElement)) old.replaceWith(facts.cloneNode(true));
 }
 
 // Lines that were there stay the same nodes, with what is chosen and typed in them.
