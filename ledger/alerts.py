@@ -73,7 +73,7 @@ def raise_event(book: Book | None, kind: str, message: str, evidence: Mapping[st
         alert, is_new = raise_for(book, kind, message, evidence)
         if not is_new:
             seq, number = evidence.get("seq"), evidence.get("round")
-            repeat(alert, message, clock.read().database, book=book and book.pk, seq=seq, round_=number)
+            repeat(alert, message, clock.read().database, book=book.pk if book else None, seq=seq, round_=number)
     return alert
 
 
