@@ -63,6 +63,7 @@ MENU: Final = (
         Way("Audit", "pit:audit", "ledger.view_logentry", ("pit:audit-ask",), "seals proofs bundles keys"),
         Way("Disputes", "pit:disputes", FLOOR,
             ("pit:dispute", "pit:open-dispute", "pit:correct", "pit:correction", "pit:mispays"), "claims corrections"),
+        Way("Rounds", "pit:round-search", FLOOR, about="find search complaint time seat dealer amount"),
         Way("Exceptions", "pit:exceptions", FLOOR, about="unusual dealers day"),
         Way("Log", "pit:search", FLOOR, about="search entries"),
         Way("After a restore", "pit:restored", FLOOR, about="backup put back confirm tables"),

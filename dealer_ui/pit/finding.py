@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
@@ -22,6 +22,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from dealer_ui import navigation
+from dealer_ui.pit import complaint_text
 from ledger.models import Slip
 from tables.log.series import SLIPS, Series
 from tables.models import Staff, Table
@@ -29,7 +30,7 @@ from tables.roles import Role
 from tables.setup.pits import natural
 from tables.slips import slip_book
 
-LONGEST: Final = 60
+LONGEST: Final = 100
 MOST: Final = 12
 NUMBER: Final = re.compile(r"(\d{1,9})$")
 MOST_ROUND: Final = 2**31 - 1
@@ -89,12 +90,18 @@ def find(request: HttpRequest) -> HttpResponse:
 
 def matches(viewer: Staff, typed: Typed) -> list[Find]:
     """What fits, the likeliest first."""
-    finds = [*_screens(viewer, typed), *_slips(viewer, typed)]
+    finds, offers = [*_screens(viewer, typed), *_slips(viewer, typed)], list[Find]()
     if viewer.has_perm(navigation.FLOOR):
         tables = Table.objects.filter(retired_at=None).values_list("pk", "name", "game", "book_id")
         names = [_Table(*row) for row in tables]
         finds += [*_tables(typed, names), *_rounds(typed, names), *_people(typed)]
-    return sorted(finds, key=lambda find: (find.fit, natural(find.title)))[:MOST]
+        offers = list(_complaint(typed, names))
+    likeliest = sorted(finds, key=_order)[: MOST - len(offers)]
+    return sorted([*likeliest, *offers], key=_order)
+
+
+def _order(find: Find) -> tuple[Any, ...]:
+    return find.fit, natural(find.title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +154,15 @@ def _rounds(typed: Typed, tables: Iterable[_Table]) -> Iterator[Find]:
         table = named[book]
         address = reverse("pit:round", args=[table.pk, typed.number])
         yield Find(f"{table.name}, round {typed.number}", "Round", address, fit)
+
+
+def _complaint(typed: Typed, tables: Iterable[_Table]) -> Iterator[Find]:
+    """The search of rounds, filled in with the day, time, table, seat and amounts that were typed."""
+    names = {str(table.pk): table.name for table in tables}
+    fields = complaint_text.fields_of(typed.text, ((int(pk), name) for pk, name in names.items()), timezone.localtime())
+    if fields:
+        fit = 5 if fields.keys() <= {"amount", "place"} else 1
+        yield Find(complaint_text.in_words(fields, names), "Search rounds", complaint_text.address(fields), fit)
 
 
 def _names(name: str, words: Iterable[str]) -> bool:

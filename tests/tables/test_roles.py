@@ -168,7 +168,7 @@ GUARDED: dict[Guard, str] = {
         pit/reports/ pit/reports.csv pit/cash.csv pit/reports/exceptions/ pit/reports/exceptions.csv
         pit/reports/exceptions/dealers.csv pit/log/ pit/log.csv pit/chips/ pit/chips.csv pit/tables/<int:pk>/float/
         pit/tables/<int:pk>/float.csv pit/discrepancies/ pit/discrepancies.csv pit/runs/ pit/health/ pit/health.json
-        pit/runs.csv practice/certificates/ practice/certificates.csv
+        pit/runs.csv practice/certificates/ practice/certificates.csv pit/rounds/
     """,
     Guard((IN, 403, 403, 302, 403, 403), (IN, 403, 403, 400, 403, 403)): "pit/restored/<int:pk>/confirm",
     Guard((IN, 403, 403, 302, 403, 403), (IN, 403, 403, 422, 403, 403)): "pit/posts/cover",
@@ -588,7 +588,8 @@ SEEN_BY_SURVEILLANCE = routes("""
     pit/chips.csv pit/chips/ pit/corrections.csv pit/discrepancies.csv pit/discrepancies/ pit/disputes.csv pit/disputes/
     pit/find/ pit/health.json pit/health/ pit/log.csv pit/log/ pit/plan/ pit/posts/ pit/reports.csv pit/reports/
     pit/reports/exceptions.csv pit/reports/exceptions/ pit/reports/exceptions/dealers.csv pit/restored.csv pit/restored/
-    pit/runs.csv pit/runs/ pit/tables/<int:pk>/ pit/tables/<int:pk>/disputes/<int:number>/ pit/tables/<int:pk>/float.csv
+    pit/rounds/ pit/runs.csv pit/runs/ pit/tables/<int:pk>/ pit/tables/<int:pk>/disputes/<int:number>/
+    pit/tables/<int:pk>/float.csv
     pit/tables/<int:pk>/float/ pit/tables/<int:pk>/limits/ pit/tables/<int:pk>/log.csv pit/tables/<int:pk>/log/
     pit/tables/<int:pk>/mispays/ pit/tables/<int:pk>/more/ pit/tables/<int:pk>/rounds pit/tables/<int:pk>/rounds.csv
     pit/tables/<int:pk>/rounds/<int:number>/ pit/tables/<int:pk>/rounds/<int:number>/record.json

@@ -8,7 +8,7 @@ dialog.className = "finder";
 dialog.setAttribute("aria-label", "Find");
 dialog.innerHTML = `
   <input class="finder__input" id="find-box" role="combobox" aria-label="A table, round, slip, name or screen" aria-expanded="true"
-    aria-controls="find-list" aria-autocomplete="list" maxlength="60" autocomplete="off" spellcheck="false"
+    aria-controls="find-list" aria-autocomplete="list" maxlength="100" autocomplete="off" spellcheck="false"
     placeholder="Table, round, slip, name, screen">
   <ul class="finds" id="find-list" role="listbox" aria-label="What fits"></ul>
   <p class="muted small" id="find-says" role="status"></p>`;
@@ -27,7 +27,7 @@ async function ask() {
   if (!answer?.ok || answer.redirected) return void location.assign(address);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   list.replaceChildren(...[...page.querySelectorAll("#finds a")].map(option));
-  says.textContent = list.childElementCount ? "" : "Nothing that you may open is called that.";
+  says.textContent = list.childElementCount ? "" : "No match.";
   choose(0);
 }
 
