@@ -11,27 +11,16 @@ from django.templatetags.static import static
 
 from casino import redaction
 from casino.database_address import settings_of
+from casino.environment import choice, names, number, switch, whole
 from casino.widths import REPLICA, WHOLE, widths
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 
-def switch(name: str, default: bool = False) -> bool:
-    return os.environ.get(name, str(default)).lower() in {"1", "true", "yes", "on"}
-
-
-def names(name: str, default: str = "") -> list[str]:
-    return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
-
-
-CASINO_ENV = os.environ.get("CASINO_ENV", "production")
-if CASINO_ENV not in {"demo", "production"}:
-    raise ImproperlyConfigured(f"CASINO_ENV is {CASINO_ENV!r}: it may be demo or production")
+CASINO_ENV = choice("CASINO_ENV", "demo", "production", default="production")
 DEMO = CASINO_ENV == "demo"
 # A house deals; a head office gets the sealed days of houses, and deals nothing.
-CASINO_ROLE = os.environ.get("CASINO_ROLE", "house")
-if CASINO_ROLE not in {"house", "head_office"}:
-    raise ImproperlyConfigured(f"CASINO_ROLE is {CASINO_ROLE!r}: it may be house or head_office")
+CASINO_ROLE = choice("CASINO_ROLE", "house", "head_office", default="house")
 HEAD_OFFICE = CASINO_ROLE == "head_office"
 DEBUG = switch("DEBUG")
 WEB_PROCESS = switch("CASINO_WEB_PROCESS")  # set by casino/asgi.py: only a web process has pools of connections
@@ -105,7 +94,7 @@ TEMPLATES = [
 
 
 def database() -> dict[str, Any]:
-    owner = os.environ.get("CASINO_DB_ROLE") == "owner" and "DATABASE_OWNER_URL" in os.environ
+    owner = choice("CASINO_DB_ROLE", "app", "owner", default="app") == "owner" and "DATABASE_OWNER_URL" in os.environ
     name = "DATABASE_OWNER_URL" if owner else "DATABASE_URL"
     if not (url := os.environ.get(name)):
         return {}  # Django's dummy database: whoever touches it is told that none is configured
@@ -117,12 +106,12 @@ DATABASES = {"default": database()}
 _REPLICA_URL = os.environ.get("DATABASE_REPLICA_URL", "")
 DATABASE_REPLICA = settings_of("DATABASE_REPLICA_URL", _REPLICA_URL, is_read_only=True) if _REPLICA_URL else {}
 # What is further behind is not read. And how many connections all web processes may hold to it together.
-REPLICA_LATEST_SECONDS = float(os.environ.get("REPLICA_LATEST_SECONDS", "60"))
-REPLICA_CONNECTIONS = int(os.environ.get("REPLICA_CONNECTIONS", "16"))
+REPLICA_LATEST_SECONDS = number("REPLICA_LATEST_SECONDS", 60)
+REPLICA_CONNECTIONS = whole("REPLICA_CONNECTIONS", 16)
 # How many web processes share the database, and how many connections they may hold together. Each listens on one more
 # and has one for the pit's screens; a worker and a command hold one each.
-WEB_PROCESSES = int(os.environ.get("WEB_PROCESSES", "1"))
-DATABASE_CONNECTIONS = int(os.environ.get("DATABASE_CONNECTIONS", str(WHOLE)))
+WEB_PROCESSES = whole("WEB_PROCESSES", 1)
+DATABASE_CONNECTIONS = whole("DATABASE_CONNECTIONS", WHOLE)
 LANES = widths(
     DATABASE_CONNECTIONS // WEB_PROCESSES if WEB_PROCESS else 0,
     to_replica=max(1, REPLICA_CONNECTIONS // WEB_PROCESSES) if WEB_PROCESS else 0,
@@ -145,7 +134,7 @@ CHECKPOINT_KEY_FILE = os.environ.get("CHECKPOINT_KEY_FILE", "")
 AUDIT_FOLDER = os.environ.get("AUDIT_FOLDER", "")
 # Where a head office keeps the bundles that its houses sent: a folder that web and worker both reach.
 OFFICE_FOLDER = os.environ.get("OFFICE_FOLDER", "")
-OFFICE_MOST_BYTES = int(os.environ.get("OFFICE_MOST_BYTES", str(4 * 10**9)))
+OFFICE_MOST_BYTES = whole("OFFICE_MOST_BYTES", 4 * 10**9)
 # Where a house puts its sealed days for a head office that reads them by replication: a PostgreSQL server that holds
 # nothing else (deploy/letter-box). Empty: days go over HTTPS or on a stick.
 LETTER_BOX_URL = os.environ.get("LETTER_BOX_URL", "")
@@ -161,11 +150,9 @@ DRILL_PROGRAMS = os.environ.get("DRILL_PROGRAMS", "")
 PEPPER_FILE = os.environ.get("PEPPER_FILE", "")
 # Beyond this many seconds between a host's clock and the database's nothing is written. The database itself allows an
 # entry no more than a minute ahead of its clock.
-CLOCK_DRIFT = timedelta(seconds=float(os.environ.get("CLOCK_DRIFT_SECONDS", "5")))
-if not timedelta(seconds=1) <= CLOCK_DRIFT <= timedelta(seconds=60):
-    raise ImproperlyConfigured(f"CLOCK_DRIFT_SECONDS is {CLOCK_DRIFT.total_seconds():g}: it may be 1 to 60")
+CLOCK_DRIFT = timedelta(seconds=number("CLOCK_DRIFT_SECONDS", 5, least=1, most=60))
 # If nothing was written and nothing run for so long, somebody has to confirm the clock before another day is sealed.
-CLOCK_JUMP = timedelta(hours=float(os.environ.get("CLOCK_JUMP_HOURS", "12")))
+CLOCK_JUMP = timedelta(hours=number("CLOCK_JUMP_HOURS", 12, most=10_000))
 
 # --- Broker and workers (how these run: celery_settings.py) ----------------------------------------------------
 
@@ -191,7 +178,7 @@ SERVED_QUEUES = (*QUEUES, *([DRILLS] if BACKUP_STATUS_FILE else []))
 # --- How alerts leave the house -------------------------------------------------------------------------------
 
 EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
-EMAIL_PORT = int(os.environ.get("EMAIL_PORT", "587"))
+EMAIL_PORT = whole("EMAIL_PORT", 587)
 EMAIL_HOST_USER = os.environ.get("EMAIL_HOST_USER", "")
 EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
 EMAIL_USE_TLS = switch("EMAIL_USE_TLS", default=not DEMO)
@@ -219,11 +206,11 @@ PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 # A hash takes so much memory, and so many are made at once in each web process; and one more for strangers at the door.
-ARGON2_MEMORY_MIB = int(os.environ.get("ARGON2_MEMORY_MIB", "100"))
-HASHES_AT_ONCE = int(os.environ.get("HASHES_AT_ONCE", "2"))
+ARGON2_MEMORY_MIB = whole("ARGON2_MEMORY_MIB", 100)
+HASHES_AT_ONCE = whole("HASHES_AT_ONCE", 2)
 # How often one address may try to sign in at each web process, but from an enrolled terminal.
-SIGN_INS_AT_ONCE = int(os.environ.get("SIGN_INS_AT_ONCE", "20"))
-SIGN_INS_A_MINUTE = int(os.environ.get("SIGN_INS_A_MINUTE", "30"))
+SIGN_INS_AT_ONCE = whole("SIGN_INS_AT_ONCE", 20)
+SIGN_INS_A_MINUTE = whole("SIGN_INS_A_MINUTE", 30)
 _VALIDATION = "django.contrib.auth.password_validation"
 AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {"NAME": f"{_VALIDATION}.UserAttributeSimilarityValidator"},
@@ -235,8 +222,8 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
 # What guessing is left to whom is in docs/signing-in.md. A device where somebody signed in before counts alone; devices
 # that nobody knows count together for each name, and by address. None of it can lock out a device that is known. The
 # other figures are terms of the house.
-LOCKOUT_FAILURES_EVERYWHERE = int(os.environ.get("LOCKOUT_FAILURES_EVERYWHERE", "50"))
-LOCKOUT_FAILURES_ADDRESS = int(os.environ.get("LOCKOUT_FAILURES_ADDRESS", "100"))
+LOCKOUT_FAILURES_EVERYWHERE = whole("LOCKOUT_FAILURES_EVERYWHERE", 50)
+LOCKOUT_FAILURES_ADDRESS = whole("LOCKOUT_FAILURES_ADDRESS", 100)
 
 # The fingerprints of the terminals' keys that no other terminal vouches for, as the house has them on paper, separated
 # by commas: with it, a root that somebody entered by the database alone is a fault. Empty: `verify` names the roots.
@@ -247,13 +234,13 @@ DEALING_WITHOUT_TERMINAL = switch("DEALING_WITHOUT_TERMINAL")
 
 # Whoever signs in is signed out after this long without a request. A dealer who takes a table at an enrolled terminal
 # gets a longer expiry: nobody must be locked out in the middle of a round.
-SESSION_COOKIE_AGE = int(os.environ.get("STAFF_IDLE_SECONDS", "900"))
-TERMINAL_IDLE_SECONDS = int(os.environ.get("TERMINAL_IDLE_SECONDS", str(12 * 3600)))
+SESSION_COOKIE_AGE = whole("STAFF_IDLE_SECONDS", 900)
+TERMINAL_IDLE_SECONDS = whole("TERMINAL_IDLE_SECONDS", 12 * 3600)
 # And after this long in any case, once no round is open at the table that they deal.
-SESSION_LIFE_SECONDS = int(os.environ.get("SESSION_LIFE_SECONDS", str(12 * 3600)))
-TERMINAL_LIFE_SECONDS = int(os.environ.get("TERMINAL_LIFE_SECONDS", str(16 * 3600)))
+SESSION_LIFE_SECONDS = whole("SESSION_LIFE_SECONDS", 12 * 3600)
+TERMINAL_LIFE_SECONDS = whole("TERMINAL_LIFE_SECONDS", 16 * 3600)
 # How long a link that enrols a terminal works, if nobody uses it. A demo prints one for whoever comes by.
-ENROLMENT_LINK_SECONDS = int(os.environ.get("ENROLMENT_LINK_SECONDS", str(12 * 3600 if DEMO else 1800)))
+ENROLMENT_LINK_SECONDS = whole("ENROLMENT_LINK_SECONDS", 12 * 3600 if DEMO else 1800)
 SESSION_SAVE_EVERY_REQUEST = True
 SESSION_EXPIRE_AT_BROWSER_CLOSE = False
 SESSION_COOKIE_HTTPONLY = True
@@ -264,23 +251,23 @@ CSRF_COOKIE_SAMESITE = "Lax"
 
 # Requests, counted in each web process: so many at once, and then so many a second. Each enrolled terminal counts by
 # itself, everybody else by what they show, and by their address too. No dealer taps twenty times a second.
-REQUESTS_PER_CLIENT = int(os.environ.get("REQUESTS_PER_CLIENT", "200"))
-REQUESTS_PER_CLIENT_A_SECOND = int(os.environ.get("REQUESTS_PER_CLIENT_A_SECOND", "20"))
-REQUESTS_PER_ADDRESS = int(os.environ.get("REQUESTS_PER_ADDRESS", "1000"))
-REQUESTS_PER_ADDRESS_A_SECOND = int(os.environ.get("REQUESTS_PER_ADDRESS_A_SECOND", "100"))
+REQUESTS_PER_CLIENT = whole("REQUESTS_PER_CLIENT", 200)
+REQUESTS_PER_CLIENT_A_SECOND = whole("REQUESTS_PER_CLIENT_A_SECOND", 20)
+REQUESTS_PER_ADDRESS = whole("REQUESTS_PER_ADDRESS", 1000)
+REQUESTS_PER_ADDRESS_A_SECOND = whole("REQUESTS_PER_ADDRESS_A_SECOND", 100)
 # Open event streams, counted in each web process. The newest of a seat or person ends their oldest; beyond the others
 # new ones are refused. A quarter of those is for staff alone: no number of players keeps a dealer from following. An
 # enrolled terminal is an address of its own.
-STREAMS_PER_SEAT = int(os.environ.get("STREAMS_PER_SEAT", "4"))
-STREAMS_PER_PERSON = int(os.environ.get("STREAMS_PER_PERSON", "16"))
-STREAMS_PER_ADDRESS = int(os.environ.get("STREAMS_PER_ADDRESS", "600"))
-STREAMS_IN_ALL = int(os.environ.get("STREAMS_IN_ALL", "12000"))
+STREAMS_PER_SEAT = whole("STREAMS_PER_SEAT", 4)
+STREAMS_PER_PERSON = whole("STREAMS_PER_PERSON", 16)
+STREAMS_PER_ADDRESS = whole("STREAMS_PER_ADDRESS", 600)
+STREAMS_IN_ALL = whole("STREAMS_IN_ALL", 12000)
 STREAMS_ALONE = switch("CASINO_STREAMS_ALONE")  # set by casino/web.py --streams, for its own processes
 # A client has so long to send a whole request, and so long to read what it was sent; and so many connections may be
 # without a whole request at a time: the one that waits longest makes room.
-REQUEST_SECONDS = float(os.environ.get("REQUEST_SECONDS", "10"))
-READING_SECONDS = float(os.environ.get("READING_SECONDS", "60"))
-CONNECTIONS_WAITING = int(os.environ.get("CONNECTIONS_WAITING", "500"))
+REQUEST_SECONDS = number("REQUEST_SECONDS", 10)
+READING_SECONDS = number("READING_SECONDS", 60)
+CONNECTIONS_WAITING = whole("CONNECTIONS_WAITING", 500)
 
 # --- What a browser may do ------------------------------------------------------------------------------------
 
@@ -315,7 +302,7 @@ HOUSE_CA_FILE = os.environ.get("HOUSE_CA_FILE", "")
 # --- API ------------------------------------------------------------------------------------------------------
 
 # How often somebody who does not deal may ask the API; of programs the house's terms say it.
-API_REQUESTS_A_MINUTE = int(os.environ.get("API_REQUESTS_A_MINUTE", "600"))
+API_REQUESTS_A_MINUTE = whole("API_REQUESTS_A_MINUTE", 600)
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -382,9 +369,8 @@ UNFOLD = {
 redaction.install()
 PLAIN = {"()": "casino.log_lines.Text", "fmt": "{asctime} {levelname} {name}: {message}", "style": "{"}
 # Text for people, or lines of JSON for programs.
-LOG_FORMAT = os.environ.get("LOG_FORMAT", "text" if DEMO else "json")
-if LOG_FORMAT not in {"text", "json"}:
-    raise ImproperlyConfigured(f"LOG_FORMAT is {LOG_FORMAT!r}: it may be text or json")
+LOG_FORMAT = choice("LOG_FORMAT", "text", "json", default="text" if DEMO else "json")
+LOG_LEVEL = choice("LOG_LEVEL", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", default="INFO")
 # Who asked for what, as lines of JSON: into a file of its own, which may be rotated, or among everything else.
 ACCESS_LOG = os.environ.get("ACCESS_LOG", "")
 ACCESS_FILE = {"class": "logging.handlers.WatchedFileHandler", "filename": ACCESS_LOG, "delay": True}
@@ -399,7 +385,7 @@ LOGGING = {
         "stderr": {"class": "logging.StreamHandler", "formatter": "plain"},
         "access": {**(ACCESS_FILE if ACCESS_LOG else {"class": "logging.StreamHandler"}), "formatter": "bare"},
     },
-    "root": {"handlers": ["stderr"], "level": os.environ.get("LOG_LEVEL", "INFO")},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {
         "django.server": {"handlers": ["stderr"], "propagate": False},
         "casino.access": {"handlers": ["access"], "level": "INFO", "propagate": False},

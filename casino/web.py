@@ -19,7 +19,9 @@ import tempfile
 from typing import Final
 
 import uvicorn
+from django.core.exceptions import ImproperlyConfigured
 
+from casino.environment import whole
 from casino.keeper import die_with_parent
 
 MOST_BY_DEFAULT: Final = 8
@@ -35,22 +37,13 @@ HANGS_SECONDS: Final = 15
 
 def processes() -> int:
     """How many: as WEB_PROCESSES says, or one for each core that we may use."""
-    return _number("WEB_PROCESSES", min(cores(), MOST_BY_DEFAULT))
-
-
-def _number(name: str, otherwise: int) -> int:
-    number = os.environ.get(name, "")
-    if not number:
-        return otherwise
-    if not (number.isascii() and number.isdecimal() and int(number)):
-        raise SystemExit(f"{name} is {number!r}: it is a number of processes, 1 or more.")
-    return int(number)
+    return whole("WEB_PROCESSES", min(cores(), MOST_BY_DEFAULT))
 
 
 def serve_streams_alone() -> None:
     """As many processes as STREAM_PROCESSES says, or one: it holds ten thousand, and the cards of the pit's screens
     are drawn once for each."""
-    number = _number("STREAM_PROCESSES", 1)
+    number = whole("STREAM_PROCESSES", 1)
     os.environ["WEB_PROCESSES"] = str(number)
     os.environ["DATABASE_CONNECTIONS"] = str(STREAMS_CONNECTIONS * number)
     os.environ["CASINO_STREAMS_ALONE"] = "yes"
@@ -84,9 +77,12 @@ def main() -> None:
     parser.add_argument("--no-proxy-headers", action="store_true", help="believe nobody in between who asks")
     parser.add_argument("--streams", action="store_true", help="serve live streams, and nothing else")
     options = parser.parse_args()
-    if options.streams:
-        serve_streams_alone()
-    os.environ["WEB_PROCESSES"] = str(processes())  # each is to know how many share what the house has
+    try:
+        if options.streams:
+            serve_streams_alone()
+        os.environ["WEB_PROCESSES"] = str(processes())  # each is to know how many share what the house has
+    except ImproperlyConfigured as fault:
+        sys.exit(str(fault))
     count_together()
     uvicorn.run(
         "casino.asgi:application",

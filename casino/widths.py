@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from casino.environment import whole
+
 WHOLE: Final = 48
 """Connections that one web process may have, unless it is told otherwise: what the shares below are parts of."""
 
@@ -64,7 +66,7 @@ def widths(connections: int, environment: Mapping[str, str] = os.environ, *, to_
 def _width(name: str, width: Width, connections: int, environment: Mapping[str, str]) -> Width:
     """A lane as the environment has it: ``DEALERS_LOCK_MS`` and the like."""
     waits = {
-        what: int(environment.get(f"{name}_{what}".upper(), getattr(width, what)))
+        what: whole(f"{name}_{what}".upper(), getattr(width, what), least=0, environment=environment)
         for what in ("wait_ms", "lock_ms", "statement_ms", "idle_ms")
     }
     least = 2 if name == "dealers" else 1

@@ -40,6 +40,35 @@ def test_an_unknown_house_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("TLS", "yess", "yes, true, on, 1, or no, false, off, 0"),
+        ("EMAIL_USE_TLS", "enabled", "yes, true, on, 1, or no, false, off, 0"),
+        ("DEALING_WITHOUT_TERMINAL", "nein", "yes, true, on, 1, or no, false, off, 0"),
+        ("CASINO_DB_ROLE", "Owner", "app or owner"),
+        ("CASINO_ROLE", "headoffice", "house or head_office"),
+        ("LOG_FORMAT", "JSON", "text or json"),
+        ("LOG_LEVEL", "verbose", "DEBUG, INFO, WARNING, ERROR or CRITICAL"),
+        ("WEB_PROCESSES", "0", "a whole number, 1 or more"),
+        ("LOCKOUT_FAILURES_ADDRESS", "-1", "a whole number, 1 or more"),
+        ("STAFF_IDLE_SECONDS", "15m", "a whole number, 1 or more"),
+        ("DEALERS_LOCK_MS", "2s", "a whole number, 0 or more"),
+        ("CLOCK_DRIFT_SECONDS", "nan", "a number from 1 to 60"),
+        ("REQUEST_SECONDS", "ten", "a number from 0 to 1e+06"),
+    ],
+)
+def test_a_value_that_cannot_be_read_is_refused(name: str, value: str, expected: str) -> None:
+    """Harm: a misspelled TLS=yess is read as no, and passwords go over the network unencrypted."""
+    assert read("DEBUG", **{name: value}).endswith(f"ImproperlyConfigured: {name} is {value!r}: it may be {expected}")
+
+
+@pytest.mark.parametrize(("value", "tls"), [("", True), (" ", True), ("YES", True), ("on", True), ("Off", False)])
+def test_a_switch_is_read_in_any_spelling_and_unset_when_empty(value: str, tls: bool) -> None:
+    """Harm: a site with TLS= in its environment, set to nothing, sends cookies unencrypted."""
+    assert read("TLS", TLS=value) == f"[{tls}]"
+
+
+@pytest.mark.parametrize(
     ("environment", "message"),
     [
         ({}, "SECRET_KEY"),

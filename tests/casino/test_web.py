@@ -89,7 +89,7 @@ def test_a_wrong_number_of_processes_is_one_sentence(process_environment: dict[s
     environment = process_environment | {"WEB_PROCESSES": asked}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 1
-    assert done.stderr == f"WEB_PROCESSES is {asked!r}: it is a number of processes, 1 or more.\n"
+    assert done.stderr == f"WEB_PROCESSES is {asked!r}: it may be a whole number, 1 or more\n"
 
 
 def test_one_for_each_core_that_we_may_use(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,62 @@
+"""Variables of the environment, each read as its type.
+
+Each function raises ImproperlyConfigured with a sentence that names the variable and what it may be. A variable that is
+set to nothing is read as if it were not set.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from math import isfinite
+from typing import Final
+
+from django.core.exceptions import ImproperlyConfigured
+
+YES: Final = ("yes", "true", "on", "1")
+NO: Final = ("no", "false", "off", "0")
+
+
+def _wrong(name: str, value: str, expected: str) -> ImproperlyConfigured:
+    return ImproperlyConfigured(f"{name} is {value!r}: it may be {expected}")
+
+
+def switch(name: str, *, default: bool = False) -> bool:
+    value = os.environ.get(name, "").strip()
+    if not value:
+        return default
+    if value.lower() not in YES + NO:
+        raise _wrong(name, value, f"{', '.join(YES)}, or {', '.join(NO)}")
+    return value.lower() in YES
+
+
+def choice(name: str, *choices: str, default: str) -> str:
+    value = os.environ.get(name, "") or default
+    if value not in choices:
+        raise _wrong(name, value, f"{', '.join(choices[:-1])} or {choices[-1]}")
+    return value
+
+
+def whole(name: str, default: int, *, least: int = 1, environment: Mapping[str, str] = os.environ) -> int:
+    value = environment.get(name, "").strip()
+    if not value:
+        return default
+    if not (value.isascii() and value.isdecimal() and int(value) >= least):
+        raise _wrong(name, value, f"a whole number, {least} or more")
+    return int(value)
+
+
+def number(name: str, default: float, *, least: float = 0, most: float = 1_000_000) -> float:
+    value = os.environ.get(name, "").strip()
+    try:
+        read = float(value) if value else default
+    except ValueError:
+        read = float("nan")
+    if not (isfinite(read) and least <= read <= most):
+        raise _wrong(name, value, f"a number from {least:g} to {most:g}")
+    return read
+
+
+def names(name: str, default: str = "") -> list[str]:
+    """The parts of a list that is separated by commas."""
+    return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
