@@ -321,7 +321,7 @@ def _embedded(address: _Address) -> tuple[ipaddress.IPv4Address, ...]:
     """The IPv4 addresses to which a packet for an IPv6 address is passed on."""
     if isinstance(address, ipaddress.IPv4Address):
         return ()
-    if _is_in(address, _END_IN_IPV4):
+    if _is_in(address, _END_IN_IPV4) or int(address) >> 32 & _ISATAP_MASK == _ISATAP:
         return (ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF),)
     return (address.sixtofour,) if address.sixtofour else address.teredo or ()
 
@@ -336,6 +336,10 @@ def _networks(text: str) -> _Networks:
 
 _END_IN_IPV4: Final = _networks("::/96 ::ffff:0:0/96 ::ffff:0:0:0/96 64:ff9b::/96")
 """IPv4-compatible, -mapped and -translated addresses, and NAT64 (RFC 4291, 2765, 6052)."""
+_ISATAP: Final = 0x0000_5EFE
+_ISATAP_MASK: Final = 0xFDFF_FFFF
+"""An interface's identifier of any network whose second half is an IPv4 address, and its bits but the one for a global
+identifier (RFC 5214)."""
 _OWN_NETWORKS: Final = _networks("10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 fc00::/7")
 """Not public, and networks of houses (RFC 1918, 6598, 4193)."""
 _REFUSED: Final = _networks(

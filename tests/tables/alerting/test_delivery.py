@@ -121,7 +121,7 @@ def test_this_host_and_a_clouds_credentials_are_no_receivers(settings: Any) -> N
     assert not channels.ip_fault("10.1.2.3"), "a receiver in the house's own network is what most houses have"
 
 
-EMBEDDED = "::{} ::ffff:{} ::ffff:0:{} 64:ff9b::{}"
+EMBEDDED = "::{} ::ffff:{} ::ffff:0:{} 64:ff9b::{} fd12:3456::5efe:{} 2606:4700::200:5efe:{}"
 METADATA = """0.0.0.1 168.63.129.16 192.0.0.192 100.100.100.200 169.254.170.23 240.0.0.1 fd00:ec2::254 fd00:ec2::23
     fd20:ce::254 fd00:c1::a9fe:a9fe fd00:42::42 fe80::a9fe:a9fe ff0e::1 2002:a9fe:a9fe:: 2002:7f00:1::1
     2001:0:a9fe:a9fe:: 2001:0:808:808::5601:5601 64:ff9b:1:a9fe:a9:fe00:: 2001:db8::1"""
