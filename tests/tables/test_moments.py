@@ -9,6 +9,7 @@ import pytest
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
+from django.core.management import CommandError, call_command
 
 from tables import moments
 from tables.admin.forms import DayField, EffectiveField, MomentField
@@ -83,3 +84,17 @@ def test_a_moment_on_a_slip_is_bounded() -> None:
             {"moment": STRANGE[0]},
             lambda _: (),
         )
+
+
+@pytest.mark.parametrize("text", ["0001-01-01", "9999-12-31", "1999-12-30", "3000-01-02", "today"])
+def test_dates_on_the_command_line_are_bounded(text: str) -> None:
+    """Harm: a command ends in a traceback for a day of the year 1, or writes a moment that breaks the pages which show
+    it."""
+    for command, options in (
+        ("audit", ["export", "--day", text]),
+        ("audit", ["export", "--from", text, "--to", "2026-01-01"]),
+        ("clock", ["mend", "house", "--by", "a", "--reason", "b", "--from", f"{text}T00:00:00+14:00"]),
+        ("clock", ["mend", "house", "--by", "a", "--reason", "b", "--through", f"3={text}T23:59:59-14:00"]),
+    ):
+        with pytest.raises(CommandError, match=f"'{text}.*' is not a (day|moment) from 2000 to 2999"):
+            call_command(command, *options)

@@ -19,6 +19,7 @@ from tables.audit.export import NotYet
 from tables.audit.outside import verifier, zipapp
 from tables.audit.outside.testimony import Source
 from tables.audit.outside.witness_file import BadFile
+from tables.management import dates
 from tables.models import Staff
 from tables.staff import signers as people
 
@@ -40,9 +41,9 @@ class Command(BaseCommand):
         )
         key.add_argument("--lost", metavar="REASON", help="the published key is gone: make another, and say why")
         days = commands.add_parser("export", help="write the bundle of a gaming day, or of several")
-        days.add_argument("--day", type=date.fromisoformat, metavar="YYYY-MM-DD")
-        days.add_argument("--from", dest="first", type=date.fromisoformat, metavar="YYYY-MM-DD")
-        days.add_argument("--to", dest="last", type=date.fromisoformat, metavar="YYYY-MM-DD")
+        days.add_argument("--day", type=dates.day, metavar="YYYY-MM-DD")
+        days.add_argument("--from", dest="first", type=dates.day, metavar="YYYY-MM-DD")
+        days.add_argument("--to", dest="last", type=dates.day, metavar="YYYY-MM-DD")
         days.add_argument("--out", type=Path, metavar="FILE", help="default: audit-YYYY-MM-DD.zip")
         tree = commands.add_parser("checkpoints", help="begin the tree of the books' heads, for witnesses outside")
         tree.add_argument("origin", metavar="NAME", help="its name, once and for all: as house.example/books")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from datetime import datetime
 from typing import Any
 
@@ -15,21 +15,14 @@ from ledger.models import Book
 from ledger.proof.seals import BadKey
 from tables.audit import keys, mending, witness
 from tables.audit.mending import Asked, NoMend
+from tables.management import dates
 from tables.staff import signers
-
-
-def moment(text: str) -> datetime:
-    """A moment with its offset: 2026-11-22T06:00:00Z."""
-    instant = datetime.fromisoformat(text)
-    if instant.tzinfo is None:
-        raise ArgumentTypeError(f"{text} has no offset: write it as 2026-11-22T06:00:00Z")
-    return instant
 
 
 def edge(text: str) -> tuple[int, datetime]:
     """SEQ=MOMENT: an entry, and by when the book had been written through it."""
     seq, _, spelling = text.partition("=")
-    return int(seq), moment(spelling)
+    return int(seq), dates.moment(spelling)
 
 
 class Command(BaseCommand):
@@ -49,8 +42,12 @@ class Command(BaseCommand):
         mend.add_argument("--by", action="append", required=True, metavar="USER", help="who stands for it; two people")
         mend.add_argument("--reason", required=True, help="what was wrong, and how the true times are known")
         mend.add_argument("--first", type=int, metavar="SEQ", help="the first false entry, if it is not to come still")
-        mend.add_argument("--from", dest="since", type=moment, metavar="MOMENT", help="when that was, at the earliest")
-        mend.add_argument("--to", dest="until", type=moment, metavar="MOMENT", help="when the last was, at the latest")
+        mend.add_argument(
+            "--from", dest="since", type=dates.moment, metavar="MOMENT", help="when that was, at the earliest"
+        )
+        mend.add_argument(
+            "--to", dest="until", type=dates.moment, metavar="MOMENT", help="when the last was, at the latest"
+        )
         mend.add_argument(
             "--through", action="append", default=[], type=edge, metavar="SEQ=MOMENT",
             help="by then the book had been written through this entry: where a gaming day ended",
