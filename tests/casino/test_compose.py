@@ -125,6 +125,7 @@ def test_the_image_has_what_it_starts() -> None:
     text = (DEPLOY / "Dockerfile").read_text()
     for room in ("casino", "ledger", "tables", "dealer_ui"):
         assert f"COPY {room} {room}" in text
+    assert "COPY LICENSE NOTICE " in text
     assert "--require-hashes" in text
     assert "USER 10001:10001" in text
     assert "HEALTHCHECK" in text
