@@ -3,7 +3,6 @@ never come out again."""
 
 from __future__ import annotations
 
-import ipaddress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -297,57 +296,6 @@ def url_fault(address: str) -> str:
 def _is_own_machine(parts: SplitResult) -> bool:
     """Plain HTTP is for a demo's own machine."""
     return settings.WEBHOOKS_TO_LOOPBACK and parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost")
-
-
-def ip_fault(ip: str) -> str:
-    """Why nothing is sent to an address of the network; empty if it may be. Public addresses and those of the house's
-    own network are receivers; this host itself, and what answers hosts of a cloud with their credentials, are not."""
-    address = ipaddress.ip_address(ip.partition("%")[0])
-    if address.is_loopback:
-        return "" if settings.WEBHOOKS_TO_LOOPBACK else f"{ip} is this host itself"
-    if embedded := _embedded(address):
-        return next(filter(None, map(ip_fault, map(str, embedded))), "")
-    is_receiver = address.is_global or _is_in(address, _OWN_NETWORKS)
-    if not is_receiver or address.is_multicast or _is_in(address, _REFUSED):
-        return f"{ip} is no server that alerts are sent to"
-    return ""
-
-
-_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-_Networks = tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]
-
-
-def _embedded(address: _Address) -> tuple[ipaddress.IPv4Address, ...]:
-    """The IPv4 addresses to which a packet for an IPv6 address is passed on."""
-    if isinstance(address, ipaddress.IPv4Address):
-        return ()
-    if _is_in(address, _END_IN_IPV4) or int(address) >> 32 & _ISATAP_MASK == _ISATAP:
-        return (ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF),)
-    return (address.sixtofour,) if address.sixtofour else address.teredo or ()
-
-
-def _is_in(address: _Address, networks: _Networks) -> bool:
-    return any(address in network for network in networks)
-
-
-def _networks(text: str) -> _Networks:
-    return tuple(map(ipaddress.ip_network, text.split()))
-
-
-_END_IN_IPV4: Final = _networks("::/96 ::ffff:0:0/96 ::ffff:0:0:0/96 64:ff9b::/96")
-"""IPv4-compatible, -mapped and -translated addresses, and NAT64 (RFC 4291, 2765, 6052)."""
-_ISATAP: Final = 0x0000_5EFE
-_ISATAP_MASK: Final = 0xFDFF_FFFF
-"""An interface's identifier of any network whose second half is an IPv4 address, and its bits but the one for a global
-identifier (RFC 5214)."""
-_OWN_NETWORKS: Final = _networks("10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 fc00::/7")
-"""Not public, and networks of houses (RFC 1918, 6598, 4193)."""
-_REFUSED: Final = _networks(
-    "168.63.129.16/32 100.100.100.200/32 192.0.0.0/24 fd00:ec2::/32 fd20:ce::254/128 fd00:c1::a9fe:a9fe/128"
-    " fd00:42::42/128 64:ff9b:1::/48"
-)
-"""Metadata of clouds at addresses that would pass: Azure, Alibaba, Oracle Classic, AWS, Google, Oracle, Scaleway. And
-NAT64 for local use (RFC 8215), in which an IPv4 address has no fixed place."""
 
 
 # --- Proving ---------------------------------------------------------------------------------------------------

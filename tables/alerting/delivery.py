@@ -6,20 +6,13 @@ so whoever receives may get the same twice, and knows it by its number. Nothing 
 
 from __future__ import annotations
 
-import http.client
 import json
 import smtplib
-import socket
-import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from threading import Timer
 from typing import Any, Final
-from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -34,7 +27,8 @@ from ledger.log import Draft
 from ledger.models import Alert
 from ledger.proof.chain import Entry
 from tables import pepper
-from tables.alerting import channels, signing
+from tables.alerting import channels, outbound, signing
+from tables.alerting.outbound import Answer, NotSent
 from tables.alerting.raising import Heard, heard, with_steps
 from tables.alerting.rows import (
     AlertChannel,
@@ -59,9 +53,7 @@ LONGEST_WAIT: Final = timedelta(hours=1)
 MOST_ATTEMPTS: Final = 12
 """The last of them comes some five hours after the first: then a person has to look."""
 PATIENCE_SECONDS: Final = 10
-"""For each step of an attempt."""
-WHOLE_SECONDS: Final = 20
-"""For all of it."""
+"""For each step of an attempt; for all of it, twice that."""
 BACK: Final = timedelta(days=1)
 """Alerts of before are not put out any more: who sets a channel is not told of last week."""
 MOST_SAID: Final = 300
@@ -69,14 +61,6 @@ MOST_READ: Final = 4_000
 """So many bytes of an answer are read."""
 MOST_AT_ONCE: Final = 500
 """So many dead letters one entry of the house's book names; the rest is sent by the next."""
-
-
-class NotSent(Exception):
-    """An attempt failed. The message says how; ``for_good`` that another one would fail as well."""
-
-    def __init__(self, sentence: str, *, for_good: bool = False) -> None:
-        super().__init__(sentence)
-        self.for_good = for_good
 
 
 # --- Into the outbox -------------------------------------------------------------------------------------------
@@ -380,71 +364,16 @@ def post(channel: AlertChannel, key: UUID, message: Mapping[str, Any]) -> str:
     raise NotSent(f"the receiver answered {status}: {reason}", for_good=300 <= status < 400 or status == 410)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a receiver answered."""
-
-    status: int
-    body: bytes
-    """Its beginning."""
-
-
 def post_bytes(channel: AlertChannel, key: str, body: bytes, content_type: str) -> Answer:
-    """Post something, signed. Redirects are not followed: they would lead where nobody looked. Raises NotSent, and
-    pepper.NoSuchKey."""
+    """Post something, signed. Raises NotSent, and pepper.NoSuchKey."""
     if fault := channels.url_fault(channel.address):
         raise NotSent(fault, for_good=True)
-    parts = urlsplit(channel.address)
     secrets = channels.secrets_of(channel, clock.read().database)
-    headers = signing.headers(secrets, int(time.time()), key, body)
-    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    connection = _connection(parts.scheme, parts.hostname or "", parts.port)
-    whole = Timer(WHOLE_SECONDS, _hang_up, [connection])
-    whole.start()
-    try:
-        connection.request("POST", path, body, {"Content-Type": content_type, "User-Agent": "casino-tables", **headers})
-        answer = connection.getresponse()
-        return Answer(answer.status, answer.read(MOST_READ))
-    except (OSError, http.client.HTTPException) as failure:
-        raise NotSent(f"the receiver could not be reached: {type(failure).__name__}") from None
-    finally:
-        whole.cancel()
-        connection.close()
-
-
-def _hang_up(connection: http.client.HTTPConnection) -> None:
-    """On a receiver that sends a byte now and then: each would be in time, and all of them hold a worker."""
-    if connection.sock is not None:
-        with suppress(OSError):
-            connection.sock.shutdown(socket.SHUT_RDWR)
-
-
-def _connection(scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:
-    """A connection to the very address that was looked at: a name that leads elsewhere the next moment gains nothing.
-    Raises NotSent."""
-    chosen = port or (443 if scheme == "https" else 80)
-    ip = _looked_up(host, chosen)
-    connection: http.client.HTTPConnection
-    if scheme == "https":
-        connection = http.client.HTTPSConnection(
-            host, chosen, timeout=PATIENCE_SECONDS, context=ssl.create_default_context()
-        )
-    else:
-        connection = http.client.HTTPConnection(host, chosen, timeout=PATIENCE_SECONDS)
-    connection._create_connection = lambda _address, *options: socket.create_connection((ip, chosen), *options)  # type: ignore[attr-defined]
-    return connection
-
-
-def _looked_up(host: str, port: int) -> str:
-    try:
-        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        raise NotSent(f"there is no host {host}") from None
-    ips = [str(address[0]) for *_, address in addresses]
-    for ip in ips:
-        if fault := channels.ip_fault(ip):
-            raise NotSent(fault, for_good=True)
-    return ips[0]
+    headers = signing.headers(secrets, int(time.time()), key, body) | {"Content-Type": content_type}
+    return outbound.post(
+        channel.address, body, headers,
+        to_own_host=settings.WEBHOOKS_TO_LOOPBACK, seconds=PATIENCE_SECONDS, most=MOST_READ,
+    )  # fmt: skip
 
 
 SENDERS: Final[Mapping[Means, Callable[[AlertChannel, Delivery], str]]] = {Means.MAIL: _mail, Means.WEBHOOK: _webhook}

@@ -18,7 +18,8 @@ from django.db import transaction
 from ledger import broker, clock, runs
 from tables import pepper
 from tables.alerting import channels, delivery
-from tables.alerting.delivery import MOST_ATTEMPTS, MOST_SAID, NotSent, wait_after
+from tables.alerting.delivery import MOST_ATTEMPTS, MOST_SAID, wait_after
+from tables.alerting.outbound import NotSent
 from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, FeedPosition, Outcome, Tells
 from tables.feed import order, reading
 from tables.feed.reading import Envelope, Wanted

@@ -19,7 +19,8 @@ from ledger import alerts, clock
 from ledger.models import DayRoot
 from tables import pepper
 from tables.alerting import channels, delivery, subscriptions
-from tables.alerting.delivery import MOST_ATTEMPTS, NotSent
+from tables.alerting.delivery import MOST_ATTEMPTS
+from tables.alerting.outbound import NotSent
 from tables.alerting.rows import AlertChannel, FeedPosition, Tells
 from tables.audit import export
 from tables.audit.export import NotYet

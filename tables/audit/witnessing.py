@@ -9,15 +9,10 @@ from __future__ import annotations
 import http.client
 import json
 import logging
-import socket
-import ssl
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from threading import Timer
 from typing import Final
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db.models import Max
@@ -28,6 +23,7 @@ from ledger.models import HOUSE, Book, Cosignature, HeadsRow
 from ledger.proof.checkpoint import Submission, number
 from ledger.proof.note import BadNote, Note, VerifierKey, encoded, read_signatures
 from ledger.proof.seals import BadKey
+from tables.alerting import outbound
 from tables.audit import checkpoints
 from tables.audit.checkpoints import Lost
 from tables.log.house_terms import WITNESS_PLACES
@@ -233,31 +229,13 @@ def show_heads(witness: Witness, row: HeadsRow) -> None:
 
 
 def _post(witness: Witness, endpoint: str, body: bytes) -> tuple[int, str]:
-    """Send one request; returns status and body. Raises Silent if there is no answer in time."""
-    address = urlsplit(witness.address)
-    host, port = str(address.hostname), address.port
-    connection: http.client.HTTPConnection
-    if address.scheme == "https":
-        context = ssl.create_default_context()
-        connection = http.client.HTTPSConnection(host, port, timeout=PATIENCE_SECONDS, context=context)
-    else:
-        connection = http.client.HTTPConnection(host, port, timeout=PATIENCE_SECONDS)
-    # The socket's time-out starts again with each byte, so a slow witness could hold the line forever.
-    hang_up = Timer(PATIENCE_SECONDS * 2, _hang_up, [connection])
-    hang_up.start()
+    """Send one request; returns status and body. A witness may be at the end of a tunnel on this host. Raises Silent if
+    there is no answer in time."""
     try:
-        headers = {"Content-Type": "text/plain; charset=utf-8"}
-        connection.request("POST", f"{address.path}/{endpoint}", body, headers)
-        answer = connection.getresponse()
-        return answer.status, answer.read(MOST_BYTES).decode(errors="replace")
-    except (OSError, http.client.HTTPException, UnicodeError) as error:
-        raise Silent(f"it does not answer: {str(error) or type(error).__name__}") from None
-    finally:
-        hang_up.cancel()
-        connection.close()
-
-
-def _hang_up(connection: http.client.HTTPConnection) -> None:
-    if connection.sock is not None:
-        with suppress(OSError):
-            connection.sock.shutdown(socket.SHUT_RDWR)
+        answer = outbound.post(
+            f"{witness.address}/{endpoint}", body, {"Content-Type": "text/plain; charset=utf-8"},
+            to_own_host=True, seconds=PATIENCE_SECONDS, most=MOST_BYTES,
+        )  # fmt: skip
+    except outbound.NotSent as failure:
+        raise Silent(f"it does not answer: {failure}") from None
+    return answer.status, answer.body.decode(errors="replace")

@@ -14,7 +14,7 @@ from casino.office.models import Arrival, Day, House
 from ledger.models import Alert
 from tables.alerting import channels, delivery, signing
 from tables.alerting.channels import ChannelDraft
-from tables.alerting.delivery import Answer, NotSent
+from tables.alerting.outbound import Answer, NotSent
 from tables.alerting.rows import AlertChannel, FeedPosition, Tells
 from tables.audit import handing_over
 from tables.models import Staff

@@ -2,6 +2,7 @@
 
 import io
 import json
+import socket
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,8 +18,9 @@ from django.utils import timezone
 from ledger import alerts, cage
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from tables import pepper, tasks
-from tables.alerting import channels, delivery, following, listening, rule_book, signing
+from tables.alerting import channels, delivery, following, listening, outbound, rule_book, signing
 from tables.alerting.channels import ChannelDraft
+from tables.alerting.outbound import NotSent, ip_fault
 from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, OutboxMark, Resending
 from tables.audit import proofs
 from tables.audit.rows import comparing
@@ -113,12 +115,12 @@ def test_an_address_that_is_not_encrypted_or_not_whole_is_refused(olga: Staff) -
         assert list(refusal.value.facts["fields"]) == ["address"], address
 
 
-def test_this_host_and_a_clouds_credentials_are_no_receivers(settings: Any) -> None:
+def test_this_host_and_a_clouds_credentials_are_no_receivers() -> None:
     """Harm: an address of a name that leads to this host's own services."""
-    settings.WEBHOOKS_TO_LOOPBACK = False
     for ip in ("127.0.0.1", "::1", "169.254.169.254", "::ffff:127.0.0.1", "fe80::1%eth0", "0.0.0.0", "224.0.0.1"):  # noqa: S104
-        assert channels.ip_fault(ip), ip
-    assert not channels.ip_fault("10.1.2.3"), "a receiver in the house's own network is what most houses have"
+        assert ip_fault(ip, to_own_host=False), ip
+    most_sites_have = "10.1.2.3"
+    assert not ip_fault(most_sites_have, to_own_host=False)
 
 
 EMBEDDED = "::{} ::ffff:{} ::ffff:0:{} 64:ff9b::{} fd12:3456::5efe:{} 2606:4700::200:5efe:{}"
@@ -127,18 +129,63 @@ METADATA = """0.0.0.1 168.63.129.16 192.0.0.192 100.100.100.200 169.254.170.23 2
     2001:0:a9fe:a9fe:: 2001:0:808:808::5601:5601 64:ff9b:1:a9fe:a9:fe00:: 2001:db8::1"""
 
 
-def test_no_spelling_of_an_address_leads_to_a_clouds_credentials(settings: Any) -> None:
+def test_no_spelling_of_an_address_leads_to_a_clouds_credentials() -> None:
     """Harm: a name in an operator's webhook leads, by an IPv6 spelling of an IPv4 address, to the credentials of the
     site's own cloud host, or to its own services."""
-    settings.WEBHOOKS_TO_LOOPBACK = False
     spelled = [form.format(ip) for form in EMBEDDED.split() for ip in ("169.254.169.254", "127.0.0.1", "168.63.129.16")]
-    assert [ip for ip in [*METADATA.split(), *spelled] if not channels.ip_fault(ip)] == []
+    assert [ip for ip in [*METADATA.split(), *spelled] if not ip_fault(ip, to_own_host=False)] == []
     receivers = [form.format(ip) for form in EMBEDDED.split() for ip in ("8.8.8.8", "192.168.7.9")]
     receivers += ["8.8.8.8", "172.16.3.4", "100.64.0.9", "fd12:3456::1", "2606:4700::1111", "2002:808:808::1"]
-    assert [ip for ip in receivers if channels.ip_fault(ip)] == []
-    settings.WEBHOOKS_TO_LOOPBACK = True
-    assert not channels.ip_fault("::ffff:127.0.0.1")
-    assert channels.ip_fault("::ffff:169.254.169.254")
+    assert [ip for ip in receivers if ip_fault(ip, to_own_host=False)] == []
+    assert not ip_fault("::ffff:127.0.0.1", to_own_host=True)
+    assert ip_fault("::ffff:169.254.169.254", to_own_host=True)
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What hook.example leads to, from one look-up to the next; each is gone once it was asked."""
+    answers: list[list[str]] = []
+    numeric = socket.getaddrinfo
+
+    def looked_up(host: str, port: int, *options: Any, **named: Any) -> Any:
+        if host != "hook.example":
+            return numeric(host, port, *options, **named)
+        return [entry for ip in answers.pop(0) for entry in numeric(ip, port, *options, **named)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", looked_up)
+    return answers
+
+
+def sent(receiver: Receiver) -> int:
+    """The status of a request to hook.example."""
+    address = receiver.url.replace("127.0.0.1", "hook.example")
+    return outbound.post(address, b"{}", {}, to_own_host=True, seconds=5, most=10).status
+
+
+def test_a_name_that_leads_elsewhere_the_next_moment_gains_nothing(receiver: Receiver, names: list[list[str]]) -> None:
+    """Harm: a name is judged by one address and connected to at another: DNS rebinding takes the worker to the
+    credentials of the site's own cloud host."""
+    names += [["127.0.0.1"], ["169.254.169.254"]]
+    assert sent(receiver) == 200
+    assert len(names) == 1, "looked up once"
+    for mixed in (["169.254.169.254", "127.0.0.1"], ["127.0.0.1", "169.254.169.254"]):
+        names[:] = [mixed]
+        with pytest.raises(NotSent, match=r"169\.254\.169\.254 is no address that this site sends to"):
+            sent(receiver)
+    assert len(receiver.got) == 1
+
+
+def test_webhooks_of_a_site_do_not_reach_its_own_host(
+    olga: Staff, receiver: Receiver, settings: Any, calls: list[tuple[int, timedelta]]
+) -> None:
+    """Harm: an operator's webhook to a name of this host reaches services that listen on it alone."""
+    settings.WEBHOOKS_TO_LOOPBACK = False
+    address = receiver.url.replace("http://127.0.0.1", "https://localhost")
+    channels.set_channel(ChannelDraft("Desk", "webhook", address, SECRET), by=olga)
+    alert()
+    assert delivery.deliver(Delivery.objects.get().pk) == "dead"
+    assert "is this host itself" in DeliveryAttempt.objects.get().says
+    assert not receiver.got
 
 
 def test_a_secret_goes_in_sealed_and_never_comes_out(olga: Staff, receiver: Receiver) -> None:

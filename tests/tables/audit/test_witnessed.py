@@ -158,6 +158,17 @@ def test_any_two_leaves_are_proved_by_few_rows(house: Hand, clock: Clock, django
     assert tree_proof.prove(ORIGIN).fault is None
 
 
+def test_a_witness_at_a_clouds_metadata_is_not_asked(house: Hand, minute: Callable[[], int], outside: Outside) -> None:
+    """Harm: an operator names a witness by the address of the cloud host's credentials, and an alert quotes what
+    answers there."""
+    address = "http://169.254.169.254/latest"
+    house_terms.change({"witness_first": f"{outside.vkey} {address}"}, by=Staff.objects.get(username="olga"))
+    house_terms.forget()
+    with pytest.raises(witnessing.Silent, match=r"169\.254\.169\.254 is no address that this site sends to"):
+        witnessing._post(witnessing.witnesses()[0], "add-checkpoint", b"")
+    assert minute() == 0
+
+
 # --- What is taken away -----------------------------------------------------------------------------------------
 
 

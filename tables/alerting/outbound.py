@@ -1,0 +1,143 @@
+"""Requests to addresses that operators name: of webhooks, a head office and witnesses.
+
+A name is looked up once, and the connection is made to the address that was judged: a name that leads elsewhere the
+next moment gains nothing. Redirects are not followed: they would lead where nobody looked.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import socket
+import ssl
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Timer
+from typing import Final
+from urllib.parse import urlsplit
+
+
+class NotSent(Exception):
+    """An attempt failed. The message says how; ``for_good`` that another one would fail as well."""
+
+    def __init__(self, sentence: str, *, for_good: bool = False) -> None:
+        super().__init__(sentence)
+        self.for_good = for_good
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a receiver answered."""
+
+    status: int
+    body: bytes
+    """Its beginning."""
+
+
+def post(
+    address: str, body: bytes, headers: Mapping[str, str], *, to_own_host: bool, seconds: float, most: int
+) -> Answer:
+    """Post something; ``seconds`` is for each step of it, and twice that for all of it. At most so many bytes of the
+    answer are read. Raises NotSent."""
+    parts = urlsplit(address)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    connection = _connection(parts.scheme, parts.hostname or "", port, seconds, to_own_host=to_own_host)
+    whole = Timer(2 * seconds, _hang_up, [connection])
+    whole.start()
+    try:
+        connection.request("POST", path, body, {"User-Agent": "casino-tables", **headers})
+        answer = connection.getresponse()
+        return Answer(answer.status, answer.read(most))
+    except (OSError, http.client.HTTPException) as failure:
+        raise NotSent(f"the receiver could not be reached: {type(failure).__name__}") from None
+    finally:
+        whole.cancel()
+        connection.close()
+
+
+def _hang_up(connection: http.client.HTTPConnection) -> None:
+    """On a receiver that sends a byte now and then: each would be in time, and all of them hold a worker."""
+    if connection.sock is not None:
+        with suppress(OSError):
+            connection.sock.shutdown(socket.SHUT_RDWR)
+
+
+def _connection(scheme: str, host: str, port: int, seconds: float, *, to_own_host: bool) -> http.client.HTTPConnection:
+    """A connection to the very address that was judged. Raises NotSent."""
+    ip = _looked_up(host, port, to_own_host=to_own_host)
+    connection: http.client.HTTPConnection
+    if scheme == "https":
+        connection = http.client.HTTPSConnection(host, port, timeout=seconds, context=ssl.create_default_context())
+    else:
+        connection = http.client.HTTPConnection(host, port, timeout=seconds)
+    connection._create_connection = lambda _address, *options: socket.create_connection((ip, port), *options)  # type: ignore[attr-defined]
+    return connection
+
+
+def _looked_up(host: str, port: int, *, to_own_host: bool) -> str:
+    try:
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise NotSent(f"there is no host {host}") from None
+    ips = [str(address[0]) for *_, address in addresses]
+    for ip in ips:
+        if fault := ip_fault(ip, to_own_host=to_own_host):
+            raise NotSent(fault, for_good=True)
+    return ips[0]
+
+
+# --- Addresses of the network ------------------------------------------------------------------------------------
+
+
+def ip_fault(ip: str, *, to_own_host: bool) -> str:
+    """Why nothing is sent to an address of the network; empty if it may be. Public addresses and those of the house's
+    own network are receivers; what answers hosts of a cloud with their credentials is not, nor, unless it may be, this
+    host itself."""
+    address = ipaddress.ip_address(ip.partition("%")[0])
+    if address.is_loopback:
+        return "" if to_own_host else f"{ip} is this host itself"
+    if embedded := _embedded(address):
+        return next(filter(None, (ip_fault(str(inner), to_own_host=to_own_host) for inner in embedded)), "")
+    is_receiver = address.is_global or _is_in(address, _OWN_NETWORKS)
+    if not is_receiver or address.is_multicast or _is_in(address, _REFUSED):
+        return f"{ip} is no address that this site sends to"
+    return ""
+
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+_Networks = tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]
+
+
+def _embedded(address: _Address) -> tuple[ipaddress.IPv4Address, ...]:
+    """The IPv4 addresses to which a packet for an IPv6 address is passed on."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return ()
+    if _is_in(address, _END_IN_IPV4) or int(address) >> 32 & _ISATAP_MASK == _ISATAP:
+        return (ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF),)
+    return (address.sixtofour,) if address.sixtofour else address.teredo or ()
+
+
+def _is_in(address: _Address, networks: _Networks) -> bool:
+    return any(address in network for network in networks)
+
+
+def _networks(text: str) -> _Networks:
+    return tuple(map(ipaddress.ip_network, text.split()))
+
+
+_END_IN_IPV4: Final = _networks("::/96 ::ffff:0:0/96 ::ffff:0:0:0/96 64:ff9b::/96")
+"""IPv4-compatible, -mapped and -translated addresses, and NAT64 (RFC 4291, 2765, 6052)."""
+_ISATAP: Final = 0x0000_5EFE
+_ISATAP_MASK: Final = 0xFDFF_FFFF
+"""An interface's identifier of any network whose second half is an IPv4 address, and its bits but the one for a global
+identifier (RFC 5214)."""
+_OWN_NETWORKS: Final = _networks("10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 fc00::/7")
+"""Not public, and networks of houses (RFC 1918, 6598, 4193)."""
+_REFUSED: Final = _networks(
+    "168.63.129.16/32 100.100.100.200/32 192.0.0.0/24 fd00:ec2::/32 fd20:ce::254/128 fd00:c1::a9fe:a9fe/128"
+    " fd00:42::42/128 64:ff9b:1::/48"
+)
+"""Metadata of clouds at addresses that would pass: Azure, Alibaba, Oracle Classic, AWS, Google, Oracle, Scaleway. And
+NAT64 for local use (RFC 8215), in which an IPv4 address has no fixed place."""
