@@ -247,7 +247,7 @@ class Staff(AbstractBaseUser):
             with transaction.atomic():
                 if self.reseal(column):
                     digest = {self.username: {column: self.digests[column]}}
-                    leave(PepperCarriedOver(key=pepper.current(), secrets=digest), self.signature)
+                    leave(PepperCarriedOver(key=pepper.current(), secrets=digest), "sign-in")
         return right
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -19,9 +19,9 @@ from django.views.decorators.http import require_GET
 from ledger.models import LogEntry
 from tables.log.catalog import read_as
 from tables.log.entries.settings import TableSet
-from tables.models import Staff, Table
+from tables.models import LimitPlan, Staff, Table
 from tables.moments import is_possible
-from tables.setup import proposals
+from tables.setup import limit_cells, proposals
 from tables.setup.limit_cells import LIMITS
 from tables.spreadsheets import csv_file, spell
 
@@ -86,12 +86,32 @@ def _entries(table: str, before: Place | None) -> list[LogEntry]:
 
 
 def _changes(entries: list[LogEntry]) -> Iterator[Past]:
-    for entry in entries:
-        event = read_as(TableSet, entry.body)
+    events = [read_as(TableSet, entry.body) for entry in entries]
+    plans = _plans(events)
+    for entry, event in zip(entries, events, strict=True):
         for name in LIMITS:
             if name in event.after and event.before.get(name) != event.after[name]:
                 before, after = (proposals.spelled(name, of.get(name)) for of in (event.before, event.after))
-                yield Past(entry.at, entry.book.name, LIMITS[name], before, after, entry.by, event.proposal)
+                by, proposal = _author(entry, event, name, plans)
+                yield Past(entry.at, entry.book.name, LIMITS[name], before, after, by, proposal)
+
+
+def _plans(events: list[TableSet]) -> dict[str, LimitPlan]:
+    """The versions of plans that set limits, as entries name them."""
+    named = {layer for event in events if event.plans for layer in event.plans.layers.values() if layer}
+    rows = LimitPlan.objects.filter(name__in={layer.rpartition(", version ")[0] for layer in named})
+    return {str(row): row for row in rows if str(row) in named}
+
+
+def _author(entry: LogEntry, event: TableSet, column: str, plans: Mapping[str, LimitPlan]) -> tuple[str, int | None]:
+    """Who changed a limit, and by which proposal: of a limit plan, who set that version of it."""
+    if event.plans is None:
+        return entry.by, event.proposal
+    layers = {layer for name, layer in event.plans.layers.items() if limit_cells.column_of(name) == column}
+    rows = [plans[layer] for layer in sorted(layers) if layer in plans]
+    authors = [f"{row.by} (limit plan {row})" for row in rows]
+    authors += [f"{entry.by} (a limit plan ended)"] if "" in layers else []
+    return "; ".join(authors) or entry.by, next((row.proposal for row in rows if row.proposal), None)
 
 
 @require_GET

@@ -3,10 +3,12 @@ was given."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
+from django.db.models import QuerySet
 
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
@@ -19,8 +21,9 @@ from tables.log.entries.settings import ByPlans, TableSet
 from tables.log.event import Misconduct
 from tables.log.fold import Standing
 from tables.log.limit_notice import MINIMUM
-from tables.log.limit_plans import WAGER, Facts, Layers, layers_at, limits_in, own_beneath
+from tables.log.limit_plans import WAGER, Facts, Layers, Plan, layers_at, limits_in, own_beneath
 from tables.log.terms import Settings
+from tables.models import LimitPlan
 from tables.setup import house_terms, limit_plans, limits, pits
 from tables.setup.pits import NOWHERE
 from tables.setup.two_people import BY_THE_CLOCK
@@ -39,8 +42,6 @@ def check(
         _refuse_what_plans_set(before, after, event)
         _refuse_unannounced(before, after, standing, event, entry, tells_notice=tells_notice)
         return
-    if entry.by != BY_THE_CLOCK:
-        raise Misconduct(f"the watch brings limit plans into force, and {entry.by} wrote it")
     if strange := event.after.keys() - set(limits.LIMIT_SETTINGS):
         raise Misconduct(f"no limit plan sets the {min(strange)} of a table")
     moment = _moment(plans, entry)
@@ -48,11 +49,27 @@ def check(
     facts = limit_plans.facts_of(before, entry.book, pits.places(plans.house_seq).get(entry.book, NOWHERE).pit)
     layers = layers_at(limit_plans.plans(moment, plans.house_seq), facts, moment)
     _refuse_other(before, after, layers, plans)
+    _refuse_other_author(entry, [layers[name].plan if name in layers else None for name in plans.layers])
     layered = [layers[name] for name in plans.layers if name in layers]
     if not limit_notice.between_shoes(standing) and any(limit_notice.takes(layer) == "shoe" for layer in layered):
         raise Misconduct("it sets in the middle of a shoe what holds with the next one")
     _refuse_unkept(before, after, standing, layers, facts)
     _refuse_without_notice(before, after, standing, plans, entry)
+
+
+def _refuse_other_author(entry: Entry, plans: Sequence[Plan | None]) -> None:
+    """The watch brings plans into force, or the author of the version that does all of it, at once. Entries of releases
+    up to 0.9.0 name the watch in either case."""
+    seqs = {plan.seq if plan else 0 for plan in plans}
+    if entry.by != BY_THE_CLOCK and not (len(seqs) == 1 and _set_just_now(entry).filter(seq__in=seqs).exists()):
+        raise Misconduct(f"the watch brings limit plans into force, and {entry.by} wrote it")
+
+
+def _set_just_now(entry: Entry) -> QuerySet[LimitPlan]:
+    """The versions that the author of an entry set at its moment."""
+    if entry.at is None:
+        return LimitPlan.objects.none()
+    return LimitPlan.objects.filter(by=entry.by, at__range=(entry.at - LATE, entry.at))
 
 
 def _refuse_what_plans_set(before: Settings, after: Settings, event: TableSet) -> None:
@@ -140,8 +157,8 @@ def _refuse_other_notice(minutes: int, entry: Entry) -> None:
 
 @checks(LimitsAnnounced)
 def check_notice(event: LimitsAnnounced, entry: Entry) -> None:
-    """A notice is by the watch, and as long as the house's terms have it."""
-    if entry.by != BY_THE_CLOCK:
+    """A notice is by the watch or the author of a plan that was just set, and as long as the house's terms have it."""
+    if entry.by != BY_THE_CLOCK and not _set_just_now(entry).exists():
         raise Misconduct(f"the watch announces limits, and {entry.by} wrote it")
     _refuse_other_notice(event.notice_minutes, entry)
     if any(name != MINIMUM and not name.startswith(WAGER) for name in event.least):

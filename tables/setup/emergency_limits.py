@@ -60,7 +60,7 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
             f"{table.name}: {by.name} set {amounts} in an emergency, for {LASTS.seconds // 3_600} hours: {event.note}"
         )
         alerts.raise_alert(table.book, "limits_emergency", message, {"plan": row.name, "version": row.version})
-    limits.bring_to(table.pk)
+        limits.bring_to(table.pk, at_once=row)
     return row
 
 

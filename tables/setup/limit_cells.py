@@ -77,7 +77,7 @@ class Row:
         """Why a limit is what it is, or is to be another, where a plan sets it; empty where the table's own holds."""
         parts = []
         for name, layer in self.limits.outcome.layers.items():
-            if _column_of(name) == column and layer.plan is not None:
+            if column_of(name) == column and layer.plan is not None:
                 wager = f"{name.removeprefix(WAGER)}: " if name.startswith(WAGER) else ""
                 waits = ", and does not hold yet" if name in self.limits.differs else ""
                 parts.append(f"{wager}{_said_limit(layer.value)} by {layer.why}{waits}")
@@ -85,7 +85,7 @@ class Row:
 
     def differs(self, column: str) -> bool:
         """Whether what the next round is opened under is not what the plans say."""
-        return any(_column_of(name) == column for name in self.limits.differs)
+        return any(column_of(name) == column for name in self.limits.differs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,8 @@ def _said_limit(value: Any) -> str:
     return " to ".join(map(cell_texts.amount, value)) if isinstance(value, tuple) else cell_texts.amount(value)
 
 
-def _column_of(name: str) -> str:
+def column_of(name: str) -> str:
+    """The column that has a limit, by the name that plans give it."""
     return "wager_limits" if name.startswith(WAGER) else name
 
 

@@ -63,8 +63,8 @@ class Due:
     layers: Layers
     announced: tuple[dict[str, int], datetime] | None
     """What has to stand announced, and for when."""
-    why: str
-    keeps_seated: bool
+    raising: Plan | None
+    """The plan that raises the announced minimum; None where the table's own settings raise it."""
     minutes: int
 
 
@@ -81,9 +81,10 @@ def bring_into_force() -> int:
     return sum(bring_to(table.pk) for table in waiting)
 
 
-def bring_to(pk: int) -> bool:
+def bring_to(pk: int, at_once: LimitPlan | None = None) -> bool:
     """Set one table as its plans say, in one transaction; whether anything was written. What the house's book says is
-    read without its lock, and the entry names how far."""
+    read without its lock, and the entry names how far. ``at_once``: a version that its author brings into force in the
+    transaction that sets it; what this version alone does is written under the author's name."""
     with transaction.atomic():
         house_seq = read_head(Book.objects.get(name=HOUSE).pk).seq
         table = Table.objects.select_related("book").get(pk=pk)
@@ -97,7 +98,7 @@ def bring_to(pk: int) -> bool:
         if sentences := table_settings.limit_faults(target.settings):
             _alert(table, " ".join(sentences.values()))
             return False
-        return _set(table, head, target, house_seq) | _announce(table, state, target, house_seq)
+        return _set(table, head, target, house_seq, at_once) | _announce(table, state, target, house_seq, at_once)
 
 
 def with_the_shoe(pk: int) -> bool:
@@ -146,8 +147,7 @@ def due(
         after,
         outcome.layers,
         announced,
-        raising.note or raising.name if raising else "as the house sets it",
-        raising is not None and raising.keeps_seated,
+        raising,
         minutes,
     )
 
@@ -217,7 +217,14 @@ def _notice_differs(state: Standing, target: Due) -> bool:
     return (dict(present.least), present.effective) != target.announced
 
 
-def _set(table: Table, head: Head, target: Due, house_seq: int) -> bool:
+def _author(at_once: LimitPlan | None, plans: Iterable[Plan | None]) -> str:
+    """The author of a version that does all of it at once; else the watch."""
+    if at_once is not None and {plan.seq if plan else None for plan in plans} == {at_once.seq}:
+        return at_once.by
+    return BY_THE_CLOCK
+
+
+def _set(table: Table, head: Head, target: Due, house_seq: int, at_once: LimitPlan | None) -> bool:
     if not _differs(table, target.settings):
         return False
     set_to, after = limits_in(table), limits_in(target.settings)
@@ -230,7 +237,8 @@ def _set(table: Table, head: Head, target: Due, house_seq: int) -> bool:
     )
     limits = {name: getattr(target.settings, name) for name in LIMIT_SETTINGS}
     key = _key(table, head, house_seq, msgspec.to_builtins(limits))
-    table_settings.set_by_plans(table, head, limits, plans=plans, key=key)
+    by = _author(at_once, (target.layers[name].plan if name in target.layers else None for name in changed))
+    table_settings.set_by_plans(table, head, limits, plans=plans, key=key, by=by)
     return True
 
 
@@ -240,19 +248,21 @@ def layer_name(layers: Layers, name: str) -> str:
     return str(plan) if plan else ""
 
 
-def _announce(table: Table, state: Standing, target: Due, house_seq: int) -> bool:
+def _announce(table: Table, state: Standing, target: Due, house_seq: int, at_once: LimitPlan | None) -> bool:
     if not _notice_differs(state, target):
         return False
-    head = log.lock(table.book_id)
+    head, plan = log.lock(table.book_id), target.raising
     least, effective = target.announced or ({}, head.moment)
+    why = plan.note or plan.name if plan else "as the house sets it"
     event = LimitsAnnounced(
         least=least,
         effective=house_terms.spelled(effective),
-        why=target.why if least else "it is in force, or was changed",
+        why=why if least else "it is in force, or was changed",
         notice_minutes=target.minutes,
-        keeps_seated=target.keeps_seated and bool(least),
+        keeps_seated=plan is not None and plan.keeps_seated and bool(least),
     )
-    log.append(head, Draft.of(event, BY_THE_CLOCK, key=_key(table, head, house_seq, event.content())))
+    by = _author(at_once, (plan,))
+    log.append(head, Draft.of(event, by, key=_key(table, head, house_seq, event.content())))
     return True
 
 

@@ -41,8 +41,8 @@ from tables.models import MOST_RAKE_PERMILLE, Denomination, ShoeSource, Staff, T
 from tables.refusals import Refused, sentence
 from tables.setup import house_terms, pay_tables
 from tables.setup.kinds import MOST_UNITS_A_BET, setting_of
-from tables.setup.two_people import BY_THE_CLOCK, Matter, Proposal, handles, refuse_alone
 from tables.setup.two_people import Draft as ToPropose
+from tables.setup.two_people import Matter, Proposal, handles, refuse_alone
 
 Faults = dict[str, str]
 """One sentence for each setting that is wrong."""
@@ -131,13 +131,13 @@ def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff, proposa
     return table
 
 
-def set_by_plans(table: Table, head: Head, limits: Mapping[str, Any], *, plans: ByPlans, key: UUID) -> None:
+def set_by_plans(table: Table, head: Head, limits: Mapping[str, Any], *, plans: ByPlans, key: UUID, by: str) -> None:
     """Set the limits of a table as its plans say. The caller holds the table's book, and read its row since."""
     before = settings_of(table)
     after = replace(before, **limits)
     _store(table, after)
     changed = difference(asdict(before), asdict(after))
-    log.append(head, Draft.of(TableSet(**changed._asdict(), plans=plans), BY_THE_CLOCK, key=key))
+    log.append(head, Draft.of(TableSet(**changed._asdict(), plans=plans), by, key=key))
 
 
 def _open_book(name: str, settings: Settings) -> Book:

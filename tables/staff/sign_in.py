@@ -212,7 +212,7 @@ def _begin(request: HttpRequest, staff: Staff, terminal: Terminal | None, passke
     before = request.user
     if isinstance(before, Staff):
         if before.pk != staff.pk:
-            leave(StaffSignedOut(username=before.username, relieved_by=staff.username), before.signature)
+            leave(StaffSignedOut(username=before.username, relieved_by=staff.username), staff.signature)
         logout(request)
     login(request, staff, backend="django.contrib.auth.backends.ModelBackend")
     request.session[BEGAN] = time.time()
@@ -248,7 +248,7 @@ def prove_again(request: HttpRequest, password: str) -> None:
         attempts.reserve([limit])
     except TooMany as full:
         if full.is_first:
-            leave(StaffSignedOut(username=staff.username, after_tries=limit.most), staff.signature)
+            leave(StaffSignedOut(username=staff.username, after_tries=limit.most), "sign-in")
         logout(request)
         raise Refused("locked_out", "Too many tries: you are signed out.", 429) from None
     if not staff.check_password(password):

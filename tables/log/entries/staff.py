@@ -86,6 +86,10 @@ class StaffSignedOut(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     """After so many wrong passwords, where they were to prove who they are."""
 
     def words(self) -> str:
+        if self.relieved_by:
+            return f"{self.username} is signed out of the house: {self.relieved_by} signs in on the same device"
+        if self.after_tries:
+            return f"{self.username} is signed out of the house after {self.after_tries} wrong passwords"
         return f"{self.username} signs out of the house"
 
 

@@ -9,11 +9,14 @@ import pytest
 from django.utils import timezone
 
 from ledger import house
-from ledger.models import Alert
+from ledger.models import Alert, LogEntry
+from tables.log.entries.limit_plans import LimitPlanSet
+from tables.log.limit_plans import Always
 from tables.models import LimitPlan, Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import emergency_limits, house_terms, limits, proposals, table_settings
+from tables.setup import emergency_limits, house_terms, limit_plans, limits, proposals, table_settings
+from tables.setup.two_people import BY_THE_CLOCK
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
@@ -42,6 +45,38 @@ def test_a_maximum_falls_at_once_is_told_and_comes_back_by_itself(boss: Hand, cl
     boss.table.refresh_from_db()
     assert boss.table.max_cents == 10_000
     assert fault() == ""
+
+
+def test_what_a_pit_boss_tightens_is_hers_in_log_and_history(boss: Hand, operator: Staff, clock: Clock) -> None:
+    """Harm: the log and the history of limits name the system for what a pit boss did, and hide who lowered a limit; or
+    name a pit boss for what the system did hours later."""
+    plan = LimitPlanSet(
+        name="Event", version=0, scope="house", schedule=Always(), values={"cap_cents": 5_000}, effective=""
+    )
+    limit_plans.set_plan(plan, expected_version=0, by=operator)
+    limits.bring_into_force()
+    emergency_limits.tighten(boss.table, {"max_cents": 5_000}, "A run of wins at seat 3", by=boss.by)
+    dealer = Hand(boss.table, Staff.objects.get(username="dora"))
+    dealer.bets(seat1=1_000)
+    dealer.cards(5, 3)
+    dealer.pay()
+    emergency_limits.tighten(boss.table, {"min_cents": 2_000}, "Fewer hands", by=boss.by)
+    clock.stand(timezone.now() + timedelta(hours=4, minutes=1))
+    limits.bring_into_force()
+    rows = LogEntry.objects.filter(book=boss.table.book, kind__in=("settings_changed", "announced"))
+    assert list(rows.exclude(by=floor.SETS_UP).order_by("seq").values_list("kind", "by")) == [
+        ("settings_changed", BY_THE_CLOCK),
+        ("settings_changed", boss.by.signature),
+        ("announced", boss.by.signature),
+        ("settings_changed", BY_THE_CLOCK),
+        ("announced", BY_THE_CLOCK),
+    ]
+    house.carry()
+    assert fault() == ""
+    page = floor.client(operator).get("/admin/tables/table/limits/history/").content.decode()
+    assert f"<td>{boss.by.signature} (limit plan Emergency Rocket 1, version 1)</td>" in page
+    assert f"<td>{operator.signature} (limit plan Event, version 1)</td>" in page
+    assert f"<td>{BY_THE_CLOCK} (a limit plan ended)</td>" in page
 
 
 def test_an_emergency_loosens_no_limit_and_requires_a_reason(boss: Hand) -> None:

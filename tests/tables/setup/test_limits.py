@@ -216,7 +216,7 @@ def test_a_forged_entry_that_names_a_plan_is_found(dealer: Hand, olga: Staff) ->
     forgeries: list[tuple[dict[str, Any], dict[str, Any], str, str]] = [
         ({"values": {"min_cents": 3_000}}, {}, "the watch", "no plan said so: the min_cents would be 3000"),
         ({"name": "Night"}, {}, "the watch", "another layer sets the min_cents: Night, version 1"),
-        ({}, {}, "301 Olga", "the watch brings limit plans into force"),
+        ({}, {}, "302 Omar", "the watch brings limit plans into force"),
         ({}, {"plans": None}, "the watch", "it says what plans set, and names none"),
         ({}, other_own, "the watch", "other limits"),
         ({"effective": later}, {}, "the watch", "no plan said so: the min_cents would be 1000"),

@@ -375,7 +375,7 @@ def test_guessing_the_old_password_ends_the_session(three_tries: None, dora: Sta
     assert answer["Location"] == SIGN_IN
     assert username_at(thief) is None
     assert Staff.objects.get(pk=dora.pk).check_password(PASSWORD)
-    assert staff_entries("signed_out")[-1][2] == {"username": "dora", "after_tries": 3}
+    assert staff_entries("signed_out")[-1][1:] == ("sign-in", {"username": "dora", "after_tries": 3})
 
 
 def aged(client: Client, seconds: int) -> None:
@@ -526,7 +526,7 @@ def test_a_relief_signs_in_over_the_dealer_in_mid_round(at_table: tuple[Client, 
     dan = floor.staff(Role.DEALER, "dan", "102")
     by_badge(client, "102")
     assert username_at(client) == "dan"
-    assert staff_entries("signed_out")[-1][2] == {"username": "dora", "relieved_by": "dan"}
+    assert staff_entries("signed_out")[-1][1:] == (dan.signature, {"username": "dora", "relieved_by": "dan"})
     dealing.relieve(dealer.table, dan, "dora", confirmed_by=dealer.by, terminal="Tablet")
     assert doors.table_of(dan) == dealer.table
     assert Table.objects.count() == 1
