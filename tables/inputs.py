@@ -180,6 +180,13 @@ class TakeBack(Struct, frozen=True, tag_field="do", tag="take_back", omit_defaul
     """Whether the input that settled the round is meant, whatever was paid since: the round goes on from before it."""
 
 
+class ReopenRound(Struct, frozen=True, tag_field="do", tag="reopen_round"):
+    """The input that settled the round does not count, whatever was paid since; a supervisor approved that."""
+
+    second: str
+    """The user name of the supervisor, who signed by badge and PIN."""
+
+
 class BeginSlip(Struct, frozen=True, tag_field="do", tag="begin_slip"):
     """The first signature on a slip: a fill or credit is asked for, a rack is counted, a drop box is removed."""
 
@@ -450,8 +457,8 @@ SlipInput = BeginSlip | SignSlip | VoidSlip
 """Signatures: none is sent without a badge and a PIN."""
 DisputeInput = OpenDispute | NoteDispute | RuleDispute | CloseDispute
 CorrectionInput = ProposeCorrection | SignCorrection | DeclineCorrection
-FloorInput = VoidRound | AbandonTable | AcceptBet | LockRack | UnlockRack
-"""What a pit boss signs for."""
+FloorInput = VoidRound | AbandonTable | AcceptBet | LockRack | UnlockRack | ReopenRound
+"""What a pit boss signs for, or approves."""
 BackEntryInput = BeginBackEntry | EndBackEntry | AnnounceRound | ComparePaper
 """What is entered about papers of an outage."""
 RestoreInput = ShowAcknowledged | DeclareRestored | ConfirmRestored

@@ -185,9 +185,16 @@ class Hand:
     def __call__(self, do: str, **facts: Any) -> Answer:
         if do in ("open_table", "close_table"):
             return counted(self, "opener" if do == "open_table" else "closer")
-        entered = inputs.read({"do": do} | facts)
+        return self.enters(inputs.read({"do": do} | facts))
+
+    def enters(self, entered: inputs.Input) -> Answer:
+        """An input as it is, those too that no screen sends."""
         seq = standing.of(self.table).seq
         return dealing.record(self.table, entered, by=self.by, key=uuid.uuid4(), expected_seq=seq)
+
+    def reopens(self) -> Answer:
+        """Reopen the settled round, approved by the pit boss."""
+        return self.enters(inputs.ReopenRound("bella"))
 
     @property
     def board(self) -> Board:

@@ -24,7 +24,7 @@ from dealer_ui.guards import dealers
 from dealer_ui.numbers import amount_cents, number
 from tables import dealing
 from tables import standing as standings
-from tables.board.buttons import can_take_back
+from tables.board.buttons import entries_of
 from tables.games.catalog import GAMES
 from tables.games.felt import MAIN
 from tables.inputs import (
@@ -134,11 +134,12 @@ def _drawn(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -> d
 
 def _possible(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -> dict[str, bool]:
     """The acts of a mishap that can be done as the table stands. Whether they may be is decided when one is entered."""
+    entries = entries_of(table, standing, viewer)
     ready, kind = standing.shoe is not None and standing.shoe.stage == "ready", kind_of(GAMES[table.game])
     can: Mapping[str, bool] = {
         "set_aside": ready and standing.lock is None,
         "burn": ready and not standing.round_open and standing.lock is None,
-        "take_back": can_take_back(table, standing, viewer),
+        "take_back": entries.can_take_back() or entries.can_reopen(),
         "void": standing.round_open,
         "retire": standing.shoe is not None and not standing.round_open,
         "correct": standing.round is not None,

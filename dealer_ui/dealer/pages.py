@@ -24,6 +24,7 @@ from ledger.proof.chips import money
 from tables import dealing
 from tables import standing as standings
 from tables.alerting import calls
+from tables.board.buttons import entries_of
 from tables.board.picture import board
 from tables.games.felt import Bet
 from tables.inputs import BuyIn, CashOut, CheckDecks, Input, ReadDecks, StartGame, read
@@ -123,6 +124,13 @@ def _called(request: HttpRequest, pk: int, standing: Standing) -> calls.Call | N
     return called
 
 
+def _reopens(table: Table, standing: Standing, viewer: Staff) -> str:
+    """What asks to reopen the round that is settled; empty where none can be."""
+    if standing.round is None or not entries_of(table, standing, viewer).can_reopen():
+        return ""
+    return f"Reopen round {standing.round.number}"
+
+
 def draw(
     request: HttpRequest,
     viewer: Staff,
@@ -149,7 +157,9 @@ def draw(
         return gone(request, elsewhere)
     picture = board(table, viewer, standing)
     context = {
-        "screen": Screen(picture, standing, typed=request.POST.dict(), refused=refused),
+        "screen": Screen(
+            picture, standing, typed=request.POST.dict(), refused=refused, reopens=_reopens(table, standing, viewer)
+        ),
         "board": picture,
         "table": table,
         "refused": refused,

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from dealer_ui import signatures
 from dealer_ui.dealer.forms import key_of, seq_of
 from dealer_ui.dealer.mishaps import here
 from dealer_ui.guards import dealers
@@ -18,10 +19,11 @@ from tables import dealing
 from tables import standing as standings
 from tables.board import secrecy
 from tables.games.cards import pack_of
-from tables.inputs import TakeBack
+from tables.inputs import ReopenRound, TakeBack
 from tables.log.entries import rounds as log
 from tables.log.fold import Round, Standing
 from tables.models import Staff, Table
+from tables.play import rounds
 from tables.refusals import Refused
 from tables.staff import terminals
 
@@ -45,13 +47,27 @@ def reopen(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     if request.method == "POST":
         try:
             terminals.for_dealing(request, table)
-            entered, key, seq = TakeBack(reopens=True), key_of(request.POST), seq_of(request.POST)
-            dealing.record(table, entered, by=viewer, key=key, expected_seq=seq)
+            _reopen(request, viewer, table)
             return redirect("dealer:screen", pk)
         except Refused as refusal:
             refused, standing = refusal, standings.of(table)
-    context = {"table": table, "standing": standing, "refused": refused, "key": uuid4()} | _drawn(table, standing)
+    context = {"table": table, "standing": standing, "refused": refused, "key": uuid4(), "typed": request.POST}
+    context |= {"is_signed": not rounds.reopens_alone()} | _drawn(table, standing)
     return render(request, "dealer_ui/dealer/reopen.html", context, status=refused.status if refused else 200)
+
+
+def _reopen(request: HttpRequest, viewer: Staff, table: Table) -> None:
+    """The dealer reopens the round, and a supervisor approves it by badge and PIN where the policy of the site says so.
+    Raises Refused."""
+    key, seq = key_of(request.POST), seq_of(request.POST)
+
+    def record(entered: TakeBack | ReopenRound) -> None:
+        dealing.record(table, entered, by=viewer, key=key, expected_seq=seq)
+
+    if rounds.reopens_alone():
+        record(TakeBack(reopens=True))
+    else:
+        signatures.sign(request, lambda boss: record(ReopenRound(boss.username)))
 
 
 def _drawn(table: Table, standing: Standing) -> dict[str, Any]:

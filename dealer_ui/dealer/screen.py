@@ -27,7 +27,7 @@ from tables.games.catalog import GAMES
 from tables.games.felt import DEALER, AskBet, Bet, Card, View
 from tables.games.game import Part
 from tables.games.told import words_of
-from tables.inputs import Burn, KeyCard, KeyStandardCard, PlaceBets, TakeBack, spell
+from tables.inputs import Burn, KeyCard, KeyStandardCard, PlaceBets, spell
 from tables.log import limit_notice
 from tables.log.back_entry import moment_of
 from tables.log.entries import rounds as log
@@ -153,6 +153,8 @@ class Screen:
     typed: Mapping[str, str] = field(default_factory=dict)
     """What was typed into a form that was refused; or the bet that was just taken."""
     refused: Refused | None = None
+    reopens: str = ""
+    """What asks to reopen the settled round, as its button says it; empty where none can be."""
 
     @property
     def felt(self) -> Felt:
@@ -271,12 +273,6 @@ class Screen:
         return next((_press(button) for button in self.board.buttons if button.hotkey == "Backspace"), None)
 
     @property
-    def reopens(self) -> Press | None:
-        """What a settled round is reopened by, on a page that says what it comes to."""
-        entered = spell(TakeBack(reopens=True))
-        return next((_press(button) for button in self.board.buttons if button.input == entered), None)
-
-    @property
     def cut_card(self) -> Press | None:
         """The cut card came out before the count says so."""
         return self._find(_CUTS)
@@ -342,7 +338,7 @@ class Screen:
         """What the key of a step back is told where there is none."""
         if self.reopens:
             number = self.standing.round.number if self.standing.round else 0
-            return f"Round {number} is settled: {self.reopens.hotkey} asks to reopen it."
+            return f"Round {number} is settled: U asks to reopen it."
         return "Nothing can be taken back now."
 
     @property

@@ -219,23 +219,35 @@ class Entries:
             yield Button(taken[1], spell(taken[0]), "")
 
     def _taking_back(self) -> Iterable[Button]:
-        """What was entered last, one step each time; a round that is settled is reopened by an act of its own."""
+        """What was entered last, one step each time; a round that is settled is reopened by an act of its own, and here
+        only where nobody has to approve it."""
         current = self.scene.standing.round
-        waits = self.scene.standing.restored is not None and self.scene.standing.restored.waits
-        if self._counting or self.scene.standing.lock is not None or current is None or waits:
+        if current is None or self._nothing_goes_back:
             return
         aside = _unless_it_stands(rounds.latest_aside, self.scene)
         if aside is not None:
             yield Button(_not_so(aside.event), spell(TakeBack()), "Backspace")
-        if _unless_it_stands(rounds.last_input, self.scene) is None:
-            return
         if current.over:
-            yield Button(f"Reopen round {current.number}", spell(TakeBack(reopens=True)), "U")
-        elif aside is None:
+            if self.can_reopen() and (rounds.reopens_alone() or not rounds.takes_approval(self.scene)):
+                yield Button(f"Reopen round {current.number}", spell(TakeBack(reopens=True)), "U")
+        elif aside is None and _unless_it_stands(rounds.last_input, self.scene) is not None:
             yield Button("Take back", spell(TakeBack()), "Backspace")
+
+    @property
+    def _nothing_goes_back(self) -> bool:
+        standing = self.scene.standing
+        waits = standing.restored is not None and standing.restored.waits
+        return self._counting or standing.lock is not None or waits
 
     def can_take_back(self) -> bool:
         return any(True for _ in self._taking_back())
+
+    def can_reopen(self) -> bool:
+        """Whether a settled round lies here that can be reopened, with or without an approval."""
+        current = self.scene.standing.round
+        if current is None or not current.over or self._nothing_goes_back:
+            return False
+        return _unless_it_stands(rounds.last_input, self.scene) is not None
 
 
 def _not_so(event: Event) -> str:
@@ -251,10 +263,9 @@ def _unless_it_stands(look: Callable[[Scene], Latest | None], scene: Scene) -> L
         return None
 
 
-def can_take_back(table: Table, standing: Standing, by: Staff) -> bool:
-    """Whether the latest input of the round on the layout could be taken back by somebody."""
-    scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), standing, by=by)
-    return Entries(scene).can_take_back()
+def entries_of(table: Table, standing: Standing, by: Staff) -> Entries:
+    """What somebody can enter at a table as it stands."""
+    return Entries(Scene(table, GAMES[table.game], rules_of(table), limits_of(table), standing, by=by))
 
 
 def deck_columns(scene: Scene) -> Composition:

@@ -204,6 +204,13 @@ TERMS: Final[Mapping[str, Term]] = {
             help="Without one of them, a table is closed by its closer.",
         ),
         Term(
+            name="settled_round_reopened_by", title="Who approves that a settled round is reopened", group=MISHAPS,
+            kind="choice", default="pit_boss", choices=("pit_boss", "dealer"),
+            help="Pit boss: by badge and PIN at the table. That is floor practice, where the floor looks at a payout"
+            " error before chips go back. Dealer: the dealer alone, as up to release 0.9.0. The pit gets an alert"
+            " either way.",
+        ),
+        Term(
             name="unlock_second_roles", title="Who else signs when a rack is unlocked", group=MISHAPS, kind="choices",
             default=("pit_boss", "cage_manager", "security"),
             choices=("pit_boss", "cage_manager", "surveillance", "operator", "security"),

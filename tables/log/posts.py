@@ -21,7 +21,7 @@ from tables.log.entries.mishaps import RackUnlocked
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.posts import CoverSet, PostSet, Stand
 from tables.log.entries.restored import BookBehind
-from tables.log.entries.rounds import Voided
+from tables.log.entries.rounds import TakenBack, Voided
 from tables.log.entries.staff import StaffChanged
 from tables.log.event import Author, Event, Misconduct
 from tables.log.fold import Dealer, signature_of
@@ -189,6 +189,10 @@ _AFTER_A_SLIP: Final = (TableOpened, TableClosed, ChipsIssued)
 """What a slip brings about is by whoever signed it, and that signature is judged itself."""
 
 
+_SIGNED_BY_TWO: Final = (Voided, RackUnlocked, TakenBack)
+"""Entries that may name a second person, who may run the floor with them."""
+
+
 def runners(event: Event, by: str, dealer: Dealer | None, posts: Posts) -> Iterator[str]:
     """The user names of those who ran the floor at a table by an entry of its book. ``dealer``: who stood there."""
     if isinstance(event, DealerSignedIn):
@@ -197,7 +201,7 @@ def runners(event: Event, by: str, dealer: Dealer | None, posts: Posts) -> Itera
         return
     if isinstance(event, BookBehind):
         return  # what a screen shows of itself is no act on the floor, whoever looked at it
-    if isinstance(event, Voided | RackUnlocked) and event.second is not None and event.second.role == PIT_BOSS:
+    if isinstance(event, _SIGNED_BY_TWO) and event.second is not None and event.second.role == PIT_BOSS:
         yield event.second.username
     if isinstance(event, Author):
         if event.role == PIT_BOSS:
@@ -213,7 +217,7 @@ def may_run_the_floor(event: Event, by: str, dealer: Dealer | None) -> bool:
         return event.confirmed_by is not None
     if isinstance(event, BookBehind):
         return False
-    return isinstance(event, Author) or dealer is None or by != dealer.signature
+    return isinstance(event, (Author, *_SIGNED_BY_TWO)) or dealer is None or by != dealer.signature
 
 
 def table_of(event: Event) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from msgspec import structs
 
 from ledger import cage
+from ledger.models import LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from ledger.proof.moves import Move, undone
@@ -37,6 +38,7 @@ from tables.inputs import (
     Paid,
     PaidAll,
     PlaceBets,
+    ReopenRound,
     StartGame,
     TakeBack,
 )
@@ -45,7 +47,7 @@ from tables.log.entries import rounds as log
 from tables.log.entries.readers import ReaderTakenOver
 from tables.log.entries.rounds import Apart, Pinned, Played, TakenBack
 from tables.log.entries.shoes import CardRefused, CutCardBack
-from tables.log.event import Misconduct
+from tables.log.event import Misconduct, Second
 from tables.log.fold import Play, Round, Shoe
 from tables.log.kinds import kind_of
 from tables.log.paper import Wrong
@@ -54,6 +56,10 @@ from tables.play import pots, shoes
 from tables.play.kinds import dealing_at, no_rounds
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step, program_of, seat_of
+from tables.setup import house_terms
+
+REOPENED_BY: Final = "settled_round_reopened_by"
+"""The policy that says whether a dealer reopens a settled round alone."""
 
 REPORTED = ("impossible_card",)
 """Refusals that the pit hears of: a wrong card is in the shoe, or a wrong key was pressed. Either matters."""
@@ -132,30 +138,61 @@ def paid_all(scene: Scene, entered: PaidAll) -> Outcome:
     return Outcome([Step(log.Paid(seat=payout.seat), current.number) for payout in current.to_pay])
 
 
-@enters(TakeBack, permit=permits.the_dealer_or_the_floor)
-def take_back(scene: Scene, entered: TakeBack) -> Outcome:
+@enters(TakeBack, ReopenRound, permit=permits.the_dealer_or_the_floor)
+def take_back(scene: Scene, entered: TakeBack | ReopenRound) -> Outcome:
     """Undo what was entered last in the round by a correcting entry; chips that it moved go back by reversals.
 
-    A dealer may do so until the next card; those who run the floor may go further back in the round.
+    A dealer may do so until the next card; those who run the floor may go further back in the round. A settled round
+    that a dealer reopens takes the approval of a pit boss, unless the policy of the site is otherwise.
     """
-    current = scene.standing.round
-    aside = None if entered.reopens else latest_aside(scene)
-    if aside is not None:
+    if isinstance(entered, TakeBack) and not entered.reopens and (aside := latest_aside(scene)) is not None:
         return Outcome([aside])
     target = last_input(scene)
+    second = _approver(scene, entered.second if isinstance(entered, ReopenRound) else "")
+    return _taken_back(scene, target, second, alone=second is None and takes_approval(scene))
+
+
+def takes_approval(scene: Scene) -> bool:
+    """Whether the round is settled and a dealer takes it back: then its entry says who approved that."""
+    current = scene.standing.round
+    return current is not None and current.over and not scene.by.has_perm("tables.run_floor")
+
+
+def reopens_alone() -> bool:
+    """Whether a dealer reopens a settled round without a supervisor at this site."""
+    return bool(house_terms.in_force(REOPENED_BY) == "dealer")
+
+
+def _approver(scene: Scene, username: str) -> Second | None:
+    """The supervisor who approves that a settled round is reopened, where one has to. Raises Refused."""
+    if not takes_approval(scene) or reopens_alone():
+        return None
+    boss = Staff.objects.filter(username=username, is_active=True).first()
+    if boss is None or boss.username == scene.by.username or not boss.has_perm("tables.run_floor"):
+        says = "This round is settled: a pit boss approves by badge and PIN that it is reopened."
+        raise Refused("wrong_role" if boss else "second_signature", says, 403)
+    permits.in_their_pit(scene, boss)
+    return Second(boss.username, boss.name, boss.badge, str(boss.role))
+
+
+def _taken_back(scene: Scene, target: Play, second: Second | None, *, alone: bool) -> Outcome:
+    current = scene.standing.round
     assert current is not None  # noqa: S101 -- last_input refuses otherwise
     moves: Sequence[Move] = ()
     if current.has_moved_chips:
         moves = undone(cage.transfers_of(scene.table.book_id, [target.seq]))
-    steps = [Step(TakenBack(corrects=target.seq, actions=target.actions), current.number, moves)]
+    event = TakenBack(corrects=target.seq, actions=target.actions, second=second, alone=alone)
+    steps = [Step(event, current.number, moves)]
     reader = scene.standing.reader
     if reader is not None and reader.is_live and reader.stop is None and target.has_card:
         # Whoever takes a card back keys the right one: a reader does not read a card twice.
         steps.append(Step(ReaderTakenOver(name=reader.name, session=reader.session)))
     if not (moves and current.over):
         return Outcome(steps)
+    approved = f", approved by {second.name}" if second else ""
     alert = (
         f"{scene.table.name}, round {current.number}: {scene.by.name} took back entry {target.seq}, which settled it"
+        f"{approved}"
     )
     return Outcome(steps, alert=alert, evidence={"round": current.number, "seq": scene.next_seq})
 
@@ -183,9 +220,39 @@ def enact_payment(scene: Scene, event: log.Paid, entry: Entry) -> Step:
 
 @enacts(TakenBack)
 def enact_take_back(scene: Scene, event: TakenBack, entry: Entry) -> Step:
-    """As it was entered."""
+    """As it was entered, and approved as the policy of the site was then."""
     permits.the_dealer_or_the_floor(scene, staff_of(scene, entry))
-    return take_back(scene, TakeBack(reopens=event.seat is None)).steps[0]
+    if event.seat is not None:
+        return take_back(scene, TakeBack()).steps[0]
+    target = last_input(scene)
+    if takes_approval(scene):
+        _refuse_unapproved(scene, event, entry)
+        return _taken_back(scene, target, event.second, alone=event.alone).steps[0]
+    return _taken_back(scene, target, None, alone=False).steps[0]
+
+
+def _refuse_unapproved(scene: Scene, event: TakenBack, entry: Entry) -> None:
+    """Raises Misconduct where a dealer reopened a settled round, and nobody approved it who may. Entries of releases up
+    to 0.9.0 say nothing of it; a log has none of those after one that does."""
+    second = event.second
+    if second is None:
+        is_policy = event.alone and house_terms.went_by(REOPENED_BY, entry, "dealer".__eq__)
+        if not is_policy and (event.alone or _approvals_are_named(entry)):
+            raise Misconduct("a dealer reopens a settled round, and no pit boss approved it")
+        return
+    boss = Staff(username=second.username, name=second.name, badge=second.badge, role=second.role)
+    boss.as_of = entry.at
+    if event.alone or boss.signature == entry.by or not boss.has_perm("tables.run_floor"):
+        raise Misconduct(f"{second.name} may not approve as {second.role} that the round is reopened")
+
+
+def _approvals_are_named(entry: Entry) -> bool:
+    """Whether an earlier entry of the same log says who approved that a settled round was reopened, or that nobody had
+    to."""
+    rows = LogEntry.objects.filter(book_id=entry.book_id, seq__lt=entry.seq, subject="round", kind="take_back")
+    return rows.extra(
+        where=["position('\"second\":'::bytea IN body) + position('\"alone\":'::bytea IN body) > 0"]
+    ).exists()
 
 
 @enacts(CutCardBack)

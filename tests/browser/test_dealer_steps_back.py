@@ -7,6 +7,7 @@ from ledger.models import Alert, Transfer
 from tests import floor
 from tests.accessibility import serious
 from tests.browser.conftest import AtTable, entries
+from tests.browser.test_mishaps import boss_with_a_pin, signed
 from tests.floor import Hand
 from tests.tables.chance import BURNED, LAST, SPENT, in_this_order
 
@@ -40,7 +41,9 @@ def test_steps_back_from_a_paid_round_move_no_chips_until_it_is_reopened_on_purp
     screen.type("Backspace", "Enter")
     assert screen.page.is_visible("#reverses")
     assert Transfer.objects.count() == moved
-    screen.page.keyboard.press("r")
+    boss_with_a_pin()
+    signed(screen.page, "201")
+    screen.page.click("#reopen")
     screen.page.wait_for_selector("#board")
     assert screen.asks == ("card", "dealer")
     assert rocket.board.dealer_stack == ()

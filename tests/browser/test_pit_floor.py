@@ -316,7 +316,7 @@ def busy() -> tuple[Hand, Hand]:
     dealer.pay()
     dealer.bets(seat2=1_000)
     dealer.cards(9, 3)
-    dealer("take_back")
+    dealer.reopens()
     dealer.cards(8)
     floor.table("Rocket 2")
     alerts.raise_alert(dealer.table.book, "negative", "The rack holds less than nothing")

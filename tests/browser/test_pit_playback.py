@@ -17,7 +17,7 @@ def corrected() -> tuple[Hand, Hand]:
     dealer, boss = dealt(options={"decks": 6})
     dealer.bets(seat2=1_000)
     dealer.cards(9, 3)
-    dealer("take_back")
+    dealer.reopens()
     dealer.cards(8)
     dealer("choose", seat=2, choice="fold")
     return dealer, boss

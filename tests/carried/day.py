@@ -540,7 +540,7 @@ def _reversed(dealer: Hand) -> None:
     chance = random.Random(5)
     while not (dealer.now.round is not None and dealer.now.round.over):
         bundles.step(dealer, chance)
-    dealer("take_back", reopens=True)
+    dealer.reopens()
     _until(dealer, lambda: not dealer.now.round_open)
 
 

@@ -86,6 +86,14 @@ class Chance:
         hand(do, **facts)
         self.deeds[do] += 1
 
+    def _takes_back(self, hand: Hand) -> None:
+        current = hand.now.round
+        if current is not None and current.over and self.random.random() < 0.5:
+            hand.reopens()
+            self.deeds["take_back"] += 1
+        else:
+            self._enter(hand, "take_back")
+
     def _what_is_due(self) -> None:
         board, hand, draw = self.dealer.board, self.dealer, self.random
         if board.due == "closed":
@@ -112,7 +120,7 @@ class Chance:
         draw, hand, boss = self.random, self.dealer, self.boss
         match draw.choice(["back", "back", "back by boss", "relief", "out", "close", "limits", "cut", "retire", "bad"]):
             case "back":
-                self._enter(hand, "take_back")
+                self._takes_back(hand)
             case "back by boss":
                 self._enter(boss, "take_back")
             case "relief" if hand.now.dealer is not None:

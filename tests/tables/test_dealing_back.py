@@ -1,17 +1,26 @@
 """Keys taken back: by a correcting entry, never by an edit; and what then becomes of the chips."""
 
+from typing import Any
+
 import pytest
 
-from ledger import cage
-from ledger.models import LogEntry, Transfer
+from ledger import cage, log
+from ledger.log import Draft
+from ledger.models import Alert, LogEntry, Transfer
+from ledger.proof.moves import undone
 from tables import dealing
 from tables.audit import proofs
+from tables.inputs import ReopenRound, TakeBack
+from tables.log.entries.rounds import TakenBack
+from tables.log.event import Second
+from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import table_settings
+from tables.setup import house_terms, table_settings
 from tests import floor
 from tests.floor import Hand
 from tests.tables.chance import RARE_CUT, run_out
+from tests.tables.setup.test_proposals import rollback
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
@@ -85,7 +94,7 @@ def test_a_decision_and_a_bet_are_taken_back_too(dealer: Hand) -> None:
     dealer.cards(8, 9)
     state = dealer.now.round.state if dealer.now.round else None
     dealer("choose", seat=1, choice="fold")
-    dealer("take_back")
+    dealer.reopens()
     assert dealer.now.round is not None
     assert dealer.now.round.state == state
     assert dealer.now.round.state.bets == (2_000,)
@@ -98,7 +107,7 @@ def test_a_card_that_settled_the_round_is_reversed_and_the_round_goes_on_and_set
     dealer.cards(8, 9, 3)  # the death card ...
     settled = dealer.now.seq
     dealer("paid", seat=2)
-    dealer("take_back", reopens=True)  # ... was no 3
+    dealer.reopens()  # ... was no 3
     assert not dealer.board.pay
     assert cage.net_effect([dealer.table.book_id]) == before | {
         account: 0 for account in cage.net_effect([dealer.table.book_id]) if account not in before
@@ -150,7 +159,7 @@ def test_a_cut_card_that_was_not_out_is_taken_back(dealer: Hand, boss: Hand) -> 
     dealer("cut_card_out")
     dealer.cards(9, 8)
     assert dealer.board.due == "shuffle"
-    dealer("take_back", reopens=True)
+    dealer.reopens()
     dealer.cards(7)
     boss("take_back")
     boss("take_back")
@@ -167,7 +176,7 @@ def test_a_round_may_be_settled_and_taken_back_several_times(dealer: Hand) -> No
     dealer.cards(8)
     for _ in range(3):
         dealer.cards(3)
-        dealer("take_back")
+        dealer.reopens()
     dealer.cards(3)
     assert proofs.verify(dealer.table.book).fault is None
     rack = cage.chart(dealer.table.book_id).ids["rack", None]
@@ -249,3 +258,73 @@ def test_a_shuffle_in_mid_round_stands(boss: Hand, dealer: Hand) -> None:
     assert refusal(dealer, "take_back") == "card_stands"
     dealer.cards(10)
     assert proofs.verify(dealer.table.book).fault is None
+
+
+# --- Who approves that a settled round is reopened ----------------------------------------------------------------
+
+
+def take_back_entries(hand: Hand) -> list[dict[str, Any]]:
+    rows = LogEntry.objects.filter(book_id=hand.table.book_id, kind="take_back").order_by("seq")
+    return [entry.content for entry in rows]
+
+
+def settled(hand: Hand) -> None:
+    hand.bets(seat1=1_000)
+    hand.cards(8, 3)
+
+
+def test_a_settled_round_is_reopened_by_a_dealer_with_a_pit_boss_and_by_nobody_else(dealer: Hand, boss: Hand) -> None:
+    """Harm: a dealer alone has the chips of a settled round moved back; or signs for the pit boss who does not look."""
+    settled(dealer)
+    floor.staff(Role.DEALER, "ida", "102")
+    for entered in (TakeBack(), TakeBack(reopens=True), ReopenRound(""), ReopenRound("dora"), ReopenRound("ida")):
+        with pytest.raises(Refused, match="a pit boss approves by badge and PIN"):
+            dealer.enters(entered)
+    assert not dealer.board.can_take_back
+    assert take_back_entries(dealer) == []
+    dealer.reopens()
+    [entry] = take_back_entries(dealer)
+    assert entry["second"] == {"username": "bella", "name": "Bella", "badge": None, "role": "pit_boss"}
+    assert Alert.objects.get(kind="take_back").message.endswith("which settled it, approved by Bella")
+    dealer.cards(3)
+    boss("take_back", reopens=True)
+    assert "second" not in take_back_entries(dealer)[1]
+    assert proofs.verify(dealer.table.book).fault is None
+
+
+def test_a_site_may_have_dealers_reopen_alone(dealer: Hand, operator: Staff) -> None:
+    """Harm: a site with one pit boss to forty tables stops at every wrong last card; or the log cannot tell a site that
+    chose so from a dealer who did it unasked."""
+    house_terms.change({"settled_round_reopened_by": "dealer"}, by=operator)
+    house_terms.forget()
+    settled(dealer)
+    assert dealer.board.can_take_back
+    dealer("take_back")
+    assert take_back_entries(dealer)[0]["alone"] is True
+    assert Alert.objects.filter(kind="take_back").exists()
+    assert proofs.verify(dealer.table.book).fault is None
+
+
+def forged(hand: Hand, **facts: Any) -> str:
+    """What a proof finds of an entry by the dealer that reopens the round with these facts."""
+    with rollback():
+        head = log.lock(hand.table.book_id)
+        play = hand.now.round.plays[-1]
+        moves = undone(cage.transfers_of(hand.table.book_id, [play.seq]))
+        event = TakenBack(corrects=play.seq, actions=play.actions, **facts)
+        cage.post(head, Draft.of(event, hand.by.signature, round=1), moves)
+        breach = proofs.verify(hand.table.book).fault
+    return breach.what if breach else ""
+
+
+def test_a_forged_approval_is_found_and_an_entry_of_an_earlier_release_is_none(dealer: Hand) -> None:
+    """Harm: a dealer's own signature, or a colleague's, passes for a pit boss's approval; or the log of a site that ran
+    an earlier release is false from the day of its upgrade on."""
+    settled(dealer)
+    assert forged(dealer) == "", "releases up to 0.9.0 say nothing of an approval"
+    assert "no pit boss approved it" in forged(dealer, alone=True)
+    assert "may not approve as dealer" in forged(dealer, second=Second("ida", "Ida", "102", "dealer"))
+    assert "may not approve" in forged(dealer, second=Second("dora", "Dora", "101", "pit_boss"))
+    dealer.reopens()
+    dealer.cards(3)
+    assert "no pit boss approved it" in forged(dealer)

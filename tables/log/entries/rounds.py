@@ -209,6 +209,11 @@ class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
     actions: tuple[Action, ...]
     seat: int | None = None
     """Where a payment is taken back: the seat that the walk goes back to."""
+    second: Second | None = None
+    """The supervisor who approved that a dealer reopens a settled round."""
+    alone: bool = False
+    """Whether a dealer reopens a settled round without a supervisor, by the policy of the site. Entries of releases up
+    to 0.9.0 say neither."""
 
     def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
         current = _continued(standing.round, seq, round)
@@ -238,7 +243,8 @@ class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
     def words_in(self, pack: Pack) -> str:
         if self.seat is not None:
             return f"Takes back entry {self.corrects}: seat {self.seat} is not done"
-        return f"Takes back entry {self.corrects}: {words_of(spelled(_spelled(self.actions), pack))}"
+        approved = f", approved by {self.second.name}" if self.second else ""
+        return f"Takes back entry {self.corrects}: {words_of(spelled(_spelled(self.actions), pack))}{approved}"
 
 
 class Voided(Author, frozen=True, kw_only=True, omit_defaults=True):

@@ -44,6 +44,26 @@ def latest(hand: Hand) -> LogEntry:
     return LogEntry.objects.filter(book_id=hand.table.book_id).latest("seq")
 
 
+# --- A settled round -------------------------------------------------------------------------------------------
+
+
+def test_a_settled_round_is_reopened_at_the_table_by_a_pit_bosss_badge_and_pin(hand: Hand, dora: Client) -> None:
+    """Harm: the page reopens a settled round for the dealer alone; or says of a badge, without its PIN, whose it is."""
+    floor.staff(Role.PIT_BOSS, "petra", "201")
+    hand.bets(seat1=1_000)
+    hand.cards(8, 3)
+    page, screen = f"/tables/{hand.table.pk}/reopen/", dora.get(f"/tables/{hand.table.pk}/")
+    assert 'id="reopen" href="' + page in text(screen)
+    sent = {"key": str(uuid4()), "seq": hand.now.seq}
+    for badge, pin in (("", ""), ("201", "9999"), ("101", PIN)):
+        answer = dora.post(page, sent | {"badge": badge, "pin": pin})
+        assert answer.context["refused"].code == "wrong_credentials"
+    assert hand.now.round.over
+    assert dora.post(page, sent | {"badge": "201", "pin": PIN})["Location"] == f"/tables/{hand.table.pk}/"
+    assert not hand.now.round.over
+    assert (latest(hand).by, latest(hand).content["second"]["username"]) == ("101 Dora", "petra")
+
+
 # --- Relief ----------------------------------------------------------------------------------------------------
 
 

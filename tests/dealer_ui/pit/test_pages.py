@@ -51,7 +51,7 @@ def hands() -> tuple[Hand, Hand]:
     dealer.pay()
     dealer.bets(seat2=1_000)
     dealer.cards(9, 3)
-    dealer("take_back")
+    dealer.reopens()
     dealer.cards(8)
     dealer("choose", seat=2, choice="fold")
     dealer.bets(seat3=3_000)

@@ -63,6 +63,8 @@ def form(**values: Any) -> dict[str, Any]:
         form_values[name] = list(in_force[name]) if term.kind == "choices" else typed(term, in_force[name])  # type: ignore[arg-type]
         if term.kind == "flag":
             form_values[name] = "on" if in_force[name] else ""
+        elif term.kind == "choice":
+            form_values[name] = in_force[name]
     return form_values | values
 
 

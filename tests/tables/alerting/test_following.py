@@ -144,7 +144,7 @@ def test_a_win_is_reckoned_by_round_and_by_shift_and_taken_back_with_its_round(f
         felt.bets(seat1=1_000)
         felt.cards(5, 3)  # the dealer dies: 3 to 10
         following.follow()
-        felt("take_back")
+        felt.reopens()
         felt.cards(3)
         felt.pay()
     following.follow()
@@ -361,7 +361,7 @@ def test_what_a_seat_wins_of_the_others_is_a_win(regent: Hand, boss: Staff) -> N
     [alert] = raised("large_win")
     assert alert.message.endswith("seat 1 won 8 from the others in round 1")
     assert dict(ShiftWin.objects.values_list("seat", "cents")) == {1: 800, 2: -800}
-    regent("take_back")
+    regent.reopens()
     following.follow()
     assert dict(ShiftWin.objects.values_list("seat", "cents")) == {1: 0, 2: 0}, "taken back it was not won"
     assert not raised("large_win_shift")

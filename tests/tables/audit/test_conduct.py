@@ -449,10 +449,10 @@ def test_a_correction_says_what_it_takes_back(
 def test_a_dealer_takes_nothing_back_that_stands(unpaid: Hand) -> None:
     """Harm: a settled round undone by a dealer after the next card, without the pit."""
     plays = unpaid.now.round.plays if unpaid.now.round else ()
-    unpaid("take_back")
+    unpaid.reopens()
     unpaid("card", rank=9)
     target = unpaid.now.round.plays[-1] if unpaid.now.round else plays[-1]
-    unpaid("take_back")
+    unpaid.reopens()
     play = unpaid.now.round.plays[-1] if unpaid.now.round else target
     content = {"corrects": play.seq, "actions": [{"do": "card", "rank": 10, "to": 0}]}
     seq = forge(unpaid, "round", "take_back", content, round=1)

@@ -30,7 +30,7 @@ def floor() -> tuple[Hand, Hand]:
     dealer.pay()
     dealer.bets(seat2=1_000)
     dealer.cards(9, 3)  # the death card ...
-    dealer("take_back")  # ... was no 3 but an 8
+    dealer.reopens()  # ... was no 3 but an 8
     dealer.cards(8)
     dealer("choose", seat=2, choice="fold")
     dealer.bets(seat1=1_000, seat2=2_000, seat3=3_000)
@@ -189,7 +189,7 @@ def test_an_input_taken_back_stays_with_the_correction_beside_it(floor: tuple[Ha
     struck = next(step for step in account.steps if step.corrected_by)
     correction = next(step for step in account.steps if step.corrects)
     assert struck.words == "Dealer: 3"
-    assert correction.words == f"Takes back entry {struck.entry.seq}: Dealer: 3"
+    assert correction.words == f"Takes back entry {struck.entry.seq}: Dealer: 3, approved by Bella"
     assert (struck.corrected_by, correction.corrects) == (correction.entry.seq, struck.entry.seq)
     assert correction.view.dealer == ()
     assert [moved.kind for moved in struck.moved] == ["stake", "win", "return"]

@@ -29,7 +29,7 @@ def floor() -> Hand:
     dealer.pay()
     dealer.bets(seat2=1_000)
     dealer.cards(9, 3)  # the death card
-    dealer("take_back")  # it was no 3 but an 8
+    dealer.reopens()  # it was no 3 but an 8
     dealer.cards(8)
     dealer("choose", seat=2, choice="fold")
     dealer.bets(seat1=1_000, seat2=2_000, seat3=3_000)
@@ -163,7 +163,7 @@ def test_a_settled_round_taken_back_after_a_proof_still_proves(floor: Hand) -> N
     floor("choose", seat=3, choice="fold")
     floor.cards(3)
     assert proofs.verify_new(floor.table.book).fault is None
-    floor("take_back")
+    floor.reopens()
     assert proofs.verify_new(floor.table.book).fault is None
 
 

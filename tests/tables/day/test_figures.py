@@ -121,7 +121,7 @@ def test_a_round_that_was_taken_back_is_no_round(dealer: Hand) -> None:
     """Harm: handle and rounds count what was undone."""
     dealer.bets(seat1=2_000, seat4=5_000)
     dealer.cards(8, 4, 10, 8, 7, 10)
-    dealer("take_back")
+    dealer.reopens()
     assert (line().rounds, line().handle_cents, line().win_cents) == (0, 0, 0)
 
 

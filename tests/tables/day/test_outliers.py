@@ -231,7 +231,7 @@ def test_wagers_and_seats_of_a_round_are_multiplied_and_others_are_not() -> None
     baccarat_round(dealer, {(1, "player"): 2_000, (1, "tie"): 1_000, (2, "player"): 3_000})
     baccarat_round(dealer, {(3, "banker"): 4_000})
     baccarat_round(dealer, {(3, "tie"): 5_000})
-    dealer("take_back")
+    dealer.reopens()
     today = hours.day_of(timezone.now())
     report = figures.day(today)
     [bets] = outliers._bets(report, {dealer.table.name: dealer.table}).values()

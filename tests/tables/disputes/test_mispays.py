@@ -229,7 +229,7 @@ def test_a_round_counts_as_it_stands_after_its_corrections() -> None:
     dealer, _ = dealt(options={"decks": 6})
     dealer.bets(seat1=2_000)
     dealer.cards(8, 10, 9, 10)
-    dealer("take_back")
+    dealer.reopens()
     (nothing,) = [*rack_history.dealt_rounds(dealer.table.book_id, 1, 1, 0, dealer.now.seq)] or [None]
     assert nothing is None
     dealer.cards(3)

@@ -93,7 +93,7 @@ def test_a_round_whose_commission_was_collected_stands(hands: tuple[Hand, Hand])
     """Harm: a card is taken back, the win with it, and the commission on it stays in the rack."""
     dealer, boss = hands
     banker_wins(dealer, seat1=10_000)
-    dealer("take_back", reopens=True)
+    dealer.reopens()
     assert dealer.now.marks == {}
     dealer.cards("9")
     dealer.pay()

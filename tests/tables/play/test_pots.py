@@ -341,7 +341,7 @@ def test_taking_back_returns_chips_until_a_player_has_cashed_out() -> None:
     dealer.cards(3, 5)
     assert dealer.now.round.over
     won = at_seats(dealer)
-    dealer("take_back")
+    dealer.reopens()
     assert dealer.now.round_open
     assert at_seats(dealer) == dealer.now.stacks != won
     dealer.cards(5)
