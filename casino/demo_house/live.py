@@ -32,7 +32,6 @@ from tables.management.commands import seed_demo  # noqa: E402
 from tables.models import Staff, Table  # noqa: E402
 from tables.refusals import Refused  # noqa: E402
 from tables.roles import Role  # noqa: E402
-from tables.staff import staffing  # noqa: E402
 
 NEWCOMERS = ("Rocket 1", "Rocket 2", "Blackjack 1", "Rocket R")
 """What is dealt here by hand, or by nobody."""
@@ -116,17 +115,11 @@ def hired(count: int) -> list[Staff]:
     people = []
     for number in range(1, count + 1):
         username = f"floor{number}"
-        person = Staff.objects.filter(username=username).first()
-        people.append(
-            person
-            or staffing.add_staff(
-                username=username,
-                name=f"{FIRST[number % len(FIRST)]} {LAST[number % len(LAST)]}",
-                role=Role.DEALER.value,
-                badge=str(2_000 + number),
-                by=operator,
-            )
-        )
+        if not Staff.objects.filter(username=username).exists():
+            name = f"{FIRST[number % len(FIRST)]} {LAST[number % len(LAST)]}"
+            facts = {"name": name, "role": Role.DEALER.value, "badge": str(2_000 + number)}
+            seed_demo.hire(username, facts, operator)
+        people.append(Staff.objects.get(username=username))
     return people
 
 

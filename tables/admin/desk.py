@@ -28,7 +28,7 @@ from tables.admin.matters import Matter
 from tables.alerting import delivery, inbox
 from tables.alerting.inbox import OPEN, Wanted
 from tables.alerting.sorts import sort_of
-from tables.audit import access, watch
+from tables.audit import access, protections, watch
 from tables.day import closing, hours
 from tables.edge import favour
 from tables.log.entries.staff import CALLED
@@ -269,6 +269,8 @@ def _wrong(viewer: Staff, tables: Sequence[Table]) -> Iterator[Line]:
         suffix = f", and {len(late) - 1} more" if len(late) > 1 else ""
         text = f"The watch stands still: {late[0].says.lower()}{suffix}"
         yield Line(text, reverse("pit:runs"), "Are the worker and beat running?")
+    if viewer.has_perm("tables.view_houseterms") and (missing := protections.off()):
+        yield Line("Protections are off", reverse("pit:health"), protections.sentence(missing))
     yield from _alerts(viewer)
     if viewer.has_perm("tables.change_table"):
         yield from _paid_otherwise(tables)

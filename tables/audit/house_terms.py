@@ -13,6 +13,7 @@ from tables.log.event import Misconduct
 from tables.log.house_terms import TERMS, read
 from tables.models import HouseTerms
 from tables.setup import house_terms
+from tables.setup.two_people import BY_THE_CLOCK
 
 
 @checks(TermsChanged)
@@ -34,4 +35,6 @@ def check_terms(event: TermsChanged, entry: Entry) -> None:
         raise Misconduct("it holds from a moment for which nobody could enter it then")
     if sentences := catalogue.faults({name: values[name] for name in ours}):
         raise Misconduct(f"it could not be set then: {' '.join(sentences.values())}")
+    if entry.by == BY_THE_CLOCK and event.after != {house_terms.DUAL_CONTROL: True}:
+        raise Misconduct("the watch turns dual control on, and no other term")
     two_people.check_terms(event, entry)

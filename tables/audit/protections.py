@@ -61,7 +61,7 @@ PROTECTIONS: Final = (
         "dual control",
         _has_dual_control,
         "one operator can raise limits",
-        "In the house terms, set “Settings that move money take two people” to yes.",
+        "In the house terms, set “Settings that move money take two people” to yes; it takes a second operator.",
     ),
     Protection(
         "signatures bound to terminals",
@@ -89,6 +89,13 @@ def off() -> list[Protection]:
     if not Slip.objects.filter(series="opener").exists():
         return []
     return [protection for protection in PROTECTIONS if not protection.is_on()]
+
+
+def turn_on() -> None:
+    """Turn on what a site turns on by itself when its first table is opened: dual control. The alert names at once what
+    stays off."""
+    if house_terms.turn_on_dual_control() or (house_terms.opened_lately() and not Alert.objects.filter(kind=KIND)):
+        look_after()
 
 
 def sentence(missing: Sequence[Protection]) -> str:

@@ -80,10 +80,11 @@ def look_after_alerts() -> bool:
 
 
 def bring_into_force() -> int:
-    """What was approved and whose moment has come, and what limit plans ask for now, by itself and each minute. Under a
-    clock that leapt nobody can say whose moment it is."""
+    """What was approved and whose moment has come, and what limit plans ask for now, by itself and each minute; dual
+    control, once the first table was opened. Under a clock that leapt nobody can say whose moment it is."""
     try:
         if not witness.unexplained(clock.agreed()):
+            protections.turn_on()
             return proposals.bring_into_force() + limits.bring_into_force()
     except WrongClock as wrong:
         alerts.about_the_clock(wrong)

@@ -19,7 +19,9 @@ from msgspec import structs
 
 from ledger import house, log, mends, replica
 from ledger.log import Draft as Entry
+from ledger.models import LogEntry, Slip
 from ledger.proof.chain import Entry as Chained
+from ledger.proof.chain import Head
 from tables.log import house_terms
 from tables.log.entries.house_terms import TermsChanged
 from tables.log.house_terms import TERMS, Change, Value, Values
@@ -149,13 +151,49 @@ def change(
         if not changed:
             return None
         event = structs.replace(event_of(moment, before, changed), proposal=proposal, profile=profile)
-        entry = log.append(head, Entry.of(event, by.signature))
-        row = HouseTerms(
-            seq=entry.seq, effective=moment, values=event.after, by=by.signature, at=entry.at or head.moment
-        )
-        row.save()
-        transaction.on_commit(forget)
+        return _enter(head, event, by.signature)
+
+
+def _enter(head: Head, event: TermsChanged, by: str) -> HouseTerms:
+    """Write a change and the row beside it."""
+    entry = log.append(head, Entry.of(event, by))
+    effective = datetime.fromisoformat(event.effective)
+    row = HouseTerms(seq=entry.seq, effective=effective, values=event.after, by=by, at=entry.at or head.moment)
+    row.save()
+    transaction.on_commit(forget)
     return row
+
+
+def turn_on_dual_control() -> bool:
+    """Turn dual control on at a site that opened its first table in the last day; whether it was turned on. A site that
+    ever entered the term keeps its choice, and one operator alone could change nothing under it."""
+    if chose_dual_control(every_change()) or _operators() < 2 or not opened_lately():
+        return False
+    with transaction.atomic():
+        head = house.lock()
+        if chose_dual_control(changes()):
+            return False
+        _enter(head, event_of(head.moment, {DUAL_CONTROL: False}, {DUAL_CONTROL: True}), two_people.BY_THE_CLOCK)
+    forget()
+    return True
+
+
+DUAL_CONTROL: Final = "two_people"
+OPENING: Final = timedelta(days=1)
+"""After the first table of a site was opened. Sites that opened before there was this rule keep what they have."""
+
+
+def chose_dual_control(entered: Sequence[Change]) -> bool:
+    """Whether a site ever entered whether it has dual control."""
+    return any(DUAL_CONTROL in change.values for change in entered)
+
+
+def opened_lately() -> bool:
+    """Whether the first table of this site was opened in the last day."""
+    first = Slip.objects.filter(series="opener", signatures__stage="recounted").order_by("pk").first()
+    if first is None:
+        return False
+    return LogEntry.objects.filter(book_id=first.book_id, seq=first.seq, at__gt=timezone.now() - OPENING).exists()
 
 
 def as_read(values: Values) -> dict[str, Any]:
@@ -226,8 +264,8 @@ def faults(values: Mapping[str, Any], effective: datetime, moment: datetime) -> 
         sentences["values"] = "Change a term at least."
     if effective < moment:
         sentences["effective"] = "A change holds from now on, or from a moment to come: what was is not changed."
-    elif values.get("two_people") is True and _operators() < 2:
-        sentences["two_people"] = "Two people are needed for that: take on another operator first."
+    elif values.get(DUAL_CONTROL) is True and _operators() < 2:
+        sentences[DUAL_CONTROL] = "Two people are needed for that: take on another operator first."
     elif effective > moment + FURTHEST:
         sentences["effective"] = f"A change is dated no more than {FURTHEST.days} days ahead."
     return sentences

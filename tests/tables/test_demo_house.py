@@ -18,9 +18,12 @@ from tables import standing
 from tables.audit import proofs
 from tables.games.catalog import DEALT, GAMES
 from tables.games.felt import AskBet
+from tables.management.commands import seed_demo
 from tables.management.commands.seed_demo import PASSWORD, STAFF, TABLES
 from tables.models import Denomination, ServiceAccount, Staff, Table
+from tables.refusals import Refused
 from tables.roles import Role
+from tables.setup import table_settings
 from tests.floor import Hand
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
@@ -133,6 +136,18 @@ def test_a_second_run_keeps_later_changes(demo: str, settings: Any) -> None:
     assert LogEntry.objects.exclude(subject="terminal").count() == before
     assert Table.objects.get(name="Rocket 1").min_cents == 2_000
     assert (Staff.objects.count(), Table.objects.count(), Denomination.objects.count()) == (len(STAFF), len(TABLES), 6)
+
+
+def test_the_demo_has_dual_control_and_grows_under_it(demo: str) -> None:
+    """Harm: the demo shows a site on which one operator raises limits alone; or dual control stops the demo itself."""
+    omar = Staff.objects.get(username=seed_demo.OPERATOR.username)
+    table = Table.objects.select_related("book").get(name="Rocket 1")
+    with pytest.raises(Refused, match="takes two people"):
+        table_settings.change_table(table, {"max_cents": 10**6}, by=omar)
+    seed_demo.open_table("Rocket 40", TABLES["Rocket 1"], omar)
+    seed_demo.hire("floor1", {"name": "Ana Adler", "role": "dealer", "badge": "2001"}, omar)
+    for book in Book.objects.filter(name__in=("house", "Rocket 40")):
+        assert proofs.verify(book).fault is None
 
 
 def test_the_reader_of_the_demo_has_one_table_one_token_and_no_more(demo: str, settings: Any, tmp_path: Path) -> None:

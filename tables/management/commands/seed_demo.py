@@ -6,7 +6,8 @@ Its logins are public knowledge, so it works in a demo only. A second run adds w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
@@ -24,7 +25,8 @@ from tables.inputs import BeginSlip, SignSlip
 from tables.log.terms import Settings, made_rules
 from tables.models import PIN, Denomination, ShoeSource, Staff, Table, Terminal
 from tables.roles import Role
-from tables.setup import chip_series, denominations, table_settings
+from tables.setup import chip_series, denominations, house_terms, proposals, table_settings
+from tables.setup.two_people import Draft
 from tables.slips import cage_desk
 from tables.staff import making, staffing, terminals
 
@@ -220,6 +222,8 @@ class Command(BaseCommand):
         for name, terms in TABLES.items():
             if not Table.objects.filter(name=name).exists():
                 open_table(name, terms, operator)
+        if not house_terms.chose_dual_control(house_terms.changes()):
+            house_terms.change({house_terms.DUAL_CONTROL: True}, by=operator)
         self.stdout.write(logins())
         for name, use in TERMINALS.items():
             path = terminals.link_for(seed_terminal(name, operator), by=operator)
@@ -248,9 +252,9 @@ def _taken_on(login: Login, operator: Staff, second: Staff | None, terminal: Ter
     staff = Staff.objects.filter(username=login.username).first()
     if staff is not None:
         return staff
-    staff = staffing.add_staff(
-        username=login.username, name=login.name, role=login.role.value, badge=login.badge, by=operator
-    )
+    facts = {"name": login.name, "role": login.role.value, "badge": login.badge}
+    hire(login.username, facts, operator)
+    staff = Staff.objects.get(username=login.username)
     return making.first_secrets(
         staff, asks=operator, confirms=second, terminal=terminal, password=PASSWORD, pin=login.pin
     )
@@ -280,13 +284,31 @@ def _of_the_house(username: str, signature: BeginSlip | SignSlip) -> str:
 def open_table(name: str, terms: Settings, operator: Staff) -> None:
     """A new table with a full rack, counted and opened. All or nothing: a second run finds no table half set up."""
     with transaction.atomic():
-        table = table_settings.create_table(name, terms, by=operator)
+        draft = table_settings.draft_of_new(name, terms)
+        by_two(draft, lambda: table_settings.create_table(name, terms, by=operator), operator)
+        table = Table.objects.select_related("book").get(name=name)
         chips = rack_of(terms)
         slip = _begin(table, FILL[0][1], BeginSlip("fill", chips))
         for stage, username in FILL[1:]:
             _sign(table, username, SignSlip(slip, stage))
         opener = _begin(table, "dan", BeginSlip("opener", chips))
         _sign(table, PIT_BOSS.username, SignSlip(opener, "recounted", chips))
+
+
+def by_two(draft: Draft | None, alone: Callable[[], object], operator: Staff) -> None:
+    """Change a setting: the second operator approves where it takes two people."""
+    if draft is None:
+        alone()
+    else:
+        proposal = proposals.propose(draft, "For the demo", by=operator)
+        proposals.approve(proposal, by=Staff.objects.get(username=SECOND.username))
+
+
+def hire(username: str, facts: dict[str, Any], operator: Staff) -> None:
+    """Take somebody on."""
+    by_two(
+        staffing.draft(username, facts), partial(staffing.add_staff, username=username, by=operator, **facts), operator
+    )
 
 
 def rack_of(terms: Settings) -> tuple[tuple[int, int], ...]:
