@@ -18,7 +18,18 @@ from tables.games.odds import EVEN, HALF_TAKEN, HouseRules, Odds, half, paying
 from tables.games.pays import PayForm
 from tables.games.side_bets import PAY_FORM, REASONS, SIDE_BETS, settle_side_bets
 from tables.games.told import say_choices
-from tables.games.twenty_one import ACE, MOST, TEN, VALUE_OF, cards_by_value, has_blackjack, is_soft, settle, total
+from tables.games.twenty_one import (
+    ACE,
+    MOST,
+    TEN,
+    VALUE_OF,
+    cards_by_value,
+    has_blackjack,
+    is_soft,
+    pay_blackjack,
+    settle,
+    total,
+)
 
 Side = Literal["perfect_pairs", "twenty_one_plus_three"]
 
@@ -120,12 +131,17 @@ class Blackjack(HouseScript[Rules]):
             yield from _peek(layout)
             _settle_insurance(layout)
         if not has_blackjack(layout.dealer.cards):
+            if self.pays_blackjacks_first and not _dealer_may_have_blackjack(rules, layout):
+                _pay_blackjacks(rules, layout)
             for spot in layout.spots:
                 yield from _play_seat(rules, layout, spot)
             yield from _dealers_turn(rules, layout)
             _settle_insurance(layout)
         for spot in layout.spots:
             settle(layout, spot, _BLACKJACK[rules.blackjack_pays], original_only=rules.hole == "none_original")
+
+    pays_blackjacks_first: ClassVar[bool] = True
+    """Whether a blackjack that the dealer cannot tie is paid before any further card."""
 
     def worth(self, cards: Sequence[int]) -> str:
         """The total, and whether it is soft."""
@@ -171,9 +187,11 @@ class Blackjack(HouseScript[Rules]):
 
 
 class BlackjackVersion1(Blackjack):
-    """As releases up to 0.9.0 dealt it: without a hole card, a late surrender was an early one."""
+    """As releases up to 0.9.0 dealt it: without a hole card, a late surrender was an early one. A blackjack was paid
+    with the other hands."""
 
     version: ClassVar[int] = 1
+    pays_blackjacks_first: ClassVar[bool] = False
 
     def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
         if rules.surrender == "late" and rules.hole != "peek":
@@ -233,6 +251,14 @@ def _settle_insurance(layout: HouseLayout) -> None:
             layout.pay(stake, _INSURANCE, because("dealer_blackjack"), paying(_INSURANCE))
         else:
             layout.lose(stake, because("no_dealer_blackjack"))
+
+
+def _pay_blackjacks(rules: Rules, layout: HouseLayout) -> None:
+    """From the dealer's right, as at the end of a round."""
+    for spot in reversed(layout.spots):
+        if has_blackjack(spot.hand.cards):
+            spot.hand.state = "blackjack"
+            pay_blackjack(layout, spot.stakes[0], _BLACKJACK[rules.blackjack_pays])
 
 
 # --- the seats' decisions ---------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def settle(layout: HouseLayout, spot: Spot, blackjack_pays: Odds, *, original_on
         own_blackjack = len(spot.hands) == 1 and has_blackjack(hand.cards)
         if not has_blackjack(dealer):
             if own_blackjack:
-                layout.pay(stake, blackjack_pays, because("blackjack"), paying(blackjack_pays), outcome="blackjack")
+                pay_blackjack(layout, stake, blackjack_pays)
             else:
                 _compare(layout, stake, total(hand.cards), total(dealer))
         elif own_blackjack:
@@ -71,6 +71,11 @@ def settle(layout: HouseLayout, spot: Spot, blackjack_pays: Odds, *, original_on
             _settle_original(layout, hand, stake)
         else:
             layout.lose(stake, because("dealer_blackjack"))
+
+
+def pay_blackjack(layout: HouseLayout, stake: Stake, blackjack_pays: Odds) -> None:
+    """The dealer has none."""
+    layout.pay(stake, blackjack_pays, because("blackjack"), paying(blackjack_pays), outcome="blackjack")
 
 
 def _settle_late_surrender(layout: HouseLayout, stake: Stake) -> None:

@@ -19,6 +19,8 @@ class Setting(ABC):
 
     has_pot: bool
     """Whether the table has places for a pot and for the chips at its seats; what is left in a pot stays there."""
+    has_bet_step: bool = False
+    """Whether bets against the house are placed round by round."""
 
     @abstractmethod
     def units(self, game: Game[Any, Any]) -> tuple[int, str]:
@@ -37,6 +39,7 @@ class HouseSetting(Setting):
     """Against the house: every seat may stay empty."""
 
     has_pot = False
+    has_bet_step = True
 
     def units(self, game: Game[Any, Any]) -> tuple[int, str]:
         return game.step_units, "the chip unit" if game.step_units == 1 else TEN_UNITS
@@ -68,6 +71,8 @@ class PotSetting(Setting):
 
 class CountedSetting(HouseSetting):
     """By its counts: the limits are what its sign says."""
+
+    has_bet_step = False
 
     def cap_fault(self, game: Game[Any, Any], cap_cents: int, min_cents: int) -> str:
         return "No rounds are entered at this table, so nobody could hold it to a cap: leave the cap empty."

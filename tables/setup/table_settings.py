@@ -538,7 +538,7 @@ def _step_fault(game: Game[Any, Any], settings: Settings, least: int, least_is: 
     step = settings.bet_step_cents
     if step is None:
         return ""
-    if game.kind != "banked":
+    if not setting_of(game).has_bet_step:
         return f"{game.title} takes no bets against the house round by round: leave the bet step empty."
     if not 0 < step <= settings.max_cents or step % least:
         return f"The bet step is a multiple of {money(least)}, {least_is}, and at most the maximum; or empty."

@@ -52,6 +52,7 @@ class BlackjackPractice(SpreadPractice):
     """How it is practised."""
 
     game = Blackjack()
+    version: ClassVar[int] = 2
     options: ClassVar[tuple[str, ...]] = (
         "decks", "soft17", "blackjack_pays", "double", "surrender", "hole", "insurance", "spread", "splits", "split_by",
         "double_after_split", "resplit_aces", "hit_split_aces", "rounding",

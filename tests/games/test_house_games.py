@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from tables.games.catalog import GAMES
-from tables.games.felt import Choose
+from tables.games.catalog import GAMES, versions_of
+from tables.games.felt import AskChoice, Bet, Card, Choose, CloseBets, Limits, Opening
+from tables.games.play import replay
 from tables.games.record import judge, record_of
 from tables.games.record_document import RecordError
 from tests.games import house_by_hand
@@ -122,6 +123,33 @@ def test_records_by_chance_are_judged_as_by_hand(name: str) -> None:
         met.update([fate(answer), *(fate(check(variant)) for variant in variants)])
     assert set(met) == due
     assert outcomes == OUTCOMES[name]
+
+
+# --- in which order ----------------------------------------------------------------------------------------------
+
+ACE, NINE, TEN = 1, 9, 10
+
+
+@pytest.mark.parametrize(
+    ("hole", "upcard", "looks", "is_paid"),
+    [("peek", NINE, False, True), ("peek", TEN, True, True), ("none", NINE, False, True), ("none", TEN, False, False)],
+)
+def test_a_blackjack_that_the_dealer_cannot_tie_is_paid_before_any_further_card(
+    hole: str, upcard: int, looks: bool, is_paid: bool
+) -> None:
+    """Harm: a winner waits for the hands of all others, or is paid before the dealer's blackjack is excluded."""
+    former = versions_of("blackjack")[-1]
+    rules = former.rules_type(decks=2, hole=hole)
+    opening = Opening((1, 2, 3), Limits(), former.pack(rules).nothing, blind=True)
+    dealt = [(1, ACE), (2, 5), (3, ACE), (0, upcard), (1, 13), (2, 6), (3, TEN)]
+    actions = [*(Bet(seat, 1_000) for seat in (1, 2, 3)), CloseBets(), *(Card(card, to) for to, card in dealt)]
+    actions += [Choose(0, "no_blackjack")] if looks else []
+    for game, decided in ((GAMES["blackjack"], is_paid), (former, False)):
+        state = replay(game, rules, opening, actions)
+        paid = {payout.seat: payout.returned_cents for payout in game.settle(state)}
+        assert paid == ({1: 2_500, 3: 2_500} if decided else {}), game.version
+        assert isinstance(state.prompts[0], AskChoice)
+        assert state.prompts[0].seat == 2
 
 
 # --- there and back ----------------------------------------------------------------------------------------------
