@@ -399,6 +399,7 @@ _NOBODY_HANDS_OUT: Final = (
     "Nobody hands a key out to themselves: call another of the cage or security. Until they sign, the key hangs in the"
     " cabinet; make the slip void if nobody comes."
 )
+_MOVED: Final = "What it moved goes back by another slip."
 _KEY_IS_OUT: Final = "The key is out: return it with a slip, or report it lost."
 
 _BOX_STAGES: Final = (
@@ -600,6 +601,8 @@ SERIES: Final = catalog(
             ),
         ),
         seen_by=_AT_THE_VAULT,
+        is_voidable=True,
+        once_done=_MOVED,
         in_house=True,
     ),
     Series(
@@ -684,6 +687,8 @@ SERIES: Final = catalog(
             ),
         ),
         seen_by=_WITH_SECURITY | {"auditor", "surveillance", "pit_boss"},
+        is_voidable=True,
+        once_done=_MOVED,
         in_house=True,
     ),
     Series(
@@ -741,6 +746,8 @@ SERIES: Final = catalog(
             Stage("received", _CAGE, "Counted in by the cage", takes_from=PLAYERS, moves=Flow("found", PLAYERS, CAGE)),
         ),
         seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
+        is_voidable=True,
+        once_done=_MOVED,
         in_house=True,
     ),
     Series(
@@ -767,6 +774,8 @@ SERIES: Final = catalog(
             ),
         ),
         seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
+        is_voidable=True,
+        once_done=_MOVED,
         in_house=True,
         about="found",
     ),
@@ -848,6 +857,8 @@ SERIES: Final = catalog(
             ),
         ),
         seen_by=_WITH_CASH,
+        is_voidable=True,
+        once_done=_MOVED,
         in_house=True,
     ),
     Series(
@@ -889,6 +900,8 @@ SERIES: Final = catalog(
             ),
         ),
         seen_by=_WITH_CASH,
+        is_voidable=True,
+        once_done=_MOVED,
         in_house=True,
     ),
     Series(

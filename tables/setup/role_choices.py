@@ -196,7 +196,7 @@ def signer_grid(struck_words: Collection[str]) -> Iterator[Line]:
     """Every step of every slip, and which role signs it where these are struck."""
     for name, series, stage in role_choices.steps():
         cells = tuple(_signer_cell(name, stage, role, struck_words) for role in Role.values)
-        yield Line(stage.says, cells, series.title if series else "Void of a fill or a credit")
+        yield Line(stage.says, cells, series.title if series else "Void of a slip")
 
 
 def _signer_cell(name: str, stage: Stage, role: str, struck_words: Collection[str]) -> Cell:

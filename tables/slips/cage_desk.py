@@ -318,7 +318,9 @@ def sign(
 ) -> str:
     """A signature on a slip of the house; the slip's name. Raises Refused, with nothing done."""
     if isinstance(entered, VoidSlip) and not _is_voidable(entered.slip):
-        raise Refused("not_voidable", "A slip of the cage is not made void: move the chips back with another.", 409)
+        raise Refused(
+            "not_voidable", "Slips of this kind are not made void: move back with another slip what it moved.", 409
+        )
     request = Request.of(entered, by.username, key)
     with transaction.atomic():
         head = house.lock()

@@ -198,7 +198,7 @@ def _signed(desk: Desk, signature: Signature, begins_cents: int | None = None) -
     assert stage is not None  # noqa: S101 -- it was just signed
     _refuse_duties(desk.by, stage, after)
     desk.refuse_signer(after, stage)
-    if after.facts:
+    if after.facts and not after.is_to_be_void:
         facts.refuse(after, signature.chips or after.chips)
         if after.series.count and after.series.names_chip_series:
             facts.refuse_again(after)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from ledger import cage
 from tables import standing
-from tables.inputs import BeginSlip, SignSlip
+from tables.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.models import Staff, Table
 from tables.setup import chip_series, denominations
 from tables.slips import cage_desk, retiring
@@ -44,6 +44,7 @@ def first_day(house: House) -> None:
     slip = _sign(carla, BeginSlip("destruction", ((BROWN, 1),), facts={"series": "First", "reason": "Chipped"}))
     _sign(guard, SignSlip(slip, "destroyed"))
     _sign(house.ada, SignSlip(slip, "witnessed"))
+    _voids(house, carla)
     last_day = timezone.localdate().isoformat()
     slip = _sign(carla, BeginSlip("retirement", facts={"series": "First", "last_day": last_day, "reason": "Copied"}))
     _sign(house.ada, SignSlip(slip, "confirmed"))
@@ -51,8 +52,10 @@ def first_day(house: House) -> None:
     happened = {"place": "Under a table", "moment": timezone.now().isoformat()}
     slip = _sign(guard, BeginSlip("found", ((500, 2),), facts=happened))
     _sign(house.cashier, SignSlip(slip, "received"))
-    slip = _sign(carla, BeginSlip("claim", ((500, 1),), facts={"slip": slip, "claimed_by": "Mr Jones, by passport"}))
+    claimed = {"slip": slip, "claimed_by": "Mr Jones, by passport"}
+    slip = _sign(carla, BeginSlip("claim", ((500, 1),), facts=claimed))
     _sign(guard, SignSlip(slip, "witnessed"))
+    _voided(house, _sign(carla, BeginSlip("claim", ((500, 1),), facts=claimed)), house.guards[1])
     _counterfeit(house, carla, happened | {"taken_from": "A player", "envelope": "E 1", "paid": "yes"})
     _retired_table(house)
 
@@ -75,6 +78,22 @@ def _counterfeit(house: House, carla: Staff, facts: dict[str, str]) -> None:
     name = standing.of(table).slips[-1].name
     signs(table, guard, SignSlip(name, "sealed"))
     signs(table, house.cashier, SignSlip(name, "handed", facts=handed))
+
+
+def _voids(house: House, carla: Staff) -> None:
+    """Slips about chips of the house that were begun by mistake."""
+    happened = {"place": "Under a table", "moment": timezone.now().isoformat()}
+    for mistake in (
+        BeginSlip("deposit", ((500, 1),)),
+        BeginSlip("destruction", ((BROWN, 1),), facts={"series": "First", "reason": "Chipped"}),
+        BeginSlip("found", ((500, 1),), facts=happened),
+    ):
+        _voided(house, _sign(carla, mistake), house.guards[1])
+
+
+def _voided(house: House, slip: str, security: Staff) -> None:
+    _sign(house.boss, VoidSlip(slip, "By mistake"))
+    _sign(security, SignSlip(slip, "voided"))
 
 
 def _retired_table(house: House) -> None:

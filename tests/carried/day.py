@@ -102,7 +102,11 @@ TRIES: Final = 3
 """So many wrong secrets lock somebody out here."""
 ONLY_BY_AN_UPGRADE: Final = {(True, "rows", "taken_over")}
 """What no house writes that was new with its release: a kept house gets it when it is upgraded."""
-SINCE_THE_LATEST_KEPT_HOUSE: Final[frozenset[tuple[bool, str, str]]] = frozenset()
+SINCE_THE_LATEST_KEPT_HOUSE: Final[frozenset[tuple[bool, str, str]]] = frozenset(
+    (True, "slip", f"{series}_{step}")
+    for series in ("bankout", "claim", "deposit", "destruction", "found", "imprestback")
+    for step in ("void_asked", "voided")
+)
 """What the log got a word for since a house was kept last. A day here makes it happen: the next house has it."""
 POT_GAMES: Final = tuple(name for name, game in GAMES.items() if game.kind == "pot")
 EACH_MOVE: Final = ("regent", "starboard")

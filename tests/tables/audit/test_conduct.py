@@ -136,8 +136,9 @@ MAKERS = {
     "fill_out": {"slip fill_carried"},
     "issue": {"chips issued", "slip receipt_recounted"},
     "reversal": {
-        "chips undone", "round take_back", "round voided", "slip credit_voided", "slip dualkey_voided",
-        "slip fill_voided", "slip key_voided", "slip keyback_voided",
+        "chips undone", "round take_back", "round voided", "slip bankout_voided", "slip claim_voided",
+        "slip credit_voided", "slip deposit_voided", "slip destruction_voided", "slip dualkey_voided",
+        "slip fill_voided", "slip found_voided", "slip imprestback_voided", "slip key_voided", "slip keyback_voided",
     },
     "sale": {"chips sold"},
     "short": {

@@ -147,7 +147,12 @@ def test_chips_on_their_way_to_the_vault_are_not_in_the_cage(house: Book) -> Non
     )
     refusal = refusal_of(floor.signs, Table.objects.get(), boss, BeginSlip("fill", CHIPS))
     assert refusal.sentence == f"The cage holds less than 1,000: 0 is available, {aside}."
+    sign(boss, VoidSlip(slip, "by mistake"))
+    sign(someone(Role.SECURITY, "sue"), SignSlip(slip, "voided"))
+    slip = sign(cashier, BeginSlip("deposit", ((100, cage_cents // 100),)))
     sign(boss, SignSlip(slip, "approved"))
+    refusal = refusal_of(sign, someone(Role.PIT_BOSS, "petra"), VoidSlip(slip, "by mistake"))
+    assert refusal.sentence.endswith(" is complete, and not made void. What it moved goes back by another slip.")
     assert (place_sums()["cage"], place_sums()["vault"]) == (0, cage_cents)
     assert proofs.verify(house).fault is None
 
@@ -162,7 +167,7 @@ def test_slips_of_the_house_are_those_of_no_table(house: Book) -> None:
     for name, stage in (("rack/2026/1", "recounted"), ("deposit/2026/999", "requested")):
         refusal = refusal_of(sign, cashier, SignSlip(name, stage))
         assert (refusal.code, refusal.status) == ("unknown_slip", 409)
-    slip = sign(cashier, BeginSlip("deposit", CHIPS))
+    slip = sign(cashier, BeginSlip("bankin", CHIPS))
     assert refusal_of(sign, cashier, VoidSlip(slip, "twice")).code == "not_voidable"
 
 
