@@ -447,12 +447,13 @@ class Floor(RuleBasedStateMachine):
     @rule(number=NUMBERS, pick=st.integers(0, 5), username=st.sampled_from(sorted(sum(PEOPLE.values(), ()))))
     @precondition(lambda self: any(reckoning.standing.slips for reckoning in self.tables))
     def sign_what_is_not_theirs(self, number: int, pick: int, username: str) -> None:
-        """Nobody signs twice, and nobody for another's role."""
+        """Nobody signs twice but a requester who confirms, and nobody for another's role."""
         reckoning, by = self.tables[number], self.house.staff[username]
         for slip in reckoning.standing.slips[pick : pick + 1]:
             due = slip.due
             assert due is not None
-            if by.role not in due.by or username in {signature.username for signature in slip.signed}:
+            theirs = [signature.stage for signature in slip.signed if signature.username == username]
+            if by.role not in due.by or theirs not in ([], [due.also_by]):
                 assert self.enter(reckoning, SignSlip(slip.name, due.name, slip.chips), by) is None
 
     # --- what holds after every step ---
