@@ -116,6 +116,7 @@ SORTS: Final[Mapping[str, Sort]] = {
     "card_refused": Sort("Impossible card", _ATTENTION, ("Wrong key: keyed anew", *_PLAY)),
     "stopped": Sort("Card reader and dealer disagree", _URGENT, ("Went to the table", *_PLAY)),
     "take_back": Sort("Settled round taken back", _ATTENTION, ("Keyed wrongly: entered anew", *_PLAY)),
+    "cut_card_out": Sort("Cut card out early", _ATTENTION, ("It was placed there", *_PLAY)),
     "deck_check_failed": Sort("Shoe not whole", _URGENT, ("Counted again: whole", "The decks are changed")),
     "voided": Sort("Round made void", _ATTENTION, _PLAY),
     "abandoned": Sort("Table abandoned", _URGENT, ("Everybody is safe; the rack is counted",)),

@@ -491,6 +491,12 @@ class Standing:
         return (before.game.cards_left(before.state) if before else whole) - len(self.aside_since)
 
     @property
+    def cards_left_now(self) -> int:
+        """How many cards the shoe has left now, in mid-round too."""
+        current = self.round
+        return current.game.cards_left(current.state) if current is not None and self.round_open else self.cards_left
+
+    @property
     def burn_is_due(self) -> bool:
         """Whether a card is to be burned for whoever relieved the dealer, before the next round. Cards that were
         shuffled since need none, and the last card of a shoe is left in it."""

@@ -172,6 +172,12 @@ TERMS: Final[Mapping[str, Term]] = {
             help="The cut card of a shoe lies no deeper than this lets it: 75 leaves a quarter behind it. For tables"
             " that are set from then on.",
         ),
+        Term(
+            name="cut_card_tolerance", title="Cards by which the cut card may come out early", group=SHOES,
+            kind="count", default=10, most=200,
+            help="It is placed by eye. Further before its place the pit gets an alert: who ends a shoe early chooses"
+            " which shoes are dealt on.",
+        ),
         # --- Mishaps
         Term(
             name="burn_at_relief", title="A card is burned at each relief", group=MISHAPS, kind="flag", default=False,

@@ -137,7 +137,7 @@ def _aside_in_round(scene: Scene, shoe: Shoe, current: Round, card: int) -> list
     salt = secrets.token_hex(16) if current.secret else None
     steps = [Step(log.Played(actions=(action,), salt=salt), current.number)]
     if shoes.cut_comes_out(scene, current, state):
-        steps.append(shoes.cut_step(scene))
+        steps.append(shoes.cut_step(scene, current.game.cards_left(state)))
         shoe = replace(shoe, cut_out=True).noting(cut_round=current.number)
     return steps if card != UNKNOWN else [*steps, Step(_doubted(shoe))]
 

@@ -106,7 +106,7 @@ def play(scene: Scene, current: Round, opening: Pinned | None, entered: GameInpu
     )
     steps = [Step(event, current.number, current.moves_to(scene.chart, state))]
     if shoes.cut_comes_out(scene, current, state):
-        steps.append(shoes.cut_step(scene))
+        steps.append(shoes.cut_step(scene, current.game.cards_left(state)))
     return Outcome(steps)
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
@@ -41,6 +41,7 @@ from tables.play import commission
 from tables.play.kinds import dealing_at, no_rounds
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step
+from tables.setup import house_terms
 
 COUNTED: Final = "counted"
 """In place of a step, at a table without rounds."""
@@ -192,11 +193,20 @@ def _burned(scene: Scene, shoe: Shoe, turned: int) -> Shoe:
 
 @enters(CutCardOut, permit=permits.the_dealer)
 def cut_card_out(scene: Scene, entered: CutCardOut) -> Outcome:
-    """The dealer saw the cut card come out before the count says so: the round in progress is the last."""
+    """The dealer saw the cut card come out before the count says so: the round in progress is the last. Further before
+    it than the tolerance of the site, the pit gets an alert."""
     shoe = scene.standing.shoe
     if shoe is None or shoe.stage != "ready" or shoe.cut_out or shoe.source != ShoeSource.KEYED:
         raise Refused("out_of_turn", "No cut card can come out now.", 409)
-    return Outcome([cut_step(scene)])
+    left, tolerance = scene.standing.cards_left_now, house_terms.number("cut_card_tolerance")
+    steps, early = [cut_step(scene, left)], left - scene.at_cut
+    if early <= tolerance:
+        return Outcome(steps)
+    alert = (
+        f"{scene.table.name}, shoe {shoe.number}: {scene.by.name} says that the cut card is out with {left} cards left,"
+        f" {early} before its place; the tolerance is {tolerance}"
+    )
+    return Outcome(steps, alert=alert, evidence={"seq": scene.next_seq, "cards_left": left})
 
 
 @enters(RetireShoe, permit=permits.for_the_shoe_to_go)
@@ -210,12 +220,13 @@ def retire(scene: Scene, entered: RetireShoe) -> Outcome:
     return Outcome([Step(Retired(shoe=shoe, opened=order_opened(shoe)))])
 
 
-def cut_step(scene: Scene) -> Step:
+def cut_step(scene: Scene, cards_left: int) -> Step:
     """The entry that says: last round of this shoe."""
     shoe = scene.standing.shoe
     assert shoe is not None  # noqa: S101 -- a card was just dealt from it
     current = scene.standing.round
-    return Step(CutCardCame(shoe=replace(shoe, cut_out=True).noting(cut_round=current.number if current else 0)))
+    out = replace(shoe, cut_out=True).noting(cut_round=current.number if current else 0)
+    return Step(CutCardCame(shoe=out, cards_left=cards_left))
 
 
 def cut_comes_out(scene: Scene, current: Round, state: Any) -> bool:
@@ -314,13 +325,16 @@ def enact_burn(scene: Scene, event: Burned, entry: Entry) -> Step:
 
 @enacts(CutCardCame, permit=permits.the_dealer)
 def enact_cut_card_out(scene: Scene, event: CutCardCame, entry: Entry) -> Step:
-    """Of a house shoe, the cards that are left tell when it comes out."""
+    """Of a house shoe, the cards that are left tell when it comes out. Entries of releases up to 0.9.0 do not say how
+    many those are."""
     shoe, current = scene.standing.shoe, scene.standing.round
     if shoe is None or shoe.source != ShoeSource.HOUSE:
-        return cut_card_out(scene, CutCardOut()).steps[0]
-    if current is None or not cut_comes_out(scene, current, current.state):
+        step = cut_card_out(scene, CutCardOut()).steps[0]
+    elif current is None or not cut_comes_out(scene, current, current.state):
         raise Misconduct("the cut card of this house shoe does not come out here")
-    return cut_step(scene)
+    else:
+        step = cut_step(scene, scene.standing.cards_left_now)
+    return step if event.cards_left is not None else replace(step, event=structs.replace(step.event, cards_left=None))
 
 
 @enacts(Retired, permit=permits.for_the_shoe_to_go)

@@ -104,11 +104,15 @@ class CutCardOut(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
 
     kinds: ClassVar[tuple[str, ...]] = ("cut_card_out",)
 
+    cards_left: int | None = None
+    """How many cards the shoe had left then. None in entries of releases up to 0.9.0."""
+
     def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
         return replace(super().folded(standing, seq, round), cut_seq=seq)
 
     def words(self) -> str:
-        return f"Shoe {self.shoe.number}: the cut card is out, last round"
+        depth = f" with {self.cards_left} cards left" if self.cards_left is not None else ""
+        return f"Shoe {self.shoe.number}: the cut card is out{depth}, last round"
 
 
 class CutCardBack(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):

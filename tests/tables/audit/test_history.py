@@ -218,7 +218,7 @@ def test_what_happened_in_the_middle_of_a_round_is_part_of_its_story(floor: tupl
     dealer("cut_card_out")
     dealer.cards(9, 3)
     words = [step.words for step in story(dealer, 4).steps]
-    assert "Shoe 1: the cut card is out, last round" in words
+    assert "Shoe 1: the cut card is out with 310 cards left, last round" in words
 
 
 def test_the_record_of_a_story_replays_to_the_same_payouts(floor: tuple[Hand, Hand]) -> None:

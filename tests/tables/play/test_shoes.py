@@ -1,13 +1,18 @@
 """Shoes that are keyed: every step is prompted, logged, and due before the next; and what happens at their end."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.db import transaction
 
+from ledger import cage, log
+from ledger.log import Draft
 from ledger.models import Alert, LogEntry
 from tables import dealing
 from tables.games.cards import NOTHING, RANKS, shoe
+from tables.log.entries.shoes import CutCardOut
 from tables.models import Table
 from tables.roles import Role
 from tables.setup import table_settings
@@ -15,6 +20,7 @@ from tests import floor
 from tests.floor import Hand, dealt
 from tests.tables.chance import BURNED, LAST, RARE_CUT, SPENT, in_this_order, run_out
 from tests.tables.play.acts import refusal, verify
+from tests.tables.setup.test_proposals import rollback
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
@@ -143,6 +149,35 @@ def test_the_dealer_sees_the_cut_card_before_the_count_does() -> None:
     dealer.cards(8, 3)
     dealer.pay()
     assert dealer.board.due == "shuffle"
+
+
+def test_a_cut_card_that_is_declared_early_is_an_alert_with_its_depth(terms: Any) -> None:
+    """Harm: a dealer ends a shoe when it is bad for a friend, by a cut card that nobody else saw."""
+    dealer, _ = dealt()  # 50 of 55 cards are left, and the cut card lies before the last 11
+    terms(cut_card_tolerance=38)
+    dealer("cut_card_out")
+    alert = Alert.objects.get(kind="cut_card_out")
+    assert alert.message == (
+        "Rocket 1, shoe 1: Dora says that the cut card is out with 50 cards left, 39 before its place;"
+        " the tolerance is 38"
+    )
+    assert LogEntry.objects.get(book_id=dealer.table.book_id, kind="cut_card_out").content["cards_left"] == 50
+    verify(dealer.table)
+
+
+def test_a_cut_card_within_the_tolerance_is_none_and_one_of_an_earlier_release_verifies(terms: Any) -> None:
+    """Harm: alerts of imprecise cut cards bury the one that matters; or logs of earlier releases fail verification."""
+    dealer, _ = dealt()
+    terms(cut_card_tolerance=39)
+    dealer.bets(seat1=1_000)
+    with rollback():
+        dealer("cut_card_out")
+        assert not Alert.objects.filter(kind="cut_card_out").exists()
+        verify(dealer.table)
+    with transaction.atomic():
+        event = CutCardOut(shoe=replace(dealer.now.shoe, cut_out=True).noting(cut_round=1))
+        cage.post(log.lock(dealer.table.book_id), Draft.of(event, dealer.by.signature), [])
+    verify(dealer.table)
 
 
 def test_a_retired_shoe_leaves_the_table_only_between_rounds() -> None:
