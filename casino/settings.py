@@ -67,6 +67,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "tables.day.house_clock.HouseClock",
     "dealer_ui.form_addresses.form_addresses",
+    "dealer_ui.stale_forms.signed_out",
     "dealer_ui.outages.Outages",
 ]
 
@@ -246,6 +247,7 @@ SESSION_EXPIRE_AT_BROWSER_CLOSE = False
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "dealer_ui.stale_forms.refused"
 
 # --- How much anybody may take -------------------------------------------------------------------------------
 
