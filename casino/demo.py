@@ -34,6 +34,8 @@ PATIENCE = 60  # seconds that the first page may take
 GRACE = 12  # seconds that a child may take to stop
 MIGRATED, LOGINS = "The database is migrated", "Logins:"
 """What the process that prepares the house says (casino/demo_house/__main__.py)."""
+WITNESS_OPTIONS = FOLDER / "witness-options"
+"""How the demo's witness is started (casino/demo_house/witness.py)."""
 RECORDED_DAYS, RECORDED_SEED = 14, 1
 """The past that ships as a recording (casino/demo_house/recording.py); any other is dealt."""
 
@@ -216,6 +218,7 @@ class Demo:
         os.environ.setdefault("CASINO_ENV", "demo")
         os.environ.setdefault("SECRET_KEY", house.secret_key())
         os.environ.setdefault("AUDIT_KEY_FILE", str(house.audit_key))
+        os.environ.setdefault("CHECKPOINT_KEY_FILE", str(FOLDER / "checkpoint-key.pem"))
         os.environ.setdefault("AUDIT_FOLDER", str(FOLDER / "audits"))
         os.environ.setdefault("PEPPER_FILE", str(house.pepper()))
         os.environ.setdefault("ARGON2_MEMORY_MIB", "8")  # everybody knows these PINs
@@ -273,6 +276,8 @@ class Demo:
             "events": worker("events", "events", processes=1, level="WARNING"),
             "beat": beat,
         }
+        if witness := self.witness():
+            commands["witness"] = witness
         if self.is_live:
             commands["live"] = [*python, "casino.demo_house.live", "--seed", str(self.seed)]
         if self.has_reader:
@@ -285,6 +290,17 @@ class Demo:
         while True:
             self.revive_the_dead()
             time.sleep(0.2)
+
+    def witness(self) -> list[str]:
+        """The command of the demo's witness; empty where it cannot run."""
+        if self.house is None or not WITNESS_OPTIONS.exists():
+            return []
+        options = WITNESS_OPTIONS.read_text().split("\n")
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", int(options[-1]))) == 0:
+                say(f"Another program uses port {options[-1]}: the demo's witness does not start.")
+                return []
+        return [sys.executable, "manage.py", "witness", "serve", *options]
 
     def revive_the_dead(self) -> None:
         if self.house is not None and embedded.revive(self.house):

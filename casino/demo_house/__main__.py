@@ -27,7 +27,7 @@ from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 
 from casino.database_address import settings_of  # noqa: E402
-from casino.demo_house import clock, more_tables, past  # noqa: E402
+from casino.demo_house import clock, more_tables, past, witness  # noqa: E402
 from casino.demo_house.founding import make_key  # noqa: E402
 from casino.demo_house.recording import Damaged  # noqa: E402
 from tables.audit import keys  # noqa: E402
@@ -60,6 +60,8 @@ def prepare(options: argparse.Namespace) -> str:
         more_tables.add(options.tables, Staff.objects.get(username=seed_demo.OPERATOR.username))
     make_key()
     keys.publish()
+    if options.folder:
+        witness.prepare(options.folder)
     return logins.getvalue()
 
 

@@ -94,11 +94,14 @@ class Demo:
         return min(matching, default=0)
 
 
-COMMANDS = {"web": "casino.web", "worker": "house@", "alerts": "alerts@", "events": "events@"}
+COMMANDS = {
+    "web": "casino.web", "worker": "house@", "alerts": "alerts@", "events": "events@",
+    "witness": "demo.example/witness",
+}  # fmt: skip
 """What stands in the command line of a child and in no other's."""
 CONFIGURED = {
     "DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "SECRET_KEY", "PEPPER_FILE", "CASINO_ENV", "CASINO_DB_ROLE",
-    "STATIC_ROOT", "AUDIT_KEY_FILE", "AUDIT_FOLDER", "CASINO_WEB_PROCESS",
+    "STATIC_ROOT", "AUDIT_KEY_FILE", "CHECKPOINT_KEY_FILE", "AUDIT_FOLDER", "CASINO_WEB_PROCESS",
 }  # fmt: skip
 
 
@@ -144,7 +147,7 @@ def test_a_second_run_keeps_the_data_and_revives_what_dies(start: Callable[..., 
     demo = start().opened()
     assert (local / "demo" / "postgres" / "PG_VERSION").stat().st_mtime_ns == created_ns
     assert (local / "demo" / "secret-key").read_text() == key
-    for name in ("web", "worker", "alerts", "events", "beat"):
+    for name in ("web", "worker", "alerts", "events", "beat", "witness"):
         pid = demo.child(name)
         os.kill(pid, signal.SIGKILL)
         demo.hear(f"{name} was killed by signal 9; starting it again")

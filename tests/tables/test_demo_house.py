@@ -15,7 +15,7 @@ from ledger import cage
 from ledger.inspection import inspect_house
 from ledger.models import Account, Book, LogEntry
 from tables import standing
-from tables.audit import proofs
+from tables.audit import checkpoints, proofs, protections, witnessing
 from tables.games.catalog import DEALT, GAMES
 from tables.games.felt import AskBet
 from tables.management.commands import seed_demo
@@ -23,7 +23,7 @@ from tables.management.commands.seed_demo import PASSWORD, STAFF, TABLES
 from tables.models import Denomination, ServiceAccount, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import table_settings
+from tables.setup import house_terms, table_settings
 from tests.floor import Hand
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
@@ -162,3 +162,28 @@ def test_the_reader_of_the_demo_has_one_table_one_token_and_no_more(demo: str, s
     assert (token_file.read_text(), oct(token_file.stat().st_mode)[-3:]) == (token, "600")
     account = ServiceAccount.objects.get()
     assert (account.scopes, account.tables, account.tokens.count()) == (["enter:cards"], [table.name], 1)
+
+
+@pytest.mark.parametrize("two_people", [False, True])
+def test_the_demo_has_a_witness(demo: str, settings: Any, tmp_path: Path, *, two_people: bool) -> None:
+    """Harm: a newcomer takes a site without a witness for the recommendation; or each start begins another
+    tree, which the witness refuses."""
+    from casino.demo_house import witness
+
+    settings.CHECKPOINT_KEY_FILE = str(tmp_path / "checkpoint-key.pem")
+    if two_people:
+        house_terms.change({"two_people": True}, by=Staff.objects.get(username="omar"))
+        house_terms.forget()
+    for _ in range(2):
+        witness.prepare(tmp_path)
+        house_terms.forget()
+    [named] = witnessing.witnesses()
+    tree = checkpoints.current_tree()
+    assert tree is not None
+    assert (named.name, named.shows_heads, tree.origin) == (witness.NAME, True, witness.ORIGIN)
+    options = (tmp_path / "witness-options").read_text().split("\n")
+    assert options[-1] == named.address.rpartition(":")[2]
+    assert str(tree.key) in options
+    assert LogEntry.objects.filter(subject="checkpoint").count() == 1
+    assert "witness" not in [protection.name for protection in protections.off()]
+    assert proofs.verify(Book.objects.get(name="house")).fault is None

@@ -1,0 +1,53 @@
+"""The demo's witness, which shows what one does: it runs beside the site, so it proves nothing to outsiders. That of a
+real site is on another machine, where nobody of the casino has a say (docs/witness.md)."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Final
+
+from ledger.proof import seals
+from ledger.proof.note import COSIGNATURE, VerifierKey
+from tables.audit import checkpoints
+from tables.log.witnesses import SHOWN_HEADS
+from tables.management.commands.seed_demo import OPERATOR, SECOND
+from tables.models import Staff
+from tables.setup import house_terms, proposals
+
+ORIGIN: Final = "demo.example/books"
+NAME: Final = "demo.example/witness"
+PORTS: Final = range(8790, 8890)
+"""Below those that a system gives to outgoing connections, so that the same one is free at the next start."""
+
+
+def prepare(folder: Path) -> None:
+    """Make the witness's key, begin the site's tree, and name the witness in the house's terms, if there is no tree."""
+    if checkpoints.current_tree() is not None:
+        return
+    key, port = folder / "witness-key.pem", _free_port()
+    public = VerifierKey.of(NAME, COSIGNATURE, seals.load_key(key) if key.exists() else seals.make_key(key))
+    tree = checkpoints.begin(ORIGIN)
+    _name(f"{public} http://127.0.0.1:{port} {SHOWN_HEADS}")
+    options = ("--name", NAME, "--key", key, "--file", folder / "witness-seen.jsonl", "--log", tree.key, "--port", port)
+    (folder / "witness-options").write_text("\n".join(map(str, options)))
+
+
+def _name(witness: str) -> None:
+    values = {"witness_first": witness}
+    operator = Staff.objects.get(username=OPERATOR.username)
+    draft = house_terms.draft(values)
+    if draft is None:
+        house_terms.change(values, by=operator)
+        return
+    proposal = proposals.propose(draft, "The demo's witness", by=operator)
+    proposals.approve(proposal, by=Staff.objects.get(username=SECOND.username))
+
+
+def _free_port() -> int:
+    return next(port for port in PORTS if _is_free(port))
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) != 0
