@@ -14,7 +14,7 @@ NAME = "known vulnerabilities"
 def unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
     """The advisory database is at an address where nothing listens."""
     asks = f"import sys; from tests import advisories as a; a.PROBE = {'raise SystemExit(1)'!r}; sys.exit(a.main())"
-    monkeypatch.setitem(checks.CHECKS, NAME, [sys.executable, "-c", asks])
+    monkeypatch.setitem(checks.RELEASE_CHECKS, NAME, [sys.executable, "-c", asks])
 
 
 @pytest.mark.usefixtures("unreachable")
@@ -32,5 +32,5 @@ def test_a_release_needs_an_answer_of_the_advisory_database(
 @pytest.mark.parametrize(("code", "passes"), [(0, True), (1, False)])
 def test_a_known_vulnerability_fails_every_run(monkeypatch: pytest.MonkeyPatch, *, code: int, passes: bool) -> None:
     """Harm: a known hole in a pinned package is printed and passes."""
-    monkeypatch.setitem(checks.CHECKS, NAME, [sys.executable, "-c", f"raise SystemExit({code})"])
+    monkeypatch.setitem(checks.RELEASE_CHECKS, NAME, [sys.executable, "-c", f"raise SystemExit({code})"])
     assert checks.check(NAME, is_release=False) is passes
