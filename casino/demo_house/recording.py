@@ -36,7 +36,8 @@ MAKE: Final = "python -m casino.demo_house.recorder"
 SOURCES: Final = ("founding", "fortnight", "dealer", "people", "matters", "wheel", "more_tables")
 """The modules that say what happens in the two weeks."""
 FACTS: Final = (
-    "FILL", "CHIPS", "TABLES", "SERIES_NAME", "DELIVERED", "WITHDRAWN", "SOLD_CENTS", "BETS_IN_A_RACK", "TERMINALS",
+    "FILL", "CHIPS", "TABLES", "SERIES_NAME", "DELIVERED", "WITHDRAWN", "SOLD_CENTS", "BETS_IN_A_RACK",
+    "MOST_PIECES", "TERMINALS",
 )  # fmt: skip
 """What the demo's house is founded with, beside its staff."""
 
