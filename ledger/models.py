@@ -516,7 +516,7 @@ class SlipSignature(AppendOnly):
             models.UniqueConstraint(fields=["slip", "stage"], name="ledger_signature_stage_once"),
             # Between them, these two let one person sign the request and the confirmation, and no other two steps.
             models.UniqueConstraint(
-                fields=["slip", "username"], condition=~Q(stage="confirmed"), name="ledger_signature_person_once"
+                fields=["slip", "username"], condition=~Q(stage="confirmed"), name="ledger_signature_signer_once"
             ),
             models.UniqueConstraint(
                 fields=["slip", "username"], condition=~Q(stage="requested"), name="ledger_signature_confirmer_once"

@@ -218,7 +218,7 @@ def test_the_database_takes_no_second_signature_and_no_gap(hands: tuple[Hand, Ha
     book, seq = dealer.table.book, dealer.now.opened_seq
     newest = Slip.objects.get(series="fill", book=book, total_cents=10_000)
     for stage, username, rule in (
-        ("carried", boss.by.username, "person_once"),
+        ("carried", boss.by.username, "signer_once"),
         ("confirmed", crew("issued").username, "confirmer_once"),
         ("requested", "somebody", "stage_once"),
     ):
