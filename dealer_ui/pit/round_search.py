@@ -192,11 +192,11 @@ def _spelled(since: datetime, until: datetime) -> str:
 
 def _quick(asked: str, now: datetime) -> list[tuple[str, str]]:
     """Spans to be chosen with one press, with what else is asked for."""
-    today = hours.day_of(now)
+    today, end = hours.day_of(now), now + timedelta(minutes=1)  # the fields have no seconds
     yesterday = today - timedelta(days=1)
     spans = {
-        "Last hour": (now - timedelta(hours=1), now),
-        "Today": (hours.span(today).start, now),
+        "Last hour": (now - timedelta(hours=1), end),
+        "Today": (hours.span(today).start, end),
         "Yesterday": (hours.span(yesterday).start, hours.span(yesterday).end),
         "Yesterday evening": (at(yesterday, time(18)), at(today, time(0))),
     }

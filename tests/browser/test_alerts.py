@@ -28,6 +28,22 @@ GENEROUS = 30_000  # milliseconds
 LARGE_BET = "#alerts [data-kind=large_bet]"
 
 
+def test_a_repeat_is_counted_on_the_line_that_is_open(looking: Looking) -> None:
+    """Harm: a wrong deck count again and again, and the inbox shows it as of its first time."""
+    dealer, boss = dealt(options={"decks": 6})
+    evidence = {"cause": "shoe 1", "seq": 3}
+    alerts.raise_event(dealer.table.book, "deck_check_failed", "59 tens", evidence)
+    page = looking(boss.by, "/pit/alerts/?table=")
+    page.wait_for_selector("#inbox-live[data-state=live]")
+    page.click("#inbox .alert__take > summary")
+    page.fill("#inbox .alert__take [name=note]", "half a note")
+    alerts.raise_event(dealer.table.book, "deck_check_failed", "58 tens", evidence | {"seq": 4})
+    page.wait_for_selector("#inbox > li:has-text('Again 1 time') >> text=58 tens", timeout=GENEROUS)
+    assert page.inner_text("#open-title") == "1 open alert"
+    assert page.locator("[data-news]:visible").count() == 0
+    assert page.input_value("#inbox .alert__take [name=note]") == "half a note"
+
+
 def test_the_inbox_is_worked_by_keyboard_and_nothing_moves_under_a_finger(looking: Looking) -> None:
     """Harm: a hand on the mouse for each of forty alerts; or a note that goes to the alert which has just come in."""
     dealer, boss = dealt(options={"decks": 6})
