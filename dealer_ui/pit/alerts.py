@@ -24,7 +24,7 @@ from dealer_ui.replica_pages import reads_replica
 from ledger.alerts import open_alerts
 from ledger.models import Alert, AlertRepeat
 from tables import downloads
-from tables.alerting import inbox
+from tables.alerting import inbox, raising
 from tables.alerting.inbox import ACKNOWLEDGED, OPEN, OVERSEERS, Wanted
 from tables.alerting.raising import Heard, heard_all, with_steps
 from tables.alerting.rules import HEARERS, LEVELS
@@ -74,13 +74,12 @@ class ShownAlert:
     @property
     def repeats(self) -> int:
         """How often the same was seen again before anybody took note of it."""
-        return len(self.alert.repeats.all())
+        return raising.repeats_of(self.alert)[0]
 
     @property
     def latest(self) -> AlertRepeat | None:
         """What was seen last, where it was seen again."""
-        repeats = list(self.alert.repeats.all())
-        return repeats[-1] if repeats else None
+        return raising.repeats_of(self.alert)[1]
 
 
 Notes = Mapping[str, Sequence[str]]
@@ -369,8 +368,12 @@ def _row(alert: Alert) -> exports.Row:
     taken, sort = getattr(alert, "acknowledgement", None), sort_of(alert.kind)
     closing = (taken.by, taken.at, taken.note) if taken else ("", None, "")
     table = alert.book.name if alert.book else ""
-    *_, last = [(0, alert.at, ""), *((count, row.at, row.says) for count, row in enumerate(alert.repeats.all(), 1))]
-    return (alert.pk, alert.at, table, sort.severity.word, alert.kind, sort.title, alert.message, *closing, *last)
+    repeats, newest = raising.repeats_of(alert)
+    last = (newest.at, newest.says) if newest else (alert.at, "")
+    return (
+        alert.pk, alert.at, table, sort.severity.word, alert.kind, sort.title, alert.message, *closing,
+        repeats, *last,
+    )  # fmt: skip
 
 
 def _viewer(request: HttpRequest) -> Staff:

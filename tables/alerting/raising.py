@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from ledger import alerts
 from ledger.models import Alert, AlertRepeat, Book, Escalation
@@ -80,8 +81,21 @@ def heard(alert: Alert, rules: Mapping[str, Rule], escalations: Sequence[Escalat
 
 
 def with_steps(chosen: QuerySet[Alert]) -> QuerySet[Alert]:
-    """Alerts with what ``heard_all`` asks of each, in so many queries whatever their number."""
-    return chosen.select_related("book__table", "acknowledgement").prefetch_related("escalations", "repeats")
+    """Alerts with what ``heard_all`` and ``repeats_of`` ask of each, in so many queries whatever their number; of the
+    repeats, the newest alone is read."""
+    counted = AlertRepeat.objects.filter(alert=OuterRef("pk")).order_by().values("alert").values(count=Count("pk"))
+    newest = Prefetch("repeats", AlertRepeat.objects.order_by("-pk")[:1], to_attr="newest_repeats")
+    return (
+        chosen.annotate(repeat_count=Coalesce(Subquery(counted), 0))
+        .select_related("book__table", "acknowledgement")
+        .prefetch_related("escalations", newest)
+    )
+
+
+def repeats_of(alert: Alert) -> tuple[int, AlertRepeat | None]:
+    """The number of repeats of an alert that was read by ``with_steps``, and the newest of them."""
+    newest: list[AlertRepeat] = getattr(alert, "newest_repeats")  # noqa: B009 -- prefetched
+    return int(getattr(alert, "repeat_count")), next(iter(newest), None)  # noqa: B009 -- annotated
 
 
 def heard_all(chosen: Sequence[Alert]) -> dict[int, Heard]:

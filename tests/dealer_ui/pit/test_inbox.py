@@ -120,7 +120,8 @@ def test_alike_alerts_are_a_line_and_taken_note_of_together(hands: tuple[Hand, H
 
 
 def test_counters_count_lines_and_a_line_says_how_often_and_when_last(hands: tuple[Hand, Hand]) -> None:
-    """Harm: "93 open alerts" above three lines, and a pit boss who looks for ninety others."""
+    """Harm: "93 open alerts" above three lines, and a pit boss who looks for ninety others; or each screen of the floor
+    reads thousands of rows, for a key that was pressed for hours."""
     dealer, boss = hands
     for seq in (5, 6, 7):
         evidence = {"cause": "shoe 1", "seq": seq}
@@ -130,6 +131,8 @@ def test_counters_count_lines_and_a_line_says_how_often_and_when_last(hands: tup
     text = " ".join(listed(boss.by).split())
     assert "2 open alerts" in text
     assert re.search(r"Again 2 times</b>, the last <time [^>]*>[\d:]+</time>: 7 tens", text)
+    [row] = inbox.chosen(Wanted(kind="deck_check_failed"))
+    assert (row.repeat_count, [repeat.says for repeat in row.newest_repeats]) == (2, ["7 tens"])  # type: ignore[attr-defined]
     floor_page = " ".join(floor.client(boss.by).get(reverse("pit:floor")).content.decode().split())
     assert re.search(r'id="strip-alerts".*?<b>2</b>', floor_page)
 
