@@ -9,14 +9,16 @@ from typing import Annotated, ClassVar, Final, Literal
 from msgspec import Meta
 
 from tables.games.cards import RANK_OF
-from tables.games.felt import BANKER_HAND, PLAYER_HAND, AskCard, Fact, Illegal, Phrase, because
+from tables.games.felt import BANKER_HAND, PLAYER_HAND, AskCard, Fact, Illegal, Phrase, Reason, because
 from tables.games.game import Due, Part, Script, Wager, Wording
 from tables.games.house_layout import Hand, HouseLayout, Stake
 from tables.games.house_script import HouseScript, State, hand_named
 from tables.games.odds import COMMISSION, EVEN, HALF, HouseRules, Odds, paying, say_pays
-from tables.games.pays import Line, PaidWager, PayForm
+from tables.games.pays import UNPAID, Line, PaidWager, PayForm
 
-Side = Literal["tie", "player_pair", "banker_pair", "dragon_7", "panda_8", "super_6"]
+Side = Literal[
+    "tie", "player_pair", "banker_pair", "dragon_7", "panda_8", "super_6", "dragon_bonus_player", "dragon_bonus_banker"
+]
 
 
 class Rules(HouseRules, frozen=True):
@@ -43,6 +45,8 @@ BANKER_DRAWS: Final = {
 """What the player's third card has to count for a banker with so many points to draw; with less he always does, with
 more never."""
 _PAIR_BETS: Final = frozenset({"player_pair", "banker_pair"})
+DRAGON_BONUS: Final[Mapping[str, str]] = {"dragon_bonus_player": "player", "dragon_bonus_banker": "banker"}
+"""The side that each dragon bonus is on."""
 _ONLY_WITH: Final[Mapping[str, str]] = {"dragon_7": "ez", "panda_8": "ez", "super_6": "six_pays_half"}
 _TITLES: Final[Mapping[str, str]] = {
     "player": "Player",
@@ -53,6 +57,8 @@ _TITLES: Final[Mapping[str, str]] = {
     "dragon_7": "Dragon 7",
     "panda_8": "Panda 8",
     "super_6": "Super 6",
+    "dragon_bonus_player": "Dragon bonus on Player",
+    "dragon_bonus_banker": "Dragon bonus on Banker",
 }
 
 
@@ -64,6 +70,27 @@ def _paid(name: str, line: str, bounds: tuple[int, int], shipped: tuple[int, ...
     return PaidWager(name, _TITLES[name], (Line(name, line, least, most),), tables, option, needs=needs)
 
 
+_BONUS_LINES: Final[Mapping[str, tuple[str, int, int, int]]] = {
+    "natural": ("with a natural", 1, 1, 2),
+    "by_9": ("by 9 without a natural", 30, 15, 60),
+    "by_8": ("by 8 without a natural", 10, 5, 25),
+    "by_7": ("by 7 without a natural", 6, 3, 15),
+    "by_6": ("by 6 without a natural", 4, 2, 10),
+    "by_5": ("by 5 without a natural", 2, 1, 6),
+    "by_4": ("by 4 without a natural", 1, 1, 4),
+}
+"""How the side of a dragon bonus wins on each line, what that pays as shipped, and the least and the most odds."""
+
+
+def _bonus(name: str) -> PaidWager:
+    """A dragon bonus: a line for a natural, and one for each margin."""
+    lines = tuple(
+        Line(line, f"the {DRAGON_BONUS[name]} wins {how}", Odds(least), Odds(most), may_be_unpaid=True)
+        for line, (how, _, least, most) in _BONUS_LINES.items()
+    )
+    return PaidWager(name, _TITLES[name], lines, {"": tuple(Odds(pays) for _, pays, _, _ in _BONUS_LINES.values())})
+
+
 PAY_FORM: Final = PayForm(
     "baccarat",
     (
@@ -73,6 +100,7 @@ PAY_FORM: Final = PayForm(
         _paid("dragon_7", "the banker wins with a three-card 7", (20, 60), (40,)),
         _paid("panda_8", "the player wins with a three-card 8", (10, 40), (25,)),
         _paid("super_6", "the banker wins with a 6", (8, 25), (12, 15), "super_6_pays"),
+        *map(_bonus, DRAGON_BONUS),
     ),
 )
 
@@ -92,6 +120,9 @@ class Baccarat(HouseScript[Rules]):
         "three_card_7": "{winner} {high} to {low} with a three-card 7",
         "pair": "a pair",
         "no_pair": "no pair",
+        "natural": "natural {points}",
+        "natural_tie": "natural tie",
+        "margin": "{winner} wins by {margin} without a natural",
         "pays": say_pays,
     }
     carries: ClassVar[frozenset[str]] = frozenset({"dealt", "commission_is_marked"})
@@ -133,9 +164,8 @@ class Baccarat(HouseScript[Rules]):
         layout.hands = [player, banker]
         for hand in (player, banker, player, banker):
             yield from layout.deal(hand)
-        points = total(player.cards)
-        if points < 8 and total(banker.cards) < 8:
-            if points <= 5:
+        if not is_natural(player.cards, banker.cards):
+            if total(player.cards) <= 5:
                 yield from layout.deal(player)
             if banker_draws(player.cards, banker.cards):
                 yield from layout.deal(banker)
@@ -177,6 +207,11 @@ class Baccarat(HouseScript[Rules]):
 def total(cards: Sequence[int]) -> int:
     """The points of a hand: what its cards count, modulo ten."""
     return sum([COUNTS[card] for card in cards]) % 10
+
+
+def is_natural(player: Sequence[int], banker: Sequence[int]) -> bool:
+    """Whether an 8 or a 9 in two cards ends the round."""
+    return len(player) == len(banker) == 2 and (total(player) >= 8 or total(banker) >= 8)
 
 
 def banker_draws(player: Sequence[int], banker: Sequence[int]) -> bool:
@@ -226,7 +261,9 @@ def _settle(rules: Rules, layout: HouseLayout, player: Sequence[int], banker: Se
     back = {"player", "banker"} if winner == "tie" else {"banker"} if pushes else set()
     for spot in layout.spots:
         for stake in spot.stakes:
-            if stake.bet in pays:
+            if stake.bet in DRAGON_BONUS:
+                _settle_bonus(layout, stake, player, banker, reason)
+            elif stake.bet in pays:
                 why = because("pair") if stake.bet in _PAIR_BETS else reason
                 layout.pay(stake, pays[stake.bet], why, paying(pays[stake.bet]))
                 if pays[stake.bet] is COMMISSION:
@@ -235,6 +272,27 @@ def _settle(rules: Rules, layout: HouseLayout, player: Sequence[int], banker: Se
                 layout.push(stake, reason if winner == "tie" else because("three_card_7", **won_by))
             else:
                 layout.lose(stake, because("no_pair") if stake.bet in _PAIR_BETS else reason)
+
+
+def _settle_bonus(
+    layout: HouseLayout, stake: Stake, player: Sequence[int], banker: Sequence[int], reason: Reason
+) -> None:
+    """A dragon bonus wins by a natural of its side, else by the margin. A natural tie gives it back."""
+    side, natural = DRAGON_BONUS[stake.bet], is_natural(player, banker)
+    own, other = (player, banker) if side == "player" else (banker, player)
+    points = total(own)
+    margin = points - total(other)
+    if natural and not margin:
+        layout.push(stake, because("natural_tie"))
+        return
+    if margin > 0:
+        reason = because("natural", points=points) if natural else because("margin", winner=side, margin=margin)
+    line = "natural" if natural and margin > 0 else f"by_{margin}"
+    odds = layout.pays[stake.bet].get(line, UNPAID)
+    if odds.pays:
+        layout.pay(stake, odds, reason, paying(odds))
+    else:
+        layout.lose(stake, reason)
 
 
 def _keep_commission(layout: HouseLayout, stake: Stake) -> None:

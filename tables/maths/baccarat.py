@@ -7,7 +7,7 @@ counts as it has cards. Of eight decks all of them together are fewer than 2^63,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -18,9 +18,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from tables.games.baccarat import PAY_FORM, Rules
+from tables.games.baccarat import DRAGON_BONUS, PAY_FORM, Rules
 from tables.games.cards import RANK_OF, Composition
 from tables.games.house_script import State, hand_named
+from tables.games.odds import Odds
 from tables.games.pays import net
 from tables.maths import cents
 from tables.maths.covariances import Covariances, all_in_common
@@ -28,6 +29,8 @@ from tables.maths.situation import Unknowable
 from tables.maths.standard import by_rank, shoe_of, spelled
 from tables.maths.worth import Edge, Results, Sheet, Tally, Valued, exact, results
 
+End = tuple[str, str]
+"""How a round ends: one of ``ENDS``, and one of ``MARGINS``."""
 Whole = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
@@ -35,6 +38,9 @@ ASSUMES: Final = ""
 CARDS: Final = 6
 ENDS: Final = ("tie", "player", "player_8", "banker", "banker_6", "banker_7")
 """How a round ends: a player's three-card 8, a banker's 6 and three-card 7 apart from other wins."""
+MARGINS: Final = (*map(str, range(-9, 10)), "natural banker", "natural tie", "natural player")
+"""By how many points the player is ahead without naturals; with one, who wins."""
+_TIE, _NATURAL_TIE = MARGINS.index("0"), MARGINS.index("natural tie")
 _VALUES: Final = 10
 _DIFFERENT, _SAME, _TENS = range(3)
 """How the first two cards of a side lie: of two values, of one, or both tens and faces."""
@@ -66,21 +72,21 @@ class Courses:
     """How many of the cards before it have that value."""
     orders: Whole
     """In how many orders the first two cards of both sides may come."""
-    ends: tuple[str, ...]
+    ends: tuple[End, ...]
     starts: Whole
     """The ends that these courses come to, and with which course each begins."""
 
-    def ways(self, values: Whole) -> dict[str, int]:
+    def ways(self, values: Whole) -> dict[End, int]:
         """In how many ways a shoe with so many cards of each value comes to each end."""
         return dict(zip(self.ends, map(int, np.add.reduceat(self._ways(values), self.starts)), strict=True))
 
-    def ways_by_pair(self, values: Whole) -> dict[tuple[str, int, int], int]:
+    def ways_by_pair(self, values: Whole) -> dict[tuple[End, int, int], int]:
         """The same, apart by how the first two cards of either side lie: different, of one value, or both tens."""
         ways = self._ways(values)
         lie = [
             np.where(first != second, _DIFFERENT, np.where(first == 0, _TENS, _SAME)) for first, second in self._sides()
         ]
-        counts: dict[tuple[str, int, int], int] = {}
+        counts: dict[tuple[End, int, int], int] = {}
         for end, start, stop in zip(self.ends, self.starts, [*self.starts[1:], len(ways)], strict=True):
             for player, banker in product((_DIFFERENT, _SAME, _TENS), repeat=2):
                 mask = (lie[0][start:stop] == player) & (lie[1][start:stop] == banker)
@@ -141,12 +147,16 @@ def _courses(cards: Whole, dealt: int) -> Courses:
         [ENDS.index(name) for name in ("tie", "player_8", "player", "banker_6", "banker_7")],
         ENDS.index("banker"),
     )
+    lead = player - banker
+    natural = ~drawn.any(axis=0) & (np.maximum(player, banker) >= 8)
+    end = len(MARGINS) * end + np.where(natural, _NATURAL_TIE + np.sign(lead), _TIE + lead)
     order = np.argsort(end, kind="stable")
-    ends, starts = np.unique(end[order], return_index=True)
+    numbers, starts = np.unique(end[order], return_index=True)
+    ends = tuple((ENDS[number // len(MARGINS)], MARGINS[number % len(MARGINS)]) for number in numbers)
     deal = np.stack((*cards[:4], *np.sort(cards[4:], axis=0)))[:dealt, order]
     repeats = np.stack([(deal[:place] == card).sum(axis=0) for place, card in enumerate(deal)])
     orders = (2 - (deal[0] == deal[1])) * (2 - (deal[2] == deal[3]))
-    return Courses(deal, repeats, orders, tuple(ENDS[number] for number in ends), starts)
+    return Courses(deal, repeats, orders, ends, starts)
 
 
 # --- A round that stands somewhere -----------------------------------------------------------------------------------
@@ -157,23 +167,24 @@ def tally_from(ranks: Composition, player: Sequence[int], banker: Sequence[int])
     if not player:
         return tally(ranks)
     values = [sum(ranks[9:]), *ranks[:9]]
-    ends = dict.fromkeys(ENDS, 0)
+    ends: dict[End, int] = {}
     _deal_on(values, [_points(player), _points(banker)], 1, ends)
-    return {"round": ends, "player_pair": _pair_ways(ranks, player), "banker_pair": _pair_ways(ranks, banker)}
+    return _tally(ends.items(), _pair_ways(ranks, player), _pair_ways(ranks, banker))
 
 
 def _points(ranks: Sequence[int]) -> list[int]:
     return [rank if rank < _VALUES else 0 for rank in ranks]
 
 
-def _deal_on(values: list[int], hands: list[list[int]], ways: int, ends: dict[str, int]) -> None:
+def _deal_on(values: list[int], hands: list[list[int]], ways: int, ends: dict[End, int]) -> None:
     """Every card that may come next, until the round is over; each course as often as it goes on to six cards."""
     place, dealt = _due(*hands), len(hands[0]) + len(hands[1])
     cards_left = sum(values)
     if place is None:
         for undealt in range(CARDS - dealt):
             ways *= cards_left - undealt
-        ends[_end(*hands)] += ways
+        end = _end(*hands), _margin(*hands)
+        ends[end] = ends.get(end, 0) + ways
         return
     for value, copies in enumerate(values):
         if copies:
@@ -206,6 +217,14 @@ def _end(player: list[int], banker: list[int]) -> str:
     if banker_points == 6:
         return "banker_6"
     return "banker_7" if (banker_points, len(banker)) == (7, 3) else "banker"
+
+
+def _margin(player: list[int], banker: list[int]) -> str:
+    player_points, banker_points = sum(player) % 10, sum(banker) % 10
+    lead = player_points - banker_points
+    if len(player) == len(banker) == 2 and max(player_points, banker_points) >= 8:
+        return MARGINS[_NATURAL_TIE + (lead > 0) - (lead < 0)]
+    return MARGINS[_TIE + lead]
 
 
 def _pair_ways(ranks: Composition, hand: Sequence[int]) -> dict[str, int]:
@@ -241,27 +260,36 @@ def tally(ranks: Composition) -> Tally:
     """In how many ways a round comes to each end, and a side's first two cards to a pair."""
     tens = sum(ranks[9:])
     values = np.array([tens, *ranks[:9]], np.int64)
-    size, ends = sum(ranks), dict.fromkeys(ENDS, 0)
-    for dealt, course in zip((4, 5, 6), courses(), strict=True):
-        undealt = {4: (size - 4) * (size - 5), 5: size - 5, 6: 1}[dealt]
-        for end, ways in course.ways(values).items():
-            ends[end] += ways * undealt
-    pairs = sum(copies * (copies - 1) for copies in ranks)
-    pair = {"win": pairs, "lose": size * (size - 1) - pairs}
-    return {"round": ends, "player_pair": pair, "banker_pair": pair}
+    ends = ((end, ways * undealt) for undealt, course in _weighed(ranks) for end, ways in course.ways(values).items())
+    pair = _pair_ways(ranks, ())
+    return _tally(ends, pair, pair)
 
 
-def joint(ranks: Composition) -> dict[tuple[str, bool, bool], int]:
+def _weighed(ranks: Composition) -> Iterator[tuple[int, Courses]]:
+    """All courses, with the number of ways in which the cards up to the sixth lie that they leave undealt."""
+    size = sum(ranks)
+    yield from zip(((size - 4) * (size - 5), size - 5, 1), courses(), strict=True)
+
+
+def _tally(ends: Iterable[tuple[End, int]], player_pair: Mapping[str, int], banker_pair: Mapping[str, int]) -> Tally:
+    """Rounds by either part of their ends, and the pairs."""
+    rounds, margins = dict.fromkeys(ENDS, 0), dict.fromkeys(MARGINS, 0)
+    for (end, margin), ways in ends:
+        rounds[end] += ways
+        margins[margin] += ways
+    return {"round": rounds, "margin": margins, "player_pair": player_pair, "banker_pair": banker_pair}
+
+
+def joint(ranks: Composition) -> dict[tuple[End, bool, bool], int]:
     """In how many ways a round comes to each end, with or without a pair of the player's and of the banker's.
 
     Two cards of one value are a pair, but for tens and faces: of those each two are one as often as two cards of one
     rank are drawn from them, whatever else is.
     """
-    tens, size = ranks[9:], sum(ranks)
+    tens = ranks[9:]
     values = np.array([sum(tens), *ranks[:9]], np.int64)
-    ways: dict[tuple[str, bool, bool], Fraction] = {}
-    for dealt, course in zip((4, 5, 6), courses(), strict=True):
-        undealt = {4: (size - 4) * (size - 5), 5: size - 5, 6: 1}[dealt]
+    ways: dict[tuple[End, bool, bool], Fraction] = {}
+    for undealt, course in _weighed(ranks):
         for (end, player, banker), course_ways in course.ways_by_pair(values).items():
             for first, second, chance in _pairs(player, banker, tens):
                 key = (end, first, second)
@@ -301,11 +329,8 @@ def covariances(rules: Rules, composition: Composition | None = None) -> Covaria
     """Exactly. All seats bet on the same cards, so two seats go together as the wagers of one do."""
     ends = []
     for (end, player, banker), ways in joint(shoe(rules, composition)).items():
-        often: dict[str, Mapping[str, int]] = {
-            "round": dict.fromkeys(ENDS, 0) | {end: 1},
-            "player_pair": {"win": int(player), "lose": int(not player)},
-            "banker_pair": {"win": int(banker), "lose": int(not banker)},
-        }
+        pairs = ({"win": int(pair), "lose": int(not pair)} for pair in (player, banker))
+        often = _tally([(end, 1)], *pairs)
         nets = {bet: sum(net * won for net, won in pays.items()) for bet, pays in wagers(rules, often).items()}
         ends.append((nets, ways))
     return all_in_common(ends)
@@ -326,10 +351,11 @@ def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
         "panda_8": (ends["player_8"], total - ends["player_8"]),
         "super_6": (six, total - six),
     }
-    every: dict[str, Sequence[tuple[Fraction | int, int]]] = {
+    every: dict[str, Iterable[tuple[Fraction | int, int]]] = {
         "player": ((1, player), (-1, banker), (0, ends["tie"])),
         "banker": (*_banker(rules, ends), (-1, player), (0, ends["tie"])),
         **{bet: ((net(odds[bet][bet]), won), (-1, lost)) for bet, (won, lost) in wins.items()},
+        **{bet: _bonus(odds[bet], side, often["margin"]) for bet, side in DRAGON_BONUS.items()},
     }
     return {bet: results(pays) for bet, pays in every.items() if bet in ("player", "banker", *rules.spread)}
 
@@ -340,6 +366,14 @@ def _banker(rules: Rules, ends: Mapping[str, int]) -> tuple[tuple[Fraction | int
     six = Fraction(1, 2) if rules.commission == "six_pays_half" else usual
     seven = 0 if rules.commission == "ez" else usual
     return (usual, ends["banker"]), (six, ends["banker_6"]), (seven, ends["banker_7"])
+
+
+def _bonus(odds: Mapping[str, Odds], side: str, margins: Mapping[str, int]) -> Iterator[tuple[Fraction | int, int]]:
+    """What a dragon bonus pays by each margin: as its lines have it, a push at a natural tie, else it is lost."""
+    sign = 1 if side == "player" else -1
+    won = {f"natural {side}": odds["natural"], **{str(sign * lead): odds[f"by_{lead}"] for lead in range(4, 10)}}
+    for margin, ways in margins.items():
+        yield net(won[margin]) if margin in won else 0 if margin == "natural tie" else -1, ways
 
 
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
@@ -363,6 +397,7 @@ def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) 
     from tables.maths import dealt
 
     counts = dealt.baccarat(shoe(rules, composition), banker_draws().astype(np.uint8).ravel(), rounds, seed)
-    *ends, player, banker = map(int, counts)
-    pairs = {bet: {"win": won, "lose": rounds - won} for bet, won in (("player_pair", player), ("banker_pair", banker))}
-    return {"round": dict(zip(ENDS, ends, strict=True)), **pairs}
+    ends, pairs, margins = (part.tolist() for part in np.split(counts, (len(ENDS), len(ENDS) + 2)))
+    player, banker = ({"win": won, "lose": rounds - won} for won in pairs)
+    by_end, by_margin = dict(zip(ENDS, ends, strict=True)), dict(zip(MARGINS, margins, strict=True))
+    return {"round": by_end, "margin": by_margin, "player_pair": player, "banker_pair": banker}

@@ -45,11 +45,12 @@ def _card(cards: Bytes, unseen: int, dice: Words) -> np.int64:
 
 def baccarat(composition: Composition, draws: Bytes, rounds: int, seed: int) -> Counts:
     """Rounds by their ends: tie, player, a player's three-card 8, banker, a banker's 6, a banker's three-card 7; then
-    pairs of the player's and of the banker's first two cards.
+    pairs of the player's and of the banker's first two cards; then rounds by the player's lead, from -9 to 9 without a
+    natural; with one by who wins: banker, neither, player.
 
     ``draws`` says where the banker draws: eleven places for each total, for the player's third card and for none.
     """
-    counts = np.zeros(8, np.int64)
+    counts = np.zeros(30, np.int64)
     _baccarat(np.uint64(seed), rounds, pile_by_value(composition), draws, counts)
     return counts
 
@@ -72,7 +73,8 @@ def _baccarat(seed: np.uint64, rounds: int, cards: Bytes, draws: Bytes, counts: 
         player, banker = (player_1 >> 4) + (player_2 >> 4), (banker_1 >> 4) + (banker_2 >> 4)
         player, banker = player - 10 * (player > 9), banker - 10 * (banker > 9)
         player_drew, banker_drew = False, False
-        if player < 8 and banker < 8:
+        natural = player > 7 or banker > 7
+        if not natural:
             cards_left, third = size - 4, np.int64(10)
             if player <= 5:
                 third = _card(cards, cards_left, dice) >> 4
@@ -90,6 +92,7 @@ def _baccarat(seed: np.uint64, rounds: int, cards: Bytes, draws: Bytes, counts: 
             counts[4 if banker == 6 else 5 if banker_drew and banker == 7 else 3] += 1
         else:
             counts[0] += 1
+        counts[28 + int(player > banker) - int(player < banker) if natural else 17 + player - banker] += 1
 
 
 # --- The higher card -------------------------------------------------------------------------------------------------

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import ClassVar, Final
 
-from tables.games.baccarat import Baccarat, Rules, total
+from tables.games.baccarat import DRAGON_BONUS, Baccarat, Rules, is_natural, total
 from tables.games.felt import BANKER_HAND, PLAYER_HAND, Action, AskCard, Card
 from tables.games.house_script import State, hand_named
 from tables.training.questions import numbered
@@ -64,7 +64,9 @@ class BaccaratPractice(SpreadPractice):
             drawn["banker pushes with a three-card 7"] = lambda state: (
                 _called(state) == "seven" and ending("banker", "push")(state)
             )
-        return {**drawn, **{f"{name.replace('_', ' ')} wins": ending(name, "win") for name in rules.spread}}
+        for name in rules.spread:
+            drawn |= _bonus_ways(name) if name in DRAGON_BONUS else [(f"{_words(name)} wins", ending(name, "win"))]
+        return drawn
 
     def calls(self, before: State, action: Action, after: State) -> Iterable[Step]:
         """Who draws, once both hands have two cards, and after the player's third; and who has won."""
@@ -103,19 +105,44 @@ _BANKERS_CARD: Final = AskCard(BANKER_HAND, (), 1)
 """Asks the game for the rule by which the banker draws, whether he does or not."""
 
 
+def _words(bet: str) -> str:
+    return bet.replace("_", " ")
+
+
+def _bonus_ways(name: str) -> Iterator[tuple[str, Ending]]:
+    """How a dragon bonus may end that pays by its lines or goes back, whatever its lines pay."""
+    side, is_placed = DRAGON_BONUS[name], ending(name, "win", "lose", "push")
+
+    def by_natural(winner: str) -> Ending:
+        return lambda state: is_placed(state) and _is_natural(state) and _winner(state) == winner
+
+    def by_margin(state: State) -> bool:
+        return is_placed(state) and not _is_natural(state) and _winner(state) == side and abs(_lead(state)) >= 4
+
+    yield f"{_words(name)}: a natural", by_natural(side)
+    yield f"{_words(name)}: 4 points ahead or more", by_margin
+    yield f"{_words(name)}: a natural tie", by_natural("tie")
+
+
 def _cards(state: State) -> tuple[int, int]:
     player, banker = (len(hand_named(state, name).cards) for name in ("player", "banker"))
     return player, banker
 
 
 def _is_natural(state: State) -> bool:
-    hands: Any = [hand_named(state, name).cards for name in ("player", "banker")]
-    return any(total(hand[:2]) >= 8 for hand in hands)
+    player, banker = (hand_named(state, name).cards for name in ("player", "banker"))
+    return is_natural(player, banker)
+
+
+def _lead(state: State) -> int:
+    """By how many points the player is ahead."""
+    player, banker = (total(hand_named(state, name).cards) for name in ("player", "banker"))
+    return player - banker
 
 
 def _winner(state: State) -> str:
-    player, banker = (total(hand_named(state, name).cards) for name in ("player", "banker"))
-    return "player" if player > banker else "banker" if banker > player else "tie"
+    lead = _lead(state)
+    return "player" if lead > 0 else "banker" if lead < 0 else "tie"
 
 
 def _called(state: State) -> str:

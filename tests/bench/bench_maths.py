@@ -133,7 +133,7 @@ def dealt_by_both(loops: ctypes.CDLL) -> list[tuple[str, Callable[[int], Any], C
         (
             "baccarat",
             lambda rounds: dealt.baccarat(eight, draws, rounds, 1),
-            in_c("baccarat", dealt.pile_by_value(eight), 8, draws),
+            in_c("baccarat", dealt.pile_by_value(eight), 30, draws),
         ),
         (
             "dragon_tiger",

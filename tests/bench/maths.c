@@ -238,7 +238,8 @@ void baccarat(uint64_t seed, int64_t rounds, const uint8_t *pile, int size, cons
         counts[7] += (banker_1 & 15) == (banker_2 & 15);
         int player = ((player_1 >> 4) + (player_2 >> 4)) % 10, banker = ((banker_1 >> 4) + (banker_2 >> 4)) % 10;
         int player_drew = 0, banker_drew = 0;
-        if (player < 8 && banker < 8) {
+        int natural = player > 7 || banker > 7;
+        if (!natural) {
             int left = size - 4, third = 10;
             if (player <= 5) {
                 third = draw(cards, left--, &dice) >> 4;
@@ -256,6 +257,7 @@ void baccarat(uint64_t seed, int64_t rounds, const uint8_t *pile, int size, cons
             counts[banker == 6 ? 4 : banker_drew && banker == 7 ? 5 : 3]++;
         else
             counts[0]++;
+        counts[natural ? 28 + (player > banker) - (player < banker) : 17 + player - banker]++;
     }
 }
 

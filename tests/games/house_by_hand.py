@@ -217,6 +217,18 @@ PAID: dict[str, dict[str, dict[str, tuple[int, int] | tuple[int, int, bool]]]] =
         "dragon_7": {"dragon_7": (20, 60)},
         "panda_8": {"panda_8": (10, 40)},
         "super_6": {"super_6": (8, 25)},
+        **{
+            f"dragon_bonus_{side}": {
+                "natural": (1, 2, UNPAID),
+                "by_9": (15, 60, UNPAID),
+                "by_8": (5, 25, UNPAID),
+                "by_7": (3, 15, UNPAID),
+                "by_6": (2, 10, UNPAID),
+                "by_5": (1, 6, UNPAID),
+                "by_4": (1, 4, UNPAID),
+            }
+            for side in ("player", "banker")
+        },
     },
     "dragon_tiger": {"tie": {"tie": (5, 15)}, "suited_tie": {"suited_tie": (25, 75)}},
     "casino_war": {"tie": {"tie": (5, 15)}},
@@ -289,13 +301,15 @@ def pays_on(options: dict[str, Any], wager: str, line: str, shipped: int) -> Fra
 # ---------------------------------------------------------------------------------------------------------- baccarat
 
 
+def count(cards: list[str]) -> int:
+    """The points of a hand of baccarat."""
+    return sum(0 if card[0] in TENS else RANKS.index(card[0]) + 1 for card in cards) % 10
+
+
 def baccarat(table: Round, seats: list[Seat], options: dict[str, Any]) -> None:
     player, banker = [table.turn()], [table.turn()]
     player.append(table.turn())
     banker.append(table.turn())
-
-    def count(cards: list[str]) -> int:
-        return sum(0 if card[0] in TENS else RANKS.index(card[0]) + 1 for card in cards) % 10
 
     if count(player) < 8 and count(banker) < 8:
         banker_draws_on = [0, 1, 2, 3, 4, 5]
@@ -348,6 +362,25 @@ def baccarat(table: Round, seats: list[Seat], options: dict[str, Any]) -> None:
             ("super_6", six, options["super_6_pays"]),
         ):
             seat.side_bet(bet, pays_on(options, bet, bet, shipped) if wins else 0)
+        dragon_bonus(seat, "dragon_bonus_player", player, banker, options)
+        dragon_bonus(seat, "dragon_bonus_banker", banker, player, options)
+
+
+def dragon_bonus(seat: Seat, bet: str, own: list[str], other: list[str], options: dict[str, Any]) -> None:
+    """Two naturals of as many points push. A natural that wins is paid even money. Any other win is paid by how many
+    points it is ahead, from four on."""
+    has_natural = [len(cards) == 2 and count(cards) in (8, 9) for cards in (own, other)]
+    ahead = count(own) - count(other)
+    if all(has_natural) and ahead == 0:
+        if bet in seat.bets:
+            seat.pushes(bet)
+    elif ahead > 0 and has_natural[0]:
+        seat.side_bet(bet, pays_on(options, bet, "natural", 1))
+    elif ahead >= 4:
+        shipped = {4: 1, 5: 2, 6: 4, 7: 6, 8: 10, 9: 30}[ahead]
+        seat.side_bet(bet, pays_on(options, bet, f"by_{ahead}", shipped))
+    else:
+        seat.side_bet(bet, 0)
 
 
 # ------------------------------------------------------------------------------------------------------ dragon tiger
@@ -740,6 +773,8 @@ HOUSES = {
             "dragon_7": ("commission", "ez"),
             "panda_8": ("commission", "ez"),
             "super_6": ("commission", "six_pays_half"),
+            "dragon_bonus_player": None,
+            "dragon_bonus_banker": None,
         },
         opposite=("player", "banker"),
     ),

@@ -31,7 +31,7 @@ from tests.games.house_by_hand import (
 Record = dict[str, Any]
 
 FAVOURED = {
-    "baccarat": ["", "", "", "37", "26", "6TJ", "7TJ", "A6T", "8TJ", "8", "T", "4A3"],
+    "baccarat": ["", "", "", "37", "26", "6TJ", "7TJ", "A6T", "8TJ", "8", "T", "4A3", "9T", "K458"],
     "dragon_tiger": ["", "K", "7", "29"],
     "casino_war": ["", "7", "7", "A", "K2", "9T"],
     "three_card_poker": ["", "QKA", "A23", "789", "2T", "h", "d9", "c678"],
@@ -256,9 +256,9 @@ WORDS = [
     "peek", "deal",
 ]  # fmt: skip
 BETS = [
-    "main", "player", "banker", "tie", "player_pair", "banker_pair", "dragon_7", "panda_8", "super_6", "dragon",
-    "tiger", "suited_tie", "ante", "pair_plus", "play", "raise", "insurance", "perfect_pairs",
-    "twenty_one_plus_three", "bet",
+    "main", "player", "banker", "tie", "player_pair", "banker_pair", "dragon_7", "panda_8", "super_6",
+    "dragon_bonus_player", "dragon_bonus_banker", "dragon", "tiger", "suited_tie", "ante", "pair_plus", "play", "raise",
+    "insurance", "perfect_pairs", "twenty_one_plus_three", "bet",
 ]  # fmt: skip
 
 

@@ -42,9 +42,13 @@ def test_every_option_and_choice_is_explained_on_its_page() -> None:
 
 def test_pages_of_trade_names_say_so() -> None:
     """Harm: the house seems to speak for the owner of a name."""
-    for name in ("casino_war", "three_card_poker"):
+    named = [
+        ("casino_war", "Casino War is a trade name of its"),
+        ("three_card_poker", "Three Card Poker is a trade name of its"),
+    ]
+    for name, sentence in (*named, ("baccarat", "Dragon Bonus, Dragon 7 and Panda 8 are trade names of their")):
         page = (PAGES / f"{name}.md").read_text()
-        assert f"{DEALT[name].title} is a trade name of its owner." in page
+        assert f"{sentence} owner" in page
         assert "not affiliated with the owner" in page
 
 
@@ -54,4 +58,4 @@ def test_every_side_bet_has_a_row_whatever_the_table_spreads() -> None:
     assert isinstance(baccarat, BankedGame)
     names = [wager.name for wager in every_wager(baccarat)]
     assert names[:5] == ["player", "banker", "tie", "player_pair", "banker_pair"]
-    assert sorted(names[5:]) == ["dragon_7", "panda_8", "super_6"]
+    assert sorted(names[5:]) == ["dragon_7", "dragon_bonus_banker", "dragon_bonus_player", "panda_8", "super_6"]

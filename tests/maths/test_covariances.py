@@ -56,7 +56,7 @@ def composition(cards: str) -> tuple[int, ...]:
 @pytest.mark.parametrize("cards", sampled(["TTJQ98A", "KKT6543", "QQ57A32"], "tries every order of a small shoe"))
 def test_baccarat_in_every_course_of_a_small_shoe(cards: str) -> None:
     """Harm: pairs of tens and faces that are told by their value, and an interval for bets that are half as varied."""
-    spread = ("tie", "player_pair", "banker_pair", "dragon_7", "panda_8")
+    spread = ("tie", "player_pair", "banker_pair", "dragon_7", "panda_8", "dragon_bonus_player", "dragon_bonus_banker")
     rules = baccarat_game.Rules(decks=1, commission="ez", spread=spread)
     play = naive.play("baccarat", rules)
     courses = (play(order) for order in permutations(cards, 6))

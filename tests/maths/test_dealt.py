@@ -33,7 +33,7 @@ def off(dealt: Worth, exact: Worth) -> float:
     ("game", "options", "cards"),
     sampled(
         [
-            ("baccarat", {}, None),
+            ("baccarat", {"spread": ("tie", "player_pair", "dragon_bonus_player", "dragon_bonus_banker")}, None),
             (
                 "baccarat",
                 {"commission": "ez", "spread": ("dragon_7", "panda_8")},

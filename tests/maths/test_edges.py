@@ -20,7 +20,8 @@ from tables.maths.standard import by_rank
 from tables.maths.yardstick import yardsticks
 from tests.tiers import sampled
 
-EZ = BaccaratRules(commission="ez", spread=("tie", "dragon_7", "panda_8", "player_pair", "banker_pair"))
+PAIRS, BONUSES = ("player_pair", "banker_pair"), ("dragon_bonus_player", "dragon_bonus_banker")
+EZ = BaccaratRules(commission="ez", spread=("tie", "dragon_7", "panda_8", *PAIRS, *BONUSES))
 SUITED = DragonTigerRules(spread=("tie", "suited_tie"))
 SIDES = BlackjackRules(decks=2, spread=("perfect_pairs", "twenty_one_plus_three"))
 

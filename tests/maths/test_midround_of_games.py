@@ -112,7 +112,7 @@ def worth(state: State, game: str) -> Mapping[int, float]:
 # --- Baccarat, Dragon Tiger, Casino War ---------------------------------------------------------------------------
 
 BACCARAT = [
-    BaccaratRules(decks=2),
+    BaccaratRules(decks=2, spread=("tie", "player_pair", "dragon_bonus_player", "dragon_bonus_banker")),
     BaccaratRules(decks=2, commission="ez", spread=("tie", "dragon_7", "panda_8", "player_pair"), unit=100),
     BaccaratRules(decks=2, commission="six_pays_half", spread=("super_6", "banker_pair"), unit=100),
 ]

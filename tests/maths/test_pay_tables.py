@@ -32,6 +32,8 @@ THREE = {
     "straight": "7:2",
     "flush": "3:1",
 }
+BONUS = {"natural": "3:2", "by_9": "60:1", "by_8": "0:1", "by_7": "15:2", "by_6": "10:1", "by_5": "6:1", "by_4": "4:1"}
+BONUSES = {"dragon_bonus_player": BONUS, "dragon_bonus_banker": BONUS | {"natural": "0:1"}}
 PAIR_PLUS = {"pair": "0:1", "flush": "7:2", "straight": "11:1", "three_of_a_kind": "60:1", "straight_flush": "21:1"}
 BONUS = {"straight": "3:2", "three_of_a_kind": "0:1", "straight_flush": "13:7"}
 
@@ -98,17 +100,17 @@ def spelled(pays: PayTable) -> dict[str, Any]:
     ("commission", "wagers"),
     sampled(
         [
-            ("five_percent", {"tie": "19:2", "player_pair": "15:1"}),
-            ("ez", {"dragon_7": "161:4", "panda_8": "31:1"}),
-            ("six_pays_half", {"super_6": "17:1", "banker_pair": "21:2"}),
+            ("five_percent", {"tie": {"tie": "19:2"}, "player_pair": {"player_pair": "15:1"}, **BONUSES}),
+            ("ez", {"dragon_7": {"dragon_7": "161:4"}, "panda_8": {"panda_8": "31:1"}}),
+            ("six_pays_half", {"super_6": {"super_6": "17:1"}, "banker_pair": {"banker_pair": "21:2"}}),
         ],
         "values every pay table exactly",
         test=1,
     ),
 )
-def test_baccarat(commission: Any, wagers: dict[str, str]) -> None:
+def test_baccarat(commission: Any, wagers: dict[str, dict[str, str]]) -> None:
     """Harm: an operator sees another edge than the table then deals."""
-    pays = table("baccarat", **{wager: {wager: odds} for wager, odds in wagers.items()})
+    pays = table("baccarat", **wagers)
     options = {"decks": 1, "commission": commission, "spread": [*wagers]}
     cards = ["A", "2", "3", "6", "6", "T", "K"]
     rules = providers.rules_type("baccarat")(1, pays=pays, **options | {"spread": tuple(wagers)})

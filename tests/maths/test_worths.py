@@ -26,6 +26,7 @@ from tests.maths import naive
 from tests.pace import percent
 
 EZ = baccarat_game.Rules(commission="ez", spread=("dragon_7", "panda_8"))
+BONUS = baccarat_game.Rules(spread=("dragon_bonus_player", "dragon_bonus_banker"))
 SIX = baccarat_game.Rules(commission="six_pays_half", spread=("super_6",))
 
 
@@ -55,6 +56,10 @@ def in_percent(game: str, bet: str, **options: Any) -> float:
         ("baccarat", "banker", {"commission": "six_pays_half"}, "1.4581"),
         ("baccarat", "super_6", {"commission": "six_pays_half", "spread": ("super_6",)}, "29.98"),
         ("baccarat", "super_6", {"commission": "six_pays_half", "spread": ("super_6",), "super_6_pays": 15}, "13.82"),
+        ("baccarat", "dragon_bonus_player", {"spread": ("dragon_bonus_player",)}, "2.65"),
+        ("baccarat", "dragon_bonus_player", {"spread": ("dragon_bonus_player",)}, "2.651675"),
+        ("baccarat", "dragon_bonus_banker", {"spread": ("dragon_bonus_banker",)}, "9.37"),
+        ("baccarat", "dragon_bonus_banker", {"spread": ("dragon_bonus_banker",)}, "9.373074"),
         ("dragon_tiger", "dragon", {}, "3.73"),
         ("dragon_tiger", "tiger", {}, "3.73"),
         ("dragon_tiger", "tie", {}, "32.77"),
@@ -130,7 +135,7 @@ def some_ranks(least: int, largest: int, signs: str = naive.RANKS) -> st.SearchS
 @settings(max_examples=percent(10))
 @given(
     some_ranks(6, 7) | some_ranks(7, 7, "A23456789") | some_ranks(7, 7, "234K"),
-    st.sampled_from([baccarat_game.Rules(tie_pays=9), EZ, SIX]),
+    st.sampled_from([baccarat_game.Rules(tie_pays=9), EZ, SIX, BONUS]),
 )
 @pytest.mark.slow("tries every order of a small shoe")
 def test_baccarat_is_every_order_of_a_small_shoe(cards: list[str], rules: baccarat_game.Rules) -> None:
