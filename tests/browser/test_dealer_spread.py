@@ -77,6 +77,20 @@ def test_baccarat_with_seven_seats_lies_apart(at_table: AtTable, state: str) -> 
 
 @pytest.mark.trial(
     "a further state of the same screen",
+    covered_by="tests/browser/test_dealer_spread.py::test_baccarat_by_keyboard_and_by_touch",
+)
+def test_every_side_bet_of_baccarat_has_a_spot_at_seven_seats(at_table: AtTable) -> None:
+    """Harm: a table spreads the Dragon Bonus too, and its spots lie under the prompt."""
+    spread = ["tie", "player_pair", "banker_pair", "dragon_bonus_player", "dragon_bonus_banker"]
+    hand = table_of("baccarat", spread=spread)
+    for seat in range(1, 8):
+        for wager in ("player", *spread):
+            hand("bet", seat=seat, wager=wager, amount_cents=50_000)
+    is_clear(at_table(hand).open().page)
+
+
+@pytest.mark.trial(
+    "a further state of the same screen",
     covered_by="tests/browser/test_dealer_steps_back.py::test_an_enter_too_many_decides_for_nobody",
 )
 def test_blackjack_with_four_hands_lies_apart_and_enter_never_hits(at_table: AtTable) -> None:
