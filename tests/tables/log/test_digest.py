@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from tables.games.cards import BY_RANK
 from tables.games.catalog import GAMES
-from tables.games.felt import Action, Opening
+from tables.games.felt import BANKER_HAND, PLAYER_HAND, Action, Bet, Card, CloseBets, Opening
 from tables.games.play import replay
 from tables.games.stored_wording import stored_payouts
 from tables.log.digest import dealt_by, result_of, stored_end_of
@@ -37,6 +38,19 @@ def test_a_stored_round_is_compared_in_the_words_of_its_release(name: str) -> No
         assert stored_end_of(game, state, opening.seats) == stored["end"]
         count, end = stored["lay"]
         assert stored_end_of(game, replayed(stored, count)[1], opening.seats) == end
+
+
+def test_a_reason_of_a_later_release_is_compared_by_its_code() -> None:
+    """Harm: a wrong payout of a side bet that earlier releases did not have is a KeyError in a proof, and not named."""
+    game, names = GAMES["baccarat"], (PLAYER_HAND, BANKER_HAND, PLAYER_HAND, BANKER_HAND, BANKER_HAND)
+    cards = [Card(BY_RANK.number(sign), to) for sign, to in zip("75TT5", names, strict=True)]
+    actions = (Bet(1, 10, "dragon_bonus_player"), CloseBets(), *cards)
+    state = replay(
+        game, game.rules_type(spread=("dragon_bonus_player",)), Opening((1,), dealt=BY_RANK.nothing), actions
+    )
+    assert [payout.why for payout in stored_payouts(game, game.settle(state))] == [
+        "dragon bonus player: margin, pays 6 to 1"
+    ]
 
 
 def test_a_result_is_over_facts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
