@@ -17,7 +17,7 @@ from ledger.proof.chips import RACK
 from ledger.proof.moves import Chart, Move
 from ledger.slips import Signing
 from tables.games.felt import Limits
-from tables.games.game import Game
+from tables.games.game import Game, Wager
 from tables.log import paper
 from tables.log.event import Event
 from tables.log.fold import Standing
@@ -27,8 +27,9 @@ from tables.refusals import Refused
 
 
 @lru_cache(maxsize=1_000)
-def accounts(book_id: int, seats: int, game: str) -> Chart:
-    """The accounts of a table with so many seats for a game. They are never changed, so they are read once."""
+def accounts(book_id: int, seats: int, game: str, wagers: tuple[Wager, ...]) -> Chart:
+    """The accounts of a table with so many seats for a game that spreads these wagers. No account is ever changed, so
+    they are read once. A table that spreads a wager of a later release has more accounts than before."""
     return cage.chart(book_id)
 
 
@@ -95,7 +96,8 @@ class Scene:
     @property
     def chart(self) -> Chart:
         """The places that chips can be at this table."""
-        return accounts(self.table.book_id, self.table.seats, self.game.name)
+        wagers = kind_of(self.game).wagers(self.rules)
+        return accounts(self.table.book_id, self.table.seats, self.game.name, wagers)
 
     @property
     def for_coins(self) -> bool:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from ledger.models import Alert, LogEntry, Transfer
+from ledger.models import Account, Alert, LogEntry, Transfer
 from tables.audit import entry_list
+from tables.games.baccarat import Baccarat
 from tables.games.cards import pack_of
 from tables.games.catalog import GAMES
 from tables.games.felt import DEALER, AskBet, AskCard, AskChoice, AskShuffle
@@ -16,8 +17,9 @@ from tables.games.record import judge, record_of
 from tables.log.terms import Settings
 from tables.models import HouseShoe
 from tables.refusals import Refused
+from tables.roles import Role
 from tables.setup import table_settings
-from tests.floor import Hand, dealt
+from tests.floor import Hand, dealt, dealt_by, staff
 from tests.tables.play.acts import refusal, verify
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
@@ -177,6 +179,36 @@ def test_the_first_card_of_a_shoe_says_how_many_are_burned(baccarat: Hand) -> No
     current = baccarat.board.shoe
     assert current is not None
     assert current.cards_left == 8 * 52 - 2
+
+
+BONUSES = ("dragon_bonus_player", "dragon_bonus_banker")
+
+
+def test_a_table_of_an_earlier_release_gets_places_for_a_new_side_bet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a table is set to spread a side bet of a later release, and its first bet on it is a server error."""
+    with monkeypatch.context() as earlier:
+        earlier.setattr(Baccarat, "spots", tuple(name for name in Baccarat.spots if name not in BONUSES))
+        dealer = dealt_by(staff(Role.DEALER, "dora", "101"), game="baccarat", options={}, seats=3)
+        play_round(dealer, random.Random(1))
+    places = Account.objects.filter(book_id=dealer.table.book_id, wager__in=BONUSES)
+    assert not places.exists()
+    operator = staff(Role.OPERATOR, "olga")
+    table_settings.change_table(dealer.table, {"options": {"spread": list(BONUSES)}}, by=operator)
+    assert places.count() == 3 * len(BONUSES)
+    for wager in BONUSES:
+        dealer("bet", seat=2, amount_cents=1_000, wager=wager)
+    dealer("close_bets")
+    dealer.cards("7", "5", "T", "T", "5")
+    dealer.pay()
+    current = dealer.now.round
+    assert current is not None
+    (payout,) = current.house_payouts
+    assert [current.game.explain(wager) for wager in payout.wagers] == [
+        "player wins by 7 without a natural, pays 6 to 1",
+        "player 7 to 0",
+    ]
+    assert payout.net_cents == 6_000 - 1_000
+    verify(dealer.table)
 
 
 def test_a_wager_may_have_limits_of_its_own() -> None:
