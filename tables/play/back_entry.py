@@ -169,12 +169,26 @@ def announce(scene: Scene, entered: AnnounceRound) -> Outcome:
 @enters(ComparePaper, permit=one_who_compares)
 def compare(scene: Scene, entered: ComparePaper) -> Outcome:
     """A second person compared what was entered with its paper. Raises Refused."""
-    somebody = author_of(scene.by)
+    somebody, number = author_of(scene.by), entered.number.strip()
     try:
-        after = compared_after(scene.standing, entered.number.strip(), Person(**somebody))
+        after = compared_after(scene.standing, number, Person(**somebody))
     except Wrong as wrong:
         raise refused(wrong) from None
-    return Outcome([Step(PaperCompared(**somebody, number=entered.number.strip(), mode=after))])
+    if scene.by.signature in _dealt_by(scene.table.book_id, scene.standing.back_entry, number):
+        says = f"{scene.by.name} dealt a round of paper no. {number}: somebody else compares it."
+        raise Refused("signed_already", says, 403)
+    return Outcome([Step(PaperCompared(**somebody, number=number, mode=after))])
+
+
+def _dealt_by(book_id: int, mode: Mode | None, number: str) -> set[str]:
+    """Who entered the rounds of a paper: after a relief in mid-round, others than who announced them."""
+    entries = LogEntry.objects.filter(book_id=book_id, seq__gt=mode.begun if mode else 0)
+    bodies = (
+        entries.filter(subject=SUBJECT, kind__in=RoundFromPaper.kinds).order_by("seq").values_list("body", flat=True)
+    )
+    numbers = {event.dealt_as: event.number for event in (read_as(RoundFromPaper, body) for body in bodies)}
+    rounds = [dealt_as for dealt_as, paper in numbers.items() if paper == number]
+    return set(entries.filter(subject=Played.subject, round__in=rounds).values_list("by", flat=True))
 
 
 # --- What is entered from paper --------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from tables.play.back_entry import FromPaper
 from tables.roles import Role
 from tables.slips import back_entry, cage_desk
 from tests.clock import Clock
-from tests.floor import CREW, crew, dealt, staff
+from tests.floor import CREW, Hand, crew, dealt, staff
 from tests.tables.play.acts import fault, refusal, verify
 from tests.tables.test_dealing import chips_everywhere
 
@@ -244,6 +244,28 @@ def test_a_paper_is_entered_once_and_compared_by_another_person(night: Night) ->
     assert refusal(night.announce, minutes=20).code == "entered_already"
     night.end()
     night.dealer.bets(seat1=1_000)
+    verify(night.table)
+
+
+def test_who_dealt_a_round_after_a_relief_does_not_compare_its_paper(night: Night) -> None:
+    """Harm: a dealer who took over in mid-round enters the rest of a paper and then gives its second signature, too."""
+    relief, other = Hand(night.table, staff(Role.DEALER, "rita", "120")), staff(Role.DEALER, "ines", "121")
+    night.begin()
+    night.announce()
+    night.dealer.bets(seat1=1_000)
+    dealing.relieve(night.table, relief.by, "dora", confirmed_by=night.boss.by)
+    relief.cards(4, 3)
+    relief.pay()
+    assert refusal(night.compare, by=night.dealer.by).code == "signed_already"
+    refused = refusal(night.compare, by=relief.by)
+    assert (refused.code, refused.status) == ("signed_already", 403)
+    assert "Rita dealt a round of paper no. 104" in refused.sentence
+    night.dealer = relief
+    night.announce("105", minutes=30)
+    night.round(4, 3)
+    night.compare(by=other)
+    night.compare("105", by=other)
+    night.end()
     verify(night.table)
 
 
