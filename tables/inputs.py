@@ -187,6 +187,15 @@ class ReopenRound(Struct, frozen=True, tag_field="do", tag="reopen_round"):
     """The user name of the supervisor, who signed by badge and PIN."""
 
 
+class RuleOnHand(Struct, frozen=True, tag_field="do", tag="rule_on_hand"):
+    """The player of the seat that has to decide left: what becomes of the hand."""
+
+    seat: int
+    ruling: str
+    """Of `mishaps.RULINGS`."""
+    note: str
+
+
 class BeginSlip(Struct, frozen=True, tag_field="do", tag="begin_slip"):
     """The first signature on a slip: a fill or credit is asked for, a rack is counted, a drop box is removed."""
 
@@ -457,7 +466,7 @@ SlipInput = BeginSlip | SignSlip | VoidSlip
 """Signatures: none is sent without a badge and a PIN."""
 DisputeInput = OpenDispute | NoteDispute | RuleDispute | CloseDispute
 CorrectionInput = ProposeCorrection | SignCorrection | DeclineCorrection
-FloorInput = VoidRound | AbandonTable | AcceptBet | LockRack | UnlockRack | ReopenRound
+FloorInput = VoidRound | AbandonTable | AcceptBet | LockRack | UnlockRack | ReopenRound | RuleOnHand
 """What a pit boss signs for, or approves."""
 BackEntryInput = BeginBackEntry | EndBackEntry | AnnounceRound | ComparePaper
 """What is entered about papers of an outage."""

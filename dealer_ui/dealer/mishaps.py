@@ -34,6 +34,7 @@ from tables.inputs import (
     FloorInput,
     LockRack,
     RetireShoe,
+    RuleOnHand,
     TakeBack,
     UnlockRack,
     VoidRound,
@@ -42,14 +43,16 @@ from tables.inputs import (
 from tables.log import paper
 from tables.log.fold import HOUSE_SHOE, Standing
 from tables.log.kinds import kind_of
-from tables.log.mishaps import ACTS, MISHAPS, REASONS, Mishap
+from tables.log.mishaps import ACTS, MISHAPS, REASONS, RULINGS, Mishap, ruled
 from tables.log.terms import rules_of
 from tables.models import Staff, Table
+from tables.play import rounds
+from tables.play.mishaps import RULED_BY
 from tables.refusals import Refused
 from tables.setup import house_terms
 from tables.staff import terminals
 
-SIGNED: Final = ("void", "abandon", "accept_bet", "unlock")
+SIGNED: Final = ("void", "abandon", "accept_bet", "unlock", "give_up")
 """The acts that a pit boss signs, or whom the house's terms let do so."""
 SECOND: Final = {"void": "void_second_roles", "unlock": "unlock_second_roles"}
 """The terms that say who else signs."""
@@ -129,7 +132,14 @@ def _drawn(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -> d
         "take_back": json.dumps(spell(TakeBack())),
         "reopens": standing.round is not None and standing.round.over,
         "retire": json.dumps(spell(RetireShoe())),
+        "ask": rounds.deciding(standing.round),
+        "rules_alone": _rules_alone(),
     }
+
+
+def _rules_alone() -> bool:
+    """Whether a dealer rules without a pit boss that the wager of a player who left stands."""
+    return house_terms.in_force(RULED_BY) == "dealer"
 
 
 def _possible(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -> dict[str, bool]:
@@ -146,10 +156,18 @@ def _possible(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -
         "abandon": standing.lock is None or not standing.lock.abandoned,
         "lock": standing.lock is None,
         "unlock": standing.lock is not None,
+        **_rulings(standing),
         "accept_bet": not kind.is_by_count and bool(kind.wagers(rules_of(table))),
     }
     acts = (*mishap.acts, "unlock") if "lock" in mishap.acts else mishap.acts
     return {act: True for act in acts if can[act]}
+
+
+def _rulings(standing: Standing) -> dict[str, bool]:
+    """What can be ruled about the hand of a player who left, if it has to decide."""
+    ask = rounds.deciding(standing.round)
+    waits = ask is not None and standing.lock is None
+    return {ruling: waits and bool(ask and ruled(ruling, ask.choices)) for ruling in RULINGS}
 
 
 def _cards(table: Table, standing: Standing) -> list[str]:
@@ -166,7 +184,7 @@ def _enter(request: HttpRequest, viewer: Staff, table: Table, mishap: Mishap) ->
     form = request.POST
     key, seq, act = key_of(form), seq_of(form), form.get("act", "")
     terminals.for_dealing(request, table)
-    if act in SIGNED:
+    if act in SIGNED or (act == "play_on" and not _rules_alone()):
         second = signatures.second(request, house_terms.words(SECOND[act])) if act in SECOND else ""
         entered = _signed(form, act, second)
         since = None if act == "abandon" else seq
@@ -175,6 +193,9 @@ def _enter(request: HttpRequest, viewer: Staff, table: Table, mishap: Mishap) ->
         )
         messages.success(request, f"{ACTS_DONE[act]}, signed by {boss.name}.")
         return redirect("dealer:tables") if act == "abandon" else redirect("dealer:screen", table.pk)
+    if act == "play_on":
+        dealing.record(table, _signed(form, act, ""), by=viewer, key=key, expected_seq=seq)
+        return redirect("dealer:screen", table.pk)
     if act == "lock":
         dealing.record(table, LockRack(form.get("note", "")), by=viewer, key=key, expected_seq=None)
         messages.success(request, "The rack is locked.")
@@ -193,6 +214,8 @@ ACTS_DONE: Final = {
     "abandon": "The table is abandoned",
     "accept_bet": "The bet stands",
     "unlock": "The rack is unlocked",
+    "play_on": "The wager stands",
+    "give_up": "The hand is given up",
 }
 
 
@@ -203,6 +226,8 @@ def _signed(form: QueryDict, act: str, second: str) -> FloorInput:
         return VoidRound(reason, note, unknown="unknown" in form, second=second)
     if act == "unlock":
         return UnlockRack(note, second)
+    if act in RULINGS:
+        return RuleOnHand(number(form.get("seat")) or 0, act, note)
     if act == "abandon":
         return AbandonTable(reason, note)
     return AcceptBet(number(form.get("seat")) or 0, amount_cents(form.get("amount", "")), form.get("wager") or MAIN)

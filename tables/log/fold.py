@@ -199,6 +199,8 @@ class Play:
     """For each of its cards, how many cards the shoe had left when it was dealt, itself among them: its place there."""
     is_read: bool = False
     """Whether a card reader named its card."""
+    is_ruling: bool = False
+    """Whether it is a ruling about the hand of a player who had left."""
 
     @property
     def has_card(self) -> bool:

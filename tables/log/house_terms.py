@@ -217,6 +217,12 @@ TERMS: Final[Mapping[str, Term]] = {
             " either way.",
         ),
         Term(
+            name="player_left_ruled_by", title="Who rules on the hand of a player who left", group=MISHAPS,
+            kind="choice", default="pit_boss", choices=("pit_boss", "dealer"),
+            help="Pit boss: by badge and PIN at the table. Dealer: that the wager stands, alone; only a pit boss gives"
+            " a hand up. The rules of our games are silent.",
+        ),
+        Term(
             name="unlock_second_roles", title="Who else signs when a rack is unlocked", group=MISHAPS, kind="choices",
             default=("pit_boss", "cage_manager", "security"),
             choices=("pit_boss", "cage_manager", "surveillance", "operator", "security"),

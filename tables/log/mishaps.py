@@ -7,18 +7,22 @@ a procedure comes from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
+
+from tables.games.felt import Choice
 
 NOBODY: Final = "nobody"
 FLOOR: Final = "a pit boss"
 FLOOR_AND_SURVEILLANCE: Final = "a pit boss and surveillance"
 
-ActName = Literal["set_aside", "burn", "take_back", "void", "retire", "correct", "abandon", "accept_bet", "lock"]
+ActName = Literal[
+    "set_aside", "burn", "take_back", "void", "retire", "correct", "abandon", "accept_bet", "lock", "play_on", "give_up"
+]
 
-ACTS: Final[Mapping[ActName, str]] = MappingProxyType(
+ACTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "set_aside": "Set the card aside",
         "burn": "Burn a card",
@@ -29,6 +33,8 @@ ACTS: Final[Mapping[ActName, str]] = MappingProxyType(
         "abandon": "Abandon the table",
         "accept_bet": "The bet stands",
         "lock": "Lock the rack",
+        "play_on": "The wager stands",
+        "give_up": "The hand is given up",
     }
 )
 """What a mishap may lead to, as its button says it."""
@@ -53,6 +59,22 @@ VOIDING: Final = tuple(name for name in REASONS if name != RULING)
 
 LEAVING: Final = ("evacuation", "fire", "power")
 """Why a table may be abandoned."""
+
+PLAYER_LEFT: Final = "player_left"
+RULINGS: Final = ("play_on", "give_up")
+"""What becomes of the hand of a player who left."""
+GIVES_UP: Final = ("fold", "surrender")
+"""Choices by which a seat loses a part of its wager at once."""
+
+
+def ruled(ruling: str, choices: Iterable[Choice]) -> str:
+    """The choice that a ruling about a player who left comes to; empty where there is none. The wager stands with the
+    choice that adds no chips, gives nothing up and, if possible, takes no card."""
+    if ruling == "give_up":
+        return next((choice.name for choice in choices if choice.name in GIVES_UP), "")
+    free = [choice for choice in choices if not (choice.cost_cents or choice.names_things or choice.name in GIVES_UP)]
+    return min(free, key=lambda choice: choice.draws).name if free else ""
+
 
 SPOILED: Final = frozenset({"shoe_wrong"})
 """The reasons after which nobody can know what the shoe holds."""
@@ -244,6 +266,23 @@ MISHAPS: Final = _catalog(
         "No card is touched.",
         _HOUSE,
         ("accept_bet",),
+    ),
+    Mishap(
+        PLAYER_LEFT,
+        "Player left in mid-round",
+        (
+            "Deal on to the other seats. Leave the player's cards and chips where they lie.",
+            "When the seat has to decide, call the pit boss. Do not decide for the player.",
+            "The pit boss rules: the wager stands, or the hand is given up.",
+        ),
+        "The player has left. The pit boss rules on the hand.",
+        FLOOR,
+        "The wager stands, and no chips are added to it. Only a pit boss gives a hand up.",
+        "A hand that may stand takes no more cards. One that has to fold or take a card, as in Rocket, takes the card.",
+        _HOUSE,
+        ("play_on", "give_up", "void"),
+        "equipment",
+        alerts=True,
     ),
     Mishap(
         "dead_hand",

@@ -19,10 +19,10 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables import permits
 from tables.games.cards import UNKNOWN
-from tables.games.felt import Illegal, SetAside
+from tables.games.felt import Choose, Illegal, SetAside
 from tables.games.play import play
 from tables.handlers import as_written, enacts, enters
-from tables.inputs import AbandonTable, AcceptBet, Bet, EnterMishap, LockRack, UnlockRack, VoidRound
+from tables.inputs import AbandonTable, AcceptBet, Bet, EnterMishap, LockRack, RuleOnHand, UnlockRack, VoidRound
 from tables.log import mishaps, paper
 from tables.log.entries import rounds as log
 from tables.log.entries.mishaps import MishapEntered, RackLocked, RackUnlocked, TableAbandoned
@@ -72,12 +72,51 @@ def enter(scene: Scene, entered: EnterMishap) -> Outcome:
 
 @enacts(MishapEntered)
 def enact_mishap(scene: Scene, event: MishapEntered, entry: Entry) -> Step:
-    """By the dealer who entered it, as it is called in the catalogue."""
-    acting = as_written(scene, event, entry, permits.the_dealer)
+    """By the dealer who entered it, as it is called in the catalogue; a ruling about a player who left, by whom the
+    policy of the site had it then."""
+    is_ruling = event.act in mishaps.RULINGS
+    acting = as_written(scene, event, entry, permits.the_dealer_or_the_floor if is_ruling else permits.the_dealer)
+    may_rule = acting.by.has_perm("tables.run_floor") or (
+        event.act == "play_on" and house_terms.went_by(RULED_BY, entry, "dealer".__eq__)
+    )
+    if is_ruling and not may_rule:
+        raise Misconduct("a dealer rules on the hand of a player who left")
     mishap = mishaps.MISHAPS.get(event.which)
     if mishap is None or event.act not in ("", *mishap.acts):
         raise Misconduct(f"it is no mishap of this house, or one that leads to no {event.act}")
     return Step(event, _number(acting))
+
+
+# --- a player who left ------------------------------------------------------------------------------------------
+
+
+@enters(RuleOnHand, permit=permits.the_dealer_or_the_floor)
+def rule_on_hand(scene: Scene, entered: RuleOnHand) -> Outcome:
+    """The hand of a player who left goes on without a choice of theirs, or is given up. Raises Refused."""
+    permits.not_stopped(scene)
+    is_alone = entered.ruling == "play_on" and house_terms.in_force(RULED_BY) == "dealer"
+    if not (is_alone or scene.by.has_perm("tables.run_floor")):
+        raise Refused("not_permitted", "A pit boss rules on the hand of a player who left.", 403)
+    current, ask = scene.standing.round, rounds.deciding(scene.standing.round)
+    if current is None or ask is None or ask.seat != entered.seat:
+        raise Refused("out_of_turn", "The hand of a player who left is ruled on when that seat has to decide.", 409)
+    choice = mishaps.ruled(entered.ruling, ask.choices) if entered.ruling in mishaps.RULINGS else ""
+    if not choice:
+        says = "This hand has no choice for that ruling. Rule otherwise, or void the round."
+        raise Refused("no_ruling", says, 422)
+    note = _note(entered.note, "what happened")
+    event = MishapEntered(**scene.author, which=mishaps.PLAYER_LEFT, act=entered.ruling, note=note)
+    played, *more = rounds.play(scene, current, None, Choose(ask.seat, choice)).steps
+    alert = (
+        f"{scene.table.name}, round {current.number}: the player of seat {ask.seat} left; {scene.by.name} rules:"
+        f" {mishaps.ACTS[entered.ruling].lower()} ({choice})"
+    )
+    steps = [Step(event, current.number), replace(played, event=structs.replace(played.event, ruling=True)), *more]
+    return Outcome(steps, alert=alert, evidence={"round": current.number, "seat": ask.seat, "seq": scene.next_seq})
+
+
+RULED_BY: Final = "player_left_ruled_by"
+"""The policy that says who rules that the wager stands."""
 
 
 def _number(scene: Scene) -> int | None:

@@ -42,8 +42,10 @@ from tables.inputs import (
     StartGame,
     TakeBack,
 )
-from tables.log import back_entry, pins
+from tables.log import back_entry, mishaps, pins
+from tables.log.catalog import read_as
 from tables.log.entries import rounds as log
+from tables.log.entries.mishaps import MishapEntered
 from tables.log.entries.readers import ReaderTakenOver
 from tables.log.entries.rounds import Apart, Pinned, Played, TakenBack
 from tables.log.entries.shoes import CardRefused, CutCardBack
@@ -79,6 +81,7 @@ def enter(scene: Scene, entered: GameInput) -> Outcome:
     """A bet, a card, a decision, a shuffle in mid-round. Opens the next round with its first bet."""
     permits.not_stopped(scene)
     _refuse_approved(entered)
+    _refuse_given_up(scene.standing.round, entered)
     shoe_ready(scene)
     current, opening = round_at(scene, entered)
     try:
@@ -115,6 +118,26 @@ def _refuse_approved(entered: GameInput) -> None:
     bets = entered.bets if isinstance(entered, PlaceBets) else (entered,)
     if any(isinstance(bet, Bet) and bet.approved for bet in bets):
         raise Refused("not_permitted", "A bet over the limit takes a pit boss's signature.", 403)
+
+
+def _refuse_given_up(current: Round | None, *actions: object) -> None:
+    """A dealer does not give up the hand of a player who left: the ruling was that the wager stands."""
+    if current is None or current.over:
+        return
+    ruled = [action for play in current.plays if play.is_ruling for action in play.actions]
+    absent = {action.seat for action in ruled if isinstance(action, Choose)}
+    for action in actions:
+        if isinstance(action, Choose) and action.choice in mishaps.GIVES_UP and action.seat in absent:
+            says = f"The player of seat {action.seat} left, and the wager stands. Only a pit boss gives the hand up."
+            raise Refused("player_left", says, 403)
+
+
+def deciding(current: Round | None) -> AskChoice | None:
+    """What a seat has to decide now whose bets have limits: one against the house. None where none has to."""
+    if current is None or current.over or current.bet_limits is None:
+        return None
+    asks = current.game.prompts(current.state)
+    return asks[0] if asks and isinstance(asks[0], AskChoice) and asks[0].seat != DEALER else None
 
 
 @enters(Paid, permit=permits.the_dealer)
@@ -279,6 +302,9 @@ def _refuse_writer(scene: Scene, event: Played, entry: Entry) -> None:
         return
     permits.not_locked(scene)
     permits.not_stopped(scene)
+    if event.ruling:
+        _refuse_unruled(scene, event, entry)
+        return
     if program_of(entry.by) is not None or event.read is not None:
         _refuse_reader(scene, event, entry)
         return
@@ -287,10 +313,21 @@ def _refuse_writer(scene: Scene, event: Played, entry: Entry) -> None:
         hidden = [chooser for chooser in event.choosers if current is not None and current.hides_cards_of(chooser)]
         if hidden:
             raise Misconduct(f"{entry.by} chose for seat {hidden[0]}, whose cards only that seat may know")
+        _refuse_given_up(current, *event.actions)
         return
     may_choose = current is not None and current.has_choosers and _is_of_the_house(scene) and scene.standing.round_open
     if not (may_choose and event.choosers == (seat,) and isinstance(event.actions[0], Choose)):
         raise Misconduct(f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else")
+
+
+def _refuse_unruled(scene: Scene, event: Played, entry: Entry) -> None:
+    """Raises Misconduct where a hand is decided for a player who left, and the entry before does not rule just so."""
+    before = {"book_id": entry.book_id, "seq": entry.seq - 1, "subject": "mishap", "kind": "entered", "by": entry.by}
+    row, ask = LogEntry.objects.filter(**before).first(), deciding(scene.standing.round)
+    ruling = read_as(MishapEntered, row.body) if row else None
+    choice = mishaps.ruled(ruling.act, ask.choices) if ruling and ask and ruling.which == mishaps.PLAYER_LEFT else ""
+    if ask is None or not choice or event.choosers != (ask.seat,) or event.actions[0] != Choose(ask.seat, choice):
+        raise Misconduct("it decides for a player who left, and the entry before it has no such ruling")
 
 
 def _refuse_reader(scene: Scene, event: Played, entry: Entry) -> None:

@@ -74,6 +74,22 @@ def test_a_bet_over_the_limit_is_signed_for_at_the_table() -> None:
     assert dealer.now.round.view(0).seats[1].bet_cents == 15_000
 
 
+def test_the_hand_of_a_player_who_left_is_ruled_on_at_the_table() -> None:
+    """Harm: the only key that the dealer finds for a player who left is Fold."""
+    dealer, _ = dealt()
+    floor.staff(Role.PIT_BOSS, "petra", "201")
+    dealer.bets(seat1=1_000)
+    browser, page = floor.client(dealer.by), path(dealer, "player_left")
+    assert "when that seat has to decide" in browser.get(page).content.decode()
+    dealer.cards(8, 9)
+    assert "Seat 1 has to decide" in browser.get(page).content.decode()
+    form = {"act": "play_on", "seat": "1", "note": "called to the phone", "pin": PIN}
+    assert posted(dealer, "player_left", **form, badge="101")[0] == 403
+    assert posted(dealer, "player_left", **form, badge="201")[0] == 302
+    entry = LogEntry.objects.filter(book_id=dealer.table.book_id, kind="entered").get()
+    assert (entry.by, entry.content["act"], latest(dealer)) == ("201 Petra", "play_on", "round play")
+
+
 def test_a_card_is_set_aside_and_a_mishap_noted_by_the_dealer_alone() -> None:
     """Harm: a note of a mishap waits for a pit boss who is at another table."""
     dealer, _ = dealt()

@@ -25,7 +25,7 @@ class MishapEntered(Author, frozen=True, kw_only=True, omit_defaults=True):
     note: str = ""
 
     def words(self) -> str:
-        mishap, act = MISHAPS.get(self.which), next((title for name, title in ACTS.items() if name == self.act), "")
+        mishap, act = MISHAPS.get(self.which), ACTS.get(self.act, "")
         clauses = [mishap.title if mishap else self.which, act.lower(), self.note]
         suffix = f" ({self.called} came)" if self.called else ""
         return "; ".join(clause for clause in clauses if clause) + suffix

@@ -106,6 +106,8 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
     """With the last card of a round: what names its result. None where its rules are not pinned."""
     read: int | None = None
     """Where a card reader named the card, by which of its messages; None where the dealer keyed it."""
+    ruling: bool = False
+    """Whether the player had left, and the choice is the ruling that the entry before this one names."""
 
     @property
     def commits(self) -> str | None:
@@ -130,9 +132,10 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
             standing = replace(standing, shoe=replace(standing.shoe, commitment=self.commitment))
         current = standing.round if self.opening is None else self.opening.begin(round or 0, seq)
         played = _played(_continued(current, seq, round), seq, self.actions)
-        if self.read is not None:
+        if self.read is not None or self.ruling:
             *earlier, latest = played.plays
-            played = replace(played, plays=(*earlier, replace(latest, is_read=True)))
+            latest = replace(latest, is_read=self.read is not None, is_ruling=self.ruling)
+            played = replace(played, plays=(*earlier, latest))
         return replace(standing, round=played)
 
     def moved(self, context: Context) -> Sequence[Move]:
@@ -167,6 +170,8 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     def words_in(self, pack: Pack) -> str:
         clause = words_of(spelled(_spelled(self.actions), pack))
+        if self.ruling:
+            return f"The player had left: {clause}"
         if self.opening is None or not self.opening.coin_cents:
             return clause
         start = f"The game starts at seats {', '.join(map(str, self.opening.opening.seats))}"

@@ -1,10 +1,12 @@
 """What goes wrong at a table: void rounds, cards set aside, abandoned tables, bets over the limit; its proof."""
 
 import json
+from typing import Any
 
 import pytest
 from django.db import transaction
 
+from ledger import cage
 from ledger import log as book_log
 from ledger.log import Draft
 from ledger.models import Alert, LogEntry, Transfer
@@ -12,11 +14,20 @@ from tables import dealing
 from tables.audit import round_list
 from tables.audit.history import story
 from tables.games.catalog import GAMES
-from tables.games.felt import Bet
+from tables.games.felt import Bet, Choice, Choose
 from tables.games.record import judge
-from tables.inputs import AcceptBet, CloseDispute, EnterMishap, OpenDispute, RuleDispute, UnlockRack, VoidRound
+from tables.inputs import (
+    AcceptBet,
+    CloseDispute,
+    EnterMishap,
+    OpenDispute,
+    RuleDispute,
+    RuleOnHand,
+    UnlockRack,
+    VoidRound,
+)
 from tables.log.entries.rounds import Played
-from tables.log.mishaps import ACTS, MISHAPS, REASONS
+from tables.log.mishaps import ACTS, MISHAPS, REASONS, ruled
 from tables.log.terms import limits_of, rules_of
 from tables.models import Table
 from tables.play import rounds
@@ -25,6 +36,7 @@ from tables.scene import Scene
 from tests import floor
 from tests.floor import counted, dealt, for_pot
 from tests.tables.play.acts import abandon, burn_at_relief, enter, fault, latest_kinds, refusal, set_aside, verify, void
+from tests.tables.setup.test_proposals import rollback
 from tests.tables.test_dealing import chips_everywhere
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
@@ -293,6 +305,98 @@ def test_chips_at_the_seats_of_an_abandoned_table_are_cashed_out_by_the_pit() ->
     counted(boss, "closer")
     assert not dealer.now.is_open
     verify(dealer.table)
+
+
+# --- a player who left --------------------------------------------------------------------------------------------
+
+
+def deciding() -> tuple[floor.Hand, floor.Hand]:
+    """Seat 1 of two has to decide; the shoe has six decks."""
+    dealer, boss = dealt(options={"decks": 6})
+    dealer.bets(seat1=1_000, seat2=1_000)
+    dealer.cards(8, 9, 10)
+    return dealer, boss
+
+
+def told(hand: floor.Hand) -> list[str]:
+    return [step.words for step in story(hand.table, 1).steps]
+
+
+def test_the_hand_of_a_player_who_left_is_ruled_on_by_a_pit_boss_and_goes_on() -> None:
+    """Harm: the dealer folds for a player who is not there, and the log says that the player folded."""
+    dealer, boss = deciding()
+    left = RuleOnHand(1, "play_on", "called to the phone")
+    assert refusal(enter, dealer, left).code == "not_permitted"
+    assert refusal(enter, boss, RuleOnHand(2, "play_on", "")).code == "out_of_turn"
+    assert refusal(enter, boss, RuleOnHand(1, "take it", "")).code == "no_ruling"
+    enter(boss, left)
+    assert latest_kinds(dealer.table, 2) == ["mishap entered", "round play"]
+    assert [alert.message for alert in Alert.objects.filter(kind="entered")] == [
+        "Rocket 1, round 1: the player of seat 1 left; Bella rules: the wager stands (hit)"
+    ]
+    dealer.cards(7)
+    dealer("choose", seat=2, choice="fold")
+    dealer.cards(9)
+    assert refusal(dealer, "choose", seat=1, choice="fold").code == "player_left"
+    dealer.cards(6, 8)  # the seat's next card, and the dealer's
+    enter(boss, RuleOnHand(1, "give_up", "the player will not come back"))
+    assert [payout.net_cents for payout in dealer.now.round.house_payouts if payout.seat == 1] == [-600]
+    assert "Player left in mid-round; the wager stands; called to the phone" in told(dealer)
+    assert [words for words in told(dealer) if "had left" in words] == [
+        "The player had left: Seat 1: hit",
+        "The player had left: Seat 1: fold",
+    ]
+    verify(dealer.table)
+
+
+def test_a_ruling_takes_a_card_of_a_house_shoe_and_adds_no_chips() -> None:
+    """Harm: a house shoe waits for a player who is not there; or chips are wagered for one who cannot agree."""
+    dealer, boss = dealt(source="house", options={"decks": 6})
+    while not (dealer.now.round_open and dealer.board.due == "choose"):
+        dealer.pay()
+        dealer.bets(seat1=1_000)
+        dealer("deal")
+    enter(boss, RuleOnHand(1, "play_on", ""))
+    assert len(dealer.now.round.state.stacks[0]) == 2 or dealer.now.round.over
+    verify(dealer.table)
+    play, fold = Choice("play", 1_000), Choice("fold")
+    assert (ruled("play_on", (play, fold)), ruled("give_up", (play, fold))) == ("", "fold")
+    hand = (Choice("hit", draws=True), Choice("stand"), Choice("double", 1_000), Choice("surrender"))
+    assert (ruled("play_on", hand), ruled("give_up", hand)) == ("stand", "surrender")
+
+
+def test_a_site_may_have_dealers_rule_that_the_wager_stands_and_no_more(terms: Any) -> None:
+    """Harm: a table waits for a pit boss at each player who goes home; or a dealer gives hands up."""
+    dealer, _ = deciding()
+    terms(player_left_ruled_by="dealer")
+    assert refusal(enter, dealer, RuleOnHand(1, "give_up", "")).code == "not_permitted"
+    enter(dealer, RuleOnHand(1, "play_on", ""))
+    verify(dealer.table)
+    terms(player_left_ruled_by="pit_boss")
+    assert "a dealer rules on the hand" in fault(dealer.table).what
+
+
+def forge_play(hand: floor.Hand, by: str, **facts: Any) -> None:
+    with transaction.atomic():
+        event = Played(actions=(Choose(1, "fold"),), **facts)
+        state = hand.now.round.game.apply(hand.now.round.state, event.actions[0])
+        event = Played(actions=event.actions, decided=hand.now.round.newly_decided(state), **facts)
+        moves = hand.now.round.moves_to(cage.chart(hand.table.book_id), state)
+        cage.post(book_log.lock(hand.table.book_id), Draft.of(event, by, round=1), moves)
+
+
+def test_a_decision_for_a_player_who_left_without_a_ruling_is_found() -> None:
+    """Harm: whoever writes into the log folds for a player under the name of a pit boss who ruled otherwise, or not."""
+    dealer, boss = deciding()
+    with rollback():
+        forge_play(dealer, boss.by.signature, ruling=True)
+        assert "no such ruling" in fault(dealer.table).what
+    enter(boss, RuleOnHand(1, "play_on", ""))
+    dealer.cards(7)
+    dealer("choose", seat=2, choice="fold")
+    dealer.cards(9)
+    forge_play(dealer, dealer.now.dealer.signature)
+    assert "Only a pit boss gives the hand up" in fault(dealer.table).what
 
 
 # --- bets over the limit ----------------------------------------------------------------------------------------

@@ -108,6 +108,7 @@ FLOOR_ACTS = {
     "LockRack", "OpenDispute", "NoteDispute", "RuleDispute", "CloseDispute", "ProposeCorrection", "SignCorrection",
     "DeclineCorrection", "BeginSlip", "SignSlip", "VoidSlip", "VoidRound", "AbandonTable", "UnlockRack", "TakeBack",
     "RetireShoe", "IssueSeatPage", "AcceptBet", "ForgiveCommission", "BeginBackEntry", "EndBackEntry", "ComparePaper",
+    "ReopenRound", "RuleOnHand",
 }  # fmt: skip
 
 
