@@ -140,7 +140,18 @@ def crowd(question: Question) -> int:
 
 FULL = {
     "rocket": {},
-    "baccarat": {"commission": "ez", "spread": ["tie", "player_pair", "banker_pair", "dragon_7", "panda_8"]},
+    "baccarat": {
+        "commission": "ez",
+        "spread": [
+            "tie",
+            "player_pair",
+            "banker_pair",
+            "dragon_7",
+            "panda_8",
+            "dragon_bonus_player",
+            "dragon_bonus_banker",
+        ],
+    },
     "blackjack": {"surrender": "late", "spread": ["perfect_pairs", "twenty_one_plus_three"]},
     "casino_war": {},
     "dragon_tiger": {"spread": ["tie", "suited_tie"]},
