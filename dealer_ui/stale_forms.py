@@ -14,7 +14,9 @@ from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.core.exceptions import SuspiciousOperation
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, UnreadablePostError
+from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.csrf import csrf_failure
@@ -79,7 +81,10 @@ def _leads_to_sign_in(request: HttpRequest, response: HttpResponseBase) -> bool:
 
 
 def _shown_again(request: HttpRequest) -> HttpResponse | None:
-    fields = list(_fields(request)) if _may_be_shown(request) else []
+    try:
+        fields = list(_fields(request)) if _may_be_shown(request) else []
+    except (UnreadablePostError, MultiPartParserError, SuspiciousOperation):
+        fields = []  # its body cannot be read
     if not fields:
         return None
     context = {"fields": fields, "address": request.get_full_path()}

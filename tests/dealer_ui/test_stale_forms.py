@@ -151,6 +151,24 @@ def test_what_was_done_and_signed_out_with_it_does_not_come_back(hands: tuple[Ha
     assert hands[0].now.dealer is None
 
 
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"--x\r\nnot a part", "multipart/form-data; boundary=x"),
+        (b"note=1", "multipart/form-data"),
+        (b"&".join([b"note=1"] * 2_000), "application/x-www-form-urlencoded"),
+        (b"note=" + b"1" * 3_000_000, "application/x-www-form-urlencoded"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_refused_as_any_without_a_token(
+    hands: tuple[Hand, Hand], body: bytes, kind: str
+) -> None:
+    """Harm: the refusal of a forged form depends on its body; or a broken upload without a token is a server error."""
+    client = floor.client(hands[1].by, enforce_csrf_checks=True, raise_request_exception=False)
+    answer = client.generic("POST", ACKNOWLEDGE, body, kind, headers=SAME_ORIGIN)
+    assert answer.status_code == 403
+
+
 def test_files_are_not_repeated() -> None:
     """Harm: a form comes back without its file, and is sent as one that has none."""
     operator = floor.staff(Role.OPERATOR, "olga", "301")
