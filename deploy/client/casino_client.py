@@ -173,6 +173,9 @@ class AlertForm(TypedDict):
     acknowledged_by: str | None
     acknowledged_at: str | None
     note: str | None
+    repeats: int
+    last_at: str
+    last_message: str
 
 
 

@@ -11,7 +11,7 @@ from msgspec import Meta
 from ledger.models import Alert
 from tables.alerting import inbox
 from tables.alerting.inbox import Wanted
-from tables.alerting.raising import Heard, heard_all
+from tables.alerting.raising import Heard, heard_all, repeats_of
 from tables.alerting.rules import LEVELS
 from tables.alerting.sorts import Severity, sort_of
 from tables.api import repeats
@@ -40,6 +40,12 @@ class AlertForm(msgspec.Struct, frozen=True):
     acknowledged_by: str | None
     acknowledged_at: datetime | None
     note: str | None
+    repeats: int
+    """How often its condition was found again while it was open."""
+    last_at: datetime
+    """When it was found last."""
+    last_message: str
+    """What was found then."""
 
 
 class AlertsAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -130,6 +136,7 @@ def alert_form(alert: Alert, heard: Heard) -> AlertForm:
     """An alert that was read with its steps."""
     note, sort = getattr(alert, "acknowledgement", None), sort_of(alert.kind)
     table = getattr(alert.book, "table", None) if alert.book else None
+    count, newest = repeats_of(alert)
     return AlertForm(
         id=alert.pk,
         at=alert.at,
@@ -142,4 +149,7 @@ def alert_form(alert: Alert, heard: Heard) -> AlertForm:
         acknowledged_by=note.by if note else None,
         acknowledged_at=note.at if note else None,
         note=note.note if note else None,
+        repeats=count,
+        last_at=newest.at if newest else alert.at,
+        last_message=newest.says if newest else alert.message,
     )

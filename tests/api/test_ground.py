@@ -330,3 +330,12 @@ def test_whoever_may_count_the_cage_is_not_told_what_lies_there(house: Floor) ->
     holdings = floor.client(cashier).get("/api/house/holdings/").json()
     assert holdings["cage"] is None
     assert floor.client(house.auditor).get("/api/house/holdings/").json()["cage"] is not None
+
+
+def test_an_alert_says_how_often_its_condition_was_found_and_what_last(house: Floor) -> None:
+    """Harm: ninety wrong counts are one alert, and an API client reads of one wrong count."""
+    for seq, says in ((5, "59 tens"), (6, "58 tens")):
+        alerts.raise_event(house.table.book, "deck_check_failed", says, {"cause": "shoe 1", "seq": seq})
+    [alert] = house.as_(house.boss.by).get("alerts/").json()["items"]
+    assert (alert["message"], alert["repeats"], alert["last_message"]) == ("59 tens", 1, "58 tens")
+    assert alert["last_at"] > alert["at"]
