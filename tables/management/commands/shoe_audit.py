@@ -17,7 +17,11 @@ PAGE: Final = Path(__file__).parents[3] / "docs" / "shoe-audit.md"
 STUDIES: Final = ((6, 2, 600), (6, 6, 200), (2, 2, 600))
 """Decks, seats and shoes of the page's tables."""
 SIDE_STUDIES: Final = (
-    ("baccarat", ("commission=ez", "spread=tie,dragon_7,panda_8,player_pair"), 200),
+    (
+        "baccarat",
+        ("commission=ez", "spread=tie,dragon_7,panda_8,player_pair,dragon_bonus_player,dragon_bonus_banker"),
+        200,
+    ),
     ("dragon_tiger", (), 200),
 )
 """Games in which nobody decides, their options and shoes, of the page's tables about single wagers."""
