@@ -125,10 +125,11 @@ def _called(request: HttpRequest, pk: int, standing: Standing) -> calls.Call | N
 
 
 def _reopens(table: Table, standing: Standing, viewer: Staff) -> str:
-    """What asks to reopen the round that is settled; empty where none can be."""
-    if standing.round is None or not entries_of(table, standing, viewer).can_reopen():
+    """The label of the button that reopens the settled round; empty where no round can be reopened."""
+    current = standing.round
+    if current is None or not current.over or not entries_of(table, standing, viewer).can_reopen():
         return ""
-    return f"Reopen round {standing.round.number}"
+    return f"Reopen round {current.number}"
 
 
 def draw(

@@ -92,9 +92,11 @@ def off() -> list[Protection]:
 
 
 def turn_on() -> None:
-    """Turn on what a site turns on by itself when its first table is opened: dual control. The alert names at once what
-    stays off."""
-    if house_terms.turn_on_dual_control() or (house_terms.opened_lately() and not Alert.objects.filter(kind=KIND)):
+    """Turn dual control on once the first table of a site is opened, and raise the alert that names the protections
+    which are off."""
+    if house_terms.turn_on_dual_control() or (
+        house_terms.opened_lately() and not Alert.objects.filter(kind=KIND).exists()
+    ):
         look_after()
 
 

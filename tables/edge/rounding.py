@@ -8,38 +8,46 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, Final
+from functools import lru_cache
+from typing import Final
 
 from tables.edge.kept_sheets import Worths
-from tables.games.odds import Odds, half
+from tables.games.odds import HouseRules, Odds, half
 from tables.log.terms import least_step, limits_of, rules_of
 from tables.maths.worth import Cost
 from tables.models import Table
 
 MOST_BETS: Final = 1_000
-"""So many bets are looked at, from the least one; rounding matters least where bets are large."""
+"""Bets that are valued, from the least one up; rounding matters least where bets are large."""
 
 
 def costs(table: Table, worths: Worths) -> dict[str, Cost]:
-    """By wager, as far as it is valued; none at a table that pays every bet exactly."""
-    rules = rules_of(table)
-    if getattr(rules, "rounding", "exact") == "exact":
+    """By wager, what rounding costs; without wagers that are not valued, and none at a table that pays exactly."""
+    rules, step, limits = rules_of(table), least_step(table), limits_of(table)
+    if not isinstance(rules, HouseRules) or rules.rounding == "exact":
         return {}
-    every = {wager: _cost(table, wager, rules, chances) for wager, chances in worths.chances.items() if chances}
+    every = {
+        wager: _cost(rules, tuple(chances.items()), step, limits.of(wager))
+        for wager, chances in worths.chances.items()
+        if chances
+    }
     return {wager: cost for wager, cost in every.items() if cost.at_least or cost.over_all}
 
 
-def _cost(table: Table, wager: str, rules: Any, chances: Mapping[str, float]) -> Cost:
-    step = least_step(table)
-    least, most = limits_of(table).of(wager)
+@lru_cache(maxsize=1_000)
+def _cost(rules: HouseRules, chances: tuple[tuple[str, float], ...], step: int, limits: tuple[int, int]) -> Cost:
+    """The cost at a wager with these chances, bet step and limits. Cached: a report asks for it once a table and day,
+    and a thousand bets take some 35 ms."""
+    least, most = limits
     first = -(-least // step) * step
     bets = range(first, max(most, first) + 1, step)[:MOST_BETS]
-    gains = [sum(likely * _kept_cents(Fraction(net), bet, rules) for net, likely in chances.items()) for bet in bets]
+    results = [(Fraction(net), likely) for net, likely in chances]
+    gains = [sum(likely * _kept_cents(net, bet, rules) for net, likely in results) for bet in bets]
     return Cost(first, float(gains[0]) / first, float(sum(gains)) / sum(bets))
 
 
-def _kept_cents(net: Fraction, bet_cents: int, rules: Any) -> float:
-    """What the casino gains when a bet comes to a result, in minor units."""
+def _kept_cents(net: Fraction, bet_cents: int, rules: HouseRules) -> float:
+    """What the casino gains by rounding when a bet has a result, in minor units."""
     if net > 0:
         paid, _ = Odds(net.numerator, net.denominator).of(bet_cents, rules.unit, rules.rounding)
         return float(net * bet_cents - paid)
