@@ -1,7 +1,7 @@
 """Variables of the environment, each read as its type.
 
-Each function raises ImproperlyConfigured with a sentence that names the variable and what it may be. A variable that is
-set to nothing is read as if it were not set.
+Each function raises ImproperlyConfigured with a sentence that names the variable and the values it may have. An empty
+variable counts as unset.
 """
 
 from __future__ import annotations

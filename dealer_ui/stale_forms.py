@@ -1,8 +1,8 @@
-"""A form that was sent with an old CSRF token, from before the last sign-in, or after the session ended: it is shown
-again with what was typed.
+"""Stale forms: sent with the CSRF token of an earlier session, or after the session ended. They are shown again with
+their values, to be checked and sent again.
 
-Nothing is done without a valid token. Only a request that the browser sent from a page of this site gets its values
-back: a page of another site must not lead to a filled-in form with a valid token. Secrets are asked for again.
+No form has an effect without a valid token. Values are returned only to a request that the browser sent from a page of
+this site: a page of another site must not lead to a filled-in form with a valid token. Secrets have to be typed again.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from dealer_ui.guards import by_script
 
 TOKEN: Final = "csrfmiddlewaretoken"  # noqa: S105 -- the name of a field
 SECRET: Final = re.compile(r"passw|secret|token|credential|(^|[_-])pin([_-]|$)|^signed_with$|^address$", re.IGNORECASE)
-"""Names of fields that are never shown again; the address of a channel may have a secret in it. A test holds them
-against every password field."""
+"""Names of fields whose values are never returned; the address of a channel may contain a secret. A test compares them
+with every password field."""
 SIGNATURE: Final = "attested"
-"""The signature of a terminal: the form signs anew once it is shown by its own page."""
+"""The signature of a terminal. The page of the form makes another one."""
 _UNSHOWN: Final = frozenset({"key", "seq", "back", "next"})
-"""Sent again, and nothing to be checked by a person."""
+"""Fields that are sent again without being shown: a person cannot check them."""
 _SECRETS_ONLY: Final = "dealer_ui.door."
 """The package of sign-in, PINs, passwords and codes: their forms are not shown again."""
 
@@ -57,14 +57,14 @@ class Field:
 
 
 def refused(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """The answer to a form without a valid token: the form again, or the bare refusal."""
+    """The response to a form without a valid token: the form again, or Django's refusal."""
     return _shown_again(request) or csrf_failure(request, reason)
 
 
 def signed_out(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware: in place of the way to sign in, the form that was sent without a session."""
+    """Middleware that shows a form sent without a session again, in place of the redirect to the sign-in."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
@@ -74,7 +74,7 @@ def signed_out(
 
 
 def _leads_to_sign_in(request: HttpRequest, response: HttpResponseBase) -> bool:
-    """Whether a guard refused the request, and would have it back after the sign-in."""
+    """Whether the response redirects to the sign-in, and from there back to this request."""
     way = urlsplit(getattr(response, "url", ""))
     is_sign_in = way.path in (settings.LOGIN_URL, reverse("admin:login"))
     return is_sign_in and parse_qs(way.query).get("next") == [request.get_full_path()]
@@ -92,7 +92,8 @@ def _shown_again(request: HttpRequest) -> HttpResponse | None:
 
 
 def _may_be_shown(request: HttpRequest) -> bool:
-    """Not to a script: a dealer's board says that it is out of date, and leads to a new one."""
+    """Whether a form may be shown again: not to a script, such as a dealer's board, which reloads itself; not a form of
+    the sign-in pages, or with a file; and only to a page of this site."""
     match = request.resolver_match
     is_page = "text/html" in request.headers.get("Accept", "") and not by_script(request)
     is_door = match is None or match.func.__module__.startswith(_SECRETS_ONLY)
@@ -100,7 +101,7 @@ def _may_be_shown(request: HttpRequest) -> bool:
 
 
 def _is_same_origin(request: HttpRequest) -> bool:
-    """Whether a page of this site sent it, as the browser says: by Sec-Fetch-Site, or if it sends none, by Origin."""
+    """Whether a page of this site sent the request: by Sec-Fetch-Site or, without that header, by Origin."""
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     return site == "same-origin" if site else origin == f"{request.scheme}://{request.get_host()}"
 

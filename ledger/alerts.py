@@ -15,8 +15,8 @@ from ledger.models import Acknowledgement, Alert, AlertRepeat, Book, Escalation
 
 QUIET = timedelta(hours=20)
 """Somebody who took note of a lasting fault is told again the next day, not every few minutes."""
-MOST_SAID = 300
-"""Characters of a repeat."""
+LONGEST_REPEAT = 300
+"""Characters of a repeat's message."""
 
 
 class AlreadyAcknowledged(Exception):
@@ -48,8 +48,9 @@ def raise_for(
     """Open an alert for a cause, which its evidence names; or return the one that is open for it, and False.
 
     ``once``: one that was acknowledged is not opened again either, for the cause is of one moment: this table stands
-    idle since that entry. ``lasts``: the cause is found again and again, so no other is opened with the message of one
-    that was acknowledged less than a day ago. Otherwise what comes after an acknowledgement is another alert.
+    idle since that entry. ``lasts``: the cause is a condition that checks report repeatedly, so within QUIET of an
+    acknowledgement no other alert with the same message is opened. Otherwise the next report after an acknowledgement
+    opens another alert.
     """
     message = message[: Alert._meta.get_field("message").max_length]
     with transaction.atomic():
@@ -65,8 +66,8 @@ def raise_for(
 
 
 def raise_event(book: Book | None, kind: str, message: str, evidence: Mapping[str, Any]) -> Alert:
-    """Open an alert of something that happened. While it is open, what has the same ``cause`` in its evidence, such as
-    another wrong count of the same shoe, is a repeat of it; without a cause, the same message is the same alert."""
+    """Open an alert about an event. While it is open, another event with the same ``cause`` in its evidence, such as
+    another wrong count of one shoe, is added as a repeat. Without a cause, an equal message is the same alert."""
     if "cause" not in evidence:
         return raise_alert(book, kind, message, evidence)
     with transaction.atomic():
@@ -78,11 +79,11 @@ def raise_event(book: Book | None, kind: str, message: str, evidence: Mapping[st
 
 
 def raise_lasting(book: Book | None, kind: str, cause: str, message: str, evidence: Mapping[str, Any]) -> Alert:
-    """Open an alert of a condition that is found again and again, and whose message may change meanwhile. While it is
-    open, another message is a repeat of it."""
-    with transaction.atomic():  # another worker that finds the same waits until the repeat is there
+    """Open an alert about a condition that checks report repeatedly, with a message that may change. While the alert is
+    open, a changed message is added as a repeat."""
+    with transaction.atomic():  # keeps the lock of `raise_for`: another worker adds no second repeat
         alert, is_new = raise_for(book, kind, message, {"cause": cause, **evidence}, lasts=True)
-        if not is_new and not hasattr(alert, "acknowledgement") and message[:MOST_SAID] != last_said(alert):
+        if not is_new and not hasattr(alert, "acknowledgement") and not is_current(alert, message):
             repeat(alert, message, clock.read().database)
     return alert
 
@@ -90,15 +91,20 @@ def raise_lasting(book: Book | None, kind: str, cause: str, message: str, eviden
 def repeat(
     alert: Alert, says: str, at: datetime, *, book: int | None = None, seq: int | None = None, round_: int | None = None
 ) -> None:
-    """Put what is said now with an open alert."""
-    AlertRepeat.objects.create(alert=alert, book_id=book, seq=seq, round=round_, says=says[:MOST_SAID], at=at)
+    """Add a message to an open alert."""
+    AlertRepeat.objects.create(alert=alert, book_id=book, seq=seq, round=round_, says=says[:LONGEST_REPEAT], at=at)
     announce(alert)
 
 
-def last_said(alert: Alert) -> str:
-    """The newest message of an alert, as far as a repeat stores it."""
+def is_current(alert: Alert, message: str) -> bool:
+    """Whether a message is the newest one of an alert, as far as a repeat stores it."""
+    return message[:LONGEST_REPEAT] == last_message(alert)
+
+
+def last_message(alert: Alert) -> str:
+    """The newest message of an alert, at most as long as a repeat's."""
     newest = AlertRepeat.objects.filter(alert=alert).last()
-    return newest.says if newest else alert.message[:MOST_SAID]
+    return newest.says if newest else alert.message[:LONGEST_REPEAT]
 
 
 def _opened(book: Book | None, kind: str, message: str, evidence: Mapping[str, Any] | None, moment: datetime) -> Alert:

@@ -181,14 +181,15 @@ class TakeBack(Struct, frozen=True, tag_field="do", tag="take_back", omit_defaul
 
 
 class ReopenRound(Struct, frozen=True, tag_field="do", tag="reopen_round"):
-    """The input that settled the round does not count, whatever was paid since; a supervisor approved that."""
+    """Reopen a settled round, with a supervisor's approval: the input that settled it does not count, in spite of later
+    payments."""
 
     second: str
-    """The user name of the supervisor, who signed by badge and PIN."""
+    """The user name of the supervisor who approved by badge and PIN."""
 
 
 class RuleOnHand(Struct, frozen=True, tag_field="do", tag="rule_on_hand"):
-    """The player of the seat that has to decide left: what becomes of the hand."""
+    """A ruling on the hand of a player who left before the decision of the seat."""
 
     seat: int
     ruling: str
@@ -467,7 +468,7 @@ SlipInput = BeginSlip | SignSlip | VoidSlip
 DisputeInput = OpenDispute | NoteDispute | RuleDispute | CloseDispute
 CorrectionInput = ProposeCorrection | SignCorrection | DeclineCorrection
 FloorInput = VoidRound | AbandonTable | AcceptBet | LockRack | UnlockRack | ReopenRound | RuleOnHand
-"""What a pit boss signs for, or approves."""
+"""Inputs that a pit boss signs or approves."""
 BackEntryInput = BeginBackEntry | EndBackEntry | AnnounceRound | ComparePaper
 """What is entered about papers of an outage."""
 RestoreInput = ShowAcknowledged | DeclareRestored | ConfirmRestored

@@ -397,7 +397,7 @@ class Table(models.Model):
         blank=True,
         editable=False,
     )
-    """By wager, what the player wins of it on average, in per cent, as two people approved it."""
+    """By wager, the player's average win in per cent, as it was approved under dual control."""
     own_limits = models.JSONField(
         default=dict, db_default=models.Value({}, models.JSONField()), blank=True, editable=False
     )

@@ -28,8 +28,8 @@ from tables.refusals import Refused
 
 @lru_cache(maxsize=1_000)
 def accounts(book_id: int, seats: int, game: str, wagers: tuple[Wager, ...]) -> Chart:
-    """The accounts of a table with so many seats for a game that spreads these wagers. No account is ever changed, so
-    they are read once. A table that spreads a wager of a later release has more accounts than before."""
+    """The accounts of a table, cached by all that decides which accounts it has. Accounts never change; a table that
+    begins to spread another wager gets more of them."""
     return cage.chart(book_id)
 
 
@@ -122,12 +122,12 @@ class Scene:
 
     @property
     def rack_cents(self) -> int:
-        """What lies in the rack by the transfers."""
+        """The balance of the rack by the transfers, in cents."""
         return cage.balance(Account.objects.get(book_id=self.table.book_id, place=RACK))
 
     @property
     def available_cents(self) -> int:
-        """What the rack can give: its balance less what slips in progress have set aside there."""
+        """The balance of the rack less the amounts that slips in progress have set aside there, in cents."""
         return self.rack_cents - sum(paper.set_aside(self.standing.slips, RACK).values())
 
     @property

@@ -61,8 +61,8 @@ def _end_sessions(admin: psycopg.Connection, name: str) -> None:
 
 @contextlib.contextmanager
 def locked_by_another_worker(deed: str) -> Iterator[None]:
-    """Another session has the lock of `ledger.runs.alone` for a deed. It ends with a transaction: a lock that ends with
-    its session is still there for a moment after the connection is closed."""
+    """Another session holds the lock of `ledger.runs.alone` for a deed until its transaction ends. A lock that ends
+    with its session would remain for a moment after the connection is closed."""
     with psycopg.connect(database_url(APPLICATION)) as worker, worker.transaction():
         worker.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [deed])
         yield

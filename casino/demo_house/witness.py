@@ -1,5 +1,5 @@
-"""The demo's witness, which shows what one does: it runs beside the site, so it proves nothing to outsiders. That of a
-real site is on another machine, where nobody of the casino has a say (docs/witness.md)."""
+"""The demo's witness. It runs on the same machine as the site, so it demonstrates a witness and proves nothing to
+outsiders. The witness of a real site runs on a machine outside the casino's control (docs/witness.md)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tables.setup import house_terms, proposals
 ORIGIN: Final = "demo.example/books"
 NAME: Final = "demo.example/witness"
 PORTS: Final = range(8790, 8890)
-"""Below those that a system gives to outgoing connections, so that the same one is free at the next start."""
+"""Below the ports of outgoing connections, so that the chosen port is free at the next start too."""
 
 
 def prepare(folder: Path) -> None:
-    """Make the witness's key, begin the site's tree, and name the witness in the house's terms, if there is no tree."""
+    """Unless the site has a tree: make the witness's key, begin the tree, and name the witness in the policies."""
     if checkpoints.current_tree() is not None:
         return
     key, port = folder / "witness-key.pem", _free_port()

@@ -43,7 +43,7 @@ from tables.inputs import (
 from tables.log import paper
 from tables.log.fold import HOUSE_SHOE, Standing
 from tables.log.kinds import kind_of
-from tables.log.mishaps import ACTS, MISHAPS, REASONS, RULINGS, Mishap, ruled
+from tables.log.mishaps import ACTS, MISHAPS, REASONS, RULINGS, Mishap, choice_of
 from tables.log.terms import rules_of
 from tables.models import Staff, Table
 from tables.play import rounds
@@ -138,7 +138,7 @@ def _drawn(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -> d
 
 
 def _rules_alone() -> bool:
-    """Whether a dealer rules without a pit boss that the wager of a player who left stands."""
+    """Whether a dealer alone may rule that the wager of a player who left stands."""
     return house_terms.in_force(RULED_BY) == "dealer"
 
 
@@ -164,10 +164,10 @@ def _possible(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -
 
 
 def _rulings(standing: Standing) -> dict[str, bool]:
-    """What can be ruled about the hand of a player who left, if it has to decide."""
+    """The possible rulings on the hand of a player who left, once its seat has to decide."""
     ask = rounds.deciding(standing.round)
     waits = ask is not None and standing.lock is None
-    return {ruling: waits and bool(ask and ruled(ruling, ask.choices)) for ruling in RULINGS}
+    return {ruling: waits and bool(ask and choice_of(ruling, ask.choices)) for ruling in RULINGS}
 
 
 def _cards(table: Table, standing: Standing) -> list[str]:

@@ -57,8 +57,8 @@ def reopen(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 
 
 def _reopen(request: HttpRequest, viewer: Staff, table: Table) -> None:
-    """The dealer reopens the round, and a supervisor approves it by badge and PIN where the policy of the site says so.
-    Raises Refused."""
+    """Reopen the round, with a supervisor's approval by badge and PIN where the policy of the site requires it. Raises
+    Refused."""
     key, seq = key_of(request.POST), seq_of(request.POST)
 
     def record(entered: TakeBack | ReopenRound) -> None:

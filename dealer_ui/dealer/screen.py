@@ -154,7 +154,7 @@ class Screen:
     """What was typed into a form that was refused; or the bet that was just taken."""
     refused: Refused | None = None
     reopens: str = ""
-    """What asks to reopen the settled round, as its button says it; empty where none can be."""
+    """The label of the button that reopens the settled round; empty where no round can be reopened."""
 
     @property
     def felt(self) -> Felt:

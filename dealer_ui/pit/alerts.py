@@ -160,12 +160,12 @@ def panel(viewer: Staff, alerts: Sequence[ShownAlert]) -> dict[str, Any]:
 
 
 def count_for(viewer: Staff, alerts: Sequence[ShownAlert]) -> int:
-    """The lines of open alerts that the viewer's role hears of: alike alerts count once."""
+    """The number of lines of the open alerts for the viewer's role: alike alerts share a line."""
     return count(alert for alert in alerts if alert.is_for(viewer.role))
 
 
 def count(newest_first: Iterable[ShownAlert]) -> int:
-    """The lines that alerts make."""
+    """The number of lines of some alerts: alike alerts share a line."""
     return len(inbox.groups(shown_alert.alert for shown_alert in newest_first))
 
 

@@ -1,4 +1,4 @@
-"""A patron's complaint as a sentence, read into the fields of the search of rounds: what Find offers for it."""
+"""Reads a patron's complaint, typed into Find as a sentence, into the fields of the search of rounds."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from dealer_ui.pit.round_search import FIELD_FORMAT, MOST_AMOUNTS, at, span_in_w
 from tables.day import hours
 
 AROUND: Final = timedelta(minutes=30)
-"""Before and after a time that is named."""
+"""The span before and after a time in the sentence."""
 _SEAT: Final = re.compile(r"\bseat (\d{1,2})\b")
 _DAY: Final = re.compile(r"\b(today|tonight|yesterday|last night|\d{4}-\d\d-\d\d)\b")
 _TIME: Final = re.compile(r"\b(\d{1,2})(?:[:.](\d\d))? ?([ap])\.?m\b\.?|\b(\d{1,2}):(\d\d)\b")
 _AMOUNT: Final = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d{1,2})?(?![\w.,]*\w)")
 _FILLERS: Final = re.compile("about|around|at|bet|due|for|got|in|instead|lost|not|of|on|only|paid|won")
-"""Words of a complaint that say nothing to search for."""
+"""Words of a complaint that are no criteria."""
 
 
 def fields_of(text: str, tables: Iterable[tuple[int, str]], now: datetime) -> dict[str, str]:
-    """The fields of the form that a sentence names, such as "yesterday 10 pm, Rocket 1, seat 3, paid 40 instead of 60";
-    empty where it says anything else, or no time, seat or amount."""
+    """The fields of the form that a sentence names, such as "yesterday 10 pm, Rocket 1, seat 3, paid 40 instead of 60".
+    Empty if it contains other words, or no time, seat or amount."""
     rest, fields = " ".join(text.casefold().split()), dict[str, str]()
     for pk, name in sorted(tables, key=lambda table: -len(table[1])):
         if (match := re.search(rf"\b{re.escape(name.casefold())}\b", rest)) is not None:
@@ -51,7 +51,7 @@ def _without(text: str, match: re.Match[str]) -> str:
 
 
 def _span(text: str, now: datetime) -> tuple[str, tuple[datetime, datetime] | None]:
-    """What is left of a text without its day and time, and the span that they name."""
+    """A text without its day and time, and the span that they name."""
     day, moment = _DAY.search(text), None
     if day:
         text = _without(text, day)
@@ -87,7 +87,7 @@ def _wall_time(match: re.Match[str]) -> time | None:
 
 
 def in_words(fields: Mapping[str, str], tables: Mapping[str, str]) -> str:
-    """What Find offers to search."""
+    """The fields in words, as the title of the match in Find."""
     since, until = dates.moment(fields.get("since")), dates.moment(fields.get("until"))
     parts = [
         span_in_words(since, until) if since and until else "",
@@ -99,5 +99,5 @@ def in_words(fields: Mapping[str, str], tables: Mapping[str, str]) -> str:
 
 
 def address(fields: Mapping[str, str]) -> str:
-    """Where the form is, filled in."""
+    """The address of the form with these fields."""
     return f"{reverse('pit:round-search')}?{urlencode(fields)}"

@@ -157,7 +157,7 @@ def _rounds(typed: Typed, tables: Iterable[_Table]) -> Iterator[Find]:
 
 
 def _complaint(typed: Typed, tables: Iterable[_Table]) -> Iterator[Find]:
-    """The search of rounds, filled in with the day, time, table, seat and amounts that were typed."""
+    """The search of rounds, with the typed day, time, table, seat and amounts as its criteria."""
     names = {str(table.pk): table.name for table in tables}
     fields = complaint_text.fields_of(typed.text, ((int(pk), name) for pk, name in names.items()), timezone.localtime())
     if fields:

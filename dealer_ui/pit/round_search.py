@@ -1,4 +1,4 @@
-"""Rounds found as a patron tells of them: a span of time, a table or game, seat, dealer, and an amount."""
+"""The search of rounds by what a patron's complaint names: time, table or game, seat, dealer and amount."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tables.moments import YEARS
 from tables.setup.pits import natural
 
 SPAN: Final = timedelta(hours=24)
-"""What is searched where only one end of the span, or neither, is named."""
+"""The length of the span if the form does not name both ends."""
 MOST_AMOUNTS: Final = 4
 FIELD_FORMAT: Final = "%Y-%m-%dT%H:%M"
 """As browsers write the value of a field for date and time."""
@@ -42,7 +42,7 @@ class MomentField(forms.Field):
     widget = forms.DateTimeInput(attrs={"type": "datetime-local", "class": "input"}, format=FIELD_FORMAT)
 
     def to_python(self, value: str | None) -> datetime | None:
-        """Raises ValidationError for what is no moment, or one of another millennium."""
+        """Raises ValidationError for text that is not a moment of the years 2000 to 2999."""
         if not value:
             return None
         if (moment := dates.moment(value)) is None:
@@ -54,7 +54,7 @@ class AmountsField(forms.CharField):
     """Amounts of money, separated by spaces, in cents."""
 
     def clean(self, value: str | None) -> tuple[int, ...]:
-        """Raises ValidationError for what is no amount."""
+        """Raises ValidationError for text that is not an amount, and for too many amounts."""
         parts = super().clean(value).split()
         amounts = [cents(part) for part in parts]
         if len(parts) > MOST_AMOUNTS or any(amount is None for amount in amounts):
@@ -67,7 +67,7 @@ def _text(**attrs: Any) -> forms.TextInput:
 
 
 class RoundSearchForm(forms.Form):
-    """What is known of a round."""
+    """The criteria of a search."""
 
     use_required_attribute = False
     since = MomentField(label="From", required=False)
@@ -98,16 +98,16 @@ class RoundSearchForm(forms.Form):
         return seat
 
     def clean(self) -> None:
-        """A span has two ends: the one that is missing follows from the other, or from the clock."""
+        """Complete the span: a missing end follows from the other end, or from the clock."""
         since, until = self.cleaned_data.get("since"), self.cleaned_data.get("until")
         until = until or (since + SPAN if since else timezone.now())
         since = since or until - SPAN
         if since >= until:
-            self.add_error("until", "This is not after “From”.")
+            self.add_error("until", "“To” has to be later than “From”.")
         self.cleaned_data |= {"since": since, "until": until}
 
     def sought(self) -> Sought:
-        """The search, of a form that is valid."""
+        """The criteria of a valid form."""
         given, place = self.cleaned_data, self.cleaned_data["place"]
         tables = tuple(table for table in self._tables if place in ("", table.game, str(table.pk)))
         return Sought(given["since"], given["until"], tables, given["seat"], given["dealer"], given["amount"])
@@ -119,7 +119,7 @@ class RoundSearchForm(forms.Form):
 @watches
 @require_GET
 def round_search_page(request: HttpRequest) -> HttpResponse:
-    """The form; and what it finds, once something was asked for."""
+    """The form, and the results once a search was sent."""
     tables = _dealt_tables()
     form = RoundSearchForm(request.GET, tables)
     asked = request.GET.copy()
@@ -128,7 +128,7 @@ def round_search_page(request: HttpRequest) -> HttpResponse:
         asked.pop(name, None)
     context: dict[str, Any] = {"form": form, "quick": _quick(asked.urlencode(), timezone.localtime())}
     if request.GET and form.is_valid():
-        context |= _found(form.sought(), before, asked.urlencode())
+        context |= _results(form.sought(), before, asked.urlencode())
     is_wrong = bool(request.GET) and not form.is_valid()
     return render(request, "dealer_ui/pit/round_search.html", context, status=422 if is_wrong else 200)
 
@@ -139,7 +139,7 @@ def _dealt_tables() -> list[Table]:
     return sorted(tables, key=lambda table: natural(table.name))
 
 
-def _found(sought: Sought, before: datetime | None, asked: str) -> dict[str, Any]:
+def _results(sought: Sought, before: datetime | None, asked: str) -> dict[str, Any]:
     page = round_search.search(sought, before)
     span = _spelled(sought.since, sought.until)
     older = f"{asked}&{span}&{urlencode({'before': dates.spelled(page.older)})}" if page.older else ""
@@ -154,7 +154,7 @@ def _found(sought: Sought, before: datetime | None, asked: str) -> dict[str, Any
 
 
 def _around(sought: Sought, page: Page) -> list[tuple[Table, Any]]:
-    """Rounds outside of the span, where none in it has what is asked for and one table is named."""
+    """The nearest rounds outside the span, if none in it matches and the search names one table."""
     if len(sought.tables) != 1 or page.hits or page.near or page.older:
         return []
     table = sought.tables[0]
@@ -162,7 +162,7 @@ def _around(sought: Sought, page: Page) -> list[tuple[Table, Any]]:
 
 
 def describe(sought: Sought) -> str:
-    """What is searched, in words."""
+    """The criteria, in words."""
     parts = [span_in_words(sought.since, sought.until)]
     if len(sought.tables) == 1:
         parts.append(sought.tables[0].name)
@@ -178,20 +178,20 @@ def describe(sought: Sought) -> str:
 
 
 def span_in_words(since: datetime, until: datetime) -> str:
-    """From when to when, by the casino's clock."""
+    """A span of time in words, by the casino's clock."""
     start, end = timezone.localtime(since), timezone.localtime(until)
     day = "%H:%M" if start.date() == end.date() else "%-d %b %H:%M"
     return f"{start:%-d %b %Y %H:%M} to {end:{day}}"
 
 
 def _spelled(since: datetime, until: datetime) -> str:
-    """A span as the fields of the form have it."""
+    """A span as query parameters for the fields of the form."""
     ends = {"since": timezone.localtime(since), "until": timezone.localtime(until)}
     return urlencode({name: moment.strftime(FIELD_FORMAT) for name, moment in ends.items()})
 
 
 def _quick(asked: str, now: datetime) -> list[tuple[str, str]]:
-    """Spans to be chosen with one press, with what else is asked for."""
+    """The links of the quick spans, with the other criteria of the search."""
     today, end = hours.day_of(now), now + timedelta(minutes=1)  # the fields have no seconds
     yesterday = today - timedelta(days=1)
     spans = {

@@ -78,7 +78,7 @@ class Placard:
     limits: Sequence[Limit]
     """That of a bet first, then the wagers that have their own."""
     bets: Sequence[str]
-    """The bet step, and what becomes of parts of a chip."""
+    """The bet step, and how winnings are rounded."""
     changes: Sequence[Change]
     how: str
     rules: Sequence[Rule]
@@ -132,7 +132,7 @@ def _limits(table: Table, least: int, most: int, own: Any) -> list[Limit]:
 
 
 def _bets(table: Table) -> Iterator[str]:
-    """A player sees beforehand which bets are taken, and that a payment may be rounded."""
+    """The sentences about bets: their steps, and how winnings are rounded."""
     least = least_step(table)
     if table.bet_step_cents:
         yield f"Bets by {money(least)}"

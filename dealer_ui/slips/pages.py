@@ -376,7 +376,7 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
 
 
 def _dealer(table: Table | None) -> str:
-    """The name of the dealer at a table; empty where nobody deals."""
+    """The name of the dealer at a table; empty if there is no dealer."""
     dealer = standing.of(table).dealer if table else None
     return dealer.name if dealer else ""
 

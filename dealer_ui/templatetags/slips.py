@@ -108,19 +108,19 @@ def worth(chips: Any) -> int:
 @register.filter
 def signers(series: Series) -> str:
     """Who may begin a slip."""
-    return next_signer.said(series, series.first)
+    return next_signer.describe(series, series.first)
 
 
 @register.filter
 def next_signers(slip: Slip, dealer: str = "") -> str:
     """Who may sign the step that is due; ``dealer``: the name of the dealer at the table, where it is known."""
-    return next_signer.said(slip.series, slip.due, slip.signed, dealer) if slip.due else ""
+    return next_signer.describe(slip.series, slip.due, slip.signed, dealer) if slip.due else ""
 
 
 @register.filter
 def void_signers(slip: Slip) -> str:
     """Who may ask for a slip to be void."""
-    return next_signer.said(slip.series, VOID[0], slip.signed)
+    return next_signer.describe(slip.series, VOID[0], slip.signed)
 
 
 @register.filter

@@ -250,13 +250,13 @@ def _coming(viewer: Staff) -> Iterator[Line]:
 
 
 def _paid_otherwise(tables: Sequence[Table]) -> Iterator[Line]:
-    """Tables that pay less than they post, or that favour the player and nobody approved that."""
+    """Tables that pay less than they post, or favour the player without an approval."""
     for table in payouts.underpaying(tables)[:MOST_LINES]:
         says = "some bets win less than the posted odds: set its rounding to exact"
         yield Line(f"{table.name}: {rounding_words(table)}", _settings_of(table), says)
     for table, edges in favour.unapproved(tables).items():
         wagers = ", ".join(f"{wager} by {edge}" for wager, edge in edges.items())
-        yield Line(f"{table.name} favours the player: {wagers}", _settings_of(table), "no two people approved that")
+        yield Line(f"{table.name} favours the player: {wagers}", _settings_of(table), "not approved under dual control")
 
 
 def _settings_of(table: Table) -> str:

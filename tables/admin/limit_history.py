@@ -97,14 +97,14 @@ def _changes(entries: list[LogEntry]) -> Iterator[Past]:
 
 
 def _plans(events: list[TableSet]) -> dict[str, LimitPlan]:
-    """The versions of plans that set limits, as entries name them."""
+    """The versions of limit plans that entries name, by that name."""
     named = {layer for event in events if event.plans for layer in event.plans.layers.values() if layer}
     rows = LimitPlan.objects.filter(name__in={layer.rpartition(", version ")[0] for layer in named})
     return {str(row): row for row in rows if str(row) in named}
 
 
 def _author(entry: LogEntry, event: TableSet, column: str, plans: Mapping[str, LimitPlan]) -> tuple[str, int | None]:
-    """Who changed a limit, and by which proposal: of a limit plan, who set that version of it."""
+    """Who changed a limit, and by which proposal. For a limit plan: who set that version of it."""
     if event.plans is None:
         return entry.by, event.proposal
     layers = {layer for name, layer in event.plans.layers.items() if limit_cells.column_of(name) == column}

@@ -1,7 +1,7 @@
-"""Requests to addresses that operators name: of webhooks, a head office and witnesses.
+"""Requests to addresses that operators enter: of webhooks, a head office and witnesses.
 
-A name is looked up once, and the connection is made to the address that was judged: a name that leads elsewhere the
-next moment gains nothing. Redirects are not followed: they would lead where nobody looked.
+A name is looked up once, and the connection is made to the IP address that was checked, which prevents DNS rebinding.
+Redirects are not followed, because their targets are not checked.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 
 class NotSent(Exception):
-    """An attempt failed. The message says how; ``for_good`` that another one would fail as well."""
+    """A failed attempt, with the reason as its message. ``for_good``: another attempt would fail too."""
 
     def __init__(self, sentence: str, *, for_good: bool = False) -> None:
         super().__init__(sentence)
@@ -28,7 +28,7 @@ class NotSent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a receiver answered."""
+    """The response of a receiver."""
 
     status: int
     body: bytes
@@ -38,8 +38,8 @@ class Answer:
 def post(
     address: str, body: bytes, headers: Mapping[str, str], *, to_own_host: bool, seconds: float, most: int
 ) -> Answer:
-    """Post something; ``seconds`` is for each step of it, and twice that for all of it. At most so many bytes of the
-    answer are read. Raises NotSent."""
+    """Post a body. Each step may take ``seconds``, the whole request twice as long; at most ``most`` bytes of the
+    response are read. ``to_own_host``: whether loopback addresses are permitted. Raises NotSent."""
     parts = urlsplit(address)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -58,14 +58,14 @@ def post(
 
 
 def _hang_up(connection: http.client.HTTPConnection) -> None:
-    """On a receiver that sends a byte now and then: each would be in time, and all of them hold a worker."""
+    """Close the connection. A receiver that sends single bytes in time would otherwise occupy a worker forever."""
     if connection.sock is not None:
         with suppress(OSError):
             connection.sock.shutdown(socket.SHUT_RDWR)
 
 
 def _connection(scheme: str, host: str, port: int, seconds: float, *, to_own_host: bool) -> http.client.HTTPConnection:
-    """A connection to the very address that was judged. Raises NotSent."""
+    """A connection to the IP address that was checked. Raises NotSent."""
     ip = _looked_up(host, port, to_own_host=to_own_host)
     connection: http.client.HTTPConnection
     if scheme == "https":
@@ -92,9 +92,8 @@ def _looked_up(host: str, port: int, *, to_own_host: bool) -> str:
 
 
 def ip_fault(ip: str, *, to_own_host: bool) -> str:
-    """Why nothing is sent to an address of the network; empty if it may be. Public addresses and those of the house's
-    own network are receivers; what answers hosts of a cloud with their credentials is not, nor, unless it may be, this
-    host itself."""
+    """Why an IP address is refused; empty if requests to it are permitted. Public addresses and those of private
+    networks are permitted; metadata services of clouds are not, nor this host unless ``to_own_host``."""
     address = ipaddress.ip_address(ip.partition("%")[0])
     if address.is_loopback:
         return "" if to_own_host else f"{ip} is this host itself"
@@ -102,7 +101,7 @@ def ip_fault(ip: str, *, to_own_host: bool) -> str:
         return next(filter(None, (ip_fault(str(inner), to_own_host=to_own_host) for inner in embedded)), "")
     is_receiver = address.is_global or _is_in(address, _OWN_NETWORKS)
     if not is_receiver or address.is_multicast or _is_in(address, _REFUSED):
-        return f"{ip} is no address that this site sends to"
+        return f"{ip} is not an address that this site sends to"
     return ""
 
 
@@ -131,8 +130,8 @@ _END_IN_IPV4: Final = _networks("::/96 ::ffff:0:0/96 ::ffff:0:0:0/96 64:ff9b::/9
 """IPv4-compatible, -mapped and -translated addresses, and NAT64 (RFC 4291, 2765, 6052)."""
 _ISATAP: Final = 0x0000_5EFE
 _ISATAP_MASK: Final = 0xFDFF_FFFF
-"""An interface's identifier of any network whose second half is an IPv4 address, and its bits but the one for a global
-identifier (RFC 5214)."""
+"""The first half of an ISATAP interface identifier, whose second half is an IPv4 address; and its bits without the one
+for a global identifier (RFC 5214)."""
 _OWN_NETWORKS: Final = _networks("10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 fc00::/7")
 """Not public, and networks of houses (RFC 1918, 6598, 4193)."""
 _REFUSED: Final = _networks(

@@ -81,8 +81,8 @@ def heard(alert: Alert, rules: Mapping[str, Rule], escalations: Sequence[Escalat
 
 
 def with_steps(chosen: QuerySet[Alert]) -> QuerySet[Alert]:
-    """Alerts with what ``heard_all`` and ``repeats_of`` ask of each, in so many queries whatever their number; of the
-    repeats, the newest alone is read."""
+    """Alerts with the rows that ``heard_all`` and ``repeats_of`` need, in a constant number of queries. Of the repeats,
+    only the newest is read."""
     counted = AlertRepeat.objects.filter(alert=OuterRef("pk")).order_by().values("alert").values(count=Count("pk"))
     newest = Prefetch("repeats", AlertRepeat.objects.order_by("-pk")[:1], to_attr="newest_repeats")
     return (

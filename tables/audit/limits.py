@@ -58,8 +58,8 @@ def check(
 
 
 def _refuse_other_author(entry: Entry, plans: Sequence[Plan | None]) -> None:
-    """The watch brings plans into force, or the author of the version that does all of it, at once. Entries of releases
-    up to 0.9.0 name the watch in either case."""
+    """Plans are brought into force by the watch or, if a single version acts, by its author at the moment it is set.
+    Entries of releases up to 0.9.0 name the watch in both cases."""
     seqs = {plan.seq if plan else 0 for plan in plans}
     if entry.by != BY_THE_CLOCK and not (len(seqs) == 1 and _set_just_now(entry).filter(seq__in=seqs).exists()):
         raise Misconduct(f"the watch brings limit plans into force, and {entry.by} wrote it")
@@ -157,7 +157,7 @@ def _refuse_other_notice(minutes: int, entry: Entry) -> None:
 
 @checks(LimitsAnnounced)
 def check_notice(event: LimitsAnnounced, entry: Entry) -> None:
-    """A notice is by the watch or the author of a plan that was just set, and as long as the house's terms have it."""
+    """A notice is by the watch or the author of a plan that was just set, and as long as the policies require."""
     if entry.by != BY_THE_CLOCK and not _set_just_now(entry).exists():
         raise Misconduct(f"the watch announces limits, and {entry.by} wrote it")
     _refuse_other_notice(event.notice_minutes, entry)

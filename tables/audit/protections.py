@@ -110,8 +110,8 @@ def sentence(missing: Sequence[Protection]) -> str:
 def look_after() -> int:
     """Keep one alert that names the protections that are off; the number of alerts raised.
 
-    While it is open, a change is put with it. Once it was acknowledged, another set of protections that are off is
-    another alert, and the same set is one again after a month.
+    While it is open, a change is added to it as a repeat. After an acknowledgement, another
+    set of protections that are off opens another alert, and the same set does so after a month.
     """
     missing = off()
     says, moment = sentence(missing), timezone.now()
@@ -121,7 +121,7 @@ def look_after() -> int:
     if not missing and not is_open:
         return 0
     is_fresh = acknowledgement is None or moment - acknowledgement.at < REMINDER
-    if latest is not None and is_fresh and says == alerts.last_said(latest):
+    if latest is not None and is_fresh and alerts.is_current(latest, says):
         return 0
     names = [protection.name for protection in missing]
     alert, is_new = alerts.raise_for(None, KIND, says, {"cause": KIND, "off": names})

@@ -1,7 +1,7 @@
-"""Rounds of several tables in a span of time, as a patron's complaint names them: seat, dealer, amount.
+"""Search of the rounds of several tables in a span of time, by seat, dealer and amount.
 
-What a search costs grows with the rounds that it looks at, which are limited, and not with history: rounds are read in
-slices of time from the newest back, and each slice is bisected by the numbers of rounds.
+The cost of a page depends on the number of rounds that it reads, which is limited, and not on the length of the log:
+rounds are read in slices of time from the newest back. A search by amount also reads all corrections after the slice.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from tables.models import Table
 
 PAGE: Final = 25
 NEAR: Final = 5
-"""Rounds that differ in one thing, listed where none fits."""
+"""Rounds listed that differ in one criterion, if none matches."""
 AT_ONCE: Final = 100
 """Rounds of a slice, if it is longer than SHORTEST."""
 MOST: Final = 400
-"""Rounds that one page looks at, to the end of a slice: to play one again takes 2 to 3 ms."""
+"""Rounds that one page reads, up to the end of a slice. Replaying a round takes 2 to 3 ms."""
 FIRST: Final = timedelta(hours=1)
 SHORTEST: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """What a complaint names. Empty: anything."""
+    """The criteria of a search. Empty: no criterion."""
 
     since: datetime
     until: datetime
@@ -48,12 +48,12 @@ class Sought:
     dealer: str = ""
     """Badge number or a part of the name."""
     amounts: tuple[int, ...] = ()
-    """In cents: each one that a seat bet, was due or was paid."""
+    """In cents: a round matches if a seat bet, was due or was paid one of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A round, with what of the complaint it does not fit."""
+    """A round, with the criteria that it does not match."""
 
     table: Table
     line: RoundLine
@@ -62,18 +62,18 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The rounds that fit, the newest first."""
+    """A page of results: the matching rounds, the newest first."""
 
     hits: tuple[Hit, ...]
     near: tuple[Hit, ...]
-    """The newest of those that differ in one thing."""
+    """The newest rounds that differ in one criterion."""
     seats: frozenset[int]
-    """Those that played in any round that was looked at."""
+    """The seats that played in any round of the page's span."""
     looked_at: int
     reached: datetime
-    """All rounds from here on were looked at."""
+    """All rounds from this moment on were read."""
     older: datetime | None
-    """Where the next page ends; None where the span is done."""
+    """The end of the next page's span; None on the last page."""
 
 
 def search(sought: Sought, before: datetime | None = None) -> Page:
@@ -112,7 +112,7 @@ def around(sought: Sought, table: Table) -> list[RoundLine]:
     return [*before.lines, *(line for line in lines if line.number == end)] if before else lines
 
 
-# --- What a round is held against ------------------------------------------------------------------------------
+# --- Comparison of a round with the criteria -------------------------------------------------------------------
 
 
 def _judged(sought: Sought, tables: Mapping[int, Table], lines: Sequence[tuple[int, RoundLine]]) -> list[Hit]:
@@ -125,7 +125,7 @@ def _judged(sought: Sought, tables: Mapping[int, Table], lines: Sequence[tuple[i
 
 
 def _differs(sought: Sought, line: RoundLine, corrections: Sequence[Correction]) -> tuple[str, ...]:
-    """What a round does not fit. One that cannot be played again fits: it is never left out."""
+    """The criteria that a round does not match. A round that cannot be replayed matches: it is never left out."""
     if line.fault:
         return ()
     played = [view for view in line.seats if view.seat == sought.seat]
@@ -141,8 +141,8 @@ def _differs(sought: Sought, line: RoundLine, corrections: Sequence[Correction])
 
 
 def _amounts(view: SeatView, corrections: Iterable[Correction]) -> Iterable[int]:
-    """Every amount that a patron may name: bets, what came back of each, what was won or lost, and what corrections say
-    was due and handed over."""
+    """Every amount that a patron may name: bets, returns, wins and losses of each, and the amounts of corrections that
+    were recorded, due and handed over."""
     yield view.bet_cents
     yield from (wager.cents for wager in view.wagers or ())
     if view.payout:
@@ -155,7 +155,7 @@ def _amounts(view: SeatView, corrections: Iterable[Correction]) -> Iterable[int]
                     yield from (abs(cents), cents + view.payout.staked_cents)
 
 
-# --- What is asked of the database -----------------------------------------------------------------------------
+# --- Queries ---------------------------------------------------------------------------------------------------
 
 
 def _latest(books: Sequence[int]) -> dict[int, int]:
@@ -170,7 +170,7 @@ def _latest(books: Sequence[int]) -> dict[int, int]:
 
 
 def _lines(spans: Mapping[int, range]) -> list[tuple[int, RoundLine]]:
-    """Rounds with their books, each book's in true time."""
+    """Rounds with their books. Mended times replace those of a wrong clock."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT e.* FROM unnest(%s::bigint[], %s::int[], %s::int[]) AS s (book, low, high) CROSS JOIN LATERAL ("  # noqa: S608
@@ -188,7 +188,7 @@ def _lines(spans: Mapping[int, range]) -> list[tuple[int, RoundLine]]:
 
 
 def _corrections(lines: Sequence[tuple[int, RoundLine]]) -> dict[tuple[int, int], list[Correction]]:
-    """Corrections by book and round: those that were entered since the first of some rounds."""
+    """Corrections by book and round, of all that were entered since the first of these rounds."""
     first: dict[int, int] = {}
     for book, line in lines:
         first[book] = min(first.get(book, line.first_seq), line.first_seq)

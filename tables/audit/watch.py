@@ -80,8 +80,8 @@ def look_after_alerts() -> bool:
 
 
 def bring_into_force() -> int:
-    """What was approved and whose moment has come, and what limit plans ask for now, by itself and each minute; dual
-    control, once the first table was opened. Under a clock that leapt nobody can say whose moment it is."""
+    """Each minute, bring into force approved changes that are due, limits that plans set now, and dual control once the
+    first table was opened. Nothing is due while a jump of the clock is unexplained."""
     try:
         if not witness.unexplained(clock.agreed()):
             protections.turn_on()

@@ -229,8 +229,8 @@ def show_heads(witness: Witness, row: HeadsRow) -> None:
 
 
 def _post(witness: Witness, endpoint: str, body: bytes) -> tuple[int, str]:
-    """Send one request; returns status and body. A witness may be at the end of a tunnel on this host. Raises Silent if
-    there is no answer in time."""
+    """Send one request; returns status and body. This host is permitted, because a tunnel to the witness may end here.
+    Raises Silent if there is no answer in time."""
     try:
         answer = outbound.post(
             f"{witness.address}/{endpoint}", body, {"Content-Type": "text/plain; charset=utf-8"},

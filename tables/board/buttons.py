@@ -219,8 +219,8 @@ class Entries:
             yield Button(taken[1], spell(taken[0]), "")
 
     def _taking_back(self) -> Iterable[Button]:
-        """What was entered last, one step each time; a round that is settled is reopened by an act of its own, and here
-        only where nobody has to approve it."""
+        """The buttons that take back the last input. A settled round is reopened on a page of its own; its button is
+        here only where no approval is needed."""
         current = self.scene.standing.round
         if current is None or self._nothing_goes_back:
             return
@@ -243,7 +243,7 @@ class Entries:
         return any(True for _ in self._taking_back())
 
     def can_reopen(self) -> bool:
-        """Whether a settled round lies here that can be reopened, with or without an approval."""
+        """Whether the last round is settled and can be reopened, with or without an approval."""
         current = self.scene.standing.round
         if current is None or not current.over or self._nothing_goes_back:
             return False
@@ -264,7 +264,7 @@ def _unless_it_stands(look: Callable[[Scene], Latest | None], scene: Scene) -> L
 
 
 def entries_of(table: Table, standing: Standing, by: Staff) -> Entries:
-    """What somebody can enter at a table as it stands."""
+    """The inputs that are possible at a table in this state."""
     return Entries(Scene(table, GAMES[table.game], rules_of(table), limits_of(table), standing, by=by))
 
 

@@ -60,8 +60,8 @@ class Figures:
     theoretical: Fraction | None = None
     """What the house wins of this handle on average, in cents; None where no exact edge is known."""
     rounding: Fraction = Fraction(0)
-    """What of this handle rounding keeps on average, in cents, if every bet between the limits is equally likely; below
-    zero, what it gives. It is no part of the theoretical win, which is by exact odds."""
+    """What the casino gains from this handle by rounding on average, in cents, if all bets between the limits are
+    equally likely; below zero if the players gain. The theoretical win, which is by exact odds, does not include it."""
     audited_cents: int = 0
     """The part of the handle of which it is exact round by round; the rest counts by the edge of a full shoe."""
     pending: bool = False
@@ -100,7 +100,7 @@ class Figures:
 
     @property
     def rounding_cents(self) -> int:
-        """What rounding keeps on average, rounded for print."""
+        """The average gain by rounding, rounded for print."""
         return round(self.rounding)
 
     @property
@@ -302,7 +302,7 @@ def _expected_of(span: BookSpan, wager: str, edge: Fraction | None) -> Fraction 
 
 
 def _rounding(table: Table, worths: Worths, span: BookSpan) -> Fraction:
-    """What rounding keeps of a span's first stakes on average."""
+    """What the casino gains by rounding from a span's first stakes on average."""
     costs = rounding.costs(table, worths)
     return sum((Fraction(cost.over_all) * span.stakes.get(wager, 0) for wager, cost in costs.items()), Fraction(0))
 

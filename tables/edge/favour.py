@@ -1,7 +1,7 @@
-"""Wagers that favour the player by the options of a table: which they are, and the tables that nobody approved so.
+"""Wagers that favour the player under a table's options, and tables whose options were not approved.
 
-Side bets and insurance are left out: what is judged is a wager that a seat can play round after round by itself. Of
-blackjack it is valued at the best play, in a few seconds where no worker has valued the options yet.
+Only wagers that a seat can play alone round after round are valued: side bets and insurance are left out. Blackjack is
+valued at the best play, which takes a few seconds unless a worker has valued the options.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _GOES_WITH_ANOTHER: Final = frozenset({"insurance"})
 
 
 def player_edges(game: str, rules: Any) -> dict[str, str]:
-    """By wager, what the player wins of it on average, in per cent of it; without those that favour the casino."""
+    """By wager, the player's average win in per cent of it; without wagers that favour the casino."""
     [worths] = kept_sheets.of([(game, rules)])
     edges = worths.edges
     if not edges and game in providers.SLOW:
@@ -29,18 +29,18 @@ def player_edges(game: str, rules: Any) -> dict[str, str]:
 
 
 def _in_favour(edges: Mapping[str, float], rules: Any) -> dict[str, str]:
-    beside = {*getattr(rules, "spread", ()), *_GOES_WITH_ANOTHER}
-    return {wager: f"{-100 * edge:.4f} %" for wager, edge in edges.items() if edge < 0 and wager not in beside}
+    side_bets = {*getattr(rules, "spread", ()), *_GOES_WITH_ANOTHER}
+    return {wager: f"{-100 * edge:.4f} %" for wager, edge in edges.items() if edge < 0 and wager not in side_bets}
 
 
 def unapproved(tables: Sequence[Table]) -> dict[Table, dict[str, str]]:
-    """The tables of which a wager favours the player and no two people approved that, as far as they are valued."""
+    """The tables at which a wager favours the player without an approval, as far as they are valued."""
     worths = kept_sheets.of_tables(tables)
     edges = {table: _in_favour(worth.edges, rules_of(table)) for table, worth in zip(tables, worths, strict=True)}
     return {table: favoured for table, favoured in edges.items() if favoured and not table.player_edges}
 
 
 def sentence(favoured: Mapping[Table, Mapping[str, str]]) -> str:
-    """Which wagers of which tables; empty for none."""
+    """The wagers and their tables, in a sentence; empty for none."""
     wagers = [f"{wager} at {table} by {edge}" for table, edges in favoured.items() for wager, edge in edges.items()]
     return f"Wagers favour the player, and no two people approved that: {', '.join(wagers)}." if wagers else ""

@@ -63,7 +63,7 @@ class Worths:
     deviations: Mapping[str, float] = field(default_factory=dict)
     covariances: Covariances | None = None
     chances: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """By wager, how likely each result is that can be parts of a chip: ``Worth.chances``."""
+    """By wager, the probabilities of results that whole chips may not pay: ``Worth.chances``."""
     pending: bool = False
     """Whether a worker is still to compute some of it."""
 
@@ -97,12 +97,12 @@ def of(games: Sequence[tuple[str, Any]]) -> list[Worths]:
 
 
 def key_of(game: str, rules: Any) -> Key:
-    """What a set of options is kept by: all of them but what becomes of parts of a chip."""
+    """The key of a set of options: all of them except the chip unit and the rounding."""
     return game, sha256(msgspec.json.encode(that_matter(rules), order="deterministic")).hexdigest()
 
 
 def that_matter(rules: Any) -> Any:
-    """The rules as far as an edge depends on them: odds are exact, whatever the chips are."""
+    """The rules with the options left out on which no edge depends: odds are exact, whatever the chips are."""
     exact_odds = {"unit": 1, "rounding": "down"}
     return msgspec.structs.replace(
         rules, **{name: value for name, value in exact_odds.items() if name in rules.__struct_fields__}

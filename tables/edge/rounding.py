@@ -1,12 +1,12 @@
-"""What rounding costs at a table: the part of each wager that its chips cannot pay, on average.
+"""What rounding costs at a table, on average for each wager.
 
-A sheet values exact odds. A table whose smallest chip cannot pay a result rounds it, so a small bet wins less than its
-odds, or more. How much depends on the bet; every bet between the limits is taken as equally likely.
+A sheet values exact odds. Where the smallest chip of a table cannot pay a result, the table rounds it, so a small bet
+wins less than its odds, or more. The difference depends on the bet; all bets between the limits are taken as equally
+likely.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final

@@ -79,7 +79,7 @@ _BONUS_LINES: Final[Mapping[str, tuple[str, int, int, int]]] = {
     "by_5": ("by 5 without a natural", 2, 1, 6),
     "by_4": ("by 4 without a natural", 1, 1, 4),
 }
-"""How the side of a dragon bonus wins on each line, what that pays as shipped, and the least and the most odds."""
+"""By line of a dragon bonus: how its side wins, the standard odds, and the least and the highest odds."""
 
 
 def _bonus(name: str) -> PaidWager:

@@ -254,7 +254,7 @@ def _settle_insurance(layout: HouseLayout) -> None:
 
 
 def _pay_blackjacks(rules: Rules, layout: HouseLayout) -> None:
-    """From the dealer's right, as at the end of a round."""
+    """Pay every blackjack, from the dealer's right as at the end of a round. The dealer has none."""
     for spot in reversed(layout.spots):
         if has_blackjack(spot.hand.cards):
             spot.hand.state = "blackjack"

@@ -41,7 +41,7 @@ PAID_EXACTLY: Final = "so that each result is paid in whole chips"
 """Why a bet has to be a multiple of more than the chip unit."""
 TEN_UNITS: Final = "ten chip units"
 BET_STEP: Final = "the bet step"
-"""The same, where it is the table's own setting."""
+"""The reasons for the step of a bet: the game's, and the table's own setting."""
 MAIN: Final = "main"
 """The wager of a game that has but one, and the first one of most others."""
 
@@ -437,8 +437,8 @@ class Limits(Struct, frozen=True):
         return self.cap_cents is not None or self.seat_max_cents is not UNSET
 
     def step_of(self, unit_cents: int, reason: str) -> tuple[int, str]:
-        """The amount of which a bet is a multiple, in minor units, where the game takes multiples of ``unit_cents`` for
-        a reason; and why it is."""
+        """The step of a bet in minor units, and the reason for it. The game itself requires multiples of ``unit_cents``
+        for ``reason``."""
         step = lcm(unit_cents, self.step_cents or unit_cents)
         return step, reason if step == unit_cents else BET_STEP if step == self.step_cents else PAID_EXACTLY
 

@@ -122,13 +122,13 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
         return {wager: payable_multiple(results) for wager, results in self._results(rules, marked).items()}
 
     def payable_wins(self, rules: Rules, *, commission_is_marked: bool = False) -> dict[str, int]:
-        """By wager, the chip units of which a bet is a multiple if whatever it wins is whole chips."""
-        beside = [HALF_TAKEN, *([COMMISSION] if commission_is_marked else [])]
-        return {wager: payable_multiple(results) for wager, results in self._results(rules, beside).items()}
+        """By wager, the least number of chip units of which all multiples win whole chips."""
+        excluded = [HALF_TAKEN, *([COMMISSION] if commission_is_marked else [])]
+        return {wager: payable_multiple(results) for wager, results in self._results(rules, excluded).items()}
 
-    def _results(self, rules: Rules, beside: Collection[Odds]) -> dict[str, list[Odds]]:
+    def _results(self, rules: Rules, excluded: Collection[Odds]) -> dict[str, list[Odds]]:
         names = [wager.name for wager in self.wagers(rules)]
-        return {name: [odds for odds in self.results_of(rules, name) if odds not in beside] for name in names}
+        return {name: [odds for odds in self.results_of(rules, name) if odds not in excluded] for name in names}
 
     # --- as a state machine ---
 

@@ -16,7 +16,7 @@ Rounding = Literal["down", "up", "half_up", "exact"]
 
 
 ROUNDED: Final = {"down": "down to whole", "up": "up to whole", "half_up": "to the nearest whole"}
-"""How a sentence says it, before "chips of 5"."""
+"""Each way of rounding as a sentence has it, before "chips of 5"."""
 
 
 class PayTable(Struct, frozen=True):
@@ -79,7 +79,7 @@ class Odds(NamedTuple):
 EVEN: Final = Odds(1)
 HALF: Final = Odds(1, 2)
 HALF_TAKEN: Final = Odds(-1, 2)
-"""The casino takes half of the stake: rounded down where it is no whole chips, in the player's favour."""
+"""The casino takes half of the stake, rounded down to whole chips in the player's favour."""
 COMMISSION: Final = Odds(19, 20)
 """A win less a commission of five per cent."""
 

@@ -50,7 +50,7 @@ def _sentence(game: str, decided: Payout | Settled) -> str:
 
 
 def _clause(game: str, reason: Reason) -> str:
-    wording = _WORDING[game].get(reason.code, reason.code)  # a code of a later release is in no sentence of these
+    wording = _WORDING[game].get(reason.code, reason.code)  # stored sentences have no codes of later releases
     return wording.format(**reason.facts) if isinstance(wording, str) else wording(**reason.facts)
 
 

@@ -74,7 +74,7 @@ def settle(layout: HouseLayout, spot: Spot, blackjack_pays: Odds, *, original_on
 
 
 def pay_blackjack(layout: HouseLayout, stake: Stake, blackjack_pays: Odds) -> None:
-    """The dealer has none."""
+    """Pay a blackjack that the dealer does not tie."""
     layout.pay(stake, blackjack_pays, because("blackjack"), paying(blackjack_pays), outcome="blackjack")
 
 

@@ -71,8 +71,8 @@ class Differ(NamedTuple):
 DIFFER: Final[tuple[Differ, ...]] = (
     Differ(
         "Every slip",
-        "Nobody signs two of its steps, except the pit boss who requests a fill or credit and signs at the table. The"
-        " house may ask for a second supervisor there.",
+        "No person signs two of its steps, except the pit boss who requests a fill or credit and signs at the table."
+        " The policy of the site may require a second supervisor there.",
         _FILLS,
     ),
     Differ(

@@ -200,7 +200,7 @@ class Play:
     is_read: bool = False
     """Whether a card reader named its card."""
     is_ruling: bool = False
-    """Whether it is a ruling about the hand of a player who had left."""
+    """Whether it is a ruling on the hand of a player who had left."""
 
     @property
     def has_card(self) -> bool:
@@ -494,7 +494,7 @@ class Standing:
 
     @property
     def cards_left_now(self) -> int:
-        """How many cards the shoe has left now, in mid-round too."""
+        """The number of cards left in the shoe, in mid-round too."""
         current = self.round
         return current.game.cards_left(current.state) if current is not None and self.round_open else self.cards_left
 

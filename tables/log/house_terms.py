@@ -175,8 +175,8 @@ TERMS: Final[Mapping[str, Term]] = {
         Term(
             name="cut_card_tolerance", title="Cards by which the cut card may come out early", group=SHOES,
             kind="count", default=10, most=200,
-            help="It is placed by eye. Further before its place the pit gets an alert: who ends a shoe early chooses"
-            " which shoes are dealt on.",
+            help="The cut card is placed by eye. If it is declared more cards before its place, the pit gets an alert:"
+            " a dealer who ends shoes early chooses which shoes are dealt on.",
         ),
         # --- Mishaps
         Term(
@@ -212,15 +212,15 @@ TERMS: Final[Mapping[str, Term]] = {
         Term(
             name="settled_round_reopened_by", title="Who approves that a settled round is reopened", group=MISHAPS,
             kind="choice", default="pit_boss", choices=("pit_boss", "dealer"),
-            help="Pit boss: by badge and PIN at the table. That is floor practice, where the floor looks at a payout"
-            " error before chips go back. Dealer: the dealer alone, as up to release 0.9.0. The pit gets an alert"
-            " either way.",
+            help="Pit boss: by badge and PIN at the table, as is floor practice: a supervisor reviews a payout error"
+            " before chips go back. Dealer: the dealer alone, as in releases up to 0.9.0. The pit gets an alert either"
+            " way.",
         ),
         Term(
             name="player_left_ruled_by", title="Who rules on the hand of a player who left", group=MISHAPS,
             kind="choice", default="pit_boss", choices=("pit_boss", "dealer"),
-            help="Pit boss: by badge and PIN at the table. Dealer: that the wager stands, alone; only a pit boss gives"
-            " a hand up. The rules of our games are silent.",
+            help="Pit boss: by badge and PIN at the table. Dealer: a dealer alone may rule that the wager stands; only"
+            " a pit boss may rule that a hand is given up. The rules of our games do not regulate this.",
         ),
         Term(
             name="unlock_second_roles", title="Who else signs when a rack is unlocked", group=MISHAPS, kind="choices",

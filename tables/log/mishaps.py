@@ -62,14 +62,14 @@ LEAVING: Final = ("evacuation", "fire", "power")
 
 PLAYER_LEFT: Final = "player_left"
 RULINGS: Final = ("play_on", "give_up")
-"""What becomes of the hand of a player who left."""
+"""Rulings on the hand of a player who left."""
 GIVES_UP: Final = ("fold", "surrender")
 """Choices by which a seat loses a part of its wager at once."""
 
 
-def ruled(ruling: str, choices: Iterable[Choice]) -> str:
-    """The choice that a ruling about a player who left comes to; empty where there is none. The wager stands with the
-    choice that adds no chips, gives nothing up and, if possible, takes no card."""
+def choice_of(ruling: str, choices: Iterable[Choice]) -> str:
+    """The choice that carries out a ruling on the hand of a player who left; empty where there is none. If the wager
+    stands, that is a choice that adds no chips, gives nothing up and, if possible, takes no card."""
     if ruling == "give_up":
         return next((choice.name for choice in choices if choice.name in GIVES_UP), "")
     free = [choice for choice in choices if not (choice.cost_cents or choice.names_things or choice.name in GIVES_UP)]

@@ -105,7 +105,7 @@ class Slip:
 
     @property
     def is_signed_again(self) -> bool:
-        """Whether the latest signature is by a person who signed an earlier step too."""
+        """Whether the person who signed the latest step also signed an earlier step."""
         *earlier, latest = self.signed
         return latest.username in {signed.username for signed in earlier}
 
@@ -217,14 +217,14 @@ class Slip:
 
     @property
     def sets_aside(self) -> str:
-        """The place in which it has what it is for set aside, until that moves or the slip is void; empty if none."""
+        """The place where its chips or cash are set aside, until they move or the slip is void; empty if nowhere."""
         signed = [stage for stage in self.series.stages if stage.name in self.stages]
         if self.is_void or any(stage.moves for stage in signed):
             return ""
         return next((stage.takes_from for stage in signed if stage.sets_aside), "")
 
     def had_set_aside(self, place: str) -> bool:
-        """Whether a step before the latest one set aside in a place what the slip is for."""
+        """Whether a step before the latest one set the slip's chips or cash aside in a place."""
         earlier = [stage for stage in self.series.stages if stage.sets_aside and stage.name in self.stages[:-1]]
         return any(stage.takes_from == place for stage in earlier)
 
@@ -403,7 +403,7 @@ def either(roles: Iterable[str]) -> str:
 
 
 def roles_in_words(roles: Iterable[str]) -> str:
-    """The same without articles: "cashier, dealer or pit boss"."""
+    """The roles that may sign, without articles: "cashier, dealer or pit boss"."""
     *others, last = _names(roles)
     return f"{', '.join(others)} or {last}" if others else last
 
@@ -427,7 +427,7 @@ def in_progress(slips: Sequence[Slip], after: Slip) -> tuple[Slip, ...]:
 
 
 def set_aside(slips: Iterable[Slip], place: str) -> dict[str, int]:
-    """What slips in progress have set aside in a place, in cents by the label of each slip."""
+    """The amounts that slips in progress have set aside in a place: in cents, by the label of the slip."""
     return {slip.label: slip.total_cents for slip in slips if slip.sets_aside == place}
 
 

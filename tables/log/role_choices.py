@@ -34,7 +34,7 @@ PERMISSIONS_TERM: Final = "role_permissions"
 SIGNERS_TERM: Final = "signers_struck"
 APART_TERM: Final = "roles_apart"
 SECOND_TERM: Final = "second_supervisor"
-"""The term that keeps the pit boss who requested a fill or credit from signing at the table too."""
+"""The term by which the pit boss who requested a fill or credit may not confirm it at the table too."""
 TERM_NAMES: Final = (PERMISSIONS_TERM, SIGNERS_TERM, APART_TERM)
 """The terms that hold the house's choices: each is the words of what differs from what ships."""
 

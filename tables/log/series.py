@@ -76,7 +76,7 @@ class Fact(NamedTuple):
 
 
 _PAST: Final = {"broken": "broke", "given": "gave", "seen": "saw", "taken": "took"}
-"""The simple past of the participles that ``Stage.says`` begins with, where the two differ."""
+"""The simple past of irregular participles that ``Stage.says`` begins with."""
 
 
 class Stage(NamedTuple):
@@ -88,8 +88,8 @@ class Stage(NamedTuple):
     formerly: frozenset[str] = frozenset()
     """Who signed it in years past, too: such signatures are read, and none is taken any more."""
     also_by: str = ""
-    """The step whose signer may sign this one too, unless the house asks for a second supervisor. Nobody else signs
-    twice on one slip."""
+    """The step whose signer may sign this step too, unless the policy of the site requires a second supervisor. No
+    other person may sign twice on one slip."""
     here: bool = False
     """Only the dealer who stands at the table."""
     is_count: bool = False
@@ -99,7 +99,7 @@ class Stage(NamedTuple):
     takes_from: str = ""
     """The place that has to hold what the slip is for before this step is signed."""
     sets_aside: bool = False
-    """From this step until it moves, what the slip is for is not available in ``takes_from`` to anything else."""
+    """From this step until they move, the slip's chips or cash are not available in ``takes_from`` to anything else."""
     moves: Flow | None = None
     """What moves with this signature: what the slip is for, or, where it is for a count, what its place holds."""
     by_outsiders: bool = False
@@ -118,7 +118,7 @@ class Stage(NamedTuple):
 
     @property
     def did(self) -> str:
-        """What its signer did, as a verb with its object: "requested it", "gave it out"."""
+        """What the signer of this step did, as a verb with its object: "requested it", "gave it out"."""
         verb, *rest = re.sub(r",? (by|before|with)\b.*", "", self.says).lower().split()
         thing = "it"
         if verb in ("box", "void"):

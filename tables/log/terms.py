@@ -31,7 +31,7 @@ class Settings:
     min_cents: int
     max_cents: int
     bet_step_cents: int | None = None
-    """Every bet is a multiple of it. None: of the chip unit, and of what the game asks for."""
+    """Every bet is a multiple of it. None: of the chip unit, or of the larger step that the game requires."""
     cap_cents: int | None = None
     rake_permille: int = 0
     """What the house takes of each pot."""
@@ -49,7 +49,7 @@ class Settings:
     seat_max_cents: int | None = None
     """The most that one seat may bet in a round, all of its wagers before the cards together."""
     player_edges: Mapping[str, str] = field(default_factory=dict)
-    """By wager, what the player wins of it on average, in per cent: as the two people read who approved it."""
+    """By wager, the player's average win in per cent, as the approval under dual control showed it."""
     own_limits: Mapping[str, Any] = field(default_factory=dict)
     """What the table is set to itself of the limits that a plan sets now, by their names."""
     kept_minimums: Mapping[str, Any] = field(default_factory=dict)
@@ -113,8 +113,8 @@ def game_title(table: Set) -> str:
 
 
 def payable_cents(table: Set) -> dict[str, int]:
-    """By wager, the amount in minor units of which a bet is a multiple at a table that pays exactly. Empty at others,
-    and for games without odds of their own."""
+    """By wager, the step of its bets in minor units at a table that pays exactly. Empty at other tables, and for games
+    that are not scripts against the house."""
     game = GAMES[table.game]
     if not isinstance(game, HouseScript):
         return {}
@@ -123,13 +123,12 @@ def payable_cents(table: Set) -> dict[str, int]:
 
 
 def least_step(table: Set) -> int:
-    """The amount in minor units of which every bet is a multiple, whatever the wager is."""
+    """The step of all bets of a table, in minor units: a wager may have a larger one."""
     return table.bet_step_cents or table.unit_cents
 
 
 def rounding_words(table: Set) -> str:
-    """What becomes of parts of a chip where a bet may win such: as placards and dealers' screens say it. Empty where
-    every win is paid exactly."""
+    """How winnings are rounded, for placards and dealers' screens; empty if every win is paid exactly."""
     game, rules = GAMES[table.game], rules_of(table)
     if not isinstance(game, HouseScript) or rules.rounding == "exact":
         return ""

@@ -17,7 +17,7 @@ _TAKES: Final = ("rake_permille", "rake_cap_cents", "time_charge_cents", "marks_
 
 
 EDGE: Final = "edge"
-"""A table's settings by which a main wager favours the player: the approval names how much."""
+"""Settings of a table by which a main wager favours the player. The approval shows the player's edge."""
 SERVICE_ACCOUNT: Final = "service_account"
 PLAN: Final = "limit_plan"
 POST: Final = "post"
@@ -32,7 +32,7 @@ _LIKE: Final = {SERVICE_ACCOUNT: "staff", PLAN: "limits", POST: "staff"}
 
 
 def needed(matter: str, terms: Values) -> bool:
-    """Whether a matter takes two people under these terms of the house. A wager that favours the player always does."""
+    """Whether a matter is under dual control by these terms. A wager that favours the player always is."""
     if matter == EDGE:
         return True
     matter = _LIKE.get(matter, matter)

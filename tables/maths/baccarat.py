@@ -266,7 +266,7 @@ def tally(ranks: Composition) -> Tally:
 
 
 def _weighed(ranks: Composition) -> Iterator[tuple[int, Courses]]:
-    """All courses, with the number of ways in which the cards up to the sixth lie that they leave undealt."""
+    """All courses, each with the number of orders of the undealt cards up to the sixth."""
     size = sum(ranks)
     yield from zip(((size - 4) * (size - 5), size - 5, 1), courses(), strict=True)
 

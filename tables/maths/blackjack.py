@@ -110,7 +110,7 @@ class Solution:
     """The mean of the square of what it wins, and how often it wins, in rounds that do not come to a split."""
     hits: float
     chances: Mapping[str, float] = field(default_factory=dict)
-    """How likely a blackjack and a surrender are, where they pay parts of a unit."""
+    """The probabilities of a blackjack and of a surrender, if they do not pay whole units."""
 
     @cached_property
     def openings(self) -> tuple[Opening, ...]:
@@ -164,7 +164,7 @@ def _spelled(net: float) -> str:
 
 
 def _counted(terms: Terms) -> dict[str, Terms]:
-    """How often a hand comes to each of the two results that may be parts of a bet, in place of what is won."""
+    """Terms that count a blackjack or a surrender as 1 and everything else as 0, for their probabilities."""
     nothing = _measured(terms, lambda _: 0.0).pay
     counts = {"blackjack": nothing._replace(blackjack=1.0), "surrender": nothing._replace(surrender=1.0)}
     return {name: Terms(terms.play, pay) for name, pay in counts.items()}

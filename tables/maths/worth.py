@@ -36,7 +36,7 @@ class Edge(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What the casino gains by rounding a wager, as a part of the bet; below zero what the player gains."""
+    """What the casino gains by rounding a wager, as a part of the bet; below zero if the player gains."""
 
     least_cents: int
     """The least bet."""
@@ -62,7 +62,7 @@ class Worth:
     standard_errors: Mapping[str, float] = field(default_factory=dict)
     """Of what is simulated beside an exact house edge, by name."""
     chances: Mapping[str, float] = field(default_factory=dict)
-    """How likely each result is that can be parts of a chip, by what the seat wins of a unit: 3/2, 19/20, -1/2."""
+    """The probabilities of results that are not whole units, by what the seat wins of a unit: 3/2, 19/20, -1/2."""
 
     @property
     def edge(self) -> Edge:

@@ -175,13 +175,13 @@ def compare(scene: Scene, entered: ComparePaper) -> Outcome:
     except Wrong as wrong:
         raise refused(wrong) from None
     if scene.by.signature in _dealt_by(scene.table.book_id, scene.standing.back_entry, number):
-        says = f"{scene.by.name} dealt a round of paper no. {number}: somebody else compares it."
+        says = f"{scene.by.name} dealt a round of paper no. {number}: another person has to compare it."
         raise Refused("signed_already", says, 403)
     return Outcome([Step(PaperCompared(**somebody, number=number, mode=after))])
 
 
 def _dealt_by(book_id: int, mode: Mode | None, number: str) -> set[str]:
-    """Who entered the rounds of a paper: after a relief in mid-round, others than who announced them."""
+    """The signatures of the dealers who entered rounds of a paper, those after a relief in mid-round too."""
     entries = LogEntry.objects.filter(book_id=book_id, seq__gt=mode.begun if mode else 0)
     bodies = (
         entries.filter(subject=SUBJECT, kind__in=RoundFromPaper.kinds).order_by("seq").values_list("body", flat=True)

@@ -22,7 +22,7 @@ MOST_COUNTED: Final = 999
 MOST_LISTED: Final = 1_000
 """Cards of one list: eight decks are 440 of the family's, or 416 standard ones."""
 NAMED: Final = 3
-"""Wrong counts in the sentence of an alert. Its entry has all."""
+"""Wrong counts that an alert names; its entry has all of them."""
 
 
 @enters(CheckDecks, permit=permits.the_dealer)
@@ -33,12 +33,13 @@ def check(scene: Scene, entered: CheckDecks) -> Outcome:
 
 
 def _refuse_impossible(shoe: Shoe, counts: Sequence[int]) -> None:
-    """Refuse a mistyped count: more than two of the largest shoes have. An extra card in the decks is no such count."""
+    """Refuse a mistyped count: more cards than two of the largest shoes contain. A count that is off by fewer is
+    recorded."""
     for card, (counted, largest) in enumerate(zip(counts, shoe.pack.shoes[-1], strict=False), 1):
         if counted > 2 * largest:
             whole = shoe.pack.shoes[shoe.decks][card - 1]
             name = f"{shoe.pack.columns} {shoe.pack.spell(card)}"
-            says = f"{counted} of {name} are more than any shoe has. {whole} belong in this one: correct the count."
+            says = f"{counted} of {name} are more than any shoe has. This shoe has {whole}: correct the count."
             raise Refused("bad_counts", says, 422, column=card)
 
 

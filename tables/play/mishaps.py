@@ -72,15 +72,15 @@ def enter(scene: Scene, entered: EnterMishap) -> Outcome:
 
 @enacts(MishapEntered)
 def enact_mishap(scene: Scene, event: MishapEntered, entry: Entry) -> Step:
-    """By the dealer who entered it, as it is called in the catalogue; a ruling about a player who left, by whom the
-    policy of the site had it then."""
+    """By the dealer who entered it, with an act of the catalogue; a ruling on the hand of a player who left, by a role
+    that the policy of the site allowed then."""
     is_ruling = event.act in mishaps.RULINGS
     acting = as_written(scene, event, entry, permits.the_dealer_or_the_floor if is_ruling else permits.the_dealer)
     may_rule = acting.by.has_perm("tables.run_floor") or (
         event.act == "play_on" and house_terms.went_by(RULED_BY, entry, "dealer".__eq__)
     )
     if is_ruling and not may_rule:
-        raise Misconduct("a dealer rules on the hand of a player who left")
+        raise Misconduct("a dealer ruled on the hand of a player who left, which the policy did not allow")
     mishap = mishaps.MISHAPS.get(event.which)
     if mishap is None or event.act not in ("", *mishap.acts):
         raise Misconduct(f"it is no mishap of this house, or one that leads to no {event.act}")
@@ -92,7 +92,8 @@ def enact_mishap(scene: Scene, event: MishapEntered, entry: Entry) -> Step:
 
 @enters(RuleOnHand, permit=permits.the_dealer_or_the_floor)
 def rule_on_hand(scene: Scene, entered: RuleOnHand) -> Outcome:
-    """The hand of a player who left goes on without a choice of theirs, or is given up. Raises Refused."""
+    """Carry out a ruling on the hand of a player who left: the wager stands, or the hand is given up. Raises
+    Refused."""
     permits.not_stopped(scene)
     is_alone = entered.ruling == "play_on" and house_terms.in_force(RULED_BY) == "dealer"
     if not (is_alone or scene.by.has_perm("tables.run_floor")):
@@ -100,9 +101,9 @@ def rule_on_hand(scene: Scene, entered: RuleOnHand) -> Outcome:
     current, ask = scene.standing.round, rounds.deciding(scene.standing.round)
     if current is None or ask is None or ask.seat != entered.seat:
         raise Refused("out_of_turn", "The hand of a player who left is ruled on when that seat has to decide.", 409)
-    choice = mishaps.ruled(entered.ruling, ask.choices) if entered.ruling in mishaps.RULINGS else ""
+    choice = mishaps.choice_of(entered.ruling, ask.choices) if entered.ruling in mishaps.RULINGS else ""
     if not choice:
-        says = "This hand has no choice for that ruling. Rule otherwise, or void the round."
+        says = "This hand has no choice for that ruling. Choose the other ruling, or void the round."
         raise Refused("no_ruling", says, 422)
     note = _note(entered.note, "what happened")
     event = MishapEntered(**scene.author, which=mishaps.PLAYER_LEFT, act=entered.ruling, note=note)
@@ -116,7 +117,7 @@ def rule_on_hand(scene: Scene, entered: RuleOnHand) -> Outcome:
 
 
 RULED_BY: Final = "player_left_ruled_by"
-"""The policy that says who rules that the wager stands."""
+"""The policy that says who may rule that the wager stands."""
 
 
 def _number(scene: Scene) -> int | None:

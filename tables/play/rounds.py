@@ -61,7 +61,7 @@ from tables.scene import Outcome, Scene, Step, program_of, seat_of
 from tables.setup import house_terms
 
 REOPENED_BY: Final = "settled_round_reopened_by"
-"""The policy that says whether a dealer reopens a settled round alone."""
+"""The policy that says whether a dealer may reopen a settled round alone."""
 
 REPORTED = ("impossible_card",)
 """Refusals that the pit hears of: a wrong card is in the shoe, or a wrong key was pressed. Either matters."""
@@ -121,19 +121,19 @@ def _refuse_approved(entered: GameInput) -> None:
 
 
 def _refuse_given_up(current: Round | None, *actions: object) -> None:
-    """A dealer does not give up the hand of a player who left: the ruling was that the wager stands."""
+    """Refuse a dealer's fold or surrender for a player who left, after the ruling that the wager stands."""
     if current is None or current.over:
         return
-    ruled = [action for play in current.plays if play.is_ruling for action in play.actions]
-    absent = {action.seat for action in ruled if isinstance(action, Choose)}
+    rulings = [action for play in current.plays if play.is_ruling for action in play.actions]
+    absent = {action.seat for action in rulings if isinstance(action, Choose)}
     for action in actions:
         if isinstance(action, Choose) and action.choice in mishaps.GIVES_UP and action.seat in absent:
-            says = f"The player of seat {action.seat} left, and the wager stands. Only a pit boss gives the hand up."
+            says = f"The player of seat {action.seat} left, and the wager stands. Only a pit boss may give the hand up."
             raise Refused("player_left", says, 403)
 
 
 def deciding(current: Round | None) -> AskChoice | None:
-    """What a seat has to decide now whose bets have limits: one against the house. None where none has to."""
+    """The decision that a seat has to make next in a game against the house; None if no seat has to decide."""
     if current is None or current.over or current.bet_limits is None:
         return None
     asks = current.game.prompts(current.state)
@@ -165,8 +165,8 @@ def paid_all(scene: Scene, entered: PaidAll) -> Outcome:
 def take_back(scene: Scene, entered: TakeBack | ReopenRound) -> Outcome:
     """Undo what was entered last in the round by a correcting entry; chips that it moved go back by reversals.
 
-    A dealer may do so until the next card; those who run the floor may go further back in the round. A settled round
-    that a dealer reopens takes the approval of a pit boss, unless the policy of the site is otherwise.
+    A dealer may do so until the next card; those who run the floor may go further back in the round. A dealer needs the
+    approval of a pit boss to reopen a settled round, unless the policy of the site says otherwise.
     """
     if isinstance(entered, TakeBack) and not entered.reopens and (aside := latest_aside(scene)) is not None:
         return Outcome([aside])
@@ -176,23 +176,24 @@ def take_back(scene: Scene, entered: TakeBack | ReopenRound) -> Outcome:
 
 
 def takes_approval(scene: Scene) -> bool:
-    """Whether the round is settled and a dealer takes it back: then its entry says who approved that."""
+    """Whether a dealer takes back the settlement of a round, so that the entry has to name the approval."""
     current = scene.standing.round
     return current is not None and current.over and not scene.by.has_perm("tables.run_floor")
 
 
 def reopens_alone() -> bool:
-    """Whether a dealer reopens a settled round without a supervisor at this site."""
+    """Whether a dealer may reopen a settled round without a supervisor at this site."""
     return bool(house_terms.in_force(REOPENED_BY) == "dealer")
 
 
 def _approver(scene: Scene, username: str) -> Second | None:
-    """The supervisor who approves that a settled round is reopened, where one has to. Raises Refused."""
+    """The supervisor who approves the reopening of a settled round; None where no approval is needed. Raises
+    Refused."""
     if not takes_approval(scene) or reopens_alone():
         return None
     boss = Staff.objects.filter(username=username, is_active=True).first()
     if boss is None or boss.username == scene.by.username or not boss.has_perm("tables.run_floor"):
-        says = "This round is settled: a pit boss approves by badge and PIN that it is reopened."
+        says = "This round is settled. A pit boss has to approve its reopening by badge and PIN."
         raise Refused("wrong_role" if boss else "second_signature", says, 403)
     permits.in_their_pit(scene, boss)
     return Second(boss.username, boss.name, boss.badge, str(boss.role))
@@ -243,7 +244,7 @@ def enact_payment(scene: Scene, event: log.Paid, entry: Entry) -> Step:
 
 @enacts(TakenBack)
 def enact_take_back(scene: Scene, event: TakenBack, entry: Entry) -> Step:
-    """As it was entered, and approved as the policy of the site was then."""
+    """As it was entered, with the approval that the policy of the site required then."""
     permits.the_dealer_or_the_floor(scene, staff_of(scene, entry))
     if event.seat is not None:
         return take_back(scene, TakeBack()).steps[0]
@@ -255,23 +256,22 @@ def enact_take_back(scene: Scene, event: TakenBack, entry: Entry) -> Step:
 
 
 def _refuse_unapproved(scene: Scene, event: TakenBack, entry: Entry) -> None:
-    """Raises Misconduct where a dealer reopened a settled round, and nobody approved it who may. Entries of releases up
-    to 0.9.0 say nothing of it; a log has none of those after one that does."""
+    """Raises Misconduct if a dealer reopened a settled round without a valid approval. Entries of releases up to 0.9.0
+    do not name approvals; none of them comes after an entry that does."""
     second = event.second
     if second is None:
         is_policy = event.alone and house_terms.went_by(REOPENED_BY, entry, "dealer".__eq__)
         if not is_policy and (event.alone or _approvals_are_named(entry)):
-            raise Misconduct("a dealer reopens a settled round, and no pit boss approved it")
+            raise Misconduct("a dealer reopened a settled round without a pit boss's approval")
         return
     boss = Staff(username=second.username, name=second.name, badge=second.badge, role=second.role)
     boss.as_of = entry.at
     if event.alone or boss.signature == entry.by or not boss.has_perm("tables.run_floor"):
-        raise Misconduct(f"{second.name} may not approve as {second.role} that the round is reopened")
+        raise Misconduct(f"{second.name}, as {second.role}, may not approve the reopening of a round")
 
 
 def _approvals_are_named(entry: Entry) -> bool:
-    """Whether an earlier entry of the same log says who approved that a settled round was reopened, or that nobody had
-    to."""
+    """Whether an earlier entry of the same log names the approval of a reopening, or says that none was needed."""
     rows = LogEntry.objects.filter(book_id=entry.book_id, seq__lt=entry.seq, subject="round", kind="take_back")
     return rows.extra(
         where=["position('\"second\":'::bytea IN body) + position('\"alone\":'::bytea IN body) > 0"]
@@ -321,13 +321,15 @@ def _refuse_writer(scene: Scene, event: Played, entry: Entry) -> None:
 
 
 def _refuse_unruled(scene: Scene, event: Played, entry: Entry) -> None:
-    """Raises Misconduct where a hand is decided for a player who left, and the entry before does not rule just so."""
+    """Raises Misconduct if the choice for a player who left does not follow from the ruling in the entry before."""
     before = {"book_id": entry.book_id, "seq": entry.seq - 1, "subject": "mishap", "kind": "entered", "by": entry.by}
     row, ask = LogEntry.objects.filter(**before).first(), deciding(scene.standing.round)
     ruling = read_as(MishapEntered, row.body) if row else None
-    choice = mishaps.ruled(ruling.act, ask.choices) if ruling and ask and ruling.which == mishaps.PLAYER_LEFT else ""
+    choice = (
+        mishaps.choice_of(ruling.act, ask.choices) if ruling and ask and ruling.which == mishaps.PLAYER_LEFT else ""
+    )
     if ask is None or not choice or event.choosers != (ask.seat,) or event.actions[0] != Choose(ask.seat, choice):
-        raise Misconduct("it decides for a player who left, and the entry before it has no such ruling")
+        raise Misconduct("it decides for a player who left, without that ruling in the entry before it")
 
 
 def _refuse_reader(scene: Scene, event: Played, entry: Entry) -> None:
@@ -559,7 +561,7 @@ def _refuse(scene: Scene, current: Round, entered: GameInput, illegal: Illegal) 
     alert = f"{scene.table.name}, round {current.number}, {board}: a {keyed} was keyed that the shoe cannot hold"
     number = current.number if scene.standing.round_open else None
     step = Step(CardRefused(rank=keyed, says=illegal.sentence), number)
-    # The same card on the same board has the same words: pressed again and again, it is one alert.
+    # The cause is the sentence: the same card keyed again on the same board is a repeat of one alert.
     facts = {"cause": alert, "round": current.number, "seq": scene.next_seq, "rank": keyed}
     return Outcome([step], refusal, alert, facts)
 

@@ -193,8 +193,8 @@ def _burned(scene: Scene, shoe: Shoe, turned: int) -> Shoe:
 
 @enters(CutCardOut, permit=permits.the_dealer)
 def cut_card_out(scene: Scene, entered: CutCardOut) -> Outcome:
-    """The dealer saw the cut card come out before the count says so: the round in progress is the last. Further before
-    it than the tolerance of the site, the pit gets an alert."""
+    """The dealer saw the cut card come out before the count says so: the round in progress is the last. If it is
+    earlier than the tolerance of the site allows, the pit gets an alert."""
     shoe = scene.standing.shoe
     if shoe is None or shoe.stage != "ready" or shoe.cut_out or shoe.source != ShoeSource.KEYED:
         raise Refused("out_of_turn", "No cut card can come out now.", 409)
@@ -325,8 +325,8 @@ def enact_burn(scene: Scene, event: Burned, entry: Entry) -> Step:
 
 @enacts(CutCardCame, permit=permits.the_dealer)
 def enact_cut_card_out(scene: Scene, event: CutCardCame, entry: Entry) -> Step:
-    """Of a house shoe, the cards that are left tell when it comes out. Entries of releases up to 0.9.0 do not say how
-    many those are."""
+    """By the dealer; of a house shoe, when the number of cards left says so. Entries of releases up to 0.9.0 do not
+    have that number."""
     shoe, current = scene.standing.shoe, scene.standing.round
     if shoe is None or shoe.source != ShoeSource.HOUSE:
         step = cut_card_out(scene, CutCardOut()).steps[0]

@@ -155,7 +155,7 @@ def change(
 
 
 def _enter(head: Head, event: TermsChanged, by: str) -> HouseTerms:
-    """Write a change and the row beside it."""
+    """Write the entry of a change and its row."""
     entry = log.append(head, Entry.of(event, by))
     effective = datetime.fromisoformat(event.effective)
     row = HouseTerms(seq=entry.seq, effective=effective, values=event.after, by=by, at=entry.at or head.moment)
@@ -165,8 +165,8 @@ def _enter(head: Head, event: TermsChanged, by: str) -> HouseTerms:
 
 
 def turn_on_dual_control() -> bool:
-    """Turn dual control on at a site that opened its first table in the last day; whether it was turned on. A site that
-    ever entered the term keeps its choice, and one operator alone could change nothing under it."""
+    """Turn dual control on at a site that opened its first table in the last day; returns whether it was turned on. A
+    site that ever entered the term keeps its choice. At least two operators are needed."""
     if chose_dual_control(every_change()) or _operators() < 2 or not opened_lately():
         return False
     with transaction.atomic():
@@ -180,11 +180,11 @@ def turn_on_dual_control() -> bool:
 
 DUAL_CONTROL: Final = "two_people"
 OPENING: Final = timedelta(days=1)
-"""After the first table of a site was opened. Sites that opened before there was this rule keep what they have."""
+"""Time after the opening of the first table within which dual control turns itself on. Older sites are not changed."""
 
 
 def chose_dual_control(entered: Sequence[Change]) -> bool:
-    """Whether a site ever entered whether it has dual control."""
+    """Whether the site ever entered the term for dual control."""
     return any(DUAL_CONTROL in change.values for change in entered)
 
 

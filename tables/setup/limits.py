@@ -84,7 +84,7 @@ def bring_into_force() -> int:
 def bring_to(pk: int, at_once: LimitPlan | None = None) -> bool:
     """Set one table as its plans say, in one transaction; whether anything was written. What the house's book says is
     read without its lock, and the entry names how far. ``at_once``: a version that its author brings into force in the
-    transaction that sets it; what this version alone does is written under the author's name."""
+    transaction that sets it. Entries that follow from this version alone have the author's name."""
     with transaction.atomic():
         house_seq = read_head(Book.objects.get(name=HOUSE).pk).seq
         table = Table.objects.select_related("book").get(pk=pk)
@@ -218,7 +218,7 @@ def _notice_differs(state: Standing, target: Due) -> bool:
 
 
 def _author(at_once: LimitPlan | None, plans: Iterable[Plan | None]) -> str:
-    """The author of a version that does all of it at once; else the watch."""
+    """The author of the version that its author brings into force, if only that version acts; else the watch."""
     if at_once is not None and {plan.seq if plan else None for plan in plans} == {at_once.seq}:
         return at_once.by
     return BY_THE_CLOCK

@@ -13,11 +13,11 @@ _IN_PLAYERS_FAVOUR: Final = "up"
 
 
 def underpaying(tables: Iterable[Table]) -> list[Table]:
-    """Those of them that round winnings, unless up. Tables of releases up to 0.9.0 rounded down by default."""
+    """The tables that round winnings down or to the nearest chip. Releases up to 0.9.0 rounded down by default."""
     return [table for table in tables if rounding_words(table) and rules_of(table).rounding != _IN_PLAYERS_FAVOUR]
 
 
 def sentence(tables: list[Table]) -> str:
-    """Which tables they are; empty for none."""
+    """The tables that round, in a sentence; empty for none."""
     names = ", ".join(table.name for table in tables)
     return f"Some bets win less than the posted odds, because winnings are rounded: {names}." if tables else ""

@@ -49,26 +49,26 @@ def signers(series: Series, stage: Stage) -> frozenset[str]:
 
 
 def refuse_signer(slip: Slip, stage: Stage, by: Staff) -> None:
-    """Raises Refused where the house struck the signer's role from those who sign a step, or asks for a second
-    supervisor. ``slip`` is as the signature would leave it."""
+    """Raises Refused if the policy of the site excludes the signer's role from a step, or requires a second supervisor.
+    ``slip`` is as the signature would leave it."""
     roles = signers(slip.series, stage)
     if by.role not in roles:
         sentence = f"{slip.label}: in this house this step is signed by {either(roles)}, not by {by.name}."
         raise Refused("wrong_role", sentence, 403)
     if slip.is_signed_again and takes_second_supervisor():
-        sentence = f"{slip.label}: {by.name} requested it, and in this house another pit boss signs this step."
+        sentence = f"{slip.label}: {by.name} requested it. The policy requires that another pit boss signs this step."
         raise Refused("signed_already", sentence, 409)
 
 
 def takes_second_supervisor() -> bool:
-    """Whether the pit boss who requested a fill or credit may not sign at the table too."""
+    """Whether the policy requires that another pit boss than the requester confirms a fill or credit."""
     return bool(house_terms.in_force(SECOND_TERM))
 
 
 def check_signer(slip: Slip, role: str, entry: Entry) -> None:
     """The same of a signature in the log. Raises Misconduct. Who signed in years past is another matter."""
     if slip.is_signed_again and not house_terms.went_by(SECOND_TERM, entry, lambda demanded: not demanded):
-        raise Misconduct("the house asked for a second supervisor then, and one person signed twice")
+        raise Misconduct("one person signed twice, and the policy required a second supervisor then")
     stage = slip.latest
     if stage is None or entry.at is None or role not in stage.by:
         return

@@ -157,8 +157,8 @@ def refuse(sentences: Faults) -> None:
 
 
 def _paying_exactly(settings: Settings) -> Settings:
-    """As a table is set up, or set to another game, where its operator leaves open what becomes of parts of a chip: a
-    casino pays what it posts. The rules' own default stays *down*, which entries and records without it mean."""
+    """The settings with exact payment, unless the operator chose a rounding: for a new table, and one that is set to
+    another game. The default of the rules stays *down*, which entries and records without the option mean."""
     game = GAMES.get(settings.game)
     if game is None or "rounding" not in game.rules_type.__struct_fields__:
         return settings
@@ -166,7 +166,7 @@ def _paying_exactly(settings: Settings) -> Settings:
 
 
 def _after(before: Settings, changes: Mapping[str, Any]) -> Settings:
-    """The settings with some of them changed. A table that is set to another game begins as a new one does."""
+    """The settings with some of them changed. A table that is set to another game gets the defaults of a new table."""
     after = replace(before, **changes)
     return after if after.game == before.game else _paying_exactly(after)
 
@@ -183,13 +183,13 @@ _edges: Edges = lambda game, rules: {}  # noqa: E731
 
 
 def go_by_edges(edges: Edges) -> None:
-    """Called once, as the site starts: nothing that sets up or deals knows what cards are worth."""
+    """Set the valuation of wagers. Called once at the start, because this package may not import the mathematics."""
     global _edges
     _edges = edges
 
 
 def _judged(before: Settings | None, after: Settings) -> Settings:
-    """With the wagers that favour the player, where the game or its options changed: that takes two people."""
+    """The settings with the wagers that favour the player, if the game or its options changed."""
     if before is not None and (before.game, before.options) == (after.game, after.options):
         return after
     rules = made_rules(GAMES[after.game], after.options, after.unit_cents)

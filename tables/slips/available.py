@@ -1,7 +1,7 @@
-"""What a place can still give: its balance less what slips in progress have set aside there.
+"""The available balance of a place: its balance less the amounts that slips in progress have set aside there.
 
-Chips that are given out or broken down lie apart and move only when they are carried. By the balance alone, two slips
-could give out the same chips.
+Chips that are given out or broken down are set aside, and the ledger moves them only when they are carried. By the
+balance alone, two slips could give out the same chips.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from tables.slips import in_play
 
 
 class Available(NamedTuple):
-    """What a place can give now, in cents."""
+    """The available balance of a place, in cents."""
 
     cents: int
     set_aside: Mapping[str, int]
-    """By the label of each slip that has something set aside there."""
+    """Amounts in cents, by the label of the slip that has them set aside there."""
 
     @property
     def clauses(self) -> list[str]:
-        """What is set aside, and for which slips: one clause, or none."""
+        """The total set aside and its slips, as one clause; none if nothing is set aside."""
         if not self.set_aside:
             return []
         return [f"{money(sum(self.set_aside.values()))} is set aside for {', '.join(self.set_aside)}"]
 
 
 def of(account: Account, slip: Slip | None = None) -> Available:
-    """What a place can give; all that it holds, to a slip that had its chips set aside there before its latest step.
+    """The available balance of a place; the whole balance for a slip whose earlier step set its chips aside there.
 
     Exact under the lock of the account's book; for a place that all books share, while ``cage.hold_shared`` is held.
     """
     is_shared = account.place in HOUSE_PLACES or account.place == PLAYERS
-    # Players carry chips from table to table: only what they hold of all of them counts.
+    # Players carry chips from table to table, so their chips are counted over all tables.
     balance_cents = in_play.most_with_players_cents() if account.place == PLAYERS else cage.balance(account)
     if slip is not None and slip.had_set_aside(account.place):
         return Available(balance_cents, {})
@@ -60,7 +60,7 @@ _NEWEST: Final = """
 
 
 def in_progress(books: list[int]) -> Iterator[Slip]:
-    """The slips of some books that wait for a signature."""
+    """The slips of these books that need a further signature."""
     with connection.cursor() as cursor:
         cursor.execute(_NEWEST, [books])
         rows = cursor.fetchall()

@@ -319,7 +319,7 @@ def sign(
     """A signature on a slip of the house; the slip's name. Raises Refused, with nothing done."""
     if isinstance(entered, VoidSlip) and not _is_voidable(entered.slip):
         raise Refused(
-            "not_voidable", "Slips of this kind are not made void: move back with another slip what it moved.", 409
+            "not_voidable", "Slips of this kind cannot be made void: reverse the move with another slip.", 409
         )
     request = Request.of(entered, by.username, key)
     with transaction.atomic():

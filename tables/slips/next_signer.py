@@ -1,6 +1,6 @@
-"""Who may sign the next step of a slip, in words, before anybody signs it. Every screen with a step asks here.
+"""Describes who may sign the next step of a slip. Every page with a step shows it.
 
-``paper.sign``, ``role_choices.refuse_signer`` and the desks refuse whom these words leave out.
+The rules themselves are in ``paper.sign``, ``role_choices.refuse_signer`` and the desks, which refuse all others.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from tables.models import Staff
 from tables.setup import role_choices
 
 
-def said(series: Series, stage: Stage, signed: Sequence[Signed] = (), dealer: str = "") -> str:
-    """Who may sign a step: "any pit boss except Bella, who requested it". ``signed``: the slip so far; ``dealer``: the
-    name of the dealer at the table, empty where it is not known."""
+def describe(series: Series, stage: Stage, signed: Sequence[Signed] = (), dealer: str = "") -> str:
+    """Who may sign a step: "any pit boss except Bella, who requested it". ``signed``: the signatures so far;
+    ``dealer``: the name of the dealer at the table, empty where it is not known."""
     roles = role_choices.signers(series, stage)
     if series.count and series.count.two_roles and signed:
         roles -= {signed[0].role}
@@ -35,7 +35,7 @@ def _did(series: Series, line: Signed) -> str:
 
 
 def _is_barred(line: Signed, stage: Stage, roles: frozenset[str], signed: Sequence[Signed]) -> bool:
-    """Whether a signer of an earlier step, who could have the role for this one, may not sign this one too."""
+    """Whether the signer of an earlier step may not sign this step, though the role would allow it."""
     theirs = [other.stage for other in signed if other.username == line.username]
     if theirs == [stage.also_by] and not role_choices.takes_second_supervisor():
         return False

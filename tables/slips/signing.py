@@ -344,7 +344,7 @@ def _refuse_amount(slip: Slip, stage: Stage, desk: Desk) -> None:
     if cents <= 0:
         raise _no_amount(slip)
     if (stage.moves or stage.sets_aside) and place in HOUSE_PLACES:
-        # Held up to the commit: another book may take from the same place. A request alone takes nothing.
+        # Locked until the commit: another book may take from the same place. A request alone takes nothing.
         cage.hold_shared()
     own = Account.objects.filter(place=place)
     can_give = available.of(own.get() if place in HOUSE_PLACES else own.get(book_id=desk.book_id), slip)
@@ -358,8 +358,8 @@ def _no_amount(slip: Slip) -> Refused:
 
 
 def _lacks(desk: Desk, place: str, can_give: Available, cents: int, suffix: str = "") -> str:
-    """Why a place cannot give so much: what is set aside there, and what is available. The amount available is shown
-    only to roles that never count the place."""
+    """The refusal of an amount that a place does not have: it names the slips that have chips set aside there. Only
+    roles that never count the place read how much is available."""
     clauses = can_give.clauses
     if place == RACK and desk.is_by_count:
         clauses = ["count it first", *clauses]

@@ -1,7 +1,7 @@
 """Signing by badge and PIN, on an enrolled terminal: the one who signs need not be signed in there.
 
-What would refuse any signature is found out before the PIN is looked at. What would refuse this person's alone is said
-only to the owner of the badge, after the right PIN: a wrong PIN reads and counts the same, whoever's badge it is.
+A refusal that concerns any signer is given before the PIN is checked. A refusal that concerns this person alone is
+given only after the right PIN: a wrong PIN reads and counts the same for every badge.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _noted(refused: Refused, terminal: Terminal, staff: Staff | None) -> Refused
 def _personal_refusal(
     staff: Staff, act: Callable[[Staff], object], rehearse: Callable[[Staff], object] | None
 ) -> Refused | None:
-    """Why this person may not sign it; None if they may. Raises what refuses everybody."""
+    """The refusal that concerns this person alone; None if there is none. Raises one that concerns every signer."""
     try:
         if rehearse is not None:
             rehearse(staff)

@@ -278,7 +278,7 @@ def test_a_settled_round_is_reopened_by_a_dealer_with_a_pit_boss_and_by_nobody_e
     settled(dealer)
     floor.staff(Role.DEALER, "ida", "102")
     for entered in (TakeBack(), TakeBack(reopens=True), ReopenRound(""), ReopenRound("dora"), ReopenRound("ida")):
-        with pytest.raises(Refused, match="a pit boss approves by badge and PIN"):
+        with pytest.raises(Refused, match="A pit boss has to approve its reopening by badge and PIN"):
             dealer.enters(entered)
     assert not dealer.board.can_take_back
     assert take_back_entries(dealer) == []
@@ -322,9 +322,9 @@ def test_a_forged_approval_is_found_and_an_entry_of_an_earlier_release_is_none(d
     an earlier release is false from the day of its upgrade on."""
     settled(dealer)
     assert forged(dealer) == "", "releases up to 0.9.0 say nothing of an approval"
-    assert "no pit boss approved it" in forged(dealer, alone=True)
-    assert "may not approve as dealer" in forged(dealer, second=Second("ida", "Ida", "102", "dealer"))
+    assert "without a pit boss's approval" in forged(dealer, alone=True)
+    assert "as dealer, may not approve" in forged(dealer, second=Second("ida", "Ida", "102", "dealer"))
     assert "may not approve" in forged(dealer, second=Second("dora", "Dora", "101", "pit_boss"))
     dealer.reopens()
     dealer.cards(3)
-    assert "no pit boss approved it" in forged(dealer)
+    assert "without a pit boss's approval" in forged(dealer)

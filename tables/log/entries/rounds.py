@@ -107,7 +107,7 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
     read: int | None = None
     """Where a card reader named the card, by which of its messages; None where the dealer keyed it."""
     ruling: bool = False
-    """Whether the player had left, and the choice is the ruling that the entry before this one names."""
+    """Whether the choice is the ruling in the entry before this one, about the hand of a player who had left."""
 
     @property
     def commits(self) -> str | None:
@@ -215,10 +215,10 @@ class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
     seat: int | None = None
     """Where a payment is taken back: the seat that the walk goes back to."""
     second: Second | None = None
-    """The supervisor who approved that a dealer reopens a settled round."""
+    """The supervisor who approved a dealer's reopening of a settled round."""
     alone: bool = False
-    """Whether a dealer reopens a settled round without a supervisor, by the policy of the site. Entries of releases up
-    to 0.9.0 say neither."""
+    """Whether a dealer reopened a settled round without a supervisor, by the policy of the site. Entries of releases up
+    to 0.9.0 have neither field."""
 
     def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
         current = _continued(standing.round, seq, round)

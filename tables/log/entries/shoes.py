@@ -105,7 +105,7 @@ class CutCardOut(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     kinds: ClassVar[tuple[str, ...]] = ("cut_card_out",)
 
     cards_left: int | None = None
-    """How many cards the shoe had left then. None in entries of releases up to 0.9.0."""
+    """The number of cards left in the shoe. None in entries of releases up to 0.9.0."""
 
     def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
         return replace(super().folded(standing, seq, round), cut_seq=seq)

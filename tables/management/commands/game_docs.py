@@ -88,7 +88,7 @@ def facts(game: Game[Any, Any]) -> Iterator[str]:
 
 
 _OF_TABLES: Final = {"rounding": "exact at tables, down in records"}
-"""Options that a new table has otherwise than a record that does not name them."""
+"""Options whose default at a new table differs from that of records."""
 
 
 def _burn(game: Game[Any, Any], rules: Any) -> str:

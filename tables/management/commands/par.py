@@ -93,7 +93,7 @@ def _sheet(game: str, *, table: str | None, **options: Any) -> str:
 
 
 def _of_table(name: str, *, as_json: bool) -> str:
-    """The sheet of a table's game under its options, with what its chips cannot pay."""
+    """The sheet of a table's game under its options, with the cost of rounding."""
     from tables.edge import kept_sheets, rounding
     from tables.log.terms import rounding_words, rules_of
     from tables.maths import providers, tabled

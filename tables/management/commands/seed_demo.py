@@ -296,7 +296,7 @@ def open_table(name: str, terms: Settings, operator: Staff) -> None:
 
 
 def by_two(draft: Draft | None, alone: Callable[[], object], operator: Staff) -> None:
-    """Change a setting: the second operator approves where it takes two people."""
+    """Change a setting; under dual control the second operator approves it."""
     if draft is None:
         alone()
     else:
@@ -305,7 +305,7 @@ def by_two(draft: Draft | None, alone: Callable[[], object], operator: Staff) ->
 
 
 def hire(username: str, facts: dict[str, Any], operator: Staff) -> None:
-    """Take somebody on."""
+    """Add a staff member."""
     by_two(
         staffing.draft(username, facts), partial(staffing.add_staff, username=username, by=operator, **facts), operator
     )

@@ -170,7 +170,7 @@ def test_a_name_that_leads_elsewhere_the_next_moment_gains_nothing(receiver: Rec
     assert len(names) == 1, "looked up once"
     for mixed in (["169.254.169.254", "127.0.0.1"], ["127.0.0.1", "169.254.169.254"]):
         names[:] = [mixed]
-        with pytest.raises(NotSent, match=r"169\.254\.169\.254 is no address that this site sends to"):
+        with pytest.raises(NotSent, match=r"169\.254\.169\.254 is not an address that this site sends to"):
             sent(receiver)
     assert len(receiver.got) == 1
 

@@ -18,7 +18,7 @@ from django.db import connection
 from django.utils import timezone
 
 from casino import metrics
-from ledger.alerts import last_said
+from ledger.alerts import last_message
 from ledger.models import Alert, Book, Cosignature, HeadsRow
 from ledger.proof import merkle
 from ledger.proof.note import COSIGNATURE, VerifierKey
@@ -164,7 +164,7 @@ def test_a_witness_at_a_clouds_metadata_is_not_asked(house: Hand, minute: Callab
     address = "http://169.254.169.254/latest"
     house_terms.change({"witness_first": f"{outside.vkey} {address}"}, by=Staff.objects.get(username="olga"))
     house_terms.forget()
-    with pytest.raises(witnessing.Silent, match=r"169\.254\.169\.254 is no address that this site sends to"):
+    with pytest.raises(witnessing.Silent, match=r"169\.254\.169\.254 is not an address that this site sends to"):
         witnessing._post(witnessing.witnesses()[0], "add-checkpoint", b"")
     assert minute() == 0
 
@@ -257,7 +257,7 @@ def test_a_house_that_was_set_back_is_refused_by_its_witness(
         alert = Alert.objects.get(kind="witness_refuses")
         assert "the tree is not the one that it saw grow (409" in alert.message
         assert minute() == 0
-        assert "422" in last_said(Alert.objects.get(kind="witness_refuses"))
+        assert "422" in last_message(Alert.objects.get(kind="witness_refuses"))
         assert "history was written anew" in verified("--witness", outside.address)
         erase_leaves(intruder, 1)
         row = checkpoints.newest(ORIGIN)

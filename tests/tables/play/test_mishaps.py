@@ -27,7 +27,7 @@ from tables.inputs import (
     VoidRound,
 )
 from tables.log.entries.rounds import Played
-from tables.log.mishaps import ACTS, MISHAPS, REASONS, ruled
+from tables.log.mishaps import ACTS, MISHAPS, REASONS, choice_of
 from tables.log.terms import limits_of, rules_of
 from tables.models import Table
 from tables.play import rounds
@@ -360,9 +360,9 @@ def test_a_ruling_takes_a_card_of_a_house_shoe_and_adds_no_chips() -> None:
     assert len(dealer.now.round.state.stacks[0]) == 2 or dealer.now.round.over
     verify(dealer.table)
     play, fold = Choice("play", 1_000), Choice("fold")
-    assert (ruled("play_on", (play, fold)), ruled("give_up", (play, fold))) == ("", "fold")
+    assert (choice_of("play_on", (play, fold)), choice_of("give_up", (play, fold))) == ("", "fold")
     hand = (Choice("hit", draws=True), Choice("stand"), Choice("double", 1_000), Choice("surrender"))
-    assert (ruled("play_on", hand), ruled("give_up", hand)) == ("stand", "surrender")
+    assert (choice_of("play_on", hand), choice_of("give_up", hand)) == ("stand", "surrender")
 
 
 def test_a_site_may_have_dealers_rule_that_the_wager_stands_and_no_more(terms: Any) -> None:
@@ -390,7 +390,7 @@ def test_a_decision_for_a_player_who_left_without_a_ruling_is_found() -> None:
     dealer, boss = deciding()
     with rollback():
         forge_play(dealer, boss.by.signature, ruling=True)
-        assert "no such ruling" in fault(dealer.table).what
+        assert "without that ruling" in fault(dealer.table).what
     enter(boss, RuleOnHand(1, "play_on", ""))
     dealer.cards(7)
     dealer("choose", seat=2, choice="fold")

@@ -161,12 +161,12 @@ def test_a_second_supervisor_signs_where_the_house_asks_for_one(
     due = seen_by_the_requester(hands, "fill")
     again = refused(dealer.table, boss.by, due)
     assert (again.code, again.status) == ("signed_already", 409)
-    assert again.sentence.endswith(": Bella requested it, and in this house another pit boss signs this step.")
+    assert again.sentence.endswith(": Bella requested it. The policy requires that another pit boss signs this step.")
     monkeypatch.setattr(role_choices, "takes_second_supervisor", lambda: False)
     signs(dealer.table, boss.by, due)
     fault = proofs.verify(dealer.table.book).fault
     assert fault is not None
-    assert "the house asked for a second supervisor then, and one person signed twice" in fault.what
+    assert "one person signed twice, and the policy required a second supervisor then" in fault.what
 
 
 def test_a_form_says_who_may_sign_the_next_step_and_who_may_not(
@@ -189,23 +189,23 @@ def test_a_form_says_who_may_sign_the_next_step_and_who_may_not(
     }
     for stage in (*slip.series.stages, VOID[0]):
         signed = slip.signed[: len(slip.series.stages) if stage == VOID[0] else slip.series.stages.index(stage)]
-        assert next_signer.said(slip.series, stage, signed, dealer.by.name) == expected[stage.name]
+        assert next_signer.describe(slip.series, stage, signed, dealer.by.name) == expected[stage.name]
     terms(second_supervisor=True)
     assert (
-        next_signer.said(slip.series, SLIPS["fill"].stages[-1], slip.signed)
+        next_signer.describe(slip.series, SLIPS["fill"].stages[-1], slip.signed)
         == "any pit boss except Bella, who requested it"
     )
     assert refused(dealer.table, boss.by, due).code == "signed_already"
     Staff.objects.filter(username="dora").update(further=["pit_boss"])
-    assert next_signer.said(slip.series, SLIPS["fill"].stages[-1], slip.signed) == (
+    assert next_signer.describe(slip.series, SLIPS["fill"].stages[-1], slip.signed) == (
         "any pit boss except Bella, who requested it, and Dora, who counted it in"
     )
     by_dealer = Signed("counted", "dora", "Dora", "dealer", 1)
     assert (
-        next_signer.said(SLIPS["rack"], SLIPS["rack"].stages[1], (by_dealer,))
+        next_signer.describe(SLIPS["rack"], SLIPS["rack"].stages[1], (by_dealer,))
         == "any pit boss except Dora, who counted it"
     )
-    assert next_signer.said(SLIPS["drop"], SLIPS["drop"].first) == (
+    assert next_signer.describe(SLIPS["drop"], SLIPS["drop"].first) == (
         "any security officer who has not worked at the table since it opened"
     )
 

@@ -62,10 +62,10 @@ function askLater(target) {
   }, PAUSE_MS);
 }
 
-/** What was sent is always answered. A page is for the sheet that it was asked for: over a closed one, it would take the keyboard. */
+/** The response to a sent form is always shown. A page that arrives after its sheet was closed is dropped: it would take the keyboard. */
 const isAwaited = (form) => form.method || sheet.open;
 
-/** A limit refuses before anything is looked at: the same is asked again, once it may be. Nothing, once the sheet is closed. */
+/** Repeats a request that a rate limit refused, after the wait that it names; not after the sheet was closed. */
 async function answerTo(target, form) {
   const answer = await fetch(target, { ...form, signal: AbortSignal.timeout(PATIENCE_MS) });
   const wait = 1000 * Number(answer.headers.get("Retry-After"));

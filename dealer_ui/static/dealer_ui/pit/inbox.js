@@ -150,7 +150,7 @@ function tell(page) {
   announcer.textContent = `${latest.length} new alert${latest.length > 1 ? "s" : ""}`;
 }
 
-// A repeat of an alert that is shown: its count and last time.
+// Updates the count and last time of an alert that is shown.
 function updateFacts(shown, line) {
   if (shown?.dataset.newest !== line.dataset.newest) return;
   const [old, facts] = [shown, line].map((part) => part.querySelector("[data-part=facts]"));
