@@ -626,3 +626,6 @@ def _may_take_back(scene: Scene, current: Round, shoe: Shoe, target: Play) -> No
         return
     if current.latest_card_seq > target.seq:
         raise Refused("card_stands", "Another card was keyed since: a pit boss has to take it back.", 409)
+    if target.is_ruling and not current.over:  # over, its reopening is approved by a pit boss
+        says = "This is a ruling on the hand of a player who left: a pit boss takes it back."
+        raise Refused("player_left", says, 403)

@@ -23,10 +23,11 @@ from tables.inputs import (
     OpenDispute,
     RuleDispute,
     RuleOnHand,
+    TakeBack,
     UnlockRack,
     VoidRound,
 )
-from tables.log.entries.rounds import Played
+from tables.log.entries.rounds import Played, TakenBack
 from tables.log.mishaps import ACTS, MISHAPS, REASONS, choice_of
 from tables.log.terms import limits_of, rules_of
 from tables.models import Table
@@ -363,6 +364,27 @@ def test_a_ruling_takes_a_card_of_a_house_shoe_and_adds_no_chips() -> None:
     assert (choice_of("play_on", (play, fold)), choice_of("give_up", (play, fold))) == ("", "fold")
     hand = (Choice("hit", draws=True), Choice("stand"), Choice("double", 1_000), Choice("surrender"))
     assert (choice_of("play_on", hand), choice_of("give_up", hand)) == ("stand", "surrender")
+
+
+def test_a_dealer_takes_back_no_ruling_on_the_hand_of_a_player_who_left() -> None:
+    """Harm: the dealer takes a pit boss's ruling back and folds for a player who is not there."""
+    dealer, boss = deciding()
+    enter(boss, RuleOnHand(1, "play_on", ""))
+    assert refusal(dealer, "take_back").code == "player_left"
+    assert "Take back" not in [button.label for button in dealer.board.buttons]
+    with rollback():
+        take_back_unasked(dealer)
+        assert "a pit boss takes it back" in fault(dealer.table).what
+    enter(boss, TakeBack())
+    verify(dealer.table)
+
+
+def take_back_unasked(hand: floor.Hand) -> None:
+    """The dealer's entry that takes the latest input back, written into the log."""
+    with transaction.atomic():
+        latest = hand.now.round.plays[-1]
+        event = TakenBack(corrects=latest.seq, actions=latest.actions)
+        cage.post(book_log.lock(hand.table.book_id), Draft.of(event, hand.now.dealer.signature, round=1), ())
 
 
 def test_a_site_may_have_dealers_rule_that_the_wager_stands_and_no_more(terms: Any) -> None:
