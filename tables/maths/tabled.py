@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ledger.proof.chips import money
+from tables.games.felt import Money
 from tables.maths.worth import Cost, Sheet, Worth
 
 _WORDS: Final = {"standard_deviation": "deviation", "hit_frequency": "wins"}
@@ -51,7 +51,7 @@ def _row(name: str, worth: Worth) -> str:
     )
 
 
-def rounding(words: str, costs: Mapping[str, Cost]) -> Iterator[str]:
+def rounding(words: str, costs: Mapping[str, Cost], money: Money) -> Iterator[str]:
     """What rounding costs the player at a table, as a part of the bet: of its least bet, and of all its bets."""
     if not costs:
         yield f"{words}." if words else "Every bet is paid exactly."

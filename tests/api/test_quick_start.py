@@ -1,6 +1,6 @@
 """The shell commands of docs/api.md, taken from the page and sent in their order."""
 
-from __future__ import annotations
+from __future__ import codecs
 
 import re
 import shlex
@@ -101,5 +101,5 @@ def test_each_command_of_the_page_works_as_printed(house: Floor) -> None:
     assert board["table"]["id"] == house.table.pk
     assert [line["number"] for line in rounds["items"]] == [1]
     assert [event["type"] for event in events["events"]] == ["round.settled"]
-    assert file.startswith(b"round,")
+    assert file.startswith(codecs.BOM_UTF8 + b"round,")
     assert begun["state"] == reader["state"] == "live"

@@ -53,8 +53,8 @@ def clock(settings: Any, monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_the_tested_limits_are_the_shipped_ones() -> None:
     text = (Path(access.__file__).parent / "settings.py").read_text()
     for who, (at_once, a_second) in SHIPPED.items():
-        assert f'environ.get("REQUESTS_PER_{who}", "{at_once}")' in text
-        assert f'environ.get("REQUESTS_PER_{who}_A_SECOND", "{a_second}")' in text
+        assert f'whole("REQUESTS_PER_{who}", {at_once})' in text
+        assert f'whole("REQUESTS_PER_{who}_A_SECOND", {a_second})' in text
 
 
 @pytest.fixture

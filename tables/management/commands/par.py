@@ -94,6 +94,7 @@ def _sheet(game: str, *, table: str | None, **options: Any) -> str:
 
 def _of_table(name: str, *, as_json: bool) -> str:
     """The sheet of a table's game under its options, with the cost of rounding."""
+    from ledger.proof.chips import money
     from tables.edge import kept_sheets, rounding
     from tables.log.terms import rounding_words, rules_of
     from tables.maths import providers, tabled
@@ -110,7 +111,7 @@ def _of_table(name: str, *, as_json: bool) -> str:
     costs = rounding.costs(table, kept_sheets.Worths(chances=chances))
     if as_json:
         return json.dumps(sheet.facts() | {"rounding": {bet: cost._asdict() for bet, cost in costs.items()}}, indent=2)
-    return "\n".join([*tabled.lines(sheet), "", *tabled.rounding(rounding_words(table), costs)])
+    return "\n".join([*tabled.lines(sheet), "", *tabled.rounding(rounding_words(table), costs, money)])
 
 
 def _any_game(game: str, *, chosen: list[str], composition: str | None, as_json: bool, **only_rocket: Any) -> str:

@@ -96,6 +96,7 @@ def of_baccarat() -> Game:
             "round": dict.fromkeys(baccarat.ENDS, 0) | {end: 1},
             "player_pair": {"win": int(player), "lose": int(not player)},
             "banker_pair": {"win": int(banker), "lose": int(not banker)},
+            "margin": {},
         }
         wagers = baccarat.wagers(rules, often)
         return {bet: float(sum(net * ways for net, ways in ends.items())) for bet, ends in wagers.items()}

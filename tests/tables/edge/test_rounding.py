@@ -64,7 +64,10 @@ def test_the_sheet_of_a_table_and_its_theoretical_win_show_it() -> None:
     assert json.loads(as_json.getvalue())["rounding"]["banker"]["least_cents"] == 1_000
 
 
-@pytest.mark.trial("solves blackjack")
+@pytest.mark.trial(
+    "solves blackjack",
+    covered_by="tests/tables/edge/test_rounding.py::test_a_commission_that_chips_cannot_pay_shows_what_it_really_costs",
+)
 def test_a_blackjack_is_valued_with_how_often_it_comes() -> None:
     """Harm: the cost of rounding 3 to 2 is unknown, which is the largest of all."""
     options = {"rounding": "down", "surrender": "late"}
