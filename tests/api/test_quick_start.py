@@ -1,7 +1,8 @@
 """The shell commands of docs/api.md, taken from the page and sent in their order."""
 
-from __future__ import codecs
+from __future__ import annotations
 
+import codecs
 import re
 import shlex
 from collections.abc import Iterator

@@ -130,7 +130,7 @@ def test_the_floor_says_each_step_of_a_shoe() -> None:
     dealer.cards(5, 6)
     assert state() == "Card for dealer"
     dealer("cut_card_out")
-    assert "says that the cut card is out with 49 cards left" in text(boss.by, "floor")
+    assert "Alert: Cut card out early" in text(boss.by, "floor")
     dealer.cards(3)
     assert state() == "Paying seat 2"
 

@@ -90,13 +90,13 @@ def all_on_one_layout(provider: Any, rules: Any, ends: Mapping[Any, int], nets_o
 def of_baccarat() -> Game:
     rules = baccarat_game.Rules(spread=("tie", "player_pair", "banker_pair"))
 
-    def nets(key: tuple[str, bool, bool]) -> dict[str, float]:
-        end, player, banker = key
+    def nets(key: tuple[baccarat.End, bool, bool]) -> dict[str, float]:
+        (end, margin), player, banker = key
         often = {
             "round": dict.fromkeys(baccarat.ENDS, 0) | {end: 1},
+            "margin": dict.fromkeys(baccarat.MARGINS, 0) | {margin: 1},
             "player_pair": {"win": int(player), "lose": int(not player)},
             "banker_pair": {"win": int(banker), "lose": int(not banker)},
-            "margin": {},
         }
         wagers = baccarat.wagers(rules, often)
         return {bet: float(sum(net * ways for net, ways in ends.items())) for bet, ends in wagers.items()}

@@ -395,7 +395,7 @@ def test_a_site_may_have_dealers_rule_that_the_wager_stands_and_no_more(terms: A
     enter(dealer, RuleOnHand(1, "play_on", ""))
     verify(dealer.table)
     terms(player_left_ruled_by="pit_boss")
-    assert "a dealer rules on the hand" in fault(dealer.table).what
+    assert "a dealer ruled on the hand" in fault(dealer.table).what
 
 
 def forge_play(hand: floor.Hand, by: str, **facts: Any) -> None:
@@ -418,7 +418,7 @@ def test_a_decision_for_a_player_who_left_without_a_ruling_is_found() -> None:
     dealer("choose", seat=2, choice="fold")
     dealer.cards(9)
     forge_play(dealer, dealer.now.dealer.signature)
-    assert "Only a pit boss gives the hand up" in fault(dealer.table).what
+    assert "Only a pit boss may give the hand up" in fault(dealer.table).what
 
 
 # --- bets over the limit ----------------------------------------------------------------------------------------
