@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from django.db import connection
+
 from tables.edge import kept_sheets
 from tables.log.terms import rules_of
 from tables.maths import providers
@@ -23,9 +25,21 @@ def player_edges(game: str, rules: Any) -> dict[str, str]:
     [worths] = kept_sheets.of([(game, rules)])
     edges = worths.edges
     if not edges and game in providers.SLOW:
+        _stay_connected()
         sheet = providers.full_shoe(game, kept_sheets.that_matter(rules))
         edges = {wager: worth.house_edge for wager, worth in sheet.wagers.items()} if sheet else {}
     return _in_favour(edges, rules)
+
+
+def _stay_connected() -> None:
+    """Let the transaction be idle while a game is valued. On a machine's first use that takes longer than the database
+    lets the transaction of a page be idle."""
+    if connection.in_atomic_block:
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL idle_in_transaction_session_timeout = '{_LONGEST_S}s'")
+
+
+_LONGEST_S: Final = 120
 
 
 def _in_favour(edges: Mapping[str, float], rules: Any) -> dict[str, str]:

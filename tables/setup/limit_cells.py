@@ -345,6 +345,7 @@ def save(typed: Typed, basis: Typed, start: Holds, *, digest: str, reason: str, 
     """Do exactly what was shown, all or nothing. Raises Refused; with the faults of cells where something moved on."""
     if not by.has_perm("tables.change_table"):
         raise Refused("not_permitted", "Only an operator sets the limits of tables.", 403)
+    preview(typed, basis, start)  # values new options while the site's book is not locked: that may take half a minute
     with transaction.atomic():
         house.lock()  # every change of settings takes it first: nothing that was judged moves before it is written
         edit = preview(typed, basis, start)

@@ -17,6 +17,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from ledger import house as house_book
 from ledger.models import LogEntry
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import PitSectionSet
@@ -268,6 +269,18 @@ def test_options_and_penetration_hold_with_the_next_shoe(dealer: Hand) -> None:
     dealer.table.refresh_from_db()
     assert (dealer.table.options["decks"], dealer.table.options["reshuffle_at"]) == (8, 0.25)
     assert dealer.table.options["burn"] == 5
+
+
+def test_new_options_are_valued_before_the_books_are_locked(dealer: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: nobody can sign, propose or close anything for half a minute while an operator saves a game's options."""
+    steps: list[str] = []
+    browser, lock = signed_in(floor.staff(Role.OPERATOR, "omar")), house_book.lock
+    seen = fields(browser) | {f"c-{dealer.table.pk}-options": "decks: 4"}
+    form = seen | {"do": "save", "digest": preview_digest(browser, seen)}
+    monkeypatch.setattr(table_settings, "_edges", lambda game, rules: steps.append("valued") or {})
+    monkeypatch.setattr(house_book, "lock", lambda: steps.append("locked") or lock())
+    browser.post(GRID, form)
+    assert steps[:2] == ["valued", "locked"]
 
 
 def test_an_invalid_option_is_refused_with_the_valid_values(house: tuple[Client, Table, Table]) -> None:

@@ -5,12 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.db import connection
 from msgspec import structs
 
 from ledger.models import Account, LogEntry
 from tables import standing
 from tables.audit import condition, proofs
 from tables.edge import favour, kept_sheets
+from tables.games.catalog import GAMES
 from tables.games.felt import MOST_CENTS
 from tables.log.catalog import read
 from tables.log.terms import Settings, rounding_words, rules_of
@@ -181,6 +183,22 @@ def test_a_wager_that_favours_the_player_takes_two_people_who_read_by_how_much(
     table_settings.change_table(table, {"options": {"decks": 6}}, by=operator)
     assert table.player_edges == {}
     assert proofs.verify(table.book).fault is None
+
+
+def test_the_database_waits_while_options_are_valued(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: the database ends the idle transaction, and the operator reads that the database does not answer."""
+    limits: list[str] = []
+
+    def idle_limit(game: str, rules: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW idle_in_transaction_session_timeout")
+            limits.extend(cursor.fetchone())
+
+    monkeypatch.setattr(favour.providers, "full_shoe", idle_limit)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL idle_in_transaction_session_timeout = '15s'")
+    assert favour.player_edges("blackjack", GAMES["blackjack"].rules_type(decks=1)) == {}
+    assert limits == ["2min"]
 
 
 @pytest.mark.trial(
