@@ -1,7 +1,7 @@
 """Wagers that favour the player under a table's options, and tables whose options were not approved.
 
-Only wagers that a seat can play alone round after round are valued: side bets and insurance are left out. Blackjack is
-valued at the best play, which takes a few seconds unless a worker has valued the options.
+All wagers that the table spreads are valued, side bets among them: an operator's pay table may favour the player.
+Blackjack is valued at the best play, which takes a few seconds unless a worker has valued the options.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from typing import Any, Final
 from django.db import connection
 
 from tables.edge import kept_sheets
-from tables.log.terms import rules_of
 from tables.maths import providers
 from tables.models import Table
 
 DO: Final = "Let two people approve the options, or choose others, on the page of each table."
-_GOES_WITH_ANOTHER: Final = frozenset({"insurance"})
 
 
 def player_edges(game: str, rules: Any) -> dict[str, str]:
@@ -28,7 +26,7 @@ def player_edges(game: str, rules: Any) -> dict[str, str]:
         _stay_connected()
         sheet = providers.full_shoe(game, kept_sheets.that_matter(rules))
         edges = {wager: worth.house_edge for wager, worth in sheet.wagers.items()} if sheet else {}
-    return _in_favour(edges, rules)
+    return _in_favour(edges)
 
 
 def _stay_connected() -> None:
@@ -42,15 +40,14 @@ def _stay_connected() -> None:
 _LONGEST_S: Final = 120
 
 
-def _in_favour(edges: Mapping[str, float], rules: Any) -> dict[str, str]:
-    side_bets = {*getattr(rules, "spread", ()), *_GOES_WITH_ANOTHER}
-    return {wager: f"{-100 * edge:.4f} %" for wager, edge in edges.items() if edge < 0 and wager not in side_bets}
+def _in_favour(edges: Mapping[str, float]) -> dict[str, str]:
+    return {wager: f"{-100 * edge:.4f} %" for wager, edge in edges.items() if edge < 0}
 
 
 def unapproved(tables: Sequence[Table]) -> dict[Table, dict[str, str]]:
     """The tables at which a wager favours the player without an approval, as far as they are valued."""
     worths = kept_sheets.of_tables(tables)
-    edges = {table: _in_favour(worth.edges, rules_of(table)) for table, worth in zip(tables, worths, strict=True)}
+    edges = {table: _in_favour(worth.edges) for table, worth in zip(tables, worths, strict=True)}
     return {table: favoured for table, favoured in edges.items() if favoured and not table.player_edges}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from msgspec import structs
+from msgspec import UNSET, structs
 
 from ledger.models import Account, LogEntry
 from tables import standing
@@ -183,6 +183,24 @@ def test_a_wager_that_favours_the_player_takes_two_people_who_read_by_how_much(
     table_settings.change_table(table, {"options": {"decks": 6}}, by=operator)
     assert table.player_edges == {}
     assert proofs.verify(table.book).fault is None
+
+
+PAIR_PLUS = {"pair": "2:1", "flush": "4:1", "straight": "6:1", "three_of_a_kind": "30:1", "straight_flush": "40:1"}
+
+
+@pytest.mark.parametrize(
+    ("game", "wager", "lines", "edge"),
+    [("baccarat", "tie", {"tie": "12:1"}, "23.7028 %"), ("three_card_poker", "pair_plus", PAIR_PLUS, "14.6244 %")],
+)
+def test_a_side_bet_is_judged_as_a_main_wager_is(
+    db: None, game: str, wager: str, lines: dict[str, str], edge: str
+) -> None:
+    """Harm: one operator makes a pay table by which players win a fourth of what they bet on a tie."""
+    generous = GAMES[game].pay_form.table_of("Generous", 1, {wager: lines})
+    rules = GAMES[game].rules_type(spread=(wager,), pays=generous)
+    assert favour.player_edges(game, rules) == {wager: edge}
+    assert favour.player_edges(game, structs.replace(rules, spread=())) == {}, "it is not spread"
+    assert favour.player_edges(game, structs.replace(rules, pays=UNSET)) == {}
 
 
 def test_the_database_waits_while_options_are_valued(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
