@@ -10,11 +10,14 @@ import os
 from collections.abc import Mapping
 from math import isfinite
 from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.core.exceptions import ImproperlyConfigured
 
 YES: Final = ("yes", "true", "on", "1")
 NO: Final = ("no", "false", "off", "0")
+_LONGEST: Final = 18
+"""Digits of a whole number."""
 
 
 def _wrong(name: str, value: str, expected: str) -> ImproperlyConfigured:
@@ -41,7 +44,7 @@ def whole(name: str, default: int, *, least: int = 1, environment: Mapping[str, 
     value = environment.get(name, "").strip()
     if not value:
         return default
-    if not (value.isascii() and value.isdecimal() and int(value) >= least):
+    if not (value.isascii() and value.isdecimal() and len(value) <= _LONGEST and int(value) >= least):
         raise _wrong(name, value, f"a whole number, {least} or more")
     return int(value)
 
@@ -55,6 +58,14 @@ def number(name: str, default: float, *, least: float = 0, most: float = 1_000_0
     if not (isfinite(read) and least <= read <= most):
         raise _wrong(name, value, f"a number from {least:g} to {most:g}")
     return read
+
+
+def time_zone(name: str, default: str) -> str:
+    value = os.environ.get(name, "").strip() or default
+    try:
+        return ZoneInfo(value).key
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise _wrong(name, value, "the name of a time zone, such as UTC or Europe/Berlin") from None
 
 
 def names(name: str, default: str = "") -> list[str]:

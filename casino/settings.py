@@ -11,7 +11,7 @@ from django.templatetags.static import static
 
 from casino import redaction
 from casino.database_address import settings_of
-from casino.environment import choice, names, number, switch, whole
+from casino.environment import choice, names, number, switch, time_zone, whole
 from casino.widths import REPLICA, WHOLE, widths
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -323,7 +323,7 @@ SPECTACULAR_SETTINGS = {
 # --- Language, time, files, log -------------------------------------------------------------------------------
 
 LANGUAGE_CODE = "en"
-TIME_ZONE = os.environ.get("TIME_ZONE", "UTC")
+TIME_ZONE = time_zone("TIME_ZONE", "UTC")
 USE_TZ = True
 FORMAT_MODULE_PATH = "casino.formats"
 
