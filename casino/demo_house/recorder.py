@@ -59,9 +59,19 @@ def dealt(say: Callable[[str], None]) -> str:
     django.setup()
     from casino.demo_house import past, recording
 
+    _compile()
     with seeded_chance(recording.SEED):
         past.deal(recording.days(), recording.SEED, say)
     return "".join(f"{_spelled(line)}\n" for line in lines())
+
+
+def _compile() -> None:
+    """Compile the valuation of games before chance is seeded. The compiler draws random file names for its cache, so a
+    recording would depend on whether an earlier process had filled it."""
+    from tables.maths import providers
+
+    for game in providers.SLOW:
+        providers.full_shoe(game, providers.rules_type(game)())
 
 
 def _keep(text: str) -> int:
