@@ -188,7 +188,7 @@ class Hand:
         return self.enters(inputs.read({"do": do} | facts))
 
     def enters(self, entered: inputs.Input) -> Answer:
-        """An input as it is, those too that no screen sends."""
+        """Record an input, also one that no screen sends."""
         seq = standing.of(self.table).seq
         return dealing.record(self.table, entered, by=self.by, key=uuid.uuid4(), expected_seq=seq)
 

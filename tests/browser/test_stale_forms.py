@@ -1,4 +1,4 @@
-"""A form from before the last sign-in, in a real browser: what was typed is there to be sent again."""
+"""A form from before the last sign-in, in a real browser: its values can be sent again."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.floor import dealt
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SIGN_IN_AGAIN = "document.cookie = 'csrftoken={}; path=/'".format("z" * 32)
-"""What a sign-in in another tab does to the token of this one."""
+"""Change the CSRF token as a sign-in in another tab does."""
 
 
 def test_a_note_that_was_typed_before_a_sign_in_elsewhere_is_sent_again(looking: Looking) -> None:

@@ -1,4 +1,4 @@
-"""deploy/pin, with a registry that runs here: it asks as registries want to be asked, and believes a manifest alone."""
+"""deploy/pin with a local registry: it follows the token protocol, and trusts only the manifest itself."""
 
 import importlib.machinery
 import importlib.util
@@ -22,7 +22,7 @@ OLD = f"sha256:{'0' * 64}"
 
 
 class Registry(ThreadingHTTPServer):
-    """It gives manifests to whoever has asked it for a token."""
+    """A registry that returns manifests to clients with a token."""
 
     says = DIGEST
 

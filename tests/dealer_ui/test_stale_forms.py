@@ -1,4 +1,4 @@
-"""A form with an old CSRF token: it comes back with what was typed, to its own site alone, and without secrets."""
+"""Stale forms are shown again with their values, to pages of this site alone, and without secrets."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def send(who: Any, address: str, form: dict[str, Any], headers: dict[str, str] |
 
 
 def inputs_of(answer: HttpResponse) -> dict[str, str]:
-    """What the page that came back would send."""
+    """The values that the page shown again would send."""
     form = answer.content.decode().partition('id="stale"')[2].partition("</form>")[0]
     pairs = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form)
     return {html.unescape(name): html.unescape(value) for name, value in pairs}

@@ -367,8 +367,8 @@ def baccarat(table: Round, seats: list[Seat], options: dict[str, Any]) -> None:
 
 
 def dragon_bonus(seat: Seat, bet: str, own: list[str], other: list[str], options: dict[str, Any]) -> None:
-    """Two naturals of as many points push. A natural that wins is paid even money. Any other win is paid by how many
-    points it is ahead, from four on."""
+    """Two naturals with equal points push. A natural that wins is paid even money. Any other win is paid by its margin,
+    from four points on."""
     has_natural = [len(cards) == 2 and count(cards) in (8, 9) for cards in (own, other)]
     ahead = count(own) - count(other)
     if all(has_natural) and ahead == 0:

@@ -447,7 +447,7 @@ class Floor(RuleBasedStateMachine):
     @rule(number=NUMBERS, pick=st.integers(0, 5), username=st.sampled_from(sorted(sum(PEOPLE.values(), ()))))
     @precondition(lambda self: any(reckoning.standing.slips for reckoning in self.tables))
     def sign_what_is_not_theirs(self, number: int, pick: int, username: str) -> None:
-        """Nobody signs twice but a requester who confirms, and nobody for another's role."""
+        """No person signs twice except a requester who confirms, and none without a role of the step."""
         reckoning, by = self.tables[number], self.house.staff[username]
         for slip in reckoning.standing.slips[pick : pick + 1]:
             due = slip.due

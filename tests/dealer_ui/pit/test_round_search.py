@@ -1,4 +1,4 @@
-"""Rounds found as a patron tells of them: by time, table, seat, dealer and amount."""
+"""The search of rounds by time, table, seat, dealer and amount."""
 
 from __future__ import annotations
 
