@@ -369,7 +369,7 @@ def _row(alert: Alert) -> exports.Row:
     closing = (taken.by, taken.at, taken.note) if taken else ("", None, "")
     table = alert.book.name if alert.book else ""
     repeats, newest = raising.repeats_of(alert)
-    last = (newest.at, newest.says) if newest else (alert.at, "")
+    last = (newest.at, newest.says) if newest else (alert.at, alert.message)
     return (
         alert.pk, alert.at, table, sort.severity.word, alert.kind, sort.title, alert.message, *closing,
         repeats, *last,
