@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET
 from dealer_ui import dates
 from dealer_ui.guards import watches
 from dealer_ui.numbers import cents
+from dealer_ui.replica_pages import reads_replica
 from ledger.proof.chips import money
 from tables.audit import round_search
 from tables.audit.round_search import Page, Sought
@@ -117,6 +118,7 @@ class RoundSearchForm(forms.Form):
 
 
 @watches
+@reads_replica
 @require_GET
 def round_search_page(request: HttpRequest) -> HttpResponse:
     """The form, and the results once a search was sent."""
