@@ -5,12 +5,14 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Final
 
+from django.db.models import Min
 from msgspec import structs
 
 from ledger import cage
-from ledger.models import LogEntry
+from ledger.models import Book, LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from ledger.proof.moves import Move, undone
@@ -272,10 +274,17 @@ def _refuse_unapproved(scene: Scene, event: TakenBack, entry: Entry) -> None:
 
 def _approvals_are_named(entry: Entry) -> bool:
     """Whether an earlier entry of the same log names the approval of a reopening, or says that none was needed."""
-    rows = LogEntry.objects.filter(book_id=entry.book_id, seq__lt=entry.seq, subject="round", kind="take_back")
-    return rows.extra(
-        where=["position('\"second\":'::bytea IN body) + position('\"alone\":'::bytea IN body) > 0"]
-    ).exists()
+    first = _first_named(entry.book_id, Book.objects.values_list("head_seq", flat=True).get(pk=entry.book_id))
+    return first is not None and first < entry.seq
+
+
+@lru_cache(maxsize=1_000)
+def _first_named(book_id: int, head_seq: int) -> int | None:
+    """The first such entry of a log. It is looked up once a verification, not once for each round that was reopened."""
+    rows = LogEntry.objects.filter(book_id=book_id, seq__lte=head_seq, subject="round", kind="take_back")
+    named = rows.extra(where=["position('\"second\":'::bytea IN body) + position('\"alone\":'::bytea IN body) > 0"])
+    first: int | None = named.aggregate(first=Min("seq"))["first"]
+    return first
 
 
 @enacts(CutCardBack)
