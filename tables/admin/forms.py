@@ -520,11 +520,12 @@ class TableForm(Judged):
     def draft(self) -> Draft | None:
         if self.instance.pk is None:
             return table_settings.draft_of_new(self.cleaned_data["name"], self.settings())
+        table = Table.objects.get(pk=self.instance.pk)  # the form's own instance has what was typed
         if self.waits_for_shoe:
-            return table_settings.draft_for_the_shoe(self.instance, self.changes())
+            return table_settings.draft_for_the_shoe(table, self.changes())
         if self.cleaned_data.get("effective"):
-            return table_settings.draft_for_later(self.instance, self.changes())
-        return table_settings.draft_of_change(self.instance, self.changes())
+            return table_settings.draft_for_later(table, self.changes())
+        return table_settings.draft_of_change(table, self.changes())
 
     def write(self, by: Staff) -> Table:
         if self.instance.pk is None:

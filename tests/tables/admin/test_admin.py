@@ -19,7 +19,7 @@ from tables.admin.forms import MoneyField, TableForm, option_fields
 from tables.admin.pages import SetUp, number
 from tables.day import hours
 from tables.log.terms import Settings
-from tables.models import ChipSeries, Denomination, HouseKey, Staff, Table, Terminal
+from tables.models import ChipSeries, Denomination, HouseKey, Proposal, Staff, Table, Terminal
 from tables.roles import Role
 from tables.setup import table_settings
 from tables.staff import terminals
@@ -140,6 +140,19 @@ def test_each_error_is_shown_at_its_field(operator: Client) -> None:
     }
     assert not Table.objects.exists()
     assert set(errors(operator.post(page("staff"), staff_form(badge="x")))) == {"badge"}
+
+
+def test_a_table_is_set_to_another_game_at_once_and_to_another_shoe_with_the_next(operator: Client) -> None:
+    """Harm: setting a table to another game is a server error; or the proposal lacks what was changed."""
+    operator.post(page("table"), table_form())
+    table = Table.objects.get()
+    form = table_form(source="house", takes="shoe", comment="a new machine")
+    assert operator.post(page("table", table.pk), form).status_code == 302
+    assert Proposal.objects.get().after == {"source": "house", "takes": "shoe"}
+    answer = operator.post(page("table", table.pk), table_form(game="blackjack"))
+    assert answer.status_code == 302, errors(answer)
+    table.refresh_from_db()
+    assert (table.game, table.options["rounding"]) == ("blackjack", "exact")
 
 
 def test_the_form_has_a_field_for_every_option_of_every_game() -> None:
