@@ -433,6 +433,8 @@ def _play(scene: Scene, current: Round, entered: GameInput, turn: Turn) -> Any:
         return _start(scene, current, turn, house=house)
     if isinstance(entered, Choose):
         _refuse_for_another(scene, current, entered)
+        if house and entered.seat == DEALER:
+            raise Refused("house_shoe", "The house shoe says whether the dealer has a blackjack: deal.", 422)
     state = _play_one(current, current.state, entered, turn)
     if house and isinstance(entered, Choose):
         return _drawn(scene, current, state, entered, turn)

@@ -134,6 +134,19 @@ def test_a_card_that_lies_facedown_is_nowhere_before_it_is_turned() -> None:
     assert hole  # it is there, in the one table that no screen reads
 
 
+def test_a_house_shoe_says_itself_whether_the_dealer_has_a_blackjack() -> None:
+    """Harm: a program denies the dealer's blackjack, the seats play on, and the hole card can never be turned."""
+    dealer = at_table("blackjack", "house")
+    while True:
+        place_bets(dealer, random.Random(1))
+        dealer("deal")
+        if isinstance(ask := dealer.board.prompts[0], AskChoice) and ask.seat == DEALER:
+            break
+        play_out(dealer)
+    assert refusal(dealer, "choose", seat=DEALER, choice="no_blackjack").code == "house_shoe"
+    dealer("deal")
+
+
 def play_out(dealer: Hand) -> None:
     while not dealer.board.pay and dealer.now.round_open:
         ask = dealer.board.prompts[0]
@@ -141,7 +154,8 @@ def play_out(dealer: Hand) -> None:
             dealer("deal")
         else:
             assert isinstance(ask, AskChoice)
-            dealer("choose", seat=ask.seat, choice="stand" if ask.seat else "no_blackjack")
+            names = {choice.name for choice in ask.choices}
+            dealer("choose", seat=ask.seat, choice="decline" if "decline" in names else "stand")
     dealer.pay()
     ready(dealer)
 
