@@ -149,10 +149,10 @@ def test_a_table_is_set_to_another_game_at_once_and_to_another_shoe_with_the_nex
     form = table_form(source="house", takes="shoe", comment="a new machine")
     assert operator.post(page("table", table.pk), form).status_code == 302
     assert Proposal.objects.get().after == {"source": "house", "takes": "shoe"}
-    answer = operator.post(page("table", table.pk), table_form(game="blackjack"))
+    answer = operator.post(page("table", table.pk), table_form(game="dragon_tiger"))
     assert answer.status_code == 302, errors(answer)
     table.refresh_from_db()
-    assert (table.game, table.options["rounding"]) == ("blackjack", "exact")
+    assert (table.game, table.options["rounding"]) == ("dragon_tiger", "exact")
 
 
 def test_the_form_has_a_field_for_every_option_of_every_game() -> None:

@@ -221,7 +221,7 @@ def test_a_table_that_pays_by_what_nobody_made_is_named(olga: Staff, monkeypatch
     pay_tables.make("baccarat", "Sides", SIDES, by=olga)
     row = PayTable.objects.get()
     form = GAMES["baccarat"].pay_form
-    option = to_builtins(form.table_of("Sides", 1, {"tie": {"tie": "12:1"}}))
+    option = to_builtins(form.table_of("Sides", 1, {"tie": {"tie": "7:1"}}))
     dealer = table_as_shipped()
     with monkeypatch.context() as patched:
         patched.setattr(pay_tables, "option_fault", lambda game, option: "")
