@@ -61,7 +61,7 @@ from tables.management.commands.pepper import carry
 from tables.models import Denomination, PracticeAnswer, ShoeSource, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import denominations, floor_plans, pay_tables, pits, posts, table_settings
+from tables.setup import denominations, floor_plans, pay_tables, pits, posts, proposals, table_settings
 from tables.setup.posts import Wanted
 from tables.slips import cage_desk
 from tables.staff import emergency, staffing, terminals
@@ -745,13 +745,17 @@ def _marked_commission(house: House) -> None:
 
 
 def _pay_otherwise(house: House, table: Table) -> None:
-    """A second version of a pay table is made, and the table is set to it."""
+    """Make a second version of a pay table and set the table to it; by two people where it favours the player."""
     paid = GAMES[table.game].pay_form.wagers
     for bound in ("least", "most"):
         lines = {wager.name: {line.name: getattr(line, bound).spelled for line in wager.lines} for wager in paid}
         row = pay_tables.make(table.game, "Sides of the house", lines, by=house.olga)
     options = table_settings.settings_of(table).options
-    table_settings.change_table(table, {"options": {**options, "pays": pay_tables.option_of(row)}}, by=house.olga)
+    changes = {"options": {**options, "pays": pay_tables.option_of(row)}}
+    if draft := table_settings.draft_of_change(table, changes):
+        proposals.approve(proposals.propose(draft, "For a promotion", by=house.olga), by=house.omar)
+    else:
+        table_settings.change_table(table, changes, by=house.olga)
 
 
 # --- games for a pot ---------------------------------------------------------------------------------------------
