@@ -45,7 +45,7 @@ def main() -> int:
             return int(not are_free_of_known_vulnerabilities())
         except subprocess.TimeoutExpired:
             pass
-    print(f"{SOURCE} did not answer: the dependencies were NOT checked for known vulnerabilities.")
+    print(f"{SOURCE} did not answer: dependencies NOT CHECKED for known vulnerabilities.")
     return NOT_CHECKED
 
 

@@ -124,13 +124,13 @@ def round_search_page(request: HttpRequest) -> HttpResponse:
     """The form, and the results once a search was sent."""
     tables = _dealt_tables()
     form = RoundSearchForm(request.GET, tables)
-    asked = request.GET.copy()
-    before = dates.moment(asked.get("before"))
+    query = request.GET.copy()
+    before = dates.moment(query.get("before"))
     for name in ("before", "since", "until"):
-        asked.pop(name, None)
-    context: dict[str, Any] = {"form": form, "quick": _quick(asked.urlencode(), timezone.localtime())}
+        query.pop(name, None)
+    context: dict[str, Any] = {"form": form, "quick": _quick(query.urlencode(), timezone.localtime())}
     if request.GET and form.is_valid():
-        context |= _results(form.sought(), before, asked.urlencode())
+        context |= _results(form.sought(), before, query.urlencode())
     is_wrong = bool(request.GET) and not form.is_valid()
     return render(request, "dealer_ui/pit/round_search.html", context, status=422 if is_wrong else 200)
 
@@ -141,10 +141,10 @@ def _dealt_tables() -> list[Table]:
     return sorted(tables, key=lambda table: natural(table.name))
 
 
-def _results(sought: Sought, before: datetime | None, asked: str) -> dict[str, Any]:
+def _results(sought: Sought, before: datetime | None, query: str) -> dict[str, Any]:
     page = round_search.search(sought, before)
     span = _spelled(sought.since, sought.until)
-    older = f"{asked}&{span}&{urlencode({'before': dates.spelled(page.older)})}" if page.older else ""
+    older = f"{query}&{span}&{urlencode({'before': dates.spelled(page.older)})}" if page.older else ""
     return {
         "page": page,
         "sought": sought,
@@ -192,7 +192,7 @@ def _spelled(since: datetime, until: datetime) -> str:
     return urlencode({name: moment.strftime(FIELD_FORMAT) for name, moment in ends.items()})
 
 
-def _quick(asked: str, now: datetime) -> list[tuple[str, str]]:
+def _quick(query: str, now: datetime) -> list[tuple[str, str]]:
     """The links of the quick spans, with the other criteria of the search."""
     today, end = hours.day_of(now), now + timedelta(minutes=1)  # the fields have no seconds
     yesterday = today - timedelta(days=1)
@@ -202,7 +202,7 @@ def _quick(asked: str, now: datetime) -> list[tuple[str, str]]:
         "Yesterday": (hours.span(yesterday).start, hours.span(yesterday).end),
         "Yesterday evening": (at(yesterday, time(18)), at(today, time(0))),
     }
-    return [(title, f"{asked}&{_spelled(*span)}".removeprefix("&")) for title, span in spans.items()]
+    return [(title, f"{query}&{_spelled(*span)}".removeprefix("&")) for title, span in spans.items()]
 
 
 def at(day: date, wall_time: time) -> datetime:

@@ -41,11 +41,11 @@ class AlertForm(msgspec.Struct, frozen=True):
     acknowledged_at: datetime | None
     note: str | None
     repeats: int
-    """How often its condition was found again while it was open."""
+    """Number of repeats of its condition while it was open."""
     last_at: datetime
-    """When it was found last."""
+    """Time of the last repeat."""
     last_message: str
-    """What was found then."""
+    """Message of the last repeat."""
 
 
 class AlertsAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):

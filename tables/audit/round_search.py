@@ -28,7 +28,7 @@ from tables.models import Table
 
 PAGE: Final = 25
 NEAR: Final = 5
-"""Rounds listed that differ in one criterion, if none matches."""
+"""Rounds that differ in one criterion; listed if no round matches."""
 AT_ONCE: Final = 100
 """Rounds of a slice, if it is longer than SHORTEST."""
 MOST: Final = 400

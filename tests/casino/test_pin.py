@@ -31,7 +31,7 @@ class Registry(ThreadingHTTPServer):
         return f"127.0.0.1:{self.server_address[1]}"
 
 
-class Asked(BaseHTTPRequestHandler):
+class RegistryHandler(BaseHTTPRequestHandler):
     server: Registry
 
     def do_GET(self) -> None:
@@ -59,7 +59,7 @@ class Asked(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def registry() -> Iterator[Registry]:
-    with Registry(("127.0.0.1", 0), Asked) as server:
+    with Registry(("127.0.0.1", 0), RegistryHandler) as server:
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         yield server
         server.shutdown()
@@ -82,9 +82,9 @@ def pin(folder: Path, *options: str) -> tuple[int, str]:
 
 
 def test_each_image_is_pinned_by_the_digest_of_its_manifest(registry: Registry, folder: Path) -> None:
-    """Harm: whoever takes over a registry's account has their image run beside the log, under a tag that we trusted."""
-    code, said = pin(folder, "--check")
-    assert (code, said.splitlines()[1:]) == (1, [f"Dockerfile: {registry.name}/library/a:1-bookworm"])
+    """Harm: an attacker with a registry account runs another image beside the log under a trusted tag."""
+    code, output = pin(folder, "--check")
+    assert (code, output.splitlines()[1:]) == (1, [f"Dockerfile: {registry.name}/library/a:1-bookworm"])
     assert pin(folder) == (0, f"{registry.name}/library/a:1-bookworm@{DIGEST}\n")
     pinned = f"{registry.name}/library/a:1-bookworm@{DIGEST}"
     assert (folder / "Dockerfile").read_text() == f"ARG BASE={pinned}\n\nFROM ${{BASE}} AS libraries\n"
@@ -96,14 +96,14 @@ def test_without_an_answer_nothing_is_written(registry: Registry, folder: Path) 
     """Harm: a digest that belongs to nothing, or files of which half are pinned."""
     before = [path.read_text() for path in sorted(folder.iterdir())]
     registry.says = OLD
-    code, said = pin(folder)
-    assert (code, f"its registry says {OLD}, but its manifest has {DIGEST}." in said) == (1, True)
+    code, output = pin(folder)
+    assert (code, f"its registry says {OLD}, but its manifest has {DIGEST}." in output) == (1, True)
     (folder / "Dockerfile").write_text(before[0].replace("library/a", "library/b"))
-    code, said = pin(folder)
-    assert (code, "its registry gave no digest: HTTP Error 404" in said, "Traceback" in said) == (1, True, False)
+    code, output = pin(folder)
+    assert (code, "its registry gave no digest: HTTP Error 404" in output, "Traceback" in output) == (1, True, False)
     (folder / "Dockerfile").write_text(before[0].replace(registry.name, "127.0.0.1:1"))
-    code, said = pin(folder)
-    assert (code, "Connection refused" in said) == (1, True)
+    code, output = pin(folder)
+    assert (code, "Connection refused" in output) == (1, True)
     (folder / "Dockerfile").write_text(before[0])
     assert [path.read_text() for path in sorted(folder.iterdir())] == before
 
@@ -117,10 +117,10 @@ def test_every_image_that_the_files_name_is_looked_at() -> None:
     sys.modules["pin"] = module
     loader.exec_module(module)
     texts = {name: (PIN.parent / name).read_text() for name in module.FILES}
-    found = [image["name"] for text in texts.values() for image in module.IMAGE.finditer(text)]
+    images = [image["name"] for text in texts.values() for image in module.IMAGE.finditer(text)]
     named = [line.split()[1] for line in texts["compose.yml"].splitlines() if line.strip().startswith("image:")]
     own = [name for name in named if name.startswith("${CASINO_IMAGE")]
-    assert len(found) == 1 + len(named) - len(own)
-    assert all(module.Image.of(name).tag for name in found)
+    assert len(images) == 1 + len(named) - len(own)
+    assert all(module.Image.of(name).tag for name in images)
     froms = [line for line in texts["Dockerfile"].splitlines() if line.startswith("FROM ")]
     assert [line.split()[1] for line in froms] == ["${BASE}", "${BASE}"]

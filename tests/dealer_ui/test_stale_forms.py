@@ -170,7 +170,7 @@ def test_a_body_that_cannot_be_read_is_refused_as_any_without_a_token(
 
 
 def test_files_are_not_repeated() -> None:
-    """Harm: a form comes back without its file, and is sent as one that has none."""
+    """Harm: a form returns without its file and is sent again without it."""
     operator = floor.staff(Role.OPERATOR, "olga", "301")
     form = {"file": SimpleUploadedFile("limits.csv", b"Table,Maximum\n"), "start": "now"}
     _, answer = send(operator, "/admin/tables/table/grid/import/", form)

@@ -213,7 +213,7 @@ def test_who_leaves_or_a_pit_boss_agrees_to_a_relief_in_mid_round(hand: Hand, ba
 
 
 def test_nobody_else_gives_a_table_away(hand: Hand) -> None:
-    """Harm: any dealer takes another's table in mid-round, and nobody is asked; or a wrong PIN tells who may agree."""
+    """Harm: any dealer takes another's table in mid-round without an approval; or a wrong PIN shows who may approve."""
     rosa = signed_in(floor.staff(Role.DEALER, "rosa", "102"))
     floor.staff(Role.DEALER, "mia", "103")
     floor.staff(Role.CASHIER, "carmen", "301")

@@ -76,7 +76,7 @@ def sought(dealer: Hand, ten: datetime, **named: Any) -> Sought:
 
 
 def test_nothing_found_says_what_was_searched_and_what_is_nearest(evening: tuple[Hand, Hand, datetime]) -> None:
-    """Harm: an empty list for seat 3 at ten, and a patron is told that there was no such round; it was at nine."""
+    """Harm: the list for seat 3 at ten is empty, and the patron hears that no such round exists; it was at nine."""
     dealer, boss, ten = evening
     place = dealer.table.pk
     late = {
@@ -185,7 +185,7 @@ TABLES = ((1, "Rocket 1"), (11, "Rocket 11"))
     ],
 )
 def test_find_reads_a_complaint(text: str, fields: dict[str, str]) -> None:
-    """Harm: somebody types a complaint into Find, and the answer is "nothing"; or every number offers a search."""
+    """Harm: a complaint typed into Find gives no result; or every number offers a search."""
     assert complaint_text.fields_of(text.casefold(), TABLES, NOW) == fields
 
 

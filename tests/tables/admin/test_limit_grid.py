@@ -272,7 +272,7 @@ def test_options_and_penetration_hold_with_the_next_shoe(dealer: Hand) -> None:
 
 
 def test_new_options_are_valued_before_the_books_are_locked(dealer: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Harm: nobody can sign, propose or close anything for half a minute while an operator saves a game's options."""
+    """Harm: signatures, proposals and closings wait half a minute while an operator saves a game's options."""
     steps: list[str] = []
     browser, lock = signed_in(floor.staff(Role.OPERATOR, "omar")), house_book.lock
     seen = fields(browser) | {f"c-{dealer.table.pk}-options": "decks: 4"}

@@ -77,7 +77,7 @@ def test_a_blackjack_is_valued_with_how_often_it_comes() -> None:
     kept_sheets.value_games()
     chances = kept_sheets.of_table(table).chances["main"]
     naturals = 2 * 96 * 24 / (312 * 311)
-    assert 0.94 * naturals < chances["3/2"] < naturals, "but for those that the dealer ties"
+    assert 0.94 * naturals < chances["3/2"] < naturals, "without the blackjacks that the dealer ties"
     assert 0.02 < chances["-1/2"] < 0.07
     cost = rounding.costs(table, kept_sheets.of_table(table))["main"]
     paid, _ = Odds(3, 2).of(1_500, 500, "down")

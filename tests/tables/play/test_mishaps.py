@@ -319,7 +319,7 @@ def deciding() -> tuple[floor.Hand, floor.Hand]:
     return dealer, boss
 
 
-def told(hand: floor.Hand) -> list[str]:
+def log_words(hand: floor.Hand) -> list[str]:
     return [step.words for step in story(hand.table, 1).steps]
 
 
@@ -342,8 +342,8 @@ def test_the_hand_of_a_player_who_left_is_ruled_on_by_a_pit_boss_and_goes_on() -
     dealer.cards(6, 8)  # the seat's next card, and the dealer's
     enter(boss, RuleOnHand(1, "give_up", "the player will not come back"))
     assert [payout.net_cents for payout in dealer.now.round.house_payouts if payout.seat == 1] == [-600]
-    assert "Player left in mid-round; the wager stands; called to the phone" in told(dealer)
-    assert [words for words in told(dealer) if "had left" in words] == [
+    assert "Player left in mid-round; the wager stands; called to the phone" in log_words(dealer)
+    assert [words for words in log_words(dealer) if "had left" in words] == [
         "The player had left: Seat 1: hit",
         "The player had left: Seat 1: fold",
     ]
@@ -408,7 +408,7 @@ def forge_play(hand: floor.Hand, by: str, **facts: Any) -> None:
 
 
 def test_a_decision_for_a_player_who_left_without_a_ruling_is_found() -> None:
-    """Harm: whoever writes into the log folds for a player under the name of a pit boss who ruled otherwise, or not."""
+    """Harm: a forged entry folds for a player under the name of a pit boss who ruled otherwise or not at all."""
     dealer, boss = deciding()
     with rollback():
         forge_play(dealer, boss.by.signature, ruling=True)

@@ -152,7 +152,7 @@ def test_the_dealer_sees_the_cut_card_before_the_count_does() -> None:
 
 
 def test_a_cut_card_that_is_declared_early_is_an_alert_with_its_depth(terms: Any) -> None:
-    """Harm: a dealer ends a shoe when it is bad for a friend, by a cut card that nobody else saw."""
+    """Harm: a dealer ends a shoe that is bad for a friend by declaring the cut card early."""
     dealer, _ = dealt()  # 50 of 55 cards are left, and the cut card lies before the last 11
     terms(cut_card_tolerance=38)
     dealer("cut_card_out")

@@ -225,7 +225,7 @@ def test_the_database_waits_while_options_are_valued(db: None, monkeypatch: pyte
     "test_a_wager_that_favours_the_player_takes_two_people_who_read_by_how_much",
 )
 def test_a_favoured_table_of_an_earlier_release_is_named(operator: Staff) -> None:
-    """Harm: the casino loses at a table that was set up before anybody asked for its edge, and nobody is told."""
+    """Harm: the casino loses at a table that an earlier release set up, without a warning."""
     table = floor.table("Blackjack 1", game="blackjack", options={"decks": 1})
     assert favour.player_edges("blackjack", rules_of(table)) == {"main": "0.1441 %"}
     early = structs.replace(rules_of(table), decks=6, surrender="early", hole="none")
