@@ -42,7 +42,8 @@ POSTGRES_SETTINGS = {
     "fsync": "on",
     "synchronous_commit": "on",
     "full_page_writes": "on",
-    "max_connections": "100",
+    # The web processes of three test workers hold up to 48 each, beside the tests' own.
+    "max_connections": "300",
     "timezone": "UTC",
     # A refused statement is not repeated in the server's log: it may hold what only the ledger's log may open.
     "log_min_error_statement": "panic",
