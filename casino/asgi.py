@@ -1,4 +1,4 @@
-"""The application that every web process serves (casino/web.py)."""
+"""The application that every web process serves (casino/web/__main__.py)."""
 
 import gc
 import os
@@ -7,11 +7,12 @@ import django
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from casino import celery, web  # noqa: F401 -- tasks that a page asks for go to our broker
-from casino.access import AccessLog
-from casino.gate import Gate
-from casino.handler import Handler
-from casino.patience import raise_file_limit
+from casino import celery  # noqa: F401 -- tasks that a page asks for go to our broker
+from casino.web import __main__ as web  # noqa: F401 -- tasks that a page asks for go to our broker
+from casino.web.access_log import AccessLog
+from casino.web.body_limits import Gate
+from casino.web.request_threads import Handler
+from casino.web.slow_clients import raise_file_limit
 from tables import pepper
 
 web.die_with_supervisor()
@@ -24,10 +25,10 @@ pepper.keys()  # without them nobody could sign in
 raise_file_limit()
 django.setup(set_prefix=False)
 
-from casino import prepared_types  # noqa: E402 -- these know the models, which are there from here on
-from casino.door import Door  # noqa: E402
-from casino.streams import Streams  # noqa: E402
-from casino.throttle import Throttle  # noqa: E402
+from casino.web import prepared_types  # noqa: E402 -- these know the models, which are there from here on
+from casino.web.sign_in_throttle import Door  # noqa: E402
+from casino.web.streams import Streams  # noqa: E402
+from casino.web.throttle import Throttle  # noqa: E402
 from tables.staff import ceremonies  # noqa: E402, F401 -- what commands load late, a request must not wait for
 
 prepared_types.prepare()

@@ -238,7 +238,7 @@ class Demo:
             HALF_MADE.touch()
             options.append("--past")
         is_done = self.owns_database and PREPARED.exists() and PREPARED.read_text() == checkout
-        statics = None if is_done else begin("-m", "casino.statics")
+        statics = None if is_done else begin("-m", "casino.web.static_files")
         options += ["--is-migrated"] if is_done else []
         return Preparation(begin("-m", "casino.demo_house", *options), statics, checkout)
 

@@ -6,8 +6,8 @@ import json
 import logging
 from datetime import UTC, datetime
 
-from casino import request_ids
-from casino.redaction import redacted
+from casino.web import request_ids
+from casino.web.redaction import redacted
 
 
 class Text(logging.Formatter):

@@ -9,10 +9,10 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
 
-from casino import redaction
 from casino.database_address import settings_of
 from casino.environment import choice, names, number, switch, time_zone, whole
-from casino.widths import REPLICA, WHOLE, widths
+from casino.web import redaction
+from casino.web.pool_sizes import REPLICA, WHOLE, widths
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -51,16 +51,16 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "casino.caching.no_store",
-    "casino.who.who",
-    "casino.lanes.LaneOfRoute",
-    "casino.policy.ContentSecurityPolicy",
-    "casino.sessions.Sessions",
+    "casino.web.caching.no_store",
+    "casino.web.access_identity.who",
+    "casino.web.connection_pools.LaneOfRoute",
+    "casino.web.content_security_policy.ContentSecurityPolicy",
+    "casino.web.sessions.Sessions",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "tables.staff.sign_in.TerminalSession",
-    "casino.lanes.LaneOfPerson",
+    "casino.web.connection_pools.LaneOfPerson",
     "django.contrib.messages.middleware.MessageMiddleware",
     "tables.staff.owing.Owing",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -264,7 +264,7 @@ STREAMS_PER_SEAT = whole("STREAMS_PER_SEAT", 4)
 STREAMS_PER_PERSON = whole("STREAMS_PER_PERSON", 16)
 STREAMS_PER_ADDRESS = whole("STREAMS_PER_ADDRESS", 600)
 STREAMS_IN_ALL = whole("STREAMS_IN_ALL", 12000)
-STREAMS_ALONE = switch("CASINO_STREAMS_ALONE")  # set by casino/web.py --streams, for its own processes
+STREAMS_ALONE = switch("CASINO_STREAMS_ALONE")  # set by casino/web/__main__.py --streams, for its own processes
 # A client has so long to send a whole request, and so long to read what it was sent; and so many connections may be
 # without a whole request at a time: the one that waits longest makes room.
 REQUEST_SECONDS = number("REQUEST_SECONDS", 10)
@@ -331,7 +331,7 @@ STATIC_URL = "static/"
 STATIC_ROOT = Path(os.environ.get("STATIC_ROOT", BASE_DIR / "static"))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "casino.statics.Files"},
+    "staticfiles": {"BACKEND": "casino.web.static_files.Files"},
 }
 
 

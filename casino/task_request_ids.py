@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from celery.signals import before_task_publish, task_postrun, task_prerun
 
-from casino.request_ids import current
+from casino.web.request_ids import current
 
 _IN_TASKS: Final = "casino_request_id"
 

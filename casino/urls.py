@@ -8,8 +8,8 @@ from casino.metrics import metrics
 from dealer_ui.door.urls import admin_urlpatterns
 from tables.admin.desk import records
 
-handler400 = "casino.failures.bad_request"
-handler500 = "casino.failures.server_error"
+handler400 = "casino.web.failures.bad_request"
+handler500 = "casino.web.failures.server_error"
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),

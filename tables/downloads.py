@@ -116,7 +116,7 @@ class _Place:
 # --- The two forms ---------------------------------------------------------------------------------------------
 
 SLICE: Final = 64 * 1024
-"""Bytes that are handed to a reader at once: they have to be taken within a minute (see casino/gate.py)."""
+"""Bytes that are handed to a reader at once: they have to be taken within a minute (see casino/web/body_limits.py)."""
 
 
 def _named(name: str, kind: str) -> str:

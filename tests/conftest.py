@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from django.utils import timezone
 
-from casino.statics import collect_if_changed
+from casino.web.static_files import collect_if_changed
 from dealer_ui.templatetags import kept
 from tables import downloads
 from tables.audit import watch

@@ -24,7 +24,7 @@ SERVED_PORTS: Final = range(20_000, 32_000)
 LIMITS: Final = ("REQUESTS_PER_CLIENT", "REQUESTS_PER_ADDRESS")
 UNTHROTTLED: Final = {name: "1000000" for limit in LIMITS for name in (limit, f"{limit}_A_SECOND")}
 """For a process whose clients all come from one address, some without a pause; what the limits do has tests of its own
-(tests/casino/test_throttle.py)."""
+(tests/casino/web/test_throttle.py)."""
 
 
 def free_port() -> int:

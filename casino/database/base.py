@@ -17,7 +17,7 @@ from django.db.backends.postgresql import base
 from psycopg import Connection
 from psycopg_pool import ConnectionPool, PoolTimeout, TooManyRequests
 
-from casino.widths import Width
+from casino.web.pool_sizes import Width
 from ledger import confirmed
 from ledger.lanes import Lane, lane
 

@@ -1,4 +1,4 @@
-"""The live streams: who may watch what. A view here decides it; ``casino/streams.py`` then streams without Django.
+"""The live streams: who may watch what. A view here decides it; ``casino/web/streams.py`` then streams without Django.
 
 ``/live/``                the floor, for the pit. ``event: table`` with ``{"table": id, "seq": n}`` says where a table
                           stands when the stream begins; with ``"card"`` as well, how it looks now. ``event: strip``

@@ -1,7 +1,7 @@
 """`./run bench attacks [--seconds N]`: what a dealer's step takes while somebody slow, many or in the way is there.
 
 A real web process on loopback, with its settings as they are delivered, and four attacks that once stopped every table
-(tests/casino/test_under_load.py has them as tests). Two dealers change a bet again and again; the same is measured
+(tests/casino/web/test_under_load.py has them as tests). Two dealers change a bet again and again; the same is measured
 before each attack and during it, in one run, and the ratio counts. Everything is bounded: twenty downloads, forty
 strangers, twenty inputs, twenty sign-ins, each again a second after its answer, for so many seconds. The crowd runs on
 this machine, too: on few cores it takes some of what is measured.
@@ -37,7 +37,7 @@ django.setup()
 
 import psycopg  # noqa: E402
 
-from casino.statics import collect_if_changed  # noqa: E402
+from casino.web.static_files import collect_if_changed  # noqa: E402
 from ledger.models import HOUSE  # noqa: E402
 from tables.models import Staff  # noqa: E402
 from tables.roles import Role  # noqa: E402

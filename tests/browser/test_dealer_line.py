@@ -15,7 +15,7 @@ from django.db import connection
 from django.utils import timezone
 
 from casino.embedded import SUPERUSER
-from casino.throttle import CLIENT
+from casino.web.throttle import CLIENT
 from tables.api.errors import AWAY
 from tests import floor, processes
 from tests.accessibility import serious

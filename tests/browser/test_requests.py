@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from casino.throttle import ADDRESS
+from casino.web.throttle import ADDRESS
 from tests import floor, load
-from tests.casino.test_throttle import PAGE, SHIPPED_LIMITS
+from tests.casino.web.test_throttle import PAGE, SHIPPED_LIMITS
 from tests.floor import dealt
 from tests.processes import Web
 

@@ -17,7 +17,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import PoolTimeout, TooManyRequests
 
 from casino.database.base import LanePool
-from casino.widths import widths
+from casino.web.pool_sizes import widths
 from tests import load, processes
 from tests.database import database_url
 from tests.load import Dealer

@@ -20,12 +20,10 @@ from celery.signals import before_task_publish, task_postrun, task_prerun
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from casino import (
-    request_ids,
-    task_request_ids,  # noqa: F401 -- what is tested listens to Celery's signals
-)
-from casino.access import AccessLog
+from casino import task_request_ids
 from casino.log_lines import Json, Text
+from casino.web import request_ids
+from casino.web.access_log import AccessLog
 from tables.roles import Role
 from tables.staff import terminals
 from tests import floor
@@ -59,7 +57,7 @@ def routes(patterns: list[URLPattern | URLResolver], before: str = "") -> Iterat
 
 def test_every_address_with_a_text_in_it_is_redacted_or_harmless() -> None:
     """Harm: somebody adds a link with a token in it, and every log has it from then on."""
-    from casino.redaction import redacted
+    from casino.web.redaction import redacted
 
     for route in routes(get_resolver().url_patterns):
         for name in re.findall(r"<(?:str|path):(\w+)>", route):

@@ -26,8 +26,8 @@ from cryptography.x509.oid import NameOID
 from django.conf import settings
 from django.test import Client
 
-from casino import gate, streams
 from casino.keeper import die_with_parent
+from casino.web import body_limits, streams
 from tests import nginx, processes
 from tests.floor import dealt
 from tests.patience import eventually
@@ -277,10 +277,10 @@ def test_tries_at_the_door_are_limited_by_address(house: House) -> None:
 
 
 def test_a_body_that_is_too_large_goes_no_further(house: House) -> None:
-    assert f"client_max_body_size {gate.MOST_BYTES};" in (SHIPPED / "casino.conf").read_text()
+    assert f"client_max_body_size {body_limits.MOST_BYTES};" in (SHIPPED / "casino.conf").read_text()
     connection = house.connection()
     connection.putrequest("POST", "/seat/x/choose")
-    connection.putheader("Content-Length", str(gate.MOST_BYTES + 1))
+    connection.putheader("Content-Length", str(body_limits.MOST_BYTES + 1))
     connection.endheaders()
     response = connection.getresponse()
     assert response.status == 413

@@ -26,7 +26,7 @@ LOST: Final = (OSError, ValueError, TimeoutError, asyncio.IncompleteReadError)
 GONE: Final = (TimeoutError, ConnectionRefusedError)
 """After these a browser tries the name's other address. An address that was connected and cut off it tries again."""
 STREAM_SECONDS: Final = 1.0
-"""The pause before a browser opens a stream again (RETRY_MS of casino/streams.py)."""
+"""The pause before a browser opens a stream again (RETRY_MS of casino/web/streams.py)."""
 PROXY: Final = "503: the proxy's own page"
 
 

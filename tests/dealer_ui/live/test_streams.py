@@ -20,9 +20,9 @@ from django.contrib.sessions.models import Session
 from django.db import connection, transaction
 from django.test import Client, override_settings
 
-from casino import streams
 from casino.asgi import application
-from casino.gate import Refusal
+from casino.web import streams
+from casino.web.body_limits import Refusal
 from dealer_ui.live import admission, hearing
 from dealer_ui.live.open_screens import Crowd, Follower
 from ledger import alerts

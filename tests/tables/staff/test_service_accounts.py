@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from casino.redaction import redacted
+from casino.web.redaction import redacted
 from ledger.models import HOUSE, Alert, LogEntry
 from tables import pepper
 from tables.audit import access

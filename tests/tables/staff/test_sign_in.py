@@ -12,7 +12,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from casino import sessions
+from casino.web import sessions
 from ledger.models import HOUSE, Alert, LogEntry
 from tables import dealing
 from tables.models import AttemptCount, Staff, Table, Terminal

@@ -11,9 +11,9 @@ from typing import Final
 from django.conf import settings
 from django.urls import reverse
 
-from casino import origin
-from casino.buckets import Buckets
-from casino.gate import Application, Receive, Refusal, Scope, Send
+from casino.web import origin
+from casino.web.body_limits import Application, Receive, Refusal, Scope, Send
+from casino.web.buckets import Buckets
 
 TOO_OFTEN: Final = Refusal(
     429, "Too many people sign in from this address: wait a few seconds, then try again.", limit="sign-ins"

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.urls import Resolver404, ResolverMatch, resolve
 from django.utils.deprecation import MiddlewareMixin
 
-from casino.handler import ROUTE
+from casino.web.request_threads import ROUTE
 from ledger.lanes import Lane, give_back, lane
 from tables.models import Staff
 from tables.roles import Role

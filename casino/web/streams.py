@@ -18,9 +18,9 @@ from weakref import WeakKeyDictionary
 from django.conf import settings
 from django.db import Error as DatabaseError
 
-from casino import origin
-from casino.gate import HEALTH, Application, Event, Receive, Refusal, Scope, Send
-from casino.patience import file_limit
+from casino.web import origin
+from casino.web.body_limits import HEALTH, Application, Event, Receive, Refusal, Scope, Send
+from casino.web.slow_clients import file_limit
 from dealer_ui.live import hearing
 from dealer_ui.live.admission import TICKET, Right, Ticket, that_hold
 from dealer_ui.live.open_screens import BREATH, Screen
@@ -106,7 +106,7 @@ def _body(content: bytes) -> Event:
 
 @contextmanager
 def _ended_by(scope: Scope, receive: Receive, screen: Screen) -> Iterator[None]:
-    """End the stream when its client disconnects or the server stops (``casino/patience.py``)."""
+    """End the stream when its client disconnects or the server stops (``casino/web/slow_clients.py``)."""
 
     async def watch() -> None:
         while (await receive())["type"] != "http.disconnect":

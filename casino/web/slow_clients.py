@@ -1,4 +1,4 @@
-"""Time-outs and limits for slow clients: `uvicorn --http casino.patience:Patience`.
+"""Time-outs and limits for slow clients: `uvicorn --http casino.web.slow_clients:Patience`.
 
 A client that sends half a request, or does not read its answer, costs one open file, and not for long. A proxy in front
 does the same; this protects a house without one, and against clients that get past it.
@@ -12,7 +12,7 @@ from typing import Any
 from django.conf import settings
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from casino.gate import MOST_BYTES
+from casino.web.body_limits import MOST_BYTES
 
 IDLE_SECONDS = 75
 """The longest idle time between two requests. A proxy's is shorter, so that no connection is closed just as the proxy
@@ -48,7 +48,7 @@ class Patience(HttpToolsProtocol):
         self._stop_waiting()
 
     def data_received(self, data: bytes) -> None:
-        """Limit what the parser takes in; casino/gate.py limits what a view reads of a body. What is counted came
+        """Limit what the parser takes in; casino/web/body_limits.py limits what a view reads of a body. What is counted came
         before: the end of one request and the next may arrive together."""
         if self._request_bytes > (MOST_HEAD_BYTES if self._in_head else MOST_REQUEST_BYTES):
             self.give_up()
@@ -80,7 +80,7 @@ class Patience(HttpToolsProtocol):
             self._wait()
 
     def shutdown(self) -> None:
-        """The server stops: end an open stream properly (``casino/streams.py``)."""
+        """The server stops: end an open stream properly (``casino/web/streams.py``)."""
         super().shutdown()
         if self.cycle is not None and (end := self.cycle.scope["state"].get("end")):
             end()

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 
-from casino.access import NOTED
+from casino.web.access_log import NOTED
 from tables.models import ServiceAccount, Staff
 from tables.staff.sign_in import TERMINAL
 

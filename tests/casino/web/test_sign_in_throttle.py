@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 
-from casino import buckets
-from casino.door import Door
-from casino.gate import Refusal
+from casino.web import buckets
+from casino.web.body_limits import Refusal
+from casino.web.sign_in_throttle import Door
 from tables.roles import Role
 from tests import floor, load
 

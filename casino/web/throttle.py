@@ -10,9 +10,9 @@ from typing import Final
 
 from django.conf import settings
 
-from casino import origin
-from casino.buckets import Buckets
-from casino.gate import HEALTH, Application, Receive, Refusal, Scope, Send
+from casino.web import origin
+from casino.web.body_limits import HEALTH, Application, Receive, Refusal, Scope, Send
+from casino.web.buckets import Buckets
 
 CLIENT: Final = Refusal(429, "This screen asks too often. Wait a second, then go on.", retry_after=1, limit="client")
 ADDRESS: Final = Refusal(

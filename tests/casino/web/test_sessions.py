@@ -11,8 +11,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from casino import sessions
-from casino.sessions import RENEWED_SECONDS
+from casino.web import sessions
+from casino.web.sessions import RENEWED_SECONDS
 from tables.models import Staff
 from tables.roles import Role
 from tests import floor

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from casino import gate
-from casino.gate import MOST_BYTES
+from casino.web import body_limits
+from casino.web.body_limits import MOST_BYTES
 from tests import processes
 
 FORM = "application/x-www-form-urlencoded"
@@ -62,10 +62,10 @@ def test_a_body_of_unknown_length_is_refused_once_it_is_too_large(house: http.cl
         assert answer(house)[0] == 413
 
 
-def refusal_of(headers: dict[bytes, bytes]) -> gate.Refusal | None:
+def refusal_of(headers: dict[bytes, bytes]) -> body_limits.Refusal | None:
     try:
-        gate.check_headers(headers)
-    except gate.Refusal as refusal:
+        body_limits.check_headers(headers)
+    except body_limits.Refusal as refusal:
         return refusal
     return None
 
@@ -73,15 +73,15 @@ def refusal_of(headers: dict[bytes, bytes]) -> gate.Refusal | None:
 @pytest.mark.parametrize("length", [b"-1", b"1e9", b"9" * 5_000, b"\xb2"])
 def test_a_length_that_is_no_number_is_refused(length: bytes) -> None:
     """Harm: an unreadable content length is taken for a small one."""
-    assert refusal_of({b"content-length": length}) in (gate.NO_LENGTH, gate.TOO_LARGE)
+    assert refusal_of({b"content-length": length}) in (body_limits.NO_LENGTH, body_limits.TOO_LARGE)
 
 
 @pytest.mark.parametrize(
     ("charset", "refusal"),
-    [*((name, gate.NOT_UTF8) for name in (b"utf-16", b"nonsense", b"utf-7", b'"')),
+    [*((name, body_limits.NOT_UTF8) for name in (b"utf-16", b"nonsense", b"utf-7", b'"')),
      *((name, None) for name in (b"utf-8", b"UTF-8", b'"utf-8"', b"utf8"))],
 )  # fmt: skip
-def test_a_form_is_read_in_utf_8_and_in_no_other_encoding(charset: bytes, refusal: gate.Refusal | None) -> None:
+def test_a_form_is_read_in_utf_8_and_in_no_other_encoding(charset: bytes, refusal: body_limits.Refusal | None) -> None:
     """Harm: a form is decoded as other text than was typed, or fails with an error; or browsers and clients that name
     UTF-8 are refused."""
     assert refusal_of({b"content-type": FORM.encode() + b"; charset=" + charset}) is refusal

@@ -17,10 +17,10 @@ from typing import Any, Final
 import pytest
 from django.http import HttpResponse
 
-from casino import access, buckets, origin, streams
-from casino.access import AccessLog
-from casino.gate import HEALTH, Gate, Refusal
-from casino.throttle import CLIENT, Throttle
+from casino.web import access_log, buckets, origin, streams
+from casino.web.access_log import AccessLog
+from casino.web.body_limits import HEALTH, Gate, Refusal
+from casino.web.throttle import CLIENT, Throttle
 from ledger import meters
 from ledger.models import LogEntry
 from tables.models import Staff
@@ -51,7 +51,7 @@ def clock(settings: Any, monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_the_tested_limits_are_the_shipped_ones() -> None:
-    text = (Path(access.__file__).parent / "settings.py").read_text()
+    text = (Path(access_log.__file__).parent / "settings.py").read_text()
     for who, (at_once, a_second) in SHIPPED.items():
         assert f'whole("REQUESTS_PER_{who}", {at_once})' in text
         assert f'whole("REQUESTS_PER_{who}_A_SECOND", {a_second})' in text
@@ -188,14 +188,14 @@ def test_refusals_are_counted_and_summed_up_in_the_log(
 ) -> None:
     """Harm: a runaway client fills the disk with log lines."""
     moment = [0.0]
-    monkeypatch.setattr(access.time, "monotonic", lambda: moment[0])
+    monkeypatch.setattr(access_log.time, "monotonic", lambda: moment[0])
     lines: list[dict[str, Any]] = []
-    monkeypatch.setattr(access.log, "info", lambda line: lines.append(json.loads(line)))
+    monkeypatch.setattr(access_log.log, "info", lambda line: lines.append(json.loads(line)))
     before = meters.THROTTLED.labels("client")._value.get()
     wild = terminal()
     for _ in range(700):
         ask(cookie=wild)
-    moment[0] = access.QUIET_SECONDS
+    moment[0] = access_log.QUIET_SECONDS
     ask(cookie=wild)
     refusals = [line for line in lines if line["status"] == 429]
     assert [(line["limit"], line["refused"], line["address"]) for line in refusals] == [

@@ -14,15 +14,15 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from casino import request_ids
-from casino.gate import LIMIT, Application, Event, Receive, Scope, Send
-from casino.redaction import redacted
+from casino.web import request_ids
+from casino.web.body_limits import LIMIT, Application, Event, Receive, Scope, Send
+from casino.web.redaction import redacted
 from ledger import meters
 
 log = logging.getLogger("casino.access")
 
 NOTED: Final = "casino.access"
-"""The scope's key for the person, terminal and view, which casino/who.py sets."""
+"""The scope's key for the person, terminal and view, which casino/web/access_identity.py sets."""
 LOST: Final = 499
 """The status of a request whose client left before the answer."""
 QUIET_SECONDS: Final = 10.0

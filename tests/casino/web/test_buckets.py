@@ -2,8 +2,8 @@
 
 import pytest
 
-from casino import buckets
-from casino.buckets import Buckets
+from casino.web import buckets
+from casino.web.buckets import Buckets
 
 
 @pytest.fixture
