@@ -6,7 +6,7 @@ from typing import Any
 from celery import Celery
 from celery.signals import worker_ready, worker_shutting_down
 
-from casino import task_request_ids, worker_meters  # noqa: F401 -- tasks bring a request's id, and are counted
+from casino.ops import task_request_ids, worker_meters  # noqa: F401 -- tasks bring a request's id, and are counted
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
 

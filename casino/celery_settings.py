@@ -28,7 +28,7 @@ CELERY_TASK_ROUTES = {
     f"tables.tasks.{task}": {"queue": "events"}
     for task in ("tell_events", "have_witnessed", "hand_over_days", "fill_letter_box")
 }
-CELERY_BEAT_SCHEDULER = "casino.beat:Scheduler"
+CELERY_BEAT_SCHEDULER = "casino.ops.beat:Scheduler"
 # A run that found its slot done already does nothing, so beat asks more often than tables/audit/watch.py plans.
 CELERY_BEAT_SCHEDULE = {
     "watch the floor": {"task": "tables.tasks.watch", "schedule": timedelta(minutes=1)},

@@ -14,7 +14,7 @@ from typing import Final
 
 from celery import Celery
 
-from casino import worker_meters  # noqa: F401 -- counts this worker's tasks too
+from casino.ops import worker_meters  # noqa: F401 -- counts this worker's tasks too
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
 

@@ -369,7 +369,7 @@ UNFOLD = {
 }  # fmt: skip
 
 redaction.install()
-PLAIN = {"()": "casino.log_lines.Text", "fmt": "{asctime} {levelname} {name}: {message}", "style": "{"}
+PLAIN = {"()": "casino.ops.log_lines.Text", "fmt": "{asctime} {levelname} {name}: {message}", "style": "{"}
 # Text for people, or lines of JSON for programs.
 LOG_FORMAT = choice("LOG_FORMAT", "text", "json", default="text" if DEMO else "json")
 LOG_LEVEL = choice("LOG_LEVEL", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", default="INFO")
@@ -380,7 +380,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "plain": PLAIN if LOG_FORMAT == "text" else {"()": "casino.log_lines.Json"},
+        "plain": PLAIN if LOG_FORMAT == "text" else {"()": "casino.ops.log_lines.Json"},
         "bare": {"format": "%(message)s"},
     },
     "handlers": {

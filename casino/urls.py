@@ -3,8 +3,8 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from casino.health import healthz
-from casino.metrics import metrics
+from casino.ops.health import healthz
+from casino.ops.metrics import metrics
 from dealer_ui.door.urls import admin_urlpatterns
 from tables.admin.desk import records
 

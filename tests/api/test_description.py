@@ -14,7 +14,8 @@ from django.test import Client
 from django.utils import timezone
 from drf_spectacular.validation import validate_schema
 
-from casino import api_files, metrics
+from casino import api_files
+from casino.ops import metrics
 from tables.api import examples, problems
 from tables.api.operations import OPERATIONS
 from tables.api.signing import Signed

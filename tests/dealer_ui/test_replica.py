@@ -22,9 +22,9 @@ from django.test import AsyncClient, Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from casino import metrics
 from casino.database_address import settings_of
 from casino.embedded import APPLICATION, OWNER, SUPERUSER, House
+from casino.ops import metrics
 from ledger import replica
 from ledger.lanes import Lane, lane
 from ledger.models import Book, LogEntry

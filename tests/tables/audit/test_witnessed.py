@@ -17,7 +17,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from casino import metrics
+from casino.ops import metrics
 from ledger.alerts import last_message
 from ledger.models import Alert, Book, Cosignature, HeadsRow
 from ledger.proof import merkle

@@ -21,10 +21,10 @@ from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
-from casino import worker_figures, worker_meters
 from casino.database_address import settings_of
 from casino.embedded import BASE_DIR
-from casino.metrics import House, forget_dead
+from casino.ops import worker_figures, worker_meters
+from casino.ops.metrics import House, forget_dead
 from ledger import meters
 from tables.refusals import Refused
 from tables.roles import Role
@@ -37,7 +37,7 @@ from tests.processes import Web
 from tests.promql import metrics_of
 
 RULES: Final = BASE_DIR / "deploy" / "prometheus" / "alerts.yml"
-_COUNTING: Final = ("ledger/meters.py", "casino/metrics.py", "casino/worker_figures.py")
+_COUNTING: Final = ("ledger/meters.py", "casino/ops/metrics.py", "casino/ops/worker_figures.py")
 DASHBOARD: Final = BASE_DIR / "deploy" / "grafana" / "casino.json"
 
 

@@ -20,7 +20,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from casino import worker_figures
+from casino.ops import worker_figures
 from ledger import replica
 from ledger.broker import BrokerAway
 from ledger.log import read_heads

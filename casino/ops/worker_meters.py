@@ -21,7 +21,7 @@ from celery.signals import (
 )
 from django.conf import settings
 
-from casino.worker_figures import ALIVE, BEAT, REMEMBERED, SECONDS, TASKS
+from casino.ops.worker_figures import ALIVE, BEAT, REMEMBERED, SECONDS, TASKS
 
 SIGN_EVERY: Final = 10
 

@@ -20,8 +20,8 @@ from celery.signals import before_task_publish, task_postrun, task_prerun
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from casino import task_request_ids
-from casino.log_lines import Json, Text
+from casino.ops import task_request_ids
+from casino.ops.log_lines import Json, Text
 from casino.web import request_ids
 from casino.web.access_log import AccessLog
 from tables.roles import Role
