@@ -31,15 +31,15 @@ def main() -> None:
     from django.db import ProgrammingError
     from psycopg.errors import InsufficientPrivilege, UndefinedColumn, UndefinedTable
 
-    from casino import embedded
+    from casino.embedded import servers
 
     lone = command in SERVERLESS or "--help" in sys.argv or "DATABASE_URL" in os.environ
     try:
-        with nullcontext() if lone else embedded.provide():
+        with nullcontext() if lone else servers.provide():
             execute_from_command_line(sys.argv)
     except ImproperlyConfigured as fault:
         sys.exit(f"The settings are not right: {fault}")
-    except embedded.CannotStart as reason:
+    except servers.CannotStart as reason:
         sys.exit(str(reason))
     except ProgrammingError as error:
         if not isinstance(error.__cause__, (UndefinedTable, UndefinedColumn, InsufficientPrivilege)):

@@ -20,10 +20,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-from casino import embedded, keeper
+from casino.embedded import keeper, servers
 
 NAME = "demo"
-FOLDER = embedded.LOCAL / NAME
+FOLDER = servers.LOCAL / NAME
 HALF_MADE = FOLDER / "half-made"
 """There while a house's past is made, and after that was cut short."""
 PREPARED = FOLDER / "prepared"
@@ -70,7 +70,7 @@ class Child:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 self.command,
-                cwd=embedded.BASE_DIR,
+                cwd=servers.BASE_DIR,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -122,7 +122,7 @@ class Demo:
     is_live: bool
     has_reader: bool = True
     children: list[Child] = field(default_factory=list)
-    house: embedded.House | None = None  # None: configured servers, which are not ours to revive
+    house: servers.House | None = None  # None: configured servers, which are not ours to revive
     owns_database: bool = True
     began: float = field(default_factory=time.monotonic)
 
@@ -132,8 +132,8 @@ class Demo:
         return f"http://[{address}]:{self.port}/" if ":" in address else f"http://{address}:{self.port}/"
 
     def run(self) -> None:
-        with embedded.writing(FOLDER):
-            embedded.LOCAL.mkdir(parents=True, exist_ok=True)
+        with servers.writing(FOLDER):
+            servers.LOCAL.mkdir(parents=True, exist_ok=True)
             self.run_alone()
         say("Stopped.")
 
@@ -147,7 +147,7 @@ class Demo:
             preparing = self.begin_to_prepare()
             try:
                 self.progress("Starting PostgreSQL and Valkey" if self.house else "Using the configured servers")
-                with embedded.provide(NAME) if self.house else contextlib.nullcontext():
+                with servers.provide(NAME) if self.house else contextlib.nullcontext():
                     try:
                         self.open_house(self.finish_preparing(preparing))
                     finally:
@@ -177,7 +177,7 @@ class Demo:
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
         try:
-            descriptor = embedded.lock(embedded.LOCAL / f"{NAME}.lock", fcntl.LOCK_EX | fcntl.LOCK_NB)
+            descriptor = servers.lock(servers.LOCAL / f"{NAME}.lock", fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise Refused("A demo of this checkout is already running: stop it first (Ctrl-C there).") from None
         try:
@@ -200,13 +200,13 @@ class Demo:
         if "DATABASE_URL" in os.environ:
             raise Refused("--fresh clears only the embedded database, and DATABASE_URL names another.")
         users = FOLDER / "users.lock"
-        if users.exists() and not embedded.is_free(users, fcntl.LOCK_EX):
+        if users.exists() and not servers.is_free(users, fcntl.LOCK_EX):
             raise Refused("Another command is using the demo's database: let it finish, then start over.")
         shutil.rmtree(FOLDER, ignore_errors=True)
 
     def set_environment(self) -> None:
         """What the demo's processes are told: the configured servers, or else the embedded ones."""
-        house = embedded.House(FOLDER)
+        house = servers.House(FOLDER)
         house.prepare()
         self.owns_database = "DATABASE_URL" not in os.environ
         if not self.owns_database:
@@ -303,7 +303,7 @@ class Demo:
         return [sys.executable, "manage.py", "witness", "serve", *options]
 
     def revive_the_dead(self) -> None:
-        if self.house is not None and embedded.revive(self.house):
+        if self.house is not None and servers.revive(self.house):
             say("PostgreSQL and Valkey lost their keeper; starting them again")
         for child in self.children:
             child.revive()
@@ -373,7 +373,7 @@ def fingerprint() -> str:
     """Names the files of this checkout, by their sizes and times."""
     digest = hashlib.sha256()
     for package in PACKAGES:
-        for path in sorted((embedded.BASE_DIR / package).rglob("*")):
+        for path in sorted((servers.BASE_DIR / package).rglob("*")):
             if path.suffix != ".pyc" and path.is_file():
                 about = path.stat()
                 digest.update(f"{path} {about.st_size} {about.st_mtime_ns}\n".encode())
@@ -383,7 +383,7 @@ def fingerprint() -> str:
 def begin(*arguments: str, output: int | None = subprocess.PIPE) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, *arguments],
-        cwd=embedded.BASE_DIR,
+        cwd=servers.BASE_DIR,
         stdin=subprocess.DEVNULL,
         stdout=output,
         text=True,
@@ -453,7 +453,7 @@ def main() -> int:
         ).run()
     except Stopped:
         say("Stopped.")
-    except (Refused, embedded.CannotStart) as reason:
+    except (Refused, servers.CannotStart) as reason:
         print(reason, file=sys.stderr)
         return 1
     return 0

@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Final
 
-from casino import embedded
+from casino.embedded import servers as embedded
 from tests import servers, trials
 from tests.advisories import NOT_CHECKED
 

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-from casino.embedded import LOCAL
+from casino.embedded.servers import LOCAL
 
 SHELL = "chromium-headless-shell"
 NAMES = ("chromium", "google-chrome", "google-chrome-stable", "chromium-browser", "chrome")

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from casino.embedded import OWNER
+from casino.embedded.servers import OWNER
 from ledger import shape
 from ledger.models import Run, RunEnd
 from tests.servers import DATABASE_SERVER as HOUSE

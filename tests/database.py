@@ -8,7 +8,7 @@ import psycopg
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from casino.embedded import APPLICATION, OWNER, SUPERUSER
+from casino.embedded.servers import APPLICATION, OWNER, SUPERUSER
 from tests.letter_boxes import unsubscribe
 from tests.servers import DATABASE_SERVER as HOUSE
 

@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol
 
 import psycopg
 
-from casino.embedded import APPLICATION, BASE_DIR, OWNER, SUPERUSER
+from casino.embedded.servers import APPLICATION, BASE_DIR, OWNER, SUPERUSER
 from tests import processes, servers
 from tests.letter_boxes import WRITER, LetterBox, subscribe, unsubscribe
 from tests.patience import eventually

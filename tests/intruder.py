@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from casino.embedded import APPLICATION, SUPERUSER
+from casino.embedded.servers import APPLICATION, SUPERUSER
 from ledger.log import entries
 from ledger.proof import spelling
 from tests.database import become

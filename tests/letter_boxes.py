@@ -11,8 +11,8 @@ from typing import Final
 
 import psycopg
 
-from casino.embedded import BASE_DIR, POSTGRESQL, SUPERUSER, House, attached, is_ready
-from casino.keeper import postgres_program
+from casino.embedded.keeper import postgres_program
+from casino.embedded.servers import BASE_DIR, POSTGRESQL, SUPERUSER, House, attached, is_ready
 
 DATABASE: Final = "letter_box"
 WRITER: Final = "casino_letters"

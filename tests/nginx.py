@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from casino.embedded import LOCAL
+from casino.embedded.servers import LOCAL
 
 FOLDER = LOCAL / "nginx"
 

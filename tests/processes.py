@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from casino.keeper import die_with_parent
+from casino.embedded.keeper import die_with_parent
 from tests import servers
 from tests.patience import eventually
 

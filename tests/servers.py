@@ -4,12 +4,12 @@ import atexit
 from contextlib import ExitStack
 from functools import cache
 
-from casino import embedded
-from casino.embedded import POSTGRESQL, VALKEY, House
+from casino.embedded import servers
+from casino.embedded.servers import POSTGRESQL, VALKEY, House
 from tests.tiers import Tier
 
-DATABASE_SERVER = House(embedded.LOCAL / "test", (POSTGRESQL,), durable=False)
-BROKER = House(embedded.LOCAL / "test-broker", (VALKEY,), durable=False)
+DATABASE_SERVER = House(servers.LOCAL / "test", (POSTGRESQL,), durable=False)
+BROKER = House(servers.LOCAL / "test-broker", (VALKEY,), durable=False)
 
 _use = ExitStack()
 atexit.register(_use.close)
@@ -25,7 +25,7 @@ def running(house: House) -> House:
     """The server, started unless it runs; this process uses it until it ends. Raises `WrongTier`."""
     if house is not DATABASE_SERVER:
         refuse_in_quick(" and ".join(house.servers))
-    return _use.enter_context(embedded.attached(house))
+    return _use.enter_context(servers.attached(house))
 
 
 def limit(tier: Tier) -> None:

@@ -2,7 +2,7 @@
 
 import os
 
-from casino import embedded
+from casino.embedded import servers
 from tests.processes import UNTHROTTLED
 from tests.servers import BROKER, DATABASE_SERVER
 
@@ -16,7 +16,7 @@ HOUSE.prepare()
 os.environ.update(HOUSE.environment())
 
 # Several runs, and several workers of one run, share the servers: each has its own database and its own broker.
-os.environ["REDIS_URL"] = BROKER.redis_url.replace("db=0", f"db={os.getpid() % (embedded.REDIS_DATABASES - 1) + 1}")
+os.environ["REDIS_URL"] = BROKER.redis_url.replace("db=0", f"db={os.getpid() % (servers.REDIS_DATABASES - 1) + 1}")
 os.environ["STATIC_ROOT"] = str(HOUSE.folder / "static")
 # Every test comes from the same address; what the door and the throttle do about a crowd has tests of its own.
 os.environ["SIGN_INS_AT_ONCE"] = "100000"

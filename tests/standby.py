@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 import psycopg
 
-from casino import keeper
-from casino.embedded import SUPERUSER, House
+from casino.embedded import keeper
+from casino.embedded.servers import SUPERUSER, House
 from tests.patience import eventually
 
 

@@ -12,7 +12,7 @@ from typing import Final
 import psycopg
 from django.apps import apps
 
-from casino.embedded import APPLICATION, BASE_DIR, OWNER, SUPERUSER
+from casino.embedded.servers import APPLICATION, BASE_DIR, OWNER, SUPERUSER
 from tests.servers import DATABASE_SERVER
 
 

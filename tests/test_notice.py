@@ -2,7 +2,7 @@
 
 import pytest
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 from tests import notice
 
 TEXT = (BASE_DIR / notice.NOTICE).read_text()

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import django
 
-from casino import embedded
+from casino.embedded import servers
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
 django.setup()
@@ -43,7 +43,7 @@ PATIENCE: Final = 60
 def prepare(options: argparse.Namespace) -> str:
     """Do what is missing; how everybody signs in. Raises Damaged."""
     if options.folder:
-        _await_servers(embedded.House(options.folder))
+        _await_servers(servers.House(options.folder))
     if not options.is_migrated:
         say("Migrating the database")
         with as_owner():
@@ -65,10 +65,10 @@ def prepare(options: argparse.Namespace) -> str:
     return logins.getvalue()
 
 
-def _await_servers(house: embedded.House) -> None:
+def _await_servers(house: servers.House) -> None:
     """They are started while this process imports what it needs."""
     deadline = time.monotonic() + PATIENCE
-    while not embedded.is_ready(house) and time.monotonic() < deadline:
+    while not servers.is_ready(house) and time.monotonic() < deadline:
         time.sleep(0.02)
 
 

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from casino import embedded
+from casino.embedded import servers
 
 LEFT_OUT: Final = (
     "django_migrations", "django_content_type", "auth_permission", "ledger_logentry", "ledger_transfer",
@@ -36,9 +36,9 @@ def main() -> int:
     for name in ("DATABASE_URL", "DATABASE_OWNER_URL", "TIME_ZONE"):
         os.environ.pop(name, None)
     os.environ |= {"DJANGO_SETTINGS_MODULE": "casino.settings", "ARGON2_MEMORY_MIB": "8"}
-    with tempfile.TemporaryDirectory() as folder, embedded.provide(within=Path(folder)) as house:
+    with tempfile.TemporaryDirectory() as folder, servers.provide(within=Path(folder)) as house:
         os.environ |= house.environment() | known_keys(Path(folder))
-        subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=embedded.BASE_DIR, check=True)
+        subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=servers.BASE_DIR, check=True)
         text = dealt(lambda line: print(line, flush=True))
     return _check(text) if options.check else _keep(text)
 

@@ -21,8 +21,8 @@ from typing import Final
 import uvicorn
 from django.core.exceptions import ImproperlyConfigured
 
+from casino.embedded.keeper import die_with_parent
 from casino.environment import whole
-from casino.keeper import die_with_parent
 
 MOST_BY_DEFAULT: Final = 8
 """Eight serve a hundred tables; a machine with more cores has other work for them, and its database too."""

@@ -11,7 +11,7 @@ from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from casino.embedded import APPLICATION
+from casino.embedded.servers import APPLICATION
 from tables.roles import Role
 from tests import floor
 from tests.api.conftest import Caller, Floor, note_case, nothing_written, problem, rows_and_heads

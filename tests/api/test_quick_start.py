@@ -15,7 +15,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 from tables.log.scopes import SCOPES
 from tables.setup import service_accounts
 from tables.setup.service_accounts import Access

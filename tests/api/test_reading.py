@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from casino.embedded import SUPERUSER
+from casino.embedded.servers import SUPERUSER
 from ledger.models import Run
 from tables import dealing, inputs, standing
 from tables.audit import errands

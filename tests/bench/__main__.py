@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from casino import embedded
+from casino.embedded import servers
 
 HERE = Path(__file__).parent
 SERVERLESS = {"demo", "engine", "houses", "maths", "replay"}
@@ -19,7 +19,7 @@ def names() -> list[str]:
     return sorted(path.stem.removeprefix("bench_") for path in HERE.glob("bench_*.py"))
 
 
-def prepare(house: embedded.House) -> None:
+def prepare(house: servers.House) -> None:
     """A new database with the application's privileges."""
     for command in ("migrate", "grants"):
         subprocess.run([sys.executable, "manage.py", command, "--verbosity", "0"], check=True)
@@ -28,7 +28,7 @@ def prepare(house: embedded.House) -> None:
 
 def start_over(folder: Path) -> None:
     users = folder / "users.lock"
-    if users.exists() and not embedded.is_free(users, fcntl.LOCK_EX):
+    if users.exists() and not servers.is_free(users, fcntl.LOCK_EX):
         sys.exit("Another benchmark is running: two at once would measure each other.")
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -36,15 +36,15 @@ def start_over(folder: Path) -> None:
 def main(arguments: list[str]) -> None:
     if not arguments or arguments[0] not in names():
         sys.exit(f"./run bench NAME, where NAME is one of: {', '.join(names()) or 'none yet'}")
-    os.chdir(embedded.BASE_DIR)
+    os.chdir(servers.BASE_DIR)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
     name = arguments[0]
     with contextlib.ExitStack() as stack:
         if name not in SERVERLESS:
-            start_over(embedded.LOCAL / "bench")
+            start_over(servers.LOCAL / "bench")
             for key in ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL"):
                 os.environ.pop(key, None)  # it fills the database with rubbish: never a configured one
-            prepare(stack.enter_context(embedded.provide("bench")))
+            prepare(stack.enter_context(servers.provide("bench")))
         sys.argv = arguments
         runpy.run_path(str(HERE / f"bench_{name}.py"), run_name="__main__")
 

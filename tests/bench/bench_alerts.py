@@ -30,7 +30,7 @@ os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright keeps an event lo
 
 from playwright.sync_api import sync_playwright  # noqa: E402
 
-from casino import embedded  # noqa: E402
+from casino.embedded import servers  # noqa: E402
 from ledger import alerts  # noqa: E402
 from ledger.models import Alert  # noqa: E402
 from tables.alerting import following, rule_book  # noqa: E402
@@ -41,7 +41,7 @@ from tests.floor import Role  # noqa: E402
 from tests.processes import Served, worker_process  # noqa: E402
 
 SEATS: Final = (1, 2, 3, 4, 5)
-FOLDER: Final = embedded.LOCAL / "bench"
+FOLDER: Final = servers.LOCAL / "bench"
 SEEN: Final = """words => {
   window.seenAt = 0;
   const shown = () => document.querySelector("#alerts")?.innerText.includes(words);
@@ -97,7 +97,7 @@ def measured(stack: ExitStack, count: int, beat_alone: bool) -> dict[str, list[f
     boss, operator = floor.staff(Role.PIT_BOSS, "bettina", "209"), floor.staff(Role.OPERATOR, "olga")
     rule_book.set_rule(replace(rule_book.in_force()["large_bet"], threshold=5_000), by=boss)
     following.follow()  # what opened the tables
-    web = stack.enter_context(opened(embedded.BASE_DIR, None))
+    web = stack.enter_context(opened(servers.BASE_DIR, None))
     for place in places:
         sign_in_dealer(web.url, place, operator)
     stack.enter_context(running(*workers(beat_alone)))

@@ -30,9 +30,9 @@ os.environ["SECRET_KEY"] = "only for a benchmark, where nobody signs in but it"
 
 import django
 
-from casino import embedded
+from casino.embedded import servers
 
-os.environ["STATIC_ROOT"] = str(embedded.LOCAL / "bench" / "static")
+os.environ["STATIC_ROOT"] = str(servers.LOCAL / "bench" / "static")
 django.setup()
 
 import psycopg  # noqa: E402
@@ -156,14 +156,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="./run bench attacks")
     parser.add_argument("--seconds", type=float, default=10)
     seconds = min(parser.parse_args().seconds, 60)
-    house = embedded.House(embedded.LOCAL / "bench")
+    house = servers.House(servers.LOCAL / "bench")
     collect_if_changed()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         web = processes.web_process(dict(os.environ) | processes.UNTHROTTLED, folder / "log")
         web.start()
         stack.callback(web.stop)
-        superuser = house.database_url(embedded.SUPERUSER)
+        superuser = house.database_url(servers.SUPERUSER)
         intruder = stack.enter_context(psycopg.connect(superuser, autocommit=True))
         dora, dan, boss = load.two_tables(web.url)
         dora.seq = load.write_much(dora.table, megabytes=8)

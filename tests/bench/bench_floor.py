@@ -37,7 +37,7 @@ django.setup()
 import psycopg  # noqa: E402
 from django.db import connection, connections, transaction  # noqa: E402
 
-from casino import embedded  # noqa: E402
+from casino.embedded import servers  # noqa: E402
 from ledger import house, inspection, log, recount  # noqa: E402
 from ledger.log import read_head  # noqa: E402
 from ledger.models import LogEntry, Transfer  # noqa: E402
@@ -62,8 +62,8 @@ NEW_TRANSFERS: Final = 100
 
 def superuser(statement: str) -> None:
     """Outside every transaction, and outside the databases that are measured."""
-    house = embedded.House(embedded.LOCAL / "bench")
-    with psycopg.connect(house.database_url(embedded.SUPERUSER, "postgres"), autocommit=True) as server:
+    house = servers.House(servers.LOCAL / "bench")
+    with psycopg.connect(house.database_url(servers.SUPERUSER, "postgres"), autocommit=True) as server:
         server.execute(statement)
 
 
@@ -408,7 +408,7 @@ def main() -> None:
     """Lay the month, measure, and take it away again."""
     chosen = arguments()
     connection.close()
-    superuser(f"CREATE DATABASE {EMPTY} TEMPLATE {embedded.DATABASE} OWNER {embedded.OWNER}")
+    superuser(f"CREATE DATABASE {EMPTY} TEMPLATE {servers.DATABASE} OWNER {servers.OWNER}")
     try:
         with psycopg.connect(os.environ["DATABASE_OWNER_URL"]) as owner:
             print(machine(owner), flush=True)
@@ -430,7 +430,7 @@ def main() -> None:
                 parts(month, owner, chosen.repeats)
     finally:
         connection.close()
-        for database in (EMPTY, embedded.DATABASE):
+        for database in (EMPTY, servers.DATABASE):
             superuser(f"DROP DATABASE {database} WITH (FORCE)")
 
 

@@ -27,7 +27,7 @@ import django
 
 django.setup()
 
-from casino import embedded  # noqa: E402
+from casino.embedded import servers  # noqa: E402
 from tests import floor  # noqa: E402
 from tests.bench.open_house import (  # noqa: E402
     Place,
@@ -123,7 +123,7 @@ class House:
         )
 
     def _worked(self) -> tuple[float, float]:
-        master = int((embedded.House(embedded.LOCAL / "bench").data / "postmaster.pid").read_text().split()[0])
+        master = int((servers.House(servers.LOCAL / "bench").data / "postmaster.pid").read_text().split()[0])
         assert self.web.process is not None
         return worked([self.web.process.pid]), worked([master])
 
@@ -132,9 +132,9 @@ class House:
 def opened(checkout: Path, processes: str | None) -> Iterator[Web]:
     """The web of a checkout, on this bench's servers; each checkout says itself how its web is started."""
     environment = dict(os.environ) | UNTHROTTLED | ({"WEB_PROCESSES": processes} if processes else {})
-    environment["STATIC_ROOT"] = str(embedded.LOCAL / "bench" / "static" / checkout.name)
-    web = web_process(environment, embedded.LOCAL / "bench" / "web.log")
-    if checkout != embedded.BASE_DIR:
+    environment["STATIC_ROOT"] = str(servers.LOCAL / "bench" / "static" / checkout.name)
+    web = web_process(environment, servers.LOCAL / "bench" / "web.log")
+    if checkout != servers.BASE_DIR:
         port = web.command[web.command.index("--port") + 1]
         web.command = ["env", "-C", str(checkout), *said_by(checkout, environment, COMMAND.format(port=port))]
     said_by(checkout, environment, COLLECT)
@@ -192,7 +192,7 @@ def main() -> None:
     options = arguments()
     places = lay_tables(range(1, options.tables + 1))
     operator = floor.staff(Role.OPERATOR, "operator")
-    with opened(embedded.BASE_DIR, options.processes) as web:
+    with opened(servers.BASE_DIR, options.processes) as web:
         for place in places:
             sign_in_dealer(web.url, place, operator)
         bosses = [sign_in_boss(web.url, number) for number in range(PITS)]
@@ -200,8 +200,8 @@ def main() -> None:
     print(f"{options.tables} tables, {PITS} pit screens, {len(os.sched_getaffinity(0))} cores; load {load:.1f}")
     results = []
     for _ in range(options.repeats):
-        for checkout in (*(path.resolve() for path in options.beside), embedded.BASE_DIR):
-            print(checkout.name if checkout != embedded.BASE_DIR else "this checkout")
+        for checkout in (*(path.resolve() for path in options.beside), servers.BASE_DIR):
+            print(checkout.name if checkout != servers.BASE_DIR else "this checkout")
             with opened(checkout, options.processes) as web:
                 house = House(web, places, bosses, options.seconds)
                 for title, pits, apart in PHASES:

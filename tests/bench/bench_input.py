@@ -24,7 +24,7 @@ django.setup()
 
 from django.db import connections  # noqa: E402
 
-from casino import embedded  # noqa: E402
+from casino.embedded import servers  # noqa: E402
 from tables.roles import Role  # noqa: E402
 from tests.bench import open_house  # noqa: E402
 from tests.bench.laid_floor import at_the_table  # noqa: E402
@@ -49,7 +49,7 @@ class Side:
         worker = Path(__file__).with_name("input_worker.py")
         environment = os.environ | {
             "CASINO_ENV": "production", "TLS": "no", "ALLOWED_HOSTS": "127.0.0.1", "ACCESS_LOG": os.devnull,
-            "DATABASE_CONNECTIONS": "24", "STATIC_ROOT": str(embedded.LOCAL / "bench" / f"static-{title}"),
+            "DATABASE_CONNECTIONS": "24", "STATIC_ROOT": str(servers.LOCAL / "bench" / f"static-{title}"),
             **UNTHROTTLED,
         }  # fmt: skip
         collect = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
@@ -94,7 +94,7 @@ class Side:
 
 def database_seconds() -> float:
     """What the database's processes have worked; those that ended are counted by their parent."""
-    postmaster = embedded.House(embedded.LOCAL / "bench").folder / "postgres" / "postmaster.pid"
+    postmaster = servers.House(servers.LOCAL / "bench").folder / "postgres" / "postmaster.pid"
     return worked([int(postmaster.read_text().split()[0])])
 
 
@@ -119,7 +119,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     options = arguments()
-    folders = {"this": embedded.BASE_DIR} | ({"beside": options.beside.resolve()} if options.beside else {})
+    folders = {"this": servers.BASE_DIR} | ({"beside": options.beside.resolve()} if options.beside else {})
     rounds = 1 + math.ceil((WARM_UP + options.inputs * options.turns) / INPUTS_A_ROUND)
     laid = {title: lay(1 + 10_000 * number, options.tables, rounds) for number, title in enumerate(folders)}
     connections.close_all()

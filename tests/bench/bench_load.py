@@ -38,7 +38,8 @@ django.setup()
 from django.db import connection  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from casino import celery, embedded  # noqa: E402
+from casino import celery  # noqa: E402
+from casino.embedded import servers  # noqa: E402
 from ledger import runs  # noqa: E402
 from tables import tasks  # noqa: E402
 from tables.audit.watch import PLANS  # noqa: E402
@@ -311,7 +312,7 @@ def main() -> None:
     print(f"{len(places)} tables set up in {time.monotonic() - began:.0f} s{behind}", flush=True)
     if options.behind:
         watch_past([place for place in places if place.group == "old"])
-    folder = embedded.LOCAL / "bench" / "deployed"
+    folder = servers.LOCAL / "bench" / "deployed"
     folder.mkdir()
     environment = {"WEB_PROCESSES": options.processes} if options.processes else {}
     with deployed(folder, environment) as house:

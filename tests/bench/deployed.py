@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from casino import embedded
+from casino.embedded import servers
 from tests.bench.processor import TICKS, family, stat
 from tests.processes import Served, Web, answers, free_port
 
-DEPLOY: Final = embedded.BASE_DIR / "deploy"
+DEPLOY: Final = servers.BASE_DIR / "deploy"
 INSTALLED: Final = "/opt/casino/current"
 PAINTER: Final = b"dealer_ui.pit.painting"
 
@@ -33,7 +33,7 @@ def commands() -> dict[str, list[str]]:
         assert line, f"{unit} starts nothing"
         ports = re.findall(r"^server 127\.0\.0\.1:(\d+)", upstream, re.M) if name.endswith("@") else [""]
         for port in ports:
-            command = line[1].replace("%i", port).replace("%%h", "bench").replace(INSTALLED, str(embedded.BASE_DIR))
+            command = line[1].replace("%i", port).replace("%%h", "bench").replace(INSTALLED, str(servers.BASE_DIR))
             commands[f"{name}{port}"] = shlex.split(command)
     return commands
 
@@ -62,7 +62,7 @@ class Deployed:
         return f"http://127.0.0.1:{self.ports('web')[0]}"
 
     def read(self) -> Reading:
-        folder = embedded.House(embedded.LOCAL / "bench").folder
+        folder = servers.House(servers.LOCAL / "bench").folder
         roots = {unit: served.process.pid for unit, served in self.served.items() if served.process}
         roots["database"] = int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
         roots["valkey"] = int((folder / "valkey" / "valkey.pid").read_text())

@@ -14,7 +14,7 @@ from django.contrib.sessions.models import Session
 from django.db import connection
 from django.utils import timezone
 
-from casino.embedded import SUPERUSER
+from casino.embedded.servers import SUPERUSER
 from casino.web.throttle import CLIENT
 from tables.api.errors import AWAY
 from tests import floor, processes

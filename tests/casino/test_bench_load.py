@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 from tests.processes import UNTHROTTLED
 
 SMALL = ["--tables", "4", "--watchers", "2", "--seconds", "5", "--sign-ins", "1"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 from tests.cluster import cluster, hosts, packages, report
 from tests.cluster.report import Record, Round
 

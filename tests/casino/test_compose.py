@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 import yaml
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 
 DEPLOY: Final = BASE_DIR / "deploy"
 SCHEMA: Final = Path(__file__).parent / "schemas" / "compose-spec.json"

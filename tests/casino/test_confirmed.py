@@ -12,7 +12,7 @@ import pytest
 from django.db.utils import ConnectionHandler
 
 from casino.database_address import settings_of
-from casino.embedded import POSTGRESQL, SUPERUSER, House, attached
+from casino.embedded.servers import POSTGRESQL, SUPERUSER, House, attached
 from ledger import confirmed
 from tests.tiers import Tier, belongs_to
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from casino import embedded
-from casino.embedded import BASE_DIR, CannotStart, House
+from casino.embedded import servers
+from casino.embedded.servers import BASE_DIR, CannotStart, House
 
 
 @pytest.fixture
@@ -60,8 +60,8 @@ def test_a_folder_of_another_user_or_a_full_disk_is_one_sentence(
         (errno.ENOSPC, "wait_until_ready", "(No space left on device)"),
     ):
         with monkeypatch.context() as patched:
-            patched.setattr(embedded, name, refuses(error, house.users))
-            with pytest.raises(CannotStart) as refusal, embedded.attached(house):
+            patched.setattr(servers, name, refuses(error, house.users))
+            with pytest.raises(CannotStart) as refusal, servers.attached(house):
                 pass
         assert str(refusal.value) == f"{house.users} cannot be written {sentence}. {HELP}"
     (tmp_path / "taken").touch()
@@ -72,9 +72,9 @@ def test_a_folder_of_another_user_or_a_full_disk_is_one_sentence(
 def test_other_errors_stay_what_they_are(tmp_path: Path) -> None:
     """Harm: any error of the system is explained as a fault of the data folder, and its cause is lost."""
     for error, path in ((errno.EACCES, Path("/elsewhere")), (errno.ENOENT, tmp_path / "house")):
-        with pytest.raises(OSError, match=os.strerror(error)), embedded.writing(tmp_path):
+        with pytest.raises(OSError, match=os.strerror(error)), servers.writing(tmp_path):
             refuses(error, path)()
-    with pytest.raises(ConnectionRefusedError), embedded.writing(tmp_path):
+    with pytest.raises(ConnectionRefusedError), servers.writing(tmp_path):
         raise ConnectionRefusedError(errno.ECONNREFUSED, "refused")
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from casino import embedded
+from casino.embedded import servers
 from tests.patience import eventually
 from tests.processes import free_port
 from tests.tiers import Tier, belongs_to
@@ -29,7 +29,7 @@ class Demo:
         clean = {key: value for key, value in os.environ.items() if key not in CONFIGURED}
         self.process = subprocess.Popen(
             [sys.executable, "-u", "-m", "casino.demo", "--port", str(port), *arguments],
-            cwd=embedded.BASE_DIR,
+            cwd=servers.BASE_DIR,
             env=clean | {"CASINO_LOCAL": str(local), "DJANGO_SETTINGS_MODULE": "casino.settings"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -153,7 +153,7 @@ def test_a_second_run_keeps_the_data_and_revives_what_dies(start: Callable[..., 
         demo.hear(f"{name} was killed by signal 9; starting it again")
         eventually(lambda name=name, pid=pid: demo.child(name) not in {0, pid})
     eventually(demo.is_open)
-    os.kill(demo.child("casino.keeper"), signal.SIGKILL)
+    os.kill(demo.child("casino.embedded.keeper"), signal.SIGKILL)
     demo.hear("lost their keeper; starting them again")
     eventually(demo.is_open)
     demo.process.terminate()
@@ -202,7 +202,7 @@ def test_fresh_starts_over(start: Callable[..., Demo], local: Path) -> None:
 
 
 def test_fresh_spares_a_database_that_a_command_is_using(start: Callable[..., Demo], local: Path) -> None:
-    with embedded.provide("demo", within=local):
+    with servers.provide("demo", within=local):
         demo = start("--fresh")
         assert demo.ends() == 1
     assert "Another command is using the demo's database" in demo.said

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from casino import embedded
 from casino.demo_house import clock
+from casino.embedded import servers
 from tests.casino.test_demo import CONFIGURED, Demo
 from tests.processes import free_port
 
@@ -42,7 +42,7 @@ def manage(local: Path, *arguments: str, **options: Any) -> str:
     clean = {key: value for key, value in os.environ.items() if key not in CONFIGURED}
     environment = clean | {"CASINO_LOCAL": str(local), "DJANGO_SETTINGS_MODULE": "casino.settings"}
     answer = subprocess.run(
-        [sys.executable, "manage.py", *arguments], cwd=embedded.BASE_DIR, env=environment, text=True,
+        [sys.executable, "manage.py", *arguments], cwd=servers.BASE_DIR, env=environment, text=True,
         capture_output=True, check=False, **options,
     )  # fmt: skip
     assert answer.returncode == 0, f"{answer.stdout}{answer.stderr}"

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from casino import embedded
 from casino.demo_house import recording
 from casino.demo_house.playback import Moved
 from casino.demo_house.recording import Damaged, Header
+from casino.embedded import servers
 from tests.casino.test_demo import CONFIGURED
 
 SLIPS = [("fill", 1, "2026-01-05T06:01:00.000000Z"), ("fill", 2, "2026-01-07T18:00:00.000000Z")]
@@ -90,5 +90,5 @@ def test_the_recording_is_what_dealing_gives() -> None:
     """Harm: what ships is no house that the functions of the floor could have written."""
     command = [sys.executable, "-m", "casino.demo_house.recorder", "--check"]
     clean = {name: value for name, value in os.environ.items() if name not in CONFIGURED}
-    dealt = subprocess.run(command, cwd=embedded.BASE_DIR, env=clean, text=True, capture_output=True, check=False)
+    dealt = subprocess.run(command, cwd=servers.BASE_DIR, env=clean, text=True, capture_output=True, check=False)
     assert dealt.returncode == 0, dealt.stdout + dealt.stderr

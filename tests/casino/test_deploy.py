@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 
 DEPLOY = BASE_DIR / "deploy"
 UNITS = sorted(path.name for path in (DEPLOY / "systemd").glob("*.service"))

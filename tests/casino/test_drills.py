@@ -11,8 +11,8 @@ import pytest
 from celery import Celery
 from django.conf import settings
 
-from casino import keeper
-from casino.embedded import SUPERUSER, House
+from casino.embedded import keeper
+from casino.embedded.servers import SUPERUSER, House
 from ledger.models import Alert, RunEnd
 from tables.audit import drill
 from tests.floor import dealt

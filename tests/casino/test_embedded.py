@@ -11,8 +11,8 @@ import psycopg
 import pytest
 import redis
 
-from casino import embedded
-from casino.embedded import APPLICATION, OWNER, House
+from casino.embedded import servers
+from casino.embedded.servers import APPLICATION, OWNER, House
 from tests.patience import eventually
 from tests.tiers import Tier, belongs_to
 
@@ -40,7 +40,7 @@ def start_user(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[str]]]:
     def start() -> subprocess.Popen[str]:
         user = subprocess.Popen(
             [sys.executable, "-c", USER, str(tmp_path)],
-            cwd=embedded.BASE_DIR,
+            cwd=servers.BASE_DIR,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -67,7 +67,7 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def query(house: House, sql: str, role: str = APPLICATION, database: str = embedded.DATABASE) -> object:
+def query(house: House, sql: str, role: str = APPLICATION, database: str = servers.DATABASE) -> object:
     with psycopg.connect(house.database_url(role, database), autocommit=True) as connection:
         cursor = connection.execute(sql)
         row = cursor.fetchone() if cursor.description else None
@@ -127,7 +127,7 @@ def test_a_user_that_is_killed_leaves_no_server_behind(house: House, start_user)
     pid = postmaster(house)
     user.kill()
     eventually(lambda: not is_running(pid))
-    assert not embedded.is_ready(house)
+    assert not servers.is_ready(house)
 
 
 def test_postgres_comes_back_after_kill_with_everything_acknowledged(house: House, start_user) -> None:
@@ -153,9 +153,9 @@ def test_a_killed_keeper_takes_the_servers_along_and_can_be_revived(house: House
     keeper, pid = int(house.keeper.read_text()), postmaster(house)
     os.kill(keeper, signal.SIGKILL)
     eventually(lambda: not is_running(pid))
-    assert not embedded.is_ready(house)
-    assert embedded.revive(house)
-    eventually(lambda: embedded.is_ready(house))
+    assert not servers.is_ready(house)
+    assert servers.revive(house)
+    eventually(lambda: servers.is_ready(house))
     assert query(house, "SELECT 1") == 1
 
 
@@ -180,14 +180,14 @@ def test_a_half_made_database_is_made_again(house: House, start_user) -> None:
 def test_many_at_once_share_one_pair_of_servers(house: House, tmp_path: Path) -> None:
     command = [sys.executable, "-c", USER, str(tmp_path)]
     users = [
-        subprocess.Popen(command, cwd=embedded.BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(command, cwd=servers.BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(4)
     ]
     assert [user.stdout.readline() for user in users if user.stdout] == ["ready\n"] * 4
     assert query(house, "SELECT 1") == 1
     for user in users:
         leave(user)
-    assert not embedded.is_ready(house)
+    assert not servers.is_ready(house)
 
 
 def test_a_path_too_long_for_a_socket_and_a_configured_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +195,7 @@ def test_a_path_too_long_for_a_socket_and_a_configured_address(tmp_path: Path, m
     monkeypatch.setenv("REDIS_URL", "redis://elsewhere/0")
     monkeypatch.delenv("DATABASE_URL", raising=False)
     deep = tmp_path / ("d" * 100)
-    with embedded.provide("house", within=deep) as house:
+    with servers.provide("house", within=deep) as house:
         assert not house.sockets.is_relative_to(deep)
         assert house.sockets.stat().st_mode & 0o777 == 0o700
         assert os.environ["REDIS_URL"] == "redis://elsewhere/0"
@@ -210,7 +210,7 @@ def test_sockets_in_a_folder_of_somebody_elses_making_are_refused(
     house = House(tmp_path / ("d" * 100))
     (tmp_path / "elsewhere").mkdir()
     house.sockets.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(embedded.CannotStart, match="belongs to somebody else"):
+    with pytest.raises(servers.CannotStart, match="belongs to somebody else"):
         house.prepare()
 
 
@@ -218,7 +218,7 @@ def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
     house = House(tmp_path / "house")
     house.prepare()
     house.data.mkdir(mode=0o700)
-    reason = pytest.raises(embedded.CannotStart, match=r"postgres|PG_VERSION|configuration")
-    with reason, embedded.provide("house", within=tmp_path):
+    reason = pytest.raises(servers.CannotStart, match=r"postgres|PG_VERSION|configuration")
+    with reason, servers.provide("house", within=tmp_path):
         pass
-    assert not embedded.keeper_lives(house)
+    assert not servers.keeper_lives(house)

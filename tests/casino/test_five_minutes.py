@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import pytest
 
-from casino import embedded
+from casino.embedded import servers
 from tests.casino.test_demo import Demo
 from tests.processes import free_port
 
-PAGE: Final = embedded.BASE_DIR / "docs" / "five-minutes.md"
+PAGE: Final = servers.BASE_DIR / "docs" / "five-minutes.md"
 LINKS: Final = ("first", "second")
 STEP: Final = re.compile(
     r"Open the \*\*(?P<link>first|second) enrolment link\*\*"
@@ -67,7 +67,7 @@ def walk(browser: Any, links: list[str]) -> None:
 def test_the_page_has_steps_and_the_readme_leads_to_it() -> None:
     """Harm: the page is worded otherwise, and the test of it does nothing."""
     assert [len(section) >= 7 for section in sections()] == [True, True, True]
-    assert "docs/five-minutes.md" in (embedded.BASE_DIR / "README.md").read_text()
+    assert "docs/five-minutes.md" in (servers.BASE_DIR / "README.md").read_text()
 
 
 @pytest.mark.usefixtures("own_processes")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from casino.embedded import BASE_DIR, House
+from casino.embedded.servers import BASE_DIR, House
 from tests.templates import database, environment
 from tests.tiers import Tier, belongs_to
 

@@ -26,7 +26,7 @@ from cryptography.x509.oid import NameOID
 from django.conf import settings
 from django.test import Client
 
-from casino.keeper import die_with_parent
+from casino.embedded.keeper import die_with_parent
 from casino.web import body_limits, streams
 from tests import nginx, processes
 from tests.floor import dealt

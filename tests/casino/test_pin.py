@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 
 PIN = BASE_DIR / "deploy" / "pin"
 MANIFEST = json.dumps({"schemaVersion": 2, "manifests": []}).encode()

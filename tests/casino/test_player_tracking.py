@@ -18,7 +18,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 from tables import dealing
 from tables.alerting import channels, delivery, subscriptions
 from tables.alerting.channels import ChannelDraft

@@ -4,7 +4,7 @@ import ast
 import sys
 from pathlib import Path
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 
 PURE = [
     *sorted((BASE_DIR / "tables" / "games").glob("*.py")),

@@ -23,7 +23,7 @@ import pytest
 from django.conf import settings
 from django.db import connections
 
-from casino.keeper import die_with_parent
+from casino.embedded.keeper import die_with_parent
 from ledger.models import LogEntry
 from tables import standing
 from tests import load, nginx, processes

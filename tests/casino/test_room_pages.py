@@ -2,7 +2,7 @@
 
 import re
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 
 DOCS = BASE_DIR / "docs"
 ROW = re.compile(r"^\| ((?:`[\w/]+`(?:, )?)+) \|.*\| (.*) \|$", re.MULTILINE)

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from casino import settings
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 from tests.floor import hashed
 
 PROBE = "from casino import settings as s; print([getattr(s, name) for name in {names!r}.split()])"

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 from django.db.migrations.loader import MigrationLoader
 
-from casino.embedded import BASE_DIR, SUPERUSER, House
-from casino.keeper import postgres_program
+from casino.embedded.keeper import postgres_program
+from casino.embedded.servers import BASE_DIR, SUPERUSER, House
 from tests.templates import database, environment, migrated
 
 NUMBERED_BY_ORDER = ("django_migrations*", "django_content_type", "auth_permission")

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import psycopg
 from django.test import Client
 
-from casino.embedded import APPLICATION
+from casino.embedded.servers import APPLICATION
 from dealer_ui.live import hearing
 from tables.roles import Role
 from tests import floor, processes

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from importlib.metadata import packages_distributions
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 
 OWN = {"casino", "dealer_ui", "ledger", "tables"}
 ALLOWED = {

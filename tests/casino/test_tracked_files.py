@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 
 # Spelt in pieces, or this file would not pass its own check.
 TELLTALE = {

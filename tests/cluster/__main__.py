@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from casino.embedded import LOCAL
-from casino.keeper import die_with_parent
+from casino.embedded.keeper import die_with_parent
+from casino.embedded.servers import LOCAL
 from tests.cluster import hosts, packages, report
 from tests.cluster.cluster import APPLICATION_HOSTS, FRONT_PORT, Broken, Cluster
 from tests.cluster.faults import FAULTS

@@ -25,8 +25,8 @@ from typing import Any, Final, TypeVar
 
 import psycopg
 
-from casino.embedded import APPLICATION, BASE_DIR, DATABASE, OWNER, SUPERUSER
-from casino.keeper import ROLES, give, unprivileged
+from casino.embedded.keeper import ROLES, give, unprivileged
+from casino.embedded.servers import APPLICATION, BASE_DIR, DATABASE, OWNER, SUPERUSER
 from tests.bench import deployed
 from tests.bench.processor import family
 from tests.cluster import hosts

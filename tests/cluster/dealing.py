@@ -18,7 +18,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Final, TextIO
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 from tests.bench.screens import DRAWN, PATIENCE_SECONDS, REFUSED, Answer, Connection, Dealer, Tally
 
 LINE_JS: Final = BASE_DIR / "dealer_ui/static/dealer_ui/dealer/line.js"

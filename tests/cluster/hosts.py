@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from casino.keeper import die_with_parent
+from casino.embedded.keeper import die_with_parent
 
 BRIDGE: Final = "floor"
 NETWORK: Final = "10.77.0.0/24"

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import psycopg
 
-from casino.embedded import APPLICATION, DATABASE
+from casino.embedded.servers import APPLICATION, DATABASE
 from tests.cluster.cluster import APPLICATION_HOSTS, BROKER, ETCD_HOSTS, Cluster
 
 SECONDS = 3.0

@@ -13,8 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from casino.embedded import BASE_DIR, LOCAL
-from casino.keeper import valkey_program
+from casino.embedded.keeper import valkey_program
+from casino.embedded.servers import BASE_DIR, LOCAL
 
 FOLDER: Final = LOCAL / "cluster" / "packages"
 WANTED: Final = ("etcd-server", "haproxy", "libfaketime", "postgresql")

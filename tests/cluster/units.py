@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from casino.keeper import die_with_parent
+from casino.embedded.keeper import die_with_parent
 from tests.bench.processor import family
 
 RESTART_SECONDS: Final = 2.0

@@ -18,8 +18,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from casino import embedded
-from casino.embedded import OWNER, House
+from casino.embedded import servers
+from casino.embedded.servers import OWNER, House
 from tests.patience import eventually
 from tests.processes import Web, web_process
 from tests.tiers import Tier, belongs_to
@@ -137,7 +137,7 @@ def processes() -> int:
 def fragile(tmp_path_factory: pytest.TempPathFactory, processes: int) -> Iterator[Fragile]:
     """One house for a module: what a kill spoils, the tests after it find out."""
     folder = tmp_path_factory.mktemp("fragile")
-    with embedded.provide("crash", within=folder) as house:
+    with servers.provide("crash", within=folder) as house:
         inherited = {key: value for key, value in os.environ.items() if not key.startswith(("CASINO_", "PYTEST_"))}
         environment = inherited | house.environment() | {"DJANGO_SETTINGS_MODULE": "casino.settings"}
         environment["WEB_PROCESSES"] = str(processes)

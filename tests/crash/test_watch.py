@@ -10,8 +10,9 @@ import psycopg
 import pytest
 import redis
 
-from casino import keeper, settings
+from casino import settings
 from casino.celery import app
+from casino.embedded import keeper
 from ledger.models import Alert, Run, RunEnd
 from tables import tasks
 from tests import processes

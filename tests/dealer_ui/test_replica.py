@@ -23,7 +23,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from casino.database_address import settings_of
-from casino.embedded import APPLICATION, OWNER, SUPERUSER, House
+from casino.embedded.servers import APPLICATION, OWNER, SUPERUSER, House
 from casino.ops import metrics
 from ledger import replica
 from ledger.lanes import Lane, lane

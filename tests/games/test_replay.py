@@ -210,5 +210,5 @@ def test_it_starts_without_a_database_and_without_the_house() -> None:
     assert json.loads(ended.stdout) == ANSWER
     imported = {line.rpartition("|")[2].strip() for line in ended.stderr.decode().splitlines()}
     assert "tables.games.record" in imported
-    assert imported.isdisjoint({"casino.embedded", "casino.settings", "psycopg", "celery", "rest_framework"})
+    assert imported.isdisjoint({"casino.embedded.servers", "casino.settings", "psycopg", "celery", "rest_framework"})
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 1

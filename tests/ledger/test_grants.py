@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
-from casino.embedded import APPLICATION, OWNER, SUPERUSER
+from casino.embedded.servers import APPLICATION, OWNER, SUPERUSER
 from ledger.grants import ALLOW_LIST, apply_grants, wrong_privileges
 from tests.database import become, rollback
 

@@ -9,8 +9,8 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from casino.embedded import APPLICATION, SUPERUSER
-from casino.keeper import postgres_program
+from casino.embedded.keeper import postgres_program
+from casino.embedded.servers import APPLICATION, SUPERUSER
 from ledger import shape
 from tests import clock, templates
 from tests.database import database_url, rollback

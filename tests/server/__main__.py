@@ -12,7 +12,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 from tests.server import machine
 from tests.server.visit import STEPS, Visit
 

@@ -19,8 +19,8 @@ from typing import Final
 
 from packaging.markers import Marker
 
-from casino.embedded import BASE_DIR, LOCAL
-from casino.keeper import die_with_parent
+from casino.embedded.keeper import die_with_parent
+from casino.embedded.servers import BASE_DIR, LOCAL
 
 FOLDER: Final = LOCAL / "server"
 DEBIAN: Final = FOLDER / "debian"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl import load_workbook
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 from tables import spreadsheets
 
 CALL = '=HYPERLINK("http://elsewhere/"&A1)'

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 from django.db import connection
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 
 PAGE: Final = BASE_DIR / "docs" / "many-houses.md"
 REFERENCE: Final = ("django_migrations", "django_content_type", "auth_permission")

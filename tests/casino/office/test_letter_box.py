@@ -7,7 +7,7 @@ from typing import Any, Final
 import psycopg
 import pytest
 
-from casino.embedded import SUPERUSER
+from casino.embedded.servers import SUPERUSER
 from ledger.models import Alert
 from tables.audit import letter_box
 from tests.letter_boxes import WRITER, LetterBox

@@ -13,8 +13,8 @@ from typing import Final
 import psycopg
 import pytest
 
-from casino.embedded import BASE_DIR
-from casino.keeper import die_with_parent, unprivileged
+from casino.embedded.keeper import die_with_parent, unprivileged
+from casino.embedded.servers import BASE_DIR
 from tables.audit import letter_box
 from tests.letter_boxes import DATABASE, FETCHER, WRITER, psql
 from tests.patience import eventually

@@ -17,8 +17,8 @@ from typing import Any, Final
 import psycopg
 import pytest
 
-from casino.embedded import APPLICATION, BASE_DIR, SUPERUSER
-from casino.keeper import postgres_program
+from casino.embedded.keeper import postgres_program
+from casino.embedded.servers import APPLICATION, BASE_DIR, SUPERUSER
 from casino.office import houses, receiving, replication
 from casino.office.houses import Registration
 from casino.office.models import MOST_PIECE_BYTES, Arrival, Day, House, Piece, Refusal

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from casino.embedded import House
+from casino.embedded.servers import House
 from tests.patience import eventually
 from tests.processes import Served
 from tests.tiers import Tier, belongs_to

@@ -22,7 +22,7 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from casino.database_address import settings_of
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 from casino.ops import worker_figures, worker_meters
 from casino.ops.metrics import House, forget_dead
 from ledger import meters

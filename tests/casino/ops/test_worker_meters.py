@@ -9,7 +9,7 @@ import redis
 from django.conf import settings
 from prometheus_client.metrics_core import Metric
 
-from casino.embedded import BASE_DIR, House
+from casino.embedded.servers import BASE_DIR, House
 from casino.ops import worker_figures, worker_meters
 from tables import tasks
 from tests.patience import eventually

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from casino import api_files
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 from tables.management.commands import shoe_reader
 
 CUT_OFF = "cut off"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 
 AT_ONCE = """
 import sys, threading

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from casino.embedded import BASE_DIR, OWNER
+from casino.embedded.servers import BASE_DIR, OWNER
 from ledger import clock as clocks
 from ledger import runs
 from tables.audit import condition, doctor, drill

@@ -18,7 +18,7 @@ from django.core.management import call_command
 from django.db import connection, transaction
 from django.utils import timezone
 
-from casino.embedded import APPLICATION, SUPERUSER
+from casino.embedded.servers import APPLICATION, SUPERUSER
 from ledger import alerts, discrepancies
 from ledger.house import carry as carry_notices
 from ledger.house import digest_of, note

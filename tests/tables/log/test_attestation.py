@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 from ledger.proof import p256
 from ledger.proof.spelling import canonical
 from tables.log import attestation

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from casino.embedded import BASE_DIR
+from casino.embedded.servers import BASE_DIR
 from tables.log import house_terms
 from tables.log.house_profiles import OF_THE_HOUSE, PROFILES, Profile
 

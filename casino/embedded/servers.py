@@ -245,7 +245,7 @@ def revive(house: House) -> bool:
 def start_keeper(house: House) -> None:
     """Returns when a keeper holds its lock; it is nobody's child, so that it outlives whoever started it."""
     with open_log(house.log) as log:
-        command = [sys.executable, "-m", "casino.keeper", str(house.folder), "--servers", *house.servers]
+        command = [sys.executable, "-m", "casino.embedded.keeper", str(house.folder), "--servers", *house.servers]
         command += [] if house.durable else ["--not-durable"]
         # A session of its own, so that Ctrl-C at the terminal reaches us and not the database.
         subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, check=False)

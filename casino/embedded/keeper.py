@@ -1,6 +1,6 @@
 """The process that owns the embedded servers: starts them, revives them, stops them when nobody is left.
 
-Run by casino/embedded.py, never by hand. It is nobody's child, and its servers die with it.
+Run by casino/embedded/servers.py, never by hand. It is nobody's child, and its servers die with it.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from types import FrameType
 
-from casino.embedded import (
+from casino.embedded.servers import (
     APPLICATION,
     DATABASE,
     OWNER,

@@ -1,0 +1,1 @@
+"""PostgreSQL and Valkey from Python packages, for demos and tests."""
