@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-from tests.casino.test_demo import Demo, free_port
+from tests.casino.demo.test_demo import Demo, free_port
 
 RUNS = ("the first time", "with its data there", "once more")
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from casino.embedded import servers
-from tests.casino.test_demo import Demo
+from tests.casino.demo.test_demo import Demo
 from tests.processes import free_port
 
 PAGE: Final = servers.BASE_DIR / "docs" / "five-minutes.md"

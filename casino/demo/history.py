@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
-from casino.demo_house import matters, wheel
-from casino.demo_house.clock import Clock
-from casino.demo_house.dealer import CardCounter, Dealer, Guest, Player
-from casino.demo_house.people import Box, People, balance, pieces
+from casino.demo import incidents, roulette
+from casino.demo.clock import Clock
+from casino.demo.dealer import CardCounter, Dealer, Guest, Player
+from casino.demo.people import Box, People, balance, pieces
 from tables import dealing
 from tables.alerting import following
 from tables.audit import sealing
@@ -57,7 +57,7 @@ class House:
 
 def live_through(house: House, days: Sequence[date], say: Callable[[str], None]) -> None:
     """Every day, the first one first. All but the last are closed and sealed; that one is over and counted."""
-    matters.of_the_first_morning(house)
+    incidents.of_the_first_morning(house)
     for ago, day in zip(reversed(range(len(days))), days, strict=True):
         rounds = _day(house, day, ago, is_first=day == days[0])
         say(f"  {day:%a %d %b}: {rounds} rounds")
@@ -77,13 +77,13 @@ def _day(house: House, day: date, ago: int, *, is_first: bool) -> int:
         house.clock.stand(span.start + NEXT_MORNING)
         sealing.seal_finished()
         _close(house, day - timedelta(days=1))
-        matters.of_the_morning(house, ago)
+        incidents.of_the_morning(house, ago)
     house.clock.stand(span.start + OPENS)
     dealers = _open(house, ago)
     rounds = _evening(house, dealers, ago)
     here = {dealer.by.username for dealer in dealers}
-    wheel.evening(house, house.chance.choice([name for name in DEALERS if name not in here]))
-    matters.of_the_night(house, dealers, ago)
+    roulette.evening(house, house.chance.choice([name for name in DEALERS if name not in here]))
+    incidents.of_the_night(house, dealers, ago)
     _shut(house, dealers, ago)
     house.clock.stand(span.start + COUNTS)
     _count(house)
@@ -98,8 +98,8 @@ def _open(house: House, ago: int) -> list[Dealer]:
     """Some tables open: each is counted, has a dealer, and players who come with chips or cash."""
     kinds = {name: kind_of(GAMES[table.game]) for name, table in house.tables.items()}
     names = [name for name, kind in kinds.items() if kind.sells_chips and not kind.is_by_count]
-    names.remove(matters.COUNTERS_TABLE)
-    chosen = [matters.COUNTERS_TABLE, *house.chance.sample(sorted(names), TABLES_A_DAY - 1)]
+    names.remove(incidents.COUNTERS_TABLE)
+    chosen = [incidents.COUNTERS_TABLE, *house.chance.sample(sorted(names), TABLES_A_DAY - 1)]
     on_duty = house.chance.sample(DEALERS, len(chosen))
     return [_take(house, house.tables[name], username, ago) for name, username in zip(chosen, on_duty, strict=True)]
 
@@ -110,9 +110,9 @@ def _take(house: House, table: Table, username: str, ago: int) -> Dealer:
     house.opened_with.setdefault(table.name, balance("rack", table))
     house.people.counts(table, "opener", username, pieces(balance("rack", table), values))
     dealing.sign_in(table, house.people[username])
-    seats = house.chance.sample(range(1, table.seats + 1), 2 if matters.counts_cards(table, ago) else 3)
+    seats = house.chance.sample(range(1, table.seats + 1), 2 if incidents.counts_cards(table, ago) else 3)
     players: dict[int, Player] = {seat: Guest() for seat in seats}
-    if matters.counts_cards(table, ago):
+    if incidents.counts_cards(table, ago):
         players[seats[0]] = CardCounter(penetration.results("rocket").count.tags, table.options["decks"])
     return Dealer(table, house.people[username], house.chance, players, house.clock.passes)
 
@@ -122,7 +122,7 @@ def _evening(house: House, dealers: Sequence[Dealer], ago: int) -> int:
     rounds = 0
     for turn in range(COUNTED_ROUNDS):
         for dealer in dealers:
-            if turn < ROUNDS or matters.counts_cards(dealer.table, ago):
+            if turn < ROUNDS or incidents.counts_cards(dealer.table, ago):
                 dealer.round()
                 rounds += 1
                 _between_rounds(house, dealer)
@@ -147,7 +147,7 @@ def _shut(house: House, dealers: Sequence[Dealer], ago: int) -> None:
         _level(house, table, username, values)
         dealer.latest = None
         dealer.enter("retire_shoe")
-        counted = balance("rack", table) + matters.off_cents(dealer, ago)
+        counted = balance("rack", table) + incidents.off_cents(dealer, ago)
         house.people.counts(table, "closer", username, pieces(counted, values))
         house.boxes.append(house.people.removes_box(table, f"{table.pk}-{ago + 1}"))
 

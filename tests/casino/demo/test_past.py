@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from casino.demo_house import clock
+from casino.demo import clock
 from casino.embedded import servers
-from tests.casino.test_demo import CONFIGURED, Demo
+from tests.casino.demo.test_demo import CONFIGURED, Demo
 from tests.processes import free_port
 
 FACTS = """
@@ -79,7 +79,7 @@ def test_the_two_weeks_that_ship_are_sealed_closed_and_proved(tmp_path: Path) ->
         assert facts["sealed"][:13] == days, "the worker seals the last one"
         assert (facts["certificates"], facts["short"]) == (1, 2)
         assert sorted(facts["disputes"]) == ["closed", "opened"]
-        assert demo.child("casino.demo_house.live"), "dealers are at work"
+        assert demo.child("casino.demo.live"), "dealers are at work"
         is_proved(tmp_path, facts)
 
 

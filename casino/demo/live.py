@@ -1,4 +1,4 @@
-"""`python -m casino.demo_house.live`: dealers who keep the demo's floor moving, an input at a time, until stopped.
+"""`python -m casino.demo.live`: dealers who keep the demo's floor moving, an input at a time, until stopped.
 
 Each stands at a table of their own and enters what the table waits for, by the function that a dealer's screen calls.
 The tables that are the newcomer's own are left alone, and so is every table that somebody else deals.
@@ -23,7 +23,7 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.db import DatabaseError, connection  # noqa: E402
 
-from casino.demo_house.dealer import Dealer, Guest  # noqa: E402
+from casino.demo.dealer import Dealer, Guest  # noqa: E402
 from ledger.clock import WrongClock  # noqa: E402
 from tables import dealing  # noqa: E402
 from tables.games.catalog import GAMES  # noqa: E402
@@ -128,7 +128,7 @@ LAST = ("Adler", "Bach", "Cole", "Dorn", "Egan", "Ford", "Gray", "Hale", "Ito", 
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m casino.demo_house.live", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m casino.demo.live", description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     if settings.CASINO_ENV != "demo":

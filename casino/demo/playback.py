@@ -24,8 +24,8 @@ from django.contrib.auth import hashers
 from django.db import connection, transaction
 from django.utils import timezone
 
-from casino.demo_house import clock, fortnight, founding, recording
-from casino.demo_house.people import People
+from casino.demo import clock, founding, history, recording
+from casino.demo.people import People
 from ledger import log
 from ledger.batch import Batch
 from ledger.house import digest_of
@@ -62,7 +62,7 @@ def load(days: Sequence[date], *, through: datetime) -> None:
             _Loader(present, moved).load(moved.text(text.partition("\n")[2]).splitlines())
         _count_on(header.tables)
         keys.publish()
-        fortnight.pass_until(present, People(random.Random()), through)  # noqa: S311 -- keys of inputs
+        history.pass_until(present, People(random.Random()), through)  # noqa: S311 -- keys of inputs
     connection.close()
 
 

@@ -55,7 +55,7 @@ def stand_in_pits(operator: Staff) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m casino.demo_house.more_tables", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m casino.demo.more_tables", description=__doc__)
     parser.add_argument("count", type=int)
     options = parser.parse_args()
     if settings.CASINO_ENV != "demo":

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from casino.demo_house import recording
-from casino.demo_house.playback import Moved
-from casino.demo_house.recording import Damaged, Header
+from casino.demo import recording
+from casino.demo.playback import Moved
+from casino.demo.recording import Damaged, Header
 from casino.embedded import servers
-from tests.casino.test_demo import CONFIGURED
+from tests.casino.demo.test_demo import CONFIGURED
 
 SLIPS = [("fill", 1, "2026-01-05T06:01:00.000000Z"), ("fill", 2, "2026-01-07T18:00:00.000000Z")]
 
@@ -26,7 +26,7 @@ def moved(new_first: date, **own: str) -> Moved:
 def test_the_recording_belongs_to_this_version() -> None:
     """Harm: somebody changes what the demo deals, and a new demo goes on showing what was dealt before.
 
-    If this fails, make the recording again: `python -m casino.demo_house.recorder` (some two minutes)."""
+    If this fails, make the recording again: `python -m casino.demo.recorder` (some two minutes)."""
     text = recording.read()
     stamp = recording.stamp()
     assert recording.digest(text.encode()) == stamp.content
@@ -88,7 +88,7 @@ def test_gaming_days_stay_whole_where_clocks_change(settings: Any) -> None:
 @pytest.mark.timeout(1500)
 def test_the_recording_is_what_dealing_gives() -> None:
     """Harm: what ships is no house that the functions of the floor could have written."""
-    command = [sys.executable, "-m", "casino.demo_house.recorder", "--check"]
+    command = [sys.executable, "-m", "casino.demo.recorder", "--check"]
     clean = {name: value for name, value in os.environ.items() if name not in CONFIGURED}
     dealt = subprocess.run(command, cwd=servers.BASE_DIR, env=clean, text=True, capture_output=True, check=False)
     assert dealt.returncode == 0, dealt.stdout + dealt.stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from casino.demo_house.dealer import Dealer
+from casino.demo.dealer import Dealer
 from ledger import alerts, discrepancies
 from ledger.models import Alert
 from tables.alerting import bookmarks
@@ -23,7 +23,7 @@ from tables.models import Staff, Table
 from tables.training import certificates
 
 if TYPE_CHECKING:
-    from casino.demo_house.fortnight import House
+    from casino.demo.history import House
 
 SHORTAGE: Final = 8
 CARD_COUNTER: Final = 5

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from casino.demo_house import sheets
+from casino.demo import sheets
 from tables.edge import kept_sheets
 
 
@@ -13,14 +13,14 @@ from tables.edge import kept_sheets
 def test_no_game_of_a_new_demo_is_still_to_be_valued() -> None:
     """Harm: the only worker of a new demo computes for minutes while a newcomer waits for the proof of a day.
 
-    If this fails, compute the values again: `python -m casino.demo_house.sheets` (a minute)."""
+    If this fails, compute the values again: `python -m casino.demo.sheets` (a minute)."""
     sheets.load()
     assert not any(worths.pending for worths in kept_sheets.of(sheets.games()))
 
 
 @pytest.mark.trial(
     "values blackjack exactly",
-    covered_by="tests/casino/test_demo_sheets.py::test_no_game_of_a_new_demo_is_still_to_be_valued",
+    covered_by="tests/casino/demo/test_sheets.py::test_no_game_of_a_new_demo_is_still_to_be_valued",
 )
 def test_the_values_are_those_that_are_computed() -> None:
     """Harm: the demo shows edges of an earlier method or of other rules as those of its tables."""

@@ -33,11 +33,11 @@ LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 PATIENCE = 60  # seconds that the first page may take
 GRACE = 12  # seconds that a child may take to stop
 MIGRATED, LOGINS = "The database is migrated", "Logins:"
-"""What the process that prepares the house says (casino/demo_house/__main__.py)."""
+"""What the process that prepares the house says (casino/demo/preparation.py)."""
 WITNESS_OPTIONS = FOLDER / "witness-options"
-"""How the demo's witness is started (casino/demo_house/witness.py)."""
+"""How the demo's witness is started (casino/demo/witness.py)."""
 RECORDED_DAYS, RECORDED_SEED = 14, 1
-"""The past that ships as a recording (casino/demo_house/recording.py); any other is dealt."""
+"""The past that ships as a recording (casino/demo/recording.py); any other is dealt."""
 
 
 class Refused(RuntimeError):
@@ -279,9 +279,9 @@ class Demo:
         if witness := self.witness():
             commands["witness"] = witness
         if self.is_live:
-            commands["live"] = [*python, "casino.demo_house.live", "--seed", str(self.seed)]
+            commands["live"] = [*python, "casino.demo.live", "--seed", str(self.seed)]
         if self.has_reader:
-            reader = [*python, "casino.demo_house.card_reader", "--url", self.url, "--seed", str(self.seed)]
+            reader = [*python, "casino.demo.card_reader", "--url", self.url, "--seed", str(self.seed)]
             commands["reader"] = [*reader, "--token-file", str(FOLDER / "reader-token")]
         for name, command in commands.items():
             self.start(name, command)

@@ -1,4 +1,4 @@
-"""`python -m casino.demo_house.card_reader`: a table of the demo whose cards a simulated reader names, until stopped.
+"""`python -m casino.demo.card_reader`: a table of the demo whose cards a simulated reader names, until stopped.
 
 The table and the reader's account are made once, and the token is kept beside the demo's other secrets: a second run
 goes on with them. The reader itself is ``manage.py shoe_reader``, a client over HTTP like any other.
@@ -23,7 +23,7 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from casino.demo_house import more_tables  # noqa: E402
+from casino.demo import more_tables  # noqa: E402
 from tables.log.scopes import CARDS  # noqa: E402
 from tables.management.commands import seed_demo  # noqa: E402
 from tables.management.commands.shoe_reader import Line, Reader, Refusal, Shoe  # noqa: E402
@@ -75,7 +75,7 @@ def run(url: str, token_file: Path, seed: int) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m casino.demo_house.card_reader", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m casino.demo.card_reader", description=__doc__)
     parser.add_argument("--url", required=True)
     parser.add_argument("--token-file", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=1)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from casino.demo_house.people import balance, pieces
+from casino.demo.people import balance, pieces
 from tables import dealing
 from tables.inputs import ChangeChips, SellChips
 from tables.models import Table
 
 if TYPE_CHECKING:
-    from casino.demo_house.fortnight import House
+    from casino.demo.history import House
 
 NAME: Final = "Roulette 1"
 SALES: Final = 7

@@ -27,9 +27,9 @@ from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 
 from casino.database_address import settings_of  # noqa: E402
-from casino.demo_house import clock, more_tables, past, witness  # noqa: E402
-from casino.demo_house.founding import make_key  # noqa: E402
-from casino.demo_house.recording import Damaged  # noqa: E402
+from casino.demo import clock, more_tables, past, witness  # noqa: E402
+from casino.demo.founding import make_key  # noqa: E402
+from casino.demo.recording import Damaged  # noqa: E402
 from tables.audit import keys  # noqa: E402
 from tables.management.commands import seed_demo  # noqa: E402
 from tables.models import Staff  # noqa: E402

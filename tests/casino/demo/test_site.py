@@ -153,7 +153,7 @@ def test_the_demo_has_dual_control_and_grows_under_it(demo: str) -> None:
 
 def test_the_reader_of_the_demo_has_one_table_one_token_and_no_more(demo: str, settings: Any, tmp_path: Path) -> None:
     """Harm: each start of a demo makes another token, until there are too many; or every visitor can read the token."""
-    from casino.demo_house import card_reader
+    from casino.demo import card_reader
 
     settings.CASINO_ENV = "demo"
     token_file = tmp_path / "reader-token"
@@ -168,7 +168,7 @@ def test_the_reader_of_the_demo_has_one_table_one_token_and_no_more(demo: str, s
 def test_the_demo_has_a_witness(demo: str, settings: Any, tmp_path: Path) -> None:
     """Harm: a newcomer takes a site without a witness for the recommendation; or each start begins another
     tree, which the witness refuses."""
-    from casino.demo_house import witness
+    from casino.demo import witness
 
     settings.CHECKPOINT_KEY_FILE = str(tmp_path / "checkpoint-key.pem")
     for _ in range(2):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 
-from casino.demo_house import clock, more_tables
-from casino.demo_house.fortnight import House
-from casino.demo_house.people import People, balance, pieces
+from casino.demo import clock, more_tables
+from casino.demo.history import House
+from casino.demo.people import People, balance, pieces
 from ledger.proof import seals
 from tables.audit import keys, sealed
 from tables.management.commands import seed_demo

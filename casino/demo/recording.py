@@ -32,7 +32,7 @@ FIRST_DAY: Final = date(2026, 1, 5)
 """The first gaming day that the recording is made for: far from the end of a year, and none in which clocks change."""
 DAYS: Final = 14
 SEED: Final = 1
-MAKE: Final = "python -m casino.demo_house.recorder"
+MAKE: Final = "python -m casino.demo.recorder"
 SOURCES: Final = ("founding", "fortnight", "dealer", "people", "matters", "wheel", "more_tables")
 """The modules that say what happens in the two weeks."""
 FACTS: Final = (

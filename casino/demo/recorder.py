@@ -1,4 +1,4 @@
-"""`python -m casino.demo_house.recorder [--check]`: deals the demo's two weeks in a house of its own, and keeps them as
+"""`python -m casino.demo.recorder [--check]`: deals the demo's two weeks in a house of its own, and keeps them as
 the recording that ships; or holds that one against what dealing gives now.
 
 Chance is seeded, that of the operating system too, and the days are always the same: two runs give the same bytes.
@@ -30,7 +30,7 @@ LEFT_OUT: Final = (
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m casino.demo_house.recorder", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m casino.demo.recorder", description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if dealing gives another")
     options = parser.parse_args()
     for name in ("DATABASE_URL", "DATABASE_OWNER_URL", "TIME_ZONE"):
@@ -57,7 +57,7 @@ def dealt(say: Callable[[str], None]) -> str:
     import django
 
     django.setup()
-    from casino.demo_house import past, recording
+    from casino.demo import past, recording
 
     _compile()
     with seeded_chance(recording.SEED):
@@ -75,7 +75,7 @@ def _compile() -> None:
 
 
 def _keep(text: str) -> int:
-    from casino.demo_house import recording
+    from casino.demo import recording
 
     recording.write(text)
     print(f"{recording.FILE.name}: {len(text):,} characters in {recording.FILE.stat().st_size:,} bytes")
@@ -83,7 +83,7 @@ def _keep(text: str) -> int:
 
 
 def _check(text: str) -> int:
-    from casino.demo_house import recording
+    from casino.demo import recording
 
     is_same = recording.digest(text.encode()) == recording.stamp().content
     says = "is what dealing gives" if is_same else f"is not what dealing gives now: make it again (`{recording.MAKE}`)"
@@ -115,7 +115,7 @@ def lines() -> Iterator[Any]:
     """What the database holds, in the order in which it is loaded: the header, rows, entries, and the days' seals."""
     from django.db import connection
 
-    from casino.demo_house import recording
+    from casino.demo import recording
 
     with connection.cursor() as cursor:
         marks = _marks(cursor)

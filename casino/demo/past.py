@@ -10,8 +10,8 @@ from datetime import UTC, date, datetime
 from django.conf import settings
 from django.db import connection
 
-from casino.demo_house import clock, fortnight, founding, playback, recording, sheets
-from casino.demo_house.people import People
+from casino.demo import clock, founding, history, playback, recording, sheets
+from casino.demo.people import People
 from ledger.models import Book
 from tables.day import hours
 
@@ -25,7 +25,7 @@ def make(days: int, seed: int, say: Say, *, is_dealt: bool = False) -> None:
     if Book.objects.filter(head_seq__gt=0).exists():
         return
     gc.disable()  # a short life, and much that is kept in it
-    gaming_days = fortnight.gaming_days(days, datetime.now(UTC))
+    gaming_days = history.gaming_days(days, datetime.now(UTC))
     if is_dealt or not recording.is_for(days, seed):
         say(f"Dealing the last {days} days")
         chance = deal(gaming_days, seed, say, through=datetime.now(UTC))
@@ -45,8 +45,8 @@ def deal(days: Sequence[date], seed: int, say: Say, *, through: datetime | None 
         with connection.cursor() as cursor:
             cursor.execute("SET synchronous_commit = off")
         house = founding.found(present, chance)
-        fortnight.live_through(house, days, say)
+        history.live_through(house, days, say)
         if through is not None:
-            fortnight.pass_until(present, People(chance), through)
+            history.pass_until(present, People(chance), through)
     connection.close()
     return chance
