@@ -71,7 +71,7 @@ MIDDLEWARE = [
     "dealer_ui.outages.Outages",
 ]
 
-ROOT_URLCONF = "casino.office_urls" if HEAD_OFFICE else "casino.urls"
+ROOT_URLCONF = "casino.office.site_urls" if HEAD_OFFICE else "casino.urls"
 ASGI_APPLICATION = "casino.asgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

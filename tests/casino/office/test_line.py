@@ -21,7 +21,7 @@ from tables.models import Staff
 from tests.tables.bundles import Evidence, kept_for_a_module, shared_two_days
 from tests.tiers import Tier, belongs_to
 
-pytestmark = [pytest.mark.django_db, pytest.mark.urls("casino.office_urls")]
+pytestmark = [pytest.mark.django_db, pytest.mark.urls("casino.office.site_urls")]
 
 SECRET = "0123456789abcdef0123456789abcdef"  # pragma: allowlist secret
 NAME = "Head office"

@@ -12,7 +12,7 @@ from casino.office.models import Arrival, Day, House, Pin, Refusal, Source, Tabl
 from tables.roles import Role
 from tests.floor import staff
 
-pytestmark = [pytest.mark.django_db, pytest.mark.urls("casino.office_urls")]
+pytestmark = [pytest.mark.django_db, pytest.mark.urls("casino.office.site_urls")]
 
 TODAY = timezone.now().date()
 
