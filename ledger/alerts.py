@@ -8,7 +8,7 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Q, QuerySet
 
-from ledger import clock, journal
+from ledger import clock, findings
 from ledger.clock import WrongClock
 from ledger.log import CHANNEL
 from ledger.models import Acknowledgement, Alert, AlertRepeat, Book, Escalation
@@ -109,7 +109,7 @@ def last_message(alert: Alert) -> str:
 
 def _opened(book: Book | None, kind: str, message: str, evidence: Mapping[str, Any] | None, moment: datetime) -> Alert:
     alert: Alert = Alert.objects.create(book=book, kind=kind, message=message, evidence=dict(evidence or {}), at=moment)
-    journal.enter(journal.ALERTS, alert.pk, moment, at_the_door=True)
+    findings.enter(findings.ALERTS, alert.pk, moment, at_the_door=True)
     announce(alert)
     return alert
 
@@ -125,7 +125,7 @@ def escalate(alert: Alert, step: int, level: int, roles: Sequence[str]) -> Escal
         escalation: Escalation = Escalation.objects.create(
             alert=alert, at=moment, step=step, level=level, roles=sorted(roles)
         )
-        journal.enter(journal.ESCALATIONS, escalation.pk, moment, at_the_door=True)
+        findings.enter(findings.ESCALATIONS, escalation.pk, moment, at_the_door=True)
         announce(alert)
     return escalation
 
@@ -142,7 +142,7 @@ def acknowledge(alert: Alert, by: str, note: str = "") -> Acknowledgement:
     try:
         with transaction.atomic():
             acknowledgement = Acknowledgement.objects.create(alert=alert, by=by, at=clock.read().database, note=note)
-            journal.enter(journal.ACKNOWLEDGEMENTS, acknowledgement.pk, acknowledgement.at, by)
+            findings.enter(findings.ACKNOWLEDGEMENTS, acknowledgement.pk, acknowledgement.at, by)
             announce(alert)
     except IntegrityError as refused:
         raise AlreadyAcknowledged(f"{alert} was acknowledged before") from refused

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from ledger import journal
+from ledger import findings
 from ledger.models import Assignment, Book, Discrepancy, Finding
 from ledger.proof.chips import money
 
@@ -71,7 +71,7 @@ def open_(
     try:
         with transaction.atomic():
             draft.save()
-            journal.enter(journal.DISCREPANCIES, draft.pk, draft.at)
+            findings.enter(findings.DISCREPANCIES, draft.pk, draft.at)
     except IntegrityError:  # another worker was first
         draft = Discrepancy.objects.get(key=key)
     return draft
@@ -104,7 +104,7 @@ def assign(discrepancy: Discrepancy, owner: str, name: str, *, by: str) -> Assig
     """From now on this person looks into it."""
     with transaction.atomic():
         assigned = Assignment.objects.create(discrepancy=discrepancy, owner=owner, name=name, by=by, at=timezone.now())
-        journal.enter(journal.ASSIGNMENTS, assigned.pk, assigned.at, by)
+        findings.enter(findings.ASSIGNMENTS, assigned.pk, assigned.at, by)
     return assigned
 
 
@@ -124,7 +124,7 @@ def close(discrepancy: Discrepancy, text: str, *, username: str, by: str) -> Fin
             finding = Finding.objects.create(
                 discrepancy=discrepancy, username=username, by=by, at=timezone.now(), text=text.strip()
             )
-            journal.enter(journal.FINDINGS, finding.pk, finding.at, by)
+            findings.enter(findings.FINDINGS, finding.pk, finding.at, by)
     except IntegrityError as refused:
         raise NotClosed("Somebody else closed this discrepancy before.") from refused
     return finding

@@ -19,7 +19,7 @@ from django.db.utils import DatabaseError
 from psycopg.errors import InvalidSqlStatementName
 from psycopg.pq import TransactionStatus
 
-from ledger import confirmed
+from ledger import standby_confirmation
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def executed(calls: Sequence[Call], *, begin: bool = False, commit: bool = False
             texts.append("COMMIT")
         with _forgetting_lost_names(connection):
             cursor.execute(";".join(texts), [value for _, values in calls for value in values])
-        confirmed.check(connection.connection)
+        standby_confirmation.check(connection.connection)
         for _ in BEGIN if begins else ():
             cursor.nextset()
         yield cursor

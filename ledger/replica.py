@@ -24,7 +24,7 @@ from django.db import DEFAULT_DB_ALIAS, InterfaceError, InternalError, Operation
 from psycopg.errors import LockNotAvailable, QueryCanceled, ReadOnlySqlTransaction
 from psycopg_pool import TooManyRequests
 
-from ledger.lanes import Busy, Lane, give_back, lane
+from ledger.connection_pools import Busy, Lane, give_back, lane
 
 WAIT: Final = timedelta(seconds=1)
 """How long a page waits for the replica to catch up. Usually it is level already, or a moment later."""

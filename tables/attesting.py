@@ -16,10 +16,10 @@ from uuid import UUID
 from django.utils import timezone
 from msgspec import structs
 
-from ledger.house import digest_of
 from ledger.models import HOUSE, LogEntry
 from ledger.proof import p256
 from ledger.proof.chain import Head
+from ledger.site_log import digest_of
 from tables.log.attestation import Attestation, PasskeyAnswer
 from tables.log.catalog import read
 from tables.log.entries.passkeys import AboutPasskey

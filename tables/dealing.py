@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 from django.db import transaction
 
 from ledger import alerts, log, meters
-from ledger.lanes import turn_at
+from ledger.connection_pools import turn_at
 from ledger.models import LogEntry
 from ledger.prepared import Statement
 from ledger.proof.chain import Head

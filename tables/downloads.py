@@ -19,7 +19,7 @@ from django.http import StreamingHttpResponse
 from django.utils import timezone
 
 from ledger import replica
-from ledger.lanes import give_back
+from ledger.connection_pools import give_back
 from ledger.replica import AsOf
 from tables.audit import entry_list, round_list
 from tables.audit.history import Story

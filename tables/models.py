@@ -21,9 +21,9 @@ from django.db import models, transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from ledger.house import digest_of, leave, note
 from ledger.models import AppendOnly
 from ledger.proof.chips import money
+from ledger.site_log import digest_of, leave, note
 from tables import pepper
 from tables.games.catalog import GAMES
 from tables.log import role_choices, scopes

@@ -9,7 +9,7 @@ from typing import Final
 from django.db import connection
 from django.utils import timezone
 
-from ledger import mends
+from ledger import clock_corrections
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK
 from tables.log import paper
@@ -57,10 +57,14 @@ def signs_since(username: str, moment: datetime | None = None) -> datetime | Non
 def check_not_barred(entry: Entry, username: str, begun_seq: int) -> None:
     """Raises Misconduct where an entry signs a paper, begun by an earlier one, that its signer was barred from."""
     book_id = entry.book_id
-    if entry.at is None or mends.of(book_id, begun_seq, begun_seq) or mends.of(book_id, entry.seq, entry.seq):
+    if (
+        entry.at is None
+        or clock_corrections.of(book_id, begun_seq, begun_seq)
+        or clock_corrections.of(book_id, entry.seq, entry.seq)
+    ):
         return  # of mended times the day is known, and not the minute
     since = signs_since(username, entry.at)
-    if since is not None and mends.time_of(book_id, begun_seq) < since:
+    if since is not None and clock_corrections.time_of(book_id, begun_seq) < since:
         raise Misconduct(f"{username} signs a paper that was open when their PIN was reset")
 
 

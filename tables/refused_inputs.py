@@ -18,7 +18,7 @@ import msgspec
 from django.db import DatabaseError, connection
 from django.db import transaction as transactions
 
-from ledger import clock, house
+from ledger import clock, site_log
 from ledger.clock import WrongClock
 from ledger.proof.chain import Entry
 from tables.games.felt import Bet
@@ -102,7 +102,7 @@ def note(entered: object, refused: Refused, by: str, *, table: str = "", termina
     event = InputRefused(entered=name, code=refused.code, says=says, table=table, terminal=terminal, more=more)
     try:
         with transactions.atomic():
-            house.wait(event.subject, event.kind, by, event.content(), clock.agreed())
+            site_log.wait(event.subject, event.kind, by, event.content(), clock.agreed())
     except (DatabaseError, WrongClock):
         # The answer to whoever entered it does not change for it.
         logging.getLogger(__name__).exception("A refused input could not be noted")

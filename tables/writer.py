@@ -16,7 +16,7 @@ from uuid import UUID
 import msgspec
 from msgspec import structs
 
-from ledger import cage, confirmed, slips
+from ledger import cage, slips, standby_confirmation
 from ledger.log import Draft
 from ledger.models import LogEntry
 from ledger.proof.chain import Head
@@ -68,7 +68,7 @@ def recorded(head: Head, request: Request, *, house: bool = False) -> tuple[int,
     row = rows.values_list("seq", "subject", "kind", "body").first()
     if row is None:
         return None
-    confirmed.confirm_earlier()
+    standby_confirmation.confirm_earlier()
     seq, subject, kind, body = row
     event = read(subject, kind, body, house=house)
     if not request.asked_for(event):

@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
 
-from ledger.house import digest_of
 from ledger.proof.spelling import canonical
+from ledger.site_log import digest_of
 from tables.log.attestation import PasskeyAnswer
 
 ORIGIN = "http://testserver"

@@ -16,9 +16,9 @@ from django.test import Client
 from django.utils import timezone
 
 from ledger import cage, log
-from ledger.house import difference, note
 from ledger.log import Draft
 from ledger.models import Account
+from ledger.site_log import difference, note
 from tables import dealing, inputs, pepper, standing
 from tables.board.picture import Board, board
 from tables.dealing import Answer

@@ -1,1 +1,1 @@
-"""PostgreSQL with a pool of connections for each lane (see ledger/lanes.py)."""
+"""PostgreSQL with a pool of connections for each lane (see ledger/connection_pools.py)."""

@@ -18,8 +18,8 @@ from psycopg import Connection
 from psycopg_pool import ConnectionPool, PoolTimeout, TooManyRequests
 
 from casino.web.pool_sizes import Width
-from ledger import confirmed
-from ledger.lanes import Lane, lane
+from ledger import standby_confirmation
+from ledger.connection_pools import Lane, lane
 
 RECONNECT_SECONDS: Final = 0.5
 """A pool stops trying to connect after this, and starts again with the next request. By itself it would back off ever
@@ -94,12 +94,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _configure_connection(self, connection: Any) -> bool:
         """Django calls this for each new driver connection, pooled or not."""
-        confirmed.watch(connection)
+        standby_confirmation.watch(connection)
         return bool(super()._configure_connection(connection))  # type: ignore[misc]
 
     def _commit(self) -> None:
         super()._commit()  # type: ignore[misc]
-        confirmed.check(self.connection)
+        standby_confirmation.check(self.connection)
 
     def close_pool(self) -> None:
         """Close the pools of this alias. Django calls this when its settings change."""

@@ -28,13 +28,13 @@ from casino.demo import clock, founding, history, recording
 from casino.demo.people import People
 from ledger import log
 from ledger.batch import Batch
-from ledger.house import digest_of
-from ledger.journal import JOURNALS
+from ledger.findings import JOURNALS
 from ledger.log import Draft
 from ledger.models import HOUSE, SERIES, Book
 from ledger.proof import seals
 from ledger.proof.moves import Move
 from ledger.proof.slip_name import SlipName
+from ledger.site_log import digest_of
 from tables import pepper
 from tables.audit import keys, sealing
 from tables.day import closing, hours

@@ -144,8 +144,8 @@ def lines() -> Iterator[Any]:
 def _marks(cursor: Any) -> dict[str, str]:
     """What another site or another time has otherwise, and the marks by which the recording names it: hashes of
     entries, digests of rows, the site's key, and what is kept of people's secrets."""
-    from ledger.house import digest_of
-    from ledger.journal import JOURNALS
+    from ledger.findings import JOURNALS
+    from ledger.site_log import digest_of
     from tables.audit import keys
     from tables.models import SECRETS, Staff
 

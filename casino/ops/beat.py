@@ -58,9 +58,9 @@ class Turn:
 
 
 def _session() -> psycopg.Connection:
-    from ledger import listening  # imported late: Django is set up by now
+    from ledger import notifications  # imported late: Django is set up by now
 
-    parameters = listening.parameters(NAME)
+    parameters = notifications.parameters(NAME)
     options = f"{parameters.pop('options', '')} -c idle_session_timeout={SILENT_SECONDS}s".strip()
     return psycopg.connect(**parameters, options=options, autocommit=True)
 

@@ -14,7 +14,7 @@ from django.urls import Resolver404, ResolverMatch, resolve
 from django.utils.deprecation import MiddlewareMixin
 
 from casino.web.request_threads import ROUTE
-from ledger.lanes import Lane, give_back, lane
+from ledger.connection_pools import Lane, give_back, lane
 from tables.models import Staff
 from tables.roles import Role
 from tables.staff import terminals

@@ -1,4 +1,4 @@
-"""How wide each lane is (see ledger/lanes.py), and how long its work waits for anything."""
+"""How wide each lane is (see ledger/connection_pools.py), and how long its work waits for anything."""
 
 from __future__ import annotations
 

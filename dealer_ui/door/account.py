@@ -15,7 +15,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dealer_ui.door.sign_in import signed_out
-from ledger.house import digest_of
+from ledger.site_log import digest_of
 from tables import attesting
 from tables.models import PASSWORD, PIN, Passkey, Staff, Terminal
 from tables.refusals import Refused

@@ -19,7 +19,7 @@ import psycopg
 from dealer_ui.live.admission import Cards, OneTable, Watch
 from dealer_ui.live.open_screens import Crowd, Follower, Screen
 from dealer_ui.live.wall import Wall
-from ledger import listening
+from ledger import notifications
 from ledger.log import CHANNEL
 
 log = logging.getLogger(__name__)
@@ -85,7 +85,9 @@ class Floor:
     async def _listen(self) -> None:
         while True:
             try:
-                async with await psycopg.AsyncConnection.connect(**listening.parameters(NAME), autocommit=True) as ear:
+                async with await psycopg.AsyncConnection.connect(
+                    **notifications.parameters(NAME), autocommit=True
+                ) as ear:
                     await ear.execute(f"LISTEN {CHANNEL}")
                     await self._hear(ear)
             except (psycopg.Error, OSError, TimeoutError) as lost:

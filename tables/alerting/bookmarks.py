@@ -14,7 +14,7 @@ from typing import Final
 from django.db import transaction
 from django.db.models import QuerySet
 
-from ledger import clock, journal
+from ledger import clock, findings
 from ledger.models import Bookmark, LogEntry
 from tables.models import Staff, Table
 from tables.refusals import Refused
@@ -37,7 +37,7 @@ def mark(
             book_id=table.book_id, round=round, moment=moment, note=note, camera=camera,
             salt=secrets.token_hex(16), by=by.signature, at=reading.database,
         )  # fmt: skip
-        journal.enter(journal.BOOKMARKS, row.pk, row.at, by.signature)
+        findings.enter(findings.BOOKMARKS, row.pk, row.at, by.signature)
     return row
 
 

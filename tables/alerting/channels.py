@@ -14,10 +14,10 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import Max
 
-from ledger import clock, house, log
-from ledger.house import digest_of
+from ledger import clock, log, site_log
 from ledger.log import Draft
 from ledger.proof.chain import Entry, Head
+from ledger.site_log import digest_of
 from tables import pepper
 from tables.alerting.rows import AlertChannel, FeedPosition, Means, Tells
 from tables.alerting.rules import KINDS, LEVELS
@@ -76,7 +76,7 @@ def set_channel(draft: ChannelDraft, *, by: Staff) -> AlertChannel:
     if not by.has_perm("tables.add_alertchannel"):
         raise Refused("not_permitted", "Only an operator sets the channels of alerts.", 403)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         earlier = AlertChannel.objects.filter(name=draft.name).order_by("-version").first()
         if sentences := faults(draft, earlier):
             raise Refused("bad_channel", " ".join(sentences.values()), 422, fields=sentences)
@@ -200,7 +200,7 @@ def carry_over(by: str) -> int:
     Inside of a transaction."""
     rows = behind()
     for row in rows:
-        head = house.lock()
+        head = site_log.lock()
         owner, former_signs = _owner(row.name), _former_signs(row, head.moment)
         row.secret = pepper.seal(pepper.unseal(row.secret, owner), owner)
         row.former_secret = pepper.seal(pepper.unseal(row.former_secret, owner), owner) if former_signs else ""

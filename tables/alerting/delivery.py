@@ -21,7 +21,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from ledger import alerts, broker, clock, house, runs
+from ledger import alerts, broker, clock, runs, site_log
 from ledger import log as journal
 from ledger.log import Draft
 from ledger.models import Alert
@@ -256,7 +256,7 @@ def send_again(letters: Sequence[Delivery], *, by: Staff) -> int:
     if not by.has_perm("tables.resend_deadletters"):
         raise Refused("not_permitted", "A pit boss or an operator sends dead letters again.", 403)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         still_dead = list(dead().filter(pk__in=[letter.pk for letter in letters]).order_by("pk")[:MOST_AT_ONCE])
         if not still_dead:
             sentence = "Nothing failed for good here any more: it was sent, or somebody has sent it again already."

@@ -16,7 +16,7 @@ from typing import Final
 import psycopg
 from django.db import DatabaseError, connection
 
-from ledger import listening
+from ledger import notifications
 from ledger.log import CHANNEL
 from tables.alerting import following
 
@@ -51,7 +51,7 @@ class Listener(Thread):
         """Whatever happens to the database, it comes back."""
         while not self._over.is_set():
             try:
-                with psycopg.connect(**listening.parameters(NAME), autocommit=True) as ear:
+                with psycopg.connect(**notifications.parameters(NAME), autocommit=True) as ear:
                     ear.execute(f"LISTEN {CHANNEL}")
                     self._hear(ear)
             except (psycopg.Error, DatabaseError, OSError) as lost:

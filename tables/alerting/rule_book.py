@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from django.db import transaction
 from msgspec import structs
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import Alert
 from ledger.proof.chain import Entry
@@ -70,7 +70,7 @@ def set_rule(rule: Rule, *, by: Staff) -> AlertRule:
     if not by.has_perm("tables.set_alertrules"):
         raise Refused("not_permitted", "Only a pit boss sets the rules of alerts.", 403)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         sentences = faults(rule, list(Table.objects.values_list("name", flat=True)))
         if not sentences and in_force()[rule.about] == rule:
             sentences = {"about": "The rule is set just so already."}

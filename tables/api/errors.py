@@ -14,7 +14,7 @@ from rest_framework import exceptions
 
 from ledger.alerts import about_the_clock
 from ledger.clock import WrongClock
-from ledger.lanes import BOOK_HELD, Busy
+from ledger.connection_pools import BOOK_HELD, Busy
 from ledger.replica import Unread
 from tables.api import problems
 from tables.refusals import Refused

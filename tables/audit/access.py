@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from django.db import transaction
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.spelling import canonical
@@ -148,7 +148,7 @@ def sign(digest: str, note: str, *, by: Staff) -> None:
     if len(note) > 300 or not (note == "" or note.isprintable()):
         raise Refused("bad_note", "A note has 300 plain characters at most.", 422)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         lines = review()
         if digest_of(lines) != digest:
             raise Refused("changed", "Somebody's access changed while you read: look at the list again.", 409)

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
 from django.db import connection, transaction
 
-from ledger import clock, house, log, runs
+from ledger import clock, log, runs, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, DayRoot, HeadsRow, LogEntry
 from ledger.proof import heads as heads_of_books
@@ -89,7 +89,7 @@ def begin(origin: str, *, reason: str = "", by: Sequence[str] = ()) -> Tree:
     key = seals.load_key(path) if path.exists() else seals.make_key(path)
     public = VerifierKey.of(origin, ED25519, key)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         every = trees()
         if every and every[-1].key == public:
             return every[-1]

@@ -17,7 +17,7 @@ from typing import Any, Final
 from django.db import connection
 from django.utils import timezone
 
-from ledger import mends
+from ledger import clock_corrections
 from ledger.log import CONTENT
 from tables.audit import bands
 from tables.audit.bands import Band
@@ -138,7 +138,7 @@ class DealerLine:
 # --- Statements ------------------------------------------------------------------------------------------------
 
 _WATCHES: Final = f"""
-    SELECT s.book, e.seq, {mends.TRUE_TIME.format(book="s.book", entry="e")}, e.subject, e.kind, e.body
+    SELECT s.book, e.seq, {clock_corrections.TRUE_TIME.format(book="s.book", entry="e")}, e.subject, e.kind, e.body
     FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[]) AS s (book, low, high)
     CROSS JOIN LATERAL (
         (SELECT seq, at, subject, kind, body FROM ledger_logentry WHERE book_id = s.book AND subject = 'dealer'

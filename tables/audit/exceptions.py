@@ -19,7 +19,7 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 from django.utils import timezone
 
-from ledger import mends
+from ledger import clock_corrections
 from ledger.log import COLUMNS
 from ledger.models import HOUSE, Acknowledgement, Alert, Book, Discrepancy, Finding, LogEntry, Notice
 from ledger.proof.chain import Entry
@@ -163,7 +163,7 @@ def _is_back(entry: Entry) -> bool:
 
 # Take-backs and void rounds have an index each; everything else is rare beside rounds, and has another.
 _ENTRIES: Final = f"""
-    SELECT e.*, {mends.TRUE_TIME.format(book="s.book", entry="e")}
+    SELECT e.*, {clock_corrections.TRUE_TIME.format(book="s.book", entry="e")}
     FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[], %(house)s::boolean[])
         AS s (book, low, high, house)
     CROSS JOIN LATERAL (
@@ -317,8 +317,8 @@ def _over_limit(books: _Books, span: Span) -> list[Line]:
 # --- Signatures ------------------------------------------------------------------------------------------------
 
 _SIGNED_LATE: Final = f"""
-    SELECT e.book_id, e.seq, {mends.TRUE_TIME.format(book="e.book_id", entry="e")} AS signed,
-        {mends.TRUE_TIME.format(book="b.book_id", entry="b")} AS before, e.kind, e.by, slip.series, slip.number, g.stage
+    SELECT e.book_id, e.seq, {clock_corrections.TRUE_TIME.format(book="e.book_id", entry="e")} AS signed,
+        {clock_corrections.TRUE_TIME.format(book="b.book_id", entry="b")} AS before, e.kind, e.by, slip.series, slip.number, g.stage
     FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[]) AS s (book, low, high)
     JOIN ledger_slipsignature AS g ON g.book_id = s.book AND g.seq > s.low AND g.seq <= s.high
     JOIN ledger_slip AS slip ON slip.id = g.slip_id

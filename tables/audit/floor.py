@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from functools import lru_cache
 
-from ledger.house import Difference, difference
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Entry
+from ledger.site_log import Difference, difference
 from tables import attesting
 from tables.audit import held_posts, limits, two_people
 from tables.audit.comparison import first_difference

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ledger import mends
+from ledger import clock_corrections
 from ledger.models import Alert
 from ledger.proof.chain import Entry
 from tables.log import posts as rule
@@ -47,7 +47,7 @@ class Held:
             self._refuse([username], table, entry)
 
     def _refuse(self, usernames: Iterable[str], table: str, entry: Entry) -> None:
-        if entry.at is None or mends.of(entry.book_id, entry.seq, entry.seq):
+        if entry.at is None or clock_corrections.of(entry.book_id, entry.seq, entry.seq):
             return  # of mended times the day is known, and not the minute
         required = self._may_be_required and not house_terms.went_by(posts.REQUIRED, entry, lambda value: not value)
         rule.refuse(self._posts, usernames, table, entry.at, required=required)

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.db import transaction
 from django.utils import timezone
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, DayRoot, LogEntry
 from ledger.proof import seals
@@ -77,7 +77,7 @@ def publish() -> str:
     """Publish the key in the file, unless it is published. Raises BadKey for another one than the house signs with."""
     key = the_key()
     with transaction.atomic():
-        published_head(house.lock(), key)
+        published_head(site_log.lock(), key)
     sealed.begin()
     return seals.public_of(key)
 
@@ -91,7 +91,7 @@ def rotate() -> str:
     new = seals.make_key(coming)
     try:
         with transaction.atomic():
-            head = published_head(house.lock(), old)
+            head = published_head(site_log.lock(), old)
             statement = seals.rotation(seals.public_of(old), seals.public_of(new))
             signature = seals.sign(old, statement).hex()
             event = KeyRotated(key=seals.public_of(new), rotation=statement, signature=signature)
@@ -116,7 +116,7 @@ def replace_lost(reason: str) -> str:
     key = seals.make_key(path)
     with transaction.atomic():
         event = KeyReplaced(key=seals.public_of(key), reason=reason.strip())
-        log.append(house.lock(), Draft.of(event, BY))
+        log.append(site_log.lock(), Draft.of(event, BY))
     sealed.carry_over()
     return seals.public_of(key)
 

@@ -17,7 +17,7 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
-from ledger import mends
+from ledger import clock_corrections
 from ledger.log import COLUMNS
 from ledger.models import HOUSE, Book
 from ledger.proof.chain import Entry
@@ -202,7 +202,7 @@ def _books(wanted: Wanted, *, whole: bool) -> _Books:
 _LAST_BEFORE: Final = f"""
     SELECT s.book, coalesce(last.seq, 0) FROM unnest(%(books)s::bigint[], %(heads)s::bigint[],
         %(moments)s::timestamptz[]) AS s (book, head, moment)
-    LEFT JOIN LATERAL ({mends.LAST_BEFORE.format(book="s.book", head="s.head", moment="s.moment")}) AS last ON true
+    LEFT JOIN LATERAL ({clock_corrections.LAST_BEFORE.format(book="s.book", head="s.head", moment="s.moment")}) AS last ON true
 """  # noqa: S608
 
 
@@ -258,7 +258,9 @@ _FOUND: Final = """
 
 def _read(wanted: Wanted, bounds: Mapping[int, tuple[int, int]], count: int) -> list[tuple[datetime, Entry]]:
     conditions, asked = _conditions(wanted)
-    sql = _FOUND.format(time=mends.TRUE_TIME.format(book="s.book", entry="e"), columns=COLUMNS, conditions=conditions)
+    sql = _FOUND.format(
+        time=clock_corrections.TRUE_TIME.format(book="s.book", entry="e"), columns=COLUMNS, conditions=conditions
+    )
     asked |= {
         "books": list(bounds),
         "lows": [low for low, _ in bounds.values()],

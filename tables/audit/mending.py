@@ -15,7 +15,7 @@ import msgspec
 from django.db import transaction
 from django.db.models import Min
 
-from ledger import log, mends
+from ledger import clock_corrections, log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, BookRoot, LogEntry, Recount
 from ledger.proof import seals
@@ -77,7 +77,7 @@ def _spans(head: Head, request: Asked) -> list[Mend]:
     if first is None or not 1 <= first <= head.seq:
         raise NoMend(f"No entry of {head.name} is of a moment to come: name the first one that is false (--first).")
     _refuse_sealed(head, first)
-    if spans := mends.of(head.book_id, first):
+    if spans := clock_corrections.of(head.book_id, first):
         raise NoMend(
             f"Entry {spans[0].entry} mended times up to entry {spans[-1].last}: name a later one as the first."
         )
@@ -105,7 +105,7 @@ def _spans(head: Head, request: Asked) -> list[Mend]:
 
 def _first_to_come(head: Head, present: datetime) -> int | None:
     """The first entry of a moment to come, but for those that were mended before."""
-    last_mend = max((span.entry for span in mends.of(head.book_id)), default=0)
+    last_mend = max((span.entry for span in clock_corrections.of(head.book_id)), default=0)
     to_come = LogEntry.objects.filter(book_id=head.book_id, at__gt=present, seq__gt=last_mend)
     first: int | None = to_come.aggregate(seq=Min("seq"))["seq"]
     return first

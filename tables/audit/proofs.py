@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import DataError
 from django.db.models import Exists, Max, OuterRef
 
-from ledger import notices
+from ledger import queue
 from ledger.alerts import raise_alert, raise_lasting
 from ledger.cage import chart, transfers
 from ledger.inspection import OUTAGE, unforeseen
@@ -153,7 +153,7 @@ def _checks(book: Book, start: int, *, noted: bool) -> list[Check]:
         lambda: [sealing.wrong_root(book, since=start)],
     ]
     if book.name == HOUSE:
-        checks += [lambda: strayed(book), lambda: [notices.fault(book, start)]]
+        checks += [lambda: strayed(book), lambda: [queue.fault(book, start)]]
         checks += [lambda: [sealed.fault()]] if noted else []
         checks += [lambda: [unlisted_root(listed_roots())]]
     return checks

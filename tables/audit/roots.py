@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import Min, Q
 
-from ledger import mends
+from ledger import clock_corrections
 from ledger.models import HOUSE, Account, Book, BookRoot, LogEntry, Slip
 from ledger.proof import merkle, seals
 from ledger.proof.chain import Head
@@ -34,7 +34,7 @@ def leaves_of(day: date) -> list[bytes]:
 def document_of(book: Book, day: date, first: int, last: int, before: Mapping[str, Any] | None) -> dict[str, Any]:
     """What is signed about one book's part of a day: its entries' root, and all that the next day rests on."""
     head_hash = hash_at(book, last)
-    spans = [[mend.entry, *mend.spelled()] for mend in mends.of(book.pk, first, last)]
+    spans = [[mend.entry, *mend.spelled()] for mend in clock_corrections.of(book.pk, first, last)]
     return {
         **({"mended": spans} if spans else {}),
         "format": seals.BOOK_ROOT,

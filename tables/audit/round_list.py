@@ -14,7 +14,7 @@ from typing import Final
 
 from django.db import connection
 
-from ledger import mends
+from ledger import clock_corrections
 from ledger.log import COLUMNS
 from ledger.proof.chain import Entry, Mend
 from ledger.proof.spelling import PAYOUT, PAYOUT_WITH_SCORE
@@ -167,7 +167,7 @@ def _lines(book_id: int, numbers: Sequence[int]) -> Iterable[RoundLine]:
 
 def truly_timed(book_id: int, lines: Sequence[RoundLine]) -> list[RoundLine]:
     """The same with the times that count, where the log has false ones."""
-    house_mends = mends.of(book_id)
+    house_mends = clock_corrections.of(book_id)
     spans = [next((mend for mend in house_mends if mend.first <= line.first_seq <= mend.last), None) for line in lines]
     return [_in_true_time(line, span) for line, span in zip(lines, spans, strict=True)]
 
@@ -233,7 +233,7 @@ _BISECT: Final = f"""
         SELECT search.book, CASE WHEN began.at < %(moment)s THEN (low + high) / 2 + 1 ELSE low END,
             CASE WHEN began.at < %(moment)s THEN high ELSE (low + high) / 2 END
         FROM search CROSS JOIN LATERAL (
-            SELECT {mends.TRUE_TIME.format(book="e.book_id", entry="e")} AS at FROM ledger_logentry AS e
+            SELECT {clock_corrections.TRUE_TIME.format(book="e.book_id", entry="e")} AS at FROM ledger_logentry AS e
             WHERE e.book_id = search.book AND e.round = (low + high) / 2 ORDER BY e.seq LIMIT 1) AS began
         WHERE low < high)
     SELECT book, low FROM search WHERE low = high

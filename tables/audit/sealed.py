@@ -11,7 +11,7 @@ import msgspec
 from django.conf import settings
 from django.db import connection, transaction
 
-from ledger import house, log, sealed_note
+from ledger import log, sealed_note, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, BookRoot, DayRoot, LogEntry
 from ledger.proof import seals
@@ -195,6 +195,6 @@ def accept_restored(reason: str, by: tuple[Staff, Staff]) -> Note:
     )
     with transaction.atomic():
         signature = seals.sign(key, msgspec.to_builtins(document)).hex()
-        log.append(house.lock(), Draft.of(NoteRestored(document=document, signature=signature), BY))
+        log.append(site_log.lock(), Draft.of(NoteRestored(document=document, signature=signature), BY))
         sealed_note.write(note_file(), note, key)
     return note

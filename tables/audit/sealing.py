@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.db import transaction
 from django.db.models import Min
 
-from ledger import alerts, clock, house, log, mends, sealed_note
+from ledger import alerts, clock, clock_corrections, log, sealed_note, site_log
 from ledger.clock import WrongClock
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, BookRoot, DayRoot, LogEntry
@@ -84,7 +84,7 @@ def seal(day: date) -> DayRoot:
     for book in Book.objects.filter(head_seq__gt=0).order_by("pk"):
         seal_book(book, day, note)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         # Another worker may have signed the day while this one waited.
         row = DayRoot.objects.filter(day=day).first()
         return row or _sign(head, day, key)
@@ -146,7 +146,7 @@ def seal_book(book: Book, day: date, note: Note) -> BookRoot | None:
         return root
     day_before = BookRoot.objects.filter(book=book, day__lt=day).order_by("-day").first()
     first = day_before.last_seq + 1 if day_before else 1
-    last = max(first - 1, mends.last_before(book.pk, hours.span(day)[1]))
+    last = max(first - 1, clock_corrections.last_before(book.pk, hours.span(day)[1]))
     if last == 0:
         return None
     sealed.refuse_rewritten(note, Head(book.pk, book.name, last, roots.hash_at(book, last)))

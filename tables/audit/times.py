@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ledger import mends
+from ledger import clock_corrections
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof import seals
 from ledger.proof.chain import Entry, mends_in
@@ -36,7 +36,7 @@ def check_mend(event: ClockMended, entry: Entry) -> None:
     first = mends_in(entry)[0]
     if event.document.book != Book.objects.get(pk=entry.book_id).name:
         raise Misconduct("it mends another book")
-    if [mend for mend in mends.of(entry.book_id, first.first, entry.seq) if mend.entry < entry.seq]:
+    if [mend for mend in clock_corrections.of(entry.book_id, first.first, entry.seq) if mend.entry < entry.seq]:
         raise Misconduct("it mends entries that were mended before")
-    if first.first > 1 and timestamp(mends.time_of(entry.book_id, first.first - 1)) > first.since:
+    if first.first > 1 and timestamp(clock_corrections.time_of(entry.book_id, first.first - 1)) > first.since:
         raise Misconduct("it mends entries to times before the entry that they follow")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ledger import cage, mends
+from ledger import cage, clock_corrections
 from ledger.models import HOUSE, Account, Book, LogEntry, SlipSignature
 from ledger.proof.chain import Entry
 from ledger.proof.chips import called
@@ -178,7 +178,7 @@ def check_retired_kind(event: DenominationRetired, entry: Entry) -> None:
 
 def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> None:
     """How far a table was read is where its log stood then: not long before, nor after."""
-    if mends.of(book_id, through, through + 1) or mends.of(entry.book_id, entry.seq, entry.seq):
+    if clock_corrections.of(book_id, through, through + 1) or clock_corrections.of(entry.book_id, entry.seq, entry.seq):
         return  # of mended times the day is known, and not the minute
     rows = LogEntry.objects.filter(book_id=book_id, seq__in=(through, through + 1)).values_list("seq", "at")
     moments, counted_at = dict(rows), entry.at

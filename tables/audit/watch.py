@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from ledger import alerts, clock, discrepancies, house, inspection, runs
+from ledger import alerts, clock, discrepancies, inspection, runs, site_log
 from ledger.alerts import raise_alert
 from ledger.cage import all_books, net_effect
 from ledger.clock import WrongClock
@@ -95,7 +95,7 @@ def _carry() -> None:
     """Write what waits at the door of the house's book, and which proposals and programs have expired. Under a clock
     that leapt, that book would be dated by it."""
     if not witness.unexplained(clock.agreed()):
-        house.carry()
+        site_log.carry()
         proposals.expire_due()
         service_accounts.note_expired()
 

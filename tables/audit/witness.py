@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Min
 
-from ledger import clock, house, log
+from ledger import clock, log, site_log
 from ledger.clock import WrongClock
 from ledger.log import Draft
 from ledger.models import HOUSE, DayRoot, LogEntry, RunEnd
@@ -116,7 +116,7 @@ def confirm(by: Staff, reason: str, key: Ed25519PrivateKey) -> list[Stretch]:
     """Somebody looked: the time of these stretches has really passed. An entry in the house's book, signed by the
     house's key, says so. Raises WrongClock."""
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         leaps = unexplained(head.moment)
         for start, end in leaps:
             document = Confirmation(

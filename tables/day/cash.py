@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from django.db import connection
 from django.db.models import QuerySet
 
-from ledger import cage, mends
+from ledger import cage, clock_corrections
 from ledger.models import HOUSE, Account, Book, LogEntry
 from ledger.proof.chips import called
 from ledger.proof.spelling import timestamp
@@ -204,6 +204,6 @@ def _first_agreed(rows: Iterable[tuple[int, bytes | memoryview]], house: int, en
         slip = read_as(HouseSlipSigned, bytes(body)).after
         if slip.agreed is None:
             continue
-        moment = mends.time_of(house, seq)
+        moment = clock_corrections.time_of(house, seq)
         return Count(seq, moment, slip.total_cents, slip.expected_cents, end is not None and moment >= end)
     return None

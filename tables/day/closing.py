@@ -17,7 +17,7 @@ import msgspec
 from django.db import connection, transaction
 from django.utils import timezone
 
-from ledger import cage, clock, house, log, mends
+from ledger import cage, clock, clock_corrections, log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Entry
@@ -113,7 +113,7 @@ def _first_signatures(day: date | None = None) -> list[Proposal]:
     book = Book.objects.filter(name=HOUSE).values_list("pk", flat=True).first()
     if book is None:
         return []
-    since = mends.last_before(book, hours.span(day).start) if day else 0
+    since = clock_corrections.last_before(book, hours.span(day).start) if day else 0
     with connection.cursor() as cursor:
         cursor.execute(_FIRST_SIGNATURES, {"house": book, "since": since, "day": day and day.isoformat()})
         return [_proposal_of(read_as(DayProposed, body), seq, moment) for seq, moment, body in cursor.fetchall()]
@@ -210,7 +210,7 @@ def propose(day: date, *, by: Staff, attested: Attestation | None = None) -> Pro
     """Sign a day's figures first. The same figures by the same person again are the same proposal. Raises Refused."""
     _await_writers()
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         content = refuse_proposal(day, by=by, moment=head.moment)
         earlier = proposal(day)
         if earlier and earlier.digest == content.digest and earlier.username == by.username:
@@ -249,7 +249,7 @@ def close(day: date, *, by: Staff, digest: str, attested: Attestation | None = N
     By the same person again it is answered as before. Raises Refused."""
     _await_writers()
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         basis = refuse_close(day, by=by, digest=digest, moment=head.moment)
         if basis is None:
             return DayClose.objects.get(day=day)
@@ -374,7 +374,7 @@ def problems(by_shift: Sequence[ShiftCash]) -> list[str]:
 
 
 def _time_of(table: Table, seq: int) -> datetime:
-    return mends.time_of(table.book_id, seq)
+    return clock_corrections.time_of(table.book_id, seq)
 
 
 def _is_counted(table: Table, report: Report) -> bool:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from ledger import cage, mends
+from ledger import cage, clock_corrections
 from ledger.alerts import raise_alert
 from ledger.models import HOUSE, Account, Book, SlipSignature
 from ledger.proof.chips import DROP_BOX
@@ -131,7 +131,7 @@ def _was_made(table: Table, due: datetime) -> bool:
     """Whether a box was taken for that hour, or there is nothing in it to be taken."""
     signatures = SlipSignature.objects.filter(book_id=table.book_id, stage="witnessed").order_by("-seq")
     seq = signatures.values_list("seq", flat=True).first()
-    if seq is not None and mends.time_of(table.book_id, seq) >= due - EARLY:
+    if seq is not None and clock_corrections.time_of(table.book_id, seq) >= due - EARLY:
         return True
     return cage.balance(Account.objects.get(book_id=table.book_id, place=DROP_BOX)) == 0
 

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db import transaction
 from msgspec import structs
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft
 from ledger.proof.chain import Entry
 from tables.handlers import checks
@@ -186,7 +186,7 @@ def set_hours(hours: Hours, *, by: Staff) -> HouseHours:
     if not by.has_perm("tables.add_househours"):
         raise Refused("not_permitted", "Only an operator sets the house's hours.", 403)
     with transaction.atomic():
-        head, days = house.lock(), calendar()
+        head, days = site_log.lock(), calendar()
         if sentences := faults(hours, days, head.moment):
             raise Refused("bad_hours", " ".join(sentences.values()), 422, fields=sentences)
         before = replace(days.hours_of(hours.from_day), from_day=hours.from_day)

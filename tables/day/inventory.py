@@ -15,7 +15,7 @@ from typing import Final
 from django.db import connection
 from django.utils import timezone
 
-from ledger import cage, mends
+from ledger import cage, clock_corrections
 from ledger.models import Account, Book
 from ledger.proof.chips import CAGE, LAYOUT, OVER_SHORT, PLAYERS, POT, SEAT, VAULT, Denomination
 from tables import models
@@ -200,7 +200,7 @@ def _outside(heads: Mapping[int, int]) -> dict[str, int]:
 
 _HEADS: Final = f"""
     SELECT s.book, coalesce(last.seq, 0) FROM unnest(%(books)s::bigint[], %(heads)s::bigint[]) AS s (book, head)
-    LEFT JOIN LATERAL ({mends.LAST_BEFORE.format(book="s.book", head="s.head", moment="%(moment)s")}) AS last ON true
+    LEFT JOIN LATERAL ({clock_corrections.LAST_BEFORE.format(book="s.book", head="s.head", moment="%(moment)s")}) AS last ON true
 """  # noqa: S608
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from django.db import connection
 
-from ledger import mends
+from ledger import clock_corrections
 from ledger.log import CONTENT
 from tables.edge import worth
 from tables.edge.worth import NOTHING, Worth
@@ -110,11 +110,11 @@ _BOUNDS: Final = """
     LEFT JOIN LATERAL ({before_end}) AS hi ON true
 """.format(  # noqa: S608
     void_rounds=VOID_ROUNDS.format(book="s.book", after="coalesce(lo.seq, 0)", through="coalesce(hi.seq, 0)"),
-    before_start=mends.LAST_BEFORE.format(book="s.book", head="s.head", moment="%(start)s"),
-    before_end=mends.LAST_BEFORE.format(book="s.book", head="s.head", moment="%(end)s"),
+    before_start=clock_corrections.LAST_BEFORE.format(book="s.book", head="s.head", moment="%(start)s"),
+    before_end=clock_corrections.LAST_BEFORE.format(book="s.book", head="s.head", moment="%(end)s"),
 )
 _DOORS: Final = f"""
-    SELECT s.book, e.seq, {mends.TRUE_TIME.format(book="s.book", entry="e")}, e.kind, e.body
+    SELECT s.book, e.seq, {clock_corrections.TRUE_TIME.format(book="s.book", entry="e")}, e.kind, e.body
     FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[]) AS s (book, low, high)
     CROSS JOIN LATERAL (
         (SELECT seq, at, kind, body FROM ledger_logentry WHERE book_id = s.book AND subject = 'table'
@@ -211,7 +211,7 @@ _BOXES: Final = """
     ORDER BY w.book, e.seq
 """
 _MOMENTS: Final = f"""
-    SELECT e.book_id, e.seq, {mends.TRUE_TIME.format(book="e.book_id", entry="e")}
+    SELECT e.book_id, e.seq, {clock_corrections.TRUE_TIME.format(book="e.book_id", entry="e")}
     FROM unnest(%(books)s::bigint[], %(seqs)s::bigint[]) AS s (book, seq)
     JOIN ledger_logentry AS e ON e.book_id = s.book AND e.seq = s.seq
 """  # noqa: S608

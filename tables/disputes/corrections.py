@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, Final
 
-from ledger import mends, slips
+from ledger import clock_corrections, slips
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName
@@ -184,7 +184,7 @@ def _refuse_barred(scene: Scene, slip: str) -> None:
     book_id = scene.table.book_id
     proposed = _proposed_at(book_id, slip, scene.standing.seq)
     if proposed is not None and isinstance(scene.by, Staff):
-        permits.not_barred(scene.by, mends.time_of(book_id, proposed))
+        permits.not_barred(scene.by, clock_corrections.time_of(book_id, proposed))
 
 
 def _proposed_at(book_id: int, slip: str, through_seq: int) -> int | None:

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from django.db import models
 from msgspec import structs
 
-from ledger.house import note
 from ledger.models import AppendOnly, LogEntry
 from ledger.proof.chain import Entry
+from ledger.site_log import note
 from tables.games.cards import Composition, pack_of
 from tables.games.felt import MAIN, Bet, Card, CloseBets, Limits, Payout, Shuffle
 from tables.games.play import replay

@@ -14,7 +14,7 @@ from typing import Final
 from asgiref.sync import sync_to_async
 from django.db import DatabaseError
 
-from ledger.lanes import give_back
+from ledger.connection_pools import give_back
 from tables.feed import order
 from tables.feed.reading import Feed, place_of
 

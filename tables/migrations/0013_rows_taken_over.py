@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from django.db import connection, migrations, transaction
 
-from ledger import house, journal, log
+from ledger import site_log, findings, log
 from ledger.log import Draft
 from ledger.models import HOUSE
 
@@ -19,9 +19,9 @@ def take_over(apps, editor):
         cursor.execute("SELECT EXISTS (SELECT FROM ledger_book WHERE name = %s AND head_seq > 0)", [HOUSE])
         if not cursor.fetchone()[0]:
             return
-        head = house.lock()
+        head = site_log.lock()
         for rows, content in [*_kept(cursor), *_summed(cursor)]:
-            head = log.append(head, Draft("rows", "taken_over", journal.BY, {"rows": rows} | content))
+            head = log.append(head, Draft("rows", "taken_over", findings.BY, {"rows": rows} | content))
 
 
 def _kept(cursor):
@@ -64,10 +64,10 @@ def _kept(cursor):
 
 def _summed(cursor):
     """Rows that are written once: how many, and the digest of all."""
-    for one in journal.JOURNALS:
+    for one in findings.JOURNALS:
         [(through,)] = _read(cursor, f"SELECT max(id) FROM {one.table}")
         if through:
-            yield one.table, journal.sum_of(one, through)
+            yield one.table, findings.sum_of(one, through)
 
 
 def _read(cursor, statement):

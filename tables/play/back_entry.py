@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from ledger import mends
+from ledger import clock_corrections
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry, Head
 from tables import permits
@@ -270,7 +270,7 @@ def _last_round(book_id: int, through: int) -> int:
 
 def _moment(book_id: int, seq: int) -> datetime | None:
     """When something happened: by its paper, where it was entered from one."""
-    if not seq or mends.of(book_id, seq, seq):
+    if not seq or clock_corrections.of(book_id, seq, seq):
         return None
     entry = LogEntry.objects.values_list("subject", "round", "at").get(book_id=book_id, seq=seq)
     happened = _of_round(book_id, entry[1] or 0, seq - 1) if entry[0] == Played.subject else _of_entry(book_id, seq)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from hashlib import sha256
 
-from ledger import house
+from ledger import site_log
 from ledger.proof.chain import Entry
 from tables import permits
 from tables.games.catalog import GAMES
@@ -57,7 +57,7 @@ def issue(scene: Scene, entered: IssueSeatPage) -> Outcome:
         raise Refused("unknown_seat", f"There is no seat {seat}: {table.name} has {table.seats}.", 422)
     before, _ = SeatPage.objects.filter(table=table, seat=seat).delete()
     SeatPage.objects.create(table=table, seat=seat, token_digest=entered.digest)
-    step = Step(SeatPageIssued(seat=seat, again=bool(before), page=house.digest_of(entered.digest)))
+    step = Step(SeatPageIssued(seat=seat, again=bool(before), page=site_log.digest_of(entered.digest)))
     if not scene.standing.round_open:
         return Outcome([step])
     # Whoever made it could have looked at the hand. The player, whose own page ends, and the pit get to know.

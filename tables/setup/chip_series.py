@@ -10,7 +10,7 @@ from typing import Final
 from django.db import transaction
 from django.db.models import QuerySet
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chips import money
@@ -32,7 +32,7 @@ def add(name: str, manufacturer: str, year: int, values: Sequence[int], *, by: S
     if not by.has_perm("tables.add_chipseries"):
         raise Refused("not_permitted", "Only an operator sets up series of chips.", 403)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         if sentences := faults(name, manufacturer, year, values):
             raise Refused("bad_chip_series", " ".join(sentences.values()), 422, fields=sentences)
         kinds = tuple(sorted(set(values), reverse=True))

@@ -9,7 +9,7 @@ from typing import Final
 
 from django.db import transaction
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
@@ -55,7 +55,7 @@ def set_key(event: HouseKeySet, *, by: Staff) -> HouseKey:
     if not by.has_perm("tables.add_housekey"):
         raise Refused("not_permitted", "Only an operator keeps the register of keys.", 403)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         if sentences := key_faults(event):
             raise Refused("bad_key", " ".join(sentences.values()), 422, fields=sentences)
         entry = log.append(head, Draft.of(event, by.signature))
@@ -141,7 +141,7 @@ def set_schedule(schedule: Schedule, *, by: Staff, today: date) -> DropSchedule:
     if not by.has_perm("tables.add_dropschedule"):
         raise Refused("not_permitted", "Only an operator sets when boxes are due.", 403)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         if sentences := schedule_faults(schedule, today):
             raise Refused("bad_schedule", " ".join(sentences.values()), 422, fields=sentences)
         entry = log.append(head, Draft.of(schedule.spelled(), by.signature))

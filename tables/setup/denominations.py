@@ -9,8 +9,8 @@ from typing import Any, Final
 from django.db import transaction
 from django.utils import timezone
 
-from ledger import house
-from ledger.house import difference, note
+from ledger import site_log
+from ledger.site_log import difference, note
 from tables.games.felt import MOST_CENTS
 from tables.log import two_people
 from tables.log.entries.chips import DenominationAdded, DenominationChanged
@@ -91,7 +91,7 @@ handles("chips", matter=Matter(_present_values, _apply, "tables.change_denominat
 
 
 def _refuse_alone(proposal: int | None) -> None:
-    refuse_alone("chips", house_terms.as_entered(house.lock().moment), proposal)
+    refuse_alone("chips", house_terms.as_entered(site_log.lock().moment), proposal)
 
 
 def value_faults(value_cents: int) -> Faults:

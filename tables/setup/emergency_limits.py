@@ -12,7 +12,7 @@ from typing import Final
 
 from django.db import transaction
 
-from ledger import alerts, house
+from ledger import alerts, site_log
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
 from tables.log.entries.limit_plans import LimitPlanSet, called, said
@@ -41,7 +41,7 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
     if sentences := _looser(table, values):
         raise Refused("bad_plan", " ".join(sentences.values()), 422, fields=sentences)
     with transaction.atomic():
-        moment = house.lock().moment
+        moment = site_log.lock().moment
         newest = limit_plans.latest(name_of(table))
         starts, tightened = _running(newest, moment)
         event = LimitPlanSet(

@@ -12,7 +12,7 @@ from typing import Final
 
 from django.db import transaction
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft
 from ledger.proof.chain import Entry
 from tables.log.entries.pits import FloorPlanDrawn
@@ -79,7 +79,7 @@ def draw(event: FloorPlanDrawn, *, basis_seq: int, by: Staff) -> FloorPlan:
     if not by.has_perm("tables.add_pitsection"):
         raise Refused("not_permitted", "Only an operator arranges the tables of a pit.", 403)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         standing = newest(event.pit)
         if standing is not None and standing.seq != basis_seq:
             sentence = f"{standing.by} drew {event.pit} meanwhile. Yours is still here: save again to keep it."

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 from msgspec import structs
 
-from ledger import house, log, mends, replica
+from ledger import clock_corrections, log, replica, site_log
 from ledger.log import Draft as Entry
 from ledger.models import LogEntry, Slip
 from ledger.proof.chain import Entry as Chained
@@ -65,7 +65,7 @@ def went_by(name: str, entry: Chained, fits: Callable[[Any], bool]) -> bool:
     """Whether the floor may have gone by a value of a term that fits when it wrote an entry of any book: one that held
     then; or just before or after, as processes read changes late and their clocks differ a little. Of times that were
     mended nobody can say."""
-    if entry.at is None or mends.of(entry.book_id, entry.seq, entry.seq):
+    if entry.at is None or clock_corrections.of(entry.book_id, entry.seq, entry.seq):
         return True
     return _went_by(every_change(), name, entry.at, fits) or _went_by(changes(), name, entry.at, fits)
 
@@ -141,7 +141,7 @@ def change(
         raise Refused("not_permitted", "Only an operator changes the house's terms.", 403)
     values = as_read(values)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         moment = effective or head.moment
         if sentences := faults(values, moment, head.moment):
             raise Refused("bad_terms", " ".join(sentences.values()), 422, fields=sentences)
@@ -170,7 +170,7 @@ def turn_on_dual_control() -> bool:
     if chose_dual_control(every_change()) or _operators() < 2 or not opened_lately():
         return False
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         if chose_dual_control(changes()):
             return False
         _enter(head, event_of(head.moment, {DUAL_CONTROL: False}, {DUAL_CONTROL: True}), two_people.BY_THE_CLOCK)
@@ -234,7 +234,7 @@ def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
 
 def _apply(proposal: Proposal, by: Staff) -> None:
     profile = proposal.about if proposal.matter == "profile" else None
-    effective = proposal.effective if proposal.effective and proposal.effective > house.lock().moment else None
+    effective = proposal.effective if proposal.effective and proposal.effective > site_log.lock().moment else None
     change(proposal.after, effective, by=by, profile=profile, proposal=proposal.number)
 
 

@@ -17,7 +17,7 @@ import msgspec
 from django.db import transaction
 from django.utils import timezone
 
-from ledger import house
+from ledger import site_log
 from tables import standing
 from tables.games.catalog import GAMES
 from tables.log.fold import Standing
@@ -347,7 +347,7 @@ def save(typed: Typed, basis: Typed, start: Holds, *, digest: str, reason: str, 
         raise Refused("not_permitted", "Only an operator sets the limits of tables.", 403)
     preview(typed, basis, start)  # values new options while the site's book is not locked: that may take half a minute
     with transaction.atomic():
-        house.lock()  # every change of settings takes it first: nothing that was judged moves before it is written
+        site_log.lock()  # every change of settings takes it first: nothing that was judged moves before it is written
         edit = preview(typed, basis, start)
         if edit.faults:
             raise Refused("cells_wrong", "Nothing was saved: look at the cells that are marked.", 409)

@@ -19,7 +19,7 @@ from django.db.models.functions import RowNumber
 from django.utils import timezone
 from msgspec import structs
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
@@ -182,7 +182,7 @@ def set_plan(event: LimitPlanSet, *, expected_version: int, by: Staff, proposal:
 def write(event: LimitPlanSet, *, expected_version: int, by: Staff, proposal: int | None = None) -> LimitPlan:
     """The same by whoever was let. Raises Refused."""
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         refuse_changed(event.name, expected_version)
         effective = event.effective or house_terms.spelled(head.moment)
         event = structs.replace(
@@ -384,7 +384,7 @@ def _of_tables(proposal: Proposal) -> list[str]:
 
 
 def _apply(proposal: Proposal, by: Staff) -> None:
-    moment = proposal.effective if proposal.effective and proposal.effective > house.lock().moment else None
+    moment = proposal.effective if proposal.effective and proposal.effective > site_log.lock().moment else None
     facts = proposal.after | {"name": proposal.about, "effective": house_terms.spelled(moment) if moment else ""}
     event = msgspec.convert(facts, LimitPlanSet)
     set_plan(event, expected_version=event.version - 1, by=by, proposal=proposal.number)

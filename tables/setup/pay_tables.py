@@ -15,7 +15,7 @@ from django.db.models import Max
 from django.utils import timezone
 from msgspec import structs
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, LogEntry
 from tables.games import odds
@@ -52,7 +52,7 @@ def make(
     if not by.has_perm("tables.add_paytable"):
         raise Refused("not_permitted", "Only an operator makes pay tables.", 403)
     with transaction.atomic():
-        head = house.lock()  # before the last version is read, so that none is given twice
+        head = site_log.lock()  # before the last version is read, so that none is given twice
         if sentences := faults(game, name, wagers):
             raise Refused("bad_pay_table", " ".join(sentences.values()), 422, fields=sentences)
         refuse_alone("pay_table", house_terms.as_entered(head.moment), proposal)

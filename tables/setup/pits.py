@@ -15,7 +15,7 @@ from typing import Final
 
 from django.db import transaction
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft
 from ledger.proof.chain import Entry
 from tables.log.entries.pits import PitSectionSet
@@ -74,7 +74,7 @@ def set_section(event: PitSectionSet, *, by: Staff) -> PitSection:
     if not by.has_perm("tables.add_pitsection"):
         raise Refused("not_permitted", "Only an operator sets which tables stand in a pit.", 403)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         if sentences := faults(event):
             raise Refused("bad_pit", " ".join(sentences.values()), 422, fields=sentences)
         entry = log.append(head, Draft.of(event, by.signature))

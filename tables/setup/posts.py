@@ -14,7 +14,7 @@ from typing import Any, Final
 from django.db import transaction
 from django.utils import timezone
 
-from ledger import house, log, mends
+from ledger import clock_corrections, log, site_log
 from ledger.log import Draft as Entry
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry as Chained
@@ -207,7 +207,7 @@ def set_post(
     if not by.has_perm(SETS):
         raise Refused("not_permitted", "Only an operator says who runs which pit.", 403)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         if sentences := faults(post, effective, head.moment):
             raise Refused("bad_post", " ".join(sentences.values()), 422, fields=sentences)
         if basis_seq is not None:
@@ -320,7 +320,7 @@ def entry_fault(event: PostSet, entry: Chained) -> str:
         return f"there was no pit {strangers[0]}"
     if len(set(event.pits)) < len(event.pits) or (event.pits and event.whole_floor):
         return "it names a pit twice, or one beside the whole floor"
-    if entry.at is None or mends.of(entry.book_id, entry.seq, entry.seq):
+    if entry.at is None or clock_corrections.of(entry.book_id, entry.seq, entry.seq):
         return ""
     return "" if entry.at <= effective <= entry.at + house_terms.FURTHEST else "it holds from a moment that was over"
 
@@ -363,7 +363,7 @@ def _stand_now(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
 
 
 def _apply(proposal: Proposal, by: Staff) -> None:
-    effective = proposal.effective if proposal.effective and proposal.effective > house.lock().moment else None
+    effective = proposal.effective if proposal.effective and proposal.effective > site_log.lock().moment else None
     post = Wanted(proposal.about, tuple(proposal.after["pits"]), bool(proposal.after["whole_floor"]))
     set_post(post, by=by, effective=effective, proposal=proposal.number)
 
@@ -379,7 +379,7 @@ def take_over(pit: str, until: datetime, reason: str, *, by: Staff) -> PitCover:
     Raises Refused."""
     _permit_cover(by)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         reason = " ".join(reason.split())
         if sentences := cover_faults(pit, until, reason, head.moment):
             raise Refused("bad_cover", " ".join(sentences.values()), 422, fields=sentences)
@@ -393,7 +393,7 @@ def give_back(pit: str, *, by: Staff) -> PitCover:
     """End a cover before its time. Raises Refused."""
     _permit_cover(by)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         if pit not in duty_of(by, head.moment).covered:
             raise Refused("not_covered", f"{by.name} covers no pit {pit} now.", 409)
         return _cover(head, pit, head.moment, "", by)
@@ -447,7 +447,7 @@ def cover_entry_fault(event: CoverSet, entry: Chained) -> str:
         return f"there was no pit {event.pit}"
     if len(event.reason) > LONGEST_REASON or not event.reason.isprintable():
         return "its reason is none that the house takes"
-    if entry.at is None or mends.of(entry.book_id, entry.seq, entry.seq):
+    if entry.at is None or clock_corrections.of(entry.book_id, entry.seq, entry.seq):
         return ""
     lasts = datetime.fromisoformat(event.until) - entry.at
     fits = timedelta(0) < lasts <= LONGEST_COVER if event.reason else not lasts

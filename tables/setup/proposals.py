@@ -25,7 +25,7 @@ from django.db import DatabaseError, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from ledger import alerts, cage, house, log
+from ledger import alerts, cage, log, site_log
 from ledger.clock import WrongClock
 from ledger.log import Draft as Entry
 from ledger.models import HOUSE, LogEntry
@@ -135,7 +135,7 @@ def propose(draft: Draft, comment: str, *, by: Staff) -> Proposal:
     if not draft.after:
         raise Refused("nothing_changes", "Nothing would be changed by that.", 422)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         _refuse_other_pits(draft, by)
         if draft.effective and (sentence := effective_fault(draft.effective, head.moment)):
             raise Refused("bad_moment", sentence, 422)
@@ -165,7 +165,7 @@ def decide(draft: Draft, comment: str, *, by: Staff) -> Proposal:
         raise Refused("not_permitted", "You may not decide that: propose it.", 403)
     with transaction.atomic():
         proposal = propose(draft, comment, by=by)
-        head = house.lock()
+        head = site_log.lock()
         if takes_two(proposal, head.moment):
             raise Refused("second_person", f"{two_people.title_of(draft.matter)}: that takes two people.", 409)
         if not is_to_come(proposal, head.moment):
@@ -178,7 +178,7 @@ def arrange(draft: Draft, comment: str, *, by: Staff) -> Proposal:
     """Leave a change to a second person where it takes one; else decide it, and it waits for its moment. Raises
     Refused."""
     with transaction.atomic():
-        enters = propose if takes_two(draft, house.lock().moment) else decide
+        enters = propose if takes_two(draft, site_log.lock().moment) else decide
         return enters(draft, comment, by=by)
 
 
@@ -242,7 +242,7 @@ def words(text: str) -> str:
 def approve(proposal: Proposal, *, by: Staff) -> ProposalEnd:
     """The second person stands for it, and it is done. Raises Refused, and then it waits as before."""
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         _refuse_ended(proposal, head.moment)
         if sentence := _approval_fault(proposal, by):
             raise Refused("not_permitted", sentence, 403)
@@ -258,7 +258,7 @@ def approve(proposal: Proposal, *, by: Staff) -> ProposalEnd:
 def decline(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
     """The second person does not stand for it, and says why. Raises Refused."""
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         _refuse_ended(proposal, head.moment)
         if sentence := _approval_fault(proposal, by):
             raise Refused("not_permitted", sentence, 403)
@@ -269,7 +269,7 @@ def decline(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
 def withdraw(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
     """Who proposed it takes it back, and says why. Raises Refused."""
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         _refuse_ended(proposal, head.moment)
         if proposal.proposed_by != by.username:
             raise Refused("not_permitted", f"Only {proposal.by} withdraws it: decline it.", 403)
@@ -283,7 +283,7 @@ def comment(proposal: Proposal, text: str, *, by: Staff) -> None:
     if not text.strip():
         raise Refused("no_words", "Say something, in a few words.", 422)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         _refuse_ended(proposal, head.moment)
         event = ProposalCommented(number=proposal.number, **_person(by), text=words(text))
         log.append(head, Entry.of(event, by.signature))
@@ -317,11 +317,11 @@ def expire_due() -> int:
     if not waiting().exists():
         return 0
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         due = list(waiting().filter(expires__lte=head.moment))
         for proposal in due:
             _end(head, proposal, ProposalExpired(number=proposal.number), None)
-            head = house.lock()
+            head = site_log.lock()
     return len(due)
 
 
@@ -390,7 +390,7 @@ def with_the_shoe(table: str) -> bool:
 
 def _settle(number: int) -> bool:
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         proposal = Proposal.objects.select_related("end").get(number=number)
         if _settled([proposal]) or _is_early(proposal, head.moment):
             return False
@@ -398,14 +398,14 @@ def _settle(number: int) -> bool:
         if not sentence:
             try:
                 with transaction.atomic():
-                    _enter(house.lock(), ProposalInForce(number=number))
+                    _enter(site_log.lock(), ProposalInForce(number=number))
                     MATTERS[proposal.matter].apply(proposal, _approver(proposal))
                 return True
             except Refused as refused:
                 if proposal.waits_for_shoe or head.moment < due_since(proposal) + lifetime(head.moment):
                     return False
                 sentence = refused.sentence
-        _enter(house.lock(), ProposalLapsed(number=number, text=sentence[:MOST_WORDS]))
+        _enter(site_log.lock(), ProposalLapsed(number=number, text=sentence[:MOST_WORDS]))
         message = f"{proposal}, {title_of_proposal(proposal)}, was approved and does not come into force: {sentence}"
         alerts.raise_alert(cage.open_house(), "proposal_lapsed", message, {"proposal": number})
     return True
@@ -448,7 +448,7 @@ def call_off(proposal: Proposal, reason: str, *, by: Staff) -> None:
     if not by.has_perm(MATTERS[proposal.matter].permission):
         raise Refused("not_permitted", "You may not call that off.", 403)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         _refuse_settled(proposal)
         if proposal.end.outcome != "decided":
             raise Refused("second_person", "Two people approved it: propose to call it off.", 409)
@@ -463,7 +463,7 @@ def _refuse_settled(proposal: Proposal) -> None:
 
 def _call_off(proposal: Any, by: Staff) -> None:
     target = Proposal.objects.get(number=int(proposal.about))
-    head = house.lock()
+    head = site_log.lock()
     _refuse_settled(target)
     _enter(head, ProposalCalledOff(number=target.number, proposal=proposal.number), by.signature)
 

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft as Entry
 from ledger.proof.chain import Head
 from tables.log import scopes, two_people
@@ -77,7 +77,7 @@ def set_account(name: str, access: Access, *, by: Staff, proposal: int | None = 
     """Say what a program may do from now on, by whatever name: a new one, or one that there is. Raises Refused."""
     permit(by)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         row = ServiceAccount.objects.filter(name=name).first()
         if sentences := faults(name, access, head.moment):
             raise Refused("bad_service_account", " ".join(sentences.values()), 422, fields=sentences)
@@ -113,7 +113,7 @@ def revoke(account: ServiceAccount, reason: str, *, by: Staff) -> None:
     if not reason.strip() or not reason.isprintable() or len(reason) > LONGEST_TEXT:
         raise Refused("no_reason", f"Say why in 1 to {LONGEST_TEXT} characters.", 422)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         account.refresh_from_db()
         if account.ended_why:
             raise Refused("revoked_already", f"{account} was revoked already: {account.ended_why}.", 409)
@@ -126,11 +126,11 @@ def note_expired() -> int:
     if not due.exists():
         return 0
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         rows = list(due.filter(expires_at__lte=head.moment).order_by("pk"))
         for row in rows:
             _end(head, row, "", BY_THE_CLOCK)
-            head = house.lock()
+            head = site_log.lock()
     return len(rows)
 
 

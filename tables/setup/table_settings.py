@@ -16,13 +16,13 @@ import msgspec
 from django.db import transaction
 from django.utils import timezone
 
-from ledger import cage, house, log
-from ledger.house import Difference, difference
+from ledger import cage, log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book
 from ledger.proof.chain import Head
 from ledger.proof.chips import Denomination as Chip
 from ledger.proof.chips import can_cut, money
+from ledger.site_log import Difference, difference
 from tables import standing
 from tables.games.catalog import GAMES
 from tables.games.felt import BET_STEP, MOST_CENTS
@@ -102,7 +102,7 @@ def create_table(name: str, settings: Settings, *, by: Staff, proposal: int | No
         settings = _judged(None, settings)
     with transaction.atomic():
         _refuse_alone({}, difference({}, asdict(settings)), proposal)
-        house.note(TableAdded(name=name), by.signature)
+        site_log.note(TableAdded(name=name), by.signature)
         book = _open_book(name, settings)
         table = Table(name=name, book=book)
         _store(table, settings)
@@ -114,7 +114,7 @@ def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff, proposa
     """Change some settings of a table. Raises Refused with a sentence for each setting that is wrong or has to wait."""
     _permit(by, "tables.change_table")
     with transaction.atomic():
-        house.lock()  # before the table's book: whether it takes two people must not change meanwhile
+        site_log.lock()  # before the table's book: whether it takes two people must not change meanwhile
         head = log.lock(table.book_id)
         table.refresh_from_db()
         before = settings_of(table)
@@ -285,7 +285,7 @@ def _to_propose(matter: str, name: str, set_to: Mapping[str, Any], changed: Diff
 
 
 def _refuse_alone(set_to: Mapping[str, Any], changed: Difference, proposal: int | None) -> None:
-    terms = house_terms.as_entered(house.lock().moment)
+    terms = house_terms.as_entered(site_log.lock().moment)
     refuse_alone(two_people.of_table(*changed, terms, lambda: set_to), terms, proposal)
 
 

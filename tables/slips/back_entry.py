@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from ledger import alerts, cage, house
+from ledger import alerts, cage, site_log
 from ledger.log import LAST_SEQ
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Head
@@ -48,7 +48,7 @@ def enter(entered: BeginBackEntry | EndBackEntry | ComparePaper, *, by: Staff, k
         raise Refused("not_permitted", f"{by.name} is no longer active here.", 403)
     request = Request.of(entered, by.username, key)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         if writer.recorded(head, request, house=True):
             return
         event = _event(entered, by, head)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ledger import mends
+from ledger import clock_corrections
 from ledger.proof.chain import Entry
 from tables import permits
 from tables.log.paper import Slip
@@ -16,7 +16,7 @@ def refuse(book_id: int, slip: Slip, by: Staff) -> None:
     """``slip`` is as the signature would leave it. Raises Refused."""
     seq = begun_at(slip)
     if seq != slip.signed[-1].seq:
-        permits.not_barred(by, mends.time_of(book_id, seq))
+        permits.not_barred(by, clock_corrections.time_of(book_id, seq))
 
 
 def check(slip: Slip, username: str, entry: Entry) -> None:

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from ledger import alerts, cage, house
+from ledger import alerts, cage, site_log
 from ledger.models import HOUSE, Account, Book, LogEntry
 from ledger.proof.chain import Head
 from ledger.proof.chips import BANK, CAGE, DEPOSITARY, PLAYERS, TRANSIT, VAULT, VAULT_CASH, called, money
@@ -131,7 +131,7 @@ def _exchange(
     _refuse_chips(entered)
     series = entered.series if isinstance(entered, RedeemChips) else ""
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         if writer.recorded(head, request, house=True):
             return
         of_series = _series_of(entered, series)
@@ -323,7 +323,7 @@ def sign(
         )
     request = Request.of(entered, by.username, key)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         if before := writer.recorded(head, request, house=True):
             return _name_in(before[1])
         outcome = signing.ENTERED[type(entered)](CageDesk(head, by, _read_so_far()), entered)

@@ -6,7 +6,7 @@ from typing import Final
 
 from django.db import transaction
 
-from ledger import cage, house, log
+from ledger import cage, log, site_log
 from ledger import slips as slip_numbers
 from ledger.log import Draft
 from ledger.proof.chain import Entry
@@ -71,7 +71,7 @@ def retire_denomination(chip: Denomination, reason: str, *, by: Staff) -> Denomi
     """A kind of chip is not given out any more. Raises Refused while a slip is to bring it into play."""
     reason = _judged(by, "tables.change_denomination", reason)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         chip = Denomination.objects.select_for_update(no_key=True).get(pk=chip.pk)
         if chip.retired_at:
             raise Refused("retired_already", f"{chip} is retired since {chip.retired_at:%-d %B %Y}.", 409)

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from django.db import connection
 
-from ledger.house import digest_of
 from ledger.models import LogEntry
 from ledger.proof.chain import Entry
+from ledger.site_log import digest_of
 from tables.handlers import checks, refuse_other_author
 from tables.log.catalog import read
 from tables.log.entries.kept import PepperCarriedOver

@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from django.db import transaction
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.alerts import raise_alert
-from ledger.house import digest_of
 from ledger.log import Draft
+from ledger.site_log import digest_of
 from tables import pepper
 from tables.log.entries.staff import CALLED, CodeAsked, CodeConfirmed, CodeWithdrawn, SecretReset
 from tables.models import PASSWORD, PIN, OneTimeCode, SecretVersion, Staff
@@ -56,7 +56,7 @@ def ask(staff: Staff, secret: str, *, by: Staff) -> Halves:
     """
     half = _half()
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         staff = Staff.objects.get(pk=staff.pk)
         alone = _is_alone(by) and staff.role == Role.OPERATOR
         _refuse_asking(staff, secret, by, alone=alone)
@@ -78,12 +78,12 @@ def ask(staff: Staff, secret: str, *, by: Staff) -> Halves:
 def confirm(code: OneTimeCode, *, by: Staff) -> Halves:
     """The second half, to be shown once, to another person than who asked and than who gets it. Raises Refused."""
     with transaction.atomic():
-        house.lock()
+        site_log.lock()
         row = OneTimeCode.objects.select_for_update(of=("self",)).select_related("staff", "asked_by")
         waiting = row.filter(pk=code.pk, confirmed_by=None).first()
         if waiting is None:
             raise Refused("no_such_code", "This code was confirmed, withdrawn or replaced already.", 409)
-        _refuse_confirming(waiting, by, house.lock().moment)
+        _refuse_confirming(waiting, by, site_log.lock().moment)
         return Halves(waiting, second=_grouped(_confirm(waiting, by)))
 
 
@@ -91,7 +91,7 @@ def withdraw(code: OneTimeCode, *, by: Staff) -> None:
     """It opens nothing any more. Raises Refused."""
     _permit(by, "tables.confirm_code", "An operator or a pit boss withdraws a code.")
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         row = OneTimeCode.objects.select_for_update(of=("self",)).select_related("staff").filter(pk=code.pk).first()
         if row is None:
             raise Refused("no_such_code", "This code was used, withdrawn or replaced already.", 409)
@@ -103,7 +103,7 @@ def withdraw_all(staff: Staff, of: tuple[str, ...] = (PIN, PASSWORD), *, by: Sta
     """Whoever works here no more, or has no badge, needs none."""
     for code in OneTimeCode.objects.filter(staff=staff, secret__in=of):
         code.delete()
-        house.note(CodeWithdrawn(**_about(staff, code.secret, by)), by.signature)
+        site_log.note(CodeWithdrawn(**_about(staff, code.secret, by)), by.signature)
 
 
 def _confirm(code: OneTimeCode, by: Staff, *, alone: bool = False) -> str:
@@ -111,7 +111,7 @@ def _confirm(code: OneTimeCode, by: Staff, *, alone: bool = False) -> str:
     staff, secret, half = code.staff, code.secret, _half()
     # Held before the entry is dated: a signature that is just being given is there before it, or sees the reset.
     staff = Staff.objects.select_for_update(no_key=True).get(pk=staff.pk)
-    head = house.lock()
+    head = site_log.lock()
     code.second = _sealed(half, staff, secret, "second")
     code.confirmed_by, code.until = by, head.moment + timedelta(hours=hours())
     event = CodeConfirmed(
@@ -134,7 +134,7 @@ def _reset(staff: Staff, code: OneTimeCode, by: Staff) -> None:
     event = SecretReset(
         username=staff.username, secret=secret, secrets=staff.digests, code=code.confirmed_seq or 0
     )  # fmt: skip
-    head = log.append(house.lock(), Draft.of(event, by.signature))
+    head = log.append(site_log.lock(), Draft.of(event, by.signature))
     SecretVersion.objects.create(staff=staff, secret=secret, seq=head.seq, kept="", at=head.at or head.moment)
     says = (
         f"{CALLED[secret][0].upper()}{CALLED[secret][1:]} reset of {staff.name} by {code.asked_by.name} and {by.name}."

@@ -14,7 +14,7 @@ from typing import Final
 from django.db import transaction
 
 from ledger.alerts import raise_alert
-from ledger.house import digest_of, note
+from ledger.site_log import digest_of, note
 from tables.log.entries.staff import EmergencyCodeMade, EmergencySignIn
 from tables.models import EmergencyCode, Staff
 from tables.refusals import Refused

@@ -12,7 +12,7 @@ from typing import Final
 from django.conf import settings
 from django.contrib.auth.hashers import Argon2PasswordHasher
 
-from ledger.lanes import Lane, Line, give_back, lane
+from ledger.connection_pools import Lane, Line, give_back, lane
 
 CROWDED: Final = "Many people sign in just now. Nothing was recorded: in a moment, do the same again."
 

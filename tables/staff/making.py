@@ -14,7 +14,7 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.utils import timezone
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft
 from tables import pepper
 from tables.log.entries.staff import CALLED, SecretMade
@@ -124,9 +124,9 @@ def _make(
     ages.refuse_used(staff, secret, new)
     before, kept = getattr(staff, secret), pepper.seal(hashers.make_password(new), staff.owner_of(secret))
     with transaction.atomic():
-        house.lock()
+        site_log.lock()
         staff = Staff.objects.select_for_update(no_key=True).get(pk=staff.pk)
-        head = house.lock()  # dated after the row is held: see codes.confirm
+        head = site_log.lock()  # dated after the row is held: see codes.confirm
         if getattr(staff, secret) != before and halves is None:
             raise Refused("changed_meanwhile", f"Your {CALLED[secret]} was changed or reset in this moment.", 409)
         code = codes.spend(staff, secret, halves, head.moment) if halves is not None else None

@@ -20,9 +20,9 @@ from django.utils import timezone
 
 from ledger import log
 from ledger.alerts import raise_alert
-from ledger.house import digest_of, note
 from ledger.log import Draft
 from ledger.proof.chain import Head
+from ledger.site_log import digest_of, note
 from tables import attesting
 from tables.log import attestation
 from tables.log.attestation import Attestation

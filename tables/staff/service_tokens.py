@@ -23,7 +23,7 @@ from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.alerts import raise_alert, raise_lasting
 from ledger.log import Draft
 from tables import pepper
@@ -52,7 +52,7 @@ def make(account: ServiceAccount, *, by: Staff) -> str:
     permit(by)
     text = _new()
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         account.refresh_from_db()
         if not account.is_active:
             raise Refused("ended", f"{account} was revoked or has expired: it gets no token.", 409)
@@ -71,7 +71,7 @@ def make(account: ServiceAccount, *, by: Staff) -> str:
         event = ServiceTokenMade(
             name=account.name,
             token=ident,
-            kept=house.digest_of(row.kept),
+            kept=site_log.digest_of(row.kept),
             until=house_terms.spelled(row.until),
             earlier={token.ident: house_terms.spelled(token.until) for token in live},
         )
@@ -83,7 +83,7 @@ def end(token: ServiceToken, *, by: Staff) -> None:
     """A token is good no more, at once. Raises Refused."""
     permit(by)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         token.refresh_from_db()
         if token.until <= head.moment:
             raise Refused("ended", f"The token {token} is good no more already.", 409)
@@ -219,8 +219,8 @@ def carry_over(by: str) -> int:
         token.kept = pepper.seal(pepper.unseal(token.kept, token.owner), token.owner)
         token.save(update_fields=["kept"])
     if rows:
-        digests = {token.ident: house.digest_of(token.kept) for token in rows}
-        house.note(ServiceTokensSealed(key=pepper.current(), tokens=digests), by)
+        digests = {token.ident: site_log.digest_of(token.kept) for token in rows}
+        site_log.note(ServiceTokensSealed(key=pepper.current(), tokens=digests), by)
     return len(rows)
 
 

@@ -16,7 +16,7 @@ from django.http import HttpRequest
 from django.utils.deprecation import MiddlewareMixin
 
 from ledger.alerts import raise_alert
-from ledger.house import leave
+from ledger.site_log import leave
 from tables import dealing, refused_inputs, standing
 from tables.log.entries.staff import StaffLockedOut, StaffSignedIn, StaffSignedOut
 from tables.models import Staff, Table, Terminal

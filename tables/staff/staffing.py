@@ -15,9 +15,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from ledger import clock, house, log
-from ledger.house import difference, note
+from ledger import clock, log, site_log
 from ledger.log import Draft
+from ledger.site_log import difference, note
 from tables import standing
 from tables.log import duties, two_people
 from tables.log.entries.doors import DealerSignedOut
@@ -71,7 +71,7 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff, proposa
     any more is tapped out; in mid-round that has to wait. All their sign-ins end when their role changes."""
     _permit(by, "tables.change_staff")
     with transaction.atomic():
-        house.lock()  # one at a time: two operators may not take the role from each other
+        site_log.lock()  # one at a time: two operators may not take the role from each other
         staff = Staff.objects.get(pk=staff.pk)
         _refuse(change_faults(staff, changes))
         before = staff.facts
@@ -143,7 +143,7 @@ handles("staff", matter=Matter(_stand, _apply_proposal, "tables.change_staff"))
 
 def _refuse_alone(before: Mapping[str, Any], after: Mapping[str, Any], proposal: int | None) -> None:
     """Inside the transaction, once it is known what changes."""
-    terms = house_terms.as_entered(house.lock().moment)
+    terms = house_terms.as_entered(site_log.lock().moment)
     refuse_alone(two_people.of_staff(before, after), terms, proposal)
 
 
@@ -152,7 +152,7 @@ def work_as(staff: Staff, role: str) -> Staff:
 
     Their PIN stays: it is theirs, and what it signs is said by the role. Who stands at a table taps out first."""
     with transaction.atomic():
-        house.lock()
+        site_log.lock()
         staff = Staff.objects.get(pk=staff.pk)
         if role not in staff.roles:
             raise Refused("not_permitted", f"{staff.name} may not work as {role.replace('_', ' ')}.", 403)

@@ -15,7 +15,7 @@ from django.core import signing
 from django.db import connection, transaction
 from django.utils import timezone
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.alerts import raise_alert
 from ledger.log import Draft
 from ledger.models import HOUSE
@@ -179,7 +179,7 @@ def everything_so_far() -> tuple[dict[str, int], Head]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT name, head_seq FROM ledger_book WHERE name <> %s ORDER BY id FOR SHARE", [HOUSE])
         through = {name: seq for name, seq in cursor.fetchall() if seq}
-    return through, house.lock()
+    return through, site_log.lock()
 
 
 def _write(head: Head, event: AboutTerminalKey, by: str) -> None:

@@ -20,7 +20,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from ledger.alerts import raise_alert
-from ledger.house import difference, digest_of, leave, note
+from ledger.site_log import difference, digest_of, leave, note
 from tables import refused_inputs
 from tables.log.entries.terminals import (
     TerminalAdded,

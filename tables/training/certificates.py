@@ -20,7 +20,7 @@ from django.db.models import Max
 from django.utils import timezone
 from msgspec import structs
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft
 from ledger.proof.spelling import canonical
 from tables.games.catalog import GAMES
@@ -180,7 +180,7 @@ def certify(row: Practice, *, by: Staff) -> Certificate:
     if standing.missing:
         raise Refused("not_passed", standing.missing, 409)
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         if Certificate.objects.filter(practice=row).exists():
             raise Refused("signed_already", "There is a certificate for this practice already.", 409)
         today = timezone.localdate()

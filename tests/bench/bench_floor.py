@@ -38,7 +38,7 @@ import psycopg  # noqa: E402
 from django.db import connection, connections, transaction  # noqa: E402
 
 from casino.embedded import servers  # noqa: E402
-from ledger import house, inspection, log, recount  # noqa: E402
+from ledger import inspection, log, recount, site_log  # noqa: E402
 from ledger.log import read_head  # noqa: E402
 from ledger.models import LogEntry, Transfer  # noqa: E402
 from tables import dealing  # noqa: E402
@@ -249,7 +249,7 @@ def _close(on: date) -> None:
         proposed_by="bella",
     )
     with transaction.atomic():
-        entry = log.append(house.lock(), log.Draft.of(event, "bench"))
+        entry = log.append(site_log.lock(), log.Draft.of(event, "bench"))
     moment = entry.at or report.end
     DayClose.objects.create(day=on, seq=entry.seq, proposed_by="bella", closed_by="olga", at=moment)
 

@@ -13,7 +13,7 @@ from django.db.utils import ConnectionHandler
 
 from casino.database_address import settings_of
 from casino.embedded.servers import POSTGRESQL, SUPERUSER, House, attached
-from ledger import confirmed
+from ledger import standby_confirmation
 from tests.tiers import Tier, belongs_to
 
 
@@ -62,11 +62,11 @@ def test_a_commit_that_no_standby_has_is_no_success(house: House) -> None:
     with waits_cut_short(house), closing(connection):
         with connection.cursor() as cursor:
             cursor.execute("INSERT INTO chips VALUES (500)")
-        with pytest.raises(confirmed.NotConfirmed):
+        with pytest.raises(standby_confirmation.NotConfirmed):
             connection.commit()
         with connection.cursor() as cursor:  # it is there, for whoever asks again under its key
             cursor.execute("SELECT cents FROM chips")
             assert cursor.fetchall() == [(500,)]
-            cursor.execute(confirmed.EARLIER)
-        with pytest.raises(confirmed.NotConfirmed):
+            cursor.execute(standby_confirmation.EARLIER)
+        with pytest.raises(standby_confirmation.NotConfirmed):
             connection.commit()  # and is not answered from what one host alone has

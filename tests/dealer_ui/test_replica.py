@@ -26,7 +26,7 @@ from casino.database_address import settings_of
 from casino.embedded.servers import APPLICATION, OWNER, SUPERUSER, House
 from casino.ops import metrics
 from ledger import replica
-from ledger.lanes import Lane, lane
+from ledger.connection_pools import Lane, lane
 from ledger.models import Book, LogEntry
 from tables import standing
 from tables.audit import condition

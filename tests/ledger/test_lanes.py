@@ -18,7 +18,7 @@ from django.urls import resolve
 from casino.web import pool_sizes
 from casino.web.connection_pools import LaneOfPerson, of_route
 from ledger import cage, log
-from ledger.lanes import Busy, Lane, Line, lane
+from ledger.connection_pools import Busy, Lane, Line, lane
 from ledger.models import HOUSE
 from tables.api.errors import AWAY, outage
 from tables.roles import Role

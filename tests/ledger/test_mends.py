@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.db import transaction
 
-from ledger import log, mends
+from ledger import clock_corrections, log
 from ledger.log import Draft, read_head
 from ledger.models import LogEntry
 from tests.ledger.conftest import Felt
@@ -26,11 +26,11 @@ def test_a_moment_falls_after_the_last_entry_before_it(felt: Felt, step: timedel
     assert len(times) == read_head(felt.book.pk).seq > 3 * 16
     for entry_time in times:
         for moment in (entry_time - MOMENT, entry_time, entry_time + MOMENT):
-            assert mends.last_before(felt.book.pk, moment) == sum(time < moment for time in times)
+            assert clock_corrections.last_before(felt.book.pk, moment) == sum(time < moment for time in times)
 
 
 def test_before_everything_there_is_nothing(felt: Felt) -> None:
     """Harm prevented: a day before the house began that is given its first entry."""
     first_time: datetime = LogEntry.objects.get(book=felt.book, seq=1).at
-    assert mends.last_before(felt.book.pk, first_time) == 0
-    assert mends.last_before(felt.book.pk, first_time + timedelta(days=400)) == read_head(felt.book.pk).seq
+    assert clock_corrections.last_before(felt.book.pk, first_time) == 0
+    assert clock_corrections.last_before(felt.book.pk, first_time + timedelta(days=400)) == read_head(felt.book.pk).seq

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledger.house import digest_of
+from ledger.site_log import digest_of
 from tables.audit.rows.reading import Rows, named, of_the_house
 from tables.log.entries.kept import RowsTakenOver
 from tables.log.entries.staff import EmergencyCodeMade, EmergencySignIn, StaffChanged

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from django.db import connection, transaction
 
-from ledger import journal, shape
+from ledger import findings, shape
+from ledger.findings import JOURNALS, Journal
 from ledger.inspection import OUTAGE
-from ledger.journal import JOURNALS, Journal
 from tables.audit.rows import (
     alerting,
     certified,
@@ -146,15 +146,15 @@ def _compare(kind: Kind, comparison: Comparison, most: int | None) -> Iterator[s
 
 
 def _compare_journal(rows: Journal, comparison: Comparison, most: int | None) -> Iterator[str]:
-    comparison.rows += journal.count(rows)
+    comparison.rows += findings.count(rows)
     before = taken_over(rows.table)
     through = before.through or 0
     if through:
-        totals = journal.sum_of(rows, through)
+        totals = findings.sum_of(rows, through)
         if totals != {"through": through, "count": before.count, "sha256": before.sha256}:
             says = f"the log says {before.count}, and their digest; the rows are {totals['count']}, and others"
             yield f"{rows.title} 1 to {through}: {says}"
-    for number, entered, row in journal.wrong(rows, through, most):
+    for number, entered, row in findings.wrong(rows, through, most):
         yield f"{rows.title} {number}: {_difference(entered, row)}"
 
 

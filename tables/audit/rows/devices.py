@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ledger.house import digest_of
+from ledger.site_log import digest_of
 from tables.audit.rows.reading import Rows, named, of_the_house
 from tables.log.entries.kept import RowsTakenOver
 from tables.log.entries.terminals import TerminalChanged, TerminalDevice, TerminalEnrolled

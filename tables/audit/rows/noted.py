@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from django.db import connection, transaction
 
-from ledger import house, log
-from ledger.journal import BY
+from ledger import log, site_log
+from ledger.findings import BY
 from ledger.log import Draft
 from tables.audit.rows.reading import of_the_house
 from tables.log.entries.kept import RowsNoted
@@ -56,7 +56,7 @@ Spans = Mapping[str, Mapping[str, Any]]
 def note() -> bool:
     """Write what was done since the last note; whether there was anything."""
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         before = head.moment - SETTLED
         spans = {rows.title: _span(rows, since, before) for rows in NOTED for since in [_noted_through(rows)]}
         spans = {title: span for title, span in spans.items() if span["count"]}

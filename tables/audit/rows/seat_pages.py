@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledger.house import digest_of
+from ledger.site_log import digest_of
 from tables.audit.rows.reading import Rows, named, of_the_tables, taken_over
 from tables.log.entries.seats import SeatPageIssued, SeatPageRevoked
 from tables.models import SeatPage

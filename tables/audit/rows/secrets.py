@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ledger.house import digest_of
+from ledger.site_log import digest_of
 from tables.audit.rows.reading import Rows, of_the_house
 from tables.log.entries.kept import PepperCarriedOver
 from tables.log.entries.staff import (

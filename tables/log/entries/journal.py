@@ -1,4 +1,4 @@
-"""Alerts and discrepancies, and what people did about them. `ledger/journal.py` spells them from their rows."""
+"""Alerts and discrepancies, and what people did about them. `ledger/findings.py` spells them from their rows."""
 
 from __future__ import annotations
 

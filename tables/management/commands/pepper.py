@@ -8,7 +8,7 @@ from typing import Any, Final, NoReturn
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from ledger import house
+from ledger import site_log
 from tables import pepper
 from tables.alerting import channels
 from tables.log.entries.kept import PepperCarriedOver
@@ -65,7 +65,7 @@ def carry() -> int:
     """Seal anew whatever is not sealed with the current key, in one transaction; how many secrets there were. The
     house's book says whose, and with which key; of a channel, by its next version."""
     with transaction.atomic():
-        house.lock()
+        site_log.lock()
         list(Staff.objects.select_for_update(no_key=True).order_by("pk"))
         _refuse_unreadable()
         behind = [(owner, column) for owner, column in _hashes() if not pepper.is_current(getattr(owner, column))]
@@ -75,7 +75,7 @@ def carry() -> int:
                 sealed.setdefault(owner.username, {})[column] = owner.digests[column]
         carried = len(behind) + _carry_codes(sealed) + _carry_versions(sealed)
         if sealed:
-            house.note(PepperCarriedOver(key=pepper.current(), secrets=sealed), BY)
+            site_log.note(PepperCarriedOver(key=pepper.current(), secrets=sealed), BY)
         carried += channels.carry_over(BY) + service_tokens.carry_over(BY)
     return carried
 
@@ -92,7 +92,7 @@ def _carry_codes(sealed: Sealed) -> int:
             if not pepper.is_current(getattr(code, half)):
                 owner = codes.owner_of(code.staff, code.secret, half)
                 setattr(code, half, pepper.seal(pepper.unseal(getattr(code, half), owner), owner))
-                digest = house.digest_of(getattr(code, half))
+                digest = site_log.digest_of(getattr(code, half))
                 sealed.setdefault(code.staff.username, {})[f"code:{code.secret}:{half}"] = digest
                 code.save(update_fields=[half])
                 behind += 1
@@ -108,7 +108,7 @@ def _carry_versions(sealed: Sealed) -> int:
             row.kept = pepper.seal(pepper.unseal(row.kept, owner), owner)
             row.save(update_fields=["kept"])
             if row.seq is not None:
-                digest = house.digest_of(row.kept)
+                digest = site_log.digest_of(row.kept)
                 sealed.setdefault(row.staff.username, {})[f"version:{row.secret}:{row.seq}"] = digest
             behind += 1
     return behind

@@ -14,8 +14,8 @@ from contextlib import ExitStack
 import psycopg
 import pytest
 
-from ledger import house
-from ledger.lanes import BOOK_HELD
+from ledger import site_log
+from ledger.connection_pools import BOOK_HELD
 from ledger.models import HOUSE, LogEntry, Notice
 from tables.audit import proofs
 from tables.models import Staff
@@ -143,7 +143,7 @@ def test_the_houses_book_that_is_held_keeps_no_dealer_out(
     assert steps == [200] * 10
     assert Notice.objects.filter(seq=None).count() == len(badges)
     superuser_connection.execute("ROLLBACK")
-    assert house.carry() == len(badges)
+    assert site_log.carry() == len(badges)
     written = LogEntry.objects.filter(book__name=HOUSE, subject="staff", kind="signed_in").order_by("seq")
     left = list(Notice.objects.order_by("pk").values_list("key", "content__username"))
     contents = [entry.content for entry in written]

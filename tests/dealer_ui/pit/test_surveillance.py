@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from ledger import alerts, house, journal
+from ledger import alerts, findings, site_log
 from ledger.models import HOUSE, Book, Bookmark, LogEntry, Notice
 from tables.alerting import bookmarks
 from tables.audit.rows import comparing
@@ -90,8 +90,8 @@ def test_nobody_waits_for_a_bookmark_and_its_row_is_held_against_the_log(
         superuser_connection.execute("SELECT 1 FROM ledger_book WHERE name = 'house' FOR NO KEY UPDATE")
         bookmarks.mark(felt.table, timezone.now() - timedelta(seconds=5), "Palms a chip", by=vera)
     assert Notice.objects.filter(subject="bookmark").count() == 1
-    house.carry()
-    assert list(journal.wrong(journal.BOOKMARKS, 0, 9)) == []
+    site_log.carry()
+    assert list(findings.wrong(findings.BOOKMARKS, 0, 9)) == []
     with as_owner(), connection.cursor() as cursor:
         cursor.execute("UPDATE ledger_bookmark SET note = 'Scratches his hand'")
     with transaction.atomic():

@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from ledger.house import HOUSE
 from ledger.models import Book
+from ledger.site_log import HOUSE
 from tables.audit import proofs
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import Occasion, Value

@@ -12,8 +12,8 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from ledger import house
 from ledger import log as book_log
+from ledger import site_log
 from ledger.log import Draft
 from ledger.models import Book, LogEntry
 from tables import dealing, standing
@@ -58,7 +58,7 @@ class Night:
 
     def hold_together(self) -> None:
         assert sum(chips_everywhere().values()) == self.before
-        house.carry()
+        site_log.carry()
         standing.cache.clear()
         for book in Book.objects.filter(head_seq__gt=0):
             fault = proofs.verify(book, noted=False).fault

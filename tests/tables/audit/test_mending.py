@@ -243,7 +243,7 @@ def test_a_bundle_whose_document_mends_otherwise_does_not_hold(
     """Harm: the house tells the auditors another true time than its log."""
     (mend,) = mended(poisoned, two)
     lie = Mend(mend.entry, mend.first, mend.last, timestamp(noon + HOUR), mend.until)
-    monkeypatch.setattr("ledger.mends.of", lambda *_: [lie])
+    monkeypatch.setattr("ledger.clock_corrections.of", lambda *_: [lie])
     clock.pass_until(noon + DAY)
     sealing.seal_finished()
     with pytest.raises(Wrong, match="than the days were sealed with"):

@@ -13,8 +13,8 @@ from msgspec import structs
 
 from dealer_ui.templatetags.slips import attests
 from ledger import log
-from ledger.house import digest_of
 from ledger.models import HOUSE, Alert, Book, LogEntry
+from ledger.site_log import digest_of
 from tables import attesting, dealing, standing
 from tables.audit import proofs
 from tables.audit.rows import comparing

@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from ledger import alerts, house
+from ledger import alerts, site_log
 from ledger.models import Alert, AlertRepeat, LogEntry
 from tables.audit import condition, protections, watch
 from tables.audit.condition import State
@@ -115,5 +115,5 @@ def test_the_watch_sets_no_other_term(operator: Staff) -> None:
     moment = house_terms.spelled(timezone.now() + timedelta(seconds=5))
     event = TermsChanged(effective=moment, before={"void_second_roles": []}, after={"void_second_roles": ["security"]})
     with transaction.atomic():
-        house_terms._enter(house.lock(), event, BY_THE_CLOCK)
+        house_terms._enter(site_log.lock(), event, BY_THE_CLOCK)
     assert "the watch turns dual control on, and no other term" in fault()

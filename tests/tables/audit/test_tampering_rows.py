@@ -20,9 +20,9 @@ from django.utils import timezone
 
 from casino.embedded.servers import APPLICATION, SUPERUSER
 from ledger import alerts, discrepancies
-from ledger.house import carry as carry_notices
-from ledger.house import digest_of, note
 from ledger.models import HOUSE, Alert, Book, Notice
+from ledger.site_log import carry as carry_notices
+from ledger.site_log import digest_of, note
 from tables import pepper
 from tables.audit import proofs, watch
 from tables.audit.rows import comparing, noted

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book
 from tables.audit import proofs
@@ -17,12 +17,12 @@ def fault_of_close(day: date, content: dict[str, Any], first: Staff, second: Sta
     """Append both signatures of a close with these figures, and return the fault that the proof finds."""
     figures = (content["figures"], content.get("cash"), content.get("cash_by_shift"))
     content = content | {"digest": closing.digest_of(content["day"], *figures)}
-    log.append(house.lock(), Draft("day", "proposed", first.signature, content | closing._person(first)))
+    log.append(site_log.lock(), Draft("day", "proposed", first.signature, content | closing._person(first)))
     proposal = closing.proposal(day)
     assert proposal is not None
     content |= closing._person(second)
     content |= {"proposal": proposal.seq, "proposed_by": first.username, "adjusts": []}
-    close = log.append(house.lock(), Draft("day", "closed", second.signature, content))
+    close = log.append(site_log.lock(), Draft("day", "closed", second.signature, content))
     DayClose.objects.create(
         day=day, seq=close.seq, proposed_by=first.username, closed_by=second.username, at=timezone.now()
     )

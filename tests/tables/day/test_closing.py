@@ -8,7 +8,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, LogEntry
 from tables import inputs, standing
@@ -187,7 +187,7 @@ def test_a_first_signature_is_found_however_many_follow(over: date, boss: Staff,
     content = closing._figures(over)._asdict() | closing._person(boss)
     later = [over + timedelta(days=number) for number in range(1, 61)]
     for day in later:
-        log.append(house.lock(), Draft("day", "proposed", boss.signature, content | {"day": day.isoformat()}))
+        log.append(site_log.lock(), Draft("day", "proposed", boss.signature, content | {"day": day.isoformat()}))
     assert closing.proposal(over) == proposal
     assert [each.day for each in closing.half_signed()] == [*reversed(later), over]
     closing.close(over, by=operator, digest=proposal.digest)
@@ -238,7 +238,7 @@ def forged(on: date, basis: closing.Proposal, **changed: Any) -> None:
         "name": "Olga", "role": "operator", "proposal": basis.seq, "proposed_by": basis.username,
     } | changed  # fmt: skip
     with transaction.atomic():
-        seq = log.append(house.lock(), Draft("day", "closed", "olga Olga", content)).seq
+        seq = log.append(site_log.lock(), Draft("day", "closed", "olga Olga", content)).seq
     DayClose.objects.create(day=on, seq=seq, proposed_by="bella", closed_by="olga", at=timezone.now())
 
 
@@ -287,13 +287,13 @@ def test_a_forged_first_signature_is_found(over: date, boss: Staff, operator: St
     ]
     for forgery, sentence in forgeries:
         with rollback():
-            log.append(house.lock(), Draft("day", "proposed", "bella Bella", forgery))
+            log.append(site_log.lock(), Draft("day", "proposed", "bella Bella", forgery))
             assert sentence in house_fault()
     with rollback():
-        log.append(house.lock(), Draft("day", "proposed", "102 Maria Bella", content))
+        log.append(site_log.lock(), Draft("day", "proposed", "102 Maria Bella", content))
         assert "signed by 102 Bella, and 102 Maria Bella wrote it" in house_fault()
     closes(over, boss, operator)
-    log.append(house.lock(), Draft("day", "proposed", "bella Bella", content))
+    log.append(site_log.lock(), Draft("day", "proposed", "bella Bella", content))
     assert "of a day that was closed before" in house_fault()
 
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import asdict
 
-from ledger import alerts, cage, house, log
+from ledger import alerts, cage, log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, LogEntry
 from tables.audit import proofs
@@ -280,7 +280,7 @@ def forge_entry(period: Hours, **content: Any) -> int:
     before = asdict(shifts.default().spelled()) | {"from_day": str(period.from_day)}
     with transaction.atomic():
         draft = Draft("hours", "changed", "omar Omar", {**asdict(period.spelled()), "before": before, **content})
-        return log.append(house.lock(), draft).seq
+        return log.append(site_log.lock(), draft).seq
 
 
 def forge_row(period: Hours, seq: int) -> None:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from openpyxl import load_workbook
 
 from dealer_ui.pit.shoe_audits import _header, _rows
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import Book, LogEntry
 from ledger.proof.chain import Entry
@@ -217,7 +217,7 @@ def test_a_look_that_nobody_can_have_had_is_named(audited_shoe: Hand) -> None:
     ):
         with transaction.atomic():
             draft = Draft("shoe_audit", "viewed", "x X", content | {"role": role, "begun_seq": begun_seq})
-            after = log.append(house.lock(), draft)
+            after = log.append(site_log.lock(), draft)
             fault = proofs.verify(Book.objects.get(name="house")).fault
             assert fault is not None
             assert (fault.seq, fault.what) == (after.seq, sentence)

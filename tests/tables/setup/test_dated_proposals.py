@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft as Entry
 from ledger.log import KeyReused
 from ledger.models import Alert
@@ -67,7 +67,7 @@ def test_an_approved_change_takes_effect_once_at_its_time(
     assert fault() == ""
     event = ProposalInForce(number=proposal.number)
     with pytest.raises(KeyReused), transaction.atomic():
-        log.append(house.lock(), Entry.of(event, proposals.BY_THE_CLOCK, key=proposals.key_of(proposal.number)))
+        log.append(site_log.lock(), Entry.of(event, proposals.BY_THE_CLOCK, key=proposals.key_of(proposal.number)))
 
 
 def test_a_worker_that_dies_in_between_leaves_nothing_half_done(
@@ -212,7 +212,7 @@ def test_a_new_table_pays_by_what_two_people_approved(open_house: Table, olga: S
 
 def forge(event: Any, by: str, key: Any = None, book: str | None = None) -> None:
     with transaction.atomic():
-        head = log.lock(Table.objects.get(name=book).book_id) if book else house.lock()
+        head = log.lock(Table.objects.get(name=book).book_id) if book else site_log.lock()
         log.append(head, Entry.of(event, by, key=key))
 
 

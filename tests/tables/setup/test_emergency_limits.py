@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from ledger import house
+from ledger import site_log
 from ledger.models import Alert, LogEntry
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import Always
@@ -38,7 +38,7 @@ def test_a_maximum_falls_at_once_is_told_and_comes_back_by_itself(boss: Hand, cl
     alert = Alert.objects.get(kind="limits_emergency")
     assert alert.message == "Rocket 1: Bella set maximum 50 in an emergency, for 4 hours: A run of wins at seat 3"
     emergency_limits.tighten(boss.table, {"max_cents": 3_000}, "It goes on", by=boss.by)
-    house.carry()
+    site_log.carry()
     assert fault() == ""
     clock.stand(timezone.now() + timedelta(hours=4, minutes=1))
     limits.bring_into_force()
@@ -71,7 +71,7 @@ def test_what_a_pit_boss_tightens_is_hers_in_log_and_history(boss: Hand, operato
         ("settings_changed", BY_THE_CLOCK),
         ("announced", BY_THE_CLOCK),
     ]
-    house.carry()
+    site_log.carry()
     assert fault() == ""
     page = floor.client(operator).get("/admin/tables/table/limits/history/").content.decode()
     assert f"<td>{boss.by.signature} (limit plan Emergency Rocket 1, version 1)</td>" in page

@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, LogEntry
 from tables.audit import proofs
@@ -92,7 +92,7 @@ def test_nobody_else_changes_them() -> None:
 def forged(**changes: Any) -> str:
     """What a proof says of an entry that is added with fitting hashes, and with the row that goes with it."""
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         moment = house_terms.spelled(head.moment)
         content: dict[str, Any] = {
             "effective": moment, "before": {"pin_digits_min": 6}, "after": {"pin_digits_min": 4}

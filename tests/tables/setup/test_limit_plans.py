@@ -11,7 +11,7 @@ from django.utils import timezone
 from msgspec import structs
 from pytest_django import DjangoAssertNumQueries
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book
 from tables.audit import proofs
@@ -187,7 +187,7 @@ def test_a_plan_over_low_tables_is_retired_by_one_and_over_high_ones_never_unsee
 def written(event: LimitPlanSet, version: int, by: Staff, *, effective_maxima: bool) -> None:
     """A version of a plan with its row, unjudged: by a release up to 0.9.0, or by a forger."""
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         moment = house_terms.spelled(head.moment)
         event = structs.replace(event, version=version, effective=moment, effective_maxima=effective_maxima)
         entry = log.append(head, Draft.of(event, by.signature))

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from msgspec import structs
 
-from ledger import alerts, house, log
+from ledger import alerts, log, site_log
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from tables import dealing, inputs, standing
 from tables.alerting import inbox
@@ -66,7 +66,7 @@ def section(pit: str, *tables: str) -> None:
 
 
 def fault(book: str = HOUSE) -> str:
-    house.carry()
+    site_log.carry()
     flaw = proofs.verify(Book.objects.get(name=book)).fault
     return flaw.what if flaw else ""
 
@@ -347,7 +347,7 @@ def test_forged_posts_are_named(felt: Hand) -> None:
     for forgery, sentence in forgeries:
         with rollback():
             by = bella().signature if isinstance(forgery, CoverSet) else olga().signature
-            log.append(house.lock(), log.Draft.of(forgery, by))
+            log.append(site_log.lock(), log.Draft.of(forgery, by))
             assert sentence in fault(), forgery
 
 

@@ -10,7 +10,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft as Entry
 from ledger.models import HOUSE, Book, LogEntry
 from tables import standing
@@ -377,7 +377,7 @@ def test_the_database_itself_wants_two(open_house: Table, olga: Staff) -> None:
 def forge(event: Any, by: str = "301 Olga", book: str = HOUSE) -> int:
     """An entry that is added with fitting hashes."""
     with transaction.atomic():
-        head = house.lock() if book == HOUSE else log.lock(Book.objects.get(name=book).pk)
+        head = site_log.lock() if book == HOUSE else log.lock(Book.objects.get(name=book).pk)
         return log.append(head, Entry.of(event, by)).seq
 
 
@@ -399,7 +399,7 @@ FORGED: dict[str, Callable[[Table], Any]] = {
 
 def _forged_terms() -> None:
     with transaction.atomic():
-        head = house.lock()
+        head = site_log.lock()
         moment = house_terms.spelled(head.moment)
         event = TermsChanged(effective=moment, before={"two_people": True}, after={"two_people": False})
         entry = log.append(head, Entry.of(event, "301 Olga"))

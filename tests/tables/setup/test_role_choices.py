@@ -7,7 +7,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft as Entry
 from ledger.models import HOUSE, Book
 from tables.audit import proofs
@@ -143,7 +143,7 @@ def test_an_entry_that_joins_what_is_apart_is_found(olga: Staff, clock: Clock, f
         changed = StaffChanged(
             username="nia", new=(), secrets=nia.digests, before={"further": []}, after={"further": [further]}
         )
-        log.append(house.lock(), Entry.of(changed, olga.signature))
+        log.append(site_log.lock(), Entry.of(changed, olga.signature))
         Staff.objects.filter(username="nia").update(further=[further])
     fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
     assert fault is not None

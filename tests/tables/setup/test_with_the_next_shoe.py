@@ -9,7 +9,7 @@ import pytest
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft as Entry
 from tables.log.entries.proposals import ProposalDecided, ProposalInForce
 from tables.log.entries.settings import TableSet
@@ -201,7 +201,7 @@ def test_a_decision_that_took_two_is_found(dealer: Hand, olga: Staff) -> None:
     proposal = proposals.propose(draft, "", by=olga)
     with transaction.atomic():
         event = ProposalDecided(number=proposal.number, username=olga.username, name=olga.name, role=str(olga.role))
-        proposals._end(house.lock(), proposal, event, olga)
+        proposals._end(site_log.lock(), proposal, event, olga)
     assert "took two people, and one decided it" in fault()
 
 
@@ -211,7 +211,7 @@ def test_set_in_the_middle_of_a_shoe_is_found(dealer: Hand, olga: Staff, omar: S
     after = {"options": proposal.after["options"]}
     with transaction.atomic():
         event = ProposalInForce(number=proposal.number)
-        log.append(house.lock(), Entry.of(event, proposals.BY_THE_CLOCK, key=proposals.key_of(proposal.number)))
+        log.append(site_log.lock(), Entry.of(event, proposals.BY_THE_CLOCK, key=proposals.key_of(proposal.number)))
         changed = TableSet(before=proposal.before, after=after, proposal=proposal.number)
         log.append(log.lock(dealer.table.book_id), Entry.of(changed, omar.signature))
     assert "in the middle of a shoe" in fault()

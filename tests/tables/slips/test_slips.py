@@ -17,7 +17,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from ledger import cage, log, slips
-from ledger.lanes import Busy
+from ledger.connection_pools import Busy
 from ledger.log import Draft
 from ledger.models import Account, LogEntry, Slip, SlipSignature, Transfer
 from tables import dealing, standing

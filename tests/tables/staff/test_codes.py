@@ -13,8 +13,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from ledger.house import note
 from ledger.models import HOUSE, Alert, Book, LogEntry
+from ledger.site_log import note
 from tables import dealing
 from tables.audit import proofs
 from tables.audit.rows import comparing

@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from webauthn.helpers import bytes_to_base64url
 
-from ledger.house import digest_of
 from ledger.models import Alert, Book, LogEntry
+from ledger.site_log import digest_of
 from tables import attesting
 from tables.audit import proofs
 from tables.audit.rows import comparing

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from dealer_ui.training import felt
-from ledger import house, log
+from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, Transfer
 from tables import dealing
@@ -150,7 +150,7 @@ def test_a_forged_certificate_is_found(dealer: Staff, boss: Staff) -> None:
     certificate = certificates.certify(finished(dealer), by=boss)
     event = structs.replace(certificates.event_of(certificate), number=2)
     with transaction.atomic():
-        log.append(house.lock(), Draft.of(event, boss.signature))
+        log.append(site_log.lock(), Draft.of(event, boss.signature))
     fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
     assert fault is not None
     assert "as it is kept beside the log" in fault.what

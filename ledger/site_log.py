@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
-from ledger import cage, log, notices
+from ledger import cage, log, queue
 from ledger.log import Draft, Saying
 from ledger.models import HOUSE, Book
 from ledger.proof.chain import Head
@@ -17,7 +17,7 @@ from ledger.proof.chain import Head
 def lock() -> Head:
     """Hold the house's book until the transaction ends: what takes this first happens one at a time. What was left at
     its door comes before it."""
-    return notices.carry(log.lock(_book_id()))
+    return queue.carry(log.lock(_book_id()))
 
 
 def note(event: Saying, by: str) -> None:
@@ -29,17 +29,17 @@ def note(event: Saying, by: str) -> None:
 def leave(event: Saying, by: str) -> None:
     """Write one entry if nobody else holds the book; else leave a notice, for whoever holds it next. On the way to a
     table nobody waits for the house."""
-    notices.leave(_book_id(), Draft.of(event, by))
+    queue.leave(_book_id(), Draft.of(event, by))
 
 
 def wait(subject: str, kind: str, by: str, content: dict[str, Any], moment: datetime) -> None:
     """Leave a notice in any case, for whoever holds the book next."""
-    notices.keep(Draft(subject, kind, by, content, at=moment))
+    queue.keep(Draft(subject, kind, by, content, at=moment))
 
 
 def report(subject: str, kind: str, by: str, content: dict[str, Any], moment: datetime) -> None:
     """The same of what is told whatever is wrong, with the clocks or with the book itself."""
-    notices.report(_book_id(), Draft(subject, kind, by, content), moment)
+    queue.report(_book_id(), Draft(subject, kind, by, content), moment)
 
 
 def digest_of(secret: str) -> str:
@@ -50,7 +50,7 @@ def digest_of(secret: str) -> str:
 
 def carry() -> int:
     """Write what was left, unless somebody else holds the book now; how many notices that were."""
-    return notices.carry_if_free(_book_id())
+    return queue.carry_if_free(_book_id())
 
 
 def _book_id() -> int:
