@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from tables.games.felt import MAIN, Bet, Choose, CloseBets, Shuffle, Struct
+from tables.games.protocol import MAIN, Bet, Choose, CloseBets, Shuffle, Struct
 from tables.refusals import Refused, sentence
 
 

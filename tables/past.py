@@ -14,7 +14,7 @@ from django.db import connection
 
 from ledger.models import LogEntry
 from ledger.proof.spelling import canonical
-from tables.games.felt import Payout
+from tables.games.protocol import Payout
 from tables.games.record import record_as_logged
 from tables.log.catalog import fold, read, read_as
 from tables.log.entries.rounds import Voided

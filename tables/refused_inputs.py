@@ -21,7 +21,7 @@ from django.db import transaction as transactions
 from ledger import clock, site_log
 from ledger.clock import WrongClock
 from ledger.proof.chain import Entry
-from tables.games.felt import Bet
+from tables.games.protocol import Bet
 from tables.handlers import checks
 from tables.inputs import AbandonTable, AcceptBet, LockRack, PlaceBets, UnlockRack, VoidRound, VoidSlip
 from tables.log.entries.refusals import InputRefused

@@ -16,8 +16,8 @@ from ledger.models import Account
 from ledger.proof.chips import RACK
 from ledger.proof.moves import Chart, Move
 from ledger.slips import Signing
-from tables.games.felt import Limits
 from tables.games.game import Game, Wager
+from tables.games.protocol import Limits
 from tables.log import paper
 from tables.log.event import Event
 from tables.log.fold import Standing

@@ -23,7 +23,7 @@ from tables import dealing, inputs, pepper, standing
 from tables.board.picture import Board, board
 from tables.dealing import Answer
 from tables.games.catalog import GAMES
-from tables.games.felt import AskChoice, Choice
+from tables.games.protocol import AskChoice, Choice
 from tables.log.entries.chips import DenominationAdded
 from tables.log.entries.kept import TableAdded
 from tables.log.entries.settings import TableSet

@@ -10,7 +10,7 @@ from ledger import alerts, discrepancies
 from ledger.models import Alert
 from tables.alerting import bookmarks
 from tables.disputes import corrections, register
-from tables.games.felt import Payout
+from tables.games.protocol import Payout
 from tables.inputs import (
     CloseDispute,
     NoteDispute,

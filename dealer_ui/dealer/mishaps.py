@@ -26,7 +26,7 @@ from tables import dealing
 from tables import standing as standings
 from tables.board.buttons import entries_of
 from tables.games.catalog import GAMES
-from tables.games.felt import MAIN
+from tables.games.protocol import MAIN
 from tables.inputs import (
     AbandonTable,
     AcceptBet,

@@ -26,7 +26,7 @@ from tables import standing as standings
 from tables.alerting import calls
 from tables.board.buttons import entries_of
 from tables.board.picture import board
-from tables.games.felt import Bet
+from tables.games.protocol import Bet
 from tables.inputs import BuyIn, CashOut, CheckDecks, Input, ReadDecks, StartGame, read
 from tables.log.fold import Standing
 from tables.log.pieces import handed_out

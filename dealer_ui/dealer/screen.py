@@ -24,9 +24,9 @@ from tables.board.picture import Board, SeatBox
 from tables.board.words import Chips, OutcomeLine
 from tables.games.cards import RANK_SIGNS, RANKS, SUIT_SIGNS, pack_of
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, AskBet, Bet, Card, View
 from tables.games.game import Part
-from tables.games.told import words_of
+from tables.games.protocol import DEALER, AskBet, Bet, Card, View
+from tables.games.scripted import words_of
 from tables.inputs import Burn, KeyCard, KeyStandardCard, PlaceBets, spell
 from tables.log import limit_notice
 from tables.log.back_entry import moment_of

@@ -10,7 +10,7 @@ from dealer_ui import numbers
 from tables import permits
 from tables.board import secrecy
 from tables.games.cards import pack_of
-from tables.games.felt import Shuffle
+from tables.games.protocol import Shuffle
 from tables.inputs import (
     AbandonTable,
     ForgiveCommission,

@@ -33,7 +33,7 @@ from tables.disputes.cases import Case
 from tables.disputes.papers import Paper
 from tables.edge import rulings as ruling_worth
 from tables.games.catalog import GAMES
-from tables.games.felt import Payout
+from tables.games.protocol import Payout
 from tables.inputs import (
     CloseDispute,
     CorrectionInput,

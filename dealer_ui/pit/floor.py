@@ -29,7 +29,7 @@ from tables.day import blind, figures, hours, piece_reading, reading
 from tables.day.figures import Figures
 from tables.disputes import cases
 from tables.games.catalog import GAMES
-from tables.games.felt import View
+from tables.games.protocol import View
 from tables.log.entries.rounds import whom
 from tables.log.fold import Standing
 from tables.log.kinds import kind_of

@@ -26,7 +26,7 @@ from dealer_ui.live import admission
 from dealer_ui.outages import forget_session
 from dealer_ui.seats.screen import SeatScreen
 from tables import dealing, inputs, standing
-from tables.games.felt import Choose
+from tables.games.protocol import Choose
 from tables.models import SeatPage, Staff, Table
 from tables.play import seat_pages
 from tables.refusals import Refused

@@ -12,9 +12,9 @@ from uuid import UUID, uuid4
 
 from tables.games.cards import pack_of
 from tables.games.catalog import GAMES
-from tables.games.felt import AskChoice, Choice, Choose, HandView, SeatView, View
 from tables.games.game import Words
 from tables.games.play import prompts_for
+from tables.games.protocol import AskChoice, Choice, Choose, HandView, SeatView, View
 from tables.inputs import spell
 from tables.log.fold import Round, Standing
 from tables.models import Table

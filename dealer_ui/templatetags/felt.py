@@ -17,7 +17,7 @@ from ledger.proof import chips
 from tables.board.picture import HandBox, ShoeBox
 from tables.board.words import Chips
 from tables.games.cards import RANKS
-from tables.games.felt import HandView
+from tables.games.protocol import HandView
 from tables.models import Denomination
 
 register = template.Library()

@@ -18,7 +18,7 @@ from tables.board.picture import SeatBox
 from tables.board.words import OutcomeLine
 from tables.games.cards import Pack
 from tables.games.catalog import GAMES
-from tables.games.felt import Payout, SeatView
+from tables.games.protocol import Payout, SeatView
 from tables.log.entries import rounds
 from tables.log.fold import Play
 

@@ -10,8 +10,8 @@ from ledger.proof import chips
 from tables.board.picture import HandBox, SeatBox, SpotBox
 from tables.board.words import Chips, OutcomeLine
 from tables.games.cards import UNKNOWN, pack_of
-from tables.games.felt import DEALER, PLACE_NAMES, Phrase, Settled
 from tables.games.house_script import HandSeen, SpotSeen, State
+from tables.games.protocol import DEALER, PLACE_NAMES, Phrase, Settled
 from tables.training.providers import provider
 from tables.training.questions import Course, Question, Wagered
 

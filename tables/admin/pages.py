@@ -59,7 +59,7 @@ from tables.board import pays, secrecy
 from tables.day import hours as shifts
 from tables.edge import limit_effect
 from tables.games.catalog import GAMES
-from tables.games.felt import Illegal
+from tables.games.protocol import Illegal
 from tables.log import duties, two_people
 from tables.log.entries.settings import PAYS
 from tables.log.entries.staff import CALLED

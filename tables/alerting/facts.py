@@ -19,7 +19,7 @@ from tables.alerting.rows import ShiftWin
 from tables.alerting.rules import STREAK_WINDOW, Fact
 from tables.day import hours
 from tables.games.catalog import GAMES
-from tables.games.felt import Bet
+from tables.games.protocol import Bet
 from tables.log.catalog import read_as
 from tables.log.entries.alert_rules import AlertRuleSet, ChannelSet
 from tables.log.entries.chips import DenominationAdded, DenominationChanged

@@ -11,7 +11,7 @@ from ledger.proof.spelling import timestamp
 from tables.api.operations import Write
 from tables.audit.history import Story
 from tables.board.picture import Board
-from tables.games.felt import AskCard, Prompt
+from tables.games.protocol import AskCard, Prompt
 from tables.log.fold import Standing
 from tables.models import Table
 from tables.refusals import Refused

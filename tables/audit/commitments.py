@@ -14,7 +14,7 @@ from ledger.inspection import OUTAGE, unforeseen
 from ledger.log import entries, read_head
 from ledger.models import Book
 from ledger.proof.chain import Broken, Fault, Head, walk
-from tables.games.felt import Illegal
+from tables.games.protocol import Illegal
 from tables.log.catalog import event_of, fold
 from tables.log.fold import Standing
 from tables.log.shoe_orders import Order, Seals, Unproven, check, commitment_of

@@ -23,7 +23,7 @@ from tables.audit.round_list import RoundLine, folded, line_of, truly_timed
 from tables.board import secrecy
 from tables.board.secrecy import Veiled
 from tables.games.cards import PAIRS, pack_of
-from tables.games.felt import DEALER, Opening, Payout, View
+from tables.games.protocol import DEALER, Opening, Payout, View
 from tables.games.record import record_of
 from tables.log.entries.rounds import Paid, Played, TakenBack
 from tables.log.entries.shoes import CutCardBack

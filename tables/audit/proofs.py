@@ -32,7 +32,7 @@ from tables import attesting, standing
 from tables.audit import commitments, conduct, sealed, sealing
 from tables.audit.floor import Floor
 from tables.audit.rows import comparing
-from tables.games.felt import Illegal
+from tables.games.protocol import Illegal
 from tables.log import by_count
 from tables.log.catalog import event_of
 from tables.log.event import Misconduct, Unreadable

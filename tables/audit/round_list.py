@@ -19,7 +19,7 @@ from ledger.log import COLUMNS
 from ledger.proof.chain import Entry, Mend
 from ledger.proof.spelling import PAYOUT, PAYOUT_WITH_SCORE
 from tables.games.catalog import GAMES
-from tables.games.felt import SeatView
+from tables.games.protocol import SeatView
 from tables.log.catalog import event_of, fold
 from tables.log.entries.rounds import Played
 from tables.log.event import Event

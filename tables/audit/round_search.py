@@ -19,7 +19,7 @@ from ledger.log import COLUMNS
 from ledger.proof.chain import Entry
 from tables.audit import round_list
 from tables.audit.round_list import RoundLine, Wanted
-from tables.games.felt import Payout, SeatView, Settled
+from tables.games.protocol import Payout, SeatView, Settled
 from tables.log.catalog import read
 from tables.log.entries.corrections import AboutCorrection, Correction
 from tables.log.fold import UNREADABLE

@@ -15,8 +15,8 @@ from tables.audit import two_people
 from tables.audit.outside.cage_counts import SLACK
 from tables.day.hours import DAY
 from tables.games.catalog import GAMES
-from tables.games.felt import Illegal
 from tables.games.odds import PayTable
+from tables.games.protocol import Illegal
 from tables.handlers import checks, refuse_other_author
 from tables.log.catalog import read, read_as
 from tables.log.duties import PIT_BOSS

@@ -12,9 +12,9 @@ from ledger.proof.chips import RACK, money
 from tables import permits
 from tables.games.cards import PAIRS, Composition
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, AskBet, AskCard, AskChoice, AskCloseBets, Choice, Payout, Prompt
 from tables.games.game import Words
-from tables.games.told import words_of
+from tables.games.protocol import DEALER, AskBet, AskCard, AskChoice, AskCloseBets, Choice, Payout, Prompt
+from tables.games.scripted import words_of
 from tables.inputs import (
     Burn,
     CashOut,

@@ -9,7 +9,7 @@ from typing import Final
 from django.db.models import Subquery
 
 from ledger.models import LogEntry, Transfer
-from tables.games.felt import MAIN, AskBet, Bet
+from tables.games.protocol import MAIN, AskBet, Bet
 from tables.log.fold import Round, Standing
 from tables.past import as_of
 

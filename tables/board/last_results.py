@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from tables.games.felt import AskBet
+from tables.games.protocol import AskBet
 from tables.log.fold import Round, Standing
 from tables.past import as_of
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from tables.games.felt import Payment
+from tables.games.protocol import Payment
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from tables.board.last_bets import last_bets, placed
 from tables.board.words import Chips, OutcomeLine, PaymentLine, Telling, telling
 from tables.games.cards import PAIRS, pack_of
 from tables.games.catalog import GAMES
-from tables.games.felt import (
+from tables.games.game import Kind, Part
+from tables.games.protocol import (
     DEALER,
     MAIN,
     MIDDLE,
@@ -29,7 +30,6 @@ from tables.games.felt import (
     SeatView,
     View,
 )
-from tables.games.game import Kind, Part
 from tables.inputs import (
     Choose,
 )

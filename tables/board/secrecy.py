@@ -19,8 +19,8 @@ from ledger.log import read_head, read_heads
 from ledger.proof import spelling
 from ledger.proof.chain import Entry
 from tables import standing as standings
-from tables.games.felt import DEALER, Action, AskCard, AskChoice, Card, Choose, Payout, Prompt
 from tables.games.play import prompts_for
+from tables.games.protocol import DEALER, Action, AskCard, AskChoice, Card, Choose, Payout, Prompt
 from tables.log import catalog
 from tables.log.entries.rounds import Paid, Played, TakenBack, seats_of, words_of
 from tables.log.entries.slips import SlipSigned

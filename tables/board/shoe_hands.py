@@ -11,7 +11,7 @@ from django.db.models import Max
 from ledger.models import LogEntry
 from tables.board.roads import Hand, Winner
 from tables.games.cards import RANK_OF
-from tables.games.felt import BANKER_HAND, DRAGON, PLACE_NAMES, PLAYER_HAND, TIGER
+from tables.games.protocol import BANKER_HAND, DRAGON, PLACE_NAMES, PLAYER_HAND, TIGER
 from tables.log.fold import Round, Standing
 from tables.past import as_of
 

@@ -13,8 +13,8 @@ from ledger.proof.chips import Denomination, money
 from tables import permits
 from tables.board import payments
 from tables.games.cards import PAIRS
-from tables.games.felt import Payout, Phrase, Prompt, Settled
 from tables.games.game import Kind
+from tables.games.protocol import Payout, Phrase, Prompt, Settled
 from tables.log.fold import Restored, Round
 from tables.log.kinds import kind_of
 from tables.log.settlement import collectable_cents

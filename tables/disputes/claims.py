@@ -16,7 +16,7 @@ from tables import past, permits
 from tables.disputes import moments, register
 from tables.disputes.moments import Stretch
 from tables.disputes.register import Register
-from tables.games.felt import MOST_CENTS
+from tables.games.protocol import MOST_CENTS
 from tables.handlers import as_written, enacts, enters
 from tables.inputs import CloseDispute, NoteDispute, OpenDispute, RuleDispute
 from tables.log.entries.corrections import CorrectionSigned

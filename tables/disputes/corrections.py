@@ -18,7 +18,7 @@ from ledger.proof.slip_name import SlipName
 from ledger.slips import Signing
 from tables import past, permits
 from tables.disputes import claims, register
-from tables.games.felt import MOST_CENTS, Payout
+from tables.games.protocol import MOST_CENTS, Payout
 from tables.handlers import as_written, checks, enacts, enters
 from tables.inputs import DeclineCorrection, ProposeCorrection, SignCorrection
 from tables.log.entries.corrections import (

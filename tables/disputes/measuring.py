@@ -42,9 +42,9 @@ from tables.disputes.mispays import (
 from tables.disputes.rack_history import Dealt
 from tables.disputes.round_evidence import BOOKMARKED, DISPUTED, of_round
 from tables.games.catalog import DEALT
-from tables.games.felt import Action, AskBet, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Limits, Opening
 from tables.games.game import BankedGame
 from tables.games.play import play
+from tables.games.protocol import Action, AskBet, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Limits, Opening
 from tables.log.mispay_rates import DEFAULTS
 from tables.log.series import Chips
 

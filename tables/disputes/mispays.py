@@ -23,7 +23,7 @@ from tables.disputes.other_cards import cents_a_rank, other_cards
 from tables.disputes.rack_history import Dealt, Exchange, dealt_rounds, entry_before, exchanges, marked, rounds_between
 from tables.disputes.round_evidence import evidence
 from tables.games.cards import PAIRS, RANK_OF, RANKS, pack_of
-from tables.games.felt import DEALER, PLACE_NAMES, Action, Card, Payout
+from tables.games.protocol import DEALER, PLACE_NAMES, Action, Card, Payout
 from tables.log.mispay_rates import DEFAULTS, Priors, priors
 from tables.log.series import Chips
 from tables.models import Table

@@ -12,8 +12,8 @@ from typing import Any
 
 from tables.disputes.rack_history import Dealt
 from tables.games.cards import PAIRS, RANK_OF, RANKS, SUIT_OF, pack_of
-from tables.games.felt import DEALER, Action, Card, Illegal, Payout
 from tables.games.play import play
+from tables.games.protocol import DEALER, Action, Card, Illegal, Payout
 
 
 def cents_a_rank(payout: Payout) -> int | None:

@@ -10,8 +10,8 @@ from typing import Any, Final
 from django.db import connection
 
 from ledger.models import Bookmark, LogEntry
-from tables.games.felt import Action, Opening, Payout
 from tables.games.game import Game
+from tables.games.protocol import Action, Opening, Payout
 from tables.log.catalog import read, read_as
 from tables.log.entries.disputes import DisputeOpened
 from tables.log.entries.rounds import Played, TakenBack, Voided

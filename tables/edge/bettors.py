@@ -14,7 +14,9 @@ from typing import Any, Final, cast
 
 from tables.games.cards import DECK_SIZE, NOTHING, RANKS, Composition, shoe
 from tables.games.catalog import GAMES
-from tables.games.felt import (
+from tables.games.game import BankedGame
+from tables.games.play import play
+from tables.games.protocol import (
     Action,
     AskCard,
     AskChoice,
@@ -27,8 +29,6 @@ from tables.games.felt import (
     Opening,
     Shuffle,
 )
-from tables.games.game import BankedGame
-from tables.games.play import play
 from tables.games.rocket import Rocket, Rules, State
 from tables.maths import providers
 from tables.maths.following import Course, Played, follow, follow_wager

@@ -19,7 +19,7 @@ from ledger.proof.chips import money
 from tables.edge import kept_sheets
 from tables.edge.kept_sheets import Worths
 from tables.games.catalog import GAMES
-from tables.games.felt import MAIN, Bet, Limits
+from tables.games.protocol import MAIN, Bet, Limits
 from tables.log.catalog import read_as
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.rounds import Played

@@ -13,8 +13,8 @@ from functools import reduce
 from typing import Any
 
 from tables.games.cards import Pack, pack_of
-from tables.games.felt import Bet
 from tables.games.play import play
+from tables.games.protocol import Bet
 from tables.log.entries.disputes import OPENED, RULINGS, Dispute
 from tables.log.fold import Play, Round
 from tables.maths import providers

@@ -23,8 +23,8 @@ from ledger.models import AppendOnly, LogEntry
 from ledger.proof.chain import Entry
 from ledger.site_log import note
 from tables.games.cards import Composition, pack_of
-from tables.games.felt import MAIN, Bet, Card, CloseBets, Limits, Payout, Shuffle
 from tables.games.play import replay
+from tables.games.protocol import MAIN, Bet, Card, CloseBets, Limits, Payout, Shuffle
 from tables.handlers import checks
 from tables.log.catalog import fold, read, read_as
 from tables.log.entries.shoe_audits import AuditExported, AuditsListed, AuditViewed

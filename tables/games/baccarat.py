@@ -9,12 +9,12 @@ from typing import Annotated, ClassVar, Final, Literal
 from msgspec import Meta
 
 from tables.games.cards import RANK_OF
-from tables.games.felt import BANKER_HAND, PLAYER_HAND, AskCard, Fact, Illegal, Phrase, Reason, because
 from tables.games.game import Due, Part, Script, Wager, Wording
 from tables.games.house_layout import Hand, HouseLayout, Stake
 from tables.games.house_script import HouseScript, State, hand_named
 from tables.games.odds import COMMISSION, EVEN, HALF, HouseRules, Odds, paying, say_pays
 from tables.games.pays import UNPAID, Line, PaidWager, PayForm
+from tables.games.protocol import BANKER_HAND, PLAYER_HAND, AskCard, Fact, Illegal, Phrase, Reason, because
 
 Side = Literal[
     "tie", "player_pair", "banker_pair", "dragon_7", "panda_8", "super_6", "dragon_bonus_player", "dragon_bonus_banker"

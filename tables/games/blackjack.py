@@ -10,14 +10,14 @@ from msgspec import Meta, structs
 
 from tables.games import twenty_one
 from tables.games.cards import RANK_OF, UNKNOWN
-from tables.games.felt import DEALER, MAIN, AskCard, AskChoice, Choice, Choose, Money, Phrase, because
 from tables.games.game import Due, Part, Script, Wager, Wording, Words
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
 from tables.games.house_script import HouseScript, State
 from tables.games.odds import EVEN, HALF_TAKEN, HouseRules, Odds, half, paying
 from tables.games.pays import PayForm
+from tables.games.protocol import DEALER, MAIN, AskCard, AskChoice, Choice, Choose, Money, Phrase, because
+from tables.games.scripted import say_choices
 from tables.games.side_bets import PAY_FORM, REASONS, SIDE_BETS, settle_side_bets
-from tables.games.told import say_choices
 from tables.games.twenty_one import (
     ACE,
     MOST,

@@ -12,8 +12,8 @@ from typing import Annotated, Any, ClassVar, Literal, NoReturn
 from msgspec import Meta
 
 from tables.games.cards import PAIRS, Composition
-from tables.games.felt import Illegal, Money, Opening, Payout, Phrase, Prompt, Struct, View
 from tables.games.game import Due, Game, Part, Picture, Words
+from tables.games.protocol import Illegal, Money, Opening, Payout, Phrase, Prompt, Struct, View
 
 MOST_WAGERS = 40
 Permille = Annotated[int, Meta(ge=-1000, le=1000)]

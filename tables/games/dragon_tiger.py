@@ -9,13 +9,13 @@ from typing import Annotated, ClassVar, Final, Literal
 from msgspec import Meta
 
 from tables.games.cards import RANK_OF, RANK_SIGNS
-from tables.games.felt import DRAGON, PLACE_NAMES, TIGER, AskCard, Fact, Phrase, because
 from tables.games.game import Due, Part, Script, Wager, Wording
 from tables.games.hand_names import plural, rank_name
 from tables.games.house_layout import Hand, HouseLayout
 from tables.games.house_script import HouseScript, State
 from tables.games.odds import EVEN, HALF_TAKEN, HouseRules, Odds, paying, say_pays
 from tables.games.pays import Line, PaidWager, PayForm
+from tables.games.protocol import DRAGON, PLACE_NAMES, TIGER, AskCard, Fact, Phrase, because
 
 Side = Literal["tie", "suited_tie"]
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from tables.games.cards import Composition, Pack
-from tables.games.felt import (
+from tables.games.pays import NO_FORM, PayForm
+from tables.games.protocol import (
     Action,
     Card,
     Money,
@@ -26,7 +27,6 @@ from tables.games.felt import (
     Struct,
     View,
 )
-from tables.games.pays import NO_FORM, PayForm
 
 
 class Course(Protocol):

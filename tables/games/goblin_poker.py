@@ -10,9 +10,9 @@ from math import inf
 from typing import ClassVar, Final
 
 from tables.games.cards import UNKNOWN
-from tables.games.felt import Choice, Struct, because
 from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import REASONS, Layout, Player, cards_to
+from tables.games.protocol import Choice, Struct, because
 from tables.games.script import Scripted
 
 ANTE: Final = 1

@@ -10,9 +10,9 @@ from itertools import cycle
 from typing import ClassVar, Final
 
 from tables.games.cards import UNKNOWN
-from tables.games.felt import Choice, Struct
 from tables.games.game import Due, Part, Script, Words
 from tables.games.layout import Layout, Player, cards_to
+from tables.games.protocol import Choice, Struct
 from tables.games.script import Scripted
 
 ANTE: Final = 1

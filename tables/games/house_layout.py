@@ -12,7 +12,10 @@ from typing import Final
 from msgspec import Struct, structs
 
 from tables.games.cards import UNKNOWN, pack_of
-from tables.games.felt import (
+from tables.games.game import Script, Wager
+from tables.games.odds import HouseRules, Odds, half
+from tables.games.pays import Pays
+from tables.games.protocol import (
     DEALER,
     MOST_CENTS,
     PAID_EXACTLY,
@@ -32,9 +35,6 @@ from tables.games.felt import (
     Reason,
     Why,
 )
-from tables.games.game import Script, Wager
-from tables.games.odds import HouseRules, Odds, half
-from tables.games.pays import Pays
 
 Placed = dict[int, dict[str, int]]
 """Bets by seat and wager, in minor units; seats without one are not in it."""

@@ -8,7 +8,11 @@ from functools import lru_cache
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from tables.games.cards import BY_RANK, PAIRS, STANDARD, UNKNOWN, Composition, Pack, pack_of
-from tables.games.felt import (
+from tables.games.game import BankedGame, Due, Part, Script, Words
+from tables.games.house_layout import Hand, HouseLayout, Spot
+from tables.games.odds import COMMISSION, HALF_TAKEN, HouseRules, Odds, payable_multiple
+from tables.games.pays import Pays
+from tables.games.protocol import (
     DEALER,
     Action,
     AskBet,
@@ -29,11 +33,7 @@ from tables.games.felt import (
     View,
     WagerView,
 )
-from tables.games.game import BankedGame, Due, Part, Script, Words
-from tables.games.house_layout import Hand, HouseLayout, Spot
-from tables.games.odds import COMMISSION, HALF_TAKEN, HouseRules, Odds, payable_multiple
-from tables.games.pays import Pays
-from tables.games.told import Telling, ToldGame, ToldState, say_choices
+from tables.games.scripted import Telling, ToldGame, ToldState, say_choices
 
 Rules = TypeVar("Rules", bound=HouseRules)
 

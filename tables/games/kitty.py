@@ -11,9 +11,9 @@ from typing import Annotated, ClassVar, Final
 from msgspec import Meta
 
 from tables.games.captures import most_of_each_rank
-from tables.games.felt import MIDDLE, Choice, Fact, Illegal, Opening, Struct, because
 from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import Layout, Player, cards_to, say_paid
+from tables.games.protocol import MIDDLE, Choice, Fact, Illegal, Opening, Struct, because
 from tables.games.script import Scripted, State
 
 KITTY: Final = 7

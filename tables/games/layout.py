@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from tables.games.cards import DECK, DECK_SIZE, RANKS, UNKNOWN, Composition, add, count
-from tables.games.felt import (
+from tables.games.game import Script, Wording
+from tables.games.protocol import (
     AskCard,
     AskChoice,
     AskShuffle,
@@ -25,7 +26,6 @@ from tables.games.felt import (
     Why,
     because,
 )
-from tables.games.game import Script, Wording
 
 
 class NoCard(Exception):

@@ -11,9 +11,9 @@ from itertools import combinations
 from typing import ClassVar, Final
 
 from tables.games.cards import UNKNOWN
-from tables.games.felt import MIDDLE, Choice, Struct, because
 from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import REASONS, Layout
+from tables.games.protocol import MIDDLE, Choice, Struct, because
 from tables.games.script import Scripted
 
 HAND: Final = 6

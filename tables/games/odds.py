@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from msgspec import UNSET, Meta, UnsetType
 
-from tables.games.felt import Reason, Struct, because
+from tables.games.protocol import Reason, Struct, because
 
 Rounding = Literal["down", "up", "half_up", "exact"]
 """What becomes of winnings that are no whole chip units: they are rounded, or a bet that may win such is refused."""

@@ -10,9 +10,9 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import Meta
 
-from tables.games.felt import Choice, Struct, because
 from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import Layout, Player
+from tables.games.protocol import Choice, Struct, because
 from tables.games.script import Scripted
 
 EIGHT: Final = 8

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from tables.games.felt import Illegal, Struct
 from tables.games.odds import HouseRules, Odds, PayTable
+from tables.games.protocol import Illegal, Struct
 
 Pays = Mapping[str, Mapping[str, Odds]]
 """By wager, what each of its lines pays."""

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from msgspec import structs
 
 from tables.games.cards import NOTHING, UNKNOWN
-from tables.games.felt import (
+from tables.games.game import Course, Game, Picture
+from tables.games.protocol import (
     DEALER,
     MIDDLE,
     PLACE_NAMES,
@@ -25,7 +26,6 @@ from tables.games.felt import (
     Prompt,
     SetAside,
 )
-from tables.games.game import Course, Game, Picture
 
 State = TypeVar("State", bound=Picture)
 Rules = TypeVar("Rules")

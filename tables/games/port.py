@@ -10,10 +10,10 @@ from typing import Annotated, ClassVar, Final
 
 from msgspec import Meta
 
-from tables.games.felt import Choice, Struct, because
 from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import Layout, Player
 from tables.games.pairs import hit_or, take
+from tables.games.protocol import Choice, Struct, because
 from tables.games.script import Scripted
 
 GOAL: Final = 21

@@ -17,7 +17,9 @@ from msgspec import UNSET, UnsetType
 
 from tables.games.cards import UNKNOWN, Pack, pack_of
 from tables.games.catalog import DEALT, versions_of
-from tables.games.felt import (
+from tables.games.game import Game, PotGame
+from tables.games.play import complete, run
+from tables.games.protocol import (
     Action,
     AskCard,
     AskChoice,
@@ -33,8 +35,6 @@ from tables.games.felt import (
     SetAside,
     Shuffle,
 )
-from tables.games.game import Game, PotGame
-from tables.games.play import complete, run
 from tables.games.record_document import FORMAT, Record, RecordAction, RecordError, invalid, parse
 from tables.games.record_forms import Form, Listing, choice_of, form_of, names_in, spelled_decision
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from tables.games.felt import Rake, Struct
+from tables.games.protocol import Rake, Struct
 
 FORMAT: Final = "round-record/1"
 _SEAT = Annotated[int, Meta(ge=1, le=99)]

@@ -10,8 +10,8 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tables.games.cards import BY_RANK, NOTHING, PAIRS, STANDARD, Composition, Pack, pack_of
-from tables.games.felt import AskCard, AskChoice, AskShuffle, Bet, Choose, Opening, Payout, Prompt
 from tables.games.game import BankedGame, Game, PotGame
+from tables.games.protocol import AskCard, AskChoice, AskShuffle, Bet, Choose, Opening, Payout, Prompt
 from tables.games.record_document import Record, RecordAction, RecordError, invalid
 
 NAMED: Final = {name: name for name in ("card", "cards", "target", "count")}

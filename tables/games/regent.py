@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Final
 
-from tables.games.felt import Choice, Fact, Struct, because
 from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import REASONS, Layout, Player, say_paid
+from tables.games.protocol import Choice, Fact, Struct, because
 from tables.games.script import Scripted
 
 DOWN: Final = 2

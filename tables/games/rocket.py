@@ -14,7 +14,8 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from msgspec import Meta, structs
 
 from tables.games.cards import DECK, DECK_SIZE, PAIRS, UNKNOWN, Composition, Pack, count
-from tables.games.felt import (
+from tables.games.game import BankedGame, Due, Part, Picture, Wager, Wording, Words
+from tables.games.protocol import (
     DEALER,
     MAIN,
     MOST_CENTS,
@@ -46,7 +47,6 @@ from tables.games.felt import (
     because,
     put,
 )
-from tables.games.game import BankedGame, Due, Part, Picture, Wager, Wording, Words
 
 DEATH_CARD: Final = 3
 BETS, DEAL, DEALER_CARD, DECIDE, HIT, OVER = range(6)

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import ClassVar, Final, Generic, Literal, TypeVar
 
 from tables.games.cards import DECK_SIZE, Composition
-from tables.games.felt import (
+from tables.games.game import Due, Part, PotGame, Script, Wording, Words
+from tables.games.layout import REASONS, Layout, Player
+from tables.games.protocol import (
     MIDDLE,
     Action,
     AskCard,
@@ -24,9 +26,7 @@ from tables.games.felt import (
     Struct,
     View,
 )
-from tables.games.game import Due, Part, PotGame, Script, Wording, Words
-from tables.games.layout import REASONS, Layout, Player
-from tables.games.told import Telling, ToldGame, ToldState, say_choices
+from tables.games.scripted import Telling, ToldGame, ToldState, say_choices
 
 Rules = TypeVar("Rules")
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from tables.games.cards import RANK_OF, SUIT_OF
-from tables.games.felt import because
 from tables.games.game import Wording
 from tables.games.house_layout import HouseLayout
 from tables.games.odds import Odds, paying
 from tables.games.pays import UNPAID, Line, PaidWager, PayForm
+from tables.games.protocol import because
 from tables.games.three_cards import FLUSH, NAMES, value_of
 
 _REDS: Final = (1, 2)

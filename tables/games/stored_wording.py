@@ -12,8 +12,8 @@ from typing import Any, Final
 from msgspec import UNSET, structs
 
 from tables.games.cards import RANK_OF
-from tables.games.felt import HandView, Payout, Reason, SeatView, Settled, View
 from tables.games.game import Game, Wording
+from tables.games.protocol import HandView, Payout, Reason, SeatView, Settled, View
 from tables.games.three_cards import value_of
 from tables.games.twenty_one import has_blackjack, is_soft, total
 

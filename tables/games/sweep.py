@@ -11,9 +11,9 @@ from operator import attrgetter
 from typing import ClassVar, Final, NamedTuple
 
 from tables.games.captures import most_of_each_rank
-from tables.games.felt import MIDDLE, Struct, because
 from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import Layout, Player, cards_to
+from tables.games.protocol import MIDDLE, Struct, because
 from tables.games.script import Scripted
 
 HAND: Final = 5

@@ -9,13 +9,13 @@ from typing import Annotated, ClassVar, Final, Literal
 from msgspec import Meta
 
 from tables.games.cards import STANDARD, Pack
-from tables.games.felt import DEALER, AskCard, Card, Choice, Phrase, because
 from tables.games.game import Due, Part, Script, Wager, Wording, Words
 from tables.games.hand_names import hand_name, over
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
 from tables.games.house_script import HouseScript, State
 from tables.games.odds import EVEN, HouseRules, Odds, paying, say_pays
 from tables.games.pays import UNPAID, Line, PaidWager, PayForm
+from tables.games.protocol import DEALER, AskCard, Card, Choice, Phrase, because
 from tables.games.three_cards import HIGH_CARD, NAMES, PAIR, STRAIGHT, Value, value_of
 
 Side = Literal["pair_plus"]

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from itertools import permutations
 from typing import ClassVar, Final
 
-from tables.games.felt import Choice, Struct
 from tables.games.game import Due, Part, Script, Words
 from tables.games.layout import Layout, Player
+from tables.games.protocol import Choice, Struct
 from tables.games.script import Scripted
 
 ANTE: Final = 1

@@ -7,10 +7,10 @@ from functools import cache
 from typing import Final
 
 from tables.games.cards import RANK_OF, UNKNOWN
-from tables.games.felt import because
 from tables.games.game import Wording
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
 from tables.games.odds import EVEN, Odds, paying, say_pays
+from tables.games.protocol import because
 
 ACE, TEN, MOST = 1, 10, 21
 VALUE_OF: Final = tuple(min(rank, TEN) for rank in RANK_OF)

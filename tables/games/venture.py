@@ -12,9 +12,9 @@ from typing import Annotated, ClassVar, Final
 from msgspec import Meta
 
 from tables.games.cards import RANKS
-from tables.games.felt import MIDDLE, Choice, Struct, because
 from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import Layout, Player
+from tables.games.protocol import MIDDLE, Choice, Struct, because
 from tables.games.script import Scripted
 
 SLUG: Final = {3: 4, 4: 3, 5: 5, 6: 7, 7: 6, 8: 7}

@@ -13,7 +13,8 @@ from msgspec import UNSET, UnsetType, structs
 
 from ledger.proof.moves import Chart, Move
 from tables.games.cards import PACKS, PAIRS, UNKNOWN, Composition, Pack, add
-from tables.games.felt import (
+from tables.games.game import Game
+from tables.games.protocol import (
     Action,
     AskBet,
     Card,
@@ -26,7 +27,6 @@ from tables.games.felt import (
     SetAside,
     View,
 )
-from tables.games.game import Game
 from tables.log.back_entry import Mode
 from tables.log.paper import Slip
 

@@ -20,8 +20,20 @@ from ledger.proof.moves import Chart, Move
 from ledger.proof.spelling import BET
 from tables.games.cards import NOTHING, PAIRS, UNKNOWN, Pack
 from tables.games.counted import Counted, CountedRules, no_rounds
-from tables.games.felt import DEALER, Action, AskChoice, Choose, Limits, Opening, Payment, Payout, Rake, SeatView, View
 from tables.games.game import BankedGame, Game, PotGame, Wager
+from tables.games.protocol import (
+    DEALER,
+    Action,
+    AskChoice,
+    Choose,
+    Limits,
+    Opening,
+    Payment,
+    Payout,
+    Rake,
+    SeatView,
+    View,
+)
 from tables.log import limit_notice
 from tables.log.fold import HOUSE_SHOE, Round, Shoe, Standing
 from tables.log.settlement import commission_of, game_moves, paid_in_full, settlement

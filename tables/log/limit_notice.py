@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from tables.games.felt import KeptMinimum
+from tables.games.protocol import KeptMinimum
 from tables.log.fold import Announced, Standing
 from tables.log.limit_plans import WAGER, Change, Layer, Layers, Takes, Value, Values, values_of
 

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, Protocol
 from zoneinfo import ZoneInfo
 
 from tables import moments
-from tables.games.felt import Struct
+from tables.games.protocol import Struct
 from tables.log.wall_clock import moment_of
 
 Scope = Literal["house", "game", "pit", "table"]

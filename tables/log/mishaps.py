@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
 
-from tables.games.felt import Choice
+from tables.games.protocol import Choice
 
 NOBODY: Final = "nobody"
 FLOOR: Final = "a pit boss"

@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import structs, to_builtins
 
 from tables.games.catalog import GAMES
-from tables.games.felt import Illegal
 from tables.games.game import Game
+from tables.games.protocol import Illegal
 from tables.log.digest import dealt_by, rules_version
 from tables.log.entries.rounds import Pinned
 from tables.log.event import Misconduct

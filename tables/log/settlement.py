@@ -8,7 +8,7 @@ from msgspec import structs
 
 from ledger.proof.chips import BANK, CAGE, CASH, DROP_BOX, LAYOUT, OVER_SHORT, PLAYERS, POT, RACK, SEAT
 from ledger.proof.moves import Chart, Move, Place
-from tables.games.felt import Payment, Payout, Settled
+from tables.games.protocol import Payment, Payout, Settled
 
 # --- a round ---------------------------------------------------------------------------------------------------
 

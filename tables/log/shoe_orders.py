@@ -9,7 +9,7 @@ from hashlib import sha256
 from operator import itemgetter
 
 from tables.games.cards import Composition, pack_of
-from tables.games.felt import Card, SetAside
+from tables.games.protocol import Card, SetAside
 from tables.log.entries.rounds import Played, TakenBack
 from tables.log.entries.shoes import Burned, CardSetAside, ShoeStep
 from tables.log.event import Event, Opened

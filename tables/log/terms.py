@@ -12,10 +12,10 @@ from msgspec import UNSET
 
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
-from tables.games.felt import Limits, WagerLimits
 from tables.games.game import Game
 from tables.games.house_script import HouseScript
 from tables.games.odds import ROUNDED
+from tables.games.protocol import Limits, WagerLimits
 from tables.log.fold import KEYED
 
 

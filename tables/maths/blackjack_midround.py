@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from tables.games.blackjack import NO_BLACKJACK, Rules
 from tables.games.cards import RANK_OF, STANDARD, UNKNOWN, Composition
-from tables.games.felt import MAIN, AskCard, AskChoice, Choose, Settled
 from tables.games.house_script import HandSeen, SpotSeen, State
 from tables.games.odds import Odds, half
+from tables.games.protocol import MAIN, AskCard, AskChoice, Choose, Settled
 from tables.maths import cents
 from tables.maths.blackjack_chart import blackjack_odds, pay_of, play_of, value_of, values_of
 from tables.maths.blackjack_dealer import ACE, BLACKJACK, KINDS, TEN, VALUES, best, natural, tree

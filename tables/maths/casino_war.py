@@ -17,9 +17,9 @@ import msgspec
 
 from tables.games.cards import BY_RANK, RANK_OF, Composition
 from tables.games.casino_war import BURNED, PAY_FORM, Rules
-from tables.games.felt import Settled
 from tables.games.house_script import SpotSeen, State
 from tables.games.pays import net
+from tables.games.protocol import Settled
 from tables.maths import cents
 from tables.maths.covariances import Covariances, pairs_of
 from tables.maths.covariances import exact as exact_covariances

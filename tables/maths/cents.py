@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Any, Final
 
 from tables.games.cards import Composition, pack_of
-from tables.games.felt import Settled
 from tables.games.house_script import SpotSeen, State
 from tables.games.odds import HouseRules, Odds, half
+from tables.games.protocol import Settled
 from tables.maths.situation import Unknowable
 from tables.maths.worth import Results
 

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from tables.games.cards import PAIRS, Composition
-from tables.games.felt import MAIN
+from tables.games.protocol import MAIN
 from tables.games.rocket import Rules, State
 from tables.maths.covariances import Covariances, Together
 from tables.maths.situation import Situation, fresh

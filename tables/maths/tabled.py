@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tables.games.felt import Money
+from tables.games.protocol import Money
 from tables.maths.worth import Cost, Sheet, Worth
 
 _WORDS: Final = {"standard_deviation": "deviation", "hit_frequency": "wins"}

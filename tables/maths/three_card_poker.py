@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tables.games.cards import RANK_OF, RANK_SIGNS, STANDARD, SUIT_OF, UNKNOWN, Composition
-from tables.games.felt import Settled
 from tables.games.house_script import SpotSeen, State
 from tables.games.pays import UNPAID, net
+from tables.games.protocol import Settled
 from tables.games.three_card_poker import PACKET, PAY_FORM, Rules
 from tables.maths import cents
 from tables.maths.covariances import Covariances, pairs_of

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from tables.games import cards
-from tables.games.felt import AskCard, Choose, Shuffle
 from tables.games.game import Kind
+from tables.games.protocol import AskCard, Choose, Shuffle
 from tables.inputs import Bet, GameInput, StartGame
 from tables.log.fold import Shoe
 from tables.play import pots

@@ -19,8 +19,8 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables import permits
 from tables.games.cards import UNKNOWN
-from tables.games.felt import Choose, Illegal, SetAside
 from tables.games.play import play
+from tables.games.protocol import Choose, Illegal, SetAside
 from tables.handlers import as_written, enacts, enters
 from tables.inputs import AbandonTable, AcceptBet, Bet, EnterMishap, LockRack, RuleOnHand, UnlockRack, VoidRound
 from tables.log import mishaps, paper

@@ -20,7 +20,7 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables import permits
 from tables.games.cards import PAIRS
-from tables.games.felt import DEALER, AskCard, AskChoice, Card, Illegal
+from tables.games.protocol import DEALER, AskCard, AskChoice, Card, Illegal
 from tables.handlers import enacts, enters, staff_of
 from tables.inputs import (
     GiveBackReader,

@@ -18,17 +18,8 @@ from ledger.proof.chips import money
 from ledger.proof.moves import Move, undone
 from tables import permits
 from tables.games.cards import PAIRS
-from tables.games.felt import (
-    DEALER,
-    Action,
-    AskCard,
-    AskChoice,
-    Card,
-    Choose,
-    Illegal,
-    Shuffle,
-)
 from tables.games.play import admitted, out_of_turn
+from tables.games.protocol import DEALER, Action, AskCard, AskChoice, Card, Choose, Illegal, Shuffle
 from tables.handlers import enacts, enters, staff_of
 from tables.inputs import (
     Bet,

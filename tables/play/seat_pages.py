@@ -13,7 +13,7 @@ from ledger import site_log
 from ledger.proof.chain import Entry
 from tables import permits
 from tables.games.catalog import GAMES
-from tables.games.felt import Choose
+from tables.games.protocol import Choose
 from tables.handlers import enacts, enters
 from tables.inputs import Input, IssueSeatPage
 from tables.log.entries.seats import SeatPageIssued, SeatPageRevoked

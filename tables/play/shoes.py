@@ -19,7 +19,7 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables import permits
 from tables.games.cards import PAIRS, UNKNOWN, Composition, pack_of
-from tables.games.felt import MIDDLE, Action, AskCard, Card, Illegal
+from tables.games.protocol import MIDDLE, Action, AskCard, Card, Illegal
 from tables.handlers import enacts, enters
 from tables.inputs import Burn, CutCardOut, LoadShoe, PlaceCutCard, RetireShoe, ShuffleShoe
 from tables.log.entries.shoes import (

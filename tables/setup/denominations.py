@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from ledger import site_log
 from ledger.site_log import difference, note
-from tables.games.felt import MOST_CENTS
+from tables.games.protocol import MOST_CENTS
 from tables.log import two_people
 from tables.log.entries.chips import DenominationAdded, DenominationChanged
 from tables.models import Denomination, Staff

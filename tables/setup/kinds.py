@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from typing import Any, Final
 
 from ledger.proof.chips import money
-from tables.games.felt import MOST_CENTS, TEN_UNITS
 from tables.games.game import Game, Kind
+from tables.games.protocol import MOST_CENTS, TEN_UNITS
 
 MOST_SEATS: Final = 8
 MOST_UNITS_A_BET: Final = 10

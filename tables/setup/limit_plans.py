@@ -25,7 +25,7 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables import moments
 from tables.games.catalog import GAMES
-from tables.games.felt import MOST_CENTS
+from tables.games.protocol import MOST_CENTS
 from tables.log import two_people
 from tables.log.entries.limit_plans import LimitPlanSet, called, said
 from tables.log.limit_plans import (

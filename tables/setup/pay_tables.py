@@ -20,8 +20,8 @@ from ledger.log import Draft
 from ledger.models import HOUSE, LogEntry
 from tables.games import odds
 from tables.games.catalog import GAMES
-from tables.games.felt import Illegal
 from tables.games.pays import PLACE, PayForm
+from tables.games.protocol import Illegal
 from tables.log import two_people
 from tables.log.catalog import read_as
 from tables.log.entries.settings import PayTableMade

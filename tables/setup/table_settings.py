@@ -25,8 +25,8 @@ from ledger.proof.chips import can_cut, money
 from ledger.site_log import Difference, difference
 from tables import standing
 from tables.games.catalog import GAMES
-from tables.games.felt import BET_STEP, MOST_CENTS
 from tables.games.game import Game
+from tables.games.protocol import BET_STEP, MOST_CENTS
 from tables.log import by_count, limit_notice, two_people
 from tables.log.entries.kept import TableAdded
 from tables.log.entries.limit_plans import called

@@ -7,8 +7,8 @@ from typing import ClassVar, Final
 
 from tables.games.cards import RANK_OF
 from tables.games.casino_war import BURNED, CasinoWar, Rules
-from tables.games.felt import DEALER, MAIN, Action, AskCard, AskChoice, Card, Choice
 from tables.games.house_script import SpotSeen, State
+from tables.games.protocol import DEALER, MAIN, Action, AskCard, AskChoice, Card, Choice
 from tables.training.questions import NOBODY, numbered, seat_answers
 from tables.training.spread import Ending, SpreadPractice, Step, betting, cards_of, ending
 

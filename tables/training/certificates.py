@@ -24,7 +24,7 @@ from ledger import log, site_log
 from ledger.log import Draft
 from ledger.proof.spelling import canonical
 from tables.games.catalog import GAMES
-from tables.games.felt import Illegal
+from tables.games.protocol import Illegal
 from tables.log.entries.staff import CertificateIssued
 from tables.log.terms import made_rules
 from tables.models import Certificate, Practice, PracticeAnswer, Staff

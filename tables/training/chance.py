@@ -7,7 +7,7 @@ from random import Random
 from typing import TypeVar
 
 from tables.games.cards import WHOLE
-from tables.games.felt import AskCard
+from tables.games.protocol import AskCard
 
 Item = TypeVar("Item")
 

@@ -11,7 +11,8 @@ from random import Random
 from typing import Any, Final
 
 from ledger.proof.chips import money
-from tables.games.felt import (
+from tables.games.play import play
+from tables.games.protocol import (
     DEALER,
     Action,
     AskCard,
@@ -24,7 +25,6 @@ from tables.games.felt import (
     Opening,
     Prompt,
 )
-from tables.games.play import play
 from tables.games.rocket import DEAL, Rocket, Rules, State
 from tables.training.chance import below, next_card, seeded
 from tables.training.questions import (

@@ -15,7 +15,11 @@ import msgspec
 
 from ledger.proof.chips import money
 from tables.games.cards import Pack, pack_of
-from tables.games.felt import (
+from tables.games.game import Course as Round
+from tables.games.house_script import HouseScript, State
+from tables.games.odds import ROUNDED
+from tables.games.play import play
+from tables.games.protocol import (
     DEALER,
     Action,
     AskCard,
@@ -32,11 +36,7 @@ from tables.games.felt import (
     Settled,
     Shuffle,
 )
-from tables.games.game import Course as Round
-from tables.games.house_script import HouseScript, State
-from tables.games.odds import ROUNDED
-from tables.games.play import play
-from tables.games.told import words_of
+from tables.games.scripted import words_of
 from tables.training.chance import below, next_card, one_of, seeded, shuffled, some_of, weighted
 from tables.training.questions import Answer, Course, Question, Wagered, payment
 from tables.training.wagers import placed

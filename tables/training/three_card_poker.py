@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Final
 
 from tables.games.cards import RANK_OF, SUIT_OF, UNKNOWN
-from tables.games.felt import DEALER, Action, AskCard, AskChoice, Card, Choice, CloseBets, Reason
 from tables.games.house_script import HandSeen, SpotSeen, State
+from tables.games.protocol import DEALER, Action, AskCard, AskChoice, Card, Choice, CloseBets, Reason
 from tables.games.three_card_poker import Rules, ThreeCardPoker, qualifies
 from tables.games.three_cards import NAMES, PAIR, STRAIGHT, value_of
 from tables.training.questions import NOBODY, THE_DEALER, numbered, seat_answers

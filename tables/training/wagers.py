@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Final
 
-from tables.games.felt import Bet
 from tables.games.game import Wager
 from tables.games.odds import HouseRules
+from tables.games.protocol import Bet
 from tables.training.chance import one_of
 
 _UNITS: Final = (5, 10, 15, 20, 25, 40, 50, 75, 100, 200)

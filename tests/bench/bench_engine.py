@@ -24,8 +24,8 @@ from typing import Any, TypeVar
 
 from tables.games.cards import NOTHING, shoe
 from tables.games.catalog import DEALT
-from tables.games.felt import Action, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Opening, Payout, Prompt
 from tables.games.play import play, replay, run
+from tables.games.protocol import Action, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Opening, Payout, Prompt
 from tables.games.rocket import Rocket, Rules, State
 from tests.bench import house_rounds
 from tests.games.test_every_game import PlayOut

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from tables.games.catalog import GAMES
-from tables.games.felt import Limits, Opening
+from tables.games.protocol import Limits, Opening
 from tables.games.record import record_of
 from tables.games.rocket import Rules
 from tests.games.test_every_game import PlayOut

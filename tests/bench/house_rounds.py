@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from tables.games.blackjack import MOST, NO_BLACKJACK, STANDS, total
 from tables.games.catalog import GAMES
-from tables.games.felt import (
+from tables.games.play import play, run
+from tables.games.protocol import (
     DEALER,
     Action,
     AskCard,
@@ -20,7 +21,6 @@ from tables.games.felt import (
     Payout,
     Prompt,
 )
-from tables.games.play import play, run
 from tables.games.three_card_poker import HIGH_CARD, value_of
 from tests.bench.house_loops import LOOPS, Wagers, counting
 

@@ -4,8 +4,8 @@ import random
 
 from tables import inputs
 from tables.games.cards import NOTHING, Composition, shoe
-from tables.games.felt import Action, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Opening
 from tables.games.play import play
+from tables.games.protocol import Action, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Opening
 from tables.games.rocket import Rocket, Rules
 from tables.inputs import Input
 

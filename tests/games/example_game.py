@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from tables.games.felt import Choice, Struct, because
 from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import Layout, Player
+from tables.games.protocol import Choice, Struct, because
 from tables.games.script import Scripted
 
 ANTE = 1

@@ -11,12 +11,12 @@ from typing import Annotated, ClassVar, Literal
 from msgspec import Meta
 
 from tables.games.cards import RANK_OF
-from tables.games.felt import DEALER, MAIN, AskCard, Choice, Phrase, because
 from tables.games.game import Due, Part, Script, Wager, Wording, Words
 from tables.games.house_layout import Hand, HouseLayout, Spot
 from tables.games.house_script import HouseScript, State
 from tables.games.odds import EVEN, HouseRules, Odds, paying, say_pays
 from tables.games.pays import Line, PaidWager, PayForm
+from tables.games.protocol import DEALER, MAIN, AskCard, Choice, Phrase, because
 
 SEVEN = 7
 SEVEN_LINE = Line("seven", "the card is a seven", least=Odds(8), most=Odds(14))

@@ -9,8 +9,8 @@ from random import Random
 from typing import Any
 
 from tables.games.cards import UNKNOWN, pack_of
-from tables.games.felt import Action, AskCard, AskChoice, Card, Prompt
 from tables.games.game import Game
+from tables.games.protocol import Action, AskCard, AskChoice, Card, Prompt
 
 Spot = tuple[int, int]
 """A seat (0: the dealer; below: the hands before him), and which of its hands."""

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tables.games.catalog import DEALT, GAMES
-from tables.games.felt import Opening, Rake
 from tables.games.play import replay
+from tables.games.protocol import Opening, Rake
 from tables.games.record import judge, record_of
 from tests.games.example_game import Ladder, Rules
 from tests.games.example_house_game import LittleBrother

@@ -15,7 +15,9 @@ import pytest
 from tables.games.cards import NOTHING, STANDARD, Composition, Pack, add, pack_of, shoe
 from tables.games.cards import count as cards_of
 from tables.games.catalog import DEALT
-from tables.games.felt import (
+from tables.games.game import BankedGame, Game, PotGame
+from tables.games.play import play, replay
+from tables.games.protocol import (
     DEALER,
     Action,
     AskBet,
@@ -34,8 +36,6 @@ from tables.games.felt import (
     Prompt,
     Shuffle,
 )
-from tables.games.game import BankedGame, Game, PotGame
-from tables.games.play import play, replay
 from tables.games.record import judge, record_of
 from tables.games.record_document import RecordError
 from tests.games.goldens import goldens

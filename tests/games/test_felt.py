@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tables.games.cards import NOTHING, count
-from tables.games.felt import AskBet, AskCard, AskChoice, Bet, Card, Choice, Choose, Illegal, put
+from tables.games.protocol import AskBet, AskCard, AskChoice, Bet, Card, Choice, Choose, Illegal, put
 
 
 @given(st.integers(1, 300), st.integers(-50, 500), st.integers(1, 40), st.integers(-100, 700))

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tables.games.catalog import GAMES, versions_of
-from tables.games.felt import AskChoice, Bet, Card, Choose, CloseBets, Limits, Opening
 from tables.games.play import replay
+from tables.games.protocol import AskChoice, Bet, Card, Choose, CloseBets, Limits, Opening
 from tables.games.record import judge, record_of
 from tables.games.record_document import RecordError
 from tests.games import house_by_hand

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from tables.games.catalog import DEALT
-from tables.games.felt import AskBet
 from tables.games.game import BankedGame, Game, PotGame
+from tables.games.protocol import AskBet
 from tables.games.script import Scripted
 from tests.games.test_every_game import play_outs
 

@@ -5,9 +5,9 @@ import random
 import pytest
 
 from tables.games.cards import DECK, RANKS
-from tables.games.felt import MIDDLE, Action, AskCard, AskChoice, Card, Choose, Illegal, Opening
 from tables.games.kitty import KITTY, SOFT, Kitty, Rules
 from tables.games.play import play, replay
+from tables.games.protocol import MIDDLE, Action, AskCard, AskChoice, Card, Choose, Illegal, Opening
 from tables.games.script import State
 from tests.pace import by_pace
 

@@ -8,9 +8,9 @@ import pytest
 from msgspec import UNSET
 
 from tables.games.catalog import DEALT
-from tables.games.felt import Illegal
 from tables.games.odds import HouseRules, Odds, PayTable
 from tables.games.pays import PayForm, odds_of, spelled
+from tables.games.protocol import Illegal
 
 BY_TABLE = [name for name, game in DEALT.items() if game.pay_form.wagers]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tables.games.felt import Action, Bet, Card, Choose, CloseBets, Illegal, Opening, Prompt, Shuffle
 from tables.games.play import play, replay, run
+from tables.games.protocol import Action, Bet, Card, Choose, CloseBets, Illegal, Opening, Prompt, Shuffle
 from tables.games.rocket import Rocket, Rules, State
 
 ROCKET = Rocket()

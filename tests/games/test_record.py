@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tables.games.catalog import DEALT
-from tables.games.felt import Action, Bet, Card, Choose, CloseBets, Limits, Opening
 from tables.games.odds import PayTable
+from tables.games.protocol import Action, Bet, Card, Choose, CloseBets, Limits, Opening
 from tables.games.record import judge, record_as_logged, record_of
 from tables.games.record_document import FORMAT, RecordError
 from tables.games.rocket import Rocket, Rules

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tables.games.cards import NOTHING, count, shoe
-from tables.games.felt import (
+from tables.games.play import play, replay, run
+from tables.games.protocol import (
     DEALER,
     Action,
     AskBet,
@@ -28,7 +29,6 @@ from tables.games.felt import (
     Prompt,
     Shuffle,
 )
-from tables.games.play import play, replay, run
 from tables.games.record import judge
 from tables.games.rocket import Rocket, Rules, State
 from tests.games.rocket_by_hand import HandDealt

@@ -11,9 +11,9 @@ import pytest
 from msgspec import structs
 
 from tables.games.catalog import GAMES
-from tables.games.felt import Action
 from tables.games.game import Game
 from tables.games.play import play
+from tables.games.protocol import Action
 from tables.games.script import Scripted, State
 from tests.games.test_every_game import PlayOut, play_outs
 

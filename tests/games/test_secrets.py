@@ -9,10 +9,10 @@ import pytest
 from msgspec import structs
 
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, AskCard, AskChoice, Choice, Choose, Illegal, Opening, Struct, because
 from tables.games.game import Game, Script
 from tables.games.layout import Layout, cards_to
 from tables.games.play import play, prompts_for
+from tables.games.protocol import DEALER, AskCard, AskChoice, Choice, Choose, Illegal, Opening, Struct, because
 from tables.games.script import Scripted
 from tests.games.test_every_game import PlayOut, play_outs
 from tests.games.worlds import leaks_of_cards, leaks_of_choices, leaks_of_hands

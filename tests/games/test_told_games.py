@@ -14,9 +14,9 @@ from msgspec import structs
 from tables.games.cards import DECK, DECK_SIZE, UNKNOWN
 from tables.games.cards import count as cards_of
 from tables.games.catalog import GAMES
-from tables.games.felt import Action, AskCard, AskChoice, Opening, Payment, Rake
 from tables.games.game import Game
 from tables.games.play import replay
+from tables.games.protocol import Action, AskCard, AskChoice, Opening, Payment, Rake
 from tables.games.record import judge, record_of
 from tables.games.record_document import RecordError
 from tests.games.test_every_game import PlayOut, _possible_start

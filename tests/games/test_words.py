@@ -11,8 +11,8 @@ import pytest
 from msgspec import structs
 
 from tables.games.catalog import DEALT
-from tables.games.felt import DEALER, AskCard, AskChoice, SeatView, View
 from tables.games.game import Game, Part
+from tables.games.protocol import DEALER, AskCard, AskChoice, SeatView, View
 from tests.games.test_every_game import WHOLE, PlayOut, _possible_start, play_outs
 
 every_game = pytest.mark.parametrize("game", DEALT.values(), ids=DEALT)

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from tables.games.felt import DEALER, Action, AskCard, AskChoice, Card, Choose, Illegal, Opening
 from tables.games.game import Game
 from tables.games.play import play, prompts_for
+from tables.games.protocol import DEALER, Action, AskCard, AskChoice, Card, Choose, Illegal, Opening
 
 
 def seen_by(game: Game[Any, Any], state: Any, viewer: int | None) -> bytes:

@@ -27,7 +27,7 @@ from tables.audit import proofs, watch
 from tables.day import figures
 from tables.dealing import Answer
 from tables.games.cards import RANKS, shoe
-from tables.games.felt import AskBet, Payout
+from tables.games.protocol import AskBet, Payout
 from tables.inputs import (
     BeginSlip,
     ChangeChips,

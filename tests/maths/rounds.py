@@ -3,7 +3,7 @@
 from collections import Counter
 from fractions import Fraction
 
-from tables.games.felt import AskCard, AskChoice, AskShuffle, Bet, Card, Choose, CloseBets, Opening, Shuffle
+from tables.games.protocol import AskCard, AskChoice, AskShuffle, Bet, Card, Choose, CloseBets, Opening, Shuffle
 from tables.games.rocket import Rocket, Rules, State
 from tables.maths.situation import Situation, Strategy
 

@@ -7,7 +7,7 @@ import pytest
 
 from tables.games.blackjack import Blackjack, Rules
 from tables.games.cards import BY_RANK, UNKNOWN
-from tables.games.felt import DEALER, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Opening
+from tables.games.protocol import DEALER, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Opening
 from tables.maths.blackjack import solve
 from tables.maths.blackjack_simulation import deck_of, simulate
 from tables.maths.dice import draw

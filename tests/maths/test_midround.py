@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from tables.games.felt import Action, AskCard, AskChoice, AskShuffle, Bet, Card, Choose, CloseBets, Opening, Shuffle
 from tables.games.play import replay
+from tables.games.protocol import Action, AskCard, AskChoice, AskShuffle, Bet, Card, Choose, CloseBets, Opening, Shuffle
 from tables.games.rocket import Rocket, Rules, State
 from tables.maths.midround import worth
 

@@ -15,9 +15,9 @@ from tables.games.cards import BY_RANK, RANK_SIGNS, STANDARD, UNKNOWN, Compositi
 from tables.games.casino_war import Rules as WarRules
 from tables.games.catalog import GAMES
 from tables.games.dragon_tiger import Rules as DragonTigerRules
-from tables.games.felt import DEALER, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Limits, Opening
 from tables.games.house_script import State
 from tables.games.play import play, replay
+from tables.games.protocol import DEALER, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Limits, Opening
 from tables.games.three_card_poker import Rules as PokerRules
 from tables.games.three_cards import value_of
 from tables.maths import blackjack, blackjack_midround, providers

@@ -13,9 +13,9 @@ from msgspec import structs
 
 from tables.games.cards import BY_RANK, STANDARD, Pack
 from tables.games.catalog import GAMES
-from tables.games.felt import Bet, Card, CloseBets, Opening
 from tables.games.odds import PayTable
 from tables.games.play import replay
+from tables.games.protocol import Bet, Card, CloseBets, Opening
 from tables.games.record import judge
 from tables.maths import providers
 from tables.maths.blackjack import deal, valued

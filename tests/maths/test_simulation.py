@@ -6,7 +6,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from tables.games.felt import AskCard, AskChoice, AskShuffle, Bet, Card, Choose, CloseBets, Opening, Shuffle
+from tables.games.protocol import AskCard, AskChoice, AskShuffle, Bet, Card, Choose, CloseBets, Opening, Shuffle
 from tables.games.rocket import Rocket, Rules, State
 from tables.maths import simulation
 from tables.maths.simulation import Table, Tally, deal, nothing, seed_of

@@ -26,7 +26,7 @@ from tables.day import hours
 from tables.day.hours import Calendar
 from tables.disputes import corrections
 from tables.games.cards import RANKS, shoe
-from tables.games.felt import AskBet
+from tables.games.protocol import AskBet
 from tables.inputs import BeginSlip, ProposeCorrection, SignCorrection, SignSlip, VoidSlip
 from tables.models import Staff
 from tables.roles import Role

@@ -10,7 +10,7 @@ import pytest
 
 from tables import dealing
 from tables.games.cards import RANKS, shoe
-from tables.games.felt import AskBet
+from tables.games.protocol import AskBet
 from tables.models import Staff
 from tables.play import shoes
 from tables.refusals import Refused

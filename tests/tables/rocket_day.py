@@ -7,8 +7,20 @@ from dataclasses import dataclass
 
 from tables.disputes.rack_history import Dealt
 from tables.games.cards import NOTHING, RANKS, Composition
-from tables.games.felt import Action, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Illegal, Limits, Opening, Payout
 from tables.games.play import play, replay
+from tables.games.protocol import (
+    Action,
+    AskCard,
+    AskChoice,
+    Bet,
+    Card,
+    Choose,
+    CloseBets,
+    Illegal,
+    Limits,
+    Opening,
+    Payout,
+)
 from tables.games.rocket import Rocket, Rules, State
 
 GAME, RULES = Rocket(), Rules(decks=6, unit=100)

@@ -10,7 +10,7 @@ from ledger.models import HOUSE, Book, LogEntry, Notice
 from tables import dealing, refused_inputs
 from tables.audit import exceptions, proofs
 from tables.day import hours
-from tables.games.felt import Bet
+from tables.games.protocol import Bet
 from tables.inputs import Input, KeyCard, VoidRound
 from tables.log.entries.refusals import InputRefused
 from tables.models import Terminal

@@ -18,7 +18,7 @@ from ledger.proof.moves import Chart, Move, Place, Posted, Proven, reconcile
 from ledger.proof.spelling import canonical
 from tables.audit.outside.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
 from tables.audit.outside.cage_counts import Count, Part, count_of, into_places
-from tables.games.felt import Illegal
+from tables.games.protocol import Illegal
 from tables.log import back_entry, by_count, limit_notice, paper, pins
 from tables.log.catalog import event_of, fold
 from tables.log.entries.clocks import ClockMended

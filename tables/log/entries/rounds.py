@@ -13,9 +13,9 @@ from ledger.proof.moves import Move, Posted, undone
 from tables.games.cards import PAIRS, Pack
 from tables.games.catalog import GAMES, versions_of
 from tables.games.counted import no_rounds
-from tables.games.felt import DEALER, PLACE_NAMES, Action, AskCard, Card, Choose, Opening, Payout, SetAside
 from tables.games.game import Game
 from tables.games.play import play, replay
+from tables.games.protocol import DEALER, PLACE_NAMES, Action, AskCard, Card, Choose, Opening, Payout, SetAside
 from tables.games.stored_wording import stored_payouts
 from tables.log import digest
 from tables.log.digest import dealt_by, rules_version

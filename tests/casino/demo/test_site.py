@@ -17,7 +17,7 @@ from ledger.models import Account, Book, LogEntry
 from tables import standing
 from tables.audit import checkpoints, proofs, protections, witnessing
 from tables.games.catalog import DEALT, GAMES
-from tables.games.felt import AskBet
+from tables.games.protocol import AskBet
 from tables.management.commands import seed_demo
 from tables.management.commands.seed_demo import PASSWORD, STAFF, TABLES
 from tables.models import Denomination, ServiceAccount, Staff, Table

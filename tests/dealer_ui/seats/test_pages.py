@@ -18,7 +18,7 @@ from dealer_ui.seats.screen import SeatScreen
 from ledger.models import LogEntry
 from tables import inputs
 from tables.games.catalog import GAMES
-from tables.games.felt import AskCard, AskChoice, Choose
+from tables.games.protocol import AskCard, AskChoice, Choose
 from tests import floor
 from tests.floor import Hand, Player, for_pot
 from tests.ready import ready_made

@@ -9,7 +9,7 @@ import pytest
 
 from tables import dealing
 from tables.audit.outside.bundle import book_part
-from tables.games.felt import Limits, Opening
+from tables.games.protocol import Limits, Opening
 from tables.log import by_count
 from tables.log.entries.rounds import Pinned, Played
 from tables.log.event import Misconduct

@@ -25,7 +25,7 @@ from tables import dealing, tasks
 from tables.audit import proofs
 from tables.games.cards import RANKS
 from tables.games.catalog import GAMES
-from tables.games.felt import AskBet
+from tables.games.protocol import AskBet
 from tables.handlers import CHECKS, ENACTMENTS
 from tables.log import catalog
 from tables.models import Staff, Table

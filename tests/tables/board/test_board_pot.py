@@ -10,7 +10,7 @@ import pytest
 from tables.api.forms import board_form
 from tables.board.picture import Board
 from tables.games.catalog import GAMES
-from tables.games.felt import AskCard, AskChoice
+from tables.games.protocol import AskCard, AskChoice
 from tests import floor
 from tests.floor import Hand, for_pot
 

@@ -23,7 +23,7 @@ from ledger.log import entries
 from ledger.proof.chain import Entry
 from tables.audit import entry_list, history
 from tables.games.catalog import GAMES
-from tables.games.felt import AskCard, AskChoice, Card
+from tables.games.protocol import AskCard, AskChoice, Card
 from tables.models import HouseShoe, Staff
 from tables.roles import Role
 from tests import floor

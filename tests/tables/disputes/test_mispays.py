@@ -17,7 +17,7 @@ from tables.alerting import bookmarks
 from tables.disputes import chip_evidence, measuring, mispays, rack_history, round_evidence
 from tables.disputes.mispays import Slip, Suspect
 from tables.disputes.rack_history import Dealt, Exchange
-from tables.games.felt import Payout
+from tables.games.protocol import Payout
 from tables.inputs import BuyIn, OpenDispute
 from tables.log.mispay_rates import DEFAULTS
 from tables.roles import Role

@@ -16,7 +16,7 @@ from tables.day import figures, hours
 from tables.edge import shoe_audit, worth
 from tables.edge.shoe_audit import SCALE, NotFinished, ShoeAudit
 from tables.games.cards import BY_RANK, Composition, pack_of
-from tables.games.felt import DEALER, AskCard, AskChoice
+from tables.games.protocol import DEALER, AskCard, AskChoice
 from tables.maths import baccarat, blackjack, providers
 from tables.maths.standard import by_rank
 from tables.roles import Role

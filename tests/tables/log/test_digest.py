@@ -9,8 +9,8 @@ import pytest
 
 from tables.games.cards import BY_RANK
 from tables.games.catalog import GAMES
-from tables.games.felt import BANKER_HAND, PLAYER_HAND, Action, Bet, Card, CloseBets, Opening
 from tables.games.play import replay
+from tables.games.protocol import BANKER_HAND, PLAYER_HAND, Action, Bet, Card, CloseBets, Opening
 from tables.games.stored_wording import stored_payouts
 from tables.log.digest import dealt_by, result_of, stored_end_of
 

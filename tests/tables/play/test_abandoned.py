@@ -13,7 +13,7 @@ from ledger.models import Account
 from tables import dealing, standing
 from tables.audit import proofs
 from tables.games.catalog import DEALT
-from tables.games.felt import AskBet, AskCard, AskChoice, AskShuffle
+from tables.games.protocol import AskBet, AskCard, AskChoice, AskShuffle
 from tables.inputs import AbandonTable, BeginSlip, EnterMishap, ForgiveCommission, SignSlip, VoidRound, VoidSlip
 from tables.log.kinds import kind_of
 from tables.log.mishaps import MISHAPS

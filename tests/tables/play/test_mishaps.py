@@ -14,7 +14,7 @@ from tables import dealing
 from tables.audit import round_list
 from tables.audit.history import story
 from tables.games.catalog import GAMES
-from tables.games.felt import Bet, Choice, Choose
+from tables.games.protocol import Bet, Choice, Choose
 from tables.games.record import judge
 from tables.inputs import (
     AcceptBet,

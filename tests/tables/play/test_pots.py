@@ -17,9 +17,9 @@ from ledger.proof.spelling import canonical
 from tables import past, standing
 from tables.audit import commitments, history
 from tables.games.catalog import GAMES
-from tables.games.felt import AskCard, AskChoice
 from tables.games.game import Game
 from tables.games.play import admitted
+from tables.games.protocol import AskCard, AskChoice
 from tables.games.record import judge, record_as_logged
 from tables.games.record_document import RecordError
 from tables.play import rounds

@@ -17,7 +17,7 @@ from ledger.log import Draft, read_head
 from ledger.models import Alert, Book, LogEntry
 from tables import dealing
 from tables.audit import proofs
-from tables.games.felt import Card
+from tables.games.protocol import Card
 from tables.inputs import ReadCard, read
 from tables.log.catalog import event_of
 from tables.log.entries.rounds import Played

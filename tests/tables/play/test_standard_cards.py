@@ -12,7 +12,7 @@ from tables.audit import entry_list
 from tables.games.baccarat import Baccarat
 from tables.games.cards import pack_of
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, AskBet, AskCard, AskChoice, AskShuffle
+from tables.games.protocol import DEALER, AskBet, AskCard, AskChoice, AskShuffle
 from tables.games.record import judge, record_of
 from tables.log.terms import Settings
 from tables.models import HouseShoe

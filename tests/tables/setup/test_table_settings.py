@@ -13,7 +13,7 @@ from tables import standing
 from tables.audit import condition, proofs
 from tables.edge import favour, kept_sheets
 from tables.games.catalog import GAMES
-from tables.games.felt import MOST_CENTS
+from tables.games.protocol import MOST_CENTS
 from tables.log.catalog import read
 from tables.log.terms import Settings, rounding_words, rules_of
 from tables.models import Denomination, Staff, Table

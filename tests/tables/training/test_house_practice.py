@@ -15,8 +15,8 @@ from dealer_ui.training.options import options_of
 from ledger.models import HOUSE, Book
 from tables.audit import proofs
 from tables.games.catalog import GAMES
-from tables.games.felt import AskCard, AskChoice, Illegal
 from tables.games.play import replay
+from tables.games.protocol import AskCard, AskChoice, Illegal
 from tables.models import Practice, PracticeAnswer
 from tables.refusals import Refused
 from tables.roles import Role

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, Generic, TypeVar
 
-from tables.games.felt import Action, AskCard, AskChoice, Choice, Money, Opening, Phrase, Prompt, SetAside
 from tables.games.game import Game, Picture, Rules, Script, Words
+from tables.games.protocol import Action, AskCard, AskChoice, Choice, Money, Opening, Phrase, Prompt, SetAside
 
 Layout = TypeVar("Layout")
 Telling = tuple[Script[None], Layout]
