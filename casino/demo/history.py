@@ -24,7 +24,7 @@ from tables.games.catalog import GAMES
 from tables.inputs import SellChips
 from tables.log.kinds import kind_of
 from tables.management.commands.seed_demo import STAFF
-from tables.maths import penetration
+from tables.maths.advantage import penetration
 from tables.models import Table
 from tables.roles import Role
 from tables.setup import table_settings

@@ -20,7 +20,7 @@ from dealer_ui.charts import plot
 from dealer_ui.charts.axis import NUMBER, PER_CENT, Unit
 from dealer_ui.charts.plot import Plot, Step
 from dealer_ui.replica_pages import reads_replica
-from tables.maths.penetration import (
+from tables.maths.advantage.penetration import (
     SUBJECTS,
     Cell,
     Pace,

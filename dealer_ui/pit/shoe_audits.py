@@ -21,7 +21,7 @@ from tables.day import hours
 from tables.edge import shoe_audit
 from tables.edge.shoe_audit import SCALE, NotFinished, ShoeAudit
 from tables.games.cards import PAIRS, Pack, pack_of
-from tables.maths.significance import LEVEL, together
+from tables.maths.advantage.significance import LEVEL, together
 from tables.models import Staff, Table
 
 View = Callable[..., HttpResponseBase]

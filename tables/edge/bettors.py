@@ -31,11 +31,11 @@ from tables.games.protocol import (
 )
 from tables.games.rocket import Rocket, Rules, State
 from tables.maths import providers
-from tables.maths.following import Course, Played, follow, follow_wager
-from tables.maths.significance import LEVEL, together
+from tables.maths.advantage.bet_following import Course, Played, follow, follow_wager
+from tables.maths.advantage.linear_edge import Yardstick, yardsticks
+from tables.maths.advantage.significance import LEVEL, together
+from tables.maths.rocket_value import Solution, solve
 from tables.maths.situation import Situation, fresh
-from tables.maths.value import Solution, solve
-from tables.maths.yardstick import Yardstick, yardsticks
 
 GAME: Final = Rocket()
 BET: Final = 10

@@ -32,7 +32,7 @@ from tables.log.entries.shoes import Shuffled
 from tables.log.event import Misconduct
 from tables.log.fold import CONTINUOUS, Round, Standing
 from tables.maths import providers
-from tables.maths.significance import LEVEL
+from tables.maths.advantage.significance import LEVEL
 from tables.maths.situation import Unknowable
 from tables.maths.worth import Edge
 from tables.models import Staff, Table
@@ -40,7 +40,7 @@ from tables.roles import Role
 from tables.scene import author_of
 
 if TYPE_CHECKING:
-    from tables.maths.following import Course, Played
+    from tables.maths.advantage.bet_following import Course, Played
 
 SCALE: Final = 10**15
 """Edges and variances are kept as whole numbers of this part: all that a double is good for, and no float in a row."""
@@ -340,7 +340,7 @@ def _outcomes(round_: Round, edges: Mapping[str, Edge]) -> dict[str, int]:
 def tested(wager: str, valued: Sequence[Valued], name: str) -> list[dict[str, Any]]:
     """Every seat that bet on a wager, and how its bets lay to the edge. The name seeds the test, so that it can be done
     again."""
-    from tables.maths.following import FEWER, PERMUTATIONS, follow_wager, window_of
+    from tables.maths.advantage.bet_following import FEWER, PERMUTATIONS, follow_wager, window_of
 
     rounds = [audited for audited in valued if wager in audited.edges]
     course: Course | None = None
@@ -362,8 +362,8 @@ def tested(wager: str, valued: Sequence[Valued], name: str) -> list[dict[str, An
 
 def _course(wager: str, rounds: Sequence[Valued]) -> Course:
     """The edge of a wager round by round, and how it is told for other orders of the cards."""
-    from tables.maths.following import Course
-    from tables.maths.yardstick import yardsticks
+    from tables.maths.advantage.bet_following import Course
+    from tables.maths.advantage.linear_edge import yardsticks
 
     edges = tuple(round(audited.edges[wager].house * SCALE) / SCALE for audited in rounds)
     sizes = tuple(sum(audited.unseen) for audited in rounds)
@@ -376,7 +376,7 @@ def _course(wager: str, rounds: Sequence[Valued]) -> Course:
 
 def _played(seat: int, wager: str, rounds: Sequence[Valued]) -> Played:
     """What a seat did with all its wagers."""
-    from tables.maths.following import Played
+    from tables.maths.advantage.bet_following import Played
 
     own = [[stake for stakes in line.stakes.values() for stake in stakes if stake.seat == seat] for line in rounds]
     return Played(

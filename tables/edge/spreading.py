@@ -20,7 +20,7 @@ from ledger import runs
 from tables.models import SimulatedChunk
 
 if TYPE_CHECKING:
-    from tables.maths.simulation import Tally
+    from tables.maths.advantage.rocket_simulation import Tally
 
 TURN_SECONDS: Final = 20
 PATIENCE: Final = 3
@@ -73,8 +73,8 @@ def dealt(run: str, chunks: int) -> int:
 @shared_task
 def turn(run: str, chunks: int) -> int:
     """Deal what is missing, until all is dealt or the turn is over; returns how many chunks it dealt."""
-    from tables.maths.simulation import chart, seed_of, table_of
-    from tables.maths.simulation import deal as deal_chunk
+    from tables.maths.advantage.rocket_simulation import chart, seed_of, table_of
+    from tables.maths.advantage.rocket_simulation import deal as deal_chunk
 
     end, description, count = monotonic() + TURN_SECONDS, json.loads(run), 0
     table = table_of(description)

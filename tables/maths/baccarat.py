@@ -394,9 +394,9 @@ def valued(rules: Rules, composition: Composition | None, often: Tally, worth: V
 
 def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:
     """Rounds by chance."""
-    from tables.maths import dealt
+    from tables.maths.advantage import card_simulation
 
-    counts = dealt.baccarat(shoe(rules, composition), banker_draws().astype(np.uint8).ravel(), rounds, seed)
+    counts = card_simulation.baccarat(shoe(rules, composition), banker_draws().astype(np.uint8).ravel(), rounds, seed)
     ends, pairs, margins = (part.tolist() for part in np.split(counts, (len(ENDS), len(ENDS) + 2)))
     player, banker = ({"win": won, "lose": rounds - won} for won in pairs)
     by_end, by_margin = dict(zip(ENDS, ends, strict=True)), dict(zip(MARGINS, margins, strict=True))

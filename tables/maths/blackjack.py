@@ -21,7 +21,8 @@ from tables.games.blackjack import Rules
 from tables.games.cards import STANDARD, Composition
 from tables.games.house_script import State
 from tables.games.pays import MOST_TO
-from tables.maths import blackjack_table
+from tables.maths.advantage import blackjack_table
+from tables.maths.advantage.blackjack_simulation import MOST, Dealt, first_cards, simulate, simulate_splits
 from tables.maths.blackjack_chart import Chart, improved, pay_of, start, terms_of, upcard_of, value_of, values_of
 from tables.maths.blackjack_dealer import ACE, TEN, VALUES, natural, tree
 from tables.maths.blackjack_hands import (
@@ -50,7 +51,6 @@ from tables.maths.blackjack_sides import (
     twenty_one_plus_three,
     won,
 )
-from tables.maths.blackjack_simulation import MOST, Dealt, first_cards, simulate, simulate_splits
 from tables.maths.covariances import Covariances, either_order
 from tables.maths.situation import Unknowable
 from tables.maths.standard import by_rank, shoe_of, spelled
@@ -316,7 +316,7 @@ def _beside(rules: Rules, cards: Composition) -> dict[str, Results]:
 def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
     """What every wager is worth that is placed before the cards: the bet by the chart of a full shoe, almost exactly,
     the others exactly. Raises Unknowable."""
-    from tables.maths import blackjack_before
+    from tables.maths.advantage import blackjack_before
 
     if len(unseen) < len(STANDARD.deck) and any(bet in rules.spread for bet in _SUITED):
         raise Unknowable("suits count here, so what is unseen is told by card")
@@ -326,7 +326,7 @@ def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
 
 def midround(state: State) -> dict[int, float]:
     """What each seat that bet can expect, in cents, under what is assumed. Raises Unknowable."""
-    from tables.maths import blackjack_midround
+    from tables.maths.advantage import blackjack_midround
 
     return blackjack_midround.midround(state)
 

@@ -254,7 +254,7 @@ def valued(rules: Rules, composition: Composition | None, often: Tally, worth: V
 
 def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:
     """Rounds by chance."""
-    from tables.maths import dealt
+    from tables.maths.advantage import card_simulation
 
-    counts = map(int, dealt.casino_war(shoe(rules, composition), rounds, seed))
+    counts = map(int, card_simulation.casino_war(shoe(rules, composition), rounds, seed))
     return {"round": dict(zip(ENDS, counts, strict=True))}

@@ -115,9 +115,9 @@ def valued(rules: Rules, composition: Composition | None, often: Tally, worth: V
 
 def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:
     """Rounds by chance."""
-    from tables.maths import dealt
+    from tables.maths.advantage import card_simulation
 
-    dragon, tiger, tie, suited = map(int, dealt.dragon_tiger(shoe(rules, composition), rounds, seed))
+    dragon, tiger, tie, suited = map(int, card_simulation.dragon_tiger(shoe(rules, composition), rounds, seed))
     return {
         "round": {"dragon": dragon, "tiger": tiger, "tie": tie},
         "suited_tie": {"win": suited, "lose": rounds - suited},

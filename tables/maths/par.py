@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from tables.games.cards import RANKS, Composition
 from tables.games.rocket import Rocket
+from tables.maths.rocket_value import DEALER_RANKS, LAST, Choice, Solution, solve
 from tables.maths.situation import Situation, Strategy, Unknowable, fresh
-from tables.maths.value import DEALER_RANKS, LAST, Choice, Solution, solve
 
 Z95: Final = NormalDist().inv_cdf(0.975)
 ROUNDS: Final = tuple(10**power for power in range(3, 9))
@@ -150,7 +150,7 @@ class Sheet:
 
     def together(self, seats: int) -> tuple[float, float]:
         """Of so many seats with one bet each: the covariance of any two, and the deviation of what all win together."""
-        from tables.maths.together import covariance
+        from tables.maths.advantage.seat_covariance import covariance
 
         if seats not in Rocket.seat_counts:
             raise Unknowable(f"Rocket is not dealt to {seats} seats: it has 1 to {Rocket.seat_counts[-1]}")

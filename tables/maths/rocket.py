@@ -11,8 +11,8 @@ from tables.games.cards import PAIRS, Composition
 from tables.games.protocol import MAIN
 from tables.games.rocket import Rules, State
 from tables.maths.covariances import Covariances, Together
+from tables.maths.rocket_value import Solution, solve
 from tables.maths.situation import Situation, fresh
-from tables.maths.value import Solution, solve
 from tables.maths.worth import Edge, Sheet, Worth
 
 ASSUMES: Final = ""
@@ -33,7 +33,7 @@ SEATS_TOGETHER: Final = (
     0.14540850743462524, 0.14550751554658223, 0.14551943056468547, 0.14548700286949162, 0.14548940840481348,
     0.14547954234289173, 0.14547644286335518, 0.14547952625234706,
 )  # fmt: skip
-"""The covariance of two seats with one bet each, by decks, as ``tables.maths.together`` computes it in ten seconds."""
+"""The covariance of two seats with one bet each, by decks, as ``tables.maths.advantage.seat_covariance`` computes it in ten seconds."""
 
 
 def covariances(rules: Rules) -> Covariances:
@@ -49,7 +49,7 @@ def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
 
 def midround(state: State) -> dict[int, float]:
     """What each seat that bet can expect, in cents: the exact values are in tenths of its bet."""
-    from tables.maths.midround import worth
+    from tables.maths.advantage.rocket_midround import worth
 
     tenths = worth(state)
     bets = zip(state.seats, state.bets, strict=True)

@@ -401,11 +401,11 @@ def valued(rules: Rules, composition: Composition | None, often: Tally, worth: V
 
 def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:
     """Rounds by chance; each hand is played as is best for it."""
-    from tables.maths import dealt
+    from tables.maths.advantage import card_simulation
 
     cards = deck(rules, composition)
     every = against(cards, bonus(rules))
-    counts = [*map(int, dealt.three_card_poker(cards, words(cards, every), hands().qualifies, rounds, seed))]
+    counts = [*map(int, card_simulation.three_card_poker(cards, words(cards, every), hands().qualifies, rounds, seed))]
     played = [f"{end} {kind}" for kind in HANDS for end in ANTE_ENDS]
     ante, kinds = counts[: len(played) + 1], counts[len(played) + 1 :]
     return {

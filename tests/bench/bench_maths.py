@@ -23,11 +23,12 @@ import numpy as np
 from tables.games import blackjack as blackjack_rules
 from tables.games.rocket import Rocket, Rules
 from tables.management.commands import simulate
-from tables.maths import baccarat, blackjack, blackjack_simulation, dealt, providers, three_card_poker
-from tables.maths.simulation import Table, chart, deal, nothing
+from tables.maths import baccarat, blackjack, providers, three_card_poker
+from tables.maths.advantage import blackjack_simulation, card_simulation
+from tables.maths.advantage.rocket_simulation import Table, chart, deal, nothing
+from tables.maths.advantage.seat_covariance import covariance
+from tables.maths.rocket_value import solve
 from tables.maths.situation import DECKS, NEVER_FOLD, OPTIMAL, Situation, Strategy, fresh
-from tables.maths.together import covariance
-from tables.maths.value import solve
 
 SOURCE = Path(__file__).with_name("maths.c")
 REPEATS = 15
@@ -132,24 +133,28 @@ def dealt_by_both(loops: ctypes.CDLL) -> list[tuple[str, Callable[[int], Any], C
     return [
         (
             "baccarat",
-            lambda rounds: dealt.baccarat(eight, draws, rounds, 1),
-            in_c("baccarat", dealt.pile_by_value(eight), 30, draws),
+            lambda rounds: card_simulation.baccarat(eight, draws, rounds, 1),
+            in_c("baccarat", card_simulation.pile_by_value(eight), 30, draws),
         ),
         (
             "dragon_tiger",
-            lambda rounds: dealt.dragon_tiger(by_card, rounds, 1),
-            in_c("dragon_tiger", dealt.pile(by_card), 4),
+            lambda rounds: card_simulation.dragon_tiger(by_card, rounds, 1),
+            in_c("dragon_tiger", card_simulation.pile(by_card), 4),
         ),
-        ("casino_war", lambda rounds: dealt.casino_war(six, rounds, 1), in_c("casino_war", dealt.pile(six), 5)),
+        (
+            "casino_war",
+            lambda rounds: card_simulation.casino_war(six, rounds, 1),
+            in_c("casino_war", card_simulation.pile(six), 5),
+        ),
         (
             "three_card_poker",
-            lambda rounds: dealt.three_card_poker(deck, hands, qualifies, rounds, 1),
-            in_c("three_card_poker", dealt.pile(deck), 31, hands, qualifies),
+            lambda rounds: card_simulation.three_card_poker(deck, hands, qualifies, rounds, 1),
+            in_c("three_card_poker", card_simulation.pile(deck), 31, hands, qualifies),
         ),
         (
             "blackjack",
             lambda rounds: blackjack_simulation.simulate(jack, best, rounds, 1).ends.ravel(),
-            in_c("blackjack", dealt.pile(six), 322, blackjack_simulation.columns(best)),
+            in_c("blackjack", card_simulation.pile(six), 322, blackjack_simulation.columns(best)),
         ),
     ]
 

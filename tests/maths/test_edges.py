@@ -12,12 +12,13 @@ from tables.games.cards import BY_RANK, Composition, Pack
 from tables.games.casino_war import Rules as WarRules
 from tables.games.catalog import GAMES
 from tables.games.dragon_tiger import Rules as DragonTigerRules
-from tables.maths import blackjack, blackjack_before, providers
+from tables.maths import blackjack, providers
+from tables.maths.advantage import blackjack_before
+from tables.maths.advantage.linear_edge import yardsticks
 from tables.maths.blackjack_chart import upcard_of, values_of
 from tables.maths.blackjack_round import with_splits
 from tables.maths.situation import Unknowable
 from tables.maths.standard import by_rank
-from tables.maths.yardstick import yardsticks
 from tests.tiers import sampled
 
 PAIRS, BONUSES = ("player_pair", "banker_pair"), ("dragon_bonus_player", "dragon_bonus_banker")

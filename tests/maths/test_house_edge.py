@@ -9,8 +9,8 @@ from tables.games import baccarat
 from tables.games.catalog import DEALT
 from tables.games.rocket import Rules
 from tables.maths import house_edge
+from tables.maths.rocket_value import solve
 from tables.maths.situation import fresh
-from tables.maths.value import solve
 
 
 def test_theoretical_win_uses_the_exact_edge_of_the_tables_shoe() -> None:

@@ -10,11 +10,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tables.games.cards import shoe
-from tables.maths import page, par
-from tables.maths import printed as printed_page
+from tables.maths import docs_page, par
+from tables.maths import printed_sheet as printed_page
 from tables.maths.par import Sheet
+from tables.maths.rocket_value import decide, solve
 from tables.maths.situation import NEVER_FOLD, OPTIMAL, Situation, Strategy, fresh
-from tables.maths.value import decide, solve
 
 AT_THE_END = "0,0,0,0,0,1,2,3,4,6"
 
@@ -176,7 +176,7 @@ def test_another_game_has_no_sheet() -> None:
 )
 def test_the_full_deck_in_rational_numbers() -> None:
     """Harm: digits of the published edge that are rounding."""
-    assert solve(fresh(1)).house_edge == pytest.approx(float(page.one_deck()), abs=1e-16)
+    assert solve(fresh(1)).house_edge == pytest.approx(float(docs_page.one_deck()), abs=1e-16)
 
 
 @pytest.mark.slow("twelve seconds: every table of the page")

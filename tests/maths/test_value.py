@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tables.games.cards import RANKS, Composition, shoe
-from tables.maths.exact import Exact
+from tables.maths.rocket_reference import Exact
+from tables.maths.rocket_value import LAST, Choice, Solution, decide, solve
 from tables.maths.situation import NEVER_FOLD, OPTIMAL, Situation, Strategy, Unknowable, fresh, strategy
-from tables.maths.value import LAST, Choice, Solution, decide, solve
 from tests.maths import rounds
 from tests.pace import percent
 from tests.tiers import sampled

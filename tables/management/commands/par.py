@@ -97,7 +97,7 @@ def _of_table(name: str, *, as_json: bool) -> str:
     from ledger.proof.chips import money
     from tables.edge import kept_sheets, rounding
     from tables.log.terms import rounding_words, rules_of
-    from tables.maths import providers, tabled
+    from tables.maths import providers, text_sheet
     from tables.models import Table
 
     table = Table.objects.filter(name=name).first()
@@ -111,11 +111,11 @@ def _of_table(name: str, *, as_json: bool) -> str:
     costs = rounding.costs(table, kept_sheets.Worths(chances=chances))
     if as_json:
         return json.dumps(sheet.facts() | {"rounding": {bet: cost._asdict() for bet, cost in costs.items()}}, indent=2)
-    return "\n".join([*tabled.lines(sheet), "", *tabled.rounding(rounding_words(table), costs, money)])
+    return "\n".join([*text_sheet.lines(sheet), "", *text_sheet.rounding(rounding_words(table), costs, money)])
 
 
 def _any_game(game: str, *, chosen: list[str], composition: str | None, as_json: bool, **only_rocket: Any) -> str:
-    from tables.maths import options, providers, tabled
+    from tables.maths import options, providers, text_sheet
 
     provider = providers.provider(game)
     if provider is None:
@@ -127,7 +127,7 @@ def _any_game(game: str, *, chosen: list[str], composition: str | None, as_json:
             )
     rules = options.rules_of(providers.rules_type(game), chosen)
     sheet = provider.sheet(rules, None if composition is None else options.cards_of(composition))
-    return json.dumps(sheet.facts(), indent=2) if as_json else "\n".join(tabled.lines(sheet))
+    return json.dumps(sheet.facts(), indent=2) if as_json else "\n".join(text_sheet.lines(sheet))
 
 
 def _rocket(
@@ -146,7 +146,7 @@ def _rocket(
     **options: Any,
 ) -> str:
     from tables.games.rocket import Rules
-    from tables.maths import par, printed, situation
+    from tables.maths import par, printed_sheet, situation
     from tables.maths.options import rules_of
 
     rules = rules_of(Rules, chosen)
@@ -159,7 +159,7 @@ def _rocket(
     if bankroll is not None:
         sheet.ruin(bankroll)  # refuses it before anything is printed
     if html:
-        return printed.page(sheet, bankroll)
+        return printed_sheet.page(sheet, bankroll)
     return (
         json.dumps(sheet.facts(bankroll, seats), indent=2) if as_json else "\n".join(par.lines(sheet, bankroll, seats))
     )
@@ -169,8 +169,8 @@ def _decision(
     decks: int, burn: int, unseen: Composition | None, player: tuple[int, ...], dealer: tuple[int, ...]
 ) -> str:
     """What each way is worth, in tenths of the bet."""
+    from tables.maths.rocket_value import decide, solve
     from tables.maths.situation import Situation, fresh
-    from tables.maths.value import decide, solve
 
     if unseen is None:
         choice = solve(fresh(decks, burn)).choice(player, dealer)
@@ -190,10 +190,10 @@ def _numbers(text: str, kind: str) -> tuple[int, ...]:
 
 
 def _write_page(check: bool) -> None:
-    from tables.maths import page
+    from tables.maths import docs_page
 
     old = PAGE.read_text()
-    new = page.rewritten(old)
+    new = docs_page.rewritten(old)
     if check and new != old:
         raise CommandError("out of date, run ./run manage par --docs: maths.md")
     if new != old:

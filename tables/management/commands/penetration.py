@@ -25,7 +25,7 @@ class Command(BaseCommand):
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        from tables.maths.penetration import Pace
+        from tables.maths.advantage.penetration import Pace
 
         parser.add_argument("game", nargs="?", default="rocket", help="rocket (the default), blackjack, baccarat")
         parser.add_argument("--wager", help="where several were measured; default: the first")
@@ -73,7 +73,7 @@ def _answer(
     shuffle_seconds: float,
     **options: Any,
 ) -> str:
-    from tables.maths import penetration
+    from tables.maths.advantage import penetration
 
     results, pace = penetration.results(game, wager), penetration.Pace(round_seconds, shuffle_seconds)
     measured = results.subject
@@ -123,16 +123,16 @@ def _parts(text: str) -> list[float]:
 
 def _write(game: str, wager: str | None, cores: int) -> None:
     """Of a wager, or of all that were measured of a game."""
-    from tables.maths import counted, penetration
+    from tables.maths.advantage import penetration, studies
 
     chosen = penetration.subject(game, wager)
     subjects = [chosen] if wager else [subject for subject in penetration.SUBJECTS if subject.game == game]
     for subject in subjects:
-        tags, parts = counted.tags_of(subject), []
+        tags, parts = studies.tags_of(subject), []
         with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
-            for part in pool.map(partial(counted.measured, subject, tags[-1].tags), subject.decks):
+            for part in pool.map(partial(studies.measured, subject, tags[-1].tags), subject.decks):
                 parts.append(part)
                 if sys.stderr.isatty():
                     print(f"\r{len(parts)} of {len(subject.decks)} shoes", end="", file=sys.stderr, flush=True)
-        subject.file.write_text(counted.gathered(subject, tags, parts).text())
+        subject.file.write_text(studies.gathered(subject, tags, parts).text())
     penetration.results.cache_clear()

@@ -21,7 +21,7 @@ from django.core.management.base import BaseCommand, CommandError
 from tables.games.rocket import Rules
 
 if TYPE_CHECKING:
-    from tables.maths.simulation import Table, Tally
+    from tables.maths.advantage.rocket_simulation import Table, Tally
     from tables.maths.worth import Tally as WagersTally
 
 Progress = Callable[[int, int], None]
@@ -130,8 +130,8 @@ def _any_game(
 
 def _dealt(deal: Callable[[int, int], WagersTally], rounds: int, seed: int, cores: int) -> WagersTally:
     """So many rounds, to the next million; the same on any number of cores."""
-    from tables.maths.dealt import added
-    from tables.maths.simulation import seed_of
+    from tables.maths.advantage.card_simulation import added
+    from tables.maths.advantage.rocket_simulation import seed_of
 
     chunks, report = -(-rounds // MILLION), progress()
     tallies: list[WagersTally] = []
@@ -173,7 +173,7 @@ def _rocket(
     spread: bool,
     **options: Any,
 ) -> dict[str, Any]:
-    from tables.maths.simulation import described
+    from tables.maths.advantage.rocket_simulation import described
 
     if chosen or composition:
         raise CommandError("Rocket's options have arguments of their own: leave out --set and --composition.")
@@ -197,8 +197,8 @@ def _table(
     fresh: bool,
 ) -> Table:
     from tables.maths import situation
-    from tables.maths.simulation import Table
-    from tables.maths.value import solve
+    from tables.maths.advantage.rocket_simulation import Table
+    from tables.maths.rocket_value import solve
 
     if not 0.1 <= reshuffle_at <= 0.5:
         raise situation.Unknowable(f"a cut card at {reshuffle_at:g} of the shoe is not placed: it lies at 0.1 to 0.5")
@@ -238,7 +238,7 @@ class Keep:
 
 def run(table: Table, seed: int, rounds: int, cores: int, keep: Keep | None, report: Progress) -> Tally:
     """So many rounds, to the next million. Chunks add up in order, so a run is the same on any number of cores."""
-    from tables.maths.simulation import CHUNK, chart, deal, nothing, seed_of
+    from tables.maths.advantage.rocket_simulation import CHUNK, chart, deal, nothing, seed_of
 
     first, tally = keep.read(nothing(table.seats)) if keep else (0, nothing(table.seats))
     chunks, folds = -(-rounds // CHUNK), chart(table.solution)
@@ -258,7 +258,7 @@ def run(table: Table, seed: int, rounds: int, cores: int, keep: Keep | None, rep
 def _deal_spread(table: Table, seed: int, rounds: int, workers: int) -> Tally:
     """The rounds that ``run`` would deal, dealt by the house's workers."""
     from tables.edge import spreading
-    from tables.maths.simulation import CHUNK, described, nothing
+    from tables.maths.advantage.rocket_simulation import CHUNK, described, nothing
 
     chunks, run = -(-rounds // CHUNK), spreading.name(described(table, seed))
     try:

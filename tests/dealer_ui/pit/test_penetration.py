@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from openpyxl import load_workbook
 
-from tables.maths.penetration import results
+from tables.maths.advantage.penetration import results
 from tables.models import Staff
 from tests import floor
 from tests.load import whole

@@ -16,7 +16,8 @@ from tables.day import figures, hours, outliers
 from tables.games import baccarat as baccarat_game
 from tables.games import casino_war as war_game
 from tables.games.blackjack import Rules
-from tables.maths import baccarat, blackjack, blackjack_table, casino_war
+from tables.maths import baccarat, blackjack, casino_war
+from tables.maths.advantage import blackjack_table
 from tables.maths.covariances import Covariances, Staked, Together, pairs_of
 from tests.floor import Hand, dealt
 from tests.tables.day.test_figures import plays

@@ -26,8 +26,8 @@ from tables.edge.shoe_audit import SCALE, ShoeAudit
 from tables.games.cards import PAIRS, shoe
 from tables.log.catalog import event_of
 from tables.log.event import Misconduct
+from tables.maths.rocket_value import solve
 from tables.maths.situation import Situation
-from tables.maths.value import solve
 from tables.roles import Role
 from tests import floor
 from tests.floor import Hand, dealt

@@ -7,10 +7,10 @@ from django.db import IntegrityError, transaction
 
 from tables.edge import spreading
 from tables.games.rocket import Rules
-from tables.maths import simulation
-from tables.maths.simulation import Table, deal, described, nothing, seed_of
+from tables.maths.advantage import rocket_simulation
+from tables.maths.advantage.rocket_simulation import Table, deal, described, nothing, seed_of
+from tables.maths.rocket_value import solve
 from tables.maths.situation import fresh
-from tables.maths.value import solve
 from tables.models import SimulatedChunk
 from tests.database import locked_by_another_worker
 
@@ -31,7 +31,7 @@ ROUNDS = 10_000
 
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulation, "deal", partial(deal, rounds=ROUNDS))
+    monkeypatch.setattr(rocket_simulation, "deal", partial(deal, rounds=ROUNDS))
 
 
 def test_what_another_worker_is_at_is_left_to_it_until_it_is_gone() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from tables.maths import counting
-from tables.maths.counting import RocketShoe, Shoe
-from tables.maths.penetration import Cell, Count, Results, Subject, Tags
+from tables.maths.advantage import counting
+from tables.maths.advantage.counting import RocketShoe, Shoe
+from tables.maths.advantage.penetration import Cell, Count, Results, Subject, Tags
+from tables.maths.rocket_value import solve
 from tables.maths.situation import fresh
-from tables.maths.value import solve
 
 HI_LO: Final = (-1, 1, 1, 1, 1, 1, 0, 0, 0, -1)
 """By value, aces first: the count that most players of blackjack keep."""
@@ -19,11 +19,11 @@ LARGEST: Final = {"rocket": counting.LARGEST_TAG, "baccarat": 4}
 def shoe(subject: Subject, decks: int) -> Shoe:
     """The shoe of a subject."""
     if subject.game == "blackjack":
-        from tables.maths.blackjack_shoes import BlackjackShoe
+        from tables.maths.advantage.blackjack_shoes import BlackjackShoe
 
         return BlackjackShoe(subject, decks)
     if subject.game == "baccarat":
-        from tables.maths.baccarat_shoes import BaccaratShoe
+        from tables.maths.advantage.baccarat_shoes import BaccaratShoe
 
         return BaccaratShoe(subject, decks)
     return RocketShoe(solve(fresh(decks)))

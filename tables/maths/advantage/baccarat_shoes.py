@@ -13,12 +13,12 @@ from tables.games.baccarat import PAY_FORM, Baccarat, Rules
 from tables.games.cards import Composition
 from tables.games.pays import net
 from tables.maths import baccarat
+from tables.maths.advantage.card_simulation import _card, pile_by_value
+from tables.maths.advantage.counting import Counts, Effort, Floats, OfSubject, Walk, features
+from tables.maths.advantage.penetration import Subject, cards_behind
+from tables.maths.advantage.random_cards import Bytes, dice_of
 from tables.maths.baccarat import banker_draws
 from tables.maths.compiled import jit
-from tables.maths.counting import Counts, Effort, Floats, OfSubject, Walk, features
-from tables.maths.dealt import _card, pile_by_value
-from tables.maths.dice import Bytes, dice_of
-from tables.maths.penetration import Subject, cards_behind
 from tables.maths.worth import Tally
 
 BY_VALUE: Final = (*(4,) * 9, 16)

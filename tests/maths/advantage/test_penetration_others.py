@@ -6,10 +6,10 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from tables.maths import blackjack_table, counted, counting, penetration
-from tables.maths.baccarat_shoes import BaccaratShoe
-from tables.maths.blackjack_shoes import BlackjackShoe
-from tables.maths.penetration import SUBJECTS, Subject, cards_behind
+from tables.maths.advantage import blackjack_table, counting, penetration, studies
+from tables.maths.advantage.baccarat_shoes import BaccaratShoe
+from tables.maths.advantage.blackjack_shoes import BlackjackShoe
+from tables.maths.advantage.penetration import SUBJECTS, Subject, cards_behind
 from tests.tiers import sampled
 
 OTHERS = [subject for subject in SUBJECTS if subject.game != "rocket"]
@@ -84,7 +84,7 @@ def test_a_count_wins_at_blackjack_what_was_measured(decks: int, seats: int, cut
     cell, limit = results.cell(decks, seats, cut), results.count.threshold(decks)
     cut_place = cards_behind(decks, cut, subject.deck_size)
     walked = blackjack_table.walk(shoe.rules, shoe.chart, seats, 1_000_000, seed=77, last=cut_place)
-    high = counting.per_deck(counted.HI_LO, walked.unseen, subject.deck_size) > limit
+    high = counting.per_deck(studies.HI_LO, walked.unseen, subject.deck_size) > limit
     for nets, measured, error in (
         (walked.nets, cell.chart, cell.chart_error),
         (np.where(high, walked.nets, 0.0), cell.count_gain, cell.count_gain_error),

@@ -9,7 +9,7 @@ from typing import Final
 from tables.games.cards import RANKS
 from tables.maths import par
 from tables.maths.par import Cell, Sheet, percent
-from tables.maths.value import DEALER_RANKS
+from tables.maths.rocket_value import DEALER_RANKS
 
 _SIDE: Final = 44
 """Of a square of the chart, and below the width of a bar; in pixels."""

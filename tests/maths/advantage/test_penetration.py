@@ -12,11 +12,11 @@ from django.core.management import CommandError, call_command
 
 from tables.games.cards import DECK_SIZE, shoe
 from tables.games.rocket import Rules
-from tables.maths import counting, penetration
-from tables.maths.penetration import CUTS, SEATS, Cell, Pace
-from tables.maths.simulation import Table, deal
+from tables.maths.advantage import counting, penetration
+from tables.maths.advantage.penetration import CUTS, SEATS, Cell, Pace
+from tables.maths.advantage.rocket_simulation import Table, deal
+from tables.maths.rocket_value import solve
 from tables.maths.situation import DECKS, Unknowable, fresh
-from tables.maths.value import solve
 from tests.tiers import sampled
 
 RESULTS = penetration.results()

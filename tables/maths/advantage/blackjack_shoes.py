@@ -10,10 +10,11 @@ import numpy as np
 
 from tables.games.blackjack import Rules
 from tables.games.cards import Composition
-from tables.maths import blackjack, blackjack_table
+from tables.maths import blackjack
+from tables.maths.advantage import blackjack_table
+from tables.maths.advantage.counting import Counts, Effort, Floats, OfSubject, Walk, shares
+from tables.maths.advantage.penetration import Subject, cards_behind
 from tables.maths.blackjack_chart import Chart
-from tables.maths.counting import Counts, Effort, Floats, OfSubject, Walk, shares
-from tables.maths.penetration import Subject, cards_behind
 
 DECK: Final = (*(4,) * 9, 16)
 """Aces, twos and so on; last tens and faces."""

@@ -8,7 +8,7 @@ import pytest
 from tables.games.play import replay
 from tables.games.protocol import Action, AskCard, AskChoice, AskShuffle, Bet, Card, Choose, CloseBets, Opening, Shuffle
 from tables.games.rocket import Rocket, Rules, State
-from tables.maths.midround import worth
+from tables.maths.advantage.rocket_midround import worth
 
 GAME = Rocket()
 GONE = (0, 1, 3, 0, 0, 3, 7, 8, 9, 10)

@@ -8,10 +8,10 @@ import pytest
 
 from tables.games.protocol import AskCard, AskChoice, AskShuffle, Bet, Card, Choose, CloseBets, Opening, Shuffle
 from tables.games.rocket import Rocket, Rules, State
-from tables.maths import simulation
-from tables.maths.simulation import Table, Tally, deal, nothing, seed_of
+from tables.maths.advantage import rocket_simulation
+from tables.maths.advantage.rocket_simulation import Table, Tally, deal, nothing, seed_of
+from tables.maths.rocket_value import solve
 from tables.maths.situation import NEVER_FOLD, OPTIMAL, Strategy, fresh
-from tables.maths.value import solve
 
 pytestmark = pytest.mark.slow("values or simulates whole games")
 
@@ -24,10 +24,10 @@ class Engine:
 
     def __init__(self, table: Table, seed: int) -> None:
         self.table, self.rules = table, table.rules
-        self.folds = simulation.chart(table.solution)
+        self.folds = rocket_simulation.chart(table.solution)
         self.seats = tuple(range(1, table.seats + 1))
         self.tally, self.refills = nothing(table.seats), 0
-        self.dice = simulation.dice_of(np.uint64(seed))
+        self.dice = rocket_simulation.dice_of(np.uint64(seed))
         self.cards = np.empty(55 * self.rules.decks, np.uint8)
         self.unseen = self.refilled((), ())
         self.gone, self.button = (0,) * 10, None
@@ -35,10 +35,10 @@ class Engine:
     def refilled(self, stacks: tuple[tuple[int, ...], ...], dealer: tuple[int, ...]) -> int:
         """Where the simulator leaves the cards after a shuffle."""
         masks = np.array([mask(stack) for stack in stacks] or [0], np.int64)
-        return simulation.refill(self.cards, self.rules.decks, masks, mask(dealer))
+        return rocket_simulation.refill(self.cards, self.rules.decks, masks, mask(dealer))
 
     def card(self) -> int:
-        rank = simulation.draw(self.cards, self.unseen, self.dice) + 1
+        rank = rocket_simulation.draw(self.cards, self.unseen, self.dice) + 1
         self.unseen -= 1
         return rank
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from tables.maths.dealt import added
+from tables.maths.advantage.card_simulation import added
 from tables.maths.providers import Dealer, provider, rules_type
 from tables.maths.worth import Tally, Worth, simulated
 from tests.pace import by_pace

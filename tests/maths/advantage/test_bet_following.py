@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 from tables.edge import bettors
 from tables.edge.bettors import INNOCENT, Bettor
 from tables.maths import baccarat
-from tables.maths.following import Course, follow
-from tables.maths.significance import together
+from tables.maths.advantage.bet_following import Course, follow
+from tables.maths.advantage.significance import together
 
 pytestmark = pytest.mark.slow("values or simulates whole games")
 
@@ -53,7 +53,7 @@ def test_who_bets_by_the_edge_is_found() -> None:
 
 @pytest.mark.trial(
     "simulates thousands of players",
-    covered_by="tests/maths/test_following.py::test_who_does_not_count_is_flagged_one_time_in_a_hundred",
+    covered_by="tests/maths/advantage/test_bet_following.py::test_who_does_not_count_is_flagged_one_time_in_a_hundred",
 )
 def test_bets_on_single_wagers_are_told_apart_too() -> None:
     """Harm: who plays a pair for fun is flagged because the edge of a pair moves as no other does; or who counts for it

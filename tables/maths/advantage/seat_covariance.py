@@ -14,8 +14,8 @@ import numpy as np
 
 from tables.games.cards import RANKS, Composition
 from tables.games.rocket import DEATH_CARD
+from tables.maths.rocket_value import LAST, Floats, Layer, Solution, backward, costs, dealers, players
 from tables.maths.situation import Unknowable
-from tables.maths.value import LAST, Floats, Layer, Solution, backward, costs, dealers, players
 
 MOST_CARDS = 30
 """Two seats and the dealer never need more."""

@@ -7,8 +7,8 @@ from functools import partial
 
 from tables.games.cards import shoe
 from tables.games.rocket import HIT, State
+from tables.maths.rocket_value import backward, costs, dealers, folds, players
 from tables.maths.situation import OPTIMAL, Situation
-from tables.maths.value import backward, costs, dealers, folds, players
 
 
 def worth(state: State) -> Mapping[int, float]:

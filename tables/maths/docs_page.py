@@ -11,11 +11,11 @@ from typing import Final
 from tables.games.cards import RANKS
 from tables.games.rocket import Rules
 from tables.maths import par
-from tables.maths.exact import Exact
+from tables.maths.advantage.penetration import CUTS, Cell, Pace, even, results, tags_in_words
 from tables.maths.par import Sheet, percent
-from tables.maths.penetration import CUTS, Cell, Pace, even, results, tags_in_words
+from tables.maths.rocket_reference import Exact
+from tables.maths.rocket_value import solve
 from tables.maths.situation import DECKS, NEVER_FOLD, OPTIMAL, Strategy, fresh
-from tables.maths.value import solve
 
 START: Final = "<!-- computed: ./run manage par --docs -->"
 END: Final = "<!-- end -->"
@@ -126,7 +126,7 @@ def _outcomes() -> Iterator[str]:
 
 
 def _simulation() -> Iterator[str]:
-    from tables.maths.simulation import Table, deal, seed_of
+    from tables.maths.advantage.rocket_simulation import Table, deal, seed_of
 
     yield f"Dealt to the cut card, {SIMULATED_ROUNDS:,} rounds a row; every seat plays the best play of a full shoe."
     yield from (

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tables.games.cards import Composition
-from tables.maths.significance import LEVEL
-from tables.maths.yardstick import Yardstick
+from tables.maths.advantage.linear_edge import Yardstick
+from tables.maths.advantage.significance import LEVEL
 
 PERMUTATIONS: Final = 9_999
 FEWER: Final = 1_999

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from tables.games.cards import DECK_SIZE, RANKS, shoe
 from tables.games.rocket import Rules
-from tables.maths.penetration import CUTS, SEATS, Cell, Subject, Tags, cards_behind
-from tables.maths.simulation import Table, chart, deal, seed_of
+from tables.maths.advantage.penetration import CUTS, SEATS, Cell, Subject, Tags, cards_behind
+from tables.maths.advantage.rocket_simulation import Table, chart, deal, seed_of
+from tables.maths.rocket_value import Solution, backward, solve
 from tables.maths.situation import Situation
-from tables.maths.value import Solution, backward, solve
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

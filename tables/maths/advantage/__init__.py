@@ -1,0 +1,1 @@
+"""Advantage play: card counting, penetration, play in the middle of a round, and simulation."""
