@@ -21,7 +21,7 @@ from tables.board import secrecy
 from tables.games.cards import pack_of
 from tables.inputs import Input
 from tables.log.entries.rounds import spelled, words_of
-from tables.log.fold import Standing
+from tables.log.state import Standing
 from tables.models import Staff, Table
 from tables.play import restored
 

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from tables.moments import is_possible
+from tables.log.moments import is_possible
 
 
 def day(text: str | None) -> date | None:

@@ -9,7 +9,7 @@ import msgspec
 from django import forms
 from django.http import HttpRequest
 
-from tables.log import paper
+from tables.log import slip_workflow
 from tables.log.attestation import Attestation
 from tables.models import Staff
 from tables.refusals import Refused
@@ -50,12 +50,12 @@ def second(request: HttpRequest, roles: Sequence[str]) -> str:
     if terminal is None:
         raise terminals.not_enrolled(request)
     if not form.is_valid():
-        says = f"The second signature is missing: {paper.either(roles)} signs by badge number and PIN, both digits."
+        says = f"The second signature is missing: {slip_workflow.either(roles)} signs by badge number and PIN, both digits."
         raise Refused("second_signature", says, 422)
 
     def agree(staff: Staff) -> str:
         if staff.role not in roles:
-            raise Refused("wrong_role", f"The second signature is that of {paper.either(roles)}.", 403)
+            raise Refused("wrong_role", f"The second signature is that of {slip_workflow.either(roles)}.", 403)
         return staff.username
 
     try:

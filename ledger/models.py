@@ -26,7 +26,7 @@ SERIES = (
     "keyback", "keylost",
 )  # fmt: skip
 """The series of slips. Each counts its own from 1 in every calendar year. What each of them is stands in
-``tables/log/series.py``; the names are repeated here because a CHECK of the database holds them."""
+``tables/log/slip_types.py``; the names are repeated here because a CHECK of the database holds them."""
 
 T = TypeVar("T", bound=models.Model)
 

@@ -26,7 +26,7 @@ from tables.log.entries.passkeys import AboutPasskey
 from tables.log.entries.slips import SlipSigned
 from tables.log.entries.terminal_keys import AboutTerminalKey
 from tables.log.event import Event, Misconduct, Unreadable
-from tables.log.trust import NoPasskey, Trust, WrongPasskey
+from tables.log.trusted_keys import NoPasskey, Trust, WrongPasskey
 from tables.models import Passkey
 from tables.refusals import Refused
 from tables.scene import Outcome

@@ -36,7 +36,7 @@ from tables.inputs import (
 )
 from tables.log.attestation import Attestation
 from tables.log.catalog import fold
-from tables.log.fold import Standing
+from tables.log.state import Standing
 from tables.log.terms import limits_of, rules_of
 from tables.models import Denomination, ServiceAccount, Staff, Table
 from tables.play import back_entry, readers, restored, seat_pages

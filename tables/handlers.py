@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from ledger.proof.chain import Entry
 from tables.log.event import Author, Event, Misconduct
-from tables.log.fold import signature_of
+from tables.log.state import signature_of
 from tables.models import Staff
 from tables.permits import Permit
 from tables.scene import Outcome, Scene, Step, program_of, seat_of

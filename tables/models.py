@@ -27,13 +27,13 @@ from ledger.site_log import digest_of, leave, note
 from tables import pepper
 from tables.games.catalog import GAMES
 from tables.log import role_choices, scopes
+from tables.log.entries.carried_rows import PepperCarriedOver
 from tables.log.entries.custody import OPENS
-from tables.log.entries.kept import PepperCarriedOver
 from tables.log.entries.staff import CALLED, StaffAdded
-from tables.log.fold import BATCHES as BATCH_MACHINE
-from tables.log.fold import CONTINUOUS as CONTINUOUS_MACHINE
-from tables.log.fold import HOUSE_SHOE, signature_of
-from tables.log.fold import KEYED as KEYED_SHOE
+from tables.log.state import BATCHES as BATCH_MACHINE
+from tables.log.state import CONTINUOUS as CONTINUOUS_MACHINE
+from tables.log.state import HOUSE_SHOE, signature_of
+from tables.log.state import KEYED as KEYED_SHOE
 from tables.roles import Role, may
 
 log = logging.getLogger(__name__)

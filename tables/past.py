@@ -20,8 +20,8 @@ from tables.log.catalog import fold, read, read_as
 from tables.log.entries.rounds import Voided
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import Event
-from tables.log.fold import Round, Standing
-from tables.log.series import RACK_COUNTS
+from tables.log.slip_types import RACK_COUNTS
+from tables.log.state import Round, Standing
 from tables.refusals import Refused
 
 MOST_WORDS: Final = 500

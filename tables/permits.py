@@ -12,7 +12,7 @@ from django.utils import timezone
 from ledger import clock_corrections
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK
-from tables.log import paper
+from tables.log import slip_workflow
 from tables.log.event import Misconduct
 from tables.models import PIN, SecretVersion, Staff
 from tables.refusals import Refused
@@ -241,7 +241,9 @@ def only_readers(scene: Scene, by: Staff) -> None:
 
 def _refuse_roles(by: Staff, roles: Sequence[str], what: str) -> None:
     if by.role not in roles:
-        raise Refused("not_permitted", f"{what} by {paper.either(roles)} here, as the house's terms have it.", 403)
+        raise Refused(
+            "not_permitted", f"{what} by {slip_workflow.either(roles)} here, as the house's terms have it.", 403
+        )
 
 
 def _refuse_closed(scene: Scene) -> None:

@@ -124,7 +124,7 @@ a table is set to. ``export_lists``: take lists out as files. ``bookmark``: mark
 ``watch_shoes``: what finished shoes were worth, and who bet by it. ``watch_worth``: what each ruling on a round is
 worth. ``confirm_code``: give the second half of
 the code with which somebody makes a PIN or a password. Who may sign which step of a slip stands in
-``tables/log/series.py``. Nobody may delete."""
+``tables/log/slip_types.py``. Nobody may delete."""
 
 
 WORDS: Final[dict[str, str]] = {

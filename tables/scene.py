@@ -18,10 +18,10 @@ from ledger.proof.moves import Chart, Move
 from ledger.slips import Signing
 from tables.games.game import Game, Wager
 from tables.games.protocol import Limits
-from tables.log import paper
+from tables.log import slip_workflow
 from tables.log.event import Event
-from tables.log.fold import Standing
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
+from tables.log.state import Standing
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
 
@@ -128,7 +128,7 @@ class Scene:
     @property
     def available_cents(self) -> int:
         """The balance of the rack less the amounts that slips in progress have set aside there, in cents."""
-        return self.rack_cents - sum(paper.set_aside(self.standing.slips, RACK).values())
+        return self.rack_cents - sum(slip_workflow.set_aside(self.standing.slips, RACK).values())
 
     @property
     def next_seq(self) -> int:

@@ -21,7 +21,7 @@ from ledger import replica
 from ledger.log import read_head
 from ledger.proof.chain import Head
 from tables.log.catalog import HOUSE, fold, read
-from tables.log.fold import UNREADABLE, Standing
+from tables.log.state import UNREADABLE, Standing
 from tables.models import Table
 
 HEADS: Final = 2

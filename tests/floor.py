@@ -24,12 +24,12 @@ from tables.board.picture import Board, board
 from tables.dealing import Answer
 from tables.games.catalog import GAMES
 from tables.games.protocol import AskChoice, Choice
+from tables.log.entries.carried_rows import TableAdded
 from tables.log.entries.chips import DenominationAdded
-from tables.log.entries.kept import TableAdded
 from tables.log.entries.settings import TableSet
 from tables.log.entries.staff import StaffAdded
 from tables.log.entries.terminals import TerminalEnrolled
-from tables.log.fold import Standing
+from tables.log.state import Standing
 from tables.models import Denomination, SeatPage, Staff, Table, Terminal
 from tables.roles import Role
 from tables.scene import AtSeat

@@ -23,9 +23,9 @@ from ledger.proof.spelling import canonical
 from tables import attesting, dealing
 from tables.dealing import Answer
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
-from tables.log import attestation, paper
+from tables.log import attestation, slip_workflow
 from tables.log.attestation import Attestation
-from tables.log.series import SLIPS, Series, Stage
+from tables.log.slip_types import SLIPS, Series, Stage
 from tables.models import Staff, Table, Terminal
 from tables.slips import cage_desk
 from tables.staff import passkeys, terminal_keys, terminals
@@ -104,8 +104,8 @@ def terms(entered: SlipInput) -> dict[str, Any]:
     match entered:
         case BeginSlip(series, chips, box):
             record = SLIPS[series]
-            noted = {"noted": paper.as_chips(entered.noted)} if record.begins_with_note else {}
-            opening = {"slip": series, "stage": record.first.name, "chips": paper.as_chips(chips), "box": box}
+            noted = {"noted": slip_workflow.as_chips(entered.noted)} if record.begins_with_note else {}
+            opening = {"slip": series, "stage": record.first.name, "chips": slip_workflow.as_chips(chips), "box": box}
             return (
                 blank | opening | noted | _beside(record.first, entered.facts) | _apart(record.first, record, entered)
             )
@@ -113,7 +113,7 @@ def terms(entered: SlipInput) -> dict[str, Any]:
             record = SLIPS[SlipName.parse(slip).series]
             step = record.stage(stage)
             beside = _beside(step, entered.facts) | _apart(step, record, entered) if step else {}
-            return blank | {"slip": slip, "stage": stage, "chips": paper.as_chips(chips)} | beside
+            return blank | {"slip": slip, "stage": stage, "chips": slip_workflow.as_chips(chips)} | beside
         case VoidSlip(slip, reason):
             return blank | {"slip": slip, "stage": "void_asked", "reason": reason}
 

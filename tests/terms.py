@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from tables.log.house_terms import Change
+from tables.log.policies import Change
 from tables.setup import house_terms
 
 _ALWAYS: Final = datetime(1970, 1, 1, tzinfo=UTC)

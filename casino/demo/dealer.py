@@ -12,7 +12,7 @@ from tables import dealing, inputs, standing
 from tables.board.picture import Board, board
 from tables.games.cards import Composition, pack_of
 from tables.games.protocol import DEALER, AskBet, AskCard, AskChoice
-from tables.log.fold import Standing
+from tables.log.state import Standing
 from tables.models import ShoeSource, Staff, Table
 
 STEPS: Final = {

@@ -22,7 +22,7 @@ from tables.audit import sealing
 from tables.day import closing, hours
 from tables.games.catalog import GAMES
 from tables.inputs import SellChips
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
 from tables.management.commands.seed_demo import STAFF
 from tables.maths.advantage import penetration
 from tables.models import Table

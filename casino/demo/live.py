@@ -27,7 +27,7 @@ from casino.demo.dealer import Dealer, Guest  # noqa: E402
 from ledger.clock import WrongClock  # noqa: E402
 from tables import dealing  # noqa: E402
 from tables.games.catalog import GAMES  # noqa: E402
-from tables.log.kinds import kind_of  # noqa: E402
+from tables.log.game_kinds import kind_of  # noqa: E402
 from tables.management.commands import seed_demo  # noqa: E402
 from tables.models import Staff, Table  # noqa: E402
 from tables.refusals import Refused  # noqa: E402

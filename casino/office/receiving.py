@@ -26,7 +26,7 @@ from tables.audit.outside import verifier
 from tables.audit.outside.book_proof import short
 from tables.audit.outside.bundle import ROOTS, Wrong, printable
 from tables.audit.outside.verifier import Outline
-from tables.log.fold import UNREADABLE
+from tables.log.state import UNREADABLE
 from tables.refusals import Refused
 
 NO_FOLDER: Final = "This head office has no folder for bundles: set OFFICE_FOLDER to one that web and worker share."

@@ -28,10 +28,10 @@ from tables.board.words import Chips as Pile
 from tables.games.catalog import GAMES
 from tables.inputs import ChangeChips, Input, SellChips, UndoSale
 from tables.log.entries.chips import ChipsChanged, ChipsSold, SaleUndone
-from tables.log.fold import Standing
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
 from tables.log.pieces import handed_out
-from tables.log.series import CASH, Chips, total
+from tables.log.slip_types import CASH, Chips, total
+from tables.log.state import Standing
 from tables.models import Denomination, Staff, Table
 from tables.play.cash import chips_entry, kinds_at
 from tables.refusals import Refused

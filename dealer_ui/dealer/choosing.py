@@ -11,7 +11,7 @@ from django.db import connection
 
 from ledger.log import CONTENT
 from tables import standing as standings
-from tables.log.fold import HOUSE_SHOE, Standing
+from tables.log.state import HOUSE_SHOE, Standing
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
 from tables.setup.pits import natural

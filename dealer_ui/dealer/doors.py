@@ -16,7 +16,7 @@ from dealer_ui.dealer.pages import draw, why_gone
 from dealer_ui.guards import dealers, gone
 from tables import dealing
 from tables import standing as standings
-from tables.log.fold import Standing
+from tables.log.state import Standing
 from tables.models import SECRETS, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused

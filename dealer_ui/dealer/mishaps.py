@@ -40,10 +40,10 @@ from tables.inputs import (
     VoidRound,
     spell,
 )
-from tables.log import paper
-from tables.log.fold import HOUSE_SHOE, Standing
-from tables.log.kinds import kind_of
-from tables.log.mishaps import ACTS, MISHAPS, REASONS, RULINGS, Mishap, choice_of
+from tables.log import slip_workflow
+from tables.log.game_kinds import kind_of
+from tables.log.irregularities import ACTS, MISHAPS, REASONS, RULINGS, Mishap, choice_of
+from tables.log.state import HOUSE_SHOE, Standing
 from tables.log.terms import rules_of
 from tables.models import Staff, Table
 from tables.play import rounds
@@ -126,8 +126,8 @@ def _drawn(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -> d
         "cards": _cards(table, standing) if "set_aside" in possible else (),
         "reasons": [(name, REASONS[name]) for name in house_terms.words("void_reasons")],
         "leaving": [(name, REASONS[name]) for name in house_terms.words("abandon_reasons")],
-        "who": {act: paper.either(house_terms.words(f"{act}_roles")) for act in ("void", "abandon")},
-        "second": {act: paper.either(house_terms.words(term)) for act, term in SECOND.items()},
+        "who": {act: slip_workflow.either(house_terms.words(f"{act}_roles")) for act in ("void", "abandon")},
+        "second": {act: slip_workflow.either(house_terms.words(term)) for act, term in SECOND.items()},
         "wagers": [(wager.name, wager.title) for wager in kind_of(GAMES[table.game]).wagers(rules_of(table))],
         "take_back": json.dumps(spell(TakeBack())),
         "reopens": standing.round is not None and standing.round.over,

@@ -28,8 +28,8 @@ from tables.board.buttons import entries_of
 from tables.board.picture import board
 from tables.games.protocol import Bet
 from tables.inputs import BuyIn, CashOut, CheckDecks, Input, ReadDecks, StartGame, read
-from tables.log.fold import Standing
 from tables.log.pieces import handed_out
+from tables.log.state import Standing
 from tables.models import Staff, Table
 from tables.play.cash import kinds_at
 from tables.refusals import Refused

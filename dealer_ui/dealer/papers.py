@@ -20,7 +20,7 @@ from tables import dealing
 from tables import standing as standings
 from tables.inputs import AnnounceRound, ComparePaper
 from tables.log.back_entry import ROUNDS, Mode
-from tables.log.fold import HOUSE_SHOE, Standing
+from tables.log.state import HOUSE_SHOE, Standing
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.staff import terminals

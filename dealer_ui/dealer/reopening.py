@@ -21,7 +21,7 @@ from tables.board import secrecy
 from tables.games.cards import pack_of
 from tables.inputs import ReopenRound, TakeBack
 from tables.log.entries import rounds as log
-from tables.log.fold import Round, Standing
+from tables.log.state import Round, Standing
 from tables.models import Staff, Table
 from tables.play import rounds
 from tables.refusals import Refused

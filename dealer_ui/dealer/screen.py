@@ -32,8 +32,8 @@ from tables.log import limit_notice
 from tables.log.back_entry import moment_of
 from tables.log.entries import rounds as log
 from tables.log.entries.limit_plans import called
-from tables.log.fold import CardReader, Standing
-from tables.log.paper import Slip
+from tables.log.slip_workflow import Slip
+from tables.log.state import CardReader, Standing
 from tables.log.terms import game_title
 from tables.play import readers, seat_pages
 from tables.play.rounds import REPORTED

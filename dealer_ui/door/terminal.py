@@ -11,9 +11,9 @@ from django.views.decorators.http import require_http_methods
 
 from ledger.models import HOUSE
 from tables import attesting
-from tables.log.house_terms import BY_NAME
-from tables.log.series import PAPERS, SLIPS
-from tables.log.trust import Trust
+from tables.log.policies import BY_NAME
+from tables.log.slip_types import PAPERS, SLIPS
+from tables.log.trusted_keys import Trust
 from tables.models import Staff, Terminal
 from tables.refusals import Refused
 from tables.staff import passkeys, terminal_keys, terminals

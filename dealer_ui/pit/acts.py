@@ -22,10 +22,10 @@ from tables.inputs import (
     UnlockRack,
     VoidRound,
 )
-from tables.log import paper
+from tables.log import slip_workflow
 from tables.log.entries.rounds import spelled, words_of
-from tables.log.fold import Standing, Stop
-from tables.log.mishaps import REASONS
+from tables.log.irregularities import REASONS
+from tables.log.state import Standing, Stop
 from tables.models import ShoeSource
 from tables.roles import Role
 from tables.setup import house_terms
@@ -63,7 +63,7 @@ class Act:
 
     @property
     def second_says(self) -> str:
-        return paper.either(self.seconds)
+        return slip_workflow.either(self.seconds)
 
 
 def _forgiven(form: Mapping[str, str]) -> Input:

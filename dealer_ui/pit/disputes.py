@@ -49,8 +49,8 @@ from tables.log import attestation
 from tables.log.attestation import Attestation
 from tables.log.entries.corrections import Correction
 from tables.log.entries.disputes import RULED, RULINGS, Dispute
-from tables.log.fold import UNREADABLE
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
+from tables.log.state import UNREADABLE
 from tables.models import Staff, Table
 from tables.past import Past
 from tables.refusals import Refused

@@ -24,7 +24,7 @@ from django.views.decorators.http import require_GET
 from dealer_ui import navigation
 from dealer_ui.pit import complaint_text
 from ledger.models import Slip
-from tables.log.series import SLIPS, Series
+from tables.log.slip_types import SLIPS, Series
 from tables.models import Staff, Table
 from tables.roles import Role
 from tables.setup.pits import natural

@@ -31,9 +31,9 @@ from tables.disputes import cases
 from tables.games.catalog import GAMES
 from tables.games.protocol import View
 from tables.log.entries.rounds import whom
-from tables.log.fold import Standing
-from tables.log.kinds import kind_of
-from tables.log.series import Series, offered
+from tables.log.game_kinds import kind_of
+from tables.log.slip_types import Series, offered
+from tables.log.state import Standing
 from tables.log.terms import game_title
 from tables.models import Staff, Table
 from tables.play import seat_pages

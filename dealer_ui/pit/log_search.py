@@ -22,8 +22,8 @@ from dealer_ui.replica_pages import reads_replica
 from tables.audit import log_search as search
 from tables.audit.log_search import KINDS, LONGEST, SUBJECTS, Page, Place, Wanted
 from tables.day import hours
+from tables.log.moments import is_possible
 from tables.models import Table
-from tables.moments import is_possible
 from tables.refusals import Refused
 
 HOUSE: Final = "house"

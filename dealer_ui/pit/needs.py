@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from tables.alerting.rules import Rule
 from tables.board.picture import Board
-from tables.log.fold import Standing
+from tables.log.state import Standing
 from tables.models import Table
 
 RESTORED, ALERT, DISPUTE, LOCKED, SLIP, NO_DEALER, RELIEF_LATE, CUT_CARD, PAPERS, RELIEF_SOON = (

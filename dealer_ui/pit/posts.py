@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 from dealer_ui.guards import runs, watches
 from dealer_ui.pit.floor import Seen
 from tables.day import hours
-from tables.log.posts import LONGEST_COVER, Duty
+from tables.log.pit_assignments import LONGEST_COVER, Duty
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.setup import pits, posts

@@ -24,7 +24,7 @@ from ledger.models import Discrepancy, Run
 from ledger.proof.chips import RACK, money
 from ledger.proof.slip_name import SlipName
 from tables.audit import watch
-from tables.log.series import SERIES
+from tables.log.slip_types import SERIES
 from tables.models import Staff, Table
 
 PAGE: Final = 50

@@ -23,7 +23,7 @@ from tables import standing as standings
 from tables.inputs import ConfirmRestored
 from tables.log.catalog import read_as
 from tables.log.entries.restored import SUBJECT, RestoreConfirmed
-from tables.log.fold import HOUSE_SHOE, Restored, Standing
+from tables.log.state import HOUSE_SHOE, Restored, Standing
 from tables.models import Staff, Table
 from tables.refusals import Refused
 

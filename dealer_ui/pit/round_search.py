@@ -22,9 +22,9 @@ from tables.audit import round_search
 from tables.audit.round_search import Page, Sought
 from tables.day import hours
 from tables.games.catalog import GAMES
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
+from tables.log.moments import YEARS
 from tables.models import Table
-from tables.moments import YEARS
 from tables.setup.pits import natural
 
 SPAN: Final = timedelta(hours=24)

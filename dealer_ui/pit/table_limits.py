@@ -20,8 +20,8 @@ from ledger.proof.chips import money
 from tables import standing
 from tables.games.catalog import GAMES
 from tables.log.entries.limit_plans import called, said
-from tables.log.fold import Announced, Standing
 from tables.log.limit_plans import AMOUNTS, WAGER, Value
+from tables.log.state import Announced, Standing
 from tables.log.terms import Settings
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused

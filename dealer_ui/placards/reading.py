@@ -19,7 +19,7 @@ from tables.edge import kept_sheets
 from tables.games.catalog import GAMES
 from tables.games.counted import CountedRules
 from tables.games.in_words import HOW_IT_GOES, OF_THE_PAYS, OF_THE_SHOE
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
 from tables.log.limit_plans import WAGER, Values, values_of
 from tables.log.terms import (
     game_title,

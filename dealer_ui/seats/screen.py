@@ -16,7 +16,7 @@ from tables.games.game import Words
 from tables.games.play import prompts_for
 from tables.games.protocol import AskChoice, Choice, Choose, HandView, SeatView, View
 from tables.inputs import spell
-from tables.log.fold import Round, Standing
+from tables.log.state import Round, Standing
 from tables.models import Table
 from tables.play import shoes
 from tables.refusals import Refused

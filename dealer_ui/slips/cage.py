@@ -22,8 +22,8 @@ from dealer_ui.slips import counting, from_paper
 from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH, money
 from tables.day import cash_shifts
 from tables.log import attestation
-from tables.log.house_terms import CURRENCIES
-from tables.log.series import offered, total
+from tables.log.policies import CURRENCIES
+from tables.log.slip_types import offered, total
 from tables.models import Denomination, Staff
 from tables.refusals import Refused
 from tables.setup import cash_terms, chip_series

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 from dealer_ui import exports
 from dealer_ui.replica_pages import reads_replica
 from ledger.proof.chips import CAGE, VAULT
-from tables.log.series import SLIPS
+from tables.log.slip_types import SLIPS
 from tables.models import ChipSeries, Denomination, Staff
 from tables.setup import chip_series
 from tables.slips import cage_desk, facts, slip_book, stock

@@ -10,8 +10,8 @@ from django.http import QueryDict
 
 from dealer_ui.numbers import number
 from ledger.proof.chips import money
-from tables.log import paper
-from tables.log.series import Chips
+from tables.log import slip_workflow
+from tables.log.slip_types import Chips
 from tables.models import Denomination
 from tables.refusals import Refused
 
@@ -52,9 +52,9 @@ def chips_of(form: QueryDict, kinds: Iterable[Denomination], cash: Iterable[int]
     pairs = []
     for kind in asked(form, kinds, cash, prefix):
         if len(form.getlist(kind.field)) > 1:
-            raise paper.repeated_kind(kind.value_cents)
+            raise slip_workflow.repeated_kind(kind.value_cents)
         count = number(kind.typed) if kind.typed.strip() else 0
         if count is None:
             raise Refused("bad_count", f"How many of {money(kind.value_cents)}? Type digits only.", 422)
         pairs.append((kind.value_cents, count))
-    return paper.as_chips(pairs)
+    return slip_workflow.as_chips(pairs)

@@ -30,9 +30,9 @@ from tables import dealing, standing
 from tables.attesting import HOW_TO_GET_ONE
 from tables.day import custody, hours
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
-from tables.log import attestation, paper
+from tables.log import attestation, slip_workflow
 from tables.log.attestation import Attestation
-from tables.log.series import (
+from tables.log.slip_types import (
     CHIP_SERIES,
     DAY,
     KEPT_APART,
@@ -312,7 +312,7 @@ def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResp
         "noted": _asked(request, table, record, NOTE) if record.begins_with_note else (),
         "facts": _asked_facts(request, record, record.first),
         "apart": _asked_apart(request) if record.first.is_count and record.cash else (),
-        "reasons": paper.APART,
+        "reasons": slip_workflow.APART,
         "mode": back_entry.mode_at(table),
         "typed": request.POST,
         "where": table.name if table else "House",
@@ -359,7 +359,7 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "asked": _asked(request, table, record) if due is not None and due.is_count else (),
         "facts": _asked_facts(request, record, due) if due is not None else (),
         "apart": _asked_apart(request) if due is not None and due.is_count and record.cash else (),
-        "reasons": paper.APART,
+        "reasons": slip_workflow.APART,
         "mode": back_entry.mode_at(table),
         "typed": request.POST,
         "from_paper": {line.of: line for line in back_entry.about(sheet.book_id, str(name), is_house=table is None)},
@@ -446,7 +446,7 @@ class Beside:
     """What a form has beside a signature."""
 
     attested: Attestation | None
-    paper: FromPaper | None
+    slip_workflow: FromPaper | None
 
 
 def _recorded(table: Table | None, entered: SlipInput, key: UUID, beside: Beside, by: Staff) -> str:

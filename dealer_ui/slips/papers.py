@@ -24,7 +24,7 @@ from dealer_ui.slips.pages import on_paper
 from tables import dealing
 from tables.inputs import BackEntryInput, BeginBackEntry, ComparePaper, EndBackEntry
 from tables.log.back_entry import BEGIN, REASONS, Person, refuse_pair
-from tables.log.paper import Wrong
+from tables.log.slip_workflow import Wrong
 from tables.models import Staff
 from tables.play.back_entry import refuse_beginner, refused
 from tables.refusals import Refused

@@ -20,7 +20,7 @@ from tables.games.cards import Pack
 from tables.games.catalog import GAMES
 from tables.games.protocol import Payout, SeatView
 from tables.log.entries import rounds
-from tables.log.fold import Play
+from tables.log.state import Play
 
 register = template.Library()
 

@@ -15,9 +15,9 @@ from django.utils.timesince import timesince
 from ledger.proof.slip_name import series_in
 from tables import attesting
 from tables.log import attestation, back_entry
-from tables.log.paper import Slip
-from tables.log.series import PAPERS, SLIPS, VOID, Series, total
-from tables.log.trust import Trust
+from tables.log.slip_types import PAPERS, SLIPS, VOID, Series, total
+from tables.log.slip_workflow import Slip
+from tables.log.trusted_keys import Trust
 from tables.models import Terminal
 from tables.slips import next_signer
 from tables.slips.back_entry import Line

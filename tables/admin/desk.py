@@ -32,9 +32,9 @@ from tables.audit import access, protections, watch
 from tables.day import closing, hours
 from tables.edge import favour
 from tables.log.entries.staff import CALLED
-from tables.log.fold import Standing
-from tables.log.house_terms import title_of
-from tables.log.paper import Slip
+from tables.log.policies import title_of
+from tables.log.slip_workflow import Slip
+from tables.log.state import Standing
 from tables.log.terms import game_title, rounding_words
 from tables.models import HouseHours, HouseTerms, OneTimeCode, Proposal, Staff, Table
 from tables.setup import limit_plans, payouts, pits, proposals

@@ -18,7 +18,7 @@ from django.utils import timezone
 from unfold import widgets
 
 from ledger.proof.chips import money
-from tables import moments, standing
+from tables import standing
 from tables.alerting import channels
 from tables.alerting.rows import AlertChannel
 from tables.alerting.rules import KINDS, LEVELS
@@ -26,8 +26,9 @@ from tables.day import hours as shifts
 from tables.day.hours import Hours
 from tables.feed.telling import FORMS
 from tables.games.catalog import GAMES
+from tables.log import moments
 from tables.log.entries.settings import PAYS
-from tables.log.fold import KEYED, Standing
+from tables.log.state import KEYED, Standing
 from tables.log.terms import Settings
 from tables.models import (
     MOST_RAKE_PERMILLE,

@@ -8,9 +8,9 @@ from typing import Any
 from django.utils import timezone
 
 from tables.admin.house_terms import FromThenOn
-from tables.log import house_terms as catalogue
+from tables.log import policies as catalogue
 from tables.log.house_profiles import Clause, Profile
-from tables.log.house_terms import TERMS, Values, said, title_of
+from tables.log.policies import TERMS, Values, said, title_of
 from tables.setup import house_terms
 
 

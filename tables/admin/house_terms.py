@@ -13,8 +13,8 @@ from django.utils import timezone
 from unfold import widgets
 
 from tables.admin.forms import EffectiveField
-from tables.log import house_terms as catalogue
-from tables.log.house_terms import ROLES, Term, Values, said, title_of, typed
+from tables.log import policies as catalogue
+from tables.log.policies import ROLES, Term, Values, said, title_of, typed
 from tables.models import HouseTerms
 from tables.setup import house_terms
 from tables.setup.two_people import Draft

@@ -19,8 +19,8 @@ from django.views.decorators.http import require_GET
 from ledger.models import LogEntry
 from tables.log.catalog import read_as
 from tables.log.entries.settings import TableSet
+from tables.log.moments import is_possible
 from tables.models import LimitPlan, Staff, Table
-from tables.moments import is_possible
 from tables.setup import limit_cells, proposals
 from tables.setup.limit_cells import LIMITS
 from tables.spreadsheets import csv_file, spell

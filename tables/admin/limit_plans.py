@@ -23,7 +23,7 @@ from tables.admin.forms import EffectiveField, MomentField, MoneyField, as_error
 from tables.admin.pages import SetUp, number, operator
 from tables.day import house_clock
 from tables.games.catalog import GAMES
-from tables.log import two_people
+from tables.log import dual_control
 from tables.log.entries.limit_plans import LimitPlanSet, called, said
 from tables.log.limit_plans import (
     AMOUNTS,
@@ -452,7 +452,7 @@ class LimitPlanAdmin(SetUp):
                     typed["version"] = str(refused.facts["version"])
                     form.data = typed
                 form.add_error(None, as_error(refused))
-        needed = two_people.needed(two_people.PLAN, house_terms.as_entered(timezone.now()))
+        needed = dual_control.needed(dual_control.PLAN, house_terms.as_entered(timezone.now()))
         return self._page(request, "limit_plan", title, form=form, takes_two=needed, **context)
 
     def _set_or_propose(self, request: HttpRequest, form: PlanForm) -> HttpResponse:

@@ -60,12 +60,12 @@ from tables.day import hours as shifts
 from tables.edge import limit_effect
 from tables.games.catalog import GAMES
 from tables.games.protocol import Illegal
-from tables.log import duties, two_people
+from tables.log import dual_control, duties
 from tables.log.entries.settings import PAYS
 from tables.log.entries.staff import CALLED
-from tables.log.fold import Standing
+from tables.log.game_kinds import kind_of
 from tables.log.house_profiles import PROFILES
-from tables.log.kinds import kind_of
+from tables.log.state import Standing
 from tables.log.terms import game_title
 from tables.models import (
     PASSWORD,
@@ -152,7 +152,7 @@ class SetUp(ClosedList):
         """The same, for lists that have fieldsets of their own."""
         may_write = self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
         terms = house_terms.as_entered(timezone.now())
-        if not may_write or not any(two_people.needed(matter, terms) for matter in self.takes_two):
+        if not may_write or not any(dual_control.needed(matter, terms) for matter in self.takes_two):
             return []
         description = "What moves money waits for a second operator: Save proposes it."
         return [("Two people", {"fields": ("effective", "comment"), "description": description})]
@@ -681,7 +681,7 @@ class HouseTermsAdmin(SetUp):
         return redirect(back)
 
     def _button(self, matter: str) -> str:
-        needed = two_people.needed(matter, house_terms.as_entered(timezone.now()))
+        needed = dual_control.needed(matter, house_terms.as_entered(timezone.now()))
         return "Propose the change" if needed else "Enter the change"
 
     def _permit(self, request: HttpRequest) -> None:
@@ -864,7 +864,7 @@ class PayTableAdmin(SetUp):
 
     def _page(self, request: HttpRequest, **context: Any) -> HttpResponse:
         title = f"A pay table of {GAMES[context['form'].GAME].title}" if "form" in context else "A pay table"
-        takes_two = two_people.needed("pay_table", house_terms.as_entered(timezone.now()))
+        takes_two = dual_control.needed("pay_table", house_terms.as_entered(timezone.now()))
         shared = {**self.admin_site.each_context(request), "opts": self.opts, "title": title, "takes_two": takes_two}
         return TemplateResponse(request, "tables/admin/pay_table.html", shared | context)
 

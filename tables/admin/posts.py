@@ -21,9 +21,9 @@ from django.views.decorators.http import require_http_methods
 
 from tables.admin.custody import NeverChanged
 from tables.admin.pages import number
-from tables.log import two_people
+from tables.log import dual_control
+from tables.log.moments import YEARS, is_possible
 from tables.models import PitCover, Post, Proposal, Staff
-from tables.moments import YEARS, is_possible
 from tables.refusals import Refused
 from tables.setup import house_terms, pits, posts, proposals
 from tables.setup.posts import SETS, Runner, Wanted
@@ -89,7 +89,7 @@ def grid(request: HttpRequest) -> HttpResponse:
         "rows": rows,
         "whole_floor": WHOLE_FLOOR,
         "is_required": terms[posts.REQUIRED],
-        "takes_two": two_people.needed(two_people.POST, terms),
+        "takes_two": dual_control.needed(dual_control.POST, terms),
         "typed": form or {},
         "may_set": viewer.has_perm(SETS),
     }

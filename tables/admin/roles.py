@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from tables.admin.house_terms import FromThenOn
 from tables.log import duties, role_choices
-from tables.log.house_terms import TERMS, Values
+from tables.log.policies import TERMS, Values
 from tables.log.role_choices import APART_TERM, PERMISSIONS_TERM, SIGNERS_TERM
 from tables.roles import Role
 from tables.setup import house_terms

@@ -8,7 +8,7 @@ from typing import Final
 
 from ledger import alerts
 from ledger.models import Alert
-from tables.log.fold import Standing
+from tables.log.state import Standing
 from tables.models import Staff, Table
 
 KIND: Final = "pit_called"

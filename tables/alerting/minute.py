@@ -14,7 +14,7 @@ from tables import standing
 from tables.alerting import delivery, rule_book, subscriptions
 from tables.alerting.raising import alert_of, escalate_due
 from tables.alerting.rules import Fact, Rule
-from tables.log.fold import Standing
+from tables.log.state import Standing
 from tables.models import Table
 
 PLAN: Final = Plan("look_after_alerts", "Looking after idle tables, reliefs and alerts", timedelta(minutes=1))

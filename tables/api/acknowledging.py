@@ -12,7 +12,7 @@ from tables import acknowledged, dealing
 from tables import standing as standings
 from tables.acknowledged import Acknowledged
 from tables.api.operations import Call
-from tables.log.fold import Standing
+from tables.log.state import Standing
 from tables.models import Table
 from tables.play import restored
 

@@ -16,7 +16,7 @@ from tables.api.views import FloorView, reach
 from tables.audit import round_list
 from tables.audit.round_list import RoundLine
 from tables.day import reading
-from tables.log.fold import Standing
+from tables.log.state import Standing
 from tables.models import Table
 from tables.slips import cage_desk
 

@@ -12,7 +12,7 @@ from tables.api.operations import Write
 from tables.audit.history import Story
 from tables.board.picture import Board
 from tables.games.protocol import AskCard, Prompt
-from tables.log.fold import Standing
+from tables.log.state import Standing
 from tables.models import Table
 from tables.refusals import Refused
 

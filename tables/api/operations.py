@@ -16,9 +16,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from rest_framework.request import Request
 
 from ledger import replica
-from tables import moments
 from tables.api.access import refuse_person, refuse_program, throttle
 from tables.downloads import AS_OF
+from tables.log import moments
 from tables.models import ServiceAccount, Staff
 from tables.refusals import Refused, sentence
 from tables.roles import WORDS

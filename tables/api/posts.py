@@ -12,8 +12,8 @@ from tables.api import repeats
 from tables.api.operations import Accepted, Call, Write, operation
 from tables.api.settings import ProposalForm, decided, proposal_form
 from tables.api.views import FloorView
+from tables.log.moments import Moment
 from tables.models import PitCover, Post
-from tables.moments import Moment
 from tables.setup import pits, posts, proposals
 from tables.setup.posts import LONGEST_REASON, SETS, Runner, Wanted
 

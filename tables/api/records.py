@@ -16,8 +16,8 @@ from tables.api.views import FloorView
 from tables.audit import errands, log_search
 from tables.audit.errands import Errand, State
 from tables.audit.log_search import LONGEST, Hit, Place, Wanted
+from tables.log.moments import Moment
 from tables.log.scopes import EXPORTS
-from tables.moments import Moment
 from tables.refusals import Refused
 
 LOG: Final = "search_log"

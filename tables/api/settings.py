@@ -17,11 +17,11 @@ from tables.api import repeats
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Accepted, Call, Write, operation
 from tables.api.views import FloorView, reach, table_of
-from tables.log import two_people
+from tables.log import dual_control
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import Change, Schedule, Takes, Values
+from tables.log.moments import Moment
 from tables.models import LimitPlan, Proposal, Staff, Table
-from tables.moments import Moment
 from tables.refusals import Refused
 from tables.setup import house_terms, limit_plans, proposals, table_settings
 from tables.setup.limit_plans import TableLimits
@@ -393,7 +393,7 @@ class Proposals(FloorView):
         )
 
 
-_OF_THE_FLOOR: Final = ("limits", two_people.PLAN)
+_OF_THE_FLOOR: Final = ("limits", dual_control.PLAN)
 """The matters that people of the floor propose."""
 
 

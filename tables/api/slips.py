@@ -19,10 +19,10 @@ from tables.api.operations import Call, operation
 from tables.api.signing import Signed
 from tables.api.views import FloorView, table_of
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
-from tables.log.paper import Slip, as_typed
-from tables.log.series import SLIPS, Series
+from tables.log.moments import Moment
+from tables.log.slip_types import SLIPS, Series
+from tables.log.slip_workflow import Slip, as_typed
 from tables.models import ServiceAccount, Staff, Table
-from tables.moments import Moment
 from tables.play import doors
 from tables.play.back_entry import FromPaper
 from tables.refusals import Refused

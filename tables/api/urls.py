@@ -7,7 +7,7 @@ from datetime import date
 from django.urls import path, re_path, register_converter
 
 from tables.api import alerts, disputes, events, figures, files, floor, posts, readers, records, settings, slips, views
-from tables.moments import is_possible
+from tables.log.moments import is_possible
 
 
 class GamingDay:

@@ -27,7 +27,7 @@ from tables.api.operations import Call, operation
 from tables.audit import history
 from tables.board import picture
 from tables.board.picture import Board
-from tables.log.fold import Standing
+from tables.log.state import Standing
 from tables.models import ServiceAccount, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused

@@ -16,8 +16,8 @@ from ledger.models import Book
 from ledger.proof.chain import Broken, Fault, Head, walk
 from tables.games.protocol import Illegal
 from tables.log.catalog import event_of, fold
-from tables.log.fold import Standing
 from tables.log.shoe_orders import Order, Seals, Unproven, check, commitment_of
+from tables.log.state import Standing
 from tables.models import HouseShoe, Table
 
 

@@ -15,7 +15,7 @@ from tables.audit.floor import Floor
 from tables.handlers import CHECKS, ENACTMENTS, staff_of
 from tables.log.entries.restored import stands_still
 from tables.log.event import Event, Misconduct
-from tables.log.fold import Standing
+from tables.log.state import Standing
 from tables.refusals import Refused
 
 

@@ -24,11 +24,11 @@ from tables.audit.bands import Band
 from tables.day.hours import Span
 from tables.day.reading import BookSpan
 from tables.log import catalog
-from tables.log.entries.doors import DealerSignedIn, DealerSignedOut, Door, TableOpened
 from tables.log.entries.slips import SlipSigned
+from tables.log.entries.tables import DealerSignedIn, DealerSignedOut, Door, TableOpened
 from tables.log.event import Event
-from tables.log.fold import UNREADABLE
-from tables.log.series import RACK_COUNTS
+from tables.log.slip_types import RACK_COUNTS
+from tables.log.state import UNREADABLE
 from tables.models import Table
 from tables.voiding import VOID_OF
 

@@ -14,7 +14,7 @@ from tables.board import secrecy
 from tables.games.cards import PAIRS, Pack, pack_of
 from tables.log import catalog
 from tables.log.entries.rounds import Played
-from tables.log.fold import UNREADABLE
+from tables.log.state import UNREADABLE
 
 PAGE: Final = 50
 

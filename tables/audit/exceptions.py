@@ -47,8 +47,8 @@ from tables.log.exceptions import (
     TAKE_BACKS,
     Matter,
 )
-from tables.log.fold import UNREADABLE
-from tables.log.paper import Slip
+from tables.log.slip_workflow import Slip
+from tables.log.state import UNREADABLE
 from tables.models import Table
 from tables.setup import house_terms
 

@@ -13,14 +13,14 @@ from tables import attesting
 from tables.audit import held_posts, limits, two_people
 from tables.audit.comparison import first_difference
 from tables.games.catalog import GAMES
-from tables.log import by_count
+from tables.log import non_tracked
 from tables.log.catalog import read_as
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.settings import TableSet
 from tables.log.event import Event, Misconduct
-from tables.log.fold import Standing
+from tables.log.state import Standing
 from tables.log.terms import Settings, limits_of, rules_of, settings_after
-from tables.log.trust import Counters, Trust
+from tables.log.trusted_keys import Counters, Trust
 from tables.models import ServiceAccount, Staff, Table
 from tables.roles import Role
 from tables.scene import Scene, program_of
@@ -107,7 +107,7 @@ class Floor:
             raise Misconduct(f"it changes the {min(waiting)} of a table at which a round is open")
         if not standing.shoe_is_over and two_people.waits_for_shoe(event):
             raise Misconduct("it sets in the middle of a shoe what was approved for the next one")
-        by_count.refuse_change(standing, self._settings, after)
+        non_tracked.refuse_change(standing, self._settings, after)
         if self._settings is not None:
             limits.check(self._settings, after, standing, event, entry, tells_notice=self._tells_notice)
         self._tells_notice |= event.tells_notice

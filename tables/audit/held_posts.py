@@ -1,4 +1,4 @@
-"""Whether whoever ran the floor by an entry had that pit then, by the rule of ``tables/log/posts.py``."""
+"""Whether whoever ran the floor by an entry had that pit then, by the rule of ``tables/log/pit_assignments.py``."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from ledger import clock_corrections
 from ledger.models import Alert
 from ledger.proof.chain import Entry
-from tables.log import posts as rule
+from tables.log import pit_assignments as rule
 from tables.log.entries.journal import AlertAcknowledged
 from tables.log.event import Event
-from tables.log.fold import Dealer
+from tables.log.state import Dealer
 from tables.models import Staff
 from tables.roles import Role
 from tables.setup import house_terms, posts

@@ -27,7 +27,7 @@ from tables.games.protocol import DEALER, Opening, Payout, View
 from tables.games.record import record_of
 from tables.log.entries.rounds import Paid, Played, TakenBack
 from tables.log.entries.shoes import CutCardBack
-from tables.log.fold import UNREADABLE, Round
+from tables.log.state import UNREADABLE, Round
 from tables.models import Table
 
 

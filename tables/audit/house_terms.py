@@ -7,10 +7,10 @@ from datetime import datetime
 from ledger.proof.chain import Entry
 from tables.audit import two_people
 from tables.handlers import checks
-from tables.log import house_terms as catalogue
+from tables.log import policies as catalogue
 from tables.log.entries.house_terms import TermsChanged
 from tables.log.event import Misconduct
-from tables.log.house_terms import TERMS, read
+from tables.log.policies import TERMS, read
 from tables.models import HouseTerms
 from tables.setup import house_terms
 from tables.setup.two_people import BY_THE_CLOCK

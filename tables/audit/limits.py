@@ -13,15 +13,15 @@ from django.db.models import QuerySet
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
 from tables.handlers import checks
-from tables.log import by_count, limit_notice
+from tables.log import limit_notice, non_tracked
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.limits import LimitsAnnounced
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.settings import ByPlans, TableSet
 from tables.log.event import Misconduct
-from tables.log.fold import Standing
 from tables.log.limit_notice import MINIMUM
 from tables.log.limit_plans import WAGER, Facts, Layers, Plan, layers_at, limits_in, own_beneath
+from tables.log.state import Standing
 from tables.log.terms import Settings
 from tables.models import LimitPlan
 from tables.setup import house_terms, limit_plans, limits, pits
@@ -95,7 +95,7 @@ def _refuse_unannounced(
         return
     minutes, moment = event.notice_minutes, entry.at
     if says := limit_notice.fault(
-        standing, earlier, later, moment=moment, minutes=minutes, by_count=by_count.is_so(before)
+        standing, earlier, later, moment=moment, minutes=minutes, by_count=non_tracked.is_so(before)
     ):
         raise Misconduct(says)
 
@@ -145,7 +145,7 @@ def _refuse_without_notice(before: Settings, after: Settings, standing: Standing
         limits_in(after),
         moment=moment,
         minutes=plans.notice_minutes,
-        by_count=by_count.is_so(before),
+        by_count=non_tracked.is_so(before),
     ):
         raise Misconduct(says)
 

@@ -24,8 +24,8 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables.audit import entry_list
 from tables.log.catalog import EVENTS
+from tables.log.moments import is_possible
 from tables.models import Staff, Table
-from tables.moments import is_possible
 from tables.refusals import Refused
 
 PAGE: Final = 50

@@ -33,13 +33,13 @@ from tables.audit import commitments, conduct, sealed, sealing
 from tables.audit.floor import Floor
 from tables.audit.rows import comparing
 from tables.games.protocol import Illegal
-from tables.log import by_count
+from tables.log import non_tracked
 from tables.log.catalog import event_of
 from tables.log.event import Misconduct, Unreadable
-from tables.log.fold import UNREADABLE, Standing
 from tables.log.reader_messages import Messages
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
+from tables.log.state import UNREADABLE, Standing
 from tables.models import (
     ChipSeries,
     DayClose,
@@ -323,7 +323,7 @@ class _Proof:
         """One entry of the chain, with the transfers that its body records."""
         event, settings, held = event_of(entry), self.floor.settings, self.replay.held
         if settings is not None:
-            by_count.refuse(event, settings, None if held is None else held.get(RACK, 0))
+            non_tracked.refuse(event, settings, None if held is None else held.get(RACK, 0))
         move_kinds = {transfer.move.kind for transfer in posted}
         self.messages.follow(self.replay.standing, event, entry)
         conduct.enact(self.floor, self.replay.standing, event, entry, move_kinds)

@@ -23,8 +23,8 @@ from tables.games.protocol import SeatView
 from tables.log.catalog import event_of, fold
 from tables.log.entries.rounds import Played
 from tables.log.event import Event
-from tables.log.fold import UNREADABLE, Round, Standing
-from tables.log.kinds import GameKind, kind_of
+from tables.log.game_kinds import GameKind, kind_of
+from tables.log.state import UNREADABLE, Round, Standing
 from tables.models import Table
 
 PAGE: Final = 25

@@ -22,8 +22,8 @@ from tables.audit.round_list import RoundLine, Wanted
 from tables.games.protocol import Payout, SeatView, Settled
 from tables.log.catalog import read
 from tables.log.entries.corrections import AboutCorrection, Correction
-from tables.log.fold import UNREADABLE
-from tables.log.series import CORRECTION
+from tables.log.slip_types import CORRECTION
+from tables.log.state import UNREADABLE
 from tables.models import Table
 
 PAGE: Final = 25

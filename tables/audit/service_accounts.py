@@ -10,7 +10,7 @@ from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
 from tables.audit import two_people
 from tables.handlers import checks
-from tables.log import two_people as rules
+from tables.log import dual_control as rules
 from tables.log.catalog import read
 from tables.log.entries.readers import ReaderStarted
 from tables.log.entries.rounds import Played

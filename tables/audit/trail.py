@@ -20,6 +20,7 @@ from tables.games.protocol import Illegal
 from tables.handlers import checks, refuse_other_author
 from tables.log.catalog import read, read_as
 from tables.log.duties import PIT_BOSS
+from tables.log.entries.carried_rows import RowsNoted, RowsTakenOver, TableAdded
 from tables.log.entries.chips import (
     AtTheCounter,
     ChipSeriesAdded,
@@ -29,7 +30,6 @@ from tables.log.entries.chips import (
 )
 from tables.log.entries.custody import DropScheduled, HouseKeySet
 from tables.log.entries.journal import AlertRaised
-from tables.log.entries.kept import RowsNoted, RowsTakenOver, TableAdded
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.passkeys import AboutPasskey, PasskeyEnded, PasskeysDemanded, PasskeyVouched
 from tables.log.entries.pits import FloorPlanDrawn, PitSectionSet
@@ -45,8 +45,8 @@ from tables.log.entries.terminal_keys import (
     TerminalKeyVouched,
 )
 from tables.log.event import Misconduct
-from tables.log.fold import signature_of
-from tables.log.series import HOUSE_COUNTS
+from tables.log.slip_types import HOUSE_COUNTS
+from tables.log.state import signature_of
 from tables.setup import custody, floor_plans, limit_plans, pits, posts, role_choices
 from tables.slips import barring, kept_apart, stock
 from tables.training import certificates

@@ -15,8 +15,8 @@ from typing import Any, Final
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
 from tables.handlers import checks, refuse_other_person
-from tables.log import house_terms as catalogue
-from tables.log import two_people
+from tables.log import dual_control
+from tables.log import policies as catalogue
 from tables.log.catalog import read, read_as
 from tables.log.entries.chips import DenominationAdded, DenominationChanged
 from tables.log.entries.house_terms import TermsChanged
@@ -39,7 +39,7 @@ from tables.log.entries.proposals import (
 from tables.log.entries.settings import PayTableMade, TableSet
 from tables.log.entries.staff import StaffAdded, StaffChanged
 from tables.log.event import Misconduct
-from tables.log.house_terms import Value
+from tables.log.policies import Value
 from tables.log.terms import Settings, settings_after
 from tables.models import STANDS, LimitPlan, Proposal, ProposalEnd, Staff, Table
 from tables.setup import house_terms, limit_plans, posts, proposals
@@ -65,11 +65,11 @@ def check_table(event: TableSet, entry: Entry, set_to: Mapping[str, Any], *, by_
         return
     proposal = Proposal.objects.filter(number=event.proposal).first() if event.proposal is not None else None
     terms = _terms(entry)
-    former = two_people.of_table(event.before, event.after, terms, lambda: set_to, formerly=True)
+    former = dual_control.of_table(event.before, event.after, terms, lambda: set_to, formerly=True)
     if not by_effect or (former and proposal and proposal.matter == former):  # approved before an upgrade
         matter = former
     else:
-        matter = two_people.of_table(event.before, event.after, terms, lambda: set_to)
+        matter = dual_control.of_table(event.before, event.after, terms, lambda: set_to)
     after = event.after | ({"takes": "shoe"} if proposal and proposal.waits_for_shoe else {})
     hold(matter, event.proposal, entry, {"about": entry.book, "before": event.before, "after": after})
 
@@ -98,7 +98,7 @@ class Plans:
         formerly = not self._by_effect
         before = LimitPlan.objects.filter(name=event.name, version=event.version - 1).first()
         content = limit_plans.content_of(before), limit_plans.content(event)
-        matter = two_people.of_plan(
+        matter = dual_control.of_plan(
             *content, _terms(entry), lambda: self._beneath(before, entry, formerly=formerly), formerly=formerly
         )
         hold(matter, event.proposal, entry, {"about": event.name, "after": content[1]})
@@ -152,7 +152,7 @@ def _histories() -> list[_TableHistory]:
 def check_post(event: PostSet, entry: Entry) -> None:
     """Who runs which pit. Called by the check of such entries."""
     before, after = posts.before(event, entry), {"pits": list(event.pits), "whole_floor": event.whole_floor}
-    matter = two_people.of_post(before, after)
+    matter = dual_control.of_post(before, after)
     hold(matter, event.proposal, entry, {"about": event.username, "before": before, "after": after})
 
 
@@ -181,8 +181,8 @@ def check_new_staff(event: StaffAdded, entry: Entry) -> None:
     """Somebody was taken on by as many people as that took. At the command line sits who owns the machine."""
     matter = (
         None
-        if entry.by == two_people.COMMAND_LINE
-        else two_people.of_staff({}, {"role": event.role, "further": event.further})
+        if entry.by == dual_control.COMMAND_LINE
+        else dual_control.of_staff({}, {"role": event.role, "further": event.further})
     )
     after: dict[str, Any] = {"name": event.name, "role": event.role, "badge": event.badge}
     after |= {"further": list(event.further)} if event.further else {}
@@ -193,7 +193,7 @@ def check_new_staff(event: StaffAdded, entry: Entry) -> None:
 def check_staff(event: StaffChanged, entry: Entry) -> None:
     """The same of what somebody may do."""
     before, after = dict(event.before or {}), dict(event.after or {})
-    matter = two_people.of_staff(before, after)
+    matter = dual_control.of_staff(before, after)
     for facts in (before, after):
         facts.pop("administered_until", None)  # it follows from when the role was given up
     hold(matter, event.proposal, entry, {"about": event.username, "before": before, "after": after})
@@ -211,13 +211,13 @@ def hold(matter: str | None, number: int | None, entry: Entry, done: Mapping[str
     """Raises Misconduct where a setting took two people and does not name the proposal that says just so."""
     if number is None:
         if matter is not None and _is_needed(matter, entry):
-            raise Misconduct(f"{two_people.title_of(matter)}: it took two people, and no second one approved it")
+            raise Misconduct(f"{dual_control.title_of(matter)}: it took two people, and no second one approved it")
         return
     end = ProposalEnd.objects.filter(proposal__number=number, outcome__in=STANDS).select_related("proposal").first()
     if end is None:
         raise Misconduct(f"it names proposal {number}, which nobody approved")
     if end.outcome == "decided" and matter is not None and _is_needed(matter, entry):
-        raise Misconduct(f"{two_people.title_of(matter)}: it took two people, and one decided it")
+        raise Misconduct(f"{dual_control.title_of(matter)}: it took two people, and one decided it")
     if matter is not None and end.proposal.matter != matter:
         raise Misconduct(f"proposal {number} is about another matter")
     for name, value in builtins(done).items():
@@ -229,10 +229,10 @@ def hold(matter: str | None, number: int | None, entry: Entry, done: Mapping[str
 def _is_needed(matter: str, entry: Entry) -> bool:
     """Whether a matter took two people at an entry. Two books know no order within one moment: what a table's book has
     of the very moment in which the house's terms change may have been first."""
-    if not two_people.needed(matter, _terms(entry)) or entry.book == HOUSE or entry.at is None:
-        return two_people.needed(matter, _terms(entry))
+    if not dual_control.needed(matter, _terms(entry)) or entry.book == HOUSE or entry.at is None:
+        return dual_control.needed(matter, _terms(entry))
     before = catalogue.in_force(house_terms.changes(), entry.at - timedelta(microseconds=1))
-    return two_people.needed(matter, before)
+    return dual_control.needed(matter, before)
 
 
 def _refuse_other_place(end: ProposalEnd, entry: Entry) -> None:
@@ -296,7 +296,7 @@ def check_decided(event: ProposalDecided, entry: Entry) -> None:
         raise Misconduct(f"{event.name} may not decide it as {event.role}")
     # Whether it took two by the maxima that take effect is verified with the table's entry, when it comes into force.
     proposal, terms = end.proposal, _terms(entry)
-    if MATTERS[proposal.matter].takes_two is None or two_people.of_table(
+    if MATTERS[proposal.matter].takes_two is None or dual_control.of_table(
         proposal.before, proposal.after, terms, dict, formerly=True
     ):
         raise Misconduct(f"{end.proposal} took two people, and one decided it")

@@ -26,7 +26,7 @@ from ledger.proof.seals import BadKey
 from tables.alerting import outbound
 from tables.audit import checkpoints
 from tables.audit.checkpoints import Lost
-from tables.log.house_terms import WITNESS_PLACES
+from tables.log.policies import WITNESS_PLACES
 from tables.log.witnesses import Witness
 from tables.setup import house_terms
 

@@ -42,9 +42,9 @@ from tables.inputs import (
 )
 from tables.log.entries.rounds import TakenBack
 from tables.log.event import Event
-from tables.log.fold import Round, Standing
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
 from tables.log.settlement import collectable_cents
+from tables.log.state import Round, Standing
 from tables.log.terms import limits_of, rules_of
 from tables.models import ShoeSource, Staff, Table
 from tables.play import pots, rounds, shoes

@@ -10,7 +10,7 @@ from django.db.models import Subquery
 
 from ledger.models import LogEntry, Transfer
 from tables.games.protocol import MAIN, AskBet, Bet
-from tables.log.fold import Round, Standing
+from tables.log.state import Round, Standing
 from tables.past import as_of
 
 Spot = tuple[int, str]

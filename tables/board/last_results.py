@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from tables.games.protocol import AskBet
-from tables.log.fold import Round, Standing
+from tables.log.state import Round, Standing
 from tables.past import as_of
 
 _NONE: Final[Mapping[int, int]] = {}

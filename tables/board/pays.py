@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from tables.games.catalog import GAMES
 from tables.games.odds import Odds
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
 from tables.log.terms import rules_of
 from tables.models import Table
 

@@ -33,8 +33,8 @@ from tables.games.protocol import (
 from tables.inputs import (
     Choose,
 )
-from tables.log.fold import SHUFFLERS, Round, Standing
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
+from tables.log.state import SHUFFLERS, Round, Standing
 from tables.log.terms import limits_of, rules_of
 from tables.models import ServiceAccount, Staff, Table
 from tables.play.kinds import dealing_at

@@ -25,7 +25,7 @@ from tables.log import catalog
 from tables.log.entries.rounds import Paid, Played, TakenBack, seats_of, words_of
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import Event
-from tables.log.fold import Round, Standing, holds_cards
+from tables.log.state import Round, Standing, holds_cards
 
 Told = list[dict[str, Any]]
 """The actions of one input, as they may be told."""

@@ -12,7 +12,7 @@ from ledger.models import LogEntry
 from tables.board.roads import Hand, Winner
 from tables.games.cards import RANK_OF
 from tables.games.protocol import BANKER_HAND, DRAGON, PLACE_NAMES, PLAYER_HAND, TIGER
-from tables.log.fold import Round, Standing
+from tables.log.state import Round, Standing
 from tables.past import as_of
 
 HAS_ROADS: Final = frozenset({"baccarat", "dragon_tiger"})

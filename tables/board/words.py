@@ -15,9 +15,9 @@ from tables.board import payments
 from tables.games.cards import PAIRS
 from tables.games.game import Kind
 from tables.games.protocol import Payout, Phrase, Prompt, Settled
-from tables.log.fold import Restored, Round
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
 from tables.log.settlement import collectable_cents
+from tables.log.state import Restored, Round
 from tables.play import restored
 from tables.roles import Role
 from tables.scene import Scene

@@ -12,7 +12,7 @@ from ledger.proof.chips import RACK
 from tables import standing
 from tables.day import hours
 from tables.day.figures import LEDGER, Figures
-from tables.log.fold import Standing
+from tables.log.state import Standing
 from tables.models import Table
 from tables.setup import blindness
 

@@ -22,7 +22,7 @@ from ledger.proof.spelling import timestamp
 from tables.day import hours, reading
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned
-from tables.log.series import CASH_COUNTED, HOUSE_COUNTS
+from tables.log.slip_types import CASH_COUNTED, HOUSE_COUNTS
 
 PLACES: Final = tuple(record.count.place for record in CASH_COUNTED if record.count is not None)
 

@@ -20,7 +20,7 @@ from ledger.proof.spelling import timestamp
 from tables.day import cash, hours
 from tables.day.cash import CashFigures, Count
 from tables.day.hours import DAY, Calendar, Shift
-from tables.log.series import CASH_COUNTED, Series
+from tables.log.slip_types import CASH_COUNTED, Series
 from tables.setup import cash_terms
 
 WINDOW: Final = timedelta(hours=1)

@@ -15,7 +15,7 @@ from ledger.proof.chips import DROP_BOX
 from tables.day import hours
 from tables.day.hours import DAY, Calendar
 from tables.log.entries.custody import OPENS
-from tables.log.paper import Slip
+from tables.log.slip_workflow import Slip
 from tables.models import Table
 from tables.setup import cash_terms, custody
 from tables.setup.custody import Schedule

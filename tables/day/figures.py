@@ -24,7 +24,7 @@ from tables.edge import kept_sheets, rounding
 from tables.edge.kept_sheets import Worths
 from tables.edge.worth import NOTHING
 from tables.games.catalog import GAMES
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
 from tables.log.terms import game_title, usual_hold_of
 from tables.models import Table
 

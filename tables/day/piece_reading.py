@@ -19,7 +19,7 @@ from tables.log.entries.chips import AtTheCounter, ChipsChanged, ChipsSold, Sale
 from tables.log.entries.seats import BoughtIn
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.pieces import NOTHING, Amounts, Holding, counted, handed_out
-from tables.log.series import SLIPS, Chips, total
+from tables.log.slip_types import SLIPS, Chips, total
 
 
 class Base(NamedTuple):

@@ -21,8 +21,8 @@ from tables.edge import worth
 from tables.edge.worth import NOTHING, Worth
 from tables.log.catalog import read_as
 from tables.log.entries.corrections import CorrectionSigned
-from tables.log.entries.doors import TableClosed, TableOpened
 from tables.log.entries.slips import SlipSigned
+from tables.log.entries.tables import TableClosed, TableOpened
 from tables.voiding import VOID_ROUNDS
 
 

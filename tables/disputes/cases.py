@@ -15,7 +15,7 @@ from tables.disputes import register
 from tables.disputes.register import Register
 from tables.log.catalog import read, read_as
 from tables.log.entries.disputes import CLOSED, AboutDispute, Dispute, DisputeClosed
-from tables.log.fold import UNREADABLE
+from tables.log.state import UNREADABLE
 
 
 @dataclass(frozen=True, slots=True)

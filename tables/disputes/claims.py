@@ -32,8 +32,8 @@ from tables.log.entries.disputes import (
     DisputeOpened,
     DisputeRuled,
 )
-from tables.log.kinds import kind_of
-from tables.log.mishaps import RULING
+from tables.log.game_kinds import kind_of
+from tables.log.irregularities import RULING
 from tables.models import Staff
 from tables.past import Past, words
 from tables.refusals import Refused

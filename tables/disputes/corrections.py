@@ -29,8 +29,8 @@ from tables.log.entries.corrections import (
     CorrectionSigned,
 )
 from tables.log.entries.disputes import Dispute
-from tables.log.series import CORRECTION
 from tables.log.settlement import correction_moves
+from tables.log.slip_types import CORRECTION
 from tables.models import Staff
 from tables.past import words
 from tables.refusals import Refused

@@ -45,8 +45,8 @@ from tables.games.catalog import DEALT
 from tables.games.game import BankedGame
 from tables.games.play import play
 from tables.games.protocol import Action, AskBet, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Limits, Opening
-from tables.log.mispay_rates import DEFAULTS
-from tables.log.series import Chips
+from tables.log.payout_error_rates import DEFAULTS
+from tables.log.slip_types import Chips
 
 VALUES: Final = (100, 500, 2_500, 10_000)
 BETS: Final = (1_000, 1_500, 2_000, 2_500, 3_000, 5_000, 7_500, 10_000)

@@ -24,8 +24,8 @@ from tables.disputes.rack_history import Dealt, Exchange, dealt_rounds, entry_be
 from tables.disputes.round_evidence import evidence
 from tables.games.cards import PAIRS, RANK_OF, RANKS, pack_of
 from tables.games.protocol import DEALER, PLACE_NAMES, Action, Card, Payout
-from tables.log.mispay_rates import DEFAULTS, Priors, priors
-from tables.log.series import Chips
+from tables.log.payout_error_rates import DEFAULTS, Priors, priors
+from tables.log.slip_types import Chips
 from tables.models import Table
 from tables.setup import house_terms
 

@@ -17,8 +17,8 @@ from django.db import connection
 from ledger.proof.slip_name import SlipName
 from tables.log.catalog import read
 from tables.log.entries.corrections import AboutCorrection, Correction, CorrectionProposed
-from tables.log.fold import UNREADABLE
-from tables.log.series import CORRECTION
+from tables.log.slip_types import CORRECTION
+from tables.log.state import UNREADABLE
 
 LOOKED_AT: Final = 1_000
 """Numbers whose state one page looks at."""

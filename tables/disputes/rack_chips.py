@@ -11,10 +11,10 @@ from django.db import connection
 from ledger.models import LogEntry
 from ledger.proof.chips import RACK
 from tables.log.catalog import read, read_as
-from tables.log.entries.doors import Door
 from tables.log.entries.slips import SlipSigned
-from tables.log.fold import UNREADABLE
-from tables.log.series import Chips
+from tables.log.entries.tables import Door
+from tables.log.slip_types import Chips
+from tables.log.state import UNREADABLE
 
 _BY_ROUNDS: Final = ["stake", "loss", "win", "return", "rake"]
 _BY_COUNTS: Final = ["over", "short", "count"]

@@ -16,7 +16,7 @@ from tables.log.catalog import read, read_as
 from tables.log.entries.disputes import DisputeOpened
 from tables.log.entries.rounds import Played, TakenBack, Voided
 from tables.log.entries.shoes import CardRefused
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
 from tables.log.settlement import paid_in_full
 
 _AT_ONCE: Final = 500

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from tables.disputes.rack_history import Dealt
-from tables.log.mispay_rates import Priors
+from tables.log.payout_error_rates import Priors
 
 USUAL: Final = 2.0
 """As if every dealer had had so many rounds with trouble at the usual rate: few rounds say little of anybody."""

@@ -23,7 +23,7 @@ from tables.games.protocol import MAIN, Bet, Limits
 from tables.log.catalog import read_as
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.rounds import Played
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
 from tables.log.limit_plans import in_settings, limits_in
 from tables.log.terms import Settings, limits_of, rules_of, settings_after
 from tables.models import Proposal, Table

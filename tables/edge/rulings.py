@@ -16,7 +16,7 @@ from tables.games.cards import Pack, pack_of
 from tables.games.play import play
 from tables.games.protocol import Bet
 from tables.log.entries.disputes import OPENED, RULINGS, Dispute
-from tables.log.fold import Play, Round
+from tables.log.state import Play, Round
 from tables.maths import providers
 from tables.maths.providers import Arbiter
 from tables.maths.situation import Unknowable

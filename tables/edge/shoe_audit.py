@@ -30,7 +30,7 @@ from tables.log.catalog import fold, read, read_as
 from tables.log.entries.shoe_audits import AuditExported, AuditsListed, AuditViewed
 from tables.log.entries.shoes import Shuffled
 from tables.log.event import Misconduct
-from tables.log.fold import CONTINUOUS, Round, Standing
+from tables.log.state import CONTINUOUS, Round, Standing
 from tables.maths import providers
 from tables.maths.advantage.significance import LEVEL
 from tables.maths.situation import Unknowable

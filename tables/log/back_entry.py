@@ -15,7 +15,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tables.log.paper import Wrong
+from tables.log.slip_workflow import Wrong
 
 REASONS: Final[Mapping[str, str]] = MappingProxyType(
     {"power": "Power failure", "network": "Network failure", "server": "Server failure", "other": "Something else"}

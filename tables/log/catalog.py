@@ -15,6 +15,7 @@ from tables.games.cards import PAIRS, Pack
 from tables.log.entries import (
     alert_rules,
     back_entry,
+    carried_rows,
     checkpoints,
     chips,
     clocks,
@@ -23,14 +24,12 @@ from tables.log.entries import (
     custody,
     days,
     disputes,
-    doors,
     house_terms,
+    irregularities,
     journal,
-    kept,
     keys,
     limit_plans,
     limits,
-    mishaps,
     passkeys,
     pits,
     posts,
@@ -46,11 +45,12 @@ from tables.log.entries import (
     shoes,
     slips,
     staff,
+    tables,
     terminal_keys,
     terminals,
 )
 from tables.log.event import Event, Unreadable
-from tables.log.fold import Standing
+from tables.log.state import Standing
 
 EVENTS: Final[tuple[type[Event], ...]] = (
     rounds.Played, rounds.Paid, rounds.TakenBack, rounds.Voided,
@@ -58,7 +58,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     shoes.CutCardOut, shoes.CutCardBack, shoes.Retired, shoes.CardSetAside, shoes.Doubted, shoes.CardRefused,
     readers.ReaderStarted, readers.ReaderStopped, readers.ReaderSettled, readers.ReaderTakenOver,
     readers.ReaderGivenBack,
-    mishaps.MishapEntered, mishaps.TableAbandoned, mishaps.RackLocked, mishaps.RackUnlocked,
+    irregularities.MishapEntered, irregularities.TableAbandoned, irregularities.RackLocked, irregularities.RackUnlocked,
     restored.BookBehind, restored.RestoreConfirmed,
     back_entry.BackEntryBegun, back_entry.BackEntryEnded, back_entry.EnteredFromPaper, back_entry.RoundFromPaper,
     back_entry.PaperCompared,
@@ -69,7 +69,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     chips.ChipsSold, chips.SaleUndone, chips.ChipsChanged, chips.ChipsIssued, chips.SoldAtTheCage, chips.Redeemed,
     chips.DenominationAdded, chips.DenominationChanged, chips.DenominationRetired, chips.ChipSeriesAdded,
     slips.SlipSigned, slips.HouseSlipSigned,
-    doors.TableOpened, doors.TableClosed, doors.DealerSignedIn, doors.DealerSignedOut,
+    tables.TableOpened, tables.TableClosed, tables.DealerSignedIn, tables.DealerSignedOut,
     disputes.DisputeOpened, disputes.DisputeNoted, disputes.DisputeRuled, disputes.DisputeClosed,
     corrections.CorrectionProposed, corrections.CorrectionSigned, corrections.CorrectionDeclined,
     settings.TableSet, settings.TableRetired, settings.PayTableMade, settings.HoursSet,
@@ -98,7 +98,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     terminal_keys.TerminalKeyMade, terminal_keys.TerminalKeyVouched, terminal_keys.TerminalKeyEnded,
     terminal_keys.SignaturesDemanded,
     passkeys.PasskeyVouched, passkeys.PasskeyEnded, passkeys.PasskeysDemanded,
-    kept.TableAdded, kept.PepperCarriedOver, kept.RowsNoted, kept.RowsTakenOver,
+    carried_rows.TableAdded, carried_rows.PepperCarriedOver, carried_rows.RowsNoted, carried_rows.RowsTakenOver,
     journal.AlertRaised, journal.AlertAcknowledged, journal.AlertEscalated, journal.DiscrepancyOpened,
     journal.DiscrepancyAssigned, journal.DiscrepancyFound, journal.BookmarkMade,
     alert_rules.AlertRuleSet, alert_rules.ChannelSet, alert_rules.DeadLettersResent,

@@ -12,7 +12,7 @@ from ledger.proof.spelling import canonical
 from tables.games.catalog import versions_of
 from tables.games.game import Game
 from tables.games.stored_wording import stored_payouts, stored_view
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
 
 
 def rules_version(game: Game[Any, Any]) -> str:

@@ -17,7 +17,7 @@ import msgspec
 from ledger.proof.moves import Chart, Move, Posted
 from tables.games.cards import Pack
 from tables.log.attestation import Attestation
-from tables.log.fold import Standing
+from tables.log.state import Standing
 
 
 class Unreadable(ValueError):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from tables.log.house_terms import HOUSE, MISPAYS, PRACTISED, TERMS, WITNESSES, Value, defaults
+from tables.log.policies import HOUSE, MISPAYS, PRACTISED, TERMS, WITNESSES, Value, defaults
 from tables.log.role_choices import TERM_NAMES
 
 OF_THE_HOUSE: Final = (

@@ -13,8 +13,8 @@ from typing import Any, Final
 from msgspec import structs
 
 from tables.games.protocol import KeptMinimum
-from tables.log.fold import Announced, Standing
 from tables.log.limit_plans import WAGER, Change, Layer, Layers, Takes, Value, Values, values_of
+from tables.log.state import Announced, Standing
 
 MINIMUM: Final = "min_cents"
 ROUNDS_MISSED: Final = 3

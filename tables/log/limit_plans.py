@@ -14,8 +14,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final, Literal, Protocol
 from zoneinfo import ZoneInfo
 
-from tables import moments
 from tables.games.protocol import Struct
+from tables.log import moments
 from tables.log.wall_clock import moment_of
 
 Scope = Literal["house", "game", "pit", "table"]

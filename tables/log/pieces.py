@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ledger.proof.chips import Denomination, Uncuttable, cut
-from tables.log.series import Chips, total
+from tables.log.slip_types import Chips, total
 
 Counts = Mapping[int, int]
 """By the worth of a chip in cents, how many pieces."""

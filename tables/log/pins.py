@@ -13,8 +13,8 @@ from tables.games.protocol import Illegal
 from tables.log.digest import dealt_by, rules_version
 from tables.log.entries.rounds import Pinned
 from tables.log.event import Misconduct
-from tables.log.fold import Round, Standing
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
+from tables.log.state import Round, Standing
 from tables.log.terms import Set
 
 Starter = Callable[[Sequence[int]], int]

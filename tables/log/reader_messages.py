@@ -17,7 +17,7 @@ from tables.log.entries.readers import (
 )
 from tables.log.entries.rounds import Played
 from tables.log.event import Event, Misconduct
-from tables.log.fold import CardReader, Play, Standing
+from tables.log.state import CardReader, Play, Standing
 
 _KEYS: Final = UUID("6f0a6a0e-2f5c-5a51-9d2a-3f9d0a6b7c11")
 

@@ -16,8 +16,8 @@ from tables.log.entries.chips import ChipsSold
 from tables.log.entries.rounds import DEALT, Played
 from tables.log.entries.seats import SEATED
 from tables.log.event import Context, Event, Misconduct
-from tables.log.fold import Standing
 from tables.log.shoe_orders import Seals
+from tables.log.state import Standing
 
 
 @dataclass(slots=True)

@@ -26,7 +26,7 @@ from tables.log.duties import (
     SECURITY,
     SURVEILLANCE,
 )
-from tables.log.series import SERIES, VOID, Series, Stage, kind_of
+from tables.log.slip_types import SERIES, VOID, Series, Stage, kind_of
 
 ROLES: Final = (DEALER, PIT_BOSS, OPERATOR, AUDITOR, CASHIER, SECURITY, COUNTER, CAGE_MANAGER, SURVEILLANCE)
 

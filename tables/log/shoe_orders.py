@@ -13,7 +13,7 @@ from tables.games.protocol import Card, SetAside
 from tables.log.entries.rounds import Played, TakenBack
 from tables.log.entries.shoes import Burned, CardSetAside, ShoeStep
 from tables.log.event import Event, Opened
-from tables.log.fold import HOUSE_SHOE, Standing
+from tables.log.state import HOUSE_SHOE, Standing
 
 
 def commitment_of(nonce: bytes, order: bytes) -> str:

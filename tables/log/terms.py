@@ -16,7 +16,7 @@ from tables.games.game import Game
 from tables.games.house_script import HouseScript
 from tables.games.odds import ROUNDED
 from tables.games.protocol import Limits, WagerLimits
-from tables.log.fold import KEYED
+from tables.log.state import KEYED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from datetime import date, datetime
 
-from tables.moments import YEARS, is_possible
+from tables.log.moments import YEARS, is_possible
 
 
 def day(text: str) -> date:

@@ -40,8 +40,8 @@ from tables.log.entries.chips import ChipsSold, Redeemed, SoldAtTheCage
 from tables.log.entries.rounds import Played
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.event import Event, Misconduct
-from tables.log.paper import Wrong
-from tables.log.series import HOUSE_COUNTS
+from tables.log.slip_types import HOUSE_COUNTS
+from tables.log.slip_workflow import Wrong
 from tables.models import Staff
 from tables.past import about, last_count, words
 from tables.play.kinds import dealing_at, no_rounds

@@ -13,11 +13,11 @@ from tables.inputs import ChangeChips, SellChips, UndoSale
 from tables.log.catalog import read
 from tables.log.entries.chips import ChipsChanged, ChipsSold, SaleUndone
 from tables.log.event import Event, Misconduct
-from tables.log.kinds import kind_of
-from tables.log.paper import as_typed
+from tables.log.game_kinds import kind_of
 from tables.log.pieces import handed_out
-from tables.log.series import Chips, total
 from tables.log.settlement import came_back_cents, sold
+from tables.log.slip_types import Chips, total
+from tables.log.slip_workflow import as_typed
 from tables.models import Table
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step

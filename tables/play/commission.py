@@ -12,8 +12,8 @@ from tables import permits
 from tables.handlers import enacts, enters
 from tables.inputs import CollectCommission, ForgiveCommission
 from tables.log.entries.commission import CommissionCollected, CommissionForgiven
-from tables.log.fold import Stacks
 from tables.log.settlement import collectable_cents
+from tables.log.state import Stacks
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
 

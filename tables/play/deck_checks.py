@@ -12,7 +12,7 @@ from tables.games.cards import BY_RANK, PAIRS, STANDARD, Pack
 from tables.handlers import enacts, enters
 from tables.inputs import CheckDecks, ReadDecks
 from tables.log.entries.shoes import DeckChecked, DeckCheckFailed
-from tables.log.fold import Shoe
+from tables.log.state import Shoe
 from tables.play.shoes import expect
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step

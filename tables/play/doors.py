@@ -14,9 +14,9 @@ from ledger.proof.chips import RACK
 from tables import permits
 from tables.handlers import enacts, enters, refuse_other_author
 from tables.inputs import SignIn, SignOut
-from tables.log.entries.doors import DOORS, DealerSignedIn, DealerSignedOut, TableClosed, TableOpened
+from tables.log.entries.tables import DOORS, DealerSignedIn, DealerSignedOut, TableClosed, TableOpened
 from tables.log.event import Misconduct
-from tables.log.paper import Slip
+from tables.log.slip_workflow import Slip
 from tables.models import Staff, Table, Terminal
 from tables.play import commission, seat_pages, shoes
 from tables.refusals import Refused

@@ -10,7 +10,7 @@ from tables.games import cards
 from tables.games.game import Kind
 from tables.games.protocol import AskCard, Choose, Shuffle
 from tables.inputs import Bet, GameInput, StartGame
-from tables.log.fold import Shoe
+from tables.log.state import Shoe
 from tables.play import pots
 from tables.refusals import Refused
 from tables.scene import Scene

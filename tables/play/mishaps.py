@@ -23,12 +23,12 @@ from tables.games.play import play
 from tables.games.protocol import Choose, Illegal, SetAside
 from tables.handlers import as_written, enacts, enters
 from tables.inputs import AbandonTable, AcceptBet, Bet, EnterMishap, LockRack, RuleOnHand, UnlockRack, VoidRound
-from tables.log import mishaps, paper
+from tables.log import irregularities, slip_workflow
 from tables.log.entries import rounds as log
-from tables.log.entries.mishaps import MishapEntered, RackLocked, RackUnlocked, TableAbandoned
+from tables.log.entries.irregularities import MishapEntered, RackLocked, RackUnlocked, TableAbandoned
 from tables.log.entries.shoes import CardSetAside, Doubted, Retired
 from tables.log.event import Misconduct, Second, with_second
-from tables.log.fold import HOUSE_SHOE, Round, Shoe
+from tables.log.state import HOUSE_SHOE, Round, Shoe
 from tables.models import Staff
 from tables.past import words
 from tables.play import doors, rounds, seat_pages, shoes
@@ -47,9 +47,9 @@ MOST_NOTE: Final = 200
 @enters(EnterMishap, permit=permits.the_dealer)
 def enter(scene: Scene, entered: EnterMishap) -> Outcome:
     """The dealer says what went wrong; a card that leaves the shoe with it is in the same input. Raises Refused."""
-    mishap = mishaps.MISHAPS.get(entered.which)
+    mishap = irregularities.MISHAPS.get(entered.which)
     if mishap is None:
-        raise Refused("unknown_mishap", f"A mishap is one of {', '.join(mishaps.MISHAPS)}.", 422)
+        raise Refused("unknown_mishap", f"A mishap is one of {', '.join(irregularities.MISHAPS)}.", 422)
     if entered.act and entered.act not in mishap.acts:
         raise Refused("unknown_act", f"{mishap.title}: nothing is {entered.act} for it.", 422)
     if entered.act not in ("", "set_aside", "burn"):
@@ -74,14 +74,14 @@ def enter(scene: Scene, entered: EnterMishap) -> Outcome:
 def enact_mishap(scene: Scene, event: MishapEntered, entry: Entry) -> Step:
     """By the dealer who entered it, with an act of the catalogue; a ruling on the hand of a player who left, by a role
     that the policy of the site allowed then."""
-    is_ruling = event.act in mishaps.RULINGS
+    is_ruling = event.act in irregularities.RULINGS
     acting = as_written(scene, event, entry, permits.the_dealer_or_the_floor if is_ruling else permits.the_dealer)
     may_rule = acting.by.has_perm("tables.run_floor") or (
         event.act == "play_on" and house_terms.went_by(RULED_BY, entry, "dealer".__eq__)
     )
     if is_ruling and not may_rule:
         raise Misconduct("a dealer ruled on the hand of a player who left, which the policy did not allow")
-    mishap = mishaps.MISHAPS.get(event.which)
+    mishap = irregularities.MISHAPS.get(event.which)
     if mishap is None or event.act not in ("", *mishap.acts):
         raise Misconduct(f"it is no mishap of this house, or one that leads to no {event.act}")
     return Step(event, _number(acting))
@@ -101,16 +101,16 @@ def rule_on_hand(scene: Scene, entered: RuleOnHand) -> Outcome:
     current, ask = scene.standing.round, rounds.deciding(scene.standing.round)
     if current is None or ask is None or ask.seat != entered.seat:
         raise Refused("out_of_turn", "The hand of a player who left is ruled on when that seat has to decide.", 409)
-    choice = mishaps.choice_of(entered.ruling, ask.choices) if entered.ruling in mishaps.RULINGS else ""
+    choice = irregularities.choice_of(entered.ruling, ask.choices) if entered.ruling in irregularities.RULINGS else ""
     if not choice:
         says = "This hand has no choice for that ruling. Choose the other ruling, or void the round."
         raise Refused("no_ruling", says, 422)
     note = _note(entered.note, "what happened")
-    event = MishapEntered(**scene.author, which=mishaps.PLAYER_LEFT, act=entered.ruling, note=note)
+    event = MishapEntered(**scene.author, which=irregularities.PLAYER_LEFT, act=entered.ruling, note=note)
     played, *more = rounds.play(scene, current, None, Choose(ask.seat, choice)).steps
     alert = (
         f"{scene.table.name}, round {current.number}: the player of seat {ask.seat} left; {scene.by.name} rules:"
-        f" {mishaps.ACTS[entered.ruling].lower()} ({choice})"
+        f" {irregularities.ACTS[entered.ruling].lower()} ({choice})"
     )
     steps = [Step(event, current.number), replace(played, event=structs.replace(played.event, ruling=True)), *more]
     return Outcome(steps, alert=alert, evidence={"round": current.number, "seat": ask.seat, "seq": scene.next_seq})
@@ -225,18 +225,18 @@ def void(scene: Scene, entered: VoidRound) -> Outcome:
     _refuse_reason(entered.reason, house_terms.words("void_reasons"), "A round is void")
     second = _second(scene, entered.second, "void_second_roles")
     steps = [void_step(scene, entered.reason, entered.note, second)]
-    if entered.unknown or entered.reason in mishaps.SPOILED:
+    if entered.unknown or entered.reason in irregularities.SPOILED:
         steps += _shoe_goes(scene)
     current = scene.standing.round
     number = current.number if current else 0
-    what = mishaps.REASONS[entered.reason].lower() + with_second(second)
+    what = irregularities.REASONS[entered.reason].lower() + with_second(second)
     alert = f"{scene.table.name}, round {number}: {scene.by.name} made it void ({what})"
     return Outcome(steps, alert=alert, evidence={"round": number, "seq": scene.next_seq, "reason": entered.reason})
 
 
 def _refuse_reason(reason: str, allowed: Sequence[str], what: str) -> None:
     if reason not in allowed:
-        choices = ", ".join(mishaps.REASONS[name].lower() for name in allowed)
+        choices = ", ".join(irregularities.REASONS[name].lower() for name in allowed)
         raise Refused("unknown_reason", f"{what} for one of these reasons here: {choices}.", 422)
 
 
@@ -250,7 +250,7 @@ def enact_void(scene: Scene, event: log.Voided, entry: Entry) -> Step:
     """Of the round that is open: by whom, for what and with whose second signature the house's terms had it then. What
     names its result is verified with the rules of the round (``log.Voided.bear_out``)."""
     second: Second | None = None
-    if event.reason == mishaps.RULING:
+    if event.reason == irregularities.RULING:
         acting = as_written(scene, event, entry, permits.the_floor_though_locked)
     elif _is_left(scene, entry):
         acting = as_written(scene, event, entry, permits.at_once)
@@ -287,10 +287,10 @@ def _second(scene: Scene, username: str, term: str) -> Second | None:
     if not roles:
         return None
     if not username:
-        raise Refused("second_signature", f"This takes a second signature: of {paper.either(roles)}.", 403)
+        raise Refused("second_signature", f"This takes a second signature: of {slip_workflow.either(roles)}.", 403)
     second = Staff.objects.filter(username=username, is_active=True).first()
     if second is None or second.role not in roles:
-        raise Refused("second_signature", f"The second signature is that of {paper.either(roles)}.", 403)
+        raise Refused("second_signature", f"The second signature is that of {slip_workflow.either(roles)}.", 403)
     if second.username == scene.by.username:
         raise Refused("second_signature", "The second signature is somebody else's.", 403)
     permits.in_their_pit(scene, second)
@@ -329,14 +329,16 @@ def abandon(scene: Scene, entered: AbandonTable) -> Outcome:
     steps += [*_shoe_goes(scene), *seat_pages.revoke(scene)]
     if standing.dealer is not None:
         steps.append(doors.tap_out(standing.dealer.username, standing.dealer.name))
-    alert = f"{scene.table.name}: {scene.by.name} abandoned the table ({mishaps.REASONS[entered.reason].lower()})"
+    alert = (
+        f"{scene.table.name}: {scene.by.name} abandoned the table ({irregularities.REASONS[entered.reason].lower()})"
+    )
     return Outcome(steps, alert=alert, evidence={"reason": entered.reason, "seq": scene.next_seq})
 
 
 @enacts(TableAbandoned)
 def enact_abandoning(scene: Scene, event: TableAbandoned, entry: Entry) -> Step:
     acting = as_written(scene, event, entry, permits.at_once)
-    if event.reason not in mishaps.LEAVING:
+    if event.reason not in irregularities.LEAVING:
         raise Misconduct(f"it abandons the table for {event.reason!r}, which is no reason of the list")
     _check_terms("abandon", event, entry)
     return Step(event, _number(acting))

@@ -38,9 +38,9 @@ from tables.log.catalog import read
 from tables.log.entries.readers import ReaderGivenBack, ReaderSettled, ReaderStarted, ReaderStopped, ReaderTakenOver
 from tables.log.entries.rounds import Played
 from tables.log.event import Misconduct
-from tables.log.fold import CardReader, Standing
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
 from tables.log.reader_messages import number_of
+from tables.log.state import CardReader, Standing
 from tables.models import ServiceAccount, ShoeSource
 from tables.play import rounds
 from tables.refusals import Refused, sentence

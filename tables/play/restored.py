@@ -13,7 +13,7 @@ from tables.handlers import as_written, enacts, enters
 from tables.inputs import ConfirmRestored, DeclareRestored, ShowAcknowledged
 from tables.log.entries.restored import MOST, BookBehind, RestoreConfirmed, stands_still
 from tables.log.event import Misconduct
-from tables.log.fold import Beyond, Restored, Standing
+from tables.log.state import Beyond, Restored, Standing
 from tables.models import Staff
 from tables.past import words
 from tables.refusals import Refused

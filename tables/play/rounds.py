@@ -35,17 +35,17 @@ from tables.inputs import (
     StartGame,
     TakeBack,
 )
-from tables.log import back_entry, mishaps, pins
+from tables.log import back_entry, irregularities, pins
 from tables.log.catalog import read_as
 from tables.log.entries import rounds as log
-from tables.log.entries.mishaps import MishapEntered
+from tables.log.entries.irregularities import MishapEntered
 from tables.log.entries.readers import ReaderTakenOver
 from tables.log.entries.rounds import Apart, Pinned, Played, TakenBack
 from tables.log.entries.shoes import CardRefused, CutCardBack
 from tables.log.event import Misconduct, Second
-from tables.log.fold import Play, Round, Shoe
-from tables.log.kinds import kind_of
-from tables.log.paper import Wrong
+from tables.log.game_kinds import kind_of
+from tables.log.slip_workflow import Wrong
+from tables.log.state import Play, Round, Shoe
 from tables.models import ShoeSource, Staff
 from tables.play import pots, shoes
 from tables.play.kinds import dealing_at, no_rounds
@@ -120,7 +120,7 @@ def _refuse_given_up(current: Round | None, *actions: object) -> None:
     rulings = [action for play in current.plays if play.is_ruling for action in play.actions]
     absent = {action.seat for action in rulings if isinstance(action, Choose)}
     for action in actions:
-        if isinstance(action, Choose) and action.choice in mishaps.GIVES_UP and action.seat in absent:
+        if isinstance(action, Choose) and action.choice in irregularities.GIVES_UP and action.seat in absent:
             says = f"The player of seat {action.seat} left, and the wager stands. Only a pit boss may give the hand up."
             raise Refused("player_left", says, 403)
 
@@ -326,7 +326,9 @@ def _refuse_unruled(scene: Scene, event: Played, entry: Entry) -> None:
     row, ask = LogEntry.objects.filter(**before).first(), deciding(scene.standing.round)
     ruling = read_as(MishapEntered, row.body) if row else None
     choice = (
-        mishaps.choice_of(ruling.act, ask.choices) if ruling and ask and ruling.which == mishaps.PLAYER_LEFT else ""
+        irregularities.choice_of(ruling.act, ask.choices)
+        if ruling and ask and ruling.which == irregularities.PLAYER_LEFT
+        else ""
     )
     if ask is None or not choice or event.choosers != (ask.seat,) or event.actions[0] != Choose(ask.seat, choice):
         raise Misconduct("it decides for a player who left, without that ruling in the entry before it")

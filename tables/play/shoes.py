@@ -33,9 +33,9 @@ from tables.log.entries.shoes import (
 )
 from tables.log.entries.shoes import CutCardOut as CutCardCame
 from tables.log.event import Misconduct, Opened
-from tables.log.fold import SHUFFLERS, Round, Shoe, StandardShoe, Standing
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
 from tables.log.shoe_orders import commitment_of, pick_apart
+from tables.log.state import SHUFFLERS, Round, Shoe, StandardShoe, Standing
 from tables.models import HouseShoe, ShoeSource, Table
 from tables.play import commission
 from tables.play.kinds import dealing_at, no_rounds

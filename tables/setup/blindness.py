@@ -7,7 +7,7 @@ term says: ``tables/slips/cage_desk.py`` for the house's places, ``dealer_ui/pit
 
 from __future__ import annotations
 
-from tables.log.series import SLIPS
+from tables.log.slip_types import SLIPS
 from tables.setup import house_terms
 
 TERM = "expected_shown_to"

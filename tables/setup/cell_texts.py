@@ -15,7 +15,7 @@ from tables.games.catalog import GAMES
 from tables.games.game import Game
 from tables.games.yes_no import flag
 from tables.log.entries.settings import PAYS
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
 
 CUT_PART: Final = "reshuffle_at"
 """The option that says which part of a shoe lies behind the cut card, in games that have it."""

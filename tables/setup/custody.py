@@ -16,8 +16,8 @@ from ledger.proof.chain import Entry
 from tables.log.catalog import read_as
 from tables.log.entries.custody import OPENS, DropScheduled, HouseKeySet
 from tables.log.entries.slips import HouseSlipSigned
-from tables.log.paper import Slip
-from tables.log.series import EVERY_KEY, SLIPS
+from tables.log.slip_types import EVERY_KEY, SLIPS
+from tables.log.slip_workflow import Slip
 from tables.models import DropSchedule, HouseKey, Staff, Table
 from tables.refusals import Refused
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from ledger import site_log
 from ledger.site_log import difference, note
 from tables.games.protocol import MOST_CENTS
-from tables.log import two_people
+from tables.log import dual_control
 from tables.log.entries.chips import DenominationAdded, DenominationChanged
 from tables.models import Denomination, Staff
 from tables.refusals import Refused
@@ -62,7 +62,7 @@ def change_denomination(
 
 def draft(chip: Denomination | None, value_cents: int, looks: Mapping[str, Any]) -> Draft | None:
     """A new kind of chip, or other looks of one, as it is proposed where that takes two people."""
-    if not two_people.needed("chips", house_terms.as_entered(timezone.now())):
+    if not dual_control.needed("chips", house_terms.as_entered(timezone.now())):
         return None
     if chip is None:
         return Draft("chips", str(value_cents), {}, {"value_cents": value_cents, **looks})

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.db import DatabaseError
 
-from tables.log import house_terms as catalogue
+from tables.log import policies as catalogue
 from tables.setup import house_terms
 
 

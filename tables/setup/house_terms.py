@@ -22,10 +22,10 @@ from ledger.log import Draft as Entry
 from ledger.models import LogEntry, Slip
 from ledger.proof.chain import Entry as Chained
 from ledger.proof.chain import Head
-from tables.log import house_terms
+from tables.log import policies
+from tables.log.dual_control import needed as two_people_needed
 from tables.log.entries.house_terms import TermsChanged
-from tables.log.house_terms import TERMS, Change, Value, Values
-from tables.log.two_people import needed as two_people_needed
+from tables.log.policies import TERMS, Change, Value, Values
 from tables.models import HouseTerms, Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -72,8 +72,8 @@ def went_by(name: str, entry: Chained, fits: Callable[[Any], bool]) -> bool:
 
 def _went_by(changes: Sequence[Change], name: str, moment: datetime, fits: Callable[[Any], bool]) -> bool:
     near = [change for change in changes if name in change.values and abs(change.effective - moment) < SLACK]
-    values = [house_terms.read(TERMS[name], change.values[name]) for change in near]
-    values += [house_terms.in_force(changes, then)[name] for then in (moment - SLACK, moment)]
+    values = [policies.read(TERMS[name], change.values[name]) for change in near]
+    values += [policies.in_force(changes, then)[name] for then in (moment - SLACK, moment)]
     return any(fits(value) for value in values)
 
 
@@ -89,7 +89,7 @@ def words(name: str, moment: datetime | None = None) -> tuple[str, ...]:
 
 def all_in_force(moment: datetime | None = None) -> dict[str, Value]:
     """The value of every term now, or at a moment."""
-    return house_terms.in_force(every_change(), moment or timezone.now())
+    return policies.in_force(every_change(), moment or timezone.now())
 
 
 def every_change() -> tuple[Change, ...]:
@@ -147,7 +147,7 @@ def change(
             raise Refused("bad_terms", " ".join(sentences.values()), 422, fields=sentences)
         two_people.refuse_alone("profile" if profile else "terms", as_entered(head.moment), proposal)
         before = as_entered(moment)
-        changed = house_terms.differing(before, values)
+        changed = policies.differing(before, values)
         if not changed:
             return None
         event = structs.replace(event_of(moment, before, changed), proposal=proposal, profile=profile)
@@ -198,12 +198,12 @@ def opened_lately() -> bool:
 
 def as_read(values: Values) -> dict[str, Any]:
     """Values as JSON or a form has them, as the house goes by them."""
-    return {name: house_terms.read(TERMS[name], value) if name in TERMS else value for name, value in values.items()}
+    return {name: policies.read(TERMS[name], value) if name in TERMS else value for name, value in values.items()}
 
 
 def as_entered(moment: datetime) -> dict[str, Value]:
     """The value of every term at a moment, read anew: for whoever holds the house's book."""
-    return house_terms.in_force(changes(), moment)
+    return policies.in_force(changes(), moment)
 
 
 def draft(
@@ -218,14 +218,14 @@ def draft(
     if not two_people_needed(matter, as_entered(moment)):
         return None
     before = as_entered(effective or moment)
-    changed = house_terms.differing(before, values)
+    changed = policies.differing(before, values)
     event = event_of(effective or moment, before, changed)
     return Draft(matter, profile or about, event.before, event.after, effective)
 
 
 def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
     entered, moment = changes(), timezone.now()
-    terms = [house_terms.in_force(entered, proposal.effective or moment) for proposal in proposals]
+    terms = [policies.in_force(entered, proposal.effective or moment) for proposal in proposals]
     return [
         _builtins({name: values[name] for name in proposal.before if name in values})
         for proposal, values in zip(proposals, terms, strict=True)
@@ -257,7 +257,7 @@ def _builtins(values: Values) -> dict[str, Any]:
 
 def faults(values: Mapping[str, Any], effective: datetime, moment: datetime) -> dict[str, str]:
     """What is wrong with a change that is entered at a moment: one sentence for each term, and for when it holds."""
-    sentences = house_terms.faults(values)
+    sentences = policies.faults(values)
     for judge in JUDGES:
         sentences |= judge(values)
     if not values:

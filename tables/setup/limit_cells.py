@@ -20,9 +20,9 @@ from django.utils import timezone
 from ledger import site_log
 from tables import standing
 from tables.games.catalog import GAMES
-from tables.log.fold import Standing
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
 from tables.log.limit_plans import WAGER, Takes
+from tables.log.state import Standing
 from tables.log.terms import game_title, made_rules, rules_of
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused

@@ -23,10 +23,9 @@ from ledger import log, site_log
 from ledger.log import Draft
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
-from tables import moments
 from tables.games.catalog import GAMES
 from tables.games.protocol import MOST_CENTS
-from tables.log import two_people
+from tables.log import dual_control, moments
 from tables.log.entries.limit_plans import LimitPlanSet, called, said
 from tables.log.limit_plans import (
     AMOUNTS,
@@ -190,7 +189,7 @@ def write(event: LimitPlanSet, *, expected_version: int, by: Staff, proposal: in
         )
         refuse(faults(event, head.moment))
         terms = house_terms.as_entered(head.moment)
-        matter = two_people.of_plan(*_contents(event), terms, lambda: beneath(latest(event.name), head.moment))
+        matter = dual_control.of_plan(*_contents(event), terms, lambda: beneath(latest(event.name), head.moment))
         refuse_alone(matter, terms, proposal)
         entry = log.append(head, Draft.of(event, by.signature))
         row = row_of(event, entry.seq, by.signature, entry.at or head.moment)
@@ -296,7 +295,7 @@ def draft_of(event: LimitPlanSet, *, expected_version: int) -> ToPropose | None:
     refuse(faults(structs.replace(event, effective=effective), moment))
     drafted = proposed(event, expected_version=expected_version)
     terms = house_terms.as_entered(moment)
-    matter = two_people.of_plan(drafted.before, drafted.after, terms, lambda: beneath(latest(event.name), moment))
+    matter = dual_control.of_plan(drafted.before, drafted.after, terms, lambda: beneath(latest(event.name), moment))
     return drafted if matter else None
 
 
@@ -345,7 +344,7 @@ def _beyond(name: str, stack: Stack) -> list[int]:
     """The maxima that apply where no layer sets a limit: of a wager, the table's."""
     if name.startswith(WAGER):
         return [layer.value for layer in stack["max_cents"] if isinstance(layer.value, int)]
-    return [two_people.UNBOUNDED]
+    return [dual_control.UNBOUNDED]
 
 
 def proposed(event: LimitPlanSet, *, expected_version: int) -> ToPropose:
@@ -353,7 +352,7 @@ def proposed(event: LimitPlanSet, *, expected_version: int) -> ToPropose:
     before = content_of(latest(event.name)) or {"version": 0}
     after = content(event) | {"version": expected_version + 1}
     effective = datetime.fromisoformat(event.effective) if event.effective else None
-    return ToPropose(two_people.PLAN, event.name, before, after, effective)
+    return ToPropose(dual_control.PLAN, event.name, before, after, effective)
 
 
 def content_of(row: LimitPlan | None) -> dict[str, Any]:
@@ -391,7 +390,7 @@ def _apply(proposal: Proposal, by: Staff) -> None:
 
 
 handles(
-    two_people.PLAN,
+    dual_control.PLAN,
     matter=Matter(
         _present_values,
         _apply,

@@ -25,10 +25,9 @@ from ledger.models import HOUSE, Book
 from ledger.proof.chain import Head
 from ledger.proof.spelling import canonical
 from tables import standing
-from tables.log import by_count, limit_notice, terms
+from tables.log import limit_notice, non_tracked, terms
 from tables.log.entries.limits import LimitsAnnounced
 from tables.log.entries.settings import ByPlans
-from tables.log.fold import Standing
 from tables.log.limit_notice import MINIMUM
 from tables.log.limit_plans import (
     Change,
@@ -44,6 +43,7 @@ from tables.log.limit_plans import (
     own_beneath,
     resolve,
 )
+from tables.log.state import Standing
 from tables.log.terms import Settings
 from tables.models import LimitPlan, Proposal, Table
 from tables.setup import house_terms, limit_plans, pits, proposals, table_settings
@@ -136,7 +136,7 @@ def due(
     outcome, minutes = resolve(every, facts, moment), house_terms.number("limits_notice_minutes", moment)
     set_to = limits_in(before)
     values, waiting = limit_notice.due_now(
-        set_to, outcome.layers, state, moment=moment, minutes=minutes, by_count=by_count.is_so(before)
+        set_to, outcome.layers, state, moment=moment, minutes=minutes, by_count=non_tracked.is_so(before)
     )
     changes = [_own_change(before, proposal) for proposal in own.get(table.name, ())]
     changes += [outcome.next] if outcome.next else []

@@ -22,7 +22,7 @@ from tables.games import odds
 from tables.games.catalog import GAMES
 from tables.games.pays import PLACE, PayForm
 from tables.games.protocol import Illegal
-from tables.log import two_people
+from tables.log import dual_control
 from tables.log.catalog import read_as
 from tables.log.entries.settings import PayTableMade
 from tables.models import PayTable, Staff
@@ -73,7 +73,7 @@ def make(
 
 def draft(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> ToPropose | None:
     """Another pay table as it is proposed, where that takes two people."""
-    if not two_people.needed("pay_table", house_terms.as_entered(timezone.now())):
+    if not dual_control.needed("pay_table", house_terms.as_entered(timezone.now())):
         return None
     table = GAMES[game].pay_form.table_of(name, _last_version(game, name) + 1, wagers)
     before, after = {"version": table.version - 1}, PayTableMade(game=game, **msgspec.to_builtins(table)).content()

@@ -1,6 +1,6 @@
 """Who runs which pit: posts that an operator sets from a moment on, and pits that somebody takes over for a while.
 
-Rows are only added, each has its entry. The rule is ``tables/log/posts.py``; here it meets the rows as they stand.
+Rows are only added, each has its entry. The rule is ``tables/log/pit_assignments.py``; here it meets the rows as they stand.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from ledger.log import Draft as Entry
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry as Chained
 from ledger.proof.chain import Head
-from tables.log import two_people
+from tables.log import dual_control
 from tables.log.catalog import read, read_as
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.posts import CoverSet, PostSet, Stand
 from tables.log.entries.staff import StaffChanged
 from tables.log.event import Unreadable
-from tables.log.posts import LONGEST_COVER, Cover, Duty, Posts, duty
-from tables.log.posts import Post as Held
+from tables.log.pit_assignments import LONGEST_COVER, Cover, Duty, Posts, duty
+from tables.log.pit_assignments import Post as Held
 from tables.models import PitCover, Post, Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -215,7 +215,7 @@ def set_post(
         standing = _facts(post.username, effective or head.moment)
         if standing == post.facts() and not _to_come(post.username, head.moment):
             return None
-        matter = two_people.of_post(standing, post.facts())
+        matter = dual_control.of_post(standing, post.facts())
         refuse_alone(matter, house_terms.as_entered(head.moment), proposal)
         person = Staff.objects.get(username=post.username)
         return _write(head, post, person, effective or head.moment, proposal=proposal, by=by)
@@ -344,8 +344,8 @@ def draft(post: Wanted, effective: datetime | None = None) -> Draft | None:
     if sentences := faults(post, effective, moment):
         raise Refused("bad_post", " ".join(sentences.values()), 422, fields=sentences)
     standing = _facts(post.username, effective or moment)
-    matter = two_people.of_post(standing, post.facts())
-    if matter is None or not two_people.needed(matter, house_terms.as_entered(moment)):
+    matter = dual_control.of_post(standing, post.facts())
+    if matter is None or not dual_control.needed(matter, house_terms.as_entered(moment)):
         return None
     return Draft(matter, post.username, standing, post.facts(), effective)
 
@@ -368,7 +368,7 @@ def _apply(proposal: Proposal, by: Staff) -> None:
     set_post(post, by=by, effective=effective, proposal=proposal.number)
 
 
-handles(two_people.POST, matter=Matter(_stand_now, _apply, SETS, dates_itself=True))
+handles(dual_control.POST, matter=Matter(_stand_now, _apply, SETS, dates_itself=True))
 
 
 # --- Pits that somebody takes over for a while -----------------------------------------------------------------

@@ -31,7 +31,7 @@ from ledger.log import Draft as Entry
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Head
 from ledger.proof.chips import money
-from tables.log import two_people
+from tables.log import dual_control
 from tables.log.entries.proposals import (
     AboutProposal,
     ProposalApproved,
@@ -46,8 +46,8 @@ from tables.log.entries.proposals import (
     Proposed,
     builtins,
 )
-from tables.log.house_terms import said_of, title_of
 from tables.log.limit_plans import WAGER, Schedule
+from tables.log.policies import said_of, title_of
 from tables.models import STANDS, Proposal, ProposalEnd, Staff
 from tables.refusals import Refused
 from tables.setup import house_terms, posts
@@ -167,7 +167,7 @@ def decide(draft: Draft, comment: str, *, by: Staff) -> Proposal:
         proposal = propose(draft, comment, by=by)
         head = site_log.lock()
         if takes_two(proposal, head.moment):
-            raise Refused("second_person", f"{two_people.title_of(draft.matter)}: that takes two people.", 409)
+            raise Refused("second_person", f"{dual_control.title_of(draft.matter)}: that takes two people.", 409)
         if not is_to_come(proposal, head.moment):
             raise Refused("waits_for_nothing", "Say from when it holds; or set it at once.", 422)
         _end(head, proposal, ProposalDecided(number=proposal.number, **_person(by)), by)
@@ -505,7 +505,7 @@ def _stale(proposal: Proposal, present: Mapping[str, Any]) -> str:
 
 def title_of_proposal(proposal: Proposal) -> str:
     """Its matter, and what it is about."""
-    return f"{two_people.title_of(proposal.matter)}{f', {about_of(proposal)}' if proposal.about else ''}"
+    return f"{dual_control.title_of(proposal.matter)}{f', {about_of(proposal)}' if proposal.about else ''}"
 
 
 def entered(proposal: Proposal) -> str:

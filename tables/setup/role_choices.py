@@ -16,10 +16,10 @@ from django.utils import timezone
 from ledger.proof.chain import Entry
 from tables.log import duties, role_choices
 from tables.log.event import Misconduct
-from tables.log.house_terms import TERMS, Values
-from tables.log.paper import Slip, either
+from tables.log.policies import TERMS, Values
 from tables.log.role_choices import APART_TERM, PERMISSIONS_TERM, SECOND_TERM, SIGNERS_TERM, Strike
-from tables.log.series import Series, Stage
+from tables.log.slip_types import Series, Stage
+from tables.log.slip_workflow import Slip, either
 from tables.models import LATE_BY, HouseTerms, Staff
 from tables.refusals import Refused
 from tables.roles import PERMISSIONS, WORDS, Role

@@ -17,7 +17,7 @@ from django.utils import timezone
 from ledger import log, site_log
 from ledger.log import Draft as Entry
 from ledger.proof.chain import Head
-from tables.log import scopes, two_people
+from tables.log import dual_control, scopes
 from tables.log.entries.service_accounts import ServiceAccountEnded, ServiceAccountSet
 from tables.models import ServiceAccount, ServiceToken, Staff, Table
 from tables.refusals import Refused
@@ -82,7 +82,7 @@ def set_account(name: str, access: Access, *, by: Staff, proposal: int | None = 
         if sentences := faults(name, access, head.moment):
             raise Refused("bad_service_account", " ".join(sentences.values()), 422, fields=sentences)
         before = access_of(row).facts() if row else {}
-        matter = two_people.of_service_account(before, access.facts())
+        matter = dual_control.of_service_account(before, access.facts())
         refuse_alone(matter, house_terms.as_entered(head.moment), proposal)
         log.append(head, Entry.of(_event(name, access, proposal), by.signature))
         row = row or ServiceAccount(name=name)
@@ -153,8 +153,8 @@ def draft(name: str, access: Access) -> Draft | None:
     """What is to be proposed, where it takes two people; None where one does it."""
     row = ServiceAccount.objects.filter(name=name).first()
     before, after = access_of(row).facts() if row else {}, access.facts()
-    matter = two_people.of_service_account(before, after)
-    if matter is None or not two_people.needed(matter, house_terms.as_entered(timezone.now())):
+    matter = dual_control.of_service_account(before, after)
+    if matter is None or not dual_control.needed(matter, house_terms.as_entered(timezone.now())):
         return None
     return Draft(matter, name, before, after)
 
@@ -169,7 +169,7 @@ def _apply(proposal: Proposal, by: Staff) -> None:
     set_account(proposal.about, Access.of(proposal.after), by=by, proposal=proposal.number)
 
 
-handles(two_people.SERVICE_ACCOUNT, matter=Matter(_present_values, _apply, "tables.change_serviceaccount"))
+handles(dual_control.SERVICE_ACCOUNT, matter=Matter(_present_values, _apply, "tables.change_serviceaccount"))
 
 
 # --- Judging ---------------------------------------------------------------------------------------------------

@@ -27,15 +27,15 @@ from tables import standing
 from tables.games.catalog import GAMES
 from tables.games.game import Game
 from tables.games.protocol import BET_STEP, MOST_CENTS
-from tables.log import by_count, limit_notice, two_people
-from tables.log.entries.kept import TableAdded
+from tables.log import dual_control, limit_notice, non_tracked
+from tables.log.entries.carried_rows import TableAdded
 from tables.log.entries.limit_plans import called
 from tables.log.entries.proposals import builtins
 from tables.log.entries.settings import PAYS, ByPlans, TableSet
-from tables.log.fold import SHUFFLERS, Standing
-from tables.log.house_terms import Values
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
 from tables.log.limit_plans import WAGER, limits_in
+from tables.log.policies import Values
+from tables.log.state import SHUFFLERS, Standing
 from tables.log.terms import Settings, made_rules, rules_of, settings_after
 from tables.models import MOST_RAKE_PERMILLE, Denomination, ShoeSource, Staff, Table
 from tables.refusals import Refused, sentence
@@ -276,7 +276,7 @@ def refuse_options(table: Table, options: Mapping[str, Any]) -> None:
 
 
 def _draft(name: str, set_to: Mapping[str, Any], changed: Difference) -> ToPropose | None:
-    matter = two_people.of_table(*changed, house_terms.as_entered(timezone.now()), lambda: set_to)
+    matter = dual_control.of_table(*changed, house_terms.as_entered(timezone.now()), lambda: set_to)
     return _to_propose(matter, name, set_to, changed) if matter else None
 
 
@@ -286,7 +286,7 @@ def _to_propose(matter: str, name: str, set_to: Mapping[str, Any], changed: Diff
 
 def _refuse_alone(set_to: Mapping[str, Any], changed: Difference, proposal: int | None) -> None:
     terms = house_terms.as_entered(site_log.lock().moment)
-    refuse_alone(two_people.of_table(*changed, terms, lambda: set_to), terms, proposal)
+    refuse_alone(dual_control.of_table(*changed, terms, lambda: set_to), terms, proposal)
 
 
 def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
@@ -317,7 +317,7 @@ def _changes(table: Table, proposal: Proposal) -> dict[str, Any]:
 
 
 def _takes_two(proposal: Proposal | ToPropose, terms: Values) -> bool:
-    return two_people.of_table(proposal.before, proposal.after, terms, lambda: _set_to(proposal)) is not None
+    return dual_control.of_table(proposal.before, proposal.after, terms, lambda: _set_to(proposal)) is not None
 
 
 def _set_to(proposal: Proposal | ToPropose) -> Mapping[str, Any]:
@@ -356,7 +356,7 @@ def _hindrance(proposal: Proposal, table: Table, state: Standing) -> str:
 
 
 handles(
-    two_people.EDGE,
+    dual_control.EDGE,
     "limits",
     "take",
     "pays",
@@ -391,7 +391,7 @@ def change_faults(table: Table, changes: Mapping[str, Any], state: Standing) -> 
     changed = [name for name in WAITS if _differs(name, before, after)]
     new_chips = set(after.denominations) - set(before.denominations)
     sentences = faults(after, had=before.denominations) | retired_faults(new_chips)
-    if state.is_open and by_count.is_so(before) is not by_count.is_so(after):
+    if state.is_open and non_tracked.is_so(before) is not non_tracked.is_so(after):
         sentence = "Close the table first: its rack has to be counted before its win is known in another way."
         return sentences | {"game": sentence}
     sentences |= _held_faults(before, after, state)
@@ -410,7 +410,7 @@ def _held_faults(before: Settings, after: Settings, state: Standing) -> Faults:
         for name in sorted(changed & before.own_limits.keys())
     }
     minutes = house_terms.number("limits_notice_minutes")
-    owes_notice = minutes and limit_notice.has_players(state, by_count=by_count.is_so(before))
+    owes_notice = minutes and limit_notice.has_players(state, by_count=non_tracked.is_so(before))
     raises = limit_notice.raised(earlier, later) if owes_notice else {}
     moment = timezone.now()
     if limit_notice.covers(state.announced, raises, moment):

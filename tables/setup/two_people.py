@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from tables.log import two_people
-from tables.log.house_terms import Values
+from tables.log import dual_control
+from tables.log.policies import Values
 from tables.refusals import Refused
 
 
@@ -78,7 +78,7 @@ def handles(*names: str, matter: Matter) -> None:
 
 def refuse_alone(matter: str | None, terms: Values, proposal: int | None) -> None:
     """Raises Refused where a change takes two people, and none were asked."""
-    if matter is not None and proposal is None and two_people.needed(matter, terms):
-        title = two_people.title_of(matter)
+    if matter is not None and proposal is None and dual_control.needed(matter, terms):
+        title = dual_control.title_of(matter)
         sentence = f"{title}: that takes two people. Propose it, and somebody else approves."
         raise Refused("second_person", sentence, 409, matter=matter)

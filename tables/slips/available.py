@@ -14,10 +14,10 @@ from django.db import connection
 from ledger import cage
 from ledger.models import HOUSE, Account
 from ledger.proof.chips import HOUSE_PLACES, PLAYERS, money
-from tables.log import paper
+from tables.log import slip_workflow
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
-from tables.log.paper import Slip
+from tables.log.slip_workflow import Slip
 from tables.slips import in_play
 
 
@@ -47,7 +47,7 @@ def of(account: Account, slip: Slip | None = None) -> Available:
     if slip is not None and slip.had_set_aside(account.place):
         return Available(balance_cents, {})
     books = cage.all_books() if is_shared else [account.book_id]
-    set_aside = paper.set_aside(in_progress(books), account.place)
+    set_aside = slip_workflow.set_aside(in_progress(books), account.place)
     return Available(balance_cents - sum(set_aside.values()), set_aside)
 
 

@@ -30,7 +30,7 @@ from tables.log.entries.back_entry import (
     PaperCompared,
     RoundFromPaper,
 )
-from tables.log.paper import Wrong
+from tables.log.slip_workflow import Wrong
 from tables.models import Staff, Table
 from tables.play import back_entry
 from tables.refusals import Refused

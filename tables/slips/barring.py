@@ -7,8 +7,8 @@ from dataclasses import replace
 from ledger import clock_corrections
 from ledger.proof.chain import Entry
 from tables import permits
-from tables.log.paper import Slip
-from tables.log.series import VOID_ASKED
+from tables.log.slip_types import VOID_ASKED
+from tables.log.slip_workflow import Slip
 from tables.models import Staff
 
 

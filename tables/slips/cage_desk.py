@@ -28,9 +28,9 @@ from tables.log.catalog import read_as
 from tables.log.entries.chips import Redeemed, SoldAtTheCage
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.event import Event
-from tables.log.paper import Slip, as_typed
-from tables.log.series import SLIPS, Chips, Stage, total
 from tables.log.settlement import at_the_counter
+from tables.log.slip_types import SLIPS, Chips, Stage, total
+from tables.log.slip_workflow import Slip, as_typed
 from tables.models import Denomination, SeriesRetirement, Staff
 from tables.play import back_entry
 from tables.play.back_entry import FromPaper

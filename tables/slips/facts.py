@@ -10,10 +10,9 @@ from typing import Final
 from django.utils import timezone
 
 from ledger.proof.chips import money
-from tables import moments
 from tables.games.yes_no import flag
-from tables.log.paper import Slip
-from tables.log.series import (
+from tables.log import moments
+from tables.log.slip_types import (
     CHIP_SERIES,
     DAY,
     KEPT_APART,
@@ -28,6 +27,7 @@ from tables.log.series import (
     Stage,
     total,
 )
+from tables.log.slip_workflow import Slip
 from tables.refusals import Refused
 from tables.setup import chip_series
 from tables.slips import stock

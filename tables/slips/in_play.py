@@ -10,7 +10,7 @@ from ledger.models import Account
 from ledger.proof.chips import RACK
 from tables import standing
 from tables.games.catalog import GAMES
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
 from tables.models import Table
 from tables.standing import head_of
 

@@ -17,8 +17,8 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
-from tables.log.paper import APART, Apart, Slip
-from tables.log.series import DUAL_KEYS, ENVELOPES, EVERY_KEY, KEPT_APART, KEYS, KEYS_OUT, SLIPS, Series
+from tables.log.slip_types import DUAL_KEYS, ENVELOPES, EVERY_KEY, KEPT_APART, KEYS, KEYS_OUT, SLIPS, Series
+from tables.log.slip_workflow import APART, Apart, Slip
 from tables.setup import custody
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tables.log import duties, paper
-from tables.log.paper import Signed
-from tables.log.series import Series, Stage
+from tables.log import duties, slip_workflow
+from tables.log.slip_types import Series, Stage
+from tables.log.slip_workflow import Signed
 from tables.models import Staff
 from tables.setup import role_choices
 
@@ -20,7 +20,7 @@ def describe(series: Series, stage: Stage, signed: Sequence[Signed] = (), dealer
     roles = role_choices.signers(series, stage)
     if series.count and series.count.two_roles and signed:
         roles -= {signed[0].role}
-    who = f"any {paper.roles_in_words(roles)}"
+    who = f"any {slip_workflow.roles_in_words(roles)}"
     if stage.here:
         who = f"{dealer}, the dealer at the table" if dealer else "the dealer at the table"
     if stage.by_outsiders:

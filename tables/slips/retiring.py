@@ -16,7 +16,7 @@ from tables.handlers import enacts
 from tables.log.entries.chips import DenominationRetired
 from tables.log.entries.settings import TableRetired
 from tables.log.event import Misconduct
-from tables.log.series import SLIPS
+from tables.log.slip_types import SLIPS
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.scene import Scene, Step

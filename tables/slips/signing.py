@@ -1,7 +1,7 @@
 """How a slip is signed, in whichever book it is written: begun, signed step by step, made void.
 
 Each signature is an entry by the person who signed. What it takes and brings about stands in the record of its series
-(``tables/log/series.py``) and in ``tables/log/paper.py``. Here it meets the ledger: the slip's number, what a place
+(``tables/log/slip_types.py``) and in ``tables/log/slip_workflow.py``. Here it meets the ledger: the slip's number, what a place
 holds, and what it should hold. A ``Desk`` is the book in which that happens: a table's, or the house's own.
 """
 
@@ -20,11 +20,11 @@ from ledger.proof.slip_name import NotASlipName, SlipName
 from ledger.slips import Signing, Variance
 from tables import permits
 from tables.inputs import BeginSlip, SignSlip, VoidSlip
-from tables.log import paper
+from tables.log import slip_workflow
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned, signed
-from tables.log.paper import Signature, Slip, Wrong
-from tables.log.series import IN_STOCK, KEPT_APART, SLIPS, VOID, VOID_ASKED, Chips, Series, Stage
+from tables.log.slip_types import IN_STOCK, KEPT_APART, SLIPS, VOID, VOID_ASKED, Chips, Series, Stage
+from tables.log.slip_workflow import Signature, Slip, Wrong
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.scene import Outcome, Step
@@ -149,7 +149,7 @@ def sign(desk: Desk, entered: SignSlip) -> Outcome:
     slip = next((slip for slip in desk.in_progress if slip.name == entered.slip), None)
     if slip is None:
         # Asked here and not by paper.sign alone, for which a first step begins a slip: only begin gives out a number.
-        raise _refused(paper.not_in_progress(name))
+        raise _refused(slip_workflow.not_in_progress(name))
     # A step that there is not on such a slip is never due: paper.sign refuses it in its own words.
     stage = slip.series.stage(entered.stage) or Stage(entered.stage, frozenset(), "")
     chips = _sane(desk, slip.series, entered.chips) if stage.is_count else ()
@@ -219,7 +219,7 @@ def entry(desk: Desk, signature: Signature) -> tuple[Step, Slip]:
     """The entry of a signature, and the slip after it. Raises Refused. A proof asks the same."""
     waiting = desk.in_progress
     try:
-        after = paper.sign(
+        after = slip_workflow.sign(
             waiting, signature, desk.next_seq, desk.dealer, records=desk.records, by_count=desk.is_by_count
         )
     except Wrong as wrong:
@@ -227,14 +227,14 @@ def entry(desk: Desk, signature: Signature) -> tuple[Step, Slip]:
     desk.permit(after)
     stage = after.latest
     assert stage is not None  # noqa: S101 -- it was just signed
-    moves = paper.moves(desk.chart, after, undone(_moved(desk, after)) if after.is_void else ())
+    moves = slip_workflow.moves(desk.chart, after, undone(_moved(desk, after)) if after.is_void else ())
     return Step(signed(signature, after, waiting, desk.through(stage)), moves=moves), after
 
 
 def _refuse_duties(by: Staff, stage: Stage, slip: Slip) -> None:
     """Papers that move chips or cash are kept apart from administration, also within a shift."""
     if by.role not in stage.by:
-        sentence = f"{slip.label}: this step is signed by {paper.either(stage.by)}, not by {by.name}."
+        sentence = f"{slip.label}: this step is signed by {slip_workflow.either(stage.by)}, not by {by.name}."
         raise Refused("wrong_role", sentence, 403)
     role_choices.refuse_signer(slip, stage, by)
     permits.not_administering(by)
@@ -291,7 +291,7 @@ def _beside(desk: Desk, stage: Stage, entered: BeginSlip | SignSlip) -> dict[str
         raise Refused("bad_apart", "Each note that is put apart lies in an envelope of its own.", 422)
     _refuse_named(desk, stage, entered)
     apart = [(kind, cents, envelope.strip()) for kind, cents, envelope in entered.apart]
-    return {"facts": facts.read(stage, entered.facts, desk.among), "apart": paper.as_apart(apart, 0)}
+    return {"facts": facts.read(stage, entered.facts, desk.among), "apart": slip_workflow.as_apart(apart, 0)}
 
 
 def _refuse_named(desk: Desk, stage: Stage, entered: BeginSlip | SignSlip) -> None:
@@ -307,8 +307,8 @@ def _refuse_named(desk: Desk, stage: Stage, entered: BeginSlip | SignSlip) -> No
 
 
 def _refuse_apart(kind: str, cents: int, envelope: str) -> None:
-    if kind not in paper.APART:
-        raise Refused("bad_apart", f"A note is put apart as {', '.join(paper.APART.values())}.", 422)
+    if kind not in slip_workflow.APART:
+        raise Refused("bad_apart", f"A note is put apart as {', '.join(slip_workflow.APART.values())}.", 422)
     if not 0 <= cents <= MOST_APART_CENTS:
         raise Refused("bad_apart", f"Say what the note would be worth: 0 to {money(MOST_APART_CENTS)}.", 422)
     if not envelope.strip() or len(envelope) > LONGEST_MARK or not envelope.isprintable():
@@ -324,7 +324,7 @@ def _sane(desk: Desk, series: Series, chips: Sequence[Sequence[int]]) -> Chips:
             raise Refused("unknown_chip", sentence.format(money(value)), 422)
         if not 0 <= count <= desk.most_of_one:
             raise Refused("bad_count", f"Of {money(value)}, count 0 to {desk.most_of_one:,}.", 422)
-    return paper.as_typed(chips)
+    return slip_workflow.as_typed(chips)
 
 
 def _refuse_missing(slip: Slip, stage: Stage, moves: Sequence[Move], desk: Desk) -> None:
@@ -424,7 +424,7 @@ def _alarm(slip: Slip) -> str | None:
 
 def _suspicion(desk: Desk, slip: Slip) -> str | None:
     """What is said of notes that a count which was just agreed upon suspects to be counterfeit."""
-    notes = [note for note in slip.apart_agreed if note.kind == paper.FORGED] if slip.due is None else []
+    notes = [note for note in slip.apart_agreed if note.kind == slip_workflow.FORGED] if slip.due is None else []
     if not notes:
         return None
     marks = ", ".join(note.envelope for note in notes)

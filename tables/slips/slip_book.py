@@ -15,8 +15,8 @@ from ledger.proof.slip_name import SlipName
 from tables import standing
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
-from tables.log.paper import Apart, Signed, Slip
-from tables.log.series import MOMENT, SLIPS, VOID, Chips, Fact, Series, Stage
+from tables.log.slip_types import MOMENT, SLIPS, VOID, Chips, Fact, Series, Stage
+from tables.log.slip_workflow import Apart, Signed, Slip
 from tables.models import Denomination, Table
 from tables.roles import Role
 from tables.slips import cage_desk

@@ -10,8 +10,8 @@ from ledger.models import HOUSE, LogEntry
 from ledger.proof.chips import ISSUE
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned
-from tables.log.paper import Slip
-from tables.log.series import SLIPS, Chips, Series
+from tables.log.slip_types import SLIPS, Chips, Series
+from tables.log.slip_workflow import Slip
 
 
 @dataclass(slots=True)

@@ -16,9 +16,9 @@ from tables.handlers import enacts, enters, refuse_other_author
 from tables.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log.catalog import read_as
 from tables.log.entries.slips import SlipSigned
-from tables.log.kinds import kind_of
-from tables.log.paper import Slip
-from tables.log.series import SLIPS, VOID_ASKED, VOIDED, Stage
+from tables.log.game_kinds import kind_of
+from tables.log.slip_types import SLIPS, VOID_ASKED, VOIDED, Stage
+from tables.log.slip_workflow import Slip
 from tables.models import Staff
 from tables.play import doors
 from tables.refusals import Refused

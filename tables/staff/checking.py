@@ -16,7 +16,7 @@ from ledger.proof.chain import Entry
 from ledger.site_log import digest_of
 from tables.handlers import checks, refuse_other_author
 from tables.log.catalog import read
-from tables.log.entries.kept import PepperCarriedOver
+from tables.log.entries.carried_rows import PepperCarriedOver
 from tables.log.entries.staff import (
     CALLED,
     CodeAsked,
@@ -30,7 +30,7 @@ from tables.log.entries.staff import (
     StaffChanged,
 )
 from tables.log.event import Event, Misconduct
-from tables.log.fold import signature_of
+from tables.log.state import signature_of
 from tables.models import PIN, Passkey, Staff
 from tables.roles import Role
 from tables.setup import role_choices

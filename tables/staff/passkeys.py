@@ -3,7 +3,7 @@
 A challenge lies in the session that it was given to, for one purpose, and is gone with the first answer to it. Origin
 and relying party are those of the page's own address. What the device signs with is in the house's book, by its public
 key, from its registration on. It signs slips once a terminal vouched for it: what makes it trusted for that stands in
-``tables/log/trust.py``.
+``tables/log/trusted_keys.py``.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from tables.log.entries.passkeys import AboutPasskey, PasskeyEnded, PasskeysDema
 from tables.log.entries.staff import PasskeyRegistered, PasskeyWithdrawn
 from tables.log.entries.terminal_keys import Vouch
 from tables.log.event import Misconduct
-from tables.log.house_terms import BY_NAME
-from tables.log.series import PAPERS
+from tables.log.policies import BY_NAME
+from tables.log.slip_types import PAPERS
 from tables.models import Passkey, Staff, Terminal
 from tables.refusals import Refused
 from tables.staff import terminal_keys

@@ -19,10 +19,10 @@ from ledger import clock, log, site_log
 from ledger.log import Draft
 from ledger.site_log import difference, note
 from tables import standing
-from tables.log import duties, two_people
-from tables.log.entries.doors import DealerSignedOut
+from tables.log import dual_control, duties
 from tables.log.entries.staff import StaffAdded, StaffChanged, StaffLockOutLifted
-from tables.log.fold import Standing
+from tables.log.entries.tables import DealerSignedOut
+from tables.log.state import Standing
 from tables.models import PASSWORD, PIN, PIN_DIGITS, STAFF_FACTS, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused
@@ -111,8 +111,8 @@ def draft(username: str, changes: Mapping[str, Any]) -> ToPropose | None:
     if not staff and not typed.get("further"):
         typed.pop("further", None)
     changed = difference(before, typed)
-    matter = two_people.of_staff(*changed)
-    if matter is None or not two_people.needed(matter, house_terms.as_entered(timezone.now())):
+    matter = dual_control.of_staff(*changed)
+    if matter is None or not dual_control.needed(matter, house_terms.as_entered(timezone.now())):
         return None
     _refuse(change_faults(staff or Staff(username=username), typed))
     return ToPropose(matter, username, *changed)
@@ -144,7 +144,7 @@ handles("staff", matter=Matter(_stand, _apply_proposal, "tables.change_staff"))
 def _refuse_alone(before: Mapping[str, Any], after: Mapping[str, Any], proposal: int | None) -> None:
     """Inside the transaction, once it is known what changes."""
     terms = house_terms.as_entered(site_log.lock().moment)
-    refuse_alone(two_people.of_staff(before, after), terms, proposal)
+    refuse_alone(dual_control.of_staff(before, after), terms, proposal)
 
 
 def work_as(staff: Staff, role: str) -> Staff:

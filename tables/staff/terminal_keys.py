@@ -1,7 +1,7 @@
 """The keys that terminals sign with: made in the browser of each, vouched for by another, ended with its device.
 
 A key is what the house's log says of it. Here it is asked for, proved and entered; what makes it trusted stands in
-``tables/log/trust.py``, which every proof asks too.
+``tables/log/trusted_keys.py``, which every proof asks too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tables.log.entries.terminal_keys import (
     Vouch,
 )
 from tables.log.event import Misconduct
-from tables.log.trust import TerminalKey, Trust
+from tables.log.trusted_keys import TerminalKey, Trust
 from tables.models import Staff, Terminal
 from tables.refusals import Refused
 

@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from ledger.models import LogEntry
-from tables.log.mishaps import MISHAPS
+from tables.log.irregularities import MISHAPS
 from tables.roles import Role
 from tests import floor
 from tests.floor import PIN, Hand, dealt

@@ -8,8 +8,8 @@ import pytest
 
 from tables.games.casino_war import Rules
 from tables.games.yes_no import flag
-from tables.log import house_terms
-from tables.log.house_terms import TERMS
+from tables.log import policies
+from tables.log.policies import TERMS
 from tables.maths.options import rules_of
 from tables.setup import cell_texts
 
@@ -18,7 +18,7 @@ READERS: dict[str, Callable[[str], bool]] = {
     "the grid of limits": lambda text: bool(
         cell_texts.options("casino_war", {"surrender": None}, f"surrender: {text}")["surrender"]
     ),
-    "the house's terms": lambda text: bool(house_terms.parsed(TERMS["two_people"], text)),
+    "the house's terms": lambda text: bool(policies.parsed(TERMS["two_people"], text)),
 }
 SPELLINGS = {"yes": True, "Yes": True, "true": True, "TRUE": True, "no": False, "No": False, "false": False}
 

@@ -40,9 +40,9 @@ from tables.inputs import (
     TakeBack,
     VoidSlip,
 )
-from tables.log import paper
-from tables.log.fold import Standing
-from tables.log.series import SLIPS, Chips, Stage, kind_of, total
+from tables.log import slip_workflow
+from tables.log.slip_types import SLIPS, Chips, Stage, kind_of, total
+from tables.log.state import Standing
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
@@ -388,12 +388,12 @@ class Floor(RuleBasedStateMachine):
             return
         due, chips = slip.due, ()
         if due.name.startswith(("counted", "recounted")):
-            chips = paper.as_chips(((WHITE, max(0, slip.expected_cents + error) // WHITE),))
+            chips = slip_workflow.as_chips(((WHITE, max(0, slip.expected_cents + error) // WHITE),))
         if self.enter(reckoning, SignSlip(slip.name, due.name, chips), self._signer(reckoning, slip, due)):
             self.tally[f"{slip.series.name} {kind_of(due.name)}"] += 1
             self._follow(reckoning, slip, due.name, chips)
 
-    def _signer(self, reckoning: Reckoning, slip: paper.Slip, due: Stage) -> Staff:
+    def _signer(self, reckoning: Reckoning, slip: slip_workflow.Slip, due: Stage) -> Staff:
         """Somebody of the right role who did not sign yet; the carriers of boxes are not those of chips."""
         signed = {signature.username for signature in slip.signed}
         if due.here and reckoning.standing.dealer:
@@ -404,7 +404,7 @@ class Floor(RuleBasedStateMachine):
         fit = [name for name in names if name not in signed and (of_a_box or name not in boxes)]
         return self.house.staff[(sorted(fit, key=lambda name: name not in boxes) if of_a_box else fit)[0]]
 
-    def _follow(self, reckoning: Reckoning, slip: paper.Slip, stage: str, chips: Chips) -> None:
+    def _follow(self, reckoning: Reckoning, slip: slip_workflow.Slip, stage: str, chips: Chips) -> None:
         """What a signature moves, by FLOOR's words."""
         cents = total(slip.chips)
         match slip.series.name, kind_of(stage):
@@ -426,7 +426,7 @@ class Floor(RuleBasedStateMachine):
                 reckoning.boxes_cents += total(chips) - slip.expected_cents
                 self.tally["box counted"] += 1
 
-    def _go_back(self, reckoning: Reckoning, slip: paper.Slip, cents: int) -> None:
+    def _go_back(self, reckoning: Reckoning, slip: slip_workflow.Slip, cents: int) -> None:
         start, end = ("cage", "rack") if slip.series.name == "fill" else ("rack", "cage")
         if {"confirmed": "fill", "received": "credit"}.get(slip.signed[-2].stage) == slip.series.name:
             self.moved(reckoning, end, start, cents)

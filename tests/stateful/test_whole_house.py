@@ -35,9 +35,9 @@ from tables.audit import proofs, watch
 from tables.audit.rows import comparing
 from tables.handlers import SLIPS_AND_WORDS
 from tables.log.entries.pits import PitSectionSet
-from tables.log.mishaps import MISHAPS
-from tables.log.paper import Slip as OpenSlip
-from tables.log.series import SLIPS
+from tables.log.irregularities import MISHAPS
+from tables.log.slip_types import SLIPS
+from tables.log.slip_workflow import Slip as OpenSlip
 from tables.models import PitCover, Post, Staff, Table
 from tables.roles import Role
 from tables.setup import pits, posts

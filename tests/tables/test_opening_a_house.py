@@ -23,7 +23,7 @@ from tables.audit import sealing
 from tables.audit.outside import verifier
 from tables.day import closing, hours, inventory
 from tables.inputs import BeginSlip, SignSlip
-from tables.log.series import Chips
+from tables.log.slip_types import Chips
 from tables.log.terms import Settings
 from tables.models import Staff, Table
 from tables.refusals import Refused

@@ -31,7 +31,7 @@ from tables.alerting import channels
 from tables.day.hours import DAY, day_of, default, set_hours
 from tables.handlers import HANDLINGS
 from tables.inputs import OpenDispute
-from tables.log import series as slip_series
+from tables.log import slip_types as slip_series
 from tables.log.entries.custody import HouseKeySet
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import PitSectionSet

@@ -13,7 +13,7 @@ from tables import standing
 from tables.audit import history, proofs
 from tables.games.cards import DECK_SIZE
 from tables.games.record import judge
-from tables.log.fold import Standing
+from tables.log.state import Standing
 from tables.models import Table
 from tables.play import shoes
 from tables.standing import Cache

@@ -19,7 +19,7 @@ from ledger.proof.spelling import canonical
 from tables.audit.outside.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
 from tables.audit.outside.cage_counts import Count, Part, count_of, into_places
 from tables.games.protocol import Illegal
-from tables.log import back_entry, by_count, limit_notice, paper, pins
+from tables.log import back_entry, limit_notice, non_tracked, pins, slip_workflow
 from tables.log.catalog import event_of, fold
 from tables.log.entries.clocks import ClockMended
 from tables.log.entries.corrections import AboutCorrection, Correction, CorrectionProposed
@@ -29,14 +29,14 @@ from tables.log.entries.rounds import Pinned, Played
 from tables.log.entries.settings import TableSet
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import Event, Misconduct, Unreadable
-from tables.log.fold import UNREADABLE, Dealer, Standing
 from tables.log.limit_plans import limits_in
-from tables.log.posts import Posts, may_run_the_floor, table_of
+from tables.log.pit_assignments import Posts, may_run_the_floor, table_of
 from tables.log.reader_messages import Messages
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
+from tables.log.state import UNREADABLE, Dealer, Standing
 from tables.log.terms import Settings, settings_after
-from tables.log.trust import Trust
+from tables.log.trusted_keys import Trust
 
 HOUSE: Final = "house"
 Say = Callable[[str], None]
@@ -358,7 +358,7 @@ class BookProof:
     def _table(self, event: Event, entry: Entry, replay: Replay, state: _State) -> None:
         before = replay.standing
         if state.settings is not None:
-            by_count.refuse(event, state.settings, replay.held.get(RACK, 0) if replay.held is not None else None)
+            non_tracked.refuse(event, state.settings, replay.held.get(RACK, 0) if replay.held is not None else None)
         state.messages.follow(before, event, entry)
         match event:
             case TableSet():
@@ -375,7 +375,7 @@ class BookProof:
         if before and any(before.get(name) != event.before.get(name) for name in event.after):
             raise Misconduct("the settings were others before it")
         state.set(event)
-        by_count.refuse_change(standing, settings, state.settings)
+        non_tracked.refuse_change(standing, settings, state.settings)
         moment, minutes = entry.at, event.notice_minutes
         if event.plans:
             moment, minutes = datetime.fromisoformat(event.plans.moment), event.plans.notice_minutes
@@ -387,7 +387,7 @@ class BookProof:
         if minutes is None or moment is None:
             return
         if says := limit_notice.fault(
-            standing, earlier, later, moment=moment, minutes=minutes, by_count=by_count.is_so(settings)
+            standing, earlier, later, moment=moment, minutes=minutes, by_count=non_tracked.is_so(settings)
         ):
             raise Misconduct(says)
 
@@ -399,7 +399,7 @@ class BookProof:
             raise Misconduct(f"it opens round {entry.round}, where {before.next_number} is due")
         try:
             back_entry.refuse_round(before.back_entry, before.next_number)
-        except paper.Wrong as wrong:
+        except slip_workflow.Wrong as wrong:
             raise Misconduct(wrong.sentence) from None
         due = pins.due(settings, before, pinned)
         for name in Pinned.__struct_fields__:

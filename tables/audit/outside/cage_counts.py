@@ -16,7 +16,7 @@ from ledger.proof.chips import called
 from ledger.proof.moves import Move
 from tables.log.entries.slips import HouseSlipSigned
 from tables.log.event import Event, Misconduct
-from tables.log.series import HOUSE_COUNTS
+from tables.log.slip_types import HOUSE_COUNTS
 
 COUNTED: Final = tuple(sorted(set(HOUSE_COUNTS.values())))
 """The places that are counted so."""

@@ -22,16 +22,16 @@ from ledger.proof.chips import called, short_places
 from ledger.proof.note import BadNote, VerifierKey
 from ledger.proof.seals import BadKey
 from ledger.proof.spelling import canonical, timestamp
-from tables import moments
 from tables.audit.outside.book_proof import HOUSE, Act, BookProof, Document, Say, Signed, short
 from tables.audit.outside.bundle import KEYS, ROOTS, Bundle, Wrong, leaves_part, printable
 from tables.audit.outside.cage_counts import SLACK, Count, Part
 from tables.audit.outside.witnessed import Witnessed
-from tables.log import posts as posts_rule
+from tables.log import moments
+from tables.log import pit_assignments as posts_rule
 from tables.log.event import Misconduct
-from tables.log.fold import UNREADABLE
-from tables.log.posts import Posts
-from tables.log.trust import Counters
+from tables.log.pit_assignments import Posts
+from tables.log.state import UNREADABLE
+from tables.log.trusted_keys import Counters
 
 
 def verify(

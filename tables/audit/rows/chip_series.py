@@ -5,7 +5,7 @@ from __future__ import annotations
 from tables.audit.rows.reading import Rows, of_the_house
 from tables.log.entries.chips import ChipSeriesAdded
 from tables.log.entries.slips import HouseSlipSigned
-from tables.log.series import SLIPS
+from tables.log.slip_types import SLIPS
 from tables.models import ChipSeries, SeriesRetirement
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tables.audit.rows.reading import Rows, named, of_the_house
+from tables.log.entries.carried_rows import RowsTakenOver
 from tables.log.entries.chips import DenominationAdded, DenominationChanged, DenominationRetired
-from tables.log.entries.kept import RowsTakenOver
 from tables.models import Denomination
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ledger.site_log import digest_of
 from tables.audit.rows.reading import Rows, named, of_the_house
-from tables.log.entries.kept import RowsTakenOver
+from tables.log.entries.carried_rows import RowsTakenOver
 from tables.log.entries.terminals import TerminalChanged, TerminalDevice, TerminalEnrolled
 from tables.models import Terminal
 

@@ -9,7 +9,7 @@ import msgspec
 
 from tables.audit.rows.reading import Rows, of_the_house, of_the_tables
 from tables.games.catalog import GAMES
-from tables.log.entries.kept import RowsTakenOver, TableAdded
+from tables.log.entries.carried_rows import RowsTakenOver, TableAdded
 from tables.log.entries.settings import TableRetired, TableSet
 from tables.log.terms import made_rules
 from tables.models import Table

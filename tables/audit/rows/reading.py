@@ -14,7 +14,7 @@ from django.db.models import Q
 from ledger.models import HOUSE, LogEntry, Notice
 from ledger.proof import spelling
 from tables.log.catalog import read
-from tables.log.entries.kept import RowsTakenOver
+from tables.log.entries.carried_rows import RowsTakenOver
 from tables.log.event import Event
 
 Columns = Mapping[str, Any]

@@ -6,7 +6,7 @@ from typing import Any
 
 from ledger.site_log import digest_of
 from tables.audit.rows.reading import Rows, of_the_house
-from tables.log.entries.kept import PepperCarriedOver
+from tables.log.entries.carried_rows import PepperCarriedOver
 from tables.log.entries.staff import (
     CodeAsked,
     CodeConfirmed,

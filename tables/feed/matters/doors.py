@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from tables.feed.telling import Told, tells
-from tables.log.entries import doors, kept, mishaps, settings
+from tables.log.entries import carried_rows, irregularities, settings, tables
 
 
-@tells(doors.TableOpened)
+@tells(tables.TableOpened)
 class TableOpened(Told, frozen=True, kw_only=True):
     """A table opened with what two people counted in its rack."""
 
@@ -18,7 +18,7 @@ class TableOpened(Told, frozen=True, kw_only=True):
     rack_cents: int
 
 
-@tells(doors.TableClosed)
+@tells(tables.TableClosed)
 class TableClosed(Told, frozen=True, kw_only=True):
     """A table closed with what two people counted in its rack."""
 
@@ -28,7 +28,7 @@ class TableClosed(Told, frozen=True, kw_only=True):
     rack_cents: int
 
 
-@tells(kept.TableAdded)
+@tells(carried_rows.TableAdded)
 class TableAdded(Told, frozen=True, kw_only=True):
     """There is another table."""
 
@@ -60,7 +60,7 @@ class TableRetired(Told, frozen=True, kw_only=True):
     type: ClassVar[str] = "table.retired"
 
 
-@tells(doors.DealerSignedIn)
+@tells(tables.DealerSignedIn)
 class DealerSignedIn(Told, frozen=True, kw_only=True):
     """A dealer took the table, or relieved the one who stood there."""
 
@@ -72,7 +72,7 @@ class DealerSignedIn(Told, frozen=True, kw_only=True):
     """The user name of whoever stood there."""
 
 
-@tells(doors.DealerSignedOut)
+@tells(tables.DealerSignedOut)
 class DealerSignedOut(Told, frozen=True, kw_only=True):
     """The dealer tapped out."""
 
@@ -82,7 +82,7 @@ class DealerSignedOut(Told, frozen=True, kw_only=True):
     name: str
 
 
-@tells(mishaps.RackLocked)
+@tells(irregularities.RackLocked)
 class RackLocked(Told, frozen=True, kw_only=True):
     """Nothing goes into the rack or out of it, and nobody deals."""
 
@@ -92,14 +92,14 @@ class RackLocked(Told, frozen=True, kw_only=True):
     """Whether everybody left the table at once."""
 
 
-@tells(mishaps.RackUnlocked)
+@tells(irregularities.RackUnlocked)
 class RackUnlocked(Told, frozen=True, kw_only=True):
     """The rack is in use again."""
 
     type: ClassVar[str] = "rack.unlocked"
 
 
-@tells(mishaps.MishapEntered)
+@tells(irregularities.MishapEntered)
 class MishapEntered(Told, frozen=True, kw_only=True):
     """Something went wrong at the table; what was done about it has events of its own."""
 
@@ -108,7 +108,7 @@ class MishapEntered(Told, frozen=True, kw_only=True):
     which: str
 
 
-@tells(mishaps.TableAbandoned)
+@tells(irregularities.TableAbandoned)
 class TableAbandoned(Told, frozen=True, kw_only=True):
     """Everybody left the table at once."""
 

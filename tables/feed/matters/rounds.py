@@ -11,7 +11,7 @@ from ledger.proof.spelling import timestamp
 from tables.feed.telling import Past, Told, tells
 from tables.log import catalog
 from tables.log.entries.rounds import Played, TakenBack, Voided
-from tables.log.fold import Round, Standing
+from tables.log.state import Round, Standing
 
 
 @tells(Played)

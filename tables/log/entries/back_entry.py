@@ -8,8 +8,8 @@ from typing import ClassVar
 from tables.log import back_entry
 from tables.log.back_entry import ROUNDS, Mode, Person, shown
 from tables.log.event import Author, Context, Misconduct
-from tables.log.fold import HOUSE_SHOE, Standing
-from tables.log.paper import Wrong
+from tables.log.slip_workflow import Wrong
+from tables.log.state import HOUSE_SHOE, Standing
 
 SUBJECT = "outage"
 

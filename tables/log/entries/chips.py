@@ -9,8 +9,8 @@ from ledger.proof.chips import REVERSAL, money
 from ledger.proof.moves import Move, undone
 from tables.log import attestation
 from tables.log.event import Context, Event, Misconduct
-from tables.log.series import Chips, total
 from tables.log.settlement import at_the_counter, sold
+from tables.log.slip_types import Chips, total
 
 
 def _refuse_other(chips: Chips, amount_cents: int) -> None:

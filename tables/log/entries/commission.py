@@ -9,7 +9,7 @@ from typing import ClassVar
 from ledger.proof.chips import PLAYERS, RACK, money
 from ledger.proof.moves import Chart, Move
 from tables.log.event import Context, Event
-from tables.log.fold import Stacks, Standing
+from tables.log.state import Stacks, Standing
 
 
 class Marked(Event, frozen=True, kw_only=True, omit_defaults=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from tables.log.event import Event
-from tables.log.house_terms import said_of, title_of
+from tables.log.policies import said_of, title_of
 
 
 class TermsChanged(Event, frozen=True, kw_only=True, omit_defaults=True):

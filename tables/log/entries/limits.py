@@ -9,7 +9,7 @@ from typing import ClassVar
 from ledger.proof.chips import money
 from tables.log.entries.limit_plans import called
 from tables.log.event import Event
-from tables.log.fold import Announced, Standing
+from tables.log.state import Announced, Standing
 
 
 class LimitsAnnounced(Event, frozen=True, kw_only=True, omit_defaults=True):

@@ -11,7 +11,7 @@ from typing import ClassVar
 from tables.log.attestation import PasskeyAnswer
 from tables.log.entries.terminal_keys import Vouch
 from tables.log.event import Event
-from tables.log.series import SLIPS
+from tables.log.slip_types import SLIPS
 
 
 class AboutPasskey(Event, frozen=True, kw_only=True, omit_defaults=True):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 from tables.log.event import Event
-from tables.log.fold import CardReader, Standing, Stop
+from tables.log.state import CardReader, Standing, Stop
 
 
 class AboutReader(Event, frozen=True, kw_only=True, omit_defaults=True):

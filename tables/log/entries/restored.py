@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import ClassVar, Final
 
 from tables.log.event import Author, Context, Event, Misconduct
-from tables.log.fold import Beyond, Restored, Standing
+from tables.log.state import Beyond, Restored, Standing
 
 SUBJECT: Final = "restored"
 STILL: Final = frozenset(

@@ -20,8 +20,8 @@ from tables.games.stored_wording import stored_payouts
 from tables.log import digest
 from tables.log.digest import dealt_by, rules_version
 from tables.log.event import Author, Context, Event, Misconduct, Opened, Second, with_second
-from tables.log.fold import Play, Round, Stacks, Standing
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
+from tables.log.state import Play, Round, Stacks, Standing
 
 DEALT: Final = frozenset({"stake", "loss", "win", "return", "pay_pot", "pay_seat", "win_pot", "rake"})
 """The movements that only a round makes."""

@@ -12,9 +12,9 @@ from msgspec import structs
 from ledger.proof.chips import PLAYERS, RACK, SEAT, money
 from ledger.proof.moves import Chart, Move
 from tables.log.event import Context, Event, Misconduct
-from tables.log.fold import Stacks, Standing
-from tables.log.series import Chips, total
 from tables.log.settlement import sold
+from tables.log.slip_types import Chips, total
+from tables.log.state import Stacks, Standing
 
 SEATED: Final = frozenset({"sit_down", "stand_up", "time_charge"})
 """The movements that only chips at the seats of a table with a pot make."""

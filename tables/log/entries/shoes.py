@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from tables.games.cards import UNKNOWN, Pack
 from tables.log.event import Event, Opened
-from tables.log.fold import Shoe, Standing
+from tables.log.state import Shoe, Standing
 
 
 class ShoeStep(Event, frozen=True, kw_only=True, omit_defaults=True):

@@ -11,11 +11,11 @@ import msgspec
 
 from ledger.proof.chips import money
 from ledger.proof.moves import Move
-from tables.log import attestation, paper
+from tables.log import attestation, slip_workflow
 from tables.log.event import Author, Context, Misconduct
-from tables.log.fold import Standing
-from tables.log.paper import APART, Apart, Signature, Signed, Slip, Wrong
-from tables.log.series import SLIPS, Chips, Series, kinds
+from tables.log.slip_types import SLIPS, Chips, Series, kinds
+from tables.log.slip_workflow import APART, Apart, Signature, Signed, Slip, Wrong
+from tables.log.state import Standing
 
 
 class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -90,7 +90,7 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
 
     @property
     def kind(self) -> str:
-        return paper.entry_kind(self.after)
+        return slip_workflow.entry_kind(self.after)
 
     @cached_property
     def after(self) -> Slip:
@@ -152,7 +152,7 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
         """What the signature moves; the slip is what it was before with this signature on it, and the others stay."""
         before = context.before
         try:
-            after = paper.sign(
+            after = slip_workflow.sign(
                 before.slips,
                 self.signature,
                 context.seq,
@@ -161,10 +161,10 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
             )
         except Wrong as wrong:
             raise Misconduct(f"it could not be signed then: {wrong.sentence}") from None
-        if (after, paper.in_progress(before.slips, after)) != (self.after, self.waiting):
+        if (after, slip_workflow.in_progress(before.slips, after)) != (self.after, self.waiting):
             raise Misconduct("its slips are others than the signatures make them")
         self._refuse_expected(after, context)
-        return None if after.is_void else paper.moves(context.chart, after)
+        return None if after.is_void else slip_workflow.moves(context.chart, after)
 
     def _refuse_expected(self, after: Slip, context: Context) -> None:
         """A count is held against what lies there. What all books share, no book tells alone."""
@@ -205,6 +205,6 @@ def signed(signature: Signature, after: Slip, slips: Sequence[Slip], through: Ma
     return event(
         **fields | {"finished": SpelledSlip.of(signature.finished) if signature.finished else None},
         now=SpelledSlip.of(after),
-        open=tuple(SpelledSlip.of(slip) for slip in paper.in_progress(slips, after)),
+        open=tuple(SpelledSlip.of(slip) for slip in slip_workflow.in_progress(slips, after)),
         through=dict(through) if through is not None else None,
     )

@@ -14,7 +14,7 @@ from tables.games.cards import BY_RANK, PAIRS, STANDARD
 from tables.games.catalog import DEALT
 from tables.games.game import Game, Wager
 from tables.games.pays import PaidWager
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
 
 PAGES: Final = Path(__file__).parents[3] / "docs" / "games"
 START: Final = "<!-- from the game: ./run manage game_docs -->"

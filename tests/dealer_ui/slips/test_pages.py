@@ -17,7 +17,7 @@ from ledger.proof.chips import money
 from tables import standing
 from tables.day import hours
 from tables.inputs import BeginSlip, SignSlip
-from tables.log.series import CASH
+from tables.log.slip_types import CASH
 from tables.models import Staff, Table
 from tables.roles import Role
 from tables.slips import cage_desk

@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from ledger.models import HOUSE, Book
 from tables.audit import proofs
-from tables.log import house_terms as catalogue
+from tables.log import policies as catalogue
 from tables.log.house_profiles import OF_THE_HOUSE, PROFILES
-from tables.log.house_terms import TERMS, typed
+from tables.log.policies import TERMS, typed
 from tables.log.role_choices import TERM_NAMES
 from tables.models import Denomination, HouseTerms, PayTable, Proposal, Staff
 from tables.roles import Role

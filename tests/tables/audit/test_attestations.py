@@ -24,14 +24,14 @@ from tables.audit import proofs
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import MANIFEST
 from tables.inputs import BeginSlip, SignSlip, VoidSlip
-from tables.log import attestation, paper
+from tables.log import attestation, slip_workflow
 from tables.log.attestation import Attestation
 from tables.log.catalog import read_as
 from tables.log.entries.slips import SlipSigned, signed
 from tables.log.entries.terminal_keys import SignaturesDemanded, TerminalKeyEnded, TerminalKeyMade, Vouch
 from tables.log.event import Misconduct
-from tables.log.paper import Signature
-from tables.log.trust import Trust
+from tables.log.slip_workflow import Signature
+from tables.log.trusted_keys import Trust
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
@@ -133,12 +133,12 @@ class Forger:
             dealer = state.dealer.username if state.dealer else None
             signature = Signature(
                 slip=slip, stage=stage, username=by.username, name=by.name, badge=by.badge, role=by.role,
-                chips=paper.as_chips(chips),
+                chips=slip_workflow.as_chips(chips),
             )  # fmt: skip
-            after = paper.sign(state.slips, signature, head.seq + 1, dealer)
+            after = slip_workflow.sign(state.slips, signature, head.seq + 1, dealer)
             event = signed(signature, after, state.slips, None)
             event = structs.replace(event, attested=self.attested(event.signed_terms(), by.signature, key))
-            moves = paper.moves(cage.chart(head.book_id), after)
+            moves = slip_workflow.moves(cage.chart(head.book_id), after)
             head = cage.post(head, Draft.of(event, by.signature, key=key), moves)
             begins = after.series.about_cents(after.chips) if len(after.signed) == 1 else None
             slips.write(Signing(SlipName.parse(slip), stage, by.username, by.role, begins), head.book_id, head.seq)

@@ -23,7 +23,7 @@ from tables.log import attestation
 from tables.log.attestation import Attestation
 from tables.log.entries.passkeys import PasskeysDemanded, PasskeyVouched
 from tables.log.entries.terminal_keys import Vouch
-from tables.log.series import PAPERS
+from tables.log.slip_types import PAPERS
 from tables.models import Passkey, Staff
 from tables.refusals import Refused
 from tables.roles import Role

@@ -26,7 +26,7 @@ from ledger.site_log import digest_of, note
 from tables import pepper
 from tables.audit import proofs, watch
 from tables.audit.rows import comparing, noted
-from tables.log.entries.kept import RowsTakenOver
+from tables.log.entries.carried_rows import RowsTakenOver
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import FloorPlanDrawn, PitSectionSet
 from tables.log.entries.staff import PasskeyRegistered

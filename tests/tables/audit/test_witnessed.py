@@ -26,7 +26,7 @@ from tables.audit import checkpoints, condition, sealing, tree_proof, witnessing
 from tables.audit.condition import State
 from tables.audit.outside.witness import Server, Witness
 from tables.audit.outside.witness_file import WitnessFile
-from tables.log.house_terms import TERMS, fault
+from tables.log.policies import TERMS, fault
 from tables.models import Staff
 from tables.roles import Role
 from tables.setup import house_terms

@@ -19,7 +19,7 @@ from tables.day import hours, inventory
 from tables.day.inventory import Inventory
 from tables.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log.pieces import counted, fewest, handed_out
-from tables.log.series import Chips, total
+from tables.log.slip_types import Chips, total
 from tables.models import Table
 from tables.refusals import Refused
 from tables.roles import Role

@@ -19,7 +19,7 @@ from tables.disputes.mispays import Slip, Suspect
 from tables.disputes.rack_history import Dealt, Exchange
 from tables.games.protocol import Payout
 from tables.inputs import BuyIn, OpenDispute
-from tables.log.mispay_rates import DEFAULTS
+from tables.log.payout_error_rates import DEFAULTS
 from tables.roles import Role
 from tables.setup import house_terms
 from tests import floor

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from casino.embedded.servers import BASE_DIR
-from tables.log import house_terms
+from tables.log import policies
 from tables.log.house_profiles import OF_THE_HOUSE, PROFILES, Profile
 
 NAMED = [
@@ -16,8 +16,8 @@ NAMED = [
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=list(PROFILES))
 def test_a_profile_sets_every_term_within_its_bounds(profile: Profile) -> None:
     """Harm: a house adopts a profile, and a term that nobody looked at stays as it was, or is what nobody can enter."""
-    assert set(profile.terms) == set(house_terms.TERMS) - set(OF_THE_HOUSE)
-    assert house_terms.faults(profile.terms) == {}
+    assert set(profile.terms) == set(policies.TERMS) - set(OF_THE_HOUSE)
+    assert policies.faults(profile.terms) == {}
     assert profile.clauses
 
 

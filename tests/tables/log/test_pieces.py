@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from ledger.proof.chips import Denomination
 from tables.log.pieces import NOTHING, Amounts, Holding, counted, fewest
-from tables.log.series import total
+from tables.log.slip_types import total
 
 KINDS = tuple(Denomination(value, str(value)) for value in (100, 500, 2_500, 10_000))
 VALUES = st.sampled_from([kind.value_cents for kind in KINDS])

@@ -15,8 +15,8 @@ from tables.audit import proofs
 from tables.games.catalog import DEALT
 from tables.games.protocol import AskBet, AskCard, AskChoice, AskShuffle
 from tables.inputs import AbandonTable, BeginSlip, EnterMishap, ForgiveCommission, SignSlip, VoidRound, VoidSlip
-from tables.log.kinds import kind_of
-from tables.log.mishaps import MISHAPS
+from tables.log.game_kinds import kind_of
+from tables.log.irregularities import MISHAPS
 from tables.models import ShoeSource, Staff
 from tables.play import seat_pages
 from tables.refusals import Refused

@@ -28,7 +28,7 @@ from tables.inputs import (
     VoidRound,
 )
 from tables.log.entries.rounds import Played, TakenBack
-from tables.log.mishaps import ACTS, MISHAPS, REASONS, choice_of
+from tables.log.irregularities import ACTS, MISHAPS, REASONS, choice_of
 from tables.log.terms import limits_of, rules_of
 from tables.models import Table
 from tables.play import rounds

@@ -19,7 +19,7 @@ from tables import acknowledged, dealing
 from tables.acknowledged import Acknowledged
 from tables.audit import restoring, tree_proof
 from tables.inputs import BeginSlip, ConfirmRestored, SignOut
-from tables.log.fold import Restored
+from tables.log.state import Restored
 from tables.play import restored
 from tables.roles import Role
 from tests import floor

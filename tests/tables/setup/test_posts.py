@@ -21,7 +21,7 @@ from tables.audit import exceptions, proofs
 from tables.audit.rows import comparing
 from tables.day import hours
 from tables.handlers import HANDLINGS
-from tables.log import two_people
+from tables.log import dual_control
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.posts import CoverSet, PostSet
 from tables.log.exceptions import POSTS
@@ -159,7 +159,7 @@ def test_other_limits_are_proposed_and_decided_for_tables_of_ones_own_pit(felt: 
 
     def plan(scope: str, of: str) -> Draft:
         facts = {"version": 1, "scope": scope, "of": of, "values": {"max_cents": 20_000}}
-        return Draft(two_people.PLAN, f"Busy {of}", {"version": 0}, facts)
+        return Draft(dual_control.PLAN, f"Busy {of}", {"version": 0}, facts)
 
     other, own = felt.table, Table.objects.get(name="Rocket 2")
     for draft in (limits(other), plan("table", other.name), plan("pit", "Pit 1")):

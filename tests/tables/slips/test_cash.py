@@ -22,7 +22,7 @@ from tables.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log.catalog import read_as
 from tables.log.entries.custody import HouseKeySet
 from tables.log.entries.days import DayClosed
-from tables.log.paper import Apart
+from tables.log.slip_workflow import Apart
 from tables.models import DayClose, HouseKey, Staff
 from tables.refusals import Refused
 from tables.roles import Role

@@ -13,7 +13,7 @@ from tables import standing
 from tables.audit import proofs
 from tables.audit.rows.comparing import compare
 from tables.inputs import BeginSlip, SignSlip
-from tables.log.series import SLIPS
+from tables.log.slip_types import SLIPS
 from tables.models import Denomination, SeriesRetirement, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role

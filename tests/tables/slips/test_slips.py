@@ -23,8 +23,8 @@ from ledger.models import Account, LogEntry, Slip, SlipSignature, Transfer
 from tables import dealing, standing
 from tables.audit import proofs
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
-from tables.log.paper import Signed
-from tables.log.series import SLIPS, VOID, Chips
+from tables.log.slip_types import SLIPS, VOID, Chips
+from tables.log.slip_workflow import Signed
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role

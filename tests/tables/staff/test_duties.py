@@ -12,7 +12,7 @@ from tables.audit import access, proofs
 from tables.audit.rows import comparing
 from tables.inputs import BeginSlip, SignSlip
 from tables.log import duties
-from tables.log.series import SERIES, VOID
+from tables.log.slip_types import SERIES, VOID
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role

@@ -14,7 +14,7 @@ from ledger.site_log import digest_of
 from tables import attesting
 from tables.audit import proofs
 from tables.audit.rows import comparing
-from tables.log.house_terms import BY_NAME
+from tables.log.policies import BY_NAME
 from tables.models import Passkey, Staff
 from tables.refusals import Refused
 from tables.roles import Role

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tables.log import house_terms
-from tables.log.house_terms import TERMS, Change
+from tables.log import policies
+from tables.log.policies import TERMS, Change
 
 MONDAY = datetime(2026, 3, 2, 6, tzinfo=UTC)
 
@@ -16,10 +16,10 @@ def test_each_default_is_in_its_bounds_and_survives_being_typed(name: str) -> No
     """Harm: a house that changed nothing goes by a value that nobody could enter; or what the page shows is not what it
     reads back."""
     term = TERMS[name]
-    assert house_terms.fault(term, term.default) == ""
-    assert house_terms.read(term, house_terms.read(term, term.default)) == term.default
-    assert house_terms.parsed(term, house_terms.typed(term, term.default)) == term.default
-    assert house_terms.said(term, term.default)
+    assert policies.fault(term, term.default) == ""
+    assert policies.read(term, policies.read(term, term.default)) == term.default
+    assert policies.parsed(term, policies.typed(term, term.default)) == term.default
+    assert policies.said(term, term.default)
     assert term.help.endswith(".")
     assert term.name == name
 
@@ -42,7 +42,7 @@ def test_each_default_is_in_its_bounds_and_survives_being_typed(name: str) -> No
 def test_an_out_of_bounds_policy_is_named(name: str, value: Any) -> None:
     """Harm: a typing error makes every variance reportable to the regulator, or none; or no role or reason remains for
     ending a round that cannot be finished."""
-    assert list(house_terms.faults({name: value})) == [name]
+    assert list(policies.faults({name: value})) == [name]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_an_out_of_bounds_policy_is_named(name: str, value: Any) -> None:
 )
 def test_values_are_typed_as_they_are_said(name: str, text: str, value: Any) -> None:
     """Harm: an amount that is read as a hundredth or a hundredfold of itself."""
-    assert house_terms.parsed(TERMS[name], text) == value
+    assert policies.parsed(TERMS[name], text) == value
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_values_are_typed_as_they_are_said(name: str, text: str, value: Any) -> 
 def test_what_cannot_be_read_is_refused_in_words(name: str, text: str) -> None:
     """Harm: a value that nobody meant."""
     with pytest.raises(ValueError, match=TERMS[name].title):
-        house_terms.parsed(TERMS[name], text)
+        policies.parsed(TERMS[name], text)
 
 
 def test_a_change_holds_from_its_moment_until_the_next() -> None:
@@ -84,8 +84,8 @@ def test_a_change_holds_from_its_moment_until_the_next() -> None:
         Change(MONDAY, 2, {"pin_digits_min": 5, "a term of another release": 1}),
     ]
     digits = [
-        house_terms.in_force(changes, moment)["pin_digits_min"]
+        policies.in_force(changes, moment)["pin_digits_min"]
         for moment in (MONDAY - timedelta(microseconds=1), MONDAY, MONDAY + day)
     ]
     assert digits == [6, 7, 8]
-    assert set(house_terms.in_force(changes, MONDAY)) == set(TERMS)
+    assert set(policies.in_force(changes, MONDAY)) == set(TERMS)

@@ -9,9 +9,9 @@ from typing import ClassVar, Final
 from ledger.proof.chips import money
 from ledger.proof.moves import Move
 from tables.log.event import Context, Event, Misconduct
-from tables.log.fold import Dealer, Standing, signature_of
-from tables.log.paper import Slip
-from tables.log.series import Chips
+from tables.log.slip_types import Chips
+from tables.log.slip_workflow import Slip
+from tables.log.state import Dealer, Standing, signature_of
 
 
 class Door(Event, frozen=True, kw_only=True, omit_defaults=True):

@@ -28,7 +28,7 @@ from tables.games.protocol import (
     View,
 )
 from tables.log.back_entry import Mode
-from tables.log.paper import Slip
+from tables.log.slip_workflow import Slip
 
 UNREADABLE: Final = (
     ArithmeticError,

@@ -16,7 +16,7 @@ import msgspec
 from ledger.proof.chips import money
 from ledger.proof.moves import Chart, Move
 from ledger.proof.slip_name import NotASlipName, SlipName
-from tables.log.series import IN_STOCK, SLIPS, VOID, VOID_ASKED, VOIDED, Chips, Flow, Series, Stage, kind_of, total
+from tables.log.slip_types import IN_STOCK, SLIPS, VOID, VOID_ASKED, VOIDED, Chips, Flow, Series, Stage, kind_of, total
 from tables.refusals import Refused
 
 

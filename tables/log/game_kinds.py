@@ -35,8 +35,8 @@ from tables.games.protocol import (
     View,
 )
 from tables.log import limit_notice
-from tables.log.fold import HOUSE_SHOE, Round, Shoe, Standing
 from tables.log.settlement import commission_of, game_moves, paid_in_full, settlement
+from tables.log.state import HOUSE_SHOE, Round, Shoe, Standing
 from tables.log.terms import Set, limits_of, rules_of
 
 # --- rounds ----------------------------------------------------------------------------------------------------

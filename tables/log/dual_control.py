@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from tables.games.catalog import GAMES
-from tables.log.house_terms import ALWAYS_TWO, MATTERS, Values
 from tables.log.limit_plans import WAGER
+from tables.log.policies import ALWAYS_TWO, MATTERS, Values
 
 COMMAND_LINE: Final = "the command line"
 """Who takes on operators of a house in which nobody is left to approve; whoever sits there owns the machine."""

@@ -11,13 +11,13 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 
-from tables import moments
 from tables.admin.forms import DayField, EffectiveField, MomentField
 from tables.admin.limit_plans import PlanForm
 from tables.admin.pages import SetUp
+from tables.log import moments
 from tables.log.limit_plans import Occasion
-from tables.log.series import MOMENT, Fact, Stage
-from tables.moments import Moment
+from tables.log.moments import Moment
+from tables.log.slip_types import MOMENT, Fact, Stage
 from tables.refusals import Refused
 from tables.slips import facts
 

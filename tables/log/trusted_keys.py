@@ -26,8 +26,8 @@ from tables.log.entries.terminal_keys import (
     Vouch,
 )
 from tables.log.event import Event, Misconduct
-from tables.log.house_terms import BY_NAME
-from tables.log.series import PAPERS
+from tables.log.policies import BY_NAME
+from tables.log.slip_types import PAPERS
 
 HOUSE = "house"
 Statement = Mapping[str, object]

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tables.log import two_people
-from tables.log.two_people import UNBOUNDED
+from tables.log import dual_control
+from tables.log.dual_control import UNBOUNDED
 
 TERMS: dict[str, Any] = {"two_people": True, "two_people_for": ("limits",), "two_people_limit_cents": 20_000}
 SET_TO: dict[str, Any] = {
@@ -21,7 +21,7 @@ BANKER = {"banker": [500, 30_000]}
 
 def of_table(after: dict[str, Any], **set_to: Any) -> str | None:
     before = SET_TO | set_to
-    return two_people.of_table({name: before[name] for name in after}, after, TERMS, lambda: before)
+    return dual_control.of_table({name: before[name] for name in after}, after, TERMS, lambda: before)
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_a_wager_at_a_low_table_is_released_by_one() -> None:
 def test_a_new_table_takes_two_by_what_it_sets() -> None:
     """Harm: every table without an exposure limit takes two people; or one that sets a high maximum takes one."""
     new = {"game": "baccarat", "options": {}, "max_cents": 20_000, "seat_max_cents": None, "cap_cents": None}
-    assert two_people.of_table({}, new, TERMS, dict) is None
-    assert two_people.of_table({}, new | {"wager_limits": {"tie": [1, 20_001]}}, TERMS, dict) == "limits"
+    assert dual_control.of_table({}, new, TERMS, dict) is None
+    assert dual_control.of_table({}, new | {"wager_limits": {"tie": [1, 20_001]}}, TERMS, dict) == "limits"
 
 
 PLANNED: dict[str, Any] = {
@@ -82,7 +82,7 @@ PLANNED: dict[str, Any] = {
 def of_plan(values: dict[str, Any], beneath: int) -> str | None:
     facts = {"scope": "house", "of": "", "schedule": {"when": "always"}}
     before, after = (facts | {"values": planned} for planned in (PLANNED, values))
-    return two_people.of_plan(before, after, TERMS, lambda: dict.fromkeys(PLANNED, beneath))
+    return dual_control.of_plan(before, after, TERMS, lambda: dict.fromkeys(PLANNED, beneath))
 
 
 @pytest.mark.parametrize("name", PLANNED)

@@ -9,10 +9,10 @@ import pytest
 from ledger import models
 from ledger.proof.chips import CAGE, MOVEMENTS, PLACES, VAULT
 from ledger.proof.moves import Chart
-from tables.log import paper
+from tables.log import slip_workflow
 from tables.log.entries.slips import SpelledSlip
-from tables.log.paper import Signature, Slip, Wrong
-from tables.log.series import SERIES, SLIPS, Count, Flow, Series, Stage, catalog, kinds
+from tables.log.slip_types import SERIES, SLIPS, Count, Flow, Series, Stage, catalog, kinds
+from tables.log.slip_workflow import Signature, Slip, Wrong
 from tables.roles import Role
 
 ROOT = Path(__file__).parents[3]
@@ -47,7 +47,7 @@ def signed(slips: tuple[Slip, ...], name: str, stage: str, role: str, **adds: ob
     username = f"{role}{sum(len(slip.signed) for slip in slips)}"
     facts = {"slip": name, "stage": stage, "username": username, "name": username.title(), "badge": None, "role": role}
     signature = Signature(**facts | adds)  # type: ignore[arg-type]
-    return paper.sign(slips, signature, 7, None, records=WIDER)
+    return slip_workflow.sign(slips, signature, 7, None, records=WIDER)
 
 
 # --- a new kind of slip is one record --------------------------------------------------------------------------
@@ -60,8 +60,8 @@ def test_a_new_series_is_one_record() -> None:
     with pytest.raises(Wrong, match=r"Loan 1: this step is signed by an operator or a pit boss, not by Dealer1\."):
         signed((slip,), "loan/2026/1", "lent", "dealer")
     slip = signed((slip,), "loan/2026/1", "lent", "operator")
-    assert paper.moves(CHART, slip) == [CHART.move("withdraw", VAULT, CAGE, 5_000)]
-    assert paper.entry_kind(slip) == "loan_lent"
+    assert slip_workflow.moves(CHART, slip) == [CHART.move("withdraw", VAULT, CAGE, 5_000)]
+    assert slip_workflow.entry_kind(slip) == "loan_lent"
     assert SpelledSlip.of(slip).read(WIDER) == slip
     slip = signed((slip,), "loan/2026/1", "void_asked", "pit_boss", reason="twice")
     assert signed((slip,), "loan/2026/1", "voided", "auditor").due is None
@@ -73,7 +73,7 @@ def test_a_new_count_is_one_record(count: int, moved: list[tuple[str, int]]) -> 
     slip = signed((), "inventory/2026/1", "counted", "operator", chips=((500, count),))
     assert slip.total_cents == 0, "nobody is told what the first one counted"
     slip = signed((slip,), "inventory/2026/1", "recounted", "auditor", chips=((500, count),), expected_cents=5_000)
-    assert [(move.kind, move.amount_cents) for move in paper.moves(CHART, slip)] == moved
+    assert [(move.kind, move.amount_cents) for move in slip_workflow.moves(CHART, slip)] == moved
     assert kinds(house=True, records=WIDER)["inventory_recounted"] == {"over", "short"}
 
 

@@ -15,9 +15,9 @@ from typing import Any, Final, Literal, NamedTuple
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
 from tables.games.yes_no import flag
-from tables.log import mispay_rates, role_choices, witnesses
-from tables.log.kinds import HouseRound, kind_of
-from tables.log.mishaps import LEAVING, VOIDING
+from tables.log import payout_error_rates, role_choices, witnesses
+from tables.log.game_kinds import HouseRound, kind_of
+from tables.log.irregularities import LEAVING, VOIDING
 
 Kind = Literal[
     "cents", "count", "percent", "days", "hours", "minutes", "seconds", "flag", "choice", "choices", "levels", "text"
@@ -451,19 +451,19 @@ TERMS: Final[Mapping[str, Term]] = {
         # --- Mispay finder
         *(
             Term(
-                name=f"{mispay_rates.RATE_TERM}{kind}", title=rate.title, group=MISPAYS, kind="count",
+                name=f"{payout_error_rates.RATE_TERM}{kind}", title=rate.title, group=MISPAYS, kind="count",
                 default=rate.default, least=0, most=1_000, unset="never",
                 help=f"In ten thousand chances, each of which is {rate.chance}. A judgement, until you have counted.",
             )
-            for kind, rate in mispay_rates.RATES.items()
+            for kind, rate in payout_error_rates.RATES.items()
         ),
         *(
             Term(
-                name=f"{mispay_rates.FACTOR_TERM}{name}", title=factor.title, group=MISPAYS, kind="percent",
+                name=f"{payout_error_rates.FACTOR_TERM}{name}", title=factor.title, group=MISPAYS, kind="percent",
                 default=factor.default, least=factor.least, most=factor.most,
                 help=f"{factor.help} In per cent: 100 makes no difference.",
             )
-            for name, factor in mispay_rates.FACTORS.items()
+            for name, factor in payout_error_rates.FACTORS.items()
         ),
     )
 }  # fmt: skip

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import ClassVar
 
 from tables.log.event import Author, Second, with_second
-from tables.log.fold import Lock, Standing
-from tables.log.mishaps import ACTS, MISHAPS, REASONS
+from tables.log.irregularities import ACTS, MISHAPS, REASONS
+from tables.log.state import Lock, Standing
 
 
 class MishapEntered(Author, frozen=True, kw_only=True, omit_defaults=True):

@@ -15,16 +15,16 @@ from typing import Final, NamedTuple
 
 from tables.log.duties import PIT_BOSS
 from tables.log.entries.chips import ChipsIssued
-from tables.log.entries.doors import DealerSignedIn, TableClosed, TableOpened
+from tables.log.entries.irregularities import RackUnlocked
 from tables.log.entries.limit_plans import LimitPlanSet
-from tables.log.entries.mishaps import RackUnlocked
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.posts import CoverSet, PostSet, Stand
 from tables.log.entries.restored import BookBehind
 from tables.log.entries.rounds import TakenBack, Voided
 from tables.log.entries.staff import StaffChanged
+from tables.log.entries.tables import DealerSignedIn, TableClosed, TableOpened
 from tables.log.event import Author, Event, Misconduct
-from tables.log.fold import Dealer, signature_of
+from tables.log.state import Dealer, signature_of
 
 LONGEST_COVER: Final = timedelta(hours=12)
 LATE_BY: Final = timedelta(seconds=10)

@@ -8,9 +8,9 @@ from tables.games.catalog import GAMES
 from tables.log.entries.chips import ChipsSold
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import Event, Misconduct
-from tables.log.fold import Standing
-from tables.log.kinds import kind_of
+from tables.log.game_kinds import kind_of
 from tables.log.settlement import came_back_cents
+from tables.log.state import Standing
 from tables.log.terms import Settings
 
 _OF_ROUNDS: Final = frozenset({"round", "seats", "commission"})
