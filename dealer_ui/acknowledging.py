@@ -14,9 +14,7 @@ from django.urls import reverse
 from msgspec import to_builtins
 
 from ledger.proof.chips import money
-from tables import acknowledged, dealing
-from tables import standing as standings
-from tables.acknowledged import Acknowledged
+from tables import dealing
 from tables.board import secrecy
 from tables.games.cards import pack_of
 from tables.inputs import Input
@@ -24,6 +22,9 @@ from tables.log.entries.rounds import spelled, words_of
 from tables.log.state import Standing
 from tables.models import Staff, Table
 from tables.play import restored
+from tables.state import acknowledgement
+from tables.state import table_state as standings
+from tables.state.acknowledgement import Acknowledged
 
 COOKIE: Final = "acknowledged"
 KEPT_SECONDS: Final = 30 * 24 * 3_600
@@ -32,7 +33,7 @@ KEPT_SECONDS: Final = 30 * 24 * 3_600
 def receipt_of(request: HttpRequest, book_id: int) -> Acknowledged | None:
     """What this screen was told last of a table's book."""
     cookie = request.COOKIES.get(COOKIE)
-    return acknowledged.read(book_id, cookie) if cookie else None
+    return acknowledgement.read(book_id, cookie) if cookie else None
 
 
 def heed(request: HttpRequest, table: Table, viewer: Staff) -> Table:

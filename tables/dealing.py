@@ -18,9 +18,7 @@ from ledger.models import LogEntry
 from ledger.prepared import Statement
 from ledger.proof.chain import Head
 from ledger.raw_rows import RawRows
-from tables import acknowledged, attesting, permits, refused_inputs, writer
-from tables import standing as standings
-from tables.acknowledged import Acknowledged
+from tables import attesting, permits, refused_inputs, writer
 from tables.games.catalog import GAMES
 from tables.handlers import HANDLINGS, SLIPS_AND_WORDS
 from tables.inputs import (
@@ -44,6 +42,9 @@ from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
 from tables.scene import AtSeat, Outcome, Scene
 from tables.setup import limits, proposals
+from tables.state import acknowledgement
+from tables.state import table_state as standings
+from tables.state.acknowledgement import Acknowledged
 from tables.writer import Request
 
 
@@ -131,7 +132,7 @@ def _recorded(table: Table, entered: Input, by: Staff | AtSeat | ServiceAccount,
     with turn_at(table.book_id).turn(), transaction.atomic():
         shows = entered if isinstance(entered, ShowAcknowledged) else receipt
         head, table, is_known, digest = _under_the_lock(table, key, shows.seq if shows else 0)
-        if receipt and acknowledged.is_missing(receipt, digest) and restored.is_news(standings.at(head), receipt):
+        if receipt and acknowledgement.is_missing(receipt, digest) and restored.is_news(standings.at(head), receipt):
             raise _Behind(receipt)
         if is_known and (before := writer.recorded(head, request)):
             return Answer(before[0], head.seq, again=True)
@@ -148,7 +149,7 @@ def _recorded(table: Table, entered: Input, by: Staff | AtSeat | ServiceAccount,
                 permits.in_their_pit(scene, by)
         if beside.expected_seq is not None and _has_moved_on(scene, beside.expected_seq):
             raise _stale(head)
-        if isinstance(entered, ShowAcknowledged) and not acknowledged.is_missing(entered, digest):
+        if isinstance(entered, ShowAcknowledged) and not acknowledgement.is_missing(entered, digest):
             raise Refused("not_missing", f"{table.name} has entry {entered.seq}: nothing is missing there.", 409)
         outcome = handling.enter(scene, entered)
         restored.refuse_waiting(scene, outcome)
@@ -167,7 +168,7 @@ def _recorded(table: Table, entered: Input, by: Staff | AtSeat | ServiceAccount,
 def show(table: Table, head: Head, receipt: Acknowledged | None, by: Staff | ServiceAccount) -> bool:
     """A screen that only looks shows what it was acknowledged: whether that made the table wait to be confirmed. One
     of somebody who may enter nothing there goes on showing it, to the next who looks."""
-    if receipt is None or (receipt.seq == head.seq and not acknowledged.is_missing(receipt, head.hash)):
+    if receipt is None or (receipt.seq == head.seq and not acknowledgement.is_missing(receipt, head.hash)):
         return False
     if not lacks(head.book_id, receipt) or not restored.is_news(standings.at(head), receipt):
         return False
@@ -180,7 +181,7 @@ def show(table: Table, head: Head, receipt: Acknowledged | None, by: Staff | Ser
 
 def lacks(book_id: int, receipt: Acknowledged) -> bool:
     """Whether a book has not got an entry that was acknowledged."""
-    return bool(receipt.seq) and acknowledged.is_missing(receipt, log.hash_at(book_id, receipt.seq))
+    return bool(receipt.seq) and acknowledgement.is_missing(receipt, log.hash_at(book_id, receipt.seq))
 
 
 def _show(table: Table, receipt: Acknowledged, by: Staff | AtSeat | ServiceAccount) -> Refused:

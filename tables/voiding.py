@@ -16,9 +16,9 @@ from ledger import cage
 from ledger.proof.moves import undone
 from tables.log.entries import rounds as log
 from tables.log.event import Second
-from tables.past import words
 from tables.refusals import Refused
 from tables.scene import Scene, Step
+from tables.state.round_history import words
 
 
 def void_step(scene: Scene, reason: str, note: str, second: Second | None = None) -> Step:

@@ -19,7 +19,7 @@ from ledger import cage, log
 from ledger.log import Draft
 from ledger.models import Account
 from ledger.site_log import difference, note
-from tables import dealing, inputs, pepper, standing
+from tables import dealing, inputs, pepper
 from tables.board.picture import Board, board
 from tables.dealing import Answer
 from tables.games.catalog import GAMES
@@ -35,6 +35,7 @@ from tables.roles import Role
 from tables.scene import AtSeat
 from tables.setup.table_settings import settings_of
 from tables.staff import making, staffing, terminals
+from tables.state import table_state
 from tests.ready import ready_made
 from tests.software_terminal import where_demanded
 
@@ -169,7 +170,7 @@ def crew(stage: str) -> Staff:
 def fill(table: Table, chips: tuple[tuple[int, int], ...]) -> str:
     """A fill from the cage, signed by five people."""
     signs(table, crew("requested"), inputs.BeginSlip("fill", chips))
-    slip = standing.of(table).slips[-1].name
+    slip = table_state.of(table).slips[-1].name
     for stage in list(CREW)[1:]:
         signs(table, crew(stage), inputs.SignSlip(slip, stage))
     return slip
@@ -189,7 +190,7 @@ class Hand:
 
     def enters(self, entered: inputs.Input) -> Answer:
         """Record an input, also one that no screen sends."""
-        seq = standing.of(self.table).seq
+        seq = table_state.of(self.table).seq
         return dealing.record(self.table, entered, by=self.by, key=uuid.uuid4(), expected_seq=seq)
 
     def reopens(self) -> Answer:
@@ -202,7 +203,7 @@ class Hand:
 
     @property
     def now(self) -> Standing:
-        return standing.of(self.table)
+        return table_state.of(self.table)
 
     def bets(self, **bets_cents: int) -> None:
         """``hand.bets(seat1=2000, seat4=5000)``, then no more bets."""
@@ -237,9 +238,9 @@ def counted(hand: Hand, series: str, over_cents: int = 0) -> Answer:
     rack = cage.balance(Account.objects.get(book_id=hand.table.book_id, place="rack"))
     chips = ((CHIPS[0][0], (rack + over_cents) // CHIPS[0][0]),)
     clerk = crew("received")
-    if not standing.of(hand.table).slips:
+    if not table_state.of(hand.table).slips:
         signs(hand.table, clerk, inputs.BeginSlip(series, chips))
-    slip = standing.of(hand.table).slips[-1]
+    slip = table_state.of(hand.table).slips[-1]
     return signs(hand.table, hand.by, inputs.SignSlip(slip.name, "recounted", chips))
 
 
@@ -252,7 +253,7 @@ def signs(table: Table, by: Staff, entered: inputs.SlipInput) -> Answer:
 
 def relieve(table: Table, relief: Staff) -> Answer:
     """A dealer takes a table from the one who deals there, who has agreed."""
-    dealer = standing.of(table).dealer
+    dealer = table_state.of(table).dealer
     assert dealer is not None
     leaves = Staff.objects.get(username=dealer.username)
     return dealing.relieve(table, relief, dealer.username, confirmed_by=leaves)
@@ -268,13 +269,13 @@ class Player:
 
     def __call__(self, choice: str, *, seq: int | None = None, key: uuid.UUID | None = None, **named: Any) -> Answer:
         entered = inputs.read({"do": "choose", "seat": self.by.seat, "choice": choice} | named)
-        expected = standing.of(self.table).seq if seq is None else seq
+        expected = table_state.of(self.table).seq if seq is None else seq
         return dealing.record(self.table, entered, by=self.by, key=key or uuid.uuid4(), expected_seq=expected)
 
     @property
     def choices(self) -> tuple[Choice, ...]:
         """What this seat may choose now."""
-        current = standing.of(self.table).round
+        current = table_state.of(self.table).round
         asks = current.game.prompts(current.state) if current else ()
         return next((ask.choices for ask in asks if isinstance(ask, AskChoice) and ask.seat == self.by.seat), ())
 

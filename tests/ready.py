@@ -20,7 +20,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 from psycopg import sql
 
-from tables import scene, standing
+from tables import scene
+from tables.state import table_state
 from tests import clock
 from tests.database import MIGRATED
 
@@ -77,7 +78,7 @@ def ready_made(make: Callable[P, T]) -> Callable[P, T]:
 
 def keep(outcome: Any) -> House:
     """Keep all rows of the database and the outcome of the function that wrote them."""
-    standings = {book: standing.cache.newest(book) for book in standing.cache.items}
+    standings = {book: table_state.cache.newest(book) for book in table_state.cache.items}
     return House(copy.deepcopy(outcome), _script(), standings)
 
 
@@ -97,10 +98,10 @@ def put_back(house: House) -> Any:
         cursor.execute(house.script)
     outcome = copy.deepcopy(house.outcome)
     # What this process keeps of a book by its number is of another test's house, which had the same number.
-    standing.cache.clear()
+    table_state.cache.clear()
     scene.accounts.cache_clear()
     for book, newest in house.standings.items():
-        standing.cache.put(book, newest)
+        table_state.cache.put(book, newest)
     return outcome
 
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 from uuid import UUID
 
-from tables import dealing, inputs, standing
+from tables import dealing, inputs
 from tables.board.picture import Board, board
 from tables.games.cards import Composition, pack_of
 from tables.games.protocol import DEALER, AskBet, AskCard, AskChoice
 from tables.log.state import Standing
 from tables.models import ShoeSource, Staff, Table
+from tables.state import table_state
 
 STEPS: Final = {
     "load": "load_shoe", "shuffle": "shuffle_shoe", "cut": "place_cut_card", "reshuffle": "shuffle", "deal": "deal",
@@ -85,7 +86,7 @@ class Dealer:
     @property
     def stands(self) -> Standing:
         if self.latest is None:
-            self.latest = standing.of(self.table)
+            self.latest = table_state.of(self.table)
         return self.latest
 
     @property

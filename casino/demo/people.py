@@ -10,10 +10,11 @@ from uuid import UUID
 
 from ledger import cage
 from ledger.models import Account
-from tables import dealing, standing
+from tables import dealing
 from tables.inputs import BeginSlip, Input, SignSlip
 from tables.models import Staff, Table
 from tables.slips import cage_desk
+from tables.state import table_state
 
 Chips = tuple[tuple[int, int], ...]
 
@@ -78,7 +79,7 @@ class People:
 
     @staticmethod
     def newest_slip(table: Table) -> str:
-        return standing.of(table).slips[-1].name
+        return table_state.of(table).slips[-1].name
 
     # --- in the cage
 

@@ -24,7 +24,6 @@ from casino.ops import worker_figures
 from ledger import replica
 from ledger.broker import BrokerAway
 from ledger.log import read_heads
-from tables import standing
 from tables.alerting import delivery, following, subscriptions
 from tables.api import problems
 from tables.api.access import refuse_program
@@ -33,6 +32,7 @@ from tables.feed import order
 from tables.models import Table
 from tables.refusals import Refused
 from tables.staff import service_tokens
+from tables.state import table_state
 
 log = logging.getLogger(__name__)
 
@@ -98,7 +98,7 @@ def _by(name: str, says: str, label: str, values: Iterable[tuple[str, float]]) -
 
 def _tables() -> Iterator[Metric]:
     books = Table.objects.filter(retired_at=None).values_list("book_id", flat=True)
-    states = standing.at_all(read_heads(list(books))).values()
+    states = table_state.at_all(read_heads(list(books))).values()
     yield _gauge("tables_open", "Tables that are open.", sum(state.is_open for state in states))
     yield _gauge("rounds_open", "Rounds that go on.", sum(state.round_open for state in states))
 

@@ -23,7 +23,6 @@ from dealer_ui.numbers import amount_cents, number
 from dealer_ui.slips import counting
 from ledger.proof.chips import money
 from tables import dealing
-from tables import standing as standings
 from tables.board.words import Chips as Pile
 from tables.games.catalog import GAMES
 from tables.inputs import ChangeChips, Input, SellChips, UndoSale
@@ -37,6 +36,7 @@ from tables.play.cash import chips_entry, kinds_at
 from tables.refusals import Refused
 from tables.setup import cash_terms
 from tables.staff import terminals
+from tables.state import table_state as standings
 
 _LEAST_NOTE_CENTS: Final = 500
 NOTES: Final = tuple(value for value in CASH if value >= _LEAST_NOTE_CENTS)

@@ -10,11 +10,11 @@ from typing import Final
 from django.db import connection
 
 from ledger.log import CONTENT
-from tables import standing as standings
 from tables.log.state import HOUSE_SHOE, Standing
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
 from tables.setup.pits import natural
+from tables.state import table_state as standings
 from tables.training import certificates
 
 LONGEST: Final = 3

@@ -15,7 +15,6 @@ from dealer_ui.dealer.choosing import choice
 from dealer_ui.dealer.pages import draw, why_gone
 from dealer_ui.guards import dealers, gone
 from tables import dealing
-from tables import standing as standings
 from tables.log.state import Standing
 from tables.models import SECRETS, Staff, Table
 from tables.play import doors
@@ -23,6 +22,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import owing, relief, sign_in, terminals
 from tables.staff.sign_in import TERMINAL
+from tables.state import table_state as standings
 
 # --- To a table ------------------------------------------------------------------------------------------------
 

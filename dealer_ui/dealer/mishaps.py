@@ -23,7 +23,6 @@ from dealer_ui.dealer.forms import key_of, seq_of
 from dealer_ui.guards import dealers
 from dealer_ui.numbers import amount_cents, number
 from tables import dealing
-from tables import standing as standings
 from tables.board.buttons import entries_of
 from tables.games.catalog import GAMES
 from tables.games.protocol import MAIN
@@ -51,6 +50,7 @@ from tables.play.mishaps import RULED_BY
 from tables.refusals import Refused
 from tables.setup import house_terms
 from tables.staff import terminals
+from tables.state import table_state as standings
 
 SIGNED: Final = ("void", "abandon", "accept_bet", "unlock", "give_up")
 """The acts that a pit boss signs, or whom the house's terms let do so."""

@@ -22,7 +22,6 @@ from dealer_ui.guards import by_script, dealers, gone
 from dealer_ui.numbers import amount_cents
 from ledger.proof.chips import money
 from tables import dealing
-from tables import standing as standings
 from tables.alerting import calls
 from tables.board.buttons import entries_of
 from tables.board.picture import board
@@ -34,6 +33,7 @@ from tables.models import Staff, Table
 from tables.play.cash import kinds_at
 from tables.refusals import Refused
 from tables.staff import terminals
+from tables.state import table_state as standings
 
 _CALL = "pit_call"
 """Where a session keeps the call that its dealer made."""

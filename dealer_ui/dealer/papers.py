@@ -17,13 +17,13 @@ from dealer_ui import dates, signatures
 from dealer_ui.dealer.forms import key_of, seq_of
 from dealer_ui.guards import dealers
 from tables import dealing
-from tables import standing as standings
 from tables.inputs import AnnounceRound, ComparePaper
 from tables.log.back_entry import ROUNDS, Mode
 from tables.log.state import HOUSE_SHOE, Standing
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.staff import terminals
+from tables.state import table_state as standings
 
 
 @dealers

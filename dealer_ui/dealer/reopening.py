@@ -16,7 +16,6 @@ from dealer_ui.dealer.mishaps import here
 from dealer_ui.guards import dealers
 from ledger import cage
 from tables import dealing
-from tables import standing as standings
 from tables.board import secrecy
 from tables.games.cards import pack_of
 from tables.inputs import ReopenRound, TakeBack
@@ -26,6 +25,7 @@ from tables.models import Staff, Table
 from tables.play import rounds
 from tables.refusals import Refused
 from tables.staff import terminals
+from tables.state import table_state as standings
 
 
 @dataclass(frozen=True, slots=True)

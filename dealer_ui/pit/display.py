@@ -8,9 +8,9 @@ from django.views.decorators.http import require_GET
 
 from dealer_ui.guards import watches
 from dealer_ui.templatetags.roads import BACCARAT, DRAGON_TIGER, Display, Limit
-from tables import standing as standings
 from tables.board.shoe_hands import HAS_ROADS, hands_of_shoe
 from tables.models import Table
+from tables.state import table_state as standings
 
 _GAMES = {"baccarat": BACCARAT, "dragon_tiger": DRAGON_TIGER}
 _SECONDS = "5"

@@ -27,7 +27,7 @@ from dealer_ui.replica_pages import reads_replica
 from ledger.log import read_head
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName
-from tables import dealing, past, standing
+from tables import dealing
 from tables.disputes import cases, claims, corrections, mispays, moments, papers, register
 from tables.disputes.cases import Case
 from tables.disputes.papers import Paper
@@ -52,9 +52,10 @@ from tables.log.entries.disputes import RULED, RULINGS, Dispute
 from tables.log.game_kinds import kind_of
 from tables.log.state import UNREADABLE
 from tables.models import Staff, Table
-from tables.past import Past
 from tables.refusals import Refused
 from tables.staff import terminals
+from tables.state import round_history, table_state
+from tables.state.round_history import Past
 
 SHOWN: Final = 100
 """How many disputes and corrections a page lists; the CSV has all."""
@@ -160,7 +161,7 @@ def open_dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 def at_the_table(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """A dispute, opened by the dealer at the table while the player stands there. The pit hears of it."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
-    table_standing = standing.of(table)
+    table_standing = table_state.of(table)
     if table_standing.dealer is None or table_standing.dealer.username != viewer.username:
         raise PermissionDenied
     latest = number(request.POST.get("round")) or (table_standing.round.number if table_standing.round else 0)
@@ -173,7 +174,7 @@ def at_the_table(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
             return redirect("dealer:screen", pk)
         except Refused as refusal:
             refused = refusal
-    round_ = past.as_of(table.book_id, latest, table_standing.seq)
+    round_ = round_history.as_of(table.book_id, latest, table_standing.seq)
     context = _form(request, table, refused) | _claimed(table, round_, latest, reverse("dealer:screen", args=[pk]))
     return render(request, "dealer_ui/dealer/dispute.html", context, status=_status(refused))
 
@@ -248,7 +249,7 @@ def _what_if(request: HttpRequest, table: Table, dispute: Dispute) -> ruling_wor
     if not ruling_worth.may_see(_viewer(request)):
         return None
     try:
-        then = past.as_of(table.book_id, dispute.round, dispute.last_seq)
+        then = round_history.as_of(table.book_id, dispute.round, dispute.last_seq)
     except UNREADABLE:
         return None
     return ruling_worth.what_if(then, dispute, number(request.GET.get("before"))) if then else None
@@ -271,7 +272,7 @@ def _holds(table: Table, dispute: Dispute) -> bool:
     if not dispute.round:
         return moments.holds(table.book_id, dispute)
     try:
-        then = past.as_of(table.book_id, dispute.round, dispute.last_seq)
+        then = round_history.as_of(table.book_id, dispute.round, dispute.last_seq)
     except UNREADABLE:
         return False
     return then is not None and then.last_hash == dispute.last_hash and then.record_hash == dispute.record_hash
@@ -438,7 +439,7 @@ def finder(request: HttpRequest, pk: int) -> HttpResponse:
     head = read_head(table.book_id).seq
     through = min(number(request.GET.get("through")) or head, head)
     since = number(request.GET.get("since"))
-    start = past.last_count(table.book_id, max(through - 1, 0)) if since is None else since
+    start = round_history.last_count(table.book_id, max(through - 1, 0)) if since is None else since
     typed = request.GET.get("variance", "")
     variance = cents(typed)
     sees = isinstance(request.user, Staff) and request.user.has_perm("tables.watch_bookmarks")
@@ -462,7 +463,7 @@ def finder(request: HttpRequest, pk: int) -> HttpResponse:
 def _round(pk: int, number: int) -> tuple[Table, Past]:
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
     try:
-        round_ = past.as_of(table.book_id, number, read_head(table.book_id).seq)
+        round_ = round_history.as_of(table.book_id, number, read_head(table.book_id).seq)
     except UNREADABLE:
         raise Http404("This round cannot be played again from the log.") from None
     if round_ is None:

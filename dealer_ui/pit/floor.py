@@ -39,7 +39,7 @@ from tables.models import Staff, Table
 from tables.play import seat_pages
 from tables.setup import blindness, pits
 from tables.setup.pits import NOWHERE, Place
-from tables.standing import at_all, head_of
+from tables.state.table_state import at_all, head_of
 from tables.voiding import void_since
 
 

@@ -34,7 +34,7 @@ from dealer_ui.pit.floor import (
 )
 from dealer_ui.pit.table_limits import next_changes, planned
 from dealer_ui.replica_pages import reads_replica
-from tables import dealing, downloads, standing
+from tables import dealing, downloads
 from tables.alerting import bookmarks
 from tables.audit import entry_list, history, round_list, sealing, watch
 from tables.audit.round_list import Wanted
@@ -49,6 +49,7 @@ from tables.refusals import Refused
 from tables.setup import placards
 from tables.setup import posts as held_posts
 from tables.slips import back_entry
+from tables.state import table_state
 
 SUBJECTS: Final = ("round", "seats", "shoe", "dealer", "table", "chips", "commission", "correction", "dispute", "alert")
 OUTCOMES: Final = frozenset(outcome for game in GAMES.values() for outcome in game.outcomes)
@@ -260,7 +261,7 @@ def log_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
 def _table(pk: int) -> tuple[Table, int]:
     """A table, and the number of its latest round."""
     table = get_object_or_404(Table.objects.select_related("book").prefetch_related("denominations"), pk=pk)
-    return table, latest_of(standing.at(head_of(table)))
+    return table, latest_of(table_state.at(head_of(table)))
 
 
 def _proof(table: Table) -> Verification | None:

@@ -19,13 +19,13 @@ from dealer_ui.guards import runs, watches
 from ledger import log
 from ledger.models import LogEntry
 from tables import dealing
-from tables import standing as standings
 from tables.inputs import ConfirmRestored
 from tables.log.catalog import read_as
 from tables.log.entries.restored import SUBJECT, RestoreConfirmed
 from tables.log.state import HOUSE_SHOE, Restored, Standing
 from tables.models import Staff, Table
 from tables.refusals import Refused
+from tables.state import table_state as standings
 
 LATEST: Final = 50
 """So many confirmations are shown."""

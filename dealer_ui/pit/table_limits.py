@@ -17,7 +17,6 @@ from dealer_ui import dates
 from dealer_ui.guards import watches
 from dealer_ui.numbers import cents
 from ledger.proof.chips import money
-from tables import standing
 from tables.games.catalog import GAMES
 from tables.log.entries.limit_plans import called, said
 from tables.log.limit_plans import AMOUNTS, WAGER, Value
@@ -29,6 +28,7 @@ from tables.setup import emergency_limits, limit_plans, proposals, table_setting
 from tables.setup.limit_plans import TableLimits
 from tables.setup.proposals import Comment
 from tables.setup.two_people import MATTERS
+from tables.state import table_state
 
 _AMOUNTS: Final = (
     ("min_cents", "Minimum"),
@@ -146,7 +146,7 @@ def limits(request: HttpRequest, pk: int) -> HttpResponse:
         "settings": settings,
         "fields": list(_fields(request, settings)),
         "next": next_changes(table, viewer),
-        "planned": planned(table, standing.of(table)),
+        "planned": planned(table, table_state.of(table)),
         "may_propose": proposals.may_propose("limits", viewer),
         "may_tighten": viewer.has_perm(emergency_limits.PERMISSION) and viewer.has_perm("tables.run_floor"),
         "wagers": [(wager, wager.replace("_", " ")) for wager in GAMES[table.game].limited_wagers(table.options)],

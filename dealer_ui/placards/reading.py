@@ -12,7 +12,6 @@ import msgspec
 from django.utils import timezone
 
 from ledger.proof.chips import money
-from tables import standing
 from tables.board import pays
 from tables.board.pays import PaidLines
 from tables.edge import kept_sheets
@@ -31,6 +30,7 @@ from tables.log.terms import (
 )
 from tables.models import Table
 from tables.setup import house_terms, limit_plans, proposals, table_settings
+from tables.state import table_state
 
 Bounds = Mapping[str, tuple[int, int]]
 
@@ -101,7 +101,7 @@ def placard_of(table: Table) -> Placard:
 
 def placards_of(tables: Sequence[Table]) -> list[Placard]:
     """Of several, in the same queries."""
-    standings = standing.at_all([standing.head_of(table) for table in tables])
+    standings = table_state.at_all([table_state.head_of(table) for table in tables])
     coming = _coming(tables)
     worths: Sequence[Any] = [None] * len(tables)
     if house_terms.in_force("placard_odds"):

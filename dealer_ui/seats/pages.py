@@ -25,13 +25,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dealer_ui.live import admission
 from dealer_ui.outages import forget_session
 from dealer_ui.seats.screen import SeatScreen
-from tables import dealing, inputs, standing
+from tables import dealing, inputs
 from tables.games.protocol import Choose
 from tables.models import SeatPage, Staff, Table
 from tables.play import seat_pages
 from tables.refusals import Refused
 from tables.scene import AtSeat
 from tables.staff import terminals
+from tables.state import table_state
 
 POLICY: Final = {
     "default-src": [NONE],
@@ -140,7 +141,7 @@ def news(request: HttpRequest, page: SeatPage, token: str) -> HttpResponseBase:
 
 
 def _draw(page: SeatPage, token: str, refused: Refused | None = None, *, whole: bool = True) -> HttpResponse:
-    screen = SeatScreen(page.table, page.seat, standing.of(page.table), token, refused)
+    screen = SeatScreen(page.table, page.seat, table_state.of(page.table), token, refused)
     name = "dealer_ui/seats/seat.html" if whole else "dealer_ui/seats/_board.html"
     # Drawn without the request: what a page is not given, it cannot show.
     return HttpResponse(render_to_string(name, {"screen": screen}), status=refused.status if refused else 200)
@@ -190,7 +191,7 @@ def hand_over(request: HttpRequest, pk: int) -> HttpResponse:
     if not isinstance(viewer, Staff) or not viewer.is_active:
         return redirect_to_login(request.get_full_path())
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
-    dealer = standing.of(table).dealer
+    dealer = table_state.of(table).dealer
     deals = dealer is not None and dealer.username == viewer.username and viewer.has_perm("tables.deal")
     if not (deals or viewer.has_perm("tables.run_floor")):
         return render(request, "403.html", status=403)
@@ -202,7 +203,7 @@ def hand_over(request: HttpRequest, pk: int) -> HttpResponse:
             refused = refusal
     context = {
         "table": table,
-        "seq": standing.of(table).seq,
+        "seq": table_state.of(table).seq,
         "key": uuid4(),
         "refused": refused,
         "made": page,

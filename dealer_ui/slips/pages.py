@@ -26,7 +26,7 @@ from dealer_ui.slips import counting, from_paper
 from dealer_ui.slips.counting import Asked
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName, series_in
-from tables import dealing, standing
+from tables import dealing
 from tables.attesting import HOW_TO_GET_ONE
 from tables.day import custody, hours
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
@@ -56,6 +56,7 @@ from tables.slips import back_entry, cage_desk, slip_book, table_desk
 from tables.slips import facts as slip_facts
 from tables.slips.slip_book import Sheet
 from tables.staff import passkeys, terminals
+from tables.state import table_state
 
 Rest = ParamSpec("Rest")
 
@@ -377,7 +378,7 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
 
 def _dealer(table: Table | None) -> str:
     """The name of the dealer at a table; empty if there is no dealer."""
-    dealer = standing.of(table).dealer if table else None
+    dealer = table_state.of(table).dealer if table else None
     return dealer.name if dealer else ""
 
 

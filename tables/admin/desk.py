@@ -22,7 +22,6 @@ from django.utils import timezone
 from ledger import discrepancies, runs
 from ledger.models import Alert
 from ledger.proof.chips import money
-from tables import standing
 from tables.admin import matters
 from tables.admin.matters import Matter
 from tables.alerting import delivery, inbox
@@ -40,6 +39,7 @@ from tables.models import HouseHours, HouseTerms, OneTimeCode, Proposal, Staff, 
 from tables.setup import limit_plans, payouts, pits, proposals
 from tables.setup.pits import NOWHERE, Place
 from tables.slips import cage_desk
+from tables.state import table_state
 
 MOST_LINES: Final = 8
 """So many of one sort; the rest is a number that leads to all of them."""
@@ -113,7 +113,7 @@ def desk_of(viewer: Staff) -> Desk:
     if not viewer.has_perm("tables.watch_floor"):
         return Desk(matters=groups)
     tables = list(Table.objects.filter(retired_at=None).select_related("book"))
-    standings = standing.at_all([standing.head_of(table) for table in tables])
+    standings = table_state.at_all([table_state.head_of(table) for table in tables])
     return Desk(
         is_shown=True,
         pits=_pits(tables, standings),

@@ -18,7 +18,6 @@ from django.utils import timezone
 from unfold import widgets
 
 from ledger.proof.chips import money
-from tables import standing
 from tables.alerting import channels
 from tables.alerting.rows import AlertChannel
 from tables.alerting.rules import KINDS, LEVELS
@@ -46,6 +45,7 @@ from tables.setup import chip_series, denominations, pay_tables, proposals, tabl
 from tables.setup.table_settings import Faults
 from tables.setup.two_people import Draft
 from tables.staff import staffing, terminals
+from tables.state import table_state
 
 OPTION: Final = "option_"
 """What the fields of a game's options begin with."""
@@ -510,7 +510,7 @@ class TableForm(Judged):
         if self.instance.pk is None:
             return table_settings.name_faults(self.cleaned_data["name"]) | table_settings.faults(self.settings())
         is_later = self.waits_for_shoe or self.cleaned_data.get("effective")
-        state = Standing() if is_later else standing.of(self.instance)
+        state = Standing() if is_later else table_state.of(self.instance)
         sentences = table_settings.shoe_faults(self.instance, self.changes()) if self.waits_for_shoe else {}
         return table_settings.change_faults(self.instance, self.changes(), state) | sentences
 

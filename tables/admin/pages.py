@@ -31,7 +31,7 @@ from ledger.admin_lists import ClosedList
 from ledger.log import entries
 from ledger.models import LogEntry
 from ledger.proof.chips import money
-from tables import attesting, standing
+from tables import attesting
 from tables.admin import limit_grid, limit_history, roles
 from tables.admin.forms import (
     AlertChannelForm,
@@ -96,6 +96,7 @@ from tables.setup.two_people import Draft
 from tables.slips import retiring
 from tables.spreadsheets import csv_file
 from tables.staff import ages, codes, passkeys, sign_in, staffing, terminal_keys, terminals
+from tables.state import table_state
 
 
 def number(text: str) -> int:
@@ -370,7 +371,7 @@ class TableAdmin(Retiring):
 
     def _timing(self, table: Table | None) -> str:
         """When what a round rests on may change."""
-        state = standing.of(table) if table else Standing()
+        state = table_state.of(table) if table else Standing()
         if table and state.round_open:
             return table_settings.round_is_open(table, state, "this, and the options, can change")
         return "This, and the options, may change between rounds only."

@@ -14,7 +14,6 @@ from ledger import cage, discrepancies
 from ledger.models import Account, LogEntry, Transfer
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK, REVERSAL, money
-from tables import standing
 from tables.alerting.rows import ShiftWin
 from tables.alerting.rules import STREAK_WINDOW, Fact
 from tables.day import hours
@@ -32,6 +31,7 @@ from tables.log.entries.staff import SecretReset, StaffChanged, StaffLockedOut
 from tables.log.entries.terminals import TerminalChanged, TerminalLockedOut
 from tables.log.event import Event
 from tables.models import PIN, Table
+from tables.state import table_state
 
 SETTINGS: Final = (
     TableSet, PayTableMade, HoursSet, TermsChanged, DenominationAdded, DenominationChanged, TerminalChanged,
@@ -224,7 +224,7 @@ def _dealer_of(table: Table, number: int) -> str:
 def of_rack(table: Table, entry: Entry) -> Iterator[Fact]:
     """How much the rack holds after the last of some entries. Told once for each opening and each fill: what is low
     stays low until chips come."""
-    state = standing.of(table)
+    state = table_state.of(table)
     if not state.is_open or state.opening_rack_cents <= 0:
         return
     rack = Account.objects.filter(book_id=table.book_id, place=RACK).first()

@@ -10,12 +10,12 @@ from typing import Final
 from ledger import clock
 from ledger.models import Alert, LogEntry
 from ledger.runs import Plan
-from tables import standing
 from tables.alerting import delivery, rule_book, subscriptions
 from tables.alerting.raising import alert_of, escalate_due
 from tables.alerting.rules import Fact, Rule
 from tables.log.state import Standing
 from tables.models import Table
+from tables.state import table_state
 
 PLAN: Final = Plan("look_after_alerts", "Looking after idle tables, reliefs and alerts", timedelta(minutes=1))
 
@@ -35,7 +35,7 @@ def look() -> int:
 
 def _of_tables(rules: Mapping[str, Rule], moment: datetime) -> Iterator[tuple[Alert | None, bool]]:
     tables = list(Table.objects.select_related("book"))
-    states = standing.at_all([standing.head_of(table) for table in tables])
+    states = table_state.at_all([table_state.head_of(table) for table in tables])
     for table in tables:
         for fact in time_facts(table, states[table.book_id], _moments(table, states[table.book_id]), moment):
             yield alert_of(fact, rules, table.book, {"entry": table.book.head_seq, "in": table.book.name})

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tables import acknowledged, dealing
-from tables import standing as standings
-from tables.acknowledged import Acknowledged
+from tables import dealing
 from tables.api.operations import Call
 from tables.log.state import Standing
 from tables.models import Table
 from tables.play import restored
+from tables.state import acknowledgement
+from tables.state import table_state as standings
+from tables.state.acknowledgement import Acknowledged
 
 HEADER: Final = "Casino-Acknowledged"
 
@@ -22,7 +23,7 @@ HEADER: Final = "Casino-Acknowledged"
 def receipt_of(call: Call[Any, Any], table: Table) -> Acknowledged | None:
     """What whoever asks was told last of a table."""
     header = call.request.headers.get(HEADER)
-    return acknowledged.read(table.book_id, header) if header else None
+    return acknowledgement.read(table.book_id, header) if header else None
 
 
 def heed(call: Call[Any, Any], table: Table) -> bool:

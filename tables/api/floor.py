@@ -9,7 +9,6 @@ import msgspec
 from msgspec import Meta
 
 from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH
-from tables import standing
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Call, operation
 from tables.api.views import FloorView, reach
@@ -19,6 +18,7 @@ from tables.day import reading
 from tables.log.state import Standing
 from tables.models import Table
 from tables.slips import cage_desk
+from tables.state import table_state
 
 ROUNDS: Final = "list_rounds"
 ON_DUTY: Final = "list_staff_on_duty"
@@ -114,7 +114,7 @@ class StaffOnDuty(FloorView):
         """In the order of the tables' numbers."""
         after = position(ON_DUTY, call.query) or 0
         tables = list(Table.objects.select_related("book").order_by("pk"))
-        standings = standing.at_all([standing.head_of(table) for table in tables])
+        standings = table_state.at_all([table_state.head_of(table) for table in tables])
         staffed = [table for table in tables if table.pk > after and standings[table.book_id].dealer]
         rows = staffed[: call.query.limit + 1]
         came = {table.book_id: _since(standings[table.book_id]) for table in rows}

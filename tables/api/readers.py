@@ -9,7 +9,7 @@ import msgspec
 from django.shortcuts import get_object_or_404
 from msgspec import Meta
 
-from tables import dealing, standing
+from tables import dealing
 from tables.api import acknowledging
 from tables.api.operations import Call, operation
 from tables.api.views import FloorView
@@ -18,6 +18,7 @@ from tables.log.reader_messages import key_of
 from tables.models import ServiceAccount, Table
 from tables.play import readers
 from tables.refusals import Refused
+from tables.state import table_state
 
 
 class ReaderMessage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -113,7 +114,7 @@ def _own(call: Call[Any, Any], pk: int) -> tuple[ServiceAccount, Table]:
 
 
 def _state(call: Call[Any, Any], table: Table, account: ServiceAccount) -> ReaderState:
-    state = standing.of(table)
+    state = table_state.of(table)
     acknowledging.keep(call, table, state)
     reader = state.reader
     if reader is None or reader.name != account.name:

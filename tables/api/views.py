@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 
 from ledger.models import Book
 from ledger.proof.chain import Head
-from tables import dealing, inputs, standing
+from tables import dealing, inputs
 from tables.api import acknowledging, errors, forms, problems, reference, schema
 from tables.api.access import Bearer, MayAsk, SignedIn, django_request, refuse_other_table
 from tables.api.cursors import Page, Paged, page, position
@@ -32,6 +32,7 @@ from tables.models import ServiceAccount, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused
 from tables.staff import owing, terminals
+from tables.state import table_state
 
 
 class AnyForm(DefaultContentNegotiation):
@@ -88,7 +89,7 @@ class Tables(FloorView):
         after = position(LIST, call.query) or 0
         tables = _visible_tables(call.caller, retired=call.query.retired).filter(pk__gt=after)
         rows = list(tables.order_by("pk")[: call.query.limit + 1])
-        standings = standing.at_all([_head(table.book) for table in rows])
+        standings = table_state.at_all([_head(table.book) for table in rows])
         return page(
             LIST,
             call.query,
@@ -268,7 +269,7 @@ def table_for(caller: Staff | ServiceAccount, pk: int) -> Table:
 def reach(caller: Staff | ServiceAccount, pk: int) -> tuple[Table, Standing]:
     """A table that somebody of the staff may see, or that a program is for, as it stands."""
     table = table_of(caller, pk)
-    state = standing.of(table)
+    state = table_state.of(table)
     if isinstance(caller, ServiceAccount):
         refuse_other_table(caller, table)
         return table, state

@@ -21,12 +21,12 @@ from ledger.proof.chain import Head
 from ledger.proof.chips import REVERSAL
 from ledger.proof.moves import Posted
 from ledger.proof.spelling import canonical
-from tables import standing
 from tables.audit import roots, witness_part
 from tables.audit.outside.bundle import FORMATS, KEYS, ROOTS, WITNESS, Writer, book_part, leaves_part
 from tables.log.catalog import read
 from tables.log.entries.keys import AboutKey
 from tables.log.entries.terminal_keys import AboutTerminalKey
+from tables.state import table_state
 
 
 class NotYet(Exception):
@@ -70,8 +70,8 @@ def _refuse(first: date, last: date) -> None:
 
 def _refuse_secrets(row: BookRoot) -> None:
     """A game that hides cards from those who play it is not told before it is over."""
-    sealed_round = standing.at(Head(row.book_id, row.book.name, row.last_seq, bytes(row.head_hash))).round
-    current_round = standing.at(read_head(row.book_id)).round
+    sealed_round = table_state.at(Head(row.book_id, row.book.name, row.last_seq, bytes(row.head_hash))).round
+    current_round = table_state.at(read_head(row.book_id)).round
     if sealed_round is None or current_round is None or sealed_round.number != current_round.number:
         return
     if current_round.secret and not current_round.over:

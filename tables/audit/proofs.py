@@ -28,7 +28,7 @@ from ledger.proof.chips import RACK
 from ledger.proof.moves import Posted, reconcile
 from ledger.recount import beyond_head, wrong_recount
 from ledger.slips import unmatched
-from tables import attesting, standing
+from tables import attesting
 from tables.audit import commitments, conduct, sealed, sealing
 from tables.audit.floor import Floor
 from tables.audit.rows import comparing
@@ -58,6 +58,7 @@ from tables.models import (
     Verification,
 )
 from tables.play.readers import latest_number
+from tables.state import table_state
 
 BESIDE_THE_LOG: Final = (
     (HouseHours, "hours", "changed"),
@@ -339,7 +340,7 @@ def _proof(book: Book, after: Head | None, report: Report) -> _Proof:
     accounts = chart(book.pk)
     if after is None:
         return _Proof(report, Floor(book), Replay(accounts, seals=Seals(), held={}), Messages())
-    start = standing.at(after)
+    start = table_state.at(after)
     number = latest_number(book.pk, start.reader, after.seq + 1) if start.reader else 0
     replay = Replay(accounts, start, posted=_posted(book, start))
     return _Proof(report, Floor(book, after.seq), replay, Messages(number))

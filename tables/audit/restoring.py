@@ -7,12 +7,12 @@ from uuid import uuid4
 from msgspec import structs
 
 from tables import dealing
-from tables.acknowledged import HEX, Acknowledged
 from tables.audit.tree_proof import Testimony
 from tables.inputs import DeclareRestored
 from tables.models import Staff, Table
 from tables.play import restored
 from tables.refusals import Refused
+from tables.state.acknowledgement import HEX, Acknowledged
 
 
 def declare(reason: str, by: Staff, testimony: Testimony | None = None) -> list[str]:

@@ -15,7 +15,7 @@ from ledger.proof import merkle, seals
 from ledger.proof.chain import Head
 from ledger.proof.chips import HOUSE_PLACES
 from ledger.recount import moved_cents
-from tables import attesting, standing
+from tables import attesting
 from tables.day import hours
 from tables.log.catalog import read_as
 from tables.log.entries.keys import AboutKey
@@ -23,6 +23,7 @@ from tables.log.entries.rounds import Played
 from tables.log.entries.settings import TableSet
 from tables.log.entries.shoes import Shuffled
 from tables.setup import posts
+from tables.state import table_state
 
 
 def leaves_of(day: date) -> list[bytes]:
@@ -90,7 +91,7 @@ def read_document(body: bytes | memoryview) -> dict[str, Any]:
 def carried_seqs(head: Head, ends: datetime) -> list[int]:
     """The entries that tell where a book stands: whoever proves the next day alone folds these first. ``ends``: when
     the day did."""
-    seqs = {*standing.registers(head)}
+    seqs = {*table_state.registers(head)}
     if head.name == HOUSE:
         return sorted(seqs | {*_key_entries(head), *posts.history(head.seq).rests_on(ends)})
     return sorted(seqs | {*_setting_entries(head), *_shoe_entries(head), *_correction_entries(head)})
@@ -121,7 +122,7 @@ def _correction_entries(head: Head) -> Iterable[int]:
 
 def _shoe_entries(head: Head) -> Iterable[int]:
     """Every entry since the house shoe that is dealt from was committed to: its cards are proved when it is opened."""
-    shoe = standing.at(head).shoe
+    shoe = table_state.at(head).shoe
     if shoe is None or shoe.commitment is None:
         return ()
     entries = LogEntry.objects.filter(book_id=head.book_id, seq__lte=head.seq)

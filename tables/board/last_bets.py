@@ -11,7 +11,7 @@ from django.db.models import Subquery
 from ledger.models import LogEntry, Transfer
 from tables.games.protocol import MAIN, AskBet, Bet
 from tables.log.state import Round, Standing
-from tables.past import as_of
+from tables.state.round_history import as_of
 
 Spot = tuple[int, str]
 """A seat and a wager."""

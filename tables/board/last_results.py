@@ -8,7 +8,7 @@ from typing import Final
 
 from tables.games.protocol import AskBet
 from tables.log.state import Round, Standing
-from tables.past import as_of
+from tables.state.round_history import as_of
 
 _NONE: Final[Mapping[int, int]] = {}
 

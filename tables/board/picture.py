@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ledger.proof.chips import Denomination
-from tables import standing
 from tables.board import secrecy
 from tables.board.buttons import Button, Entries, can_be_keyed, deck_columns, waiting_for
 from tables.board.last_bets import last_bets, placed
@@ -39,6 +38,7 @@ from tables.log.terms import limits_of, rules_of
 from tables.models import ServiceAccount, Staff, Table
 from tables.play.kinds import dealing_at
 from tables.scene import Scene
+from tables.state import table_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ _GAME_ASKS: Final = ("bets", "card", "deal", "choose", "reshuffle")
 def board(table: Table, viewer: Staff | ServiceAccount, latest: Standing | None = None) -> Board:
     """The table for one member of staff, by its ``latest`` standing (default: read it). Only the dealer who is signed
     in there gets inputs to make."""
-    latest = latest or standing.of(table)
+    latest = latest or table_state.of(table)
     scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), standing=latest, by=viewer)
     denominations = tuple(Denomination(chip.value_cents, chip.colour) for chip in table.denominations.all())
     deals_here = latest.dealer is not None and latest.dealer.username == viewer.username

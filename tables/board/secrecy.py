@@ -18,7 +18,6 @@ from msgspec import structs
 from ledger.log import read_head, read_heads
 from ledger.proof import spelling
 from ledger.proof.chain import Entry
-from tables import standing as standings
 from tables.games.play import prompts_for
 from tables.games.protocol import DEALER, Action, AskCard, AskChoice, Card, Choose, Payout, Prompt
 from tables.log import catalog
@@ -26,6 +25,7 @@ from tables.log.entries.rounds import Paid, Played, TakenBack, seats_of, words_o
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import Event
 from tables.log.state import Round, Standing, holds_cards
+from tables.state import table_state as standings
 
 Told = list[dict[str, Any]]
 """The actions of one input, as they may be told."""

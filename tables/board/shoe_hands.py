@@ -13,7 +13,7 @@ from tables.board.roads import Hand, Winner
 from tables.games.cards import RANK_OF
 from tables.games.protocol import BANKER_HAND, DRAGON, PLACE_NAMES, PLAYER_HAND, TIGER
 from tables.log.state import Round, Standing
-from tables.past import as_of
+from tables.state.round_history import as_of
 
 HAS_ROADS: Final = frozenset({"baccarat", "dragon_tiger"})
 """The games that have road maps."""

@@ -9,12 +9,12 @@ from typing import Any
 from django.utils import timezone
 
 from ledger.proof.chips import RACK
-from tables import standing
 from tables.day import hours
 from tables.day.figures import LEDGER, Figures
 from tables.log.state import Standing
 from tables.models import Table
 from tables.setup import blindness
+from tables.state import table_state
 
 
 def counts(role: str, state: Standing) -> bool:
@@ -30,7 +30,7 @@ def tables_for(role: str, day: date, among: Iterable[Table] | None = None) -> tu
     if day < hours.day_of(timezone.now()):
         return chosen, []
     tables = list(Table.objects.select_related("book").order_by("name")) if chosen is None else chosen
-    standings = standing.at_all([standing.head_of(table) for table in tables])
+    standings = table_state.at_all([table_state.head_of(table) for table in tables])
     unseen = [table for table in tables if counts(role, standings[table.book_id])]
     if not unseen:
         return chosen, []

@@ -23,7 +23,7 @@ from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import VAULT, called
 from ledger.proof.spelling import canonical
-from tables import attesting, permits, standing
+from tables import attesting, permits
 from tables.day import cash, cash_shifts, figures, hours
 from tables.day.cash_shifts import ShiftCash
 from tables.day.figures import COLUMNS, LEDGER, Figures, Late, Report
@@ -33,9 +33,10 @@ from tables.log.catalog import read_as
 from tables.log.entries.days import DayClosed, DayFigures, DayProposed
 from tables.log.event import Misconduct
 from tables.models import DayClose, Staff, Table
-from tables.past import last_count
 from tables.refusals import Refused
 from tables.setup import cash_terms
+from tables.state import table_state
+from tables.state.round_history import last_count
 
 COUNT_BEFORE: Final = hours.SHORTEST
 """A table that stays open over the end of the day is counted not earlier than this before it."""
@@ -327,7 +328,7 @@ def open_matters(day: date, report: Report | None = None) -> list[str]:
     report = report or figures.day(day)
     tables = {table.name: table for table in Table.objects.select_related("book")}
     heads = {table.book_id: log.read_head(table.book_id) for table in tables.values()}
-    standings = standing.at_all(list(heads.values()))
+    standings = table_state.at_all(list(heads.values()))
     matters: list[str] = []
     for line in report.lines:
         table = tables[line.name]

@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType, structs
 
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
-from tables import past, permits
+from tables import permits
 from tables.disputes import moments, register
 from tables.disputes.moments import Stretch
 from tables.disputes.register import Register
@@ -35,10 +35,11 @@ from tables.log.entries.disputes import (
 from tables.log.game_kinds import kind_of
 from tables.log.irregularities import RULING
 from tables.models import Staff
-from tables.past import Past, words
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
 from tables.setup import house_terms
+from tables.state import round_history
+from tables.state.round_history import Past, words
 from tables.voiding import void_step
 
 PLAYER, VOID = "player", "void"
@@ -196,7 +197,7 @@ def close(scene: Scene, entered: CloseDispute) -> Outcome:
 
 def corrections_of(book_id: int, number: int, through_seq: int) -> list[str]:
     """The slips of the corrections that were signed for a dispute."""
-    words = past.about(book_id, CorrectionSigned.subject, f'"dispute":{number},', through_seq)
+    words = round_history.about(book_id, CorrectionSigned.subject, f'"dispute":{number},', through_seq)
     corrections = [word.event.correction for word in words if isinstance(word.event, CorrectionSigned)]
     return [correction.slip for correction in corrections if correction.dispute == number]
 
@@ -215,7 +216,7 @@ def refuse_uncorrectable(round_: Past) -> None:
 
 
 def _round(scene: Scene, number: int) -> Past:
-    round_ = past.as_of(scene.table.book_id, number, scene.standing.seq)
+    round_ = round_history.as_of(scene.table.book_id, number, scene.standing.seq)
     if round_ is None:
         raise Refused("unknown_round", f"Round {number} was not dealt at {scene.table.name}.", 404)
     return round_

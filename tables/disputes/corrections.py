@@ -16,7 +16,7 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName
 from ledger.slips import Signing
-from tables import past, permits
+from tables import permits
 from tables.disputes import claims, register
 from tables.games.protocol import MOST_CENTS, Payout
 from tables.handlers import as_written, checks, enacts, enters
@@ -32,9 +32,10 @@ from tables.log.entries.disputes import Dispute
 from tables.log.settlement import correction_moves
 from tables.log.slip_types import CORRECTION
 from tables.models import Staff
-from tables.past import words
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
+from tables.state import round_history
+from tables.state.round_history import words
 
 SERIES: Final = CORRECTION.name
 _SECOND: Final = CORRECTION.stages[-1]
@@ -189,7 +190,7 @@ def _refuse_barred(scene: Scene, slip: str) -> None:
 
 def _proposed_at(book_id: int, slip: str, through_seq: int) -> int | None:
     """The entry that proposed a correction."""
-    for word in past.about(book_id, SERIES, f'"slip":"{slip}"', through_seq):
+    for word in round_history.about(book_id, SERIES, f'"slip":"{slip}"', through_seq):
         if isinstance(word.event, CorrectionProposed) and word.event.correction.slip == slip:
             return word.seq
     return None
@@ -197,7 +198,7 @@ def _proposed_at(book_id: int, slip: str, through_seq: int) -> int | None:
 
 def waiting(book_id: int, through_seq: int) -> tuple[Correction, ...]:
     """The corrections of a table that wait for their second signature, as it stood at an entry."""
-    latest = past.latest(book_id, SERIES, through_seq)
+    latest = round_history.latest(book_id, SERIES, through_seq)
     return latest.open if isinstance(latest, AboutCorrection) else ()
 
 
@@ -215,7 +216,7 @@ def _refuse_same(scene: Scene, correction: Correction) -> None:
 
 def _payout(scene: Scene, number: int, seat: int) -> Payout:
     """What the engine decided for a seat of a round that is over."""
-    round_ = past.as_of(scene.table.book_id, number, scene.standing.seq)
+    round_ = round_history.as_of(scene.table.book_id, number, scene.standing.seq)
     if round_ is None:
         raise Refused("unknown_round", f"Round {number} was not dealt at {scene.table.name}.", 404)
     claims.refuse_uncorrectable(round_)
@@ -265,7 +266,7 @@ def due_by(dispute: Dispute, payout: Payout) -> int | None:
 def signed_last(book_id: int, number: int, seat: int, through_seq: int) -> Correction | None:
     """The latest correction of a round and seat that was signed by an entry."""
     latest = None
-    for word in past.about(book_id, SERIES, f'"round":{number},"seat":{seat},', through_seq):
+    for word in round_history.about(book_id, SERIES, f'"round":{number},"seat":{seat},', through_seq):
         if isinstance(word.event, CorrectionSigned):
             correction = word.event.correction
             latest = correction if (correction.round, correction.seat) == (number, seat) else latest
@@ -291,13 +292,13 @@ def _was_counted_since(scene: Scene, correction: Correction) -> bool:
     book_id, through = scene.table.book_id, scene.standing.seq
     since = 0
     if correction.earlier is None:
-        round_ = past.as_of(book_id, correction.round, through)
+        round_ = round_history.as_of(book_id, correction.round, through)
         since = round_.settled_seq if round_ else 0
     else:
-        for word in past.about(book_id, SERIES, f'"slip":"{correction.earlier}"', through):
+        for word in round_history.about(book_id, SERIES, f'"slip":"{correction.earlier}"', through):
             if isinstance(word.event, CorrectionSigned) and word.event.correction.slip == correction.earlier:
                 since = word.seq
-    return past.last_count(book_id, through) > since
+    return round_history.last_count(book_id, through) > since
 
 
 def _signing(by: Staff, correction: Correction, stage: str, begins_cents: int | None = None) -> Signing:

@@ -9,10 +9,10 @@ from typing import Final
 from django.utils import timezone
 
 from ledger.models import LogEntry
-from tables import past
 from tables.log.entries.disputes import Dispute
 from tables.refusals import Refused
 from tables.scene import Scene
+from tables.state import round_history
 
 LONG_AGO: Final = timedelta(days=7)
 """So long after it happened a moment is still disputed: cameras keep as much."""
@@ -31,7 +31,7 @@ class Stretch:
 def stretch(scene: Scene) -> Stretch:
     """From the last count of the rack on, up to what the log has now."""
     book_id, last_seq = scene.table.book_id, scene.standing.seq
-    return Stretch(past.last_count(book_id, last_seq) or 1, last_seq, hash_of(book_id, last_seq))
+    return Stretch(round_history.last_count(book_id, last_seq) or 1, last_seq, hash_of(book_id, last_seq))
 
 
 def hash_of(book_id: int, seq: int) -> str:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tables import past
 from tables.log.entries.disputes import CLOSED, AboutDispute, Dispute
 from tables.refusals import Refused
+from tables.state import round_history
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Register:
 
 def as_of(book_id: int, through_seq: int) -> Register:
     """The register of a table, as it stood at an entry."""
-    latest = past.latest(book_id, AboutDispute.subject, through_seq)
+    latest = round_history.latest(book_id, AboutDispute.subject, through_seq)
     return carried_by(latest) if isinstance(latest, AboutDispute) else Register()
 
 

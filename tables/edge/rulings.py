@@ -21,7 +21,7 @@ from tables.maths import providers
 from tables.maths.providers import Arbiter
 from tables.maths.situation import Unknowable
 from tables.models import Staff
-from tables.past import Past
+from tables.state.round_history import Past
 
 Cents = Mapping[int, float]
 """For each seat that bet."""

@@ -43,10 +43,10 @@ from tables.log.event import Event, Misconduct
 from tables.log.slip_types import HOUSE_COUNTS
 from tables.log.slip_workflow import Wrong
 from tables.models import Staff
-from tables.past import about, last_count, words
 from tables.play.kinds import dealing_at, no_rounds
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step, author_of
+from tables.state.round_history import about, last_count, words
 
 _STATUS: Final[Mapping[str, int]] = {
     "not_permitted": 403, "wrong_role": 403, "signed_already": 403, "not_your_table": 403,

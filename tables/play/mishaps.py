@@ -30,11 +30,11 @@ from tables.log.entries.shoes import CardSetAside, Doubted, Retired
 from tables.log.event import Misconduct, Second, with_second
 from tables.log.state import HOUSE_SHOE, Round, Shoe
 from tables.models import Staff
-from tables.past import words
 from tables.play import doors, rounds, seat_pages, shoes
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step
 from tables.setup import house_terms
+from tables.state.round_history import words
 from tables.voiding import void_step
 
 MOST_NOTE: Final = 200

@@ -7,18 +7,19 @@ from typing import Final
 from uuid import UUID, uuid5
 
 from ledger.proof.chain import Entry
-from tables import acknowledged, permits
-from tables.acknowledged import Acknowledged
+from tables import permits
 from tables.handlers import as_written, enacts, enters
 from tables.inputs import ConfirmRestored, DeclareRestored, ShowAcknowledged
 from tables.log.entries.restored import MOST, BookBehind, RestoreConfirmed, stands_still
 from tables.log.event import Misconduct
 from tables.log.state import Beyond, Restored, Standing
 from tables.models import Staff
-from tables.past import words
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Outcome, Scene, Step
+from tables.state import acknowledgement
+from tables.state.acknowledgement import Acknowledged
+from tables.state.round_history import words
 
 _KEYS: Final = UUID("5f0e4b7c-54e6-4c0e-9f5a-0b6f5a3f7d11")
 
@@ -48,7 +49,7 @@ def receipt(book_id: int, standing: Standing, before: Acknowledged | None, words
     if before is not None and before.seq > standing.seq and is_news(standing, before):
         return ""
     after = standing.restored.confirmed if standing.restored else 0
-    return acknowledged.sign(book_id, standing.seq, standing.hash, after, words)
+    return acknowledgement.sign(book_id, standing.seq, standing.hash, after, words)
 
 
 def showing(receipt: Acknowledged, signature: str) -> tuple[ShowAcknowledged, UUID]:

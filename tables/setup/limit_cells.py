@@ -18,7 +18,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from ledger import site_log
-from tables import standing
 from tables.games.catalog import GAMES
 from tables.log.game_kinds import kind_of
 from tables.log.limit_plans import WAGER, Takes
@@ -31,6 +30,7 @@ from tables.setup.cell_texts import Spelling
 from tables.setup.limit_plans import TableLimits
 from tables.setup.pits import NOWHERE, Place
 from tables.setup.two_people import Draft
+from tables.state import table_state
 
 AMOUNTS: Final = {
     "min_cents": "Minimum",
@@ -199,7 +199,7 @@ def preview(typed: Typed, basis: Typed, start: Holds = Holds()) -> Preview:
     """What typed cells would change, and what is wrong with them. ``basis``: what stood there when somebody looked."""
     tables = list(Table.objects.filter(name__in=typed, retired_at=None).select_related("book"))
     lines = {row.name: row for row in rows(tables)}
-    standings = standing.at_all([standing.head_of(table) for table in tables])
+    standings = table_state.at_all([table_state.head_of(table) for table in tables])
     changes: list[Change] = []
     faults: dict[Cell, str] = {}
     for name in sorted(typed, key=pits.natural):

@@ -24,7 +24,6 @@ from ledger.log import Draft, read_head
 from ledger.models import HOUSE, Book
 from ledger.proof.chain import Head
 from ledger.proof.spelling import canonical
-from tables import standing
 from tables.log import limit_notice, non_tracked, terms
 from tables.log.entries.limits import LimitsAnnounced
 from tables.log.entries.settings import ByPlans
@@ -49,6 +48,7 @@ from tables.models import LimitPlan, Proposal, Table
 from tables.setup import house_terms, limit_plans, pits, proposals, table_settings
 from tables.setup.pits import NOWHERE, Place
 from tables.setup.two_people import BY_THE_CLOCK
+from tables.state import table_state
 
 _KEYS: Final = UUID("7f6d0f6e-7a3b-5d52-9a0e-3d0f1b7f1c15")
 """Makes the keys of the entries by which plans come into force."""
@@ -72,7 +72,7 @@ def bring_into_force() -> int:
     """Set every table as its plans say; how many were set otherwise, or got another notice."""
     moment, tables = timezone.now(), list(Table.objects.filter(retired_at=None).select_related("book"))
     every, places, own = limit_plans.plans(moment), pits.places(), own_to_come()
-    standings = standing.at_all([standing.head_of(table) for table in tables])
+    standings = table_state.at_all([table_state.head_of(table) for table in tables])
     waiting = [
         table
         for table in tables
@@ -90,7 +90,7 @@ def bring_to(pk: int, at_once: LimitPlan | None = None) -> bool:
         table = Table.objects.select_related("book").get(pk=pk)
         head = log.lock(table.book_id)
         table.refresh_from_db()
-        state, moment = standing.at(head), head.moment
+        state, moment = table_state.at(head), head.moment
         every, places = limit_plans.plans(moment, house_seq), pits.places(house_seq)
         target = due(table, state, every, places, own_to_come(), moment)
         if not _asks(table, state, target):

@@ -23,7 +23,6 @@ from ledger.proof.chain import Head
 from ledger.proof.chips import Denomination as Chip
 from ledger.proof.chips import can_cut, money
 from ledger.site_log import Difference, difference
-from tables import standing
 from tables.games.catalog import GAMES
 from tables.games.game import Game
 from tables.games.protocol import BET_STEP, MOST_CENTS
@@ -43,6 +42,7 @@ from tables.setup import house_terms, pay_tables
 from tables.setup.kinds import MOST_UNITS_A_BET, setting_of
 from tables.setup.two_people import Draft as ToPropose
 from tables.setup.two_people import Matter, Proposal, handles, refuse_alone
+from tables.state import table_state
 
 Faults = dict[str, str]
 """One sentence for each setting that is wrong."""
@@ -118,7 +118,7 @@ def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff, proposa
         head = log.lock(table.book_id)
         table.refresh_from_db()
         before = settings_of(table)
-        refuse(change_faults(table, changes, standing.at(head)))
+        refuse(change_faults(table, changes, table_state.at(head)))
         after = _full_settings(_after(before, changes))
         if proposal is None:  # what two people approve was judged when it was proposed
             after = _judged(before, after)
@@ -227,7 +227,7 @@ def draft_of_new(name: str, settings: Settings) -> ToPropose | None:
 
 def draft_of_change(table: Table, changes: Mapping[str, Any]) -> ToPropose | None:
     """The same of a change. Raises Refused."""
-    refuse(change_faults(table, changes, standing.of(table)))
+    refuse(change_faults(table, changes, table_state.of(table)))
     before = settings_of(table)
     changed = difference(asdict(before), asdict(_judged(before, _full_settings(_after(before, changes)))))
     return _draft(table.name, asdict(before), changed)
@@ -305,7 +305,7 @@ def _apply(proposal: Proposal, by: Staff) -> None:
         return
     table = Table.objects.get(name=proposal.about)
     if proposal.waits_for_shoe:  # under the lock of its book, which the change keeps: no round can be opened meanwhile
-        refuse(_shoe_faults_now(table, standing.at(log.lock(table.book_id))))
+        refuse(_shoe_faults_now(table, table_state.at(log.lock(table.book_id))))
     change_table(table, _changes(table, proposal), by=by, proposal=proposal.number)
 
 
@@ -341,7 +341,7 @@ def _shoe_faults_now(table: Table, state: Standing) -> Faults:
 def _hindrances(proposals: Sequence[Proposal]) -> list[str]:
     """What of each change has to wait: a round that is open, chips that lie at the seats."""
     tables = _tables_of([proposal for proposal in proposals if proposal.before])
-    states = standing.at_all([standing.head_of(table) for table in tables.values()])
+    states = table_state.at_all([table_state.head_of(table) for table in tables.values()])
     return [
         _hindrance(proposal, tables[proposal.about], states[tables[proposal.about].book_id])
         if proposal.before and proposal.about in tables

@@ -14,7 +14,7 @@ from ledger import alerts, cage, site_log
 from ledger.log import LAST_SEQ
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Head
-from tables import standing, writer
+from tables import writer
 from tables.inputs import BeginBackEntry, ComparePaper, EndBackEntry
 from tables.log import back_entry as rules
 from tables.log.back_entry import Mode, Person
@@ -36,6 +36,7 @@ from tables.play import back_entry
 from tables.refusals import Refused
 from tables.scene import Outcome, Step, author_of
 from tables.setup import house_terms
+from tables.state import table_state
 from tables.writer import Request
 
 CAGE: Final = "The cage"
@@ -96,7 +97,7 @@ class Place:
 def places() -> list[Place]:
     """Every book of the house: the cage first, then the tables."""
     tables = list(Table.objects.filter(retired_at=None).select_related("book"))
-    modes = standing.at_all([standing.head_of(table) for table in tables])
+    modes = table_state.at_all([table_state.head_of(table) for table in tables])
     book = Book.objects.get(name=HOUSE)
     rows: list[tuple[str, Table | None, Book, Mode | None]] = [(CAGE, None, book, back_entry.in_house(book.pk))]
     rows += [(table.name, table, table.book, modes[table.book_id].back_entry) for table in tables]
@@ -113,7 +114,7 @@ def _place(name: str, table: Table | None, book: Book, mode: Mode | None) -> Pla
 def mode_at(table: Table | None) -> Mode | None:
     """How a table's book stands; without a table, the house's own."""
     if table is not None:
-        return standing.of(table).back_entry
+        return table_state.of(table).back_entry
     return back_entry.in_house(cage.open_house().pk)
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from ledger import cage
 from ledger.models import Account
 from ledger.proof.chips import RACK
-from tables import standing
 from tables.games.catalog import GAMES
 from tables.log.game_kinds import kind_of
 from tables.models import Table
-from tables.standing import head_of
+from tables.state import table_state
+from tables.state.table_state import head_of
 
 _BY_COUNT = [name for name, game in GAMES.items() if kind_of(game).is_by_count]
 
@@ -25,7 +25,7 @@ def most_with_players_cents() -> int:
 def uncounted_cents() -> int:
     """What lies in the racks of open tables without rounds, as the ledger has it: some of it may be gone."""
     tables = list(Table.objects.filter(game__in=_BY_COUNT, retired_at=None).select_related("book"))
-    standings = standing.at_all([head_of(table) for table in tables])
+    standings = table_state.at_all([head_of(table) for table in tables])
     books = [book for book, state in standings.items() if state.is_open]
     net = cage.net_effect(books)
     accounts = Account.objects.filter(book__in=books, place=RACK).values_list("pk", flat=True)

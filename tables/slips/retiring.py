@@ -11,7 +11,6 @@ from ledger import slips as slip_numbers
 from ledger.log import Draft
 from ledger.proof.chain import Entry
 from ledger.proof.chips import CASH_OVER_SHORT, HOUSE_PLACES, OVER_SHORT, PLAYERS, money
-from tables import standing
 from tables.handlers import enacts
 from tables.log.entries.chips import DenominationRetired
 from tables.log.entries.settings import TableRetired
@@ -21,6 +20,7 @@ from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.scene import Scene, Step
 from tables.slips import cage_desk
+from tables.state import table_state
 
 LONGEST_WHY: Final = 200
 _RUNNING: Final = HOUSE_PLACES | {OVER_SHORT, CASH_OVER_SHORT, PLAYERS}
@@ -35,7 +35,7 @@ def retire_table(table: Table, reason: str, *, by: Staff) -> Table:
         table = Table.objects.select_for_update(no_key=True).get(pk=table.pk)
         if table.retired_at:
             raise Refused("retired_already", f"{table} is retired since {table.retired_at:%-d %B %Y}.", 409)
-        state = standing.at(head)
+        state = table_state.at(head)
         if state.is_open:
             raise Refused("table_open", f"{table} is open: close it first.", 409)
         waiting = [slip for slip in state.slips if slip.may_move]
@@ -89,7 +89,7 @@ def _refuse_given_out(chip: Denomination) -> None:
     for name in sorted(name for name, series in SLIPS.items() if series.gives_out):
         slip_numbers.next_name(name)
     tables = Table.objects.select_related("book")
-    states = standing.at_all([standing.head_of(table) for table in tables])
+    states = table_state.at_all([table_state.head_of(table) for table in tables])
     waiting = [slip for state in states.values() for slip in state.slips]
     waiting += cage_desk.in_progress()
     for slip in waiting:

@@ -12,7 +12,6 @@ from django.db import connection
 from ledger import cage, models
 from ledger.models import SlipSignature
 from ledger.proof.slip_name import SlipName
-from tables import standing
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.slip_types import MOMENT, SLIPS, VOID, Chips, Fact, Series, Stage
@@ -20,6 +19,7 @@ from tables.log.slip_workflow import Apart, Signed, Slip
 from tables.models import Denomination, Table
 from tables.roles import Role
 from tables.slips import cage_desk
+from tables.state import table_state
 
 PAGE: Final = 50
 STATES: Final = {
@@ -179,7 +179,7 @@ def may_see(role: str, series: Series, table: Table | None, own_table: Table | N
 def in_progress(role: str, own_table: Table | None = None) -> list[Sheet]:
     """The slips in progress on the whole floor that people of a role may see, those waiting longest first."""
     tables = list(Table.objects.select_related("book"))
-    standings = standing.at_all([standing.head_of(table) for table in tables])
+    standings = table_state.at_all([table_state.head_of(table) for table in tables])
     waiting: list[tuple[Table | None, Slip]] = [
         (table, slip)
         for table in tables

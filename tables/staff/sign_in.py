@@ -17,7 +17,7 @@ from django.utils.deprecation import MiddlewareMixin
 
 from ledger.alerts import raise_alert
 from ledger.site_log import leave
-from tables import dealing, refused_inputs, standing
+from tables import dealing, refused_inputs
 from tables.log.entries.staff import StaffLockedOut, StaffSignedIn, StaffSignedOut
 from tables.models import Staff, Table, Terminal
 from tables.play import doors
@@ -27,6 +27,7 @@ from tables.setup import house_terms
 from tables.staff import ages, arrivals, attempts, devices, owing, terminals
 from tables.staff.attempts import Limit, TooMany
 from tables.staff.terminals import identify
+from tables.state import table_state
 
 TERMINAL: Final = "terminal"
 """Where a session keeps the name of the terminal that it was begun at by badge and PIN."""
@@ -80,7 +81,7 @@ def _deals_a_round(request: HttpRequest) -> bool:
 def deals_a_round(staff: Staff) -> bool:
     """Whether somebody stands at a table in the middle of a round."""
     table = doors.table_of(staff) if staff.role == Role.DEALER else None
-    return table is not None and standing.of(table).round_open
+    return table is not None and table_state.of(table).round_open
 
 
 # --- In --------------------------------------------------------------------------------------------------------

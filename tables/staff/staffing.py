@@ -18,7 +18,6 @@ from django.utils import timezone
 from ledger import clock, log, site_log
 from ledger.log import Draft
 from ledger.site_log import difference, note
-from tables import standing
 from tables.log import dual_control, duties
 from tables.log.entries.staff import StaffAdded, StaffChanged, StaffLockOutLifted
 from tables.log.entries.tables import DealerSignedOut
@@ -32,6 +31,7 @@ from tables.setup.table_settings import Faults, round_is_open
 from tables.setup.two_people import Draft as ToPropose
 from tables.setup.two_people import Matter, Proposal, handles, refuse_alone
 from tables.staff import ages, attempts, codes, emergency
+from tables.state import table_state
 
 
 def add_staff(
@@ -224,7 +224,7 @@ def _tap_out(staff: Staff, by: Staff) -> None:
     if table is None:
         return
     head = log.lock(table.book_id)
-    state = standing.at(head)
+    state = table_state.at(head)
     if state.dealer is None or state.dealer.username != staff.username:
         return
     if state.round_open:
@@ -234,7 +234,7 @@ def _tap_out(staff: Staff, by: Staff) -> None:
 
 def _dealing_faults(staff: Staff, changes: Mapping[str, Any]) -> Faults:
     table = doors.table_of(staff)
-    if table is None or not (state := standing.of(table)).round_open:
+    if table is None or not (state := table_state.of(table)).round_open:
         return {}
     return {"role" if changes.get("is_active", True) else "is_active": _relief_sentence(staff, table, state)}
 

@@ -11,9 +11,9 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from tables import standing
 from tables.models import Staff, Table
 from tables.roles import Role
+from tables.state import table_state
 from tests import floor
 from tests.floor import Hand
 from tests.ready import ready_made
@@ -49,7 +49,7 @@ class Caller:
 
     def enter(self, do: str, key: uuid.UUID | None = None, seq: int | None = None, **facts: Any) -> Any:
         """An input, on the newest sequence number unless another one is given."""
-        newest = standing.of(self.table).seq
+        newest = table_state.of(self.table).seq
         body = {"key": str(key or uuid.uuid4()), "expected_seq": newest if seq is None else seq}
         return self.send(json.dumps(body | {"input": {"do": do} | facts}))
 

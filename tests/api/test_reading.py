@@ -14,12 +14,13 @@ from django.utils import timezone
 
 from casino.embedded.servers import SUPERUSER
 from ledger.models import Run
-from tables import dealing, inputs, standing
+from tables import dealing, inputs
 from tables.audit import errands
 from tables.disputes import corrections, papers
 from tables.games.record import judge
 from tables.models import Staff
 from tables.roles import Role
+from tables.state import table_state
 from tests import floor
 from tests.api.conftest import Caller, Floor, caller
 from tests.database import database_url
@@ -42,7 +43,7 @@ def test_a_list_says_where_each_table_stands_in_a_few_queries(house: Floor) -> N
     """Harm: a pit of fifty tables costs a hundred queries every time somebody looks."""
     house.dealer("bet", seat=1, amount_cents=1_000)
     caller = house.as_(house.boss.by)
-    standing.cache.clear()
+    table_state.cache.clear()
     with CaptureQueriesContext(connection) as captured:
         table, neighbour = caller.get("tables/").json()["items"]
     assert table == {
@@ -163,7 +164,7 @@ def test_a_round_that_is_settled_anew_is_told_by_its_new_bets(house: Floor) -> N
     seats = {2, 5}
     while seats:
         house.boss("take_back")
-        round_ = standing.of(house.table).round
+        round_ = table_state.of(house.table).round
         assert round_ is not None
         seats &= {box.seat for box in dealer.board.seats if box.bet_cents} if not round_.over else seats
     dealer.bets(seat3=4_000)
@@ -189,7 +190,7 @@ def corrected(house: Floor, count: int) -> list[str]:
     names = list[str]()
     for number in range(count):
         write(house.boss.by, inputs.ProposeCorrection(1, 1, 100 * (number + 1), "Paid wrong"))
-        names.append(corrections.waiting(house.table.book_id, standing.of(house.table).seq)[-1].slip)
+        names.append(corrections.waiting(house.table.book_id, table_state.of(house.table).seq)[-1].slip)
         if number < count - 1:
             write(second, inputs.DeclineCorrection(names[-1], "He was paid right"))
     return names

@@ -16,8 +16,8 @@ from ledger.models import LogEntry, Transfer
 from ledger.proof import spelling
 from ledger.proof.chain import Head
 from ledger.proof.spelling import Heading
-from tables import standing
 from tables.models import Staff, Table
+from tables.state import table_state
 from tests.floor import Hand
 
 ENTRY = """COPY ledger_logentry
@@ -81,7 +81,7 @@ def tidy_up() -> None:
 
 
 def _copy(table: Table, shoes: int, dealt: DealtShoe) -> None:
-    head, first_round = read_head(table.book_id), standing.of(table).next_number
+    head, first_round = read_head(table.book_id), table_state.of(table).next_number
     first_shoe = dealt.number + 1
     stencils = [Stencil.of(entry, head, dealt) for entry in dealt.entries]
     with psycopg.connect(os.environ["DATABASE_OWNER_URL"]) as owner, owner.cursor() as cursor:

@@ -33,9 +33,10 @@ from ledger.models import LogEntry, Slip, SlipSignature
 from ledger.proof import spelling
 from ledger.proof.moves import Chart, Place
 from ledger.proof.spelling import canonical, timestamp
-from tables import dealing, inputs, standing
+from tables import dealing, inputs
 from tables.models import Table
 from tables.roles import Role
+from tables.state import table_state
 from tests import floor
 from tests.bench.keyed_rounds import plan
 from tests.floor import Hand
@@ -121,7 +122,7 @@ def slip(table: Table, dealer: Hand, series: str, cents: int) -> None:
         "credit": {"issued": "", "confirmed": "confirmed", "carried": "carried", "received": "issued"},
     }
     floor.signs(table, floor.crew("requested"), inputs.BeginSlip(series, ((100, cents // 100),)))
-    name = standing.of(table).slips[-1].name
+    name = table_state.of(table).slips[-1].name
     for stage, role in signers[series].items():
         floor.signs(table, floor.crew(role) if role else dealer.by, inputs.SignSlip(name, stage))
 

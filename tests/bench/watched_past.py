@@ -17,13 +17,13 @@ from django.utils import timezone
 from ledger.log import read_head
 from ledger.models import Run, RunEnd, Transfer
 from ledger.recount import recount
-from tables import standing
 from tables.alerting.rows import BookPosition
 from tables.audit import proofs
 from tables.audit.watch import PLANS
 from tables.edge import shoe_audit
 from tables.feed.rows import FeedBook
 from tables.models import Table, Verification
+from tables.state import table_state
 from tests.bench.open_house import Place
 
 DAY: Final = timedelta(days=1)
@@ -56,7 +56,7 @@ def _mark_proved(table: Table) -> None:
         book_id=table.book_id,
         through_seq=head.seq,
         head_hash=head.hash,
-        rounds=standing.of(table).next_number - 1,
+        rounds=table_state.of(table).next_number - 1,
         transfers=Transfer.objects.filter(book_id=table.book_id).count(),
     )
 

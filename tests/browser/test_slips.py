@@ -6,9 +6,9 @@ import pytest
 
 from ledger import cage
 from ledger.models import Account
-from tables import standing
 from tables.models import Staff, Table
 from tables.roles import Role
+from tables.state import table_state
 from tests import floor
 from tests.accessibility import serious
 from tests.browser.conftest import PORTRAIT
@@ -126,7 +126,7 @@ def test_a_table_opens_when_two_counts_agree(looking: Looking) -> None:
     count(page, white=8_999)
     sign(page, "301")
     assert state(page) == "came_to_nothing"
-    assert not standing.of(table).is_open
+    assert not table_state.of(table).is_open
     page.goto(new)
     count(page, white=9_001)
     sign(page, "101")
@@ -135,4 +135,4 @@ def test_a_table_opens_when_two_counts_agree(looking: Looking) -> None:
     assert state(page) == "complete"
     assert page.get_attribute(".paper__variance", "data-cents") == "100"
     readable(page)
-    assert standing.of(table).is_open
+    assert table_state.of(table).is_open

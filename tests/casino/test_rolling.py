@@ -25,7 +25,7 @@ from django.db import connections
 
 from casino.embedded.keeper import die_with_parent
 from ledger.models import LogEntry
-from tables import standing
+from tables.state import table_state
 from tests import load, nginx, processes
 from tests.casino import test_nginx
 from tests.load import Answer, Browser, Dealer
@@ -200,7 +200,7 @@ def test_no_input_is_refused_or_lost_while_every_web_process_is_replaced(house: 
         book = shift.dealer.table.book_id
         kept = LogEntry.objects.filter(book_id=book, key__in=shift.acknowledged).count()
         assert kept == len(shift.acknowledged), "an input that was acknowledged is nowhere"
-        assert standing.of(shift.dealer.table).seq == shift.dealer.seq
+        assert table_state.of(shift.dealer.table).seq == shift.dealer.seq
 
 
 def test_a_process_that_does_not_come_back_ends_it_with_the_other_one_serving(house: House) -> None:

@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from ledger.models import Alert, LogEntry
-from tables import standing
 from tables.roles import Role
+from tables.state import table_state
 from tests import floor
 from tests.clock import Clock
 from tests.dealer_ui.dealer.test_pages import bet, dora, enter, hand, signed_in, text
@@ -34,7 +34,7 @@ def fast(hand: Hand, dora: Client, clock: Clock) -> Clock:
 def api(client: Client, hand: Hand) -> HttpResponse:
     body = {
         "key": str(uuid.uuid4()),
-        "expected_seq": standing.of(hand.table).seq,
+        "expected_seq": table_state.of(hand.table).seq,
         "input": {"do": "bet", "seat": 1, "amount_cents": 1_000},
     }
     found: HttpResponse = client.post(  # type: ignore[assignment]

@@ -28,12 +28,12 @@ from casino.ops import metrics
 from ledger import replica
 from ledger.connection_pools import Lane, lane
 from ledger.models import Book, LogEntry
-from tables import standing
 from tables.audit import condition
 from tables.downloads import AS_OF
 from tables.models import Staff, Table
 from tables.roles import Role
 from tables.setup import house_terms
+from tables.state import table_state
 from tests import floor, load, processes
 from tests.database import database_url
 from tests.floor import Hand, dealt
@@ -319,12 +319,12 @@ def test_what_dealers_go_by_is_not_what_was_read_there(
     house_terms.forget()
     house_terms.change({"certificate_rounds": 77}, by=operator)
     seqs = [bet(dealer, seat) for seat in (1, 2, 3)]
-    newest = standing.cache.newest(dealer.table.book_id)
+    newest = table_state.cache.newest(dealer.table.book_id)
     page(boss.by, "pit:log", pk=dealer.table.pk)
     with replica.reading():
         assert house_terms.number("certificate_rounds") != 77
-        assert standing.of(Table.objects.get(pk=dealer.table.pk)).seq < seqs[0]
-    assert standing.cache.newest(dealer.table.book_id) is newest
+        assert table_state.of(Table.objects.get(pk=dealer.table.pk)).seq < seqs[0]
+    assert table_state.cache.newest(dealer.table.book_id) is newest
     assert house_terms.number("certificate_rounds") == 77
     assert dealer.now.seq == seqs[-1]
 

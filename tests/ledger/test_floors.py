@@ -22,7 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from ledger import cage
 from ledger.models import HOUSE, Account, Assignment, Book, Discrepancy, LogEntry, Slip, SlipSignature, Transfer
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES, MAY_BE_NEGATIVE
-from tables import dealing, inputs, standing
+from tables import dealing, inputs
 from tables.audit import proofs, watch
 from tables.day import figures
 from tables.dealing import Answer
@@ -46,6 +46,7 @@ from tables.log.state import Standing
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.state import table_state
 from tests import floor
 from tests.floor import Hand
 from tests.pace import percent
@@ -105,7 +106,7 @@ class Reckoning:
 
     @property
     def standing(self) -> Standing:
-        return standing.of(self.table)
+        return table_state.of(self.table)
 
     def astray_cents(self) -> int:
         """What the rack really holds beyond what the ledger says."""

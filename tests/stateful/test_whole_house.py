@@ -30,7 +30,7 @@ from ledger import cage
 from ledger.log import read_head
 from ledger.models import HOUSE, Account, Assignment, Book, Discrepancy, LogEntry, Slip, SlipSignature, Transfer
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
-from tables import dealing, standing
+from tables import dealing
 from tables.audit import proofs, watch
 from tables.audit.rows import comparing
 from tables.handlers import SLIPS_AND_WORDS
@@ -43,6 +43,7 @@ from tables.roles import Role
 from tables.setup import pits, posts
 from tables.setup.posts import Wanted
 from tables.slips import cage_desk
+from tables.state import table_state
 from tests import floor
 from tests.floor import Hand
 from tests.load import whole
@@ -167,7 +168,7 @@ class WholeHouse(RuleBasedStateMachine):
         super().__init__()
         self.undo = transaction.atomic()
         self.undo.__enter__()
-        standing.cache.clear()
+        table_state.cache.clear()
         self.seats: list[str] = []
         self.proposals = [1]
         self.turn = 0
@@ -260,7 +261,7 @@ class WholeHouse(RuleBasedStateMachine):
         return self.sends(client, address, form, filling.of(form), again=chance.random() < 0.2)
 
     def dealer_of(self, table: Table) -> str:
-        dealer = standing.of(table).dealer
+        dealer = table_state.of(table).dealer
         return dealer.username if dealer else ""
 
     # --- dealing ---
@@ -371,14 +372,14 @@ class WholeHouse(RuleBasedStateMachine):
     def sign(self, chance: int, steps: int, careful: bool) -> None:
         """The next signatures on a paper, by the people who should give them."""
         draw = Random(chance)
-        waiting = [(table, slip) for table in self.house.tables for slip in standing.of(table).slips]
+        waiting = [(table, slip) for table in self.house.tables for slip in table_state.of(table).slips]
         own = Book.objects.get(name=HOUSE).pk
         waiting += [(None, slip) for slip in cage_desk.in_progress(own)]
         if not waiting:
             return
         table, chosen = draw.choice(waiting)
         for _ in range(steps):
-            slips: Iterable[OpenSlip] = standing.of(table).slips if table else cage_desk.in_progress(own)
+            slips: Iterable[OpenSlip] = table_state.of(table).slips if table else cage_desk.in_progress(own)
             slip = next((slip for slip in slips if slip.name == chosen.name), None)
             if slip is None or slip.due is None:
                 return
@@ -419,7 +420,7 @@ class WholeHouse(RuleBasedStateMachine):
     def doors(self, role: str, draw: Random) -> list[str]:
         """The pages from which a person with a role may start."""
         table = draw.choice(self.house.tables)
-        number = max(1, standing.of(table).next_number - draw.choice((1, 1, 2)))
+        number = max(1, table_state.of(table).next_number - draw.choice((1, 1, 2)))
         if role == Role.DEALER:
             mishap = reverse("dealer:mishap", args=[table.pk, draw.choice(list(MISHAPS))])
             return [reverse("home"), reverse("dealer:tables"), mishap]
@@ -465,7 +466,7 @@ class WholeHouse(RuleBasedStateMachine):
 
     def messages(self, table: Table, draw: Random) -> list[tuple[Role, str, dict[str, Any]]]:
         """The messages about a table and about the house, each with the role that may send it."""
-        state, own = standing.of(table), f"tables/{table.pk}/"
+        state, own = table_state.of(table), f"tables/{table.pk}/"
         number, seat, cents = max(1, state.next_number - 1), draw.choice((1, 2, 3, 9)), draw.choice((1_000, 2_000, 150))
         seq = state.seq - draw.choice((0, 0, 0, 1, 5))
         inputs: list[dict[str, Any]] = [
@@ -512,7 +513,7 @@ class WholeHouse(RuleBasedStateMachine):
     @rule()
     def restart(self) -> None:
         """From here on another process answers, with empty caches."""
-        standing.cache.clear()
+        table_state.cache.clear()
 
     # --- invariants after every step ---
 
@@ -532,7 +533,7 @@ class WholeHouse(RuleBasedStateMachine):
     def cached_states_match_the_log(self) -> None:
         for table in self.house.tables:
             head = read_head(table.book_id)
-            assert standing.at(head) == standing.read_anew([head])[head.book_id], table.name
+            assert table_state.at(head) == table_state.read_anew([head])[head.book_id], table.name
 
     @invariant()
     def the_floor_can_be_read(self) -> None:

@@ -10,11 +10,12 @@ from django.test.utils import CaptureQueriesContext
 
 from ledger import cage
 from ledger.models import Account, Alert, LogEntry, Transfer
-from tables import dealing, inputs, standing
+from tables import dealing, inputs
 from tables.models import Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import table_settings
+from tables.state import table_state
 from tests import floor
 from tests.floor import Hand, dealt
 
@@ -331,7 +332,7 @@ def test_a_standing_that_is_not_known_costs_one_query_more_however_long_the_log(
         dealer("choose", seat=1, choice="fold")
     dealer.bets(seat1=1_000)
     seq = dealer.now.seq
-    standing.cache.clear()
+    table_state.cache.clear()
     with CaptureQueriesContext(connection) as captured:
         dealing.record(dealer.table, inputs.KeyCard(7), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
     assert len([query for query in captured if "SAVEPOINT" not in query["sql"]]) == 3

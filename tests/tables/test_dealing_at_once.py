@@ -8,12 +8,13 @@ import pytest
 
 from ledger import cage
 from ledger.models import LogEntry, Transfer
-from tables import dealing, inputs, standing
+from tables import dealing, inputs
 from tables.audit import proofs
 from tables.dealing import Answer
 from tables.inputs import Input
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.state import table_state
 from tests import floor
 from tests.floor import Hand
 from tests.tables.at_once import at_once
@@ -44,7 +45,7 @@ def test_the_last_card_ten_times_at_once_settles_once_and_is_answered_alike(deal
     transfers = Transfer.objects.filter(book_id=dealer.table.book_id)
     before = transfers.count()
     seq, key = dealer.now.seq, uuid.uuid4()
-    standing.cache.clear()
+    table_state.cache.clear()
     answers = at_once(*[send(dealer, inputs.KeyCard(3), key=key)] * 10)
     assert {(answer.entry, answer.seq) for answer in answers} == {(seq + 1, seq + 1)}
     assert sorted(answer.again for answer in answers) == [False] + [True] * 9

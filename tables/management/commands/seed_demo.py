@@ -19,7 +19,7 @@ from django.utils import timezone
 from ledger import cage
 from ledger.models import LogEntry
 from ledger.proof.chips import money
-from tables import dealing, standing
+from tables import dealing
 from tables.games.catalog import GAMES
 from tables.inputs import BeginSlip, SignSlip
 from tables.log.terms import Settings, made_rules
@@ -29,6 +29,7 @@ from tables.setup import chip_series, denominations, house_terms, proposals, tab
 from tables.setup.two_people import Draft
 from tables.slips import cage_desk
 from tables.staff import making, staffing, terminals
+from tables.state import table_state
 
 PASSWORD: Final = "rocket-to-the-moon"  # noqa: S105 -- a demo's logins are no secret
 
@@ -319,7 +320,7 @@ def rack_of(terms: Settings) -> tuple[tuple[int, int], ...]:
 
 def _begin(table: Table, username: str, slip: BeginSlip) -> str:
     _sign(table, username, slip)
-    return standing.of(table).slips[-1].name
+    return table_state.of(table).slips[-1].name
 
 
 def _sign(table: Table, username: str, signature: BeginSlip | SignSlip) -> None:

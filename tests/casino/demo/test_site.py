@@ -14,7 +14,6 @@ from django.test import Client, override_settings
 from ledger import cage
 from ledger.inspection import inspect_house
 from ledger.models import Account, Book, LogEntry
-from tables import standing
 from tables.audit import checkpoints, proofs, protections, witnessing
 from tables.games.catalog import DEALT, GAMES
 from tables.games.protocol import AskBet
@@ -24,6 +23,7 @@ from tables.models import Denomination, ServiceAccount, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import house_terms, table_settings
+from tables.state import table_state
 from tests.floor import Hand
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
@@ -73,7 +73,7 @@ def test_chips_are_in_the_racks_and_with_the_players_and_all_came_from_the_house
         rack = Account.objects.get(book=table.book, place="rack")
         rack_cents = sum(value * count for value, count in seed_demo.rack_of(TABLES[table.name]))
         assert 45 * table.max_cents < rack_cents <= 60 * table.max_cents
-        assert cage.balance(rack) == standing.of(table).opening_rack_cents == rack_cents
+        assert cage.balance(rack) == table_state.of(table).opening_rack_cents == rack_cents
     assert inspect_house() == []
 
 

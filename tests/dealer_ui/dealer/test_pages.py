@@ -12,12 +12,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from ledger.models import LogEntry, Notice
-from tables import dealing, standing
+from tables import dealing
 from tables.audit import proofs
 from tables.board.picture import board
 from tables.models import Staff, Table
 from tables.roles import Role
 from tables.setup import proposals
+from tables.state import table_state
 from tests import floor
 from tests.floor import Hand
 
@@ -45,7 +46,7 @@ def form(hand: Hand, **fields: Any) -> dict[str, Any]:
     """A form as the screen sends it."""
     if "input" in fields and not isinstance(fields["input"], str):
         fields["input"] = json.dumps(fields["input"])
-    return {"key": str(uuid.uuid4()), "seq": standing.of(hand.table).seq} | fields
+    return {"key": str(uuid.uuid4()), "seq": table_state.of(hand.table).seq} | fields
 
 
 def bet(hand: Hand, amount: str = "20", **fields: Any) -> dict[str, Any]:
@@ -109,11 +110,11 @@ def test_an_answer_shows_what_was_entered_and_what_another_screen_entered_after_
 ) -> None:
     """Harm: the board is drawn from what was read before the input, or is said to be newer than what it shows."""
     answer = text(enter(dora, hand, bet(hand)))
-    assert f'data-seq="{standing.of(hand.table).seq}"' in answer
+    assert f'data-seq="{table_state.of(hand.table).seq}"' in answer
     hand("bet", seat=2, amount_cents=3_000)
     again = text(dora.get(f"/tables/{hand.table.pk}/board", **SCRIPT))
-    assert f'data-seq="{standing.of(hand.table).seq}"' in again
-    assert f'data-seq="{standing.of(hand.table).seq}"' not in answer
+    assert f'data-seq="{table_state.of(hand.table).seq}"' in again
+    assert f'data-seq="{table_state.of(hand.table).seq}"' not in answer
 
 
 # --- Who reaches what ------------------------------------------------------------------------------------------
@@ -274,13 +275,13 @@ def test_a_terminal_for_one_table_deals_no_other_however_one_signed_in(hand: Han
 
 
 def who_deals(hand: Hand) -> str | None:
-    dealer = standing.of(hand.table).dealer
+    dealer = table_state.of(hand.table).dealer
     return dealer.username if dealer else None
 
 
 def api_bet(hand: Hand) -> str:
     made = {"do": "bet", "seat": 1, "amount_cents": 1_000}
-    return json.dumps({"key": str(uuid.uuid4()), "expected_seq": standing.of(hand.table).seq, "input": made})
+    return json.dumps({"key": str(uuid.uuid4()), "expected_seq": table_state.of(hand.table).seq, "input": made})
 
 
 def test_it_asks_again_when_another_dealer_came_in_between(hand: Hand) -> None:
@@ -400,7 +401,7 @@ def test_the_page_carries_no_style_or_script_of_its_own(dora: Client, hand: Hand
 
 def test_a_board_costs_few_queries(dora: Client, hand: Hand, django_assert_max_num_queries: Any) -> None:
     hand.bets(seat1=2_000)
-    standing.cache.clear()
+    table_state.cache.clear()
     with django_assert_max_num_queries(10):
         dora.get(f"/tables/{hand.table.pk}/board", **SCRIPT)  # type: ignore[arg-type]
 

@@ -19,11 +19,11 @@ from dealer_ui.templatetags.pit import signed
 from ledger import alerts, cage
 from ledger.models import Account
 from ledger.proof.chips import money
-from tables import standing
 from tables.day import figures, hours
 from tables.inputs import BeginSlip, SignSlip
 from tables.roles import Role
 from tables.setup import house_terms
+from tables.state import table_state
 from tests import floor
 from tests.floor import Hand, dealt, signs
 
@@ -127,7 +127,7 @@ def test_drawing_many_tables_for_many_roles_costs_the_queries_of_one() -> None:
 
     def cost(roles: Collection[str], *hands: Hand) -> int:
         draw(painter, roles, anew=True)
-        standing.cache.clear()
+        table_state.cache.clear()
         with CaptureQueriesContext(connection) as captured:
             draw(painter, roles, *hands)
         return len(captured)

@@ -19,12 +19,13 @@ from dealer_ui.pit import floor as pit_floor
 from dealer_ui.templatetags import pit
 from ledger import alerts
 from ledger.models import Acknowledgement, LogEntry
-from tables import dealing, downloads, standing
+from tables import dealing, downloads
 from tables.audit import history
 from tables.audit.round_list import Wanted
 from tables.models import Staff, Verification
 from tables.play import shoes
 from tables.roles import Role
+from tables.state import table_state
 from tests import floor, load
 from tests.floor import Hand, dealt, for_pot
 from tests.intruder import at_work
@@ -141,7 +142,7 @@ def test_the_floor_costs_the_same_queries_for_one_table_and_for_five(hands: tupl
     client.get(url)  # a session is written once, and not again for a minute
 
     def cost() -> int:
-        standing.cache.clear()
+        table_state.cache.clear()
         with CaptureQueriesContext(connection) as captured:
             assert client.get(url).status_code == 200
         return len(captured)

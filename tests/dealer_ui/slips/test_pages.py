@@ -14,13 +14,13 @@ from django.utils.formats import date_format
 from ledger import cage
 from ledger.models import Account, LogEntry, Slip
 from ledger.proof.chips import money
-from tables import standing
 from tables.day import hours
 from tables.inputs import BeginSlip, SignSlip
 from tables.log.slip_types import CASH
 from tables.models import Staff, Table
 from tables.roles import Role
 from tables.slips import cage_desk
+from tables.state import table_state
 from tests import floor, load
 from tests.floor import CREW, PIN, Hand, crew, signs
 from tests.pages import lasting
@@ -40,7 +40,7 @@ def text(answer: Any) -> str:
 
 def begin(table: Table, series: str, chips: tuple[tuple[int, int], ...], by: Staff, box: str = "") -> str:
     signs(table, by, BeginSlip(series, chips, box))
-    return standing.of(table).slips[-1].name
+    return table_state.of(table).slips[-1].name
 
 
 def address(table: Table, name: str) -> str:
@@ -143,7 +143,7 @@ def test_all_cash_in_a_box_is_counted_on_the_screen_until_two_counts_agree(hands
         assert f'name="n{value}"' in page
     form = {"badge": counter.badge, "pin": PIN, "key": str(uuid.uuid4()), "stage": "counted", "n50000": "1", "n25": "2"}
     client.post(url, form)
-    assert standing.of(table).slips[-1].counts == (((50_000, 1), (25, 2)),)
+    assert table_state.of(table).slips[-1].counts == (((50_000, 1), (25, 2)),)
     assert "counts so far differ" not in text(client.get(url))
     signs(table, floor.staff(Role.COUNTER, "cleo"), SignSlip(drop, "recounted", ((10_000, 2),)))
     page = text(client.get(url))
@@ -232,7 +232,7 @@ def test_who_counts_a_rack_sees_nowhere_what_is_due_there(hands: tuple[Hand, Han
     shown = [reverse("pit:floor"), reverse("pit:table", args=[pk]), reverse("pit:reports")]
     assert not any(due in text(pit.get(page)) for page in shown), "one tap before the count, too"
     signs(dealer.table, dealer.by, BeginSlip(series, ((500, 1),)))
-    slip = standing.of(dealer.table).slips[-1].name
+    slip = table_state.of(dealer.table).slips[-1].name
     also = [address(dealer.table, slip), reverse("slips:book")]
     for one in (*shown, *also):
         answer = pit.get(one)

@@ -19,7 +19,7 @@ from ledger.log import Draft
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from ledger.proof.slip_name import SlipName
 from ledger.slips import Signing
-from tables import attesting, dealing, standing
+from tables import attesting, dealing
 from tables.audit import proofs
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import MANIFEST
@@ -36,6 +36,7 @@ from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import terminal_keys, terminals
+from tables.state import table_state
 from tests import floor
 from tests.authenticator import ORIGIN, PRESENT, VERIFIED, Authenticator
 from tests.floor import Hand
@@ -69,7 +70,7 @@ class House:
         """A fill that is signed on the tablet, step by step."""
         begun = BeginSlip("fill", ((100, cents // 100),))
         signs_on(self.tablet, self.table, self.signer("requested"), begun)
-        name = standing.of(self.table).slips[-1].name
+        name = table_state.of(self.table).slips[-1].name
         for stage in STAGES[: steps - 1]:
             signs_on(self.tablet, self.table, self.signer(stage), SignSlip(name, stage))
         return name
@@ -129,7 +130,7 @@ class Forger:
         """One signature of a fill, with its entry, its chips and its row, hashed and chained as any other."""
         with transaction.atomic():
             head = log.lock(self.table.book_id)
-            state, key = standing.at(head), uuid4()
+            state, key = table_state.at(head), uuid4()
             dealer = state.dealer.username if state.dealer else None
             signature = Signature(
                 slip=slip, stage=stage, username=by.username, name=by.name, badge=by.badge, role=by.role,
@@ -205,7 +206,7 @@ def test_nobody_signs_without_their_terminal_once_it_is_demanded(demanding: Hous
         lambda: dealing.record(demanding.table, begun, by=boss, key=uuid4(), expected_seq=None, attested=attested)
     )
     assert wrong.sentence.startswith("This terminal’s signature does not hold: Tablet did not sign it")
-    assert standing.of(demanding.table).slips == ()
+    assert table_state.of(demanding.table).slips == ()
     assert Book.objects.get(name="Rocket 1").head_seq == before
 
 
@@ -461,7 +462,7 @@ def box_to_count() -> str:
     table = Table.objects.get()
     guards = floor.staff(Role.SECURITY, "silvia"), floor.staff(Role.SECURITY, "stefan")
     floor.signs(table, guards[0], BeginSlip("drop", (), "B1"))
-    name = next(slip.name for slip in standing.of(table).slips if slip.series.name == "drop")
+    name = next(slip.name for slip in table_state.of(table).slips if slip.series.name == "drop")
     floor.signs(table, guards[1], SignSlip(name, "witnessed"))
     return name
 

@@ -16,7 +16,7 @@ from ledger import log as book_log
 from ledger import site_log
 from ledger.log import Draft
 from ledger.models import Book, LogEntry
-from tables import dealing, standing
+from tables import dealing
 from tables.audit import proofs
 from tables.inputs import AnnounceRound, BeginBackEntry, BeginSlip, ComparePaper, EndBackEntry, Input, SignSlip
 from tables.models import Staff
@@ -24,6 +24,7 @@ from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.slips import back_entry, cage_desk
+from tables.state import table_state
 from tests.clock import Clock, travelling
 from tests.floor import CREW, counted, crew, dealt, staff
 from tests.tables.audit.sealed_days import SealedDays, refusal, verified
@@ -53,13 +54,13 @@ class Night:
             with transaction.atomic():
                 getattr(self, f"_{deed}")(chance)
         except Refused:
-            standing.cache.clear()  # what was undone here was in nobody's way
+            table_state.cache.clear()  # what was undone here was in nobody's way
             assert (self.dealer.now.seq, chips_everywhere()) == (seq, chips)
 
     def hold_together(self) -> None:
         assert sum(chips_everywhere().values()) == self.before
         site_log.carry()
-        standing.cache.clear()
+        table_state.cache.clear()
         for book in Book.objects.filter(head_seq__gt=0):
             fault = proofs.verify(book, noted=False).fault
             assert fault is None, str(fault)
@@ -212,4 +213,4 @@ def _append(night: Night, subject: str, kind: str, by: str, content: dict[str, A
     content = {name: value for name, value in content.items() if name != "request"}
     with transaction.atomic():
         book_log.append(book_log.lock(night.table.book_id), Draft(subject, kind, by, content, **parts))
-    standing.cache.clear()
+    table_state.cache.clear()

@@ -11,11 +11,12 @@ from django.utils import timezone
 
 from ledger import alerts, discrepancies
 from ledger.discrepancies import close
-from tables import dealing, inputs, standing
+from tables import dealing, inputs
 from tables.audit import exceptions
 from tables.audit.exceptions import Report
 from tables.day import hours
 from tables.roles import Role
+from tables.state import table_state
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand, counted, dealt, signs
@@ -83,7 +84,7 @@ def test_settings_and_voids_are_told(hands: tuple[Hand, Hand]) -> None:
     """Harm: a limit that was raised for an hour, and a fill that was made void afterwards."""
     dealer, _ = hands
     signs(dealer.table, floor.crew("requested"), inputs.BeginSlip("fill", ((100, 20),)))
-    slip = standing.of(dealer.table).slips[-1].name
+    slip = table_state.of(dealer.table).slips[-1].name
     signs(dealer.table, floor.crew("issued"), inputs.VoidSlip(slip, "Wrong table"))
     assert any("Wrong table" in sentence for sentence in under("voids", report()))
     assert under("settings", report())
@@ -94,7 +95,7 @@ def test_a_signature_that_came_late_and_a_slip_that_waits_are_named(hands: tuple
     dealer, _ = hands
     start = timezone.now()
     signs(dealer.table, floor.crew("requested"), inputs.BeginSlip("fill", ((100, 20),)))
-    slip = standing.of(dealer.table).slips[-1].name
+    slip = table_state.of(dealer.table).slips[-1].name
     clock.stand(start + timedelta(minutes=10))
     signs(dealer.table, floor.crew("issued"), inputs.SignSlip(slip, "issued"))
     assert under("late", report()) == []
@@ -103,7 +104,7 @@ def test_a_signature_that_came_late_and_a_slip_that_waits_are_named(hands: tuple
     assert waiting.note.startswith("waits for 4")
     signs(dealer.table, floor.crew("carried"), inputs.SignSlip(slip, "carried"))
     [late] = [line for line in report().lines if line.matter.name == "late"]
-    assert late.says == f"Fill {standing.of(dealer.table).slips[-1].number}: carried"
+    assert late.says == f"Fill {table_state.of(dealer.table).slips[-1].number}: carried"
     assert late.note == "45 minutes after the step before"
 
 

@@ -15,7 +15,7 @@ from dealer_ui.templatetags.slips import attests
 from ledger import log
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from ledger.site_log import digest_of
-from tables import attesting, dealing, standing
+from tables import attesting, dealing
 from tables.audit import proofs
 from tables.audit.rows import comparing
 from tables.inputs import BeginSlip, SignSlip, VoidSlip
@@ -28,6 +28,7 @@ from tables.models import Passkey, Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import passkeys, terminal_keys
+from tables.state import table_state
 from tests import floor
 from tests.authenticator import Authenticator
 from tests.ready import ready_made
@@ -66,7 +67,7 @@ class Strict(House):
     def fill(self, cents: int = 10_000, *, steps: int = 5) -> str:
         begun = BeginSlip("fill", ((100, cents // 100),))
         signs_on(self.tablet, self.table, self.signer("requested"), begun, passkey=self.device("requested"))
-        name = standing.of(self.table).slips[-1].name
+        name = table_state.of(self.table).slips[-1].name
         for stage in STAGES[: steps - 1]:
             step = SignSlip(name, stage)
             signs_on(self.tablet, self.table, self.signer(stage), step, passkey=self.device(stage))
@@ -188,7 +189,7 @@ def test_nobody_signs_by_the_passkey_of_somebody_else(casino: Strict) -> None:
     wrong = refused(lambda: signs_on(casino.tablet, casino.table, cashier, step, passkey=boss))
     assert wrong.code == "wrong_passkey"
     assert wrong.sentence.startswith("That passkey does not sign it: it is signed by a passkey that is not one of")
-    assert standing.of(casino.table).slips[-1].stages == ("requested",)
+    assert table_state.of(casino.table).slips[-1].stages == ("requested",)
 
 
 def test_a_terminal_vouches_for_a_passkey_only_where_it_is_used(casino: Strict) -> None:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, LogEntry
-from tables import inputs, standing
+from tables import inputs
 from tables.audit import proofs
 from tables.day import closing, figures, hours
 from tables.log.catalog import read_as, told
@@ -21,6 +21,7 @@ from tables.models import DayClose, Staff, Terminal
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import terminal_keys
+from tables.state import table_state
 from tests import floor
 from tests.clock import Clock
 from tests.database import rollback
@@ -152,7 +153,7 @@ def test_a_day_waits_for_the_closer_and_the_boxes(dealer: Hand, boss: Staff, noo
     box(dealer.table, cash=(), counted=False)
     reasons = closing.open_matters(on)
     assert reasons == ["A drop box of Rocket 1 is not counted: remove it, and have it counted twice."]
-    count(dealer.table, standing.of(dealer.table).slips[-1].name, ((10_000, 1),))
+    count(dealer.table, table_state.of(dealer.table).slips[-1].name, ((10_000, 1),))
     assert closing.open_matters(on) == []
 
 

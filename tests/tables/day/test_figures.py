@@ -10,12 +10,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tables import dealing, inputs, standing
+from tables import dealing, inputs
 from tables.day import figures
 from tables.day import hours as shifts
 from tables.day.figures import COUNTED, EXPECTED, LEDGER, Figures
 from tables.models import Staff, Table
 from tables.roles import Role
+from tables.state import table_state
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand, dealt, for_pot, signs
@@ -51,7 +52,7 @@ def box(table: Table, *, cash: tuple[tuple[int, int], ...], counted: bool = True
     """The drop box is carried away, and counted twice unless somebody waits for it."""
     carriers = [somebody(Role.SECURITY, "sam"), somebody(Role.SECURITY, "sue")]
     signs(table, carriers[0], inputs.BeginSlip("drop", (), "B1"))
-    slip = next(slip.name for slip in standing.of(table).slips if slip.series.name == "drop")
+    slip = next(slip.name for slip in table_state.of(table).slips if slip.series.name == "drop")
     signs(table, carriers[1], inputs.SignSlip(slip, "witnessed"))
     if counted:
         count(table, slip, cash)
@@ -107,7 +108,7 @@ def test_a_counted_box_replaces_the_expected_drop(dealer: Hand) -> None:
     dealer("sell_chips", amount_cents=30_000)
     box(dealer.table, cash=(), counted=False)
     assert line().drop_is == EXPECTED
-    slip = standing.of(dealer.table).slips[-1].name
+    slip = table_state.of(dealer.table).slips[-1].name
     count(dealer.table, slip, ((10_000, 2), (5_000, 1)))
     row = line()
     assert (row.drop_cents, row.drop_is) == (25_000, COUNTED)
@@ -187,7 +188,7 @@ def test_a_correction_belongs_to_the_day_of_its_round(dealer: Hand, clock: Clock
 
 
 def record(table: Table, entered: Any, by: Staff) -> None:
-    dealing.record(table, entered, by=by, key=uuid.uuid4(), expected_seq=standing.of(table).seq)
+    dealing.record(table, entered, by=by, key=uuid.uuid4(), expected_seq=table_state.of(table).seq)
 
 
 # --- What it costs --------------------------------------------------------------------------------------------

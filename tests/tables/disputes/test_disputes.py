@@ -12,7 +12,7 @@ from ledger import cage, log
 from ledger.log import Draft
 from ledger.models import Account, Alert, LogEntry, Slip, Transfer
 from ledger.proof.moves import Move
-from tables import dealing, past
+from tables import dealing
 from tables.audit import history, proofs
 from tables.disputes import cases, corrections, papers
 from tables.inputs import (
@@ -30,6 +30,7 @@ from tables.inputs import (
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.state import round_history
 from tests import floor
 from tests.floor import Hand, dealt, for_pot
 from tests.ready import ready_made
@@ -114,7 +115,7 @@ def correct(hand: Hand, boss: Staff, second: Staff, entered: ProposeCorrection) 
 def test_a_dispute_goes_from_claim_to_correction(felt: Hand, boss: Staff, second: Staff) -> None:
     """Harm: a claim never reaches a ruling, its evidence is changed after the claim without a trace, or its correction
     rewrites cards and payouts."""
-    before, then = history.story(felt.table, 1), past.as_of(felt.table.book_id, 1, felt.now.seq)
+    before, then = history.story(felt.table, 1), round_history.as_of(felt.table.book_id, 1, felt.now.seq)
     enter(felt, felt.by, CLAIM)
     dispute = cases.listed(9)[0][0].dispute
     entry = LogEntry.objects.get(book_id=felt.table.book_id, seq=dispute.last_seq)

@@ -8,11 +8,12 @@ import pytest
 
 from ledger.models import LogEntry
 from ledger.proof.chain import Fault
-from tables import dealing, standing
+from tables import dealing
 from tables.audit import proofs
 from tables.inputs import AbandonTable, EnterMishap, Input, VoidRound
 from tables.models import Table
 from tables.refusals import Refused
+from tables.state import table_state
 from tests.floor import Hand
 
 
@@ -59,7 +60,7 @@ def fault(table: Table) -> Fault:
 
 
 def _fault(table: Table) -> Fault | None:
-    standing.cache.clear()
+    table_state.cache.clear()
     return proofs.verify(table.book, noted=False).fault
 
 

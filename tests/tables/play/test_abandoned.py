@@ -10,7 +10,7 @@ import pytest
 
 from ledger import cage
 from ledger.models import Account
-from tables import dealing, standing
+from tables import dealing
 from tables.audit import proofs
 from tables.games.catalog import DEALT
 from tables.games.protocol import AskBet, AskCard, AskChoice, AskShuffle
@@ -21,6 +21,7 @@ from tables.models import ShoeSource, Staff
 from tables.play import seat_pages
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.state import table_state
 from tests import floor
 from tests.floor import CHIPS, Hand, crew, dealt, for_pot, player, signs
 from tests.tables.chance import by_seed
@@ -224,6 +225,6 @@ def test_a_table_closes_after_an_evacuation_in_any_state(
         lying = Account.objects.filter(book_id=walk.dealer.table.book_id, place__in=("layout", "seat", "transit"))
         assert not any(balances[str(account.pk)] for account in lying)
         walk.open_again()
-    standing.cache.clear()
+    table_state.cache.clear()
     report = proofs.verify(walk.dealer.table.book, noted=False)
     assert report.fault is None, str(report.fault)

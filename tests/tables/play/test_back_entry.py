@@ -12,7 +12,7 @@ from ledger import cage
 from ledger import log as book_log
 from ledger.log import Draft
 from ledger.models import Alert, Book, LogEntry
-from tables import dealing, standing
+from tables import dealing
 from tables.audit import exceptions, proofs
 from tables.day import hours
 from tables.inputs import (
@@ -29,6 +29,7 @@ from tables.models import Staff, Table
 from tables.play.back_entry import FromPaper
 from tables.roles import Role
 from tables.slips import back_entry, cage_desk
+from tables.state import table_state
 from tests.clock import Clock
 from tests.floor import CREW, Hand, crew, dealt, staff
 from tests.tables.play.acts import fault, refusal, verify
@@ -314,7 +315,7 @@ def forgery(night: Night, kind: str, by: Staff, **changes: Any) -> str:
         book_log.append(head, Draft("outage", kind, by.signature, content, round=newest.round))
         sentence = fault(night.table).what
         transaction.set_rollback(True)
-    standing.cache.clear()
+    table_state.cache.clear()
     return sentence
 
 
@@ -385,7 +386,7 @@ def test_a_signature_and_its_paper_are_one(night: Night, monkeypatch: pytest.Mon
         night.sign(crew("requested"), BeginSlip("fill", ((2_500, 20),)), FromPaper("17", ago(40)))
     assert calls == ["fill_requested", "entered_from_paper"]
     monkeypatch.setattr(cage, "post", posted)
-    standing.cache.clear()
+    table_state.cache.clear()
     assert night.dealer.now.seq == before
     assert not night.dealer.now.slips
     night.fill()

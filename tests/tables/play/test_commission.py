@@ -5,11 +5,11 @@ from dataclasses import asdict
 import pytest
 
 from ledger.models import Alert, Transfer
-from tables import standing
 from tables.disputes import mispays, rack_history
 from tables.log.terms import Settings
 from tables.models import Staff
 from tables.setup import table_settings
+from tables.state import table_state
 from tests.floor import Hand, dealt
 from tests.tables.play.acts import refusal, verify
 
@@ -52,7 +52,7 @@ def test_a_win_is_paid_even_and_its_commission_collected_later(hands: tuple[Hand
     dealer("collect_commission", seat=1)
     assert transfers(dealer, "commission") == [500]
     assert "No commission is marked at seat 1" in refusal(dealer, "collect_commission", seat=1).sentence
-    standing.cache.clear()
+    table_state.cache.clear()
     assert dealer.now.marks == {3: 100}
     dealer("collect_commission", seat=3)
     dealer("shuffle_shoe")

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from ledger.models import Alert
-from tables import dealing, standing
+from tables import dealing
 from tables.inputs import BeginSlip, EnterMishap, LockRack, SignSlip, UnlockRack, VoidSlip
 from tables.models import Staff
 from tables.roles import Role
 from tables.setup import house_terms
+from tables.state import table_state
 from tests import floor
 from tests.floor import CHIPS, Hand, counted, crew, dealt, signs
 from tests.tables.play.acts import abandon, enter, fault, latest_kinds, refusal, verify, void
@@ -62,7 +63,7 @@ def test_nothing_moves_at_a_locked_table(guard: Staff) -> None:
     dealer.cards(1, 4)
     assert refusal(unlock, boss, guard.username).code == "rack_unlocked"
     verify(dealer.table)
-    standing.cache.clear()
+    table_state.cache.clear()
     assert dealer.now.lock is None
 
 
@@ -71,7 +72,7 @@ def test_a_round_at_a_locked_table_is_void_and_the_table_closes() -> None:
     dealer, boss = dealt()
     dealer.bets(seat1=1_000)
     lock(boss)
-    standing.cache.clear()
+    table_state.cache.clear()
     assert dealer.now.lock is not None
     void(boss)
     counted(boss, "closer")

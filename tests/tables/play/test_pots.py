@@ -14,7 +14,6 @@ from django.utils import timezone
 from ledger import cage
 from ledger.models import Transfer
 from ledger.proof.spelling import canonical
-from tables import past, standing
 from tables.audit import commitments, history
 from tables.games.catalog import GAMES
 from tables.games.game import Game
@@ -25,6 +24,7 @@ from tables.games.record_document import RecordError
 from tables.play import rounds
 from tables.roles import Role
 from tables.setup import table_settings
+from tables.state import round_history, table_state
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand, Player, for_pot
@@ -121,7 +121,7 @@ def test_whole_games_move_chips_and_lose_none(name: str, source: str) -> None:
     if source == "house":
         assert list(commitments.prove(hand.table))
     known = hand.now
-    standing.cache.clear()
+    table_state.cache.clear()
     assert hand.now == known
     boss("close_table")
 
@@ -172,10 +172,10 @@ def test_a_log_that_leaves_it_out_is_still_proved_and_told(monkeypatch: pytest.M
     assert _seen(hand) == {"seat": 1, "choice": "see"}
     verify(hand.table)
     assert judged(hand) == {1: 800, 2: -800}
-    standing.cache.clear()
+    table_state.cache.clear()
     current = hand.now.round
     assert current.state.actions == tuple(written)
-    then = past.as_of(hand.table.book_id, current.number, hand.now.seq)
+    then = round_history.as_of(hand.table.book_id, current.number, hand.now.seq)
     assert then is not None
     actions = [action for play in current.plays for action in play.actions]
     record = record_as_logged(current.game, current.rules, current.opening, actions)

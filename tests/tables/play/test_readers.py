@@ -28,7 +28,7 @@ from tables.roles import Role
 from tables.setup import service_accounts
 from tables.setup.service_accounts import Access
 from tables.staff import service_tokens
-from tables.standing import read_anew
+from tables.state.table_state import read_anew
 from tests import floor
 from tests.floor import Hand
 from tests.tables.play.acts import fault, refusal

@@ -10,7 +10,7 @@ import pytest
 from django.test import override_settings
 
 from ledger.proof import seals
-from tables import dealing, standing
+from tables import dealing
 from tables.audit import sealing
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import Wrong
@@ -19,6 +19,7 @@ from tables.games.cards import UNKNOWN
 from tables.models import Staff
 from tables.roles import Role
 from tables.setup import house_terms
+from tables.state import table_state
 from tests import floor
 from tests.clock import travelling
 from tests.floor import Hand, dealt, for_pot
@@ -65,7 +66,7 @@ def test_a_card_is_burned_before_the_next_round(terms: Terms, source: str) -> No
     terms(burn_at_relief=True)
     dealer, boss = dealt(source=source, options={"decks": 2})
     relief = relieve(dealer, boss)
-    standing.cache.clear()
+    table_state.cache.clear()
     assert relief.board.due == "relief"
     assert [button.label for button in relief.board.buttons if button.primary] == ["Card is burned"]
     assert refusal(relief.bets, seat1=1_000).sentence == "Burn a card first: another dealer took the table."
@@ -79,7 +80,7 @@ def test_a_card_is_burned_before_the_next_round(terms: Terms, source: str) -> No
     assert shoe is not None
     assert (shoe.aside or ())[-1][1] == UNKNOWN or source == "house", "of real cards nobody saw which"
     relief.bets(seat1=1_000)
-    standing.cache.clear()
+    table_state.cache.clear()
     assert not relief.now.burn_is_due
     verify(relief.table)
 

@@ -15,13 +15,14 @@ from dealer_ui.pit import restored as listing
 from ledger import log
 from ledger.models import Alert, LogEntry
 from ledger.proof.chain import Head
-from tables import acknowledged, dealing
-from tables.acknowledged import Acknowledged
+from tables import dealing
 from tables.audit import restoring, tree_proof
 from tables.inputs import BeginSlip, ConfirmRestored, SignOut
 from tables.log.state import Restored
 from tables.play import restored
 from tables.roles import Role
+from tables.state import acknowledgement as acknowledged
+from tables.state.acknowledgement import Acknowledged
 from tests import floor
 from tests.floor import CHIPS, Hand, crew, signs
 from tests.tables.play.acts import enter, refusal

@@ -15,7 +15,7 @@ from msgspec import structs
 
 from ledger import alerts, log, site_log
 from ledger.models import HOUSE, Alert, Book, LogEntry
-from tables import dealing, inputs, standing
+from tables import dealing, inputs
 from tables.alerting import inbox
 from tables.audit import exceptions, proofs
 from tables.audit.rows import comparing
@@ -32,6 +32,7 @@ from tables.roles import Role
 from tables.setup import emergency_limits, house_terms, pits, posts, proposals, table_settings
 from tables.setup.posts import Wanted
 from tables.setup.two_people import Draft
+from tables.state import table_state
 from tests import floor, terms
 from tests.clock import Clock
 from tests.floor import Hand
@@ -183,7 +184,7 @@ def test_a_slip_asks_the_pit_boss_s_pit_and_nobody_else_s(felt: Hand) -> None:
     refused = refusal(lambda: floor.signs(felt.table, paul, fill))
     assert (refused.code, "Paul runs Pit 2, and Pia runs it." in refused.sentence) == ("not_your_pit", True)
     floor.signs(felt.table, Staff.objects.get(username="pia"), fill)
-    slip = standing.of(felt.table).slips[-1].name
+    slip = table_state.of(felt.table).slips[-1].name
     for stage in ("issued", "carried"):
         floor.signs(felt.table, floor.crew(stage), inputs.SignSlip(slip, stage))
     felt.bets(seat1=2_000)

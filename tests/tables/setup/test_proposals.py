@@ -13,7 +13,6 @@ from django.utils import timezone
 from ledger import log, site_log
 from ledger.log import Draft as Entry
 from ledger.models import HOUSE, Book, LogEntry
-from tables import standing
 from tables.audit import proofs
 from tables.audit.rows import comparing
 from tables.log.entries.chips import DenominationAdded
@@ -42,6 +41,7 @@ from tables.setup import (
 from tables.setup.service_accounts import Access
 from tables.setup.two_people import MATTERS, Draft
 from tables.staff import staffing
+from tables.state import table_state
 from tests import database, floor
 from tests.clock import Clock
 from tests.ready import ready_made
@@ -107,7 +107,7 @@ def rollback() -> Iterator[None]:
     """Undo what is written here, in the database and in the caches of this process."""
     with database.rollback():
         yield
-    standing.cache.clear()
+    table_state.cache.clear()
     read_again()
 
 

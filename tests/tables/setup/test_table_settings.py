@@ -9,7 +9,6 @@ from django.db import connection
 from msgspec import UNSET, structs
 
 from ledger.models import Account, LogEntry
-from tables import standing
 from tables.audit import condition, proofs
 from tables.edge import favour, kept_sheets
 from tables.games.catalog import GAMES
@@ -20,6 +19,7 @@ from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import denominations, payouts, proposals, table_settings
+from tables.state import table_state
 from tests import floor
 from tests.tables.at_once import at_once
 
@@ -373,7 +373,7 @@ def test_a_round_that_opens_at_the_same_moment_comes_before_or_after_a_change_ne
     [refusal] = [answer for answer in answers if isinstance(answer, Exception)]
     assert isinstance(refusal, Refused), refusal
     table = Table.objects.get(pk=dealer.table.pk)
-    assert standing.of(table).round_open is (table.seats == 6)
+    assert table_state.of(table).round_open is (table.seats == 6)
 
 
 # --- Chips ----------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from django.utils import timezone
 
 from ledger import cage
 from ledger.models import HOUSE, Alert, Book, Discrepancy, LogEntry
-from tables import standing
 from tables.audit import proofs
 from tables.audit.rows.comparing import compare
 from tables.inputs import BeginSlip, SignSlip
@@ -19,6 +18,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import chip_series
 from tables.slips import cage_desk, retiring, stock
+from tables.state import table_state
 from tests import floor
 from tests.clock import Clock
 from tests.floor import signs
@@ -404,7 +404,7 @@ def test_a_table_is_retired_closed_and_empty(house: Book) -> None:
     assert refusal_of(retiring.retire_table, table, "Sold", by=olga).sentence == (
         "Opener 1 of Rocket 1 is to be signed first."
     )
-    signs(table, someone(Role.DEALER, "dora"), SignSlip(standing.of(table).slips[-1].name, "recounted", ((100, 1),)))
+    signs(table, someone(Role.DEALER, "dora"), SignSlip(table_state.of(table).slips[-1].name, "recounted", ((100, 1),)))
     retiring.retire_table(table, "Sold", by=olga)
     assert refusal_of(retiring.retire_table, table, "Sold", by=olga).code == "retired_already"
     for begun in (BeginSlip("opener", ()), BeginSlip("fill", ((100, 1),))):
@@ -420,7 +420,7 @@ def _empty(table: Table) -> None:
     cents = next(cents for account, cents in cage.balances(table.book_id).items() if account.place == "rack")
     people = [someone(Role.PIT_BOSS, "bella"), someone(Role.DEALER, "dora"), someone(Role.PIT_BOSS, "pia"), guard()]
     signs(table, people[0], BeginSlip("credit", ((100, cents // 100),)))
-    slip = standing.of(table).slips[-1].name
+    slip = table_state.of(table).slips[-1].name
     steps = ("issued", "confirmed", "carried", "received")
     for stage, by in zip(steps, (*people[1:], cashier()), strict=True):
         signs(table, by, SignSlip(slip, stage))

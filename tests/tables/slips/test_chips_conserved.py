@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from ledger.models import Book, Transfer
 from ledger.proof import seals
 from ledger.proof.chips import CHIP_PLACES
-from tables import standing
 from tables.audit import proofs, sealing
 from tables.audit.outside import verifier
 from tables.audit.rows.comparing import compare
@@ -29,6 +28,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import chip_series
 from tables.slips import cage_desk, stock
+from tables.state import table_state
 from tests import floor
 from tests.clock import travelling
 from tests.floor import signs
@@ -106,7 +106,7 @@ class Floor:
 
     def _due(self, slip: str) -> str:
         book = Book.objects.get(name="house").pk
-        waiting = [*cage_desk.in_progress(book), *standing.of(self.table).slips]
+        waiting = [*cage_desk.in_progress(book), *table_state.of(self.table).slips]
         due = next((waits.due for waits in waiting if waits.name == slip), None)
         return due.name if due else ""
 
@@ -116,7 +116,7 @@ class Floor:
         if series not in ("fill", "forgery"):
             return cage_desk.sign(entered, by=by, key=uuid4())
         signs(self.table, by, entered)
-        slips = standing.of(self.table).slips
+        slips = table_state.of(self.table).slips
         return entered.slip if isinstance(entered, SignSlip) else slips[-1].name
 
     def _count(self, deed: str, entered: BeginSlip) -> None:

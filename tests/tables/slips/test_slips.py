@@ -20,7 +20,7 @@ from ledger import cage, log, slips
 from ledger.connection_pools import Busy
 from ledger.log import Draft
 from ledger.models import Account, LogEntry, Slip, SlipSignature, Transfer
-from tables import dealing, standing
+from tables import dealing
 from tables.audit import proofs
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.log.slip_types import SLIPS, VOID, Chips
@@ -30,6 +30,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import house_terms, role_choices
 from tables.slips import cage_desk, next_signer
+from tables.state import table_state
 from tests import floor, terms
 from tests.clock import Clock
 from tests.floor import CREW, Hand, crew, dealt, signs
@@ -65,7 +66,7 @@ def refused(table: Table, by: Staff, entered: Any) -> Refused:
 
 def begun(table: Table, by: Staff, series: str, chips: Chips = CHIPS, box: str = "") -> str:
     signs(table, by, BeginSlip(series, chips, box))
-    return standing.of(table).slips[-1].name
+    return table_state.of(table).slips[-1].name
 
 
 def numbers(series: str) -> list[int]:
@@ -254,7 +255,7 @@ def test_each_step_is_signed_by_the_role_that_does_it(hands: tuple[Hand, Hand]) 
         slip_input: SlipInput = SignSlip(slip, stage) if slip else BeginSlip("fill", CHIPS)
         assert refused(table, auditor, slip_input).code == "wrong_role", stage
         signs(table, hands[0].by if stage == "received" else crew(stage), slip_input)
-        slip = slip or standing.of(table).slips[-1].name
+        slip = slip or table_state.of(table).slips[-1].name
 
 
 def test_an_impossible_slip_is_refused_and_takes_no_number(hands: tuple[Hand, Hand]) -> None:
@@ -427,7 +428,7 @@ def test_only_a_box_has_a_mark(hands: tuple[Hand, Hand]) -> None:
     """Harm: what nobody checked is written into the log for good, as the mark of a box that is none."""
     dealer, boss = hands
     begun(dealer.table, boss.by, "fill", box="\x1b[2J" * 100)
-    assert standing.of(dealer.table).slips[-1].box == ""
+    assert table_state.of(dealer.table).slips[-1].box == ""
 
 
 # --- counts ----------------------------------------------------------------------------------------------------
@@ -443,10 +444,10 @@ def test_a_table_opens_only_when_two_people_counted_the_same(db: None) -> None:
     """Harm: one of them signs what the other one says."""
     table = floor.table()
     count(table, "opener", 9_000, 8_999)
-    assert not standing.of(table).is_open
-    assert not standing.of(table).slips, "the slip came to nothing: the rack is counted anew"
+    assert not table_state.of(table).is_open
+    assert not table_state.of(table).slips, "the slip came to nothing: the rack is counted anew"
     count(table, "opener", 9_000, 9_000)
-    assert standing.of(table).is_open
+    assert table_state.of(table).is_open
     assert gapless_count("opener") == 2
     assert proofs.verify(table.book).fault is None
 
@@ -462,7 +463,7 @@ def test_what_a_count_finds_goes_to_over_and_short(db: None, whites: int, moved:
     assert changed(before, table) == moved
     opened = LogEntry.objects.get(book=table.book, subject="table", kind="opened")
     assert proofs.verify(table.book).fault is None
-    assert standing.of(table).opening_rack_cents == whites * 100
+    assert table_state.of(table).opening_rack_cents == whites * 100
     assert f'"variance_cents":{whites * 100 - 900_000}' in bytes(opened.body).decode()
 
 
@@ -473,7 +474,7 @@ def test_a_rack_is_counted_by_a_dealer_and_a_pit_boss(db: None) -> None:
     assert refused(table, someone(Role.CASHIER, "carmen"), VoidSlip(slip, "wrong")).code == "not_voidable"
     assert refused(table, crew("confirmed"), SignSlip(slip, "recounted", ((100, 9_000),))).code == "wrong_role"
     signs(table, crew("received"), SignSlip(slip, "recounted", ((100, 9_000),)))
-    assert standing.of(table).is_open
+    assert table_state.of(table).is_open
 
 
 def test_nothing_is_dealt_or_sold_while_the_rack_is_counted(hands: tuple[Hand, Hand]) -> None:
@@ -536,7 +537,7 @@ def test_a_box_is_counted_until_two_people_agree(boxed: tuple[Table, str]) -> No
     assert refused(table, counters[0], SignSlip(slip, "recounted_2", ((10_000, 3),))).code == "signed_already"
     signs(table, counters[2], SignSlip(slip, "recounted_2", ((10_000, 2), (5_000, 1))))
     assert changed(before, table) == {"boxes": -30_000, "bank": 25_000, "cash_over_short": 5_000}
-    assert not standing.of(table).slips
+    assert not table_state.of(table).slips
     assert proofs.verify(table.book).fault is None
 
 
@@ -585,7 +586,7 @@ def test_a_void_takes_two_signatures_and_brings_every_chip_back(hands: tuple[Han
     assert refused(table, cashier, SignSlip(slip, "voided")).code == "wrong_role"
     signs(table, auditor, SignSlip(slip, "voided"))
     assert changed(before, table) == {}
-    assert not standing.of(table).slips
+    assert not table_state.of(table).slips
     assert refused(table, crew("issued"), SignSlip(slip, "issued")).code == "unknown_slip"
     assert refused(table, someone(Role.PIT_BOSS, "petra"), VoidSlip(slip, "again")).code == "not_voidable"
     assert proofs.verify(table.book).fault is None

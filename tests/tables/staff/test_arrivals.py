@@ -9,10 +9,10 @@ from django.test import Client
 from django.utils import timezone
 
 from ledger.models import LogEntry
-from tables import standing
 from tables.models import Staff, Terminal
 from tables.roles import Role
 from tables.staff import arrivals
+from tables.state import table_state
 from tests import floor
 from tests.floor import Hand
 
@@ -37,7 +37,7 @@ def dora(hand: Hand) -> Client:
 def enter(client: Client, hand: Hand, seat: str) -> int:
     """The status of a bet's answer."""
     key = "00000000-0000-4000-8000-00000000000" + seat
-    form = {"key": key, "seq": standing.of(hand.table).seq, "seat": seat, "amount": "20"}
+    form = {"key": key, "seq": table_state.of(hand.table).seq, "seat": seat, "amount": "20"}
     return client.post(f"/tables/{hand.table.pk}/input", form, **SCRIPT).status_code  # type: ignore[arg-type]
 
 

@@ -9,14 +9,14 @@ from django.db import transaction
 
 from ledger import cage
 from ledger.log import read_head
-from tables import standing
 from tables.audit import history, proofs
 from tables.games.cards import DECK_SIZE
 from tables.games.record import judge
 from tables.log.state import Standing
 from tables.models import Table
 from tables.play import shoes
-from tables.standing import Cache
+from tables.state import table_state
+from tables.state.table_state import Cache
 from tests import floor
 from tests.floor import Hand, dealt
 from tests.tables.chance import Chance, chance
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 def fresh(hand: Hand) -> Standing:
     """What the database says, to somebody who knows nothing."""
     head = read_head(hand.table.book_id)
-    return standing.read_anew([head])[head.book_id]
+    return table_state.read_anew([head])[head.book_id]
 
 
 ANOTHER_PROCESS = Cache(size=100)
@@ -37,8 +37,8 @@ ANOTHER_PROCESS = Cache(size=100)
 def caught_up(table: Table) -> Standing:
     """What another web process says, that folds what was written since it looked at the table last."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(standing, "cache", ANOTHER_PROCESS)
-        return standing.of(table)
+        patch.setattr(table_state, "cache", ANOTHER_PROCESS)
+        return table_state.of(table)
 
 
 def check(floor_: Chance) -> None:
@@ -113,18 +113,18 @@ def test_several_tables_are_read_at_once_and_each_gets_its_own() -> None:
     third = floor.table("Rocket 3")
     Hand(third, boss.by)("open_table")
     heads = [read_head(felt.book_id) for felt in (dealer.table, second_table, third)]
-    standing.cache.clear()
-    read = standing.at_all(heads)
+    table_state.cache.clear()
+    read = table_state.at_all(heads)
     assert read[dealer.table.book_id] == fresh(dealer)
     assert not read[second_table.book_id].is_open
     assert read[third.book_id].is_open
-    assert standing.at_all(heads) == read
+    assert table_state.at_all(heads) == read
 
 
 def test_a_table_on_which_nothing_happened_stands_at_nothing() -> None:
     """Harm: a new table cannot be opened."""
     table = floor.table()
-    assert standing.of(table) == replace(Standing(), seq=6, hash=read_head(table.book_id).hash)
+    assert table_state.of(table) == replace(Standing(), seq=6, hash=read_head(table.book_id).hash)
 
 
 def test_a_transaction_that_was_rolled_back_leaves_nothing_behind() -> None:
@@ -162,9 +162,9 @@ def test_an_old_head_is_read_as_the_table_stood_then() -> None:
     for cents in (1_000, 2_000, 3_000):
         dealer("bet", seat=1, amount_cents=cents)
         heads.append(read_head(dealer.table.book_id))
-    standing.cache.clear()
+    table_state.cache.clear()
     for head, cents in zip(heads, (1_000, 2_000, 3_000), strict=True):
-        then = standing.at(head)
+        then = table_state.at(head)
         assert then.seq == head.seq
         assert then.round is not None
         assert then.round.state.bets[0] == cents
