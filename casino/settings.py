@@ -189,7 +189,7 @@ DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", "casino@localhost")
 # Webhooks go to https alone; a demo may send them in plain to its own machine.
 WEBHOOKS_TO_LOOPBACK = DEMO
 
-# Set here once, and terms of the house now (tables/setup/house_terms.py): whoever still sets them is told.
+# Set here once, and terms of the house now (tables/setup/policies.py): whoever still sets them is told.
 _ONCE_SET_HERE = """DISCREPANCY_LEVELS_CENTS DISPUTE_REPORTABLE_CENTS CERTIFICATE_ROUNDS CERTIFICATE_PASS_PERCENT
     CERTIFICATE_DAYS CERTIFICATE_GAMES PIN_DIGITS_MIN LOCKOUT_MINUTES LOCKOUT_FAILURES TERMINAL_WRONG_PINS
     WRONG_PINS_A_DAY"""

@@ -38,20 +38,13 @@ class TablesConfig(AppConfig):
             seat_pages,
             shoes,
         )
-        from tables.setup import (  # noqa: F401
-            denominations,
-            house_terms,
-            pay_tables,
-            role_choices,
-            service_accounts,
-            table_settings,
-        )
+        from tables.setup import denominations, pay_tables, policies, role_choices, service_accounts, table_settings  # noqa: F401
         from tables.slips import in_play, retiring, table_desk  # noqa: F401
         from tables.staff import checking, staffing  # noqa: F401
 
         table_settings.go_by_edges(favour.player_edges)
         models.go_by_choices(role_choices.otherwise)
-        discrepancies.go_by(lambda: house_terms.levels("discrepancy_levels_cents"))
+        discrepancies.go_by(lambda: policies.levels("discrepancy_levels_cents"))
         inspection.go_by(in_play.uncounted_cents)
         checks.register(pepper.check, checks.Tags.security, deploy=True)
-        checks.register(house_terms.check)
+        checks.register(policies.check)

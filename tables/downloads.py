@@ -27,7 +27,7 @@ from tables.audit.round_list import RoundLine, Wanted
 from tables.day import house_clock
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
-from tables.setup.house_identity import identity
+from tables.setup.site_identity import identity
 from tables.spreadsheets import Row, csv_file, spell, workbook
 
 Caller = Staff | ServiceAccount

@@ -18,7 +18,7 @@ from tables.models import PIN, SecretVersion, Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Scene
-from tables.setup import house_terms, posts
+from tables.setup import pit_assignments, policies
 
 Permit = Callable[[Scene, Staff], None]
 
@@ -80,12 +80,12 @@ def anybody_here(scene: Scene, by: Staff) -> None:
 def in_their_pit(scene: Scene, by: Staff) -> None:
     """Whoever works as one who runs the floor, at a table of a pit of theirs. Asked of every input of the staff, beside
     its own permit, so that no act on the floor can forget it."""
-    posts.refuse(by, scene.table.name, scene.moment)
+    pit_assignments.refuse(by, scene.table.name, scene.moment)
 
 
 def not_administering(by: Staff) -> None:
     """Somebody who gave access in this shift handles no chips and no cash in it."""
-    hours = house_terms.number("duties_apart_hours")
+    hours = policies.number("duties_apart_hours")
     until = by.administered_until
     if until is not None and timezone.now() - until < timedelta(hours=hours):
         says = f"{by.name} administered the house less than {hours} hours ago: somebody else has to sign."
@@ -150,13 +150,13 @@ def uncounted(scene: Scene, by: Staff) -> None:
 def who_voids(scene: Scene, by: Staff) -> None:
     """Whom the house's terms let void a round, at a table whose rack is not being counted."""
     uncounted(scene, by)
-    _refuse_roles(by, house_terms.words("void_roles"), "A round is made void")
+    _refuse_roles(by, policies.words("void_roles"), "A round is made void")
 
 
 def who_abandons(scene: Scene, by: Staff) -> None:
     """Whom the house's terms let abandon a table, whatever is going on there."""
     at_once(scene, by)
-    _refuse_roles(by, house_terms.words("abandon_roles"), "A table is abandoned")
+    _refuse_roles(by, policies.words("abandon_roles"), "A table is abandoned")
 
 
 def the_dealer_or_the_floor_at_once(scene: Scene, by: Staff) -> None:
@@ -216,7 +216,7 @@ SETTLED_BY: Final = "reader_settled_by"
 
 def settles_readers() -> str:
     """The role that says who is right, where a card reader and the dealer disagree."""
-    return str(house_terms.in_force(SETTLED_BY))
+    return str(policies.in_force(SETTLED_BY))
 
 
 def who_settles_readers(scene: Scene, by: Staff) -> None:

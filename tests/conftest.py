@@ -11,7 +11,7 @@ from dealer_ui.templatetags import kept
 from tables import downloads
 from tables.audit import watch
 from tables.day import hours, house_clock
-from tables.setup import house_terms
+from tables.setup import policies
 from tests import pace, ready, servers, terms, tiers
 from tests.clock import Clock, travelling
 
@@ -52,7 +52,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def _clock_of_this_house(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What a process keeps for a minute is no other test's, nor is reading it what a test counts."""
     monkeypatch.setattr(house_clock, "_read", (math.inf, hours.Calendar((hours.default(),))))
-    monkeypatch.setattr(house_terms, "_read", (math.inf, terms.of_tests))
+    monkeypatch.setattr(policies, "_read", (math.inf, terms.of_tests))
     monkeypatch.setattr(watch, "lookout", watch.Lookout(looked=math.inf))
     yield
     timezone.deactivate()

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from tables.log.policies import Change
-from tables.setup import house_terms
+from tables.setup import policies
 
 _ALWAYS: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -19,4 +19,4 @@ def held(**values: Any) -> tuple[Change, ...]:
 
 def read_again() -> None:
     """From now on this process goes by what was entered."""
-    house_terms.forget()
+    policies.forget()

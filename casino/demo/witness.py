@@ -13,7 +13,7 @@ from tables.audit import checkpoints
 from tables.log.witnesses import SHOWN_HEADS
 from tables.management.commands.seed_demo import OPERATOR, SECOND
 from tables.models import Staff
-from tables.setup import house_terms, proposals
+from tables.setup import policies, proposals
 
 ORIGIN: Final = "demo.example/books"
 NAME: Final = "demo.example/witness"
@@ -36,9 +36,9 @@ def prepare(folder: Path) -> None:
 def _name(witness: str) -> None:
     values = {"witness_first": witness}
     operator = Staff.objects.get(username=OPERATOR.username)
-    draft = house_terms.draft(values)
+    draft = policies.draft(values)
     if draft is None:
-        house_terms.change(values, by=operator)
+        policies.change(values, by=operator)
         return
     proposal = proposals.propose(draft, "The demo's witness", by=operator)
     proposals.approve(proposal, by=Staff.objects.get(username=SECOND.username))

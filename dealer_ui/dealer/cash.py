@@ -34,7 +34,7 @@ from tables.log.state import Standing
 from tables.models import Denomination, Staff, Table
 from tables.play.cash import chips_entry, kinds_at
 from tables.refusals import Refused
-from tables.setup import cash_terms
+from tables.setup import cash_policies
 from tables.staff import terminals
 from tables.state import table_state as standings
 
@@ -134,7 +134,7 @@ def _context(request: HttpRequest, table: Table, exchange: Exchange | None, refu
         "ways": _ways(table),
         "way": way,
         "kinds": kinds,
-        "currency": cash_terms.currency(),
+        "currency": cash_policies.currency(),
         "amount": typed.get("amount", ""),
         "given": counting.asked(typed, kinds, NOTES if way is SALE else (), _GIVEN),
         "exchange": exchange if is_shown else None,

@@ -48,7 +48,7 @@ from tables.models import Staff, Table
 from tables.play import rounds
 from tables.play.mishaps import RULED_BY
 from tables.refusals import Refused
-from tables.setup import house_terms
+from tables.setup import policies
 from tables.staff import terminals
 from tables.state import table_state as standings
 
@@ -124,10 +124,10 @@ def _drawn(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -> d
         "labels": ACTS,
         "key": uuid4(),
         "cards": _cards(table, standing) if "set_aside" in possible else (),
-        "reasons": [(name, REASONS[name]) for name in house_terms.words("void_reasons")],
-        "leaving": [(name, REASONS[name]) for name in house_terms.words("abandon_reasons")],
-        "who": {act: slip_workflow.either(house_terms.words(f"{act}_roles")) for act in ("void", "abandon")},
-        "second": {act: slip_workflow.either(house_terms.words(term)) for act, term in SECOND.items()},
+        "reasons": [(name, REASONS[name]) for name in policies.words("void_reasons")],
+        "leaving": [(name, REASONS[name]) for name in policies.words("abandon_reasons")],
+        "who": {act: slip_workflow.either(policies.words(f"{act}_roles")) for act in ("void", "abandon")},
+        "second": {act: slip_workflow.either(policies.words(term)) for act, term in SECOND.items()},
         "wagers": [(wager.name, wager.title) for wager in kind_of(GAMES[table.game]).wagers(rules_of(table))],
         "take_back": json.dumps(spell(TakeBack())),
         "reopens": standing.round is not None and standing.round.over,
@@ -139,7 +139,7 @@ def _drawn(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -> d
 
 def _rules_alone() -> bool:
     """Whether a dealer alone may rule that the wager of a player who left stands."""
-    return house_terms.in_force(RULED_BY) == "dealer"
+    return policies.in_force(RULED_BY) == "dealer"
 
 
 def _possible(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -> dict[str, bool]:
@@ -185,7 +185,7 @@ def _enter(request: HttpRequest, viewer: Staff, table: Table, mishap: Mishap) ->
     key, seq, act = key_of(form), seq_of(form), form.get("act", "")
     terminals.for_dealing(request, table)
     if act in SIGNED or (act == "play_on" and not _rules_alone()):
-        second = signatures.second(request, house_terms.words(SECOND[act])) if act in SECOND else ""
+        second = signatures.second(request, policies.words(SECOND[act])) if act in SECOND else ""
         entered = _signed(form, act, second)
         since = None if act == "abandon" else seq
         boss, _ = signatures.sign(

@@ -19,7 +19,7 @@ from ledger.site_log import digest_of
 from tables import attesting
 from tables.models import PASSWORD, PIN, Passkey, Staff, Terminal
 from tables.refusals import Refused
-from tables.setup import house_terms, posts
+from tables.setup import pit_assignments, policies
 from tables.staff import ages, making, owing, passkeys, sign_in, staffing, terminal_keys, terminals
 
 
@@ -56,7 +56,7 @@ def draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
     key = key if key and key.is_trusted else None
     context = {
         "staff": staff,
-        "runs": posts.in_words(staff),
+        "runs": pit_assignments.in_words(staff),
         "has_password": staff.has(PASSWORD),
         "has_pin": staff.has(PIN),
         "password_days": ages.days_left(staff, PASSWORD),
@@ -65,7 +65,7 @@ def draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
         "terminal": terminal,
         "terminal_key": key,
         "lost": terminal_keys.advice(terminal, key) if terminal else "",
-        "least": house_terms.number("pin_digits_min"),
+        "least": policies.number("pin_digits_min"),
         "refused": refused,
     }
     return render(request, "dealer_ui/door/account.html", context, status=refused.status if refused else 200)

@@ -17,7 +17,7 @@ from dealer_ui.door.sign_in import signed_out
 from tables.log.entries.staff import CALLED
 from tables.models import OneTimeCode, Staff, Terminal
 from tables.refusals import Refused
-from tables.setup import house_terms
+from tables.setup import policies
 from tables.staff import codes as one_time_codes
 from tables.staff import making, sign_in, staffing, terminals
 
@@ -77,7 +77,7 @@ def pin(request: HttpRequest) -> HttpResponse:
     context = {
         "terminal": terminal,
         "by_code": by_code,
-        "least": house_terms.number("pin_digits_min"),
+        "least": policies.number("pin_digits_min"),
         "refused": refused,
         "no_terminal": terminals.NO_TERMINAL,
     }

@@ -28,7 +28,7 @@ from tables.log.irregularities import REASONS
 from tables.log.state import Standing, Stop
 from tables.models import ShoeSource
 from tables.roles import Role
-from tables.setup import house_terms
+from tables.setup import policies
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,12 @@ class Act:
     @property
     def asks(self) -> list[tuple[str, str]]:
         """Its reasons, in words."""
-        return [(name, REASONS[name]) for name in house_terms.words(self.reasons)] if self.reasons else []
+        return [(name, REASONS[name]) for name in policies.words(self.reasons)] if self.reasons else []
 
     @property
     def seconds(self) -> tuple[str, ...]:
         """The roles of whoever else signs; none where one signature is enough."""
-        return house_terms.words(self.second) if self.second else ()
+        return policies.words(self.second) if self.second else ()
 
     @property
     def second_says(self) -> str:

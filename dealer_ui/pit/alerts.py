@@ -33,8 +33,8 @@ from tables.day import hours
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import pits, posts
-from tables.setup.posts import YOURS
+from tables.setup import pit_assignments, pits
+from tables.setup.pit_assignments import YOURS
 
 MOST_OPEN: Final = 500
 """More open alerts than anybody reads: the newest of them are looked at, and older ones come as those are closed."""
@@ -190,7 +190,7 @@ class Filter:
 
     @classmethod
     def read(cls, query: Mapping[str, str], viewer: Staff) -> Filter:
-        own = posts.bounds(viewer)
+        own = pit_assignments.bounds(viewer)
         return cls(
             state=query.get("state", OPEN) if query.get("state") in (OPEN, ACKNOWLEDGED, "") else OPEN,
             hearer=inbox.may_hear(viewer.role, query.get("hearer", _hearer_by_default(viewer))),

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 
 from dealer_ui.pit.floor import Seen
 from tables.games.catalog import GAMES
+from tables.setup.pit_assignments import YOURS
 from tables.setup.pits import NOWHERE, natural
-from tables.setup.posts import YOURS
 
 NO_PIT: Final = "No pit"
 ORDERS: Final[Mapping[str, str]] = {"place": "By pit", "need": "By need"}

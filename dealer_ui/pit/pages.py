@@ -46,8 +46,8 @@ from tables.games.catalog import GAMES
 from tables.log.terms import usual_hold_of
 from tables.models import Staff, Table, Verification
 from tables.refusals import Refused
+from tables.setup import pit_assignments as held_posts
 from tables.setup import placards
-from tables.setup import posts as held_posts
 from tables.slips import back_entry
 from tables.state import table_state
 

@@ -18,8 +18,8 @@ from tables.day import hours
 from tables.log.pit_assignments import LONGEST_COVER, Duty
 from tables.models import Staff
 from tables.refusals import Refused
-from tables.setup import pits, posts
-from tables.setup.posts import Runner
+from tables.setup import pit_assignments, pits
+from tables.setup.pit_assignments import Runner
 
 HOURS: Final = (1, 2, 4, 8, 12)
 SHIFT: Final = "shift"
@@ -48,7 +48,7 @@ def page(request: HttpRequest) -> HttpResponse:
 
 def _draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
     viewer, moment = _viewer(request), timezone.now()
-    everyone, held = posts.everyone(moment), posts.own(viewer)
+    everyone, held = pit_assignments.everyone(moment), pit_assignments.own(viewer)
     context = {
         "lines": _lines(everyone, held),
         "whole_floor": [runner for runner in everyone if runner.duty.whole_floor],
@@ -88,7 +88,9 @@ def cover(request: HttpRequest) -> HttpResponse:
     """Take a pit over."""
     viewer, pit = _viewer(request), request.POST.get("pit", "")
     try:
-        row = posts.take_over(pit, _until(request.POST.get("for", "")), request.POST.get("reason", ""), by=viewer)
+        row = pit_assignments.take_over(
+            pit, _until(request.POST.get("for", "")), request.POST.get("reason", ""), by=viewer
+        )
     except Refused as refused:
         return _draw(request, refused)
     messages.success(request, f"You run {pit} until {timezone.localtime(row.until):%H:%M}.", extra_tags="cover_set")
@@ -109,7 +111,7 @@ def give_back(request: HttpRequest) -> HttpResponse:
     """Give a pit back before the time is over."""
     pit = request.POST.get("pit", "")
     try:
-        posts.give_back(pit, by=_viewer(request))
+        pit_assignments.give_back(pit, by=_viewer(request))
     except Refused as refused:
         return _draw(request, refused)
     messages.success(request, f"You gave {pit} back.", extra_tags="cover_ended")
@@ -119,7 +121,7 @@ def give_back(request: HttpRequest) -> HttpResponse:
 def elsewhere(viewer: Staff, card: Seen) -> Refused | None:
     """Why whoever looks may not run the floor at a table; None where they may, or run no floor at all."""
     try:
-        posts.refuse(viewer, card.table.name)
+        pit_assignments.refuse(viewer, card.table.name)
     except Refused as refused:
         return refused
     return None

@@ -25,9 +25,9 @@ from tables.log.terms import Settings
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused
 from tables.setup import emergency_limits, limit_plans, proposals, table_settings
+from tables.setup.dual_control import MATTERS
 from tables.setup.limit_plans import TableLimits
 from tables.setup.proposals import Comment
-from tables.setup.two_people import MATTERS
 from tables.state import table_state
 
 _AMOUNTS: Final = (

@@ -23,7 +23,7 @@ from django.views.decorators.http import require_GET
 from dealer_ui.outages import forget_session
 from dealer_ui.placards.reading import placard_of, placards_of
 from tables.models import Table
-from tables.setup import house_identity, pits
+from tables.setup import pits, site_identity
 from tables.setup import placards as addresses
 
 POLICY: Final = {
@@ -111,7 +111,7 @@ def _none(sentence: str) -> Drawn:
 
 
 def _tagged(template: str, context: dict[str, Any]) -> Drawn:
-    page = render_to_string(template, context | {"identity": house_identity.identity()})
+    page = render_to_string(template, context | {"identity": site_identity.identity()})
     return 200, page, f'"{sha256(page.encode()).hexdigest()[:32]}"'
 
 

@@ -29,7 +29,7 @@ from tables.log.terms import (
     settings_after,
 )
 from tables.models import Table
-from tables.setup import house_terms, limit_plans, proposals, table_settings
+from tables.setup import limit_plans, policies, proposals, table_settings
 from tables.state import table_state
 
 Bounds = Mapping[str, tuple[int, int]]
@@ -104,7 +104,7 @@ def placards_of(tables: Sequence[Table]) -> list[Placard]:
     standings = table_state.at_all([table_state.head_of(table) for table in tables])
     coming = _coming(tables)
     worths: Sequence[Any] = [None] * len(tables)
-    if house_terms.in_force("placard_odds"):
+    if policies.in_force("placard_odds"):
         worths = kept_sheets.of_tables(tables)
     return [
         Placard(
@@ -198,7 +198,7 @@ def _rules(table: Table) -> Iterator[Rule]:
 def _stated(rules: CountedRules) -> Iterator[Rule]:
     """What the operator says of the wagers of a table without rounds; of the edge, where the house shows the odds. The
     hold that is usual is the house's own matter."""
-    shows_odds = house_terms.in_force("placard_odds")
+    shows_odds = policies.in_force("placard_odds")
     for wager in rules.wagers:
         words = [wager.pays] if wager.pays else []
         words += [f"the house's edge is {wager.edge}"] if wager.edge and shows_odds else []

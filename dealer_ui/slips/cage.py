@@ -26,7 +26,7 @@ from tables.log.policies import CURRENCIES
 from tables.log.slip_types import offered, total
 from tables.models import Denomination, Staff
 from tables.refusals import Refused
-from tables.setup import cash_terms, chip_series
+from tables.setup import cash_policies, chip_series
 from tables.setup.chip_series import Candidates
 from tables.slips import back_entry, cage_desk, kept_apart
 from tables.slips.cage_desk import Holdings
@@ -58,9 +58,9 @@ def cage(request: HttpRequest) -> HttpResponse:
         "bars": shares([(label, cents) for label, cents in parts if label not in being_counted]),
         "pieces": pieces.in_the_house(_labels(cage_desk.being_counted_by(request.user)), is_live=not being_counted),
         "cash": _cash(held, unseen),
-        "imprest_cents": cash_terms.imprest_cents(),
-        "off_imprest_cents": None if BANK in unseen else held.bank - cash_terms.imprest_cents(),
-        "currency": cash_terms.currency(),
+        "imprest_cents": cash_policies.imprest_cents(),
+        "off_imprest_cents": None if BANK in unseen else held.bank - cash_policies.imprest_cents(),
+        "currency": cash_policies.currency(),
         "currencies": [code.upper() for code in CURRENCIES],
         "owed": cash_shifts.owed(timezone.now()),
         "envelopes": kept_apart.envelopes().values(),

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from ledger import replica
 from tables.day import house_clock
-from tables.setup import house_identity
-from tables.setup.house_identity import Identity
+from tables.setup import site_identity
+from tables.setup.site_identity import Identity
 
 register = template.Library()
 
@@ -19,13 +19,13 @@ register = template.Library()
 @register.simple_tag
 def house() -> Identity:
     """The names of the house and its property, and its currency."""
-    return house_identity.identity()
+    return site_identity.identity()
 
 
 @register.simple_tag
 def currency() -> str:
     """The house's currency, by ISO 4217, where money stands alone: "USD"."""
-    return house_identity.identity().currency
+    return site_identity.identity().currency
 
 
 @register.inclusion_tag("dealer_ui/_as_of.html")
@@ -39,7 +39,7 @@ def letterhead(context: Mapping[str, Any]) -> Mapping[str, Any]:
     """What a printer puts above a page: whose it is, of which gaming day, and who printed it when."""
     user = getattr(context.get("request"), "user", None)
     return {
-        "house": house_identity.identity(),
+        "house": site_identity.identity(),
         "day": house_clock.day(),
         "printed_at": timezone.now(),
         "by": user.name if user is not None and user.is_authenticated else "",

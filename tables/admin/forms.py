@@ -42,8 +42,8 @@ from tables.models import (
 from tables.refusals import Refused, sentence
 from tables.roles import Role
 from tables.setup import chip_series, denominations, pay_tables, proposals, table_settings
+from tables.setup.dual_control import Draft
 from tables.setup.table_settings import Faults
-from tables.setup.two_people import Draft
 from tables.staff import staffing, terminals
 from tables.state import table_state
 

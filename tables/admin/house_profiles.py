@@ -11,7 +11,7 @@ from tables.admin.house_terms import FromThenOn
 from tables.log import policies as catalogue
 from tables.log.house_profiles import Clause, Profile
 from tables.log.policies import TERMS, Values, said, title_of
-from tables.setup import house_terms
+from tables.setup import policies
 
 
 class ProfileForm(FromThenOn):
@@ -35,7 +35,7 @@ class Mapped:
 
 def clauses_of(profile: Profile) -> list[Mapped]:
     """Each clause with its terms."""
-    values = house_terms.as_entered(timezone.now())
+    values = policies.as_entered(timezone.now())
     return [
         Mapped(
             clause,
@@ -47,7 +47,7 @@ def clauses_of(profile: Profile) -> list[Mapped]:
 
 def would_change(profile: Profile) -> list[tuple[str, str, str]]:
     """What adopting it now would change: each term, before and after."""
-    values = house_terms.as_entered(timezone.now())
+    values = policies.as_entered(timezone.now())
     changed = catalogue.differing(values, profile.terms)
     return [
         (title_of(name), said(TERMS[name], values[name]), said(TERMS[name], value)) for name, value in changed.items()

@@ -16,8 +16,8 @@ from tables.admin.forms import EffectiveField
 from tables.log import policies as catalogue
 from tables.log.policies import ROLES, Term, Values, said, title_of, typed
 from tables.models import HouseTerms
-from tables.setup import house_terms
-from tables.setup.two_people import Draft
+from tables.setup import policies
+from tables.setup.dual_control import Draft
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class TermLine:
 def lines_by_group() -> list[tuple[str, list[TermLine]]]:
     """Every term by its group."""
     moment, rows = timezone.now(), list(HouseTerms.objects.order_by("effective", "seq"))
-    values = house_terms.as_entered(moment)
+    values = policies.as_entered(moment)
     return [
         (group, [_term_line(term, values[term.name], rows, moment) for term in terms])
         for group, terms in catalogue.groups().items()
@@ -54,7 +54,7 @@ def _term_line(term: Term, value: Any, rows: Sequence[HouseTerms], moment: datet
 
 def changes(row: HouseTerms) -> list[tuple[str, str, str]]:
     """What a change changed: each term's title, its value before and after."""
-    before = catalogue.in_force(house_terms.changes(row.seq), row.effective)
+    before = catalogue.in_force(policies.changes(row.seq), row.effective)
     return [
         (title_of(name), catalogue.said_of(name, before.get(name)), catalogue.said_of(name, value))
         for name, value in row.values.items()
@@ -144,7 +144,7 @@ class TermsForm(FromThenOn):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.in_force = house_terms.as_entered(timezone.now())
+        self.in_force = policies.as_entered(timezone.now())
         self.terms = {term.name: term for terms in groups().values() for term in terms}
         for name, term in self.terms.items():
             self.fields[name] = _field(term)
@@ -163,19 +163,19 @@ class TermsForm(FromThenOn):
         if self.errors:
             return cleaned
         moment = timezone.now()
-        for name, sentence in house_terms.faults(self.values(), cleaned["effective"] or moment, moment).items():
+        for name, sentence in policies.faults(self.values(), cleaned["effective"] or moment, moment).items():
             self.add_error(name if name in self.fields else None, sentence)
         return cleaned
 
     def values(self) -> Values:
         """What differs from what would hold then."""
         moment = self.cleaned_data["effective"] or timezone.now()
-        before = house_terms.as_entered(moment)
+        before = policies.as_entered(moment)
         return catalogue.differing(before, {name: self.cleaned_data[name] for name in self.terms})
 
     def draft(self) -> Draft | None:
         """What is to be proposed, where it takes two people."""
-        return house_terms.draft(self.values(), self.cleaned_data["effective"])
+        return policies.draft(self.values(), self.cleaned_data["effective"])
 
 
 class ReasonForm(forms.Form):

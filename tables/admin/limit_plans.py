@@ -41,9 +41,9 @@ from tables.log.limit_plans import (
 )
 from tables.models import LimitPlan, Table
 from tables.refusals import Refused
-from tables.setup import cell_texts, house_terms, limit_plans, pits, proposals
+from tables.setup import cell_texts, limit_plans, pits, policies, proposals
+from tables.setup.dual_control import Draft
 from tables.setup.limit_plans import TableLimits
-from tables.setup.two_people import Draft
 
 DAYS: Final = 7
 HOURS_OF_A_DAY: Final = 24
@@ -162,7 +162,7 @@ class PlanForm(forms.Form):
             return cleaned
         moment = timezone.now()
         event = self.event()
-        effective = event.effective or house_terms.spelled(moment)
+        effective = event.effective or policies.spelled(moment)
         judged = limit_plans.judged(event, effective)
         for setting, sentence in limit_plans.faults(judged, moment).items():
             field = self.FIELDS.get(setting, "when" if setting == "schedule" else setting)
@@ -186,7 +186,7 @@ class PlanForm(forms.Form):
         return LimitPlanSet(
             name=typed["name"], version=0, scope=scope, of=of, schedule=self._schedule(), note=typed["note"],
             values=values | typed["wagers"], takes=typed["takes"], keeps_seated=typed["keeps_seated"],
-            effective=house_terms.spelled(typed["effective"]) if typed["effective"] else "",
+            effective=policies.spelled(typed["effective"]) if typed["effective"] else "",
         )  # fmt: skip
 
     def _schedule(self) -> Schedule:
@@ -196,7 +196,7 @@ class PlanForm(forms.Form):
             weekdays = tuple(sorted(typed["weekdays"]))
             return Hours(weekdays=weekdays, starts=starts, ends=ends, zone=house_clock.zone())
         if typed["when"] == "event":
-            starts, ends = (house_terms.spelled(typed[name]) for name in ("event_from", "event_to"))
+            starts, ends = (policies.spelled(typed[name]) for name in ("event_from", "event_to"))
             return Occasion(starts=starts, ends=ends)
         return Always()
 
@@ -452,7 +452,7 @@ class LimitPlanAdmin(SetUp):
                     typed["version"] = str(refused.facts["version"])
                     form.data = typed
                 form.add_error(None, as_error(refused))
-        needed = dual_control.needed(dual_control.PLAN, house_terms.as_entered(timezone.now()))
+        needed = dual_control.needed(dual_control.PLAN, policies.as_entered(timezone.now()))
         return self._page(request, "limit_plan", title, form=form, takes_two=needed, **context)
 
     def _set_or_propose(self, request: HttpRequest, form: PlanForm) -> HttpResponse:

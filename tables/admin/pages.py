@@ -84,15 +84,15 @@ from tables.refusals import Refused, sentence
 from tables.roles import Role
 from tables.setup import (
     chip_series,
-    house_identity,
-    house_terms,
     pay_tables,
     placards,
+    policies,
     proposals,
     role_choices,
+    site_identity,
     table_settings,
 )
-from tables.setup.two_people import Draft
+from tables.setup.dual_control import Draft
 from tables.slips import retiring
 from tables.spreadsheets import csv_file
 from tables.staff import ages, codes, passkeys, sign_in, staffing, terminal_keys, terminals
@@ -106,7 +106,7 @@ def number(text: str) -> int:
 
 def house_name(request: HttpRequest) -> str:
     """What stands above the side bar."""
-    return house_identity.identity().house_name or "Casino tables"
+    return site_identity.identity().house_name or "Casino tables"
 
 
 Fieldsets = list[tuple[str | None, dict[str, Any]]]
@@ -152,7 +152,7 @@ class SetUp(ClosedList):
     def for_the_second(self, request: HttpRequest, obj: Any) -> Fieldsets:
         """The same, for lists that have fieldsets of their own."""
         may_write = self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
-        terms = house_terms.as_entered(timezone.now())
+        terms = policies.as_entered(timezone.now())
         if not may_write or not any(dual_control.needed(matter, terms) for matter in self.takes_two):
             return []
         description = "What moves money waits for a second operator: Save proposes it."
@@ -648,7 +648,7 @@ class HouseTermsAdmin(SetUp):
             raise PermissionDenied
         if form.is_valid():
             try:
-                draft = house_terms.draft(form.values(), form.cleaned_data["effective"], profile=name)
+                draft = policies.draft(form.values(), form.cleaned_data["effective"], profile=name)
                 return self._changed(request, draft, form, profile=name)
             except Refused as refused:
                 form.add_error(None, as_error(refused))
@@ -673,7 +673,7 @@ class HouseTermsAdmin(SetUp):
             proposal = proposals.propose(draft, form.cleaned_data["comment"], by=by)
             messages.success(request, f"{proposal} waits for a second operator.", extra_tags="proposed")
             return redirect("admin:tables_proposal_change", proposal.pk)
-        row = house_terms.change(form.values(), form.cleaned_data["effective"], by=by, profile=profile)
+        row = policies.change(form.values(), form.cleaned_data["effective"], by=by, profile=profile)
         messages.success(
             request,
             "The change is entered." if row else "Nothing was to be changed.",
@@ -682,7 +682,7 @@ class HouseTermsAdmin(SetUp):
         return redirect(back)
 
     def _button(self, matter: str) -> str:
-        needed = dual_control.needed(matter, house_terms.as_entered(timezone.now()))
+        needed = dual_control.needed(matter, policies.as_entered(timezone.now()))
         return "Propose the change" if needed else "Enter the change"
 
     def _permit(self, request: HttpRequest) -> None:
@@ -865,7 +865,7 @@ class PayTableAdmin(SetUp):
 
     def _page(self, request: HttpRequest, **context: Any) -> HttpResponse:
         title = f"A pay table of {GAMES[context['form'].GAME].title}" if "form" in context else "A pay table"
-        takes_two = dual_control.needed("pay_table", house_terms.as_entered(timezone.now()))
+        takes_two = dual_control.needed("pay_table", policies.as_entered(timezone.now()))
         shared = {**self.admin_site.each_context(request), "opts": self.opts, "title": title, "takes_two": takes_two}
         return TemplateResponse(request, "tables/admin/pay_table.html", shared | context)
 

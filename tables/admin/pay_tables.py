@@ -20,7 +20,7 @@ from tables.maths.worth import Worth
 from tables.models import PayTable as Row
 from tables.models import Staff
 from tables.setup import pay_tables
-from tables.setup.two_people import Draft
+from tables.setup.dual_control import Draft
 
 MOST_DECKS: Final = 8
 

@@ -25,8 +25,8 @@ from tables.log import dual_control
 from tables.log.moments import YEARS, is_possible
 from tables.models import PitCover, Post, Proposal, Staff
 from tables.refusals import Refused
-from tables.setup import house_terms, pits, posts, proposals
-from tables.setup.posts import SETS, Runner, Wanted
+from tables.setup import pit_assignments, pits, policies, proposals
+from tables.setup.pit_assignments import SETS, Runner, Wanted
 
 WHOLE_FLOOR = "*"
 """The value of the box for the whole floor: no pit is called so in a form, for theirs are numbers."""
@@ -81,14 +81,14 @@ def grid(request: HttpRequest) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
             messages.error(request, refusal.sentence, extra_tags=refusal.code)
-    terms = house_terms.as_entered(timezone.now())
+    terms = policies.as_entered(timezone.now())
     context = {
         **admin.site.each_context(request),
         "title": "Who runs which pit",
         "pits": [(name, _beside(name, rows)) for name in names],
         "rows": rows,
         "whole_floor": WHOLE_FLOOR,
-        "is_required": terms[posts.REQUIRED],
+        "is_required": terms[pit_assignments.REQUIRED],
         "takes_two": dual_control.needed(dual_control.POST, terms),
         "typed": form or {},
         "may_set": viewer.has_perm(SETS),
@@ -98,7 +98,7 @@ def grid(request: HttpRequest) -> HttpResponse:
 
 def _rows(names: Collection[str], form: QueryDict | None) -> list[Row]:
     newest = {row.username: row.seq for row in Post.objects.order_by("seq")} if form is None else {}
-    return [_row(runner, names, form, newest.get(runner.person.username, 0)) for runner in posts.everyone()]
+    return [_row(runner, names, form, newest.get(runner.person.username, 0)) for runner in pit_assignments.everyone()]
 
 
 def _row(runner: Runner, names: Collection[str], form: QueryDict | None, basis_seq: int) -> Row:
@@ -143,10 +143,10 @@ def _save(rows: list[Row], form: QueryDict, by: Staff) -> str:
 
 
 def _set(row: Row, effective: datetime | None, comment: str, by: Staff) -> list[Proposal]:
-    draft = posts.draft(row.post, effective)
+    draft = pit_assignments.draft(row.post, effective)
     if draft is not None:
         return [proposals.propose(draft, comment, by=by)]
-    posts.set_post(row.post, by=by, basis_seq=row.basis_seq, effective=effective)
+    pit_assignments.set_post(row.post, by=by, basis_seq=row.basis_seq, effective=effective)
     return []
 
 

@@ -14,10 +14,10 @@ from tables.log import duties, role_choices
 from tables.log.policies import TERMS, Values
 from tables.log.role_choices import APART_TERM, PERMISSIONS_TERM, SIGNERS_TERM
 from tables.roles import Role
-from tables.setup import house_terms
+from tables.setup import policies
 from tables.setup import role_choices as choices
+from tables.setup.dual_control import Draft
 from tables.setup.role_choices import Line
-from tables.setup.two_people import Draft
 
 LABELS: Final = tuple(str(Role(role).label) for role in Role.values)
 _OUTSIDE: Final = "That is not for a house to choose: it is fixed, never or always."
@@ -40,7 +40,7 @@ class RolesForm(FromThenOn):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.in_force = house_terms.as_entered(timezone.now())
+        self.in_force = policies.as_entered(timezone.now())
 
     @property
     def otherwise(self) -> Collection[str]:
@@ -81,7 +81,7 @@ class RolesForm(FromThenOn):
         if self.errors:
             return cleaned
         moment = timezone.now()
-        for sentence in house_terms.faults(self.values(), cleaned["effective"] or moment, moment).values():
+        for sentence in policies.faults(self.values(), cleaned["effective"] or moment, moment).values():
             self.add_error(None, sentence)
         return cleaned
 
@@ -92,7 +92,7 @@ class RolesForm(FromThenOn):
             SIGNERS_TERM: tuple(self.struck),
             APART_TERM: tuple(self.kept_apart),
         }
-        before = house_terms.as_entered(self.cleaned_data.get("effective") or timezone.now())
+        before = policies.as_entered(self.cleaned_data.get("effective") or timezone.now())
         return {name: words for name, words in chosen.items() if before[name] != words} or chosen
 
     def draft(self) -> Draft | None:
@@ -128,7 +128,7 @@ def next_choices() -> list[tuple[Any, str, list[str]]]:
     moment = timezone.now()
     return [
         (change.effective, TERMS[name].title, [role_choices.CALLED.get(word, word) for word in change.values[name]])
-        for change in sorted(house_terms.changes())
+        for change in sorted(policies.changes())
         for name in role_choices.TERM_NAMES
         if change.effective > moment and name in change.values
     ]

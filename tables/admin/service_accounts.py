@@ -20,10 +20,10 @@ from tables.admin.pages import SetUp, operator
 from tables.log import scopes
 from tables.models import ServiceAccount, ServiceToken, Staff, Table
 from tables.refusals import Refused
-from tables.setup import house_terms, pits, service_accounts
+from tables.setup import pits, policies, service_accounts
+from tables.setup.dual_control import Draft
 from tables.setup.service_accounts import Access
 from tables.setup.table_settings import Faults
-from tables.setup.two_people import Draft
 from tables.staff import service_tokens
 
 
@@ -57,7 +57,7 @@ class ServiceAccountForm(Judged):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        days = house_terms.number("service_days")
+        days = policies.number("service_days")
         if "tables" in self.fields:
             names = Table.objects.filter(retired_at=None).values_list("name", flat=True)
             choices = [(name, name) for name in sorted(names, key=pits.natural)]
@@ -165,7 +165,7 @@ class ServiceAccountAdmin(SetUp):
                 messages.error(request, refused.sentence, extra_tags=refused.code)
                 return redirect("admin:tables_serviceaccount_change", account.pk)
             return self.ask(request, title, token=text)
-        hours = house_terms.number("token_overlap_hours")
+        hours = policies.number("token_overlap_hours")
         description = "You see it once: put it where the program reads it, and nowhere else."
         if _live(account):
             description += f" The token of now is good for {hours} hours more, so that the program goes on meanwhile."

@@ -19,7 +19,7 @@ from tables.alerting.sorts import SORTS, Severity, of_severity, sort_of
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import posts
+from tables.setup import pit_assignments
 
 OPEN, ACKNOWLEDGED = "open", "acknowledged"
 APART: Final = timedelta(minutes=30)
@@ -161,7 +161,7 @@ def acknowledge(numbers: Collection[int], note: str, *, by: Staff) -> Taken:
     outcome = Taken()
     with transaction.atomic():
         rows = Alert.objects.filter(_condition(Wanted(hearer=hearer)), pk__in=numbers).select_related("book")
-        posts.refuse_any(by, {alert.book.name for alert in rows if alert.book is not None})
+        pit_assignments.refuse_any(by, {alert.book.name for alert in rows if alert.book is not None})
         for alert in rows.order_by("pk"):
             try:
                 alerts.acknowledge(alert, by.signature, note)

@@ -14,8 +14,8 @@ from tables.api.settings import ProposalForm, decided, proposal_form
 from tables.api.views import FloorView
 from tables.log.moments import Moment
 from tables.models import PitCover, Post
-from tables.setup import pits, posts, proposals
-from tables.setup.posts import LONGEST_REASON, SETS, Runner, Wanted
+from tables.setup import pit_assignments, pits, proposals
+from tables.setup.pit_assignments import LONGEST_REASON, SETS, Runner, Wanted
 
 PitName = Annotated[str, Meta(min_length=1, max_length=pits.LONGEST)]
 
@@ -94,7 +94,7 @@ class Posts(FloorView):
     @operation("list_posts", "Who runs which pit.", tag="Pits", answers=PostsForm, may=("tables.watch_floor",))
     def get(self, call: Call[Any, Any]) -> PostsForm:
         """Everybody who runs the floor, by name, as it is now."""
-        return PostsForm([_runner_form(runner) for runner in posts.everyone()])
+        return PostsForm([_runner_form(runner) for runner in pit_assignments.everyone()])
 
     @operation(
         "set_post",
@@ -112,10 +112,10 @@ class Posts(FloorView):
         wanted = Wanted(asked.username, tuple(asked.pits), asked.whole_floor)
 
         def act() -> PostForm | ProposalForm:
-            draft = posts.draft(wanted, asked.effective)
+            draft = pit_assignments.draft(wanted, asked.effective)
             if draft is not None:
                 return proposal_form(proposals.propose(draft, asked.comment, by=call.by))
-            return _post_form(wanted, posts.set_post(wanted, effective=asked.effective, by=call.by))
+            return _post_form(wanted, pit_assignments.set_post(wanted, effective=asked.effective, by=call.by))
 
         return decided(call, act)
 
@@ -130,7 +130,9 @@ class Covers(FloorView):
         """At once, until the moment that is named. It stands in the day's exceptions with the reason."""
         asked = call.body
         return repeats.once(
-            call, lambda: _cover_form(posts.take_over(asked.pit, asked.until, asked.reason, by=call.by)), CoverForm
+            call,
+            lambda: _cover_form(pit_assignments.take_over(asked.pit, asked.until, asked.reason, by=call.by)),
+            CoverForm,
         )
 
 
@@ -142,7 +144,7 @@ class CoverEnds(FloorView):
     )
     def post(self, call: Call[Any, CoverEnded]) -> CoverForm:
         """Before the time is over."""
-        return repeats.once(call, lambda: _cover_form(posts.give_back(call.body.pit, by=call.by)), CoverForm)
+        return repeats.once(call, lambda: _cover_form(pit_assignments.give_back(call.body.pit, by=call.by)), CoverForm)
 
 
 def _runner_form(runner: Runner) -> RunnerForm:

@@ -23,9 +23,9 @@ from tables.log.limit_plans import Change, Schedule, Takes, Values
 from tables.log.moments import Moment
 from tables.models import LimitPlan, Proposal, Staff, Table
 from tables.refusals import Refused
-from tables.setup import house_terms, limit_plans, proposals, table_settings
+from tables.setup import limit_plans, policies, proposals, table_settings
+from tables.setup.dual_control import Draft
 from tables.setup.limit_plans import TableLimits
-from tables.setup.two_people import Draft
 
 PROPOSALS: Final = "list_proposals"
 PLANS: Final = "list_limit_plans"
@@ -233,7 +233,7 @@ class PlanSet(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
             takes=self.takes,
             keeps_seated=self.keeps_seated,
             retired=self.retired,
-            effective=house_terms.spelled(self.effective) if self.effective else "",
+            effective=policies.spelled(self.effective) if self.effective else "",
         )
 
 

@@ -50,7 +50,7 @@ from tables.log.exceptions import (
 from tables.log.slip_workflow import Slip
 from tables.log.state import UNREADABLE
 from tables.models import Table
-from tables.setup import house_terms
+from tables.setup import policies
 
 COUNT_ROOM: Final = frozenset({"drop"})
 """Series whose counts wait for the count room, and are not late for it: closing a day names boxes not counted yet."""
@@ -58,7 +58,7 @@ COUNT_ROOM: Final = frozenset({"drop"})
 
 def late_after(span: Span) -> timedelta:
     """A step of a slip that comes longer than this after the step before is late, by the terms of that day."""
-    return timedelta(minutes=house_terms.number("late_signature_minutes", min(span.end, timezone.now())))
+    return timedelta(minutes=policies.number("late_signature_minutes", min(span.end, timezone.now())))
 
 
 @dataclass(frozen=True, slots=True)

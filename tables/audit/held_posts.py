@@ -13,15 +13,15 @@ from tables.log.event import Event
 from tables.log.state import Dealer
 from tables.models import Staff
 from tables.roles import Role
-from tables.setup import house_terms, posts
+from tables.setup import pit_assignments, policies
 
 
 class Held:
     """The posts of the house's book, read once for a stretch of entries."""
 
     def __init__(self) -> None:
-        self._posts = posts.history()
-        self._may_be_required = any(change.values.get(posts.REQUIRED) for change in house_terms.changes())
+        self._posts = pit_assignments.history()
+        self._may_be_required = any(change.values.get(pit_assignments.REQUIRED) for change in policies.changes())
         if self._may_be_required:
             people = [person for person in Staff.objects.all() if Role.PIT_BOSS in person.roles]
             self._posts.signatures.update({person.signature: person.username for person in people})
@@ -49,7 +49,9 @@ class Held:
     def _refuse(self, usernames: Iterable[str], table: str, entry: Entry) -> None:
         if entry.at is None or clock_corrections.of(entry.book_id, entry.seq, entry.seq):
             return  # of mended times the day is known, and not the minute
-        required = self._may_be_required and not house_terms.went_by(posts.REQUIRED, entry, lambda value: not value)
+        required = self._may_be_required and not policies.went_by(
+            pit_assignments.REQUIRED, entry, lambda value: not value
+        )
         rule.refuse(self._posts, usernames, table, entry.at, required=required)
 
 

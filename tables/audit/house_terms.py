@@ -12,8 +12,8 @@ from tables.log.entries.house_terms import TermsChanged
 from tables.log.event import Misconduct
 from tables.log.policies import TERMS, read
 from tables.models import HouseTerms
-from tables.setup import house_terms
-from tables.setup.two_people import BY_THE_CLOCK
+from tables.setup import policies
+from tables.setup.dual_control import BY_THE_CLOCK
 
 
 @checks(TermsChanged)
@@ -23,7 +23,7 @@ def check_terms(event: TermsChanged, entry: Entry) -> None:
     effective = datetime.fromisoformat(event.effective)
     if row is None or (row.effective, row.values, row.by) != (effective, event.after, entry.by):
         raise Misconduct("the house's terms, as they are kept beside the log, are others")
-    before = catalogue.in_force(house_terms.changes(before_seq=entry.seq), effective)
+    before = catalogue.in_force(policies.changes(before_seq=entry.seq), effective)
     values = {name: read(TERMS[name], value) if name in TERMS else value for name, value in event.after.items()}
     ours = {name for name in values if name in TERMS}  # a term of another release is as it says
     for name in sorted(ours):
@@ -31,10 +31,10 @@ def check_terms(event: TermsChanged, entry: Entry) -> None:
             raise Misconduct(f"the house's terms were others before it: its before.{name} is not {before[name]}")
         if values[name] == before[name]:
             raise Misconduct(f"it changes {name} to what it was")
-    if entry.at is None or effective < entry.at or effective > entry.at + house_terms.FURTHEST:
+    if entry.at is None or effective < entry.at or effective > entry.at + policies.FURTHEST:
         raise Misconduct("it holds from a moment for which nobody could enter it then")
     if sentences := catalogue.faults({name: values[name] for name in ours}):
         raise Misconduct(f"it could not be set then: {' '.join(sentences.values())}")
-    if entry.by == BY_THE_CLOCK and event.after != {house_terms.DUAL_CONTROL: True}:
+    if entry.by == BY_THE_CLOCK and event.after != {policies.DUAL_CONTROL: True}:
         raise Misconduct("the watch turns dual control on, and no other term")
     two_people.check_terms(event, entry)

@@ -24,9 +24,9 @@ from tables.log.limit_plans import WAGER, Facts, Layers, Plan, layers_at, limits
 from tables.log.state import Standing
 from tables.log.terms import Settings
 from tables.models import LimitPlan
-from tables.setup import house_terms, limit_plans, limits, pits
+from tables.setup import limit_plans, limits, pits, policies
+from tables.setup.dual_control import BY_THE_CLOCK
 from tables.setup.pits import NOWHERE
-from tables.setup.two_people import BY_THE_CLOCK
 
 LATE: Final = timedelta(minutes=2)
 """So long an entry may be written after the moment that its plans were reckoned for."""
@@ -151,7 +151,7 @@ def _refuse_without_notice(before: Settings, after: Settings, standing: Standing
 
 
 def _refuse_other_notice(minutes: int, entry: Entry) -> None:
-    if not house_terms.went_by("limits_notice_minutes", entry, lambda value: bool(value == minutes)):
+    if not policies.went_by("limits_notice_minutes", entry, lambda value: bool(value == minutes)):
         raise Misconduct("the house's notice was another then")
 
 

@@ -18,7 +18,7 @@ from ledger import alerts
 from ledger.models import Acknowledgement, Alert, Slip
 from tables import attesting
 from tables.audit import checkpoints, witnessing
-from tables.setup import house_terms
+from tables.setup import policies
 
 KIND: Final = "protections_off"
 REMINDER: Final = timedelta(days=30)
@@ -38,7 +38,7 @@ class Protection:
 
 
 def _has_dual_control() -> bool:
-    return bool(house_terms.in_force("two_people"))
+    return bool(policies.in_force("two_people"))
 
 
 def _binds_signatures() -> bool:
@@ -94,9 +94,7 @@ def off() -> list[Protection]:
 def turn_on() -> None:
     """Turn dual control on once the first table of a site is opened, and raise the alert that names the protections
     which are off."""
-    if house_terms.turn_on_dual_control() or (
-        house_terms.opened_lately() and not Alert.objects.filter(kind=KIND).exists()
-    ):
+    if policies.turn_on_dual_control() or (policies.opened_lately() and not Alert.objects.filter(kind=KIND).exists()):
         look_after()
 
 

@@ -22,7 +22,7 @@ from tables.log.entries.keys import AboutKey
 from tables.log.entries.rounds import Played
 from tables.log.entries.settings import TableSet
 from tables.log.entries.shoes import Shuffled
-from tables.setup import posts
+from tables.setup import pit_assignments
 from tables.state import table_state
 
 
@@ -93,7 +93,7 @@ def carried_seqs(head: Head, ends: datetime) -> list[int]:
     the day did."""
     seqs = {*table_state.registers(head)}
     if head.name == HOUSE:
-        return sorted(seqs | {*_key_entries(head), *posts.history(head.seq).rests_on(ends)})
+        return sorted(seqs | {*_key_entries(head), *pit_assignments.history(head.seq).rests_on(ends)})
     return sorted(seqs | {*_setting_entries(head), *_shoe_entries(head), *_correction_entries(head)})
 
 

@@ -47,7 +47,7 @@ from tables.log.entries.terminal_keys import (
 from tables.log.event import Misconduct
 from tables.log.slip_types import HOUSE_COUNTS
 from tables.log.state import signature_of
-from tables.setup import custody, floor_plans, limit_plans, pits, posts, role_choices
+from tables.setup import custody, floor_plans, limit_plans, pit_assignments, pits, role_choices
 from tables.slips import barring, kept_apart, stock
 from tables.training import certificates
 
@@ -243,7 +243,7 @@ def check_floor_plan(event: FloorPlanDrawn, entry: Entry) -> None:
 def check_post(event: PostSet, entry: Entry) -> None:
     """A post is given from then on, by as many people as that took, and says where tables stood."""
     _refuse_other_floor(event.floor, entry)
-    if fault := posts.entry_fault(event, entry):
+    if fault := pit_assignments.entry_fault(event, entry):
         raise Misconduct(fault)
     two_people.check_post(event, entry)
 
@@ -255,12 +255,12 @@ def check_cover(event: CoverSet, entry: Entry) -> None:
     refuse_other_author(signature_of(event.badge, event.username, event.name), entry)
     if event.role != PIT_BOSS:
         raise Misconduct(f"a pit boss takes over a pit, and {event.name} signs as {event.role}")
-    if fault := posts.cover_entry_fault(event, entry):
+    if fault := pit_assignments.cover_entry_fault(event, entry):
         raise Misconduct(fault)
 
 
 def _refuse_other_floor(floor: Sequence[Stand], entry: Entry) -> None:
-    if tuple(floor) != posts.stood(entry.seq):
+    if tuple(floor) != pit_assignments.stood(entry.seq):
         raise Misconduct("tables stood elsewhere then than it says")
 
 

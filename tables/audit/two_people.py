@@ -42,8 +42,8 @@ from tables.log.event import Misconduct
 from tables.log.policies import Value
 from tables.log.terms import Settings, settings_after
 from tables.models import STANDS, LimitPlan, Proposal, ProposalEnd, Staff, Table
-from tables.setup import house_terms, limit_plans, posts, proposals
-from tables.setup.two_people import MATTERS
+from tables.setup import limit_plans, pit_assignments, policies, proposals
+from tables.setup.dual_control import MATTERS
 
 _NEAR: Final = 100
 """So many entries of the house's book after an approval are looked through: notices at its door may come between."""
@@ -151,7 +151,7 @@ def _histories() -> list[_TableHistory]:
 
 def check_post(event: PostSet, entry: Entry) -> None:
     """Who runs which pit. Called by the check of such entries."""
-    before, after = posts.before(event, entry), {"pits": list(event.pits), "whole_floor": event.whole_floor}
+    before, after = pit_assignments.before(event, entry), {"pits": list(event.pits), "whole_floor": event.whole_floor}
     matter = dual_control.of_post(before, after)
     hold(matter, event.proposal, entry, {"about": event.username, "before": before, "after": after})
 
@@ -203,7 +203,7 @@ def _terms(entry: Entry) -> Mapping[str, Value]:
     """What was in force when an entry was written. A change that was entered later holds from later on."""
     if entry.at is None:
         raise Misconduct("it has no time, and nobody can say what was in force")
-    changes = house_terms.changes(entry.seq if entry.book == HOUSE else None)
+    changes = policies.changes(entry.seq if entry.book == HOUSE else None)
     return catalogue.in_force(changes, entry.at)
 
 
@@ -231,7 +231,7 @@ def _is_needed(matter: str, entry: Entry) -> bool:
     of the very moment in which the house's terms change may have been first."""
     if not dual_control.needed(matter, _terms(entry)) or entry.book == HOUSE or entry.at is None:
         return dual_control.needed(matter, _terms(entry))
-    before = catalogue.in_force(house_terms.changes(), entry.at - timedelta(microseconds=1))
+    before = catalogue.in_force(policies.changes(), entry.at - timedelta(microseconds=1))
     return dual_control.needed(matter, before)
 
 

@@ -28,7 +28,7 @@ from tables.audit import checkpoints
 from tables.audit.checkpoints import Lost
 from tables.log.policies import WITNESS_PLACES
 from tables.log.witnesses import Witness
-from tables.setup import house_terms
+from tables.setup import policies
 
 log = logging.getLogger(__name__)
 
@@ -62,14 +62,14 @@ class Standing:
 
 def witnesses(moment: datetime | None = None) -> list[Witness]:
     """The witnesses in the house's terms."""
-    values = house_terms.all_in_force(moment)
+    values = policies.all_in_force(moment)
     texts = [str(values[f"witness_{place}"]) for place in WITNESS_PLACES]
     return list({witness.key: witness for witness in map(Witness.parse, filter(None, texts))}.values())
 
 
 def keys() -> tuple[VerifierKey, ...]:
     """The keys of all witnesses that the house ever named, because old cosignatures stay valid."""
-    every = [change.values.get(f"witness_{place}") for change in house_terms.changes() for place in WITNESS_PLACES]
+    every = [change.values.get(f"witness_{place}") for change in policies.changes() for place in WITNESS_PLACES]
     return tuple(dict.fromkeys(Witness.parse(str(text)).key for text in every if text))
 
 
@@ -77,7 +77,7 @@ def standings(moment: datetime) -> list[Standing]:
     """The state of each witness; empty if the house has no tree."""
     if (tree := checkpoints.current_tree()) is None:
         return []
-    grace = timedelta(minutes=house_terms.number("witness_grace_minutes"))
+    grace = timedelta(minutes=policies.number("witness_grace_minutes"))
     return [_standing(tree.origin, witness, moment, grace) for witness in witnesses()]
 
 
@@ -90,7 +90,7 @@ def _standing(origin: str, witness: Witness, moment: datetime, grace: timedelta)
 def _named_since(witness: Witness, origin: str) -> datetime | None:
     """When a witness without cosignatures should have started: when it was named, or when the tree began."""
     first = HeadsRow.objects.filter(origin=origin, number=0).values_list("at", flat=True).first()
-    named = [change.effective for change in house_terms.changes() if _names(change.values.values(), witness)]
+    named = [change.effective for change in policies.changes() if _names(change.values.values(), witness)]
     return None if first is None else max([first, *named[-1:]])
 
 

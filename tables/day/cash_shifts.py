@@ -21,7 +21,7 @@ from tables.day import cash, hours
 from tables.day.cash import CashFigures, Count
 from tables.day.hours import DAY, Calendar, Shift
 from tables.log.slip_types import CASH_COUNTED, Series
-from tables.setup import cash_terms
+from tables.setup import cash_policies
 
 WINDOW: Final = timedelta(hours=1)
 """How long before the end of a shift, and after it, a count is one of that shift."""
@@ -93,8 +93,8 @@ def _shift(
 
 def asks(place: str, moment: datetime, *, is_last: bool) -> bool:
     """Whether the terms in force at the end of a shift, the ``is_last`` one of its day or not, ask for a count."""
-    period = cash_terms.cash_counted_each(place, moment)
-    return period == cash_terms.SHIFT or is_last
+    period = cash_policies.cash_counted_each(place, moment)
+    return period == cash_policies.SHIFT or is_last
 
 
 def _opens(shift: Shift) -> datetime:

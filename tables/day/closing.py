@@ -34,7 +34,7 @@ from tables.log.entries.days import DayClosed, DayFigures, DayProposed
 from tables.log.event import Misconduct
 from tables.models import DayClose, Staff, Table
 from tables.refusals import Refused
-from tables.setup import cash_terms
+from tables.setup import cash_policies
 from tables.state import table_state
 from tables.state.round_history import last_count
 
@@ -345,9 +345,9 @@ def open_matters(day: date, report: Report | None = None) -> list[str]:
 def _uncounted(day: date) -> list[str]:
     """The cash that was counted once, and not since it moved last; where the house lets no day close without."""
     matters = []
-    if cash_terms.close_needs_count():
+    if cash_policies.close_needs_count():
         matters += [line.says for line in cash.day(day) if line.ever_counted and line.says]
-    if cash_terms.close_needs_shift_counts():
+    if cash_policies.close_needs_shift_counts():
         missing = [line for line in cash_shifts.day(day) if line.count is None]
         matters += problems(missing)
     return matters + _vault_uncounted(day)
@@ -359,7 +359,7 @@ VAULT_COUNTED_EACH: Final = {"day": 1, "week": 7, "month": 31}
 
 def _vault_uncounted(day: date) -> list[str]:
     """That the vault's chips were counted once, and not for longer than the house's terms let them be."""
-    period = cash_terms.vault_chips_counted_each()
+    period = cash_policies.vault_chips_counted_each()
     newest = cash.last_count(VAULT, timezone.now()) if period in VAULT_COUNTED_EACH else None
     due = hours.span(day).end - VAULT_COUNTED_EACH.get(period, 0) * hours.DAY
     if newest is None or newest.moment >= due:

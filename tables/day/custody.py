@@ -17,7 +17,7 @@ from tables.day.hours import DAY, Calendar
 from tables.log.entries.custody import OPENS
 from tables.log.slip_workflow import Slip
 from tables.models import Table
-from tables.setup import cash_terms, custody
+from tables.setup import cash_policies, custody
 from tables.setup.custody import Schedule
 from tables.slips import kept_apart
 
@@ -55,7 +55,7 @@ class Key:
 def register(moment: datetime) -> list[Key]:
     """Every key that the house has; and those that were retired while they were out."""
     rows, out, lost = custody.keys(), kept_apart.keys_out(), custody.lost()
-    calendar, grace = hours.calendar(), cash_terms.key_grace()
+    calendar, grace = hours.calendar(), cash_policies.key_grace()
     listed = [
         replace(_key(name, OPENS[row.lock], row.dual, out.get(name), calendar, moment - grace), lost=lost.get(name))
         for name, row in rows.items()
@@ -108,7 +108,7 @@ def _due(schedule: Schedule, table: Table, calendar: Calendar, moment: datetime)
     hours_due = list(_hours(schedule, calendar, moment))
     past = [due for due in hours_due if due <= moment]
     if past and not _was_made(table, past[-1]):
-        is_late = past[-1] + cash_terms.drop_grace() < moment
+        is_late = past[-1] + cash_policies.drop_grace() < moment
         yield Drop(table.name, schedule.name, past[-1], schedule.who, is_late)
         return
     ahead = next((due for due in hours_due if due > moment), None)

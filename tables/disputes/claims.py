@@ -37,7 +37,7 @@ from tables.log.irregularities import RULING
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
-from tables.setup import house_terms
+from tables.setup import policies
 from tables.state import round_history
 from tables.state.round_history import Past, words
 from tables.voiding import void_step
@@ -70,7 +70,7 @@ def open_dispute(scene: Scene, entered: OpenDispute, reportable_from_cents: int 
     if not 0 <= entered.claim_cents <= MOST_CENTS:
         raise Refused("bad_amount", "Say how much is at stake; 0 if it is not about money.", 422)
     disputes = register.as_of(scene.table.book_id, scene.standing.seq)
-    limit = house_terms.number("dispute_reportable_cents") if reportable_from_cents is None else reportable_from_cents
+    limit = policies.number("dispute_reportable_cents") if reportable_from_cents is None else reportable_from_cents
     dispute = Dispute(
         number=disputes.last + 1,
         round=entered.round,

@@ -27,7 +27,7 @@ from tables.games.protocol import DEALER, PLACE_NAMES, Action, Card, Payout
 from tables.log.payout_error_rates import DEFAULTS, Priors, priors
 from tables.log.slip_types import Chips
 from tables.models import Table
-from tables.setup import house_terms
+from tables.setup import policies
 
 MOST_ROUNDS: Final = 5_000
 """How many rounds one search looks through, the newest ones: what it costs must not grow with history."""
@@ -677,7 +677,7 @@ def find(
     rounds = marked(rounds, table.book_id, since, with_bookmarks)
     chip_exchanges = list(exchanges(table.book_id, since, through_seq)) if variance_cents else []
     counted = _counted(table.book_id, since_seq, through_seq, rounds if oldest == first else None, values)
-    figures = priors(house_terms.all_in_force())
+    figures = priors(policies.all_in_force())
     places = suspects(rounds, chip_exchanges, variance_cents, values, counted, priors=figures)
     return Findings(
         variance_cents=variance_cents,

@@ -21,13 +21,13 @@ from tables.log.slip_workflow import as_typed
 from tables.models import Table
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
-from tables.setup import cash_terms
+from tables.setup import cash_policies
 
 
 @enters(SellChips, permit=permits.the_dealer)
 def sell(scene: Scene, entered: SellChips) -> Outcome:
     """A player buys in: cash into the drop box, chips from the rack. Raises Refused."""
-    cash_terms.refuse_foreign(entered.currency)
+    cash_policies.refuse_foreign(entered.currency)
     _refuse(scene, entered.amount_cents)
     is_by_count = kind_of(scene.game).is_by_count
     if not is_by_count and entered.amount_cents > scene.available_cents:

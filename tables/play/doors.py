@@ -22,7 +22,7 @@ from tables.play import commission, seat_pages, shoes
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Outcome, Scene, Step
-from tables.setup import house_terms
+from tables.setup import policies
 from tables.training import certificates
 
 
@@ -66,7 +66,7 @@ def sign_in(scene: Scene, entered: SignIn) -> Outcome:
     elsewhere = table_of(scene.by)
     if elsewhere is not None:
         raise Refused("signed_in_elsewhere", f"You are signed in at {elsewhere.name}: tap out there first.", 409)
-    burns = shoes.is_dealt_on(scene) and bool(house_terms.in_force("burn_at_relief"))
+    burns = shoes.is_dealt_on(scene) and bool(policies.in_force("burn_at_relief"))
     return Outcome([_taken(scene, scene.by, entered.terminal, entered.confirmed_by, burns=burns)])
 
 
@@ -80,7 +80,7 @@ def enact_sign_in(scene: Scene, event: DealerSignedIn, entry: Entry) -> Step:
     may_take(taking)
     if event.burns and not shoes.is_dealt_on(taking):
         raise Misconduct("a card is to be burned for it, and no shoe lies here that is dealt on")
-    if shoes.is_dealt_on(taking) and not house_terms.went_by("burn_at_relief", entry, event.burns.__eq__):
+    if shoes.is_dealt_on(taking) and not policies.went_by("burn_at_relief", entry, event.burns.__eq__):
         raise Misconduct("whether a card is burned at a relief, the house's terms said otherwise then")
     taken = _taken(taking, dealer, event.terminal, event.confirmed_by, burns=event.burns)
     return replace(taken, event=structs.replace(taken.event, **_names_as_written(scene, event)))

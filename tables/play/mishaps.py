@@ -33,7 +33,7 @@ from tables.models import Staff
 from tables.play import doors, rounds, seat_pages, shoes
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step
-from tables.setup import house_terms
+from tables.setup import policies
 from tables.state.round_history import words
 from tables.voiding import void_step
 
@@ -77,7 +77,7 @@ def enact_mishap(scene: Scene, event: MishapEntered, entry: Entry) -> Step:
     is_ruling = event.act in irregularities.RULINGS
     acting = as_written(scene, event, entry, permits.the_dealer_or_the_floor if is_ruling else permits.the_dealer)
     may_rule = acting.by.has_perm("tables.run_floor") or (
-        event.act == "play_on" and house_terms.went_by(RULED_BY, entry, "dealer".__eq__)
+        event.act == "play_on" and policies.went_by(RULED_BY, entry, "dealer".__eq__)
     )
     if is_ruling and not may_rule:
         raise Misconduct("a dealer ruled on the hand of a player who left, which the policy did not allow")
@@ -95,7 +95,7 @@ def rule_on_hand(scene: Scene, entered: RuleOnHand) -> Outcome:
     """Carry out a ruling on the hand of a player who left: the wager stands, or the hand is given up. Raises
     Refused."""
     permits.not_stopped(scene)
-    is_alone = entered.ruling == "play_on" and house_terms.in_force(RULED_BY) == "dealer"
+    is_alone = entered.ruling == "play_on" and policies.in_force(RULED_BY) == "dealer"
     if not (is_alone or scene.by.has_perm("tables.run_floor")):
         raise Refused("not_permitted", "A pit boss rules on the hand of a player who left.", 403)
     current, ask = scene.standing.round, rounds.deciding(scene.standing.round)
@@ -222,7 +222,7 @@ def enact_doubt(scene: Scene, event: Doubted, entry: Entry) -> Step:
 @enters(VoidRound, permit=permits.who_voids)
 def void(scene: Scene, entered: VoidRound) -> Outcome:
     """The open round ends without a result. Raises Refused."""
-    _refuse_reason(entered.reason, house_terms.words("void_reasons"), "A round is void")
+    _refuse_reason(entered.reason, policies.words("void_reasons"), "A round is void")
     second = _second(scene, entered.second, "void_second_roles")
     steps = [void_step(scene, entered.reason, entered.note, second)]
     if entered.unknown or entered.reason in irregularities.SPOILED:
@@ -272,9 +272,9 @@ def _is_left(scene: Scene, entry: Entry) -> bool:
 
 def _check_terms(act: str, event: log.Voided | TableAbandoned, entry: Entry) -> None:
     """Raises Misconduct where the house's terms let others do so then, or for other reasons."""
-    if not house_terms.went_by(f"{act}_roles", entry, lambda roles: event.role in roles):
+    if not policies.went_by(f"{act}_roles", entry, lambda roles: event.role in roles):
         raise Misconduct(f"it is by a {event.role}, and the house's terms had it done by others then")
-    if not house_terms.went_by(f"{act}_reasons", entry, lambda reasons: event.reason in reasons):
+    if not policies.went_by(f"{act}_reasons", entry, lambda reasons: event.reason in reasons):
         raise Misconduct(f"its reason {event.reason!r} was none that the house's terms had then")
 
 
@@ -283,7 +283,7 @@ def _check_terms(act: str, event: log.Voided | TableAbandoned, entry: Entry) -> 
 
 def _second(scene: Scene, username: str, term: str) -> Second | None:
     """Who signs beside whoever enters it, where the house's terms want somebody. Raises Refused."""
-    roles = house_terms.words(term)
+    roles = policies.words(term)
     if not roles:
         return None
     if not username:
@@ -306,7 +306,7 @@ def _check_second(event: log.Voided | RackUnlocked, term: str, entry: Entry) -> 
     def fits(roles: Sequence[str]) -> bool:
         return second.role in roles if second is not None else not roles
 
-    if not house_terms.went_by(term, entry, fits):
+    if not policies.went_by(term, entry, fits):
         signed = f"signed by a {second.role} too" if second else "signed by one person"
         raise Misconduct(f"it is {signed}, and the house's terms wanted it otherwise then")
 
@@ -318,7 +318,7 @@ def _check_second(event: log.Voided | RackUnlocked, term: str, entry: Entry) -> 
 def abandon(scene: Scene, entered: AbandonTable) -> Outcome:
     """From any state: the rack is locked, the round void, the shoe retired, the dealer signed out; no chip moves but
     back."""
-    _refuse_reason(entered.reason, house_terms.words("abandon_reasons"), "A table is abandoned")
+    _refuse_reason(entered.reason, policies.words("abandon_reasons"), "A table is abandoned")
     note, standing = words(entered.note, "what happened"), scene.standing
     steps = [
         Step(TableAbandoned(**scene.author, reason=entered.reason, note=note), _number(scene)),

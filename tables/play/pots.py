@@ -24,7 +24,7 @@ from tables.play import seat_pages
 from tables.play.cash import kinds_at
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step
-from tables.setup import cash_terms
+from tables.setup import cash_policies
 
 # --- Seats and their chips, between games ----------------------------------------------------------------------
 
@@ -32,7 +32,7 @@ from tables.setup import cash_terms
 @enters(BuyIn, permit=permits.the_dealer)
 def buy_in(scene: Scene, entered: BuyIn) -> Outcome:
     """Chips are put in play at a seat: sold from the rack for cash, or brought along."""
-    cash_terms.refuse_foreign(entered.currency)
+    cash_policies.refuse_foreign(entered.currency)
     stacks, (least, most) = between_games(scene), (scene.limits.min_cents, scene.limits.max_cents)
     seat, amount, unit = entered.seat, entered.amount_cents, scene.table.unit_cents
     if not 1 <= seat <= scene.table.seats:

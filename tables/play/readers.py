@@ -46,7 +46,7 @@ from tables.play import rounds
 from tables.refusals import Refused, sentence
 from tables.roles import Role
 from tables.scene import Outcome, Scene, Step, program_of
-from tables.setup import house_terms
+from tables.setup import policies
 
 HEARD_SECONDS: Final = 15
 """A reader that is not heard of for so long is offline: the dealer's keys count at once."""
@@ -330,7 +330,7 @@ def enact_by_dealer(scene: Scene, event: ReaderTakenOver | ReaderGivenBack, entr
 def enact_settled(scene: Scene, event: ReaderSettled, entry: Entry) -> Step:
     """By whom the house's terms let say it then."""
     (permits.the_floor if event.role else permits.the_dealer)(scene, staff_of(scene, entry))
-    if not house_terms.went_by(permits.SETTLED_BY, entry, (event.role or str(Role.DEALER)).__eq__):
+    if not policies.went_by(permits.SETTLED_BY, entry, (event.role or str(Role.DEALER)).__eq__):
         raise Misconduct(f"the house's terms did not let the {event.role or 'dealer'} settle it then")
     if scene.standing.reader is None or scene.standing.reader.stop is None:
         raise Misconduct("no card reader is there, or it has not stopped")

@@ -51,7 +51,7 @@ from tables.play import pots, shoes
 from tables.play.kinds import dealing_at, no_rounds
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step, program_of, seat_of
-from tables.setup import house_terms
+from tables.setup import policies
 
 REOPENED_BY: Final = "settled_round_reopened_by"
 """The policy that says whether a dealer may reopen a settled round alone."""
@@ -176,7 +176,7 @@ def takes_approval(scene: Scene) -> bool:
 
 def reopens_alone() -> bool:
     """Whether a dealer may reopen a settled round without a supervisor at this site."""
-    return bool(house_terms.in_force(REOPENED_BY) == "dealer")
+    return bool(policies.in_force(REOPENED_BY) == "dealer")
 
 
 def _approver(scene: Scene, username: str) -> Second | None:
@@ -253,7 +253,7 @@ def _refuse_unapproved(scene: Scene, event: TakenBack, entry: Entry) -> None:
     do not name approvals; none of them comes after an entry that does."""
     second = event.second
     if second is None:
-        is_policy = event.alone and house_terms.went_by(REOPENED_BY, entry, "dealer".__eq__)
+        is_policy = event.alone and policies.went_by(REOPENED_BY, entry, "dealer".__eq__)
         if not is_policy and (event.alone or _approvals_are_named(entry)):
             raise Misconduct("a dealer reopened a settled round without a pit boss's approval")
         return

@@ -41,7 +41,7 @@ from tables.play import commission
 from tables.play.kinds import dealing_at, no_rounds
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step
-from tables.setup import house_terms
+from tables.setup import policies
 
 COUNTED: Final = "counted"
 """In place of a step, at a table without rounds."""
@@ -198,7 +198,7 @@ def cut_card_out(scene: Scene, entered: CutCardOut) -> Outcome:
     shoe = scene.standing.shoe
     if shoe is None or shoe.stage != "ready" or shoe.cut_out or shoe.source != ShoeSource.KEYED:
         raise Refused("out_of_turn", "No cut card can come out now.", 409)
-    left, tolerance = scene.standing.cards_left_now, house_terms.number("cut_card_tolerance")
+    left, tolerance = scene.standing.cards_left_now, policies.number("cut_card_tolerance")
     steps, early = [cut_step(scene, left)], left - scene.at_cut
     if early <= tolerance:
         return Outcome(steps)

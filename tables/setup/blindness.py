@@ -8,14 +8,14 @@ term says: ``tables/slips/cage_desk.py`` for the house's places, ``dealer_ui/pit
 from __future__ import annotations
 
 from tables.log.slip_types import SLIPS
-from tables.setup import house_terms
+from tables.setup import policies
 
 TERM = "expected_shown_to"
 
 
 def unseen_by(role: str) -> frozenset[str]:
     """The places of which people of a role are not told what should lie there."""
-    return frozenset() if role in house_terms.words(TERM) else counted_by(role)
+    return frozenset() if role in policies.words(TERM) else counted_by(role)
 
 
 def counted_by(role: str) -> frozenset[str]:

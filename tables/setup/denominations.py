@@ -16,9 +16,9 @@ from tables.log import dual_control
 from tables.log.entries.chips import DenominationAdded, DenominationChanged
 from tables.models import Denomination, Staff
 from tables.refusals import Refused
-from tables.setup import house_terms
+from tables.setup import policies
+from tables.setup.dual_control import Draft, Matter, Proposal, handles, refuse_alone
 from tables.setup.table_settings import Faults
-from tables.setup.two_people import Draft, Matter, Proposal, handles, refuse_alone
 
 _LOOKS: Final = ("colour", "face")
 
@@ -62,7 +62,7 @@ def change_denomination(
 
 def draft(chip: Denomination | None, value_cents: int, looks: Mapping[str, Any]) -> Draft | None:
     """A new kind of chip, or other looks of one, as it is proposed where that takes two people."""
-    if not dual_control.needed("chips", house_terms.as_entered(timezone.now())):
+    if not dual_control.needed("chips", policies.as_entered(timezone.now())):
         return None
     if chip is None:
         return Draft("chips", str(value_cents), {}, {"value_cents": value_cents, **looks})
@@ -91,7 +91,7 @@ handles("chips", matter=Matter(_present_values, _apply, "tables.change_denominat
 
 
 def _refuse_alone(proposal: int | None) -> None:
-    refuse_alone("chips", house_terms.as_entered(site_log.lock().moment), proposal)
+    refuse_alone("chips", policies.as_entered(site_log.lock().moment), proposal)
 
 
 def value_faults(value_cents: int) -> Faults:

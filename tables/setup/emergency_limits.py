@@ -19,7 +19,7 @@ from tables.log.entries.limit_plans import LimitPlanSet, called, said
 from tables.log.limit_plans import AMOUNTS, WAGER, Occasion, Value, Values, limits_in
 from tables.models import LimitPlan, Staff, Table
 from tables.refusals import Refused
-from tables.setup import house_terms, limit_plans, limits, posts
+from tables.setup import limit_plans, limits, pit_assignments, policies
 from tables.setup.limit_plans import LONGEST
 
 LASTS: Final = timedelta(hours=4)
@@ -35,7 +35,7 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
     """Set other limits at a table at once, for four hours. Raises Refused."""
     if not (by.has_perm(PERMISSION) and by.has_perm("tables.run_floor")):
         raise Refused("not_permitted", "A pit boss changes limits in an emergency.", 403)
-    posts.refuse(by, table.name)
+    pit_assignments.refuse(by, table.name)
     if not reason.strip():
         raise Refused("no_reason", "Say why in a few words: the operators hear of it at once.", 422)
     if sentences := _looser(table, values):
@@ -49,7 +49,7 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
             version=0,
             scope="table",
             of=table.name,
-            schedule=Occasion(starts=starts, ends=house_terms.spelled(moment + LASTS)),
+            schedule=Occasion(starts=starts, ends=policies.spelled(moment + LASTS)),
             values={**tightened, **values},
             note=" ".join(reason.split()),
             effective="",
@@ -69,7 +69,7 @@ def _running(row: LimitPlan | None, moment: datetime) -> tuple[str, Values]:
     event = limit_plans.event_of(row) if row and not row.retired else None
     if event and isinstance(event.schedule, Occasion) and event.schedule.holds(moment):
         return event.schedule.starts, event.values
-    return house_terms.spelled(moment), {}
+    return policies.spelled(moment), {}
 
 
 def _looser(table: Table, values: Mapping[str, Value]) -> dict[str, str]:

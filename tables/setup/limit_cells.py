@@ -27,9 +27,9 @@ from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused
 from tables.setup import cell_texts, limit_plans, pits, proposals, table_settings
 from tables.setup.cell_texts import Spelling
+from tables.setup.dual_control import Draft
 from tables.setup.limit_plans import TableLimits
 from tables.setup.pits import NOWHERE, Place
-from tables.setup.two_people import Draft
 from tables.state import table_state
 
 AMOUNTS: Final = {

@@ -51,11 +51,11 @@ from tables.log.limit_plans import (
 from tables.log.terms import Settings
 from tables.models import LimitPlan, PitSection, Staff, Table
 from tables.refusals import Refused
-from tables.setup import house_terms, pits, table_settings
+from tables.setup import pits, policies, table_settings
+from tables.setup.dual_control import Draft as ToPropose
+from tables.setup.dual_control import Matter, Proposal, handles, refuse_alone
 from tables.setup.pits import NOWHERE
 from tables.setup.table_settings import Faults
-from tables.setup.two_people import Draft as ToPropose
-from tables.setup.two_people import Matter, Proposal, handles, refuse_alone
 
 LONGEST: Final = 40
 LONGEST_NOTE: Final = 200
@@ -183,12 +183,12 @@ def write(event: LimitPlanSet, *, expected_version: int, by: Staff, proposal: in
     with transaction.atomic():
         head = site_log.lock()
         refuse_changed(event.name, expected_version)
-        effective = event.effective or house_terms.spelled(head.moment)
+        effective = event.effective or policies.spelled(head.moment)
         event = structs.replace(
             event, version=expected_version + 1, effective=effective, proposal=proposal, effective_maxima=True
         )
         refuse(faults(event, head.moment))
-        terms = house_terms.as_entered(head.moment)
+        terms = policies.as_entered(head.moment)
         matter = dual_control.of_plan(*_contents(event), terms, lambda: beneath(latest(event.name), head.moment))
         refuse_alone(matter, terms, proposal)
         entry = log.append(head, Draft.of(event, by.signature))
@@ -263,7 +263,7 @@ def _in_words(event: LimitPlanSet) -> dict[str, str]:
 def event_of(row: LimitPlan) -> LimitPlanSet:
     """What the house's book says of a row."""
     facts = {name: getattr(row, name) for name in (*_COLUMNS, "schedule", "values")}
-    return msgspec.convert(facts | {"effective": house_terms.spelled(row.effective)}, LimitPlanSet)
+    return msgspec.convert(facts | {"effective": policies.spelled(row.effective)}, LimitPlanSet)
 
 
 _COLUMNS: Final = ("name", "version", "scope", "of", "note", "takes", "keeps_seated", "retired", "proposal")
@@ -291,10 +291,10 @@ def draft_of(event: LimitPlanSet, *, expected_version: int) -> ToPropose | None:
     """A version of a plan as it is proposed, where it takes two people; None where one sets it. Raises Refused."""
     moment = timezone.now()
     refuse_changed(event.name, expected_version)
-    effective = event.effective or house_terms.spelled(moment)
+    effective = event.effective or policies.spelled(moment)
     refuse(faults(structs.replace(event, effective=effective), moment))
     drafted = proposed(event, expected_version=expected_version)
-    terms = house_terms.as_entered(moment)
+    terms = policies.as_entered(moment)
     matter = dual_control.of_plan(drafted.before, drafted.after, terms, lambda: beneath(latest(event.name), moment))
     return drafted if matter else None
 
@@ -384,7 +384,7 @@ def _of_tables(proposal: Proposal) -> list[str]:
 
 def _apply(proposal: Proposal, by: Staff) -> None:
     moment = proposal.effective if proposal.effective and proposal.effective > site_log.lock().moment else None
-    facts = proposal.after | {"name": proposal.about, "effective": house_terms.spelled(moment) if moment else ""}
+    facts = proposal.after | {"name": proposal.about, "effective": policies.spelled(moment) if moment else ""}
     event = msgspec.convert(facts, LimitPlanSet)
     set_plan(event, expected_version=event.version - 1, by=by, proposal=proposal.number)
 
@@ -432,8 +432,8 @@ def _form_faults(event: LimitPlanSet, moment: datetime) -> Faults:
     effective = datetime.fromisoformat(event.effective)
     if effective < moment:
         wrong["effective"] = "A plan holds from now on, or from a moment to come: what was is not changed."
-    elif effective > moment + house_terms.FURTHEST:
-        wrong["effective"] = f"A plan is dated no more than {house_terms.FURTHEST.days} days ahead."
+    elif effective > moment + policies.FURTHEST:
+        wrong["effective"] = f"A plan is dated no more than {policies.FURTHEST.days} days ahead."
     if sentence := _schedule_fault(event.schedule, max(effective, moment)):
         wrong["schedule"] = sentence
     if event.retired and event.values:
@@ -464,8 +464,8 @@ def _schedule_fault(schedule: Schedule, moment: datetime) -> str:
                 return "An event starts before it ends, and both are moments with their time zone."
             if end <= moment:
                 return "This event is over before the plan holds: let it end later."
-            if end > moment + house_terms.FURTHEST:
-                return f"An event ends no more than {house_terms.FURTHEST.days} days ahead."
+            if end > moment + policies.FURTHEST:
+                return f"An event ends no more than {policies.FURTHEST.days} days ahead."
     return ""
 
 

@@ -45,9 +45,9 @@ from tables.log.limit_plans import (
 from tables.log.state import Standing
 from tables.log.terms import Settings
 from tables.models import LimitPlan, Proposal, Table
-from tables.setup import house_terms, limit_plans, pits, proposals, table_settings
+from tables.setup import limit_plans, pits, policies, proposals, table_settings
+from tables.setup.dual_control import BY_THE_CLOCK
 from tables.setup.pits import NOWHERE, Place
-from tables.setup.two_people import BY_THE_CLOCK
 from tables.state import table_state
 
 _KEYS: Final = UUID("7f6d0f6e-7a3b-5d52-9a0e-3d0f1b7f1c15")
@@ -133,7 +133,7 @@ def due(
     """What plans ask of a table that stands so, and what has to be announced of what it is to be set to itself."""
     before = limit_plans.settings_of_row(table)
     facts = limit_plans.facts_of(before, table.name, places.get(table.name, NOWHERE).pit)
-    outcome, minutes = resolve(every, facts, moment), house_terms.number("limits_notice_minutes", moment)
+    outcome, minutes = resolve(every, facts, moment), policies.number("limits_notice_minutes", moment)
     set_to = limits_in(before)
     values, waiting = limit_notice.due_now(
         set_to, outcome.layers, state, moment=moment, minutes=minutes, by_count=non_tracked.is_so(before)
@@ -230,7 +230,7 @@ def _set(table: Table, head: Head, target: Due, house_seq: int, at_once: LimitPl
     set_to, after = limits_in(table), limits_in(target.settings)
     changed = [name for name in {**set_to, **after} if set_to.get(name) != after.get(name)]
     plans = ByPlans(
-        moment=house_terms.spelled(head.moment),
+        moment=policies.spelled(head.moment),
         house_seq=house_seq,
         layers={name: layer_name(target.layers, name) for name in sorted(changed)},
         notice_minutes=target.minutes,
@@ -256,7 +256,7 @@ def _announce(table: Table, state: Standing, target: Due, house_seq: int, at_onc
     why = plan.note or plan.name if plan else "as the house sets it"
     event = LimitsAnnounced(
         least=least,
-        effective=house_terms.spelled(effective),
+        effective=policies.spelled(effective),
         why=why if least else "it is in force, or was changed",
         notice_minutes=target.minutes,
         keeps_seated=plan is not None and plan.keeps_seated and bool(least),

@@ -27,9 +27,9 @@ from tables.log.catalog import read_as
 from tables.log.entries.settings import PayTableMade
 from tables.models import PayTable, Staff
 from tables.refusals import Refused, sentence
-from tables.setup import house_terms
-from tables.setup.two_people import Draft as ToPropose
-from tables.setup.two_people import Matter, Proposal, handles, refuse_alone
+from tables.setup import policies
+from tables.setup.dual_control import Draft as ToPropose
+from tables.setup.dual_control import Matter, Proposal, handles, refuse_alone
 
 Faults = dict[str, str]
 """One sentence for each thing that is wrong, by its place."""
@@ -55,7 +55,7 @@ def make(
         head = site_log.lock()  # before the last version is read, so that none is given twice
         if sentences := faults(game, name, wagers):
             raise Refused("bad_pay_table", " ".join(sentences.values()), 422, fields=sentences)
-        refuse_alone("pay_table", house_terms.as_entered(head.moment), proposal)
+        refuse_alone("pay_table", policies.as_entered(head.moment), proposal)
         table = GAMES[game].pay_form.table_of(name, _last_version(game, name) + 1, wagers)
         event = PayTableMade(game=game, **msgspec.to_builtins(table), proposal=proposal)
         entry = log.append(head, Draft.of(event, by.signature))
@@ -73,7 +73,7 @@ def make(
 
 def draft(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> ToPropose | None:
     """Another pay table as it is proposed, where that takes two people."""
-    if not dual_control.needed("pay_table", house_terms.as_entered(timezone.now())):
+    if not dual_control.needed("pay_table", policies.as_entered(timezone.now())):
         return None
     table = GAMES[game].pay_form.table_of(name, _last_version(game, name) + 1, wagers)
     before, after = {"version": table.version - 1}, PayTableMade(game=game, **msgspec.to_builtins(table)).content()

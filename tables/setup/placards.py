@@ -14,7 +14,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from tables.models import Table
-from tables.setup import house_terms, pits
+from tables.setup import pits, policies
 
 _LETTERS = 10
 """Short enough for the remote control of a television; 50 bits."""
@@ -48,13 +48,13 @@ def pit_of(mark: str) -> str | None:
 
 def _is_mark(mark: str, owner: str) -> bool:
     """By each key of the house: one that was replaced still opens the signs that were printed under it."""
-    series = house_terms.number("placard_series")
+    series = policies.number("placard_series")
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     return any(hmac.compare_digest(mark.encode(), _digest(key, series, owner).encode()) for key in keys)
 
 
 def _mark(owner: str) -> str:
-    return _digest(settings.SECRET_KEY, house_terms.number("placard_series"), owner)
+    return _digest(settings.SECRET_KEY, policies.number("placard_series"), owner)
 
 
 def _digest(key: str, series: int, owner: str) -> str:

@@ -50,8 +50,8 @@ from tables.log.limit_plans import WAGER, Schedule
 from tables.log.policies import said_of, title_of
 from tables.models import STANDS, Proposal, ProposalEnd, Staff
 from tables.refusals import Refused
-from tables.setup import house_terms, posts
-from tables.setup.two_people import BY_THE_CLOCK, MATTERS, Draft, Matter, handles
+from tables.setup import pit_assignments, policies
+from tables.setup.dual_control import BY_THE_CLOCK, MATTERS, Draft, Matter, handles
 
 MOST_WORDS: Final = 500
 
@@ -150,8 +150,8 @@ def propose(draft: Draft, comment: str, *, by: Staff) -> Proposal:
             before=builtins(draft.before),
             after=builtins(draft.after),
             comment=words(comment),
-            effective=house_terms.spelled(draft.effective) if draft.effective else None,
-            expires=house_terms.spelled(head.moment + lifetime(head.moment)),
+            effective=policies.spelled(draft.effective) if draft.effective else None,
+            expires=policies.spelled(head.moment + lifetime(head.moment)),
         )
         entry = log.append(head, Entry.of(event, by.signature))
         row = row_of(event, entry.seq, by.signature, head.moment)
@@ -183,27 +183,27 @@ def arrange(draft: Draft, comment: str, *, by: Staff) -> Proposal:
 
 
 def _refuse_other_pits(proposal: Proposal | Draft, by: Staff) -> None:
-    posts.refuse_any(by, MATTERS[proposal.matter].of_tables(proposal))
+    pit_assignments.refuse_any(by, MATTERS[proposal.matter].of_tables(proposal))
 
 
 def takes_two(proposal: Proposal | Draft, moment: datetime) -> bool:
     """Whether a proposal takes two people by the house's terms of a moment."""
     asks = MATTERS[proposal.matter].takes_two
-    return asks is None or asks(proposal, house_terms.as_entered(moment))
+    return asks is None or asks(proposal, policies.as_entered(moment))
 
 
 def effective_fault(effective: datetime, moment: datetime) -> str:
     """What is wrong with the moment from which something is to hold; empty if nothing is."""
     if effective < moment:
         return "A change holds from now on, or from a moment to come: what was is not changed."
-    if effective > moment + house_terms.FURTHEST:
-        return f"A change is dated no more than {house_terms.FURTHEST.days} days ahead."
+    if effective > moment + policies.FURTHEST:
+        return f"A change is dated no more than {policies.FURTHEST.days} days ahead."
     return ""
 
 
 def lifetime(moment: datetime) -> timedelta:
     """How long a proposal waits that is made at a moment."""
-    return timedelta(hours=int(str(house_terms.as_entered(moment)["proposal_hours"])))
+    return timedelta(hours=int(str(policies.as_entered(moment)["proposal_hours"])))
 
 
 def row_of(event: Proposed, seq: int, by: str, moment: datetime) -> Proposal:

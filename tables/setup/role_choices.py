@@ -23,8 +23,8 @@ from tables.log.slip_workflow import Slip, either
 from tables.models import LATE_BY, HouseTerms, Staff
 from tables.refusals import Refused
 from tables.roles import PERMISSIONS, WORDS, Role
-from tables.setup import house_terms
-from tables.setup.two_people import Draft
+from tables.setup import policies
+from tables.setup.dual_control import Draft
 
 ABOUT: Final = "roles"
 """What a proposal of such a change is about."""
@@ -35,12 +35,12 @@ ABOUT: Final = "roles"
 
 def otherwise(moment: datetime | None = None) -> tuple[str, ...]:
     """The permissions that the house gives or takes otherwise than it ships."""
-    return house_terms.words(PERMISSIONS_TERM, moment)
+    return policies.words(PERMISSIONS_TERM, moment)
 
 
 def struck(moment: datetime | None = None) -> tuple[str, ...]:
     """The roles that the house struck from those who sign a step."""
-    return house_terms.words(SIGNERS_TERM, moment)
+    return policies.words(SIGNERS_TERM, moment)
 
 
 def signers(series: Series, stage: Stage) -> frozenset[str]:
@@ -62,12 +62,12 @@ def refuse_signer(slip: Slip, stage: Stage, by: Staff) -> None:
 
 def takes_second_supervisor() -> bool:
     """Whether the policy requires that another pit boss than the requester confirms a fill or credit."""
-    return bool(house_terms.in_force(SECOND_TERM))
+    return bool(policies.in_force(SECOND_TERM))
 
 
 def check_signer(slip: Slip, role: str, entry: Entry) -> None:
     """The same of a signature in the log. Raises Misconduct. Who signed in years past is another matter."""
-    if slip.is_signed_again and not house_terms.went_by(SECOND_TERM, entry, lambda demanded: not demanded):
+    if slip.is_signed_again and not policies.went_by(SECOND_TERM, entry, lambda demanded: not demanded):
         raise Misconduct("one person signed twice, and the policy required a second supervisor then")
     stage = slip.latest
     if stage is None or entry.at is None or role not in stage.by:
@@ -79,7 +79,7 @@ def check_signer(slip: Slip, role: str, entry: Entry) -> None:
 
 def kept_apart(moment: datetime | None = None) -> tuple[str, ...]:
     """The further roles that the house keeps apart, now or at a moment."""
-    return house_terms.words(APART_TERM, moment)
+    return policies.words(APART_TERM, moment)
 
 
 def apart_fault(roles: Collection[str]) -> str:
@@ -88,7 +88,7 @@ def apart_fault(roles: Collection[str]) -> str:
     if sentence:
         return sentence
     moment = timezone.now()
-    to_come = [change.values.get(APART_TERM, ()) for change in house_terms.changes() if change.effective > moment]
+    to_come = [change.values.get(APART_TERM, ()) for change in policies.changes() if change.effective > moment]
     words = [*kept_apart(), *(word for values in to_come for word in values)]
     return role_choices.further_fault(roles, words)
 
@@ -119,20 +119,20 @@ def faults(values: Values) -> dict[str, str]:
     return {}
 
 
-house_terms.JUDGES.append(faults)
+policies.JUDGES.append(faults)
 
 
 def draft(values: Values, effective: datetime | None) -> Draft | None:
     """A change of the choices, as it is proposed where it takes two people; None where one enters it. Raises
     Refused."""
     _refuse_strangers(values)
-    return house_terms.draft(values, effective, about=ABOUT)
+    return policies.draft(values, effective, about=ABOUT)
 
 
 def change(values: Values, effective: datetime | None, *, by: Staff) -> HouseTerms | None:
     """Enter it. None where nothing would be changed. Raises Refused."""
     _refuse_strangers(values)
-    return house_terms.change(values, effective, by=by)
+    return policies.change(values, effective, by=by)
 
 
 def _refuse_strangers(values: Values) -> None:
@@ -219,6 +219,6 @@ def chosen_for(role: str, moment: datetime | None = None) -> tuple[str, ...]:
 def in_words() -> list[tuple[str, list[str]]]:
     """Everything that the house chose otherwise, by term."""
     return [
-        (TERMS[name].title, [role_choices.CALLED.get(word, word) for word in house_terms.words(name)])
+        (TERMS[name].title, [role_choices.CALLED.get(word, word) for word in policies.words(name)])
         for name in role_choices.TERM_NAMES
     ]

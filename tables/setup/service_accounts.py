@@ -21,9 +21,9 @@ from tables.log import dual_control, scopes
 from tables.log.entries.service_accounts import ServiceAccountEnded, ServiceAccountSet
 from tables.models import ServiceAccount, ServiceToken, Staff, Table
 from tables.refusals import Refused
-from tables.setup import house_terms
+from tables.setup import policies
+from tables.setup.dual_control import Draft, Matter, Proposal, handles, refuse_alone
 from tables.setup.table_settings import Faults
-from tables.setup.two_people import Draft, Matter, Proposal, handles, refuse_alone
 
 BY_THE_CLOCK: Final = "the watch"
 LONGEST_NAME: Final = 40
@@ -49,7 +49,7 @@ class Access:
             "scopes": list(self.scopes),
             "tables": list(self.tables),
             "addresses": list(self.addresses),
-            "expires": house_terms.spelled(self.expires),
+            "expires": policies.spelled(self.expires),
         }
 
     @classmethod
@@ -83,7 +83,7 @@ def set_account(name: str, access: Access, *, by: Staff, proposal: int | None = 
             raise Refused("bad_service_account", " ".join(sentences.values()), 422, fields=sentences)
         before = access_of(row).facts() if row else {}
         matter = dual_control.of_service_account(before, access.facts())
-        refuse_alone(matter, house_terms.as_entered(head.moment), proposal)
+        refuse_alone(matter, policies.as_entered(head.moment), proposal)
         log.append(head, Entry.of(_event(name, access, proposal), by.signature))
         row = row or ServiceAccount(name=name)
         row.purpose, row.expires_at = access.purpose, access.expires
@@ -102,7 +102,7 @@ def _event(name: str, access: Access, proposal: int | None) -> ServiceAccountSet
         scopes=access.scopes,
         tables=access.tables,
         addresses=access.addresses,
-        expires=house_terms.spelled(access.expires),
+        expires=policies.spelled(access.expires),
         proposal=proposal,
     )
 
@@ -154,7 +154,7 @@ def draft(name: str, access: Access) -> Draft | None:
     row = ServiceAccount.objects.filter(name=name).first()
     before, after = access_of(row).facts() if row else {}, access.facts()
     matter = dual_control.of_service_account(before, after)
-    if matter is None or not dual_control.needed(matter, house_terms.as_entered(timezone.now())):
+    if matter is None or not dual_control.needed(matter, policies.as_entered(timezone.now())):
         return None
     return Draft(matter, name, before, after)
 
@@ -236,7 +236,7 @@ def _network_fault(text: str) -> str:
 
 
 def _expires_fault(expires: datetime, moment: datetime) -> str:
-    days = house_terms.number("service_days")
+    days = policies.number("service_days")
     if not moment < expires <= moment + timedelta(days=days, minutes=1):
         latest = timezone.localtime(moment + timedelta(days=days))
         return f"Good until a moment to come, {latest:%Y-%m-%d} at the latest: the house's terms say {days} days."

@@ -38,10 +38,10 @@ from tables.log.state import SHUFFLERS, Standing
 from tables.log.terms import Settings, made_rules, rules_of, settings_after
 from tables.models import MOST_RAKE_PERMILLE, Denomination, ShoeSource, Staff, Table
 from tables.refusals import Refused, sentence
-from tables.setup import house_terms, pay_tables
-from tables.setup.kinds import MOST_UNITS_A_BET, setting_of
-from tables.setup.two_people import Draft as ToPropose
-from tables.setup.two_people import Matter, Proposal, handles, refuse_alone
+from tables.setup import pay_tables, policies
+from tables.setup.dual_control import Draft as ToPropose
+from tables.setup.dual_control import Matter, Proposal, handles, refuse_alone
+from tables.setup.game_kinds import MOST_UNITS_A_BET, setting_of
 from tables.state import table_state
 
 Faults = dict[str, str]
@@ -210,7 +210,7 @@ def _store(table: Table, settings: Settings) -> None:
 
 
 def _write(table: Table, head: Head, changed: Difference, by: Staff, proposal: int | None) -> None:
-    minutes = house_terms.number("limits_notice_minutes")
+    minutes = policies.number("limits_notice_minutes")
     event = TableSet(**changed._asdict(), proposal=proposal, notice_minutes=minutes, effective_maxima=True)
     log.append(head, Draft.of(event, by.signature))
 
@@ -276,7 +276,7 @@ def refuse_options(table: Table, options: Mapping[str, Any]) -> None:
 
 
 def _draft(name: str, set_to: Mapping[str, Any], changed: Difference) -> ToPropose | None:
-    matter = dual_control.of_table(*changed, house_terms.as_entered(timezone.now()), lambda: set_to)
+    matter = dual_control.of_table(*changed, policies.as_entered(timezone.now()), lambda: set_to)
     return _to_propose(matter, name, set_to, changed) if matter else None
 
 
@@ -285,7 +285,7 @@ def _to_propose(matter: str, name: str, set_to: Mapping[str, Any], changed: Diff
 
 
 def _refuse_alone(set_to: Mapping[str, Any], changed: Difference, proposal: int | None) -> None:
-    terms = house_terms.as_entered(site_log.lock().moment)
+    terms = policies.as_entered(site_log.lock().moment)
     refuse_alone(dual_control.of_table(*changed, terms, lambda: set_to), terms, proposal)
 
 
@@ -409,7 +409,7 @@ def _held_faults(before: Settings, after: Settings, state: Standing) -> Faults:
         fields[name]: f"A limit plan sets the {called(name)} here now: change that plan, or set one for this table."
         for name in sorted(changed & before.own_limits.keys())
     }
-    minutes = house_terms.number("limits_notice_minutes")
+    minutes = policies.number("limits_notice_minutes")
     owes_notice = minutes and limit_notice.has_players(state, by_count=non_tracked.is_so(before))
     raises = limit_notice.raised(earlier, later) if owes_notice else {}
     moment = timezone.now()
@@ -613,7 +613,7 @@ def retired_faults(values: Collection[int]) -> Faults:
 def _penetration_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     """Called once the options are known to be right. Shoes that a machine shuffles have no cut card."""
     rules = made_rules(game, settings.options, settings.unit_cents)
-    kind, least = kind_of(game), house_terms.number("least_penetration_percent")
+    kind, least = kind_of(game), policies.number("least_penetration_percent")
     behind, cards = kind.at_cut(rules), kind.pack(rules).size * game.decks(rules)
     if settings.source in SHUFFLERS or not behind or 100 * (cards - behind) >= least * cards:
         return {}

@@ -35,7 +35,7 @@ from tables.models import Staff, Table
 from tables.play import back_entry
 from tables.refusals import Refused
 from tables.scene import Outcome, Step, author_of
-from tables.setup import house_terms
+from tables.setup import policies
 from tables.state import table_state
 from tables.writer import Request
 
@@ -177,7 +177,7 @@ def _compared(line: Line, number: str, by: str, moment: datetime) -> Line:
 
 def look(moment: datetime) -> int:
     """An alert for each book that has stood in back-entry for too long; how many do."""
-    longest = timedelta(minutes=house_terms.number("back_entry_minutes"))
+    longest = timedelta(minutes=policies.number("back_entry_minutes"))
     late: Sequence[Place] = [place for place in places() if place.begun and place.begun + longest < moment]
     for place in late:
         assert place.begun is not None and place.mode is not None  # noqa: S101, PT018 -- it has begun

@@ -37,7 +37,7 @@ from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Outcome, Step
-from tables.setup import blindness, cash_terms, chip_series
+from tables.setup import blindness, cash_policies, chip_series
 from tables.slips import available, barring, kept_apart, signing
 from tables.writer import Request
 
@@ -126,7 +126,7 @@ def _exchange(
     event, out_of = _WRITTEN_FOR[type(entered)]
     if by.role not in (Role.CASHIER, Role.CAGE_MANAGER):
         raise Refused("wrong_role", f"A cashier or the cage manager signs for this, not {by.name}.", 403)
-    cash_terms.refuse_foreign(entered.currency)
+    cash_policies.refuse_foreign(entered.currency)
     _refuse_odd(amount_cents)
     _refuse_chips(entered)
     series = entered.series if isinstance(entered, RedeemChips) else ""

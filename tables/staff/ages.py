@@ -14,12 +14,12 @@ from django.utils import timezone
 from tables import pepper
 from tables.models import SecretVersion, Staff
 from tables.refusals import Refused
-from tables.setup import house_terms
+from tables.setup import policies
 
 
 def days_left(staff: Staff, secret: str) -> int | None:
     """Until it must be another; none left, 0 or less. None where it may get as old as it likes."""
-    made_at, life = getattr(staff, f"{secret}_made_at"), house_terms.number(f"{secret}_days")
+    made_at, life = getattr(staff, f"{secret}_made_at"), policies.number(f"{secret}_days")
     if not life or made_at is None or not staff.has(secret):
         return None
     left: timedelta = made_at + timedelta(days=life) - timezone.now()
@@ -36,7 +36,7 @@ def refuse_expired(staff: Staff) -> None:
     """Raises Refused for somebody whose PIN is too old. Asked before the PIN is looked at, and answered whether it is
     right or wrong: so it tells nothing of the PIN."""
     if is_expired(staff, "pin"):
-        most = house_terms.number("pin_days")
+        most = policies.number("pin_days")
         says = (
             f"The PIN of badge {staff.badge} is older than {most} days, and signs nothing but its own change:"
             " change it first, under “Your PIN” on the sign-in page of any terminal."
@@ -47,7 +47,7 @@ def refuse_expired(staff: Staff) -> None:
 def warning(staff: Staff, secret: str, called: str) -> str:
     """What somebody is told who signs in; empty where there is time."""
     left = days_left(staff, secret)
-    if left is None or left > house_terms.number("secret_warn_days"):
+    if left is None or left > policies.number("secret_warn_days"):
         return ""
     when = "tomorrow" if left == 1 else f"in {left} days"
     return f"Your {called} runs out {when}: change it under Your account."
@@ -58,7 +58,7 @@ def warning(staff: Staff, secret: str, called: str) -> str:
 
 def refuse_used(staff: Staff, secret: str, new: str) -> None:
     """Raises Refused for one of the last secrets, the present one among them. Each costs a hash."""
-    most = house_terms.number("secrets_barred")
+    most = policies.number("secrets_barred")
     kept = [getattr(staff, secret)] if staff.has(secret) else []
     versions = SecretVersion.objects.filter(staff=staff, secret=secret).exclude(kept="").exclude(kept__in=kept)
     for sealed in [*kept, *versions.values_list("kept", flat=True)][:most]:

@@ -25,7 +25,7 @@ from tables.log.entries.staff import CALLED, CodeAsked, CodeConfirmed, CodeWithd
 from tables.models import PASSWORD, PIN, OneTimeCode, SecretVersion, Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import house_terms
+from tables.setup import policies
 from tables.staff import ages
 
 _DIGITS: Final = 8
@@ -45,7 +45,7 @@ class Halves:
 
 def hours() -> int:
     """So long a code is good from its confirmation on; and so long it waits for that."""
-    return house_terms.number("code_hours")
+    return policies.number("code_hours")
 
 
 def ask(staff: Staff, secret: str, *, by: Staff) -> Halves:

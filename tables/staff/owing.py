@@ -15,7 +15,7 @@ from django.utils.deprecation import MiddlewareMixin
 from tables.log.entries.staff import CALLED
 from tables.models import Staff
 from tables.refusals import Refused
-from tables.setup import house_terms
+from tables.setup import policies
 from tables.staff import ages
 
 _OWES: Final = "owes"
@@ -31,7 +31,7 @@ def after_password(staff: Staff, *, is_busy: bool) -> str:
     Refused where their role does not sign in so."""
     if is_busy:
         return ""
-    if staff.role in house_terms.words("passkey_roles"):
+    if staff.role in policies.words("passkey_roles"):
         if staff.passkeys.filter(is_active=True).exists():
             raise Refused("passkey_due", "Your role signs in by passkey: use yours.", 403)
         return "passkey"

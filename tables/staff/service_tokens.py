@@ -30,7 +30,7 @@ from tables import pepper
 from tables.log.entries.service_accounts import MOST_LIVE, ServiceTokenEnded, ServiceTokenMade, ServiceTokensSealed
 from tables.models import ServiceAccount, ServiceToken, Staff
 from tables.refusals import Refused
-from tables.setup import house_terms
+from tables.setup import policies
 from tables.setup.service_accounts import permit
 from tables.staff import attempts
 from tables.staff.attempts import Limit
@@ -60,7 +60,7 @@ def make(account: ServiceAccount, *, by: Staff) -> str:
         if len(live) >= MOST_LIVE:
             says = f"{account} has two tokens already: revoke one of them, or wait until {_clock(live[-1].until)}."
             raise Refused("two_tokens", says, 409)
-        ends = head.moment + timedelta(hours=house_terms.number("token_overlap_hours"))
+        ends = head.moment + timedelta(hours=policies.number("token_overlap_hours"))
         for token in live:
             token.until = min(token.until, ends)
             token.save(update_fields=["until"])
@@ -72,8 +72,8 @@ def make(account: ServiceAccount, *, by: Staff) -> str:
             name=account.name,
             token=ident,
             kept=site_log.digest_of(row.kept),
-            until=house_terms.spelled(row.until),
-            earlier={token.ident: house_terms.spelled(token.until) for token in live},
+            until=policies.spelled(row.until),
+            earlier={token.ident: policies.spelled(token.until) for token in live},
         )
         log.append(head, Draft.of(event, by.signature))
     return text
@@ -89,7 +89,7 @@ def end(token: ServiceToken, *, by: Staff) -> None:
             raise Refused("ended", f"The token {token} is good no more already.", 409)
         token.until = head.moment
         token.save(update_fields=["until"])
-        event = ServiceTokenEnded(name=token.account.name, token=token.ident, until=house_terms.spelled(head.moment))
+        event = ServiceTokenEnded(name=token.account.name, token=token.ident, until=policies.spelled(head.moment))
         log.append(head, Draft.of(event, by.signature))
 
 
@@ -150,7 +150,7 @@ def _failed(request: HttpRequest, code: str, says: str) -> Refused:
     """Counted like a sign-in that failed; an address that failed too often is refused without another word, and the pit
     hears of it once."""
     place = attempts.address_of(request)
-    most, seconds = house_terms.number("lockout_failures"), 60 * house_terms.number("lockout_minutes")
+    most, seconds = policies.number("lockout_failures"), 60 * policies.number("lockout_minutes")
     limit = Limit("program token", place, "", most, seconds)
     tries = attempts.count(limit)
     if tries == most + 1:
@@ -186,7 +186,7 @@ def _refuse_address(account: ServiceAccount, request: HttpRequest) -> None:
 
 def throttle(account: ServiceAccount) -> None:
     """So many requests a minute, counted in the database: processes share the count. Raises Refused."""
-    most = house_terms.number("program_requests_a_minute")
+    most = policies.number("program_requests_a_minute")
     if attempts.count(Limit("program requests", f"program {account.pk}", "", most, MINUTE)) > most:
         says = f"{account} may ask {most} times a minute: wait, and ask again."
         raise Refused("throttled", says, 429, retry_after=MINUTE)

@@ -23,7 +23,7 @@ from tables.models import Staff, Table, Terminal
 from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import house_terms
+from tables.setup import policies
 from tables.staff import ages, arrivals, attempts, devices, owing, terminals
 from tables.staff.attempts import Limit, TooMany
 from tables.staff.terminals import identify
@@ -180,14 +180,14 @@ def begin_without_secret(request: HttpRequest, staff: Staff) -> None:
 
 def failures() -> int:
     """So many wrong secrets close a count."""
-    return house_terms.number("lockout_failures")
+    return policies.number("lockout_failures")
 
 
 def name_limits(request: HttpRequest, username: str, kind: str = "password") -> list[Limit]:
     """A device where this name signed in before, or a terminal, counts alone. All others count together, too."""
     name, terminal = attempts.called(username), identify(request)
     own = devices.place_of(request, username) or (attempts.place_of(terminal) if terminal else None)
-    few, window = house_terms.number("lockout_failures"), 60 * house_terms.number("lockout_minutes")
+    few, window = policies.number("lockout_failures"), 60 * policies.number("lockout_minutes")
     if own is not None:
         return [Limit(kind, own, name, few, window, forgives=True)]
     address, many = attempts.address_of(request), settings.LOCKOUT_FAILURES_EVERYWHERE
@@ -243,7 +243,7 @@ def prove_again(request: HttpRequest, password: str) -> None:
     session = sha256((request.session.session_key or "").encode()).hexdigest()[:32]
     limit = Limit(
         "again", f"session {session}", attempts.called(staff.username),
-        house_terms.number("lockout_failures"), settings.SESSION_LIFE_SECONDS, forgives=True,
+        policies.number("lockout_failures"), settings.SESSION_LIFE_SECONDS, forgives=True,
     )  # fmt: skip
     try:
         attempts.reserve([limit])

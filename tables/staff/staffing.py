@@ -26,10 +26,10 @@ from tables.models import PASSWORD, PIN, PIN_DIGITS, STAFF_FACTS, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import house_terms, role_choices
+from tables.setup import policies, role_choices
+from tables.setup.dual_control import Draft as ToPropose
+from tables.setup.dual_control import Matter, Proposal, handles, refuse_alone
 from tables.setup.table_settings import Faults, round_is_open
-from tables.setup.two_people import Draft as ToPropose
-from tables.setup.two_people import Matter, Proposal, handles, refuse_alone
 from tables.staff import ages, attempts, codes, emergency
 from tables.state import table_state
 
@@ -112,7 +112,7 @@ def draft(username: str, changes: Mapping[str, Any]) -> ToPropose | None:
         typed.pop("further", None)
     changed = difference(before, typed)
     matter = dual_control.of_staff(*changed)
-    if matter is None or not dual_control.needed(matter, house_terms.as_entered(timezone.now())):
+    if matter is None or not dual_control.needed(matter, policies.as_entered(timezone.now())):
         return None
     _refuse(change_faults(staff or Staff(username=username), typed))
     return ToPropose(matter, username, *changed)
@@ -143,7 +143,7 @@ handles("staff", matter=Matter(_stand, _apply_proposal, "tables.change_staff"))
 
 def _refuse_alone(before: Mapping[str, Any], after: Mapping[str, Any], proposal: int | None) -> None:
     """Inside the transaction, once it is known what changes."""
-    terms = house_terms.as_entered(site_log.lock().moment)
+    terms = policies.as_entered(site_log.lock().moment)
     refuse_alone(dual_control.of_staff(before, after), terms, proposal)
 
 
@@ -301,7 +301,7 @@ def _password_faults(staff: Staff, password: str) -> Faults:
 
 def refuse_rule(secret: str, new: str) -> None:
     """Raises Refused for what nobody may have as a PIN."""
-    if secret == PIN and (not re.fullmatch(PIN_DIGITS, new) or len(new) < house_terms.number("pin_digits_min")):
+    if secret == PIN and (not re.fullmatch(PIN_DIGITS, new) or len(new) < policies.number("pin_digits_min")):
         _refuse({"pin": pin_rule()})
     if secret == PIN and (len(set(new)) == 1 or new in "01234567890" or new in "09876543210"):
         _refuse({"pin": _FIRST_TRIED})
@@ -323,7 +323,7 @@ _FIRST_TRIED: Final = "This PIN is among the first that anybody would try: choos
 
 def pin_rule() -> str:
     """What a new PIN has to be, in words."""
-    least = house_terms.number("pin_digits_min")
+    least = policies.number("pin_digits_min")
     return f"A PIN has {least} to 8 digits." if least < 8 else "A PIN has 8 digits."
 
 

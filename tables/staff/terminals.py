@@ -33,7 +33,7 @@ from tables.log.entries.terminals import (
 )
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
-from tables.setup import house_terms
+from tables.setup import policies
 from tables.staff import attempts, terminal_keys
 from tables.staff.attempts import Limit, TooMany
 
@@ -127,13 +127,13 @@ def limits(kind: str, terminal: Terminal, badge: str) -> list[Limit]:
     place, name, window = (
         attempts.place_of(terminal),
         attempts.called(badge),
-        60 * house_terms.number("lockout_minutes"),
+        60 * policies.number("lockout_minutes"),
     )
-    a_day = house_terms.number("wrong_pins_a_day")
+    a_day = policies.number("wrong_pins_a_day")
     return [
-        Limit(kind, place, name, house_terms.number("lockout_failures"), window, forgives=True),
+        Limit(kind, place, name, policies.number("lockout_failures"), window, forgives=True),
         Limit(f"{kind}, a day", place, name, a_day, attempts.DAY),
-        Limit(kind, place, "", house_terms.number("terminal_wrong_pins"), window),
+        Limit(kind, place, "", policies.number("terminal_wrong_pins"), window),
         Limit(kind, attempts.ANYWHERE, name, a_day, attempts.DAY, closes=False),
     ]
 

@@ -29,7 +29,7 @@ from tables.log.entries.staff import CertificateIssued
 from tables.log.terms import made_rules
 from tables.models import Certificate, Practice, PracticeAnswer, Staff
 from tables.refusals import Refused
-from tables.setup import house_terms
+from tables.setup import policies
 from tables.training import practice
 from tables.training.practice import Course, Question, Score
 from tables.training.providers import PROVIDERS, provider
@@ -79,7 +79,7 @@ class Session:
             return "The practice is not over: answer every question first."
         if self.course.rounds < FEWEST_ROUNDS:
             return f"A certificate takes at least {FEWEST_ROUNDS} rounds: start a longer practice."
-        least, score = house_terms.number("certificate_pass_percent"), self.score
+        least, score = policies.number("certificate_pass_percent"), self.score
         if not score.passes(least):
             steps, payouts = f"{score.steps_right} of {score.steps}", f"{score.payouts_right} of {score.payouts}"
             return f"{steps} steps and {payouts} payments were right, and {least} % of each have to be: practise again."
@@ -121,7 +121,7 @@ def start(
     practised = provider(game)
     try:
         rules = made_rules(practised.game, options or {}, unit_cents)
-        course = practised.course(secrets.token_hex(16), house_terms.number("certificate_rounds"), rules)
+        course = practised.course(secrets.token_hex(16), policies.number("certificate_rounds"), rules)
         _script(_key(course))  # what cannot be drawn is not kept
     except (Illegal, msgspec.ValidationError) as wrong:
         sentence = wrong.sentence if isinstance(wrong, Illegal) else str(wrong)
@@ -196,7 +196,7 @@ def certify(row: Practice, *, by: Staff) -> Certificate:
             signed_by=by,
             signed_as=by.signature,
             on_day=today,
-            valid_through=today + timedelta(days=house_terms.number("certificate_days")),
+            valid_through=today + timedelta(days=policies.number("certificate_days")),
         )
         certificate.save()
         log.append(head, Draft.of(event_of(certificate), by.signature))
@@ -248,6 +248,6 @@ def valid(dealer: Staff, game: str) -> bool:
 
 def refuse_uncertified(dealer: Staff, game: str) -> None:
     """Raises Refused where the house asks for a certificate and the dealer has none that is good."""
-    if game in house_terms.words("certificate_games") and not valid(dealer, game):
+    if game in policies.words("certificate_games") and not valid(dealer, game):
         title = GAMES[game].title
         raise Refused("not_certified", f"A valid certificate for {title} is required: pass a practice first.", 403)

@@ -19,7 +19,7 @@ from tables.day import hours
 from tables.log import role_choices
 from tables.models import ServiceAccount
 from tables.roles import Role
-from tables.setup import house_terms, service_accounts
+from tables.setup import policies, service_accounts
 from tables.setup.service_accounts import Access
 from tables.staff import service_tokens
 from tests import floor, load
@@ -59,7 +59,7 @@ def test_a_file_takes_whoever_may_take_lists_out(house: Floor) -> None:
     address = f"tables/{house.table.pk}/rounds/file/"
     problem(house.as_(house.dealer.by).get(address), 403, "not_permitted")
     [choice] = [choice for choice in role_choices.CHOICES if (choice.role, choice.permission) == PIT_BOSS_LISTS]
-    house_terms.change({role_choices.PERMISSIONS_TERM: (choice.word,)}, by=house.operator)
+    policies.change({role_choices.PERMISSIONS_TERM: (choice.word,)}, by=house.operator)
     read_again()
     problem(house.as_(house.boss.by).get(address), 403, "permission_denied")
 

@@ -16,8 +16,8 @@ from ledger import alerts
 from ledger.models import LogEntry
 from tables.models import KeptAnswer, Staff
 from tables.roles import Role
-from tables.setup import house_terms, limit_plans, proposals
-from tables.setup.two_people import Draft
+from tables.setup import limit_plans, policies, proposals
+from tables.setup.dual_control import Draft
 from tests import floor
 from tests.api.conftest import Floor, problem
 from tests.floor import CHIPS
@@ -259,7 +259,7 @@ def test_a_plan_that_takes_two_people_is_proposed_and_done_by_the_second(house: 
     low = {"name": "Low", "scope": "house", "schedule": {"when": "always"}, "values": {"max_cents": 5_000}}
     facts = {"takes": "shoe", "keeps_seated": True}
     assert send(house.operator, "limit-plans/", expected_version=0, **low, **facts).json()["takes"] == "shoe"
-    house_terms.change({"two_people": True, "two_people_limit_cents": 6_000}, by=house.operator)
+    policies.change({"two_people": True, "two_people_limit_cents": 6_000}, by=house.operator)
     read_again()
     ending = low | {"expected_version": 1, "values": {}, "retired": True}
     key = uuid.uuid4()
@@ -298,7 +298,7 @@ def test_options_and_penetration_are_set_over_the_api_as_in_the_administration(h
     version = house.as_(operator).get(address).json()["version"]
     proposal = {"expected": version, "changes": {"options": {"decks": 4}}, "comment": "Fewer"}
     problem(send(house.boss.by, f"tables/{house.neighbour.pk}/proposals/", **proposal), 403, "not_permitted")
-    house_terms.change({"two_people": True}, by=operator)
+    policies.change({"two_people": True}, by=operator)
     read_again()
     answer = change(changes={"max_cents": 900_000}, comment="A guest asks for more")
     assert (answer.status_code, answer.json()["matter"]) == (202, "limits")

@@ -5,7 +5,7 @@ from typing import Any
 from ledger.models import LogEntry
 from tables.models import Staff
 from tables.roles import Role
-from tables.setup import house_terms
+from tables.setup import policies
 from tests import floor, processes
 from tests.browser.conftest import AtTable
 from tests.browser.test_mishaps import boss_with_a_pin, signed
@@ -15,7 +15,7 @@ from tests.patience import eventually
 
 def house_wants(**values: object) -> None:
     """As an operator sets it; another process may go by what it read before for a few seconds."""
-    house_terms.change(values, by=floor.staff(Role.OPERATOR, "otto"))
+    policies.change(values, by=floor.staff(Role.OPERATOR, "otto"))
 
 
 def test_a_void_takes_two_and_a_locked_rack_stops_the_table(at_table: AtTable, web: processes.Web) -> None:

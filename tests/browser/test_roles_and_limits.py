@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from tables.models import Denomination, HouseTerms, Proposal
 from tables.roles import Role
-from tables.setup import house_terms, proposals, table_settings
+from tables.setup import policies, proposals, table_settings
 from tests import floor
 from tests.accessibility import serious
 from tests.codes import answers
@@ -38,7 +38,7 @@ def test_a_role_is_edited_within_its_bounds_by_two(looking: Looking) -> None:
     """Harm: one operator says what a role may do; or the box on the page is not what the floor goes by."""
     olga, omar = floor.staff(Role.OPERATOR, "olga", "301"), floor.staff(Role.OPERATOR, "omar", "302")
     boss = floor.staff(Role.PIT_BOSS, "bella", "201")
-    house_terms.change({"two_people": True}, by=olga)
+    policies.change({"two_people": True}, by=olga)
     read_again()
 
     first = looking(olga, "/admin/tables/houseterms/roles/")

@@ -5,7 +5,7 @@ import pytest
 from ledger.models import LogEntry
 from tables.models import Proposal
 from tables.roles import Role
-from tables.setup import house_terms
+from tables.setup import policies
 from tests import floor
 from tests.accessibility import serious
 from tests.codes import answers
@@ -68,4 +68,4 @@ def test_a_limit_is_raised_and_a_profile_adopted_by_two(looking: Looking) -> Non
     first.click("[name=decline]")
     answers(first, "declined")
     assert [proposal.end.outcome for proposal in Proposal.objects.order_by("number")] == ["approved", "declined"]
-    assert house_terms.number("least_penetration_percent") == 50
+    assert policies.number("least_penetration_percent") == 50

@@ -32,7 +32,7 @@ from tables.audit import condition
 from tables.downloads import AS_OF
 from tables.models import Staff, Table
 from tables.roles import Role
-from tables.setup import house_terms
+from tables.setup import policies
 from tables.state import table_state
 from tests import floor, load, processes
 from tests.database import database_url
@@ -316,16 +316,16 @@ def test_what_dealers_go_by_is_not_what_was_read_there(
     dealer, boss = hands
     with_replica.pause()
     operator = floor.staff(Role.OPERATOR, "olga")
-    house_terms.forget()
-    house_terms.change({"certificate_rounds": 77}, by=operator)
+    policies.forget()
+    policies.change({"certificate_rounds": 77}, by=operator)
     seqs = [bet(dealer, seat) for seat in (1, 2, 3)]
     newest = table_state.cache.newest(dealer.table.book_id)
     page(boss.by, "pit:log", pk=dealer.table.pk)
     with replica.reading():
-        assert house_terms.number("certificate_rounds") != 77
+        assert policies.number("certificate_rounds") != 77
         assert table_state.of(Table.objects.get(pk=dealer.table.pk)).seq < seqs[0]
     assert table_state.cache.newest(dealer.table.book_id) is newest
-    assert house_terms.number("certificate_rounds") == 77
+    assert policies.number("certificate_rounds") == 77
     assert dealer.now.seq == seqs[-1]
 
 

@@ -40,8 +40,8 @@ from tables.log.slip_types import SLIPS
 from tables.log.slip_workflow import Slip as OpenSlip
 from tables.models import PitCover, Post, Staff, Table
 from tables.roles import Role
-from tables.setup import pits, posts
-from tables.setup.posts import Wanted
+from tables.setup import pit_assignments, pits
+from tables.setup.pit_assignments import Wanted
 from tables.slips import cage_desk
 from tables.state import table_state
 from tests import floor
@@ -152,7 +152,7 @@ def beginning(db: None) -> House:
     for pit, pit_tables in (("Pit 1", tables[:2]), ("Pit 2", tables[2:])):
         names = tuple(table.name for table in pit_tables)
         pits.set_section(PitSectionSet(pit=pit, tables=names), by=people["ora"])
-    posts.set_post(Wanted("pip", pits=("Pit 1",)), by=people["ora"])
+    pit_assignments.set_post(Wanted("pip", pits=("Pit 1",)), by=people["ora"])
     screens = {name: floor.client(somebody) for name, somebody in people.items()}
     return House(people, tables, screens, {name: screen.cookies.output() for name, screen in screens.items()})
 

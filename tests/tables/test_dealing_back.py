@@ -16,7 +16,7 @@ from tables.log.event import Second
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import house_terms, table_settings
+from tables.setup import policies, table_settings
 from tests import floor
 from tests.floor import Hand
 from tests.tables.chance import RARE_CUT, run_out
@@ -295,8 +295,8 @@ def test_a_settled_round_is_reopened_by_a_dealer_with_a_pit_boss_and_by_nobody_e
 def test_a_site_may_have_dealers_reopen_alone(dealer: Hand, operator: Staff) -> None:
     """Harm: a site with one pit boss to forty tables stops at every wrong last card; or the log cannot tell a site that
     chose so from a dealer who did it unasked."""
-    house_terms.change({"settled_round_reopened_by": "dealer"}, by=operator)
-    house_terms.forget()
+    policies.change({"settled_round_reopened_by": "dealer"}, by=operator)
+    policies.forget()
     settled(dealer)
     assert dealer.board.can_take_back
     dealer("take_back")

@@ -28,7 +28,7 @@ from tables.log.terms import Settings
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import chip_series, denominations, house_terms, table_settings
+from tables.setup import chip_series, denominations, policies, table_settings
 from tables.slips import cage_desk
 from tables.staff import making, staffing, terminals
 from tests.clock import Clock
@@ -95,7 +95,7 @@ def settings_and_chips() -> Table:
         ),
         by=olga,
     )
-    house_terms.change({"two_people": True}, by=olga)
+    policies.change({"two_people": True}, by=olga)
     return table
 
 

@@ -42,17 +42,17 @@ from tables.roles import PERMISSIONS, Role
 from tables.setup import (
     chip_series,
     custody,
-    house_terms,
     limit_plans,
     pay_tables,
+    pit_assignments,
     pits,
-    posts,
+    policies,
     proposals,
     service_accounts,
 )
-from tables.setup.posts import Wanted
+from tables.setup.dual_control import Draft
+from tables.setup.pit_assignments import Wanted
 from tables.setup.service_accounts import Access
-from tables.setup.two_people import Draft
 from tables.staff import service_tokens, terminals
 from tests import floor
 from tests.tables.bundles import kept_for_a_module
@@ -407,7 +407,7 @@ def cookies_of(client: Client) -> str:
 
 
 def _posted(boss: Staff, *, by: Staff) -> Post:
-    row = posts.set_post(Wanted(boss.username, ("Pit 1",)), by=by)
+    row = pit_assignments.set_post(Wanted(boss.username, ("Pit 1",)), by=by)
     assert row is not None
     return row
 
@@ -422,7 +422,7 @@ def _rows_of(dealer: floor.Hand, boss: floor.Hand, by: Staff) -> dict[str, int |
     firsts: tuple[Any, ...] = (
         Denomination, Book, Transfer, Account, Recount, Slip, SlipSignature, Finding, Run,
     )  # fmt: skip
-    terms = house_terms.change({"pin_digits_min": 7}, by=by)
+    terms = policies.change({"pin_digits_min": 7}, by=by)
     assert terms is not None
     lounge = Access(purpose="Shows the boards", scopes=("read:board",), expires=now + timedelta(days=30))
     account = service_accounts.set_account("Lounge", lounge, by=by)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tables.audit.rows.reading import Rows, of_the_house
 from tables.models import PitCover, Post
-from tables.setup import posts
+from tables.setup import pit_assignments
 
 _BESIDE: Final = ("name", "badge", "role", "floor")
 
@@ -25,7 +25,7 @@ def in_log() -> Rows:
 def in_database() -> Rows:
     """Every row of a post."""
     rows = enumerate(Post.objects.order_by("seq"), 1)
-    return {f"{number}": posts.event_of(row) | {"by": row.by} for number, row in rows}
+    return {f"{number}": pit_assignments.event_of(row) | {"by": row.by} for number, row in rows}
 
 
 def covers_in_log() -> Rows:
@@ -37,4 +37,4 @@ def covers_in_log() -> Rows:
 def covers_in_database() -> Rows:
     """Every row of a cover."""
     rows = enumerate(PitCover.objects.order_by("seq"), 1)
-    return {f"{number}": posts.cover_event_of(row) | {"by": row.by} for number, row in rows}
+    return {f"{number}": pit_assignments.cover_event_of(row) | {"by": row.by} for number, row in rows}

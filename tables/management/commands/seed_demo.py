@@ -25,8 +25,8 @@ from tables.inputs import BeginSlip, SignSlip
 from tables.log.terms import Settings, made_rules
 from tables.models import PIN, Denomination, ShoeSource, Staff, Table, Terminal
 from tables.roles import Role
-from tables.setup import chip_series, denominations, house_terms, proposals, table_settings
-from tables.setup.two_people import Draft
+from tables.setup import chip_series, denominations, policies, proposals, table_settings
+from tables.setup.dual_control import Draft
 from tables.slips import cage_desk
 from tables.staff import making, staffing, terminals
 from tables.state import table_state
@@ -223,8 +223,8 @@ class Command(BaseCommand):
         for name, terms in TABLES.items():
             if not Table.objects.filter(name=name).exists():
                 open_table(name, terms, operator)
-        if not house_terms.chose_dual_control(house_terms.changes()):
-            house_terms.change({house_terms.DUAL_CONTROL: True}, by=operator)
+        if not policies.chose_dual_control(policies.changes()):
+            policies.change({policies.DUAL_CONTROL: True}, by=operator)
         self.stdout.write(logins())
         for name, use in TERMINALS.items():
             path = terminals.link_for(seed_terminal(name, operator), by=operator)

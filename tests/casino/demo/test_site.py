@@ -22,7 +22,7 @@ from tables.management.commands.seed_demo import PASSWORD, STAFF, TABLES
 from tables.models import Denomination, ServiceAccount, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import house_terms, table_settings
+from tables.setup import policies, table_settings
 from tables.state import table_state
 from tests.floor import Hand
 
@@ -173,7 +173,7 @@ def test_the_demo_has_a_witness(demo: str, settings: Any, tmp_path: Path) -> Non
     settings.CHECKPOINT_KEY_FILE = str(tmp_path / "checkpoint-key.pem")
     for _ in range(2):
         witness.prepare(tmp_path)
-        house_terms.forget()
+        policies.forget()
     [named] = witnessing.witnesses()
     tree = checkpoints.current_tree()
     assert tree is not None

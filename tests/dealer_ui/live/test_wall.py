@@ -22,7 +22,7 @@ from ledger.proof.chips import money
 from tables.day import figures, hours
 from tables.inputs import BeginSlip, SignSlip
 from tables.roles import Role
-from tables.setup import house_terms
+from tables.setup import policies
 from tables.state import table_state
 from tests import floor
 from tests.floor import Hand, dealt, signs
@@ -71,8 +71,8 @@ def test_the_expected_chips_of_a_rack_are_not_sent_to_the_roles_that_count_it() 
         return [any(due in message.decode() for message in messages[role].values()) for role in roles]
 
     assert is_sent_to(BOSS, AUDITOR) == [False, True]
-    house_terms.change({"expected_shown_to": ("pit_boss",)}, by=floor.staff(Role.OPERATOR, "olga", "301"))
-    house_terms.forget()
+    policies.change({"expected_shown_to": ("pit_boss",)}, by=floor.staff(Role.OPERATOR, "olga", "301"))
+    policies.forget()
     assert is_sent_to(BOSS) == [True], "the policy for pit bosses has no effect"
     signs(dealer.table, dealer.by, BeginSlip("rack", ((500, 1),)))
     assert is_sent_to(BOSS) == [False], "the expected chips are sent during the count"

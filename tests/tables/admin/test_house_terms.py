@@ -17,7 +17,7 @@ from tables.log.policies import TERMS, typed
 from tables.log.role_choices import TERM_NAMES
 from tables.models import Denomination, HouseTerms, PayTable, Proposal, Staff
 from tables.roles import Role
-from tables.setup import house_terms, proposals
+from tables.setup import policies, proposals
 from tests import floor
 from tests.tables.admin.test_admin import as_shown
 from tests.terms import read_again
@@ -49,13 +49,13 @@ def second(omar: Staff) -> Client:
 
 @pytest.fixture
 def opened(olga: Staff, omar: Staff) -> None:
-    house_terms.change({"two_people": True}, by=olga)
+    policies.change({"two_people": True}, by=olga)
     read_again()
 
 
 def form(**values: Any) -> dict[str, Any]:
     """The form as it is shown, with these fields typed otherwise."""
-    in_force = house_terms.as_entered(timezone.now())
+    in_force = policies.as_entered(timezone.now())
     form_values: dict[str, Any] = {"effective": "", "comment": ""}
     for name, term in TERMS.items():
         if name in TERM_NAMES:
@@ -70,8 +70,8 @@ def form(**values: Any) -> dict[str, Any]:
 
 def test_one_page_shows_what_holds_what_comes_and_who_changed_it(desk: Client, olga: Staff) -> None:
     """Harm: nobody can say by which threshold the house goes, or since when."""
-    house_terms.change({"dispute_reportable_cents": 70_000}, by=olga)
-    house_terms.change({"pin_digits_min": 8}, timezone.now() + timedelta(days=3), by=olga)
+    policies.change({"dispute_reportable_cents": 70_000}, by=olga)
+    policies.change({"pin_digits_min": 8}, timezone.now() + timedelta(days=3), by=olga)
     page = unescape(desk.get(TERMS_PAGE).content.decode())
     parts = ("700", "default: 500", "8 from", olga.signature, "500 → 700", "6 → 8")
     for part in (*parts, *(term.title for term in TERMS.values())):
@@ -103,7 +103,7 @@ def test_the_forms_of_settings_propose(desk: Client, second: Client, olga: Staff
     """Harm: with a form of the admin, one operator changes what is under dual control, such as a threshold or a table's
     largest bet; or two operators cannot change it."""
     table = floor.table()
-    house_terms.change({"two_people": True}, by=olga)
+    policies.change({"two_people": True}, by=olga)
     read_again()
     address = f"/admin/tables/table/{table.pk}/change/"
     assert 'name="comment"' in desk.get("/admin/tables/denomination/add/").content.decode()
@@ -130,7 +130,7 @@ def test_the_forms_of_settings_propose(desk: Client, second: Client, olga: Staff
     assert Staff.objects.get(username="dan").role == Role.DEALER
     table.refresh_from_db()
     read_again()
-    assert (table.max_cents, house_terms.number("pin_digits_min")) == (500_000, 8)
+    assert (table.max_cents, policies.number("pin_digits_min")) == (500_000, 8)
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
@@ -190,5 +190,5 @@ def test_a_site_in_operation_adopts_a_profile_under_dual_control(opened: None, d
     assert 'name="withdraw"' in page
     second.post(address, {"approve": ""})
     left_alone = {name: catalogue.TERMS[name].default for name in OF_THE_HOUSE} | {"two_people": True}
-    assert house_terms.as_entered(timezone.now()) == PROFILES["new_jersey"].terms | left_alone
+    assert policies.as_entered(timezone.now()) == PROFILES["new_jersey"].terms | left_alone
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None

@@ -24,7 +24,7 @@ from tables.log.entries.pits import PitSectionSet
 from tables.log.limit_plans import Always
 from tables.models import Proposal, Staff, Table
 from tables.roles import Role
-from tables.setup import cell_texts, house_terms, limit_plans, pits, proposals, table_settings
+from tables.setup import cell_texts, limit_plans, pits, policies, proposals, table_settings
 from tables.setup.cell_texts import Spelling
 from tests import floor
 from tests.clock import Clock
@@ -156,7 +156,7 @@ def test_what_takes_two_is_proposed_all_or_nothing(house: tuple[Client, Table, T
     """Harm: one operator raises the maxima of the whole floor alone; or a second proposal leaves the rest half done."""
     browser, rocket1, rocket2 = house
     floor.staff(Role.OPERATOR, "olga")
-    house_terms.change({"two_people": True, "two_people_for": ("limits",)}, None, by=operator)
+    policies.change({"two_people": True, "two_people_for": ("limits",)}, None, by=operator)
     form = fields(browser) | {f"c-{rocket1.pk}-max_cents": "90000", f"c-{rocket2.pk}-min_cents": "20"}
     assert saved(browser, form).status_code == 302
     assert Proposal.objects.get().about == rocket1.name

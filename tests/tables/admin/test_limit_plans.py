@@ -18,7 +18,7 @@ from tables.log.limit_plans import Occasion, Value
 from tables.models import LimitPlan, Proposal, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import house_terms, limit_plans, limits, proposals
+from tables.setup import limit_plans, limits, policies, proposals
 from tests import floor
 from tests.ready import ready_made
 from tests.tables.setup.test_proposals import fault
@@ -105,7 +105,7 @@ def test_an_event_of_the_year_1_is_refused_at_its_field(desk: Client, olga: Staf
     event = typed(when="event", event_from="0001-01-01 00:00", event_to="9999-12-31 23:59")
     page = desk.post(LIST + "add/", event)
     assert {"event_from", "event_to"} == set(page.context["form"].errors)
-    tomorrow = house_terms.spelled(timezone.now() + timedelta(days=1))
+    tomorrow = policies.spelled(timezone.now() + timedelta(days=1))
     with pytest.raises(Refused, match="from 2000 to 2999"):
         limit_plans.set_plan(of_year_1(tomorrow), expected_version=0, by=olga)
     assert desk.get(LIST).status_code == 200
@@ -118,7 +118,7 @@ def test_a_plan_that_is_stored_with_such_an_event_breaks_no_page(
     with monkeypatch.context() as patched:
         patched.setattr(limit_plans, "_is_possible", lambda _: True)
         row = limit_plans.set_plan(
-            of_year_1(house_terms.spelled(timezone.now() + timedelta(days=1))), expected_version=0, by=olga
+            of_year_1(policies.spelled(timezone.now() + timedelta(days=1))), expected_version=0, by=olga
         )
     change = reverse("admin:tables_limitplan_change", args=[row.pk])
     for path in (LIST, change, "/api/limit-plans/", f"/api/tables/{Table.objects.get().pk}/limits/"):
@@ -137,7 +137,7 @@ def of_year_1(ends: str) -> LimitPlanSet:
 def test_what_takes_two_people_is_proposed_and_approved_by_another(desk: Client, olga: Staff) -> None:
     """Harm: one operator raises what the house may lose by a plan, where its terms ask for two."""
     omar = floor.staff(Role.OPERATOR, "omar", "302")
-    house_terms.change({"two_people": True}, by=olga)
+    policies.change({"two_people": True}, by=olga)
     desk.post(LIST + "add/", typed(max_cents="5000", comment="High season"))
     assert not LimitPlan.objects.exists()
     proposal = Proposal.objects.get()

@@ -9,7 +9,7 @@ from django.utils import timezone
 from tables.log import role_choices
 from tables.models import HouseTerms, Proposal, Staff
 from tables.roles import Role
-from tables.setup import house_terms
+from tables.setup import policies
 from tests import floor
 from tests.tables.admin.test_admin import signed_in
 from tests.terms import read_again
@@ -91,7 +91,7 @@ def test_somebody_who_has_both_roles_is_in_the_way(olga: Staff) -> None:
 
 def test_it_takes_two_and_may_hold_later(olga: Staff) -> None:
     """Harm: one operator loosens what a role may do."""
-    house_terms.change({"two_people": True}, by=olga)
+    policies.change({"two_people": True}, by=olga)
     read_again()
     client = signed_in(olga)
     later = timezone.localtime(timezone.now() + timedelta(days=1))

@@ -12,8 +12,8 @@ from tables import dealing, inputs
 from tables.log.entries.pits import PitSectionSet
 from tables.models import Staff, Table
 from tables.roles import Role
-from tables.setup import pits, posts
-from tables.setup.posts import Wanted
+from tables.setup import pit_assignments, pits
+from tables.setup.pit_assignments import Wanted
 from tables.staff import staffing
 from tests import floor
 from tests.tables.audit.sealed_days import SealedDays, refusal, verified
@@ -28,7 +28,7 @@ def two_pits() -> tuple[Table, Staff]:
     olga = floor.staff(Role.OPERATOR, "olga", "301")
     for pit, table in (("Pit 1", rocket1), ("Pit 2", rocket2)):
         pits.set_section(PitSectionSet(pit=pit, tables=(table.name,)), by=olga)
-    posts.set_post(Wanted("bella", ("Pit 2",)), by=olga)
+    pit_assignments.set_post(Wanted("bella", ("Pit 2",)), by=olga)
     staffing.change_staff(Staff.objects.get(username="bella"), {"name": "Bella Bauer"}, by=olga)
     return rocket1, Staff.objects.get(username="bella")
 
@@ -40,13 +40,13 @@ def test_an_outsider_holds_each_act_against_the_posts_of_its_own_moment(
     the day before said of posts is lost overnight."""
     rocket1, bella = two_pits()
     days.clock.pass_until(timezone.now() + timedelta(minutes=1))
-    posts.take_over("Pit 1", timezone.now() + timedelta(hours=1), "Ann is ill", by=bella)
+    pit_assignments.take_over("Pit 1", timezone.now() + timedelta(hours=1), "Ann is ill", by=bella)
     lock = inputs.LockRack("A quarrel")
     dealing.record(rocket1, lock, by=bella, key=uuid.uuid4(), expected_seq=None)
     days.end(ONE)
     assert any(line.startswith("holds  the posts: ") for line in verified(days.bundle(ONE)))
     with monkeypatch.context() as past:
-        past.setattr(posts, "refuse_any", lambda *_: None)
+        past.setattr(pit_assignments, "refuse_any", lambda *_: None)
         unlock = inputs.UnlockRack("It is over", second=floor.staff(Role.SECURITY, "sid", "401").username)
         dealing.record(rocket1, unlock, by=bella, key=uuid.uuid4(), expected_seq=None)
     days.end(TWO)

@@ -16,8 +16,8 @@ from tables.log.entries.house_terms import TermsChanged
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import house_terms, proposals, table_settings
-from tables.setup.two_people import BY_THE_CLOCK
+from tables.setup import policies, proposals, table_settings
+from tables.setup.dual_control import BY_THE_CLOCK
 from tests import floor
 from tests.floor import dealt
 from tests.tables.setup.test_proposals import fault, rollback
@@ -43,8 +43,8 @@ def test_protections_that_are_off_are_named_once_a_table_was_opened(monkeypatch:
     assert alert.message == part.says
     assert len(alert.message) <= 300, "a change of it has no more room"
 
-    house_terms.change({"two_people": True}, by=olga)
-    house_terms.forget()
+    policies.change({"two_people": True}, by=olga)
+    policies.forget()
     assert [protections.look_after(), protections.look_after()] == [0, 0]
     [repeat] = AlertRepeat.objects.filter(alert=alert)
     assert repeat.says.startswith("Off: signatures bound to terminals")
@@ -98,22 +98,22 @@ def test_a_site_that_chose_off_or_opened_long_ago_keeps_it(operator: Staff, monk
     floor.staff(Role.OPERATOR, "olga")
     dealt()
     with rollback():
-        monkeypatch.setattr(house_terms, "OPENING", timedelta(0))
+        monkeypatch.setattr(policies, "OPENING", timedelta(0))
         watch.bring_into_force()
         assert dual_control_entries() == []
         monkeypatch.undo()
-    house_terms.change({"two_people": True}, by=operator)
-    proposal = proposals.propose(house_terms.draft({"two_people": False}), "Too slow", by=operator)
+    policies.change({"two_people": True}, by=operator)
+    proposal = proposals.propose(policies.draft({"two_people": False}), "Too slow", by=operator)
     proposals.approve(proposal, by=Staff.objects.get(username="olga"))
     watch.bring_into_force()
-    assert not house_terms.as_entered(timezone.now())["two_people"]
+    assert not policies.as_entered(timezone.now())["two_people"]
     assert "dual control" in Alert.objects.get(kind=protections.KIND).message
 
 
 def test_the_watch_sets_no_other_term(operator: Staff) -> None:
     """Harm: a forged entry under the name of the system loosens the policies of a site."""
-    moment = house_terms.spelled(timezone.now() + timedelta(seconds=5))
+    moment = policies.spelled(timezone.now() + timedelta(seconds=5))
     event = TermsChanged(effective=moment, before={"void_second_roles": []}, after={"void_second_roles": ["security"]})
     with transaction.atomic():
-        house_terms._enter(site_log.lock(), event, BY_THE_CLOCK)
+        policies._enter(site_log.lock(), event, BY_THE_CLOCK)
     assert "the watch turns dual control on, and no other term" in fault()

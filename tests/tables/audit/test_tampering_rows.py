@@ -39,12 +39,12 @@ from tables.setup import (
     floor_plans,
     limit_plans,
     pay_tables,
+    pit_assignments,
     pits,
-    posts,
     service_accounts,
     table_settings,
 )
-from tables.setup.posts import Wanted
+from tables.setup.pit_assignments import Wanted
 from tables.setup.service_accounts import Access
 from tables.staff import codes, emergency, making, passkeys, service_tokens, staffing, terminals
 from tables.training import certificates
@@ -86,7 +86,7 @@ def house(clock: Clock) -> Hand:
     certificates.certify(finished(Staff.objects.get(username="tess")), by=boss.by)
     pits.set_section(PitSectionSet(pit="Pit 1", tables=(dealer.table.name,)), by=olga)
     floor_plans.draw(FloorPlanDrawn(pit="Pit 1", spots={dealer.table.name: (3, 4)}), basis_seq=0, by=olga)
-    posts.set_post(Wanted("bella", ("Pit 1",)), by=olga)
+    pit_assignments.set_post(Wanted("bella", ("Pit 1",)), by=olga)
     weekend = LimitPlanSet(
         name="Weekend",
         version=0,

@@ -29,7 +29,7 @@ from tables.audit.outside.witness_file import WitnessFile
 from tables.log.policies import TERMS, fault
 from tables.models import Staff
 from tables.roles import Role
-from tables.setup import house_terms
+from tables.setup import policies
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
@@ -83,8 +83,8 @@ def house(outside: Outside, settings: Any, tmp_path: Path, clock: Clock) -> Hand
     olga = floor.staff(Role.OPERATOR, "olga", "301")
     tree = checkpoints.begin(ORIGIN)
     outside.logs[ORIGIN] = [tree.key]
-    house_terms.change({"witness_first": f"{outside.vkey} {outside.address} heads"}, by=olga)
-    house_terms.forget()
+    policies.change({"witness_first": f"{outside.vkey} {outside.address} heads"}, by=olga)
+    policies.forget()
     return hand
 
 
@@ -162,8 +162,8 @@ def test_a_witness_at_a_clouds_metadata_is_not_asked(house: Hand, minute: Callab
     """Harm: an operator names a witness by the address of the cloud host's credentials, and an alert quotes what
     answers there."""
     address = "http://169.254.169.254/latest"
-    house_terms.change({"witness_first": f"{outside.vkey} {address}"}, by=Staff.objects.get(username="olga"))
-    house_terms.forget()
+    policies.change({"witness_first": f"{outside.vkey} {address}"}, by=Staff.objects.get(username="olga"))
+    policies.forget()
     with pytest.raises(witnessing.Silent, match=r"169\.254\.169\.254 is not an address that this site sends to"):
         witnessing._post(witnessing.witnesses()[0], "add-checkpoint", b"")
     assert minute() == 0

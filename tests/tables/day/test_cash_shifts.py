@@ -18,7 +18,7 @@ from tables.log.entries.days import DayClosed
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import cash_terms
+from tables.setup import cash_policies
 from tables.slips import cage_desk
 from tests import floor
 from tests.clock import Clock
@@ -146,7 +146,7 @@ def test_a_house_may_count_once_a_day(
     book: Book, morning: datetime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Harm: a vault that is opened once a day has to be opened three times."""
-    monkeypatch.setattr(cash_terms, "cash_counted_each", lambda place, moment=None: "day")
+    monkeypatch.setattr(cash_policies, "cash_counted_each", lambda place, moment=None: "day")
     day, shifts = hours.day_of(morning), hours.shifts_of(hours.day_of(morning))
     clock.stand(shifts[0].end)
     assert owed() == []
@@ -164,7 +164,7 @@ def test_a_house_may_keep_a_day_open_for_a_shift(
     closes_anyway = closing.open_matters(day)
     assert closes_anyway == []
     assert len(closing.problems(cash_shifts.day(day))) == 3
-    monkeypatch.setattr(cash_terms, "close_needs_shift_counts", lambda: True)
+    monkeypatch.setattr(cash_policies, "close_needs_shift_counts", lambda: True)
     with pytest.raises(Refused, match="was not counted at the end of the shift: two people count it") as refused:
         closing.propose(day, by=crew_member("pam"))
     assert refused.value.code == "day_open"

@@ -21,7 +21,7 @@ from tables.games.protocol import Payout
 from tables.inputs import BuyIn, OpenDispute
 from tables.log.payout_error_rates import DEFAULTS
 from tables.roles import Role
-from tables.setup import house_terms
+from tables.setup import policies
 from tests import floor
 from tests.floor import Hand, dealt, for_pot
 from tests.tables import rocket_day
@@ -292,8 +292,8 @@ def test_the_terms_of_the_house_order_the_list() -> None:
     olga = floor.staff(Role.OPERATOR, "olga", "301")
     [before] = mispays.find(dealer.table, 2_000, 0, dealer.now.seq).suspects
     assert "not_paid" in {slip.kind for slip in before.slips}
-    house_terms.change({"mispay_rate_not_paid": 0}, by=olga)
-    house_terms.forget()
+    policies.change({"mispay_rate_not_paid": 0}, by=olga)
+    policies.forget()
     assert mispays.find(dealer.table, 2_000, 0, dealer.now.seq).suspects == (), "nothing else explains it"
 
 

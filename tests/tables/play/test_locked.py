@@ -10,7 +10,7 @@ from tables import dealing
 from tables.inputs import BeginSlip, EnterMishap, LockRack, SignSlip, UnlockRack, VoidSlip
 from tables.models import Staff
 from tables.roles import Role
-from tables.setup import house_terms
+from tables.setup import policies as house_terms
 from tables.state import table_state
 from tests import floor
 from tests.floor import CHIPS, Hand, counted, crew, dealt, signs

@@ -18,7 +18,7 @@ from tables.day import hours
 from tables.games.cards import UNKNOWN
 from tables.models import Staff
 from tables.roles import Role
-from tables.setup import house_terms
+from tables.setup import policies
 from tables.state import table_state
 from tests import floor
 from tests.clock import travelling
@@ -177,10 +177,10 @@ def test_a_proof_finds_a_relief_that_hid_its_burn(
     operator: Staff, terms: Terms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Harm: the entry of a relief says that nothing is to be burned, against the house's terms."""
-    monkeypatch.setattr(house_terms, "SLACK", timedelta(0))
+    monkeypatch.setattr(policies, "SLACK", timedelta(0))
     dealer, boss = dealt()
-    house_terms.change({"burn_at_relief": True}, by=operator)
+    policies.change({"burn_at_relief": True}, by=operator)
     terms(burn_at_relief=False)
     relief = relieve(dealer, boss)
-    house_terms.forget()
+    policies.forget()
     assert "terms said otherwise" in fault(relief.table).what

@@ -17,7 +17,7 @@ from tables.log.entries.settings import TableSet
 from tables.models import PayTable, Proposal, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import house_terms, proposals, table_settings
+from tables.setup import policies, proposals, table_settings
 from tests import floor
 from tests.clock import Clock
 from tests.tables.setup.test_proposals import draft_of, fault, kinds, olga, omar, open_house, operator, rollback
@@ -94,8 +94,8 @@ def test_limits_change_between_rounds_and_options_wait_for_the_end(clock: Clock)
     """Harm: a limit or a rule changes under a bet that lies."""
     dealer, _ = floor.dealt()
     olga, omar = operator("olga", "301"), operator("omar", "302")
-    house_terms.change({"two_people": True, "two_people_limit_cents": 20_000}, by=olga)
-    house_terms.forget()
+    policies.change({"two_people": True, "two_people_limit_cents": 20_000}, by=olga)
+    policies.forget()
     dealer.bets(seat1=2_000)
     moment = timezone.now() + timedelta(minutes=5)
     draft = table_settings.draft_for_later(dealer.table, {"options": {"decks": 2}})
@@ -190,8 +190,8 @@ def test_approved_after_its_moment_it_holds_at_once(open_house: Table, olga: Sta
     for proposal in list(proposals.waiting()):
         proposals.approve(proposal, by=omar)
     open_house.refresh_from_db()
-    house_terms.forget()
-    assert (open_house.max_cents, house_terms.number("pin_digits_min")) == (30_000, 8)
+    policies.forget()
+    assert (open_house.max_cents, policies.number("pin_digits_min")) == (30_000, 8)
     assert fault() == ""
 
 

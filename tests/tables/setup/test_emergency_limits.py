@@ -15,8 +15,8 @@ from tables.log.limit_plans import Always
 from tables.models import LimitPlan, Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import emergency_limits, house_terms, limit_plans, limits, proposals, table_settings
-from tables.setup.two_people import BY_THE_CLOCK
+from tables.setup import emergency_limits, limit_plans, limits, policies, proposals, table_settings
+from tables.setup.dual_control import BY_THE_CLOCK
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
@@ -100,8 +100,8 @@ def test_an_emergency_loosens_no_limit_and_requires_a_reason(boss: Hand) -> None
 def test_a_second_emergency_keeps_what_the_first_tightened(boss: Hand) -> None:
     """Harm: the second hand on a table under attack lifts the maximum again; or is refused for want of an operator."""
     olga, _ = floor.staff(Role.OPERATOR, "olga", "301"), floor.staff(Role.OPERATOR, "omar", "302")
-    house_terms.change({"two_people": True, "two_people_limit_cents": 6_000}, by=olga)
-    house_terms.forget()
+    policies.change({"two_people": True, "two_people_limit_cents": 6_000}, by=olga)
+    policies.forget()
     emergency_limits.tighten(boss.table, {"max_cents": 5_000}, "A past-poster", by=boss.by)
     emergency_limits.tighten(boss.table, {"seat_max_cents": 5_000}, "And his friend", by=boss.by)
     boss.table.refresh_from_db()

@@ -22,7 +22,7 @@ from tables.log.limit_plans import Always, Hours, Occasion
 from tables.models import LimitPlan, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import cell_texts, house_terms, limit_plans, pits, proposals, table_settings
+from tables.setup import cell_texts, limit_plans, pits, policies, proposals, table_settings
 from tests import floor
 from tests.ready import ready_made
 from tests.tables import wheel
@@ -143,7 +143,7 @@ def test_leaving_a_maximum_to_what_lies_higher_takes_two(olga: Staff) -> None:
     table = Table.objects.get(name="Rocket 1")
     table_settings.change_table(table, {"max_cents": 50_000}, by=olga)
     limit_plans.set_plan(drafted(values={"max_cents": 5_000}), expected_version=0, by=olga)
-    house_terms.change({"two_people": True, "two_people_limit_cents": 20_000}, by=olga)
+    policies.change({"two_people": True, "two_people_limit_cents": 20_000}, by=olga)
     read_again()
     for later in (
         {"values": {}, "retired": True},
@@ -167,7 +167,7 @@ def test_a_plan_over_low_tables_is_retired_by_one_and_over_high_ones_never_unsee
     floor.staff(Role.OPERATOR, "omar", "302")
     for name in ("Floor", "Second"):
         limit_plans.set_plan(drafted(name, values={"max_cents": 5_000}), expected_version=0, by=olga)
-    house_terms.change({"two_people": True, "two_people_limit_cents": 20_000}, by=olga)
+    policies.change({"two_people": True, "two_people_limit_cents": 20_000}, by=olga)
     read_again()
     limit_plans.retire("Floor", expected_version=1, by=olga)
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
@@ -188,7 +188,7 @@ def written(event: LimitPlanSet, version: int, by: Staff, *, effective_maxima: b
     """A version of a plan with its row, unjudged: by a release up to 0.9.0, or by a forger."""
     with transaction.atomic():
         head = site_log.lock()
-        moment = house_terms.spelled(head.moment)
+        moment = policies.spelled(head.moment)
         event = structs.replace(event, version=version, effective=moment, effective_maxima=effective_maxima)
         entry = log.append(head, Draft.of(event, by.signature))
         limit_plans.row_of(event, entry.seq, by.signature, head.moment).save()
@@ -213,7 +213,7 @@ def test_what_a_plan_leaves_is_compared_as_it_takes_effect(
     nights = drafted("Nights", values=CAP, schedule=NIGHTS)
     for event in (drafted(values=values), nights):
         written(event, 1, olga, effective_maxima=effective_maxima)
-    house_terms.change({"two_people": True, "two_people_limit_cents": 20_000}, by=olga)
+    policies.change({"two_people": True, "two_people_limit_cents": 20_000}, by=olga)
     read_again()
     later = drafted(values=left, retired=not left)
     with pytest.raises(Refused) as refusal:
@@ -228,7 +228,7 @@ def test_the_settings_of_tables_are_read_once_for_all_plans(olga: Staff) -> None
     """Harm: a verification reads every change of every table again for each limit plan, and takes hours after years of
     plans."""
     floor.staff(Role.OPERATOR, "omar", "302")
-    house_terms.change({"two_people": True}, by=olga)
+    policies.change({"two_people": True}, by=olga)
     read_again()
     reads: dict[int, int] = {}
     for plans in (2, 6):

@@ -19,7 +19,7 @@ from tables.log.entries.settings import ByPlans, TableSet
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import house_terms, limit_plans, limits, pits, proposals, table_settings
+from tables.setup import limit_plans, limits, pits, policies, proposals, table_settings
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
@@ -197,7 +197,7 @@ def forge(hand: Hand, changes: dict[str, Any], by: str = "the watch") -> None:
         head = log.lock(hand.table.book_id)
         seq = limit_plans.plans()[-1].seq if limit_plans.plans() else 1
         plans = ByPlans(
-            moment=house_terms.spelled(head.moment),
+            moment=policies.spelled(head.moment),
             house_seq=seq,
             layers={"min_cents": "Floor, version 1"},
             notice_minutes=30,
@@ -212,7 +212,7 @@ def forge(hand: Hand, changes: dict[str, Any], by: str = "the watch") -> None:
 def test_a_forged_entry_that_names_a_plan_is_found(dealer: Hand, olga: Staff) -> None:
     """Harm: whoever has the database sets a table as they like, and lays it at a plan's door."""
     other_own = {"after": {"min_cents": 2_000, "own_limits": {"min_cents": 500}}}
-    later = house_terms.spelled(timezone.now() + timedelta(days=2))
+    later = policies.spelled(timezone.now() + timedelta(days=2))
     forgeries: list[tuple[dict[str, Any], dict[str, Any], str, str]] = [
         ({"values": {"min_cents": 3_000}}, {}, "the watch", "no plan said so: the min_cents would be 3000"),
         ({"name": "Night"}, {}, "the watch", "another layer sets the min_cents: Night, version 1"),
@@ -237,7 +237,7 @@ def test_a_notice_that_was_skipped_or_cut_short_is_found(dealer: Hand, olga: Sta
         assert "their notice was not given or is not over" in fault()
     with transaction.atomic():
         head = log.lock(dealer.table.book_id)
-        soon = house_terms.spelled(head.moment + timedelta(minutes=1))
+        soon = policies.spelled(head.moment + timedelta(minutes=1))
         short = LimitsAnnounced(least={"min_cents": 2_000}, effective=soon, why="x", notice_minutes=30)
         log.append(head, Draft.of(short, "the watch"))
     assert "it announces for an earlier moment" in fault()

@@ -29,17 +29,17 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import (
     denominations,
-    house_terms,
     limit_plans,
     pay_tables,
+    pit_assignments,
     pits,
-    posts,
+    policies,
     proposals,
     service_accounts,
     table_settings,
 )
+from tables.setup.dual_control import MATTERS, Draft
 from tables.setup.service_accounts import Access
-from tables.setup.two_people import MATTERS, Draft
 from tables.staff import staffing
 from tables.state import table_state
 from tests import database, floor
@@ -86,7 +86,7 @@ def _house_of_two_people() -> Table:
     operator("omar", "302")
     floor.staff(Role.PIT_BOSS, "bella", "201")
     table = floor.table()
-    house_terms.change({"two_people": True, "two_people_limit_cents": 20_000}, by=operator("olga", "301"))
+    policies.change({"two_people": True, "two_people_limit_cents": 20_000}, by=operator("olga", "301"))
     return table
 
 
@@ -116,21 +116,21 @@ SEASON = LimitPlanSet(
 )
 
 
-def more_than_a_pit(table: Table) -> posts.Wanted:
+def more_than_a_pit(table: Table) -> pit_assignments.Wanted:
     """The whole floor for a pit boss who has run one pit so far."""
     by = Staff.objects.filter(role=Role.OPERATOR)[0]
     if not Post.objects.exists():
         pits.set_section(PitSectionSet(pit="Pit 1", tables=(table.name,)), by=by)
-        posts.set_post(posts.Wanted("paul", ("Pit 1",)), by=by)
-    return posts.Wanted("paul", whole_floor=True)
+        pit_assignments.set_post(pit_assignments.Wanted("paul", ("Pit 1",)), by=by)
+    return pit_assignments.Wanted("paul", whole_floor=True)
 
 
 def draft_of(matter: str, table: Table) -> Draft:
     """A change of each matter, as its form would propose it."""
     chip = Denomination.objects.order_by("pk").first()
     drafts: dict[str, Callable[[], Draft | None]] = {
-        "terms": lambda: house_terms.draft({"pin_digits_min": 8}),
-        "profile": lambda: house_terms.draft({"pin_digits_min": 8}, profile="neutral"),
+        "terms": lambda: policies.draft({"pin_digits_min": 8}),
+        "profile": lambda: policies.draft({"pin_digits_min": 8}, profile="neutral"),
         "limits": lambda: table_settings.draft_of_change(table, {"max_cents": 30_000}),
         "take": lambda: table_settings.draft_of_new("Regent 1", a_table(rake_permille=50)),
         "pays": lambda: table_settings.draft_of_change(table, {"options": {"decks": 2}}),
@@ -139,7 +139,7 @@ def draft_of(matter: str, table: Table) -> Draft:
         "staff": lambda: staffing.draft("dan", {"name": "Dan", "role": "dealer", "badge": "102"}),
         "service_account": lambda: service_accounts.draft("Lounge", LOUNGE),
         "limit_plan": lambda: limit_plans.draft_of(SEASON, expected_version=0),
-        "post": lambda: posts.draft(more_than_a_pit(table)),
+        "post": lambda: pit_assignments.draft(more_than_a_pit(table)),
     }
     draft = drafts[matter]()
     assert draft is not None
@@ -151,8 +151,8 @@ def alone(matter: str, table: Table, by: Staff) -> None:
     chip = Denomination.objects.order_by("pk").first()
     assert chip is not None
     deeds: dict[str, Callable[[], object]] = {
-        "terms": lambda: house_terms.change({"pin_digits_min": 8}, by=by),
-        "profile": lambda: house_terms.change({"pin_digits_min": 8}, by=by, profile="neutral"),
+        "terms": lambda: policies.change({"pin_digits_min": 8}, by=by),
+        "profile": lambda: policies.change({"pin_digits_min": 8}, by=by, profile="neutral"),
         "limits": lambda: table_settings.change_table(table, {"max_cents": 30_000}, by=by),
         "take": lambda: table_settings.create_table("Regent 1", a_table(rake_permille=50), by=by),
         "pays": lambda: table_settings.change_table(table, {"options": {"decks": 2}}, by=by),
@@ -161,7 +161,7 @@ def alone(matter: str, table: Table, by: Staff) -> None:
         "staff": lambda: staffing.add_staff(username="dan", name="Dan", role="dealer", badge="102", by=by),
         "service_account": lambda: service_accounts.set_account("Lounge", LOUNGE, by=by),
         "limit_plan": lambda: limit_plans.set_plan(SEASON, expected_version=0, by=by),
-        "post": lambda: posts.set_post(more_than_a_pit(table), by=by),
+        "post": lambda: pit_assignments.set_post(more_than_a_pit(table), by=by),
     }
     deeds[matter]()
 
@@ -203,7 +203,7 @@ def test_one_person_is_refused_and_two_do_it(matter: str, open_house: Table, olg
     assert not proposals.waiting().exists()
     if matter in ("terms", "profile"):
         read_again()
-        assert house_terms.number("pin_digits_min") == 8
+        assert policies.number("pin_digits_min") == 8
     assert fault() == ""
     with pytest.raises(Refused, match="approved by"):
         proposals.approve(proposal, by=omar)
@@ -223,15 +223,15 @@ def test_while_a_house_is_set_up_one_person_does(olga: Staff) -> None:
 def test_it_takes_two_operators_to_need_two(olga: Staff) -> None:
     """Harm: a house that asks for a second person and has none can change nothing any more."""
     with pytest.raises(Refused, match="take on another operator"):
-        house_terms.change({"two_people": True}, by=olga)
+        policies.change({"two_people": True}, by=olga)
 
 
 def test_only_two_loosen_it_again(open_house: Table, olga: Staff, omar: Staff) -> None:
     """Harm: who finds it in the way switches it off."""
     for values in ({"two_people": False}, {"two_people_for": ()}, {"two_people_limit_cents": 10**9}):
         with pytest.raises(Refused, match="two people"):
-            house_terms.change(values, by=omar)
-    draft = house_terms.draft({"two_people": False})
+            policies.change(values, by=omar)
+    draft = policies.draft({"two_people": False})
     assert draft is not None
     proposals.approve(proposals.propose(draft, "", by=olga), by=omar)
     table_settings.change_table(open_house, {"max_cents": 30_000}, by=olga)
@@ -351,13 +351,13 @@ def test_it_expires(open_house: Table, olga: Staff, omar: Staff, clock: Clock) -
 def test_terms_hold_from_when_the_proposal_says(open_house: Table, olga: Staff, omar: Staff, clock: Clock) -> None:
     """Harm: what two people approved for Monday holds on Sunday."""
     tomorrow = timezone.now() + timedelta(days=1)
-    draft = house_terms.draft({"pin_digits_min": 8}, tomorrow)
+    draft = policies.draft({"pin_digits_min": 8}, tomorrow)
     assert draft is not None
     proposals.approve(proposals.propose(draft, "", by=olga), by=omar)
     read_again()
-    assert house_terms.number("pin_digits_min") == 6
+    assert policies.number("pin_digits_min") == 6
     clock.stand(tomorrow + timedelta(seconds=1))
-    assert house_terms.number("pin_digits_min") == 8
+    assert policies.number("pin_digits_min") == 8
     assert fault() == ""
 
 
@@ -389,7 +389,7 @@ FORGED: dict[str, Callable[[Table], Any]] = {
     "chips": lambda table: forge(DenominationAdded(value_cents=7, colour="grey", face="#777777")),
     "staff": lambda table: forge(StaffAdded(username="mal", name="Mal", role="operator", badge=None, new=())),
     "service_account": lambda table: forge(
-        ServiceAccountSet(name="Mole", purpose="x", scopes=("read:board",), expires=house_terms.spelled(LOUNGE.expires))
+        ServiceAccountSet(name="Mole", purpose="x", scopes=("read:board",), expires=policies.spelled(LOUNGE.expires))
     ),
     "role": lambda table: forge(
         StaffChanged(username="dora", new=(), before={"role": "dealer"}, after={"role": "operator"})
@@ -400,7 +400,7 @@ FORGED: dict[str, Callable[[Table], Any]] = {
 def _forged_terms() -> None:
     with transaction.atomic():
         head = site_log.lock()
-        moment = house_terms.spelled(head.moment)
+        moment = policies.spelled(head.moment)
         event = TermsChanged(effective=moment, before={"two_people": True}, after={"two_people": False})
         entry = log.append(head, Entry.of(event, "301 Olga"))
         HouseTerms(seq=entry.seq, effective=head.moment, values=event.after, by="301 Olga", at=head.moment).save()

@@ -18,7 +18,7 @@ from tables.log.role_choices import CHOICES, STRIKES
 from tables.models import OneTimeCode, Staff
 from tables.refusals import Refused
 from tables.roles import PERMISSIONS, WORDS, Role
-from tables.setup import house_terms
+from tables.setup import policies
 from tables.setup import role_choices as choices
 from tables.slips import cage_desk
 from tables.staff import codes, staffing
@@ -129,7 +129,7 @@ def test_roles_that_this_house_keeps_apart_are_given_to_nobody(olga: Staff) -> N
         staffing.add_staff(**entered, by=olga)  # type: ignore[arg-type]
     choices.change({"roles_apart": ()}, later, by=olga)
     read_again()
-    choices_of_now = house_terms.words("roles_apart", later + timedelta(seconds=1))
+    choices_of_now = policies.words("roles_apart", later + timedelta(seconds=1))
     assert choices_of_now == ()
 
 

@@ -15,7 +15,7 @@ from tables.log.entries.proposals import ProposalDecided, ProposalInForce
 from tables.log.entries.settings import TableSet
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused
-from tables.setup import house_terms, proposals, table_settings
+from tables.setup import policies, proposals, table_settings
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
@@ -41,7 +41,7 @@ def dealer(db: None) -> Hand:
 def _mid_shoe() -> Hand:
     hand = floor.dealt(options={"decks": 6})[0]
     operator("omar", "302")
-    house_terms.change({"two_people": True}, by=operator("olga", "301"))
+    policies.change({"two_people": True}, by=operator("olga", "301"))
     seated_round(hand)
     return hand
 
@@ -141,7 +141,7 @@ def test_the_houses_terms_say_how_many_people_it_takes(dealer: Hand, olga: Staff
         proposals.decide(draft, "", by=olga)
     assert Proposal.objects.count() == 1
 
-    off = proposals.propose(house_terms.draft({"two_people_for": ("limits",)}), "", by=olga)
+    off = proposals.propose(policies.draft({"two_people_for": ("limits",)}), "", by=olga)
     proposals.approve(off, by=omar)
     read_again()
     decided = proposals.arrange(draft, "New decks", by=olga)
@@ -159,7 +159,7 @@ def test_what_one_decided_lapses_where_it_takes_two_by_then(olga: Staff, omar: S
     seated_round(hand)
     draft = table_settings.draft_for_the_shoe(hand.table, {"options": {"decks": 8}})
     decided = proposals.arrange(draft, "", by=olga)
-    house_terms.change({"two_people": True}, by=olga)
+    policies.change({"two_people": True}, by=olga)
     read_again()
     Hand(hand.table, boss())("retire_shoe")
     assert decks(hand) == 6

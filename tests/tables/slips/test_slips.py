@@ -28,7 +28,7 @@ from tables.log.slip_workflow import Signed
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import house_terms, role_choices
+from tables.setup import policies, role_choices
 from tables.slips import cage_desk, next_signer
 from tables.state import table_state
 from tests import floor, terms
@@ -145,7 +145,7 @@ def test_one_supervisor_requests_and_signs_at_the_table(hands: tuple[Hand, Hand]
     a second one later finds that its earlier slips no longer verify."""
     dealer, boss = hands
     signs(dealer.table, boss.by, seen_by_the_requester(hands, series))
-    house_terms.change({"second_supervisor": True}, by=operator)
+    policies.change({"second_supervisor": True}, by=operator)
     terms.read_again()
     assert proofs.verify(dealer.table.book).fault is None
 
@@ -156,7 +156,7 @@ def test_a_second_supervisor_signs_where_the_house_asks_for_one(
     """Harm: the person who requests chips also confirms that they arrived, in a casino that asks for a second person;
     or such a signature, written past the application, verifies."""
     dealer, boss = hands
-    house_terms.change({"second_supervisor": True}, by=operator)
+    policies.change({"second_supervisor": True}, by=operator)
     terms.read_again()
     clock.stand(timezone.now() + timedelta(minutes=10))
     due = seen_by_the_requester(hands, "fill")

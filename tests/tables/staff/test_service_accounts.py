@@ -20,7 +20,7 @@ from tables.audit.rows import comparing
 from tables.models import ServiceAccount, ServiceToken, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import house_terms, proposals, service_accounts
+from tables.setup import policies, proposals, service_accounts
 from tables.setup.service_accounts import Access
 from tables.staff import service_tokens
 from tests import floor
@@ -129,7 +129,7 @@ def test_more_access_takes_two_people_where_access_does_and_less_takes_one(
 ) -> None:
     """Harm: one operator alone gives a program what the house says two give."""
     omar = floor.staff(Role.OPERATOR, "omar")
-    house_terms.change({"two_people": True}, by=olga)
+    policies.change({"two_people": True}, by=olga)
     wider = allowed(scopes=("read:board", "read:alerts"))
     with pytest.raises(Refused, match="takes two people"):
         service_accounts.set_account("Lounge", wider, by=olga)
@@ -223,8 +223,8 @@ def test_a_program_calls_from_its_own_addresses(account: ServiceAccount, token: 
 
 def test_a_program_is_throttled_by_itself(account: ServiceAccount, token: str, olga: Staff) -> None:
     """Harm: one program asks so often that dealers wait."""
-    house_terms.change({"program_requests_a_minute": 10}, by=olga)
-    house_terms.forget()
+    policies.change({"program_requests_a_minute": 10}, by=olga)
+    policies.forget()
     cage_token = service_tokens.make(service_accounts.set_account("Cage", allowed(), by=olga), by=olga)
     answers = [ask(token) for _ in range(11)]
     assert code(answers[-1]) == (429, "throttled")

@@ -18,7 +18,7 @@ from tables import dealing
 from tables.models import AttemptCount, Staff, Table, Terminal
 from tables.play import doors
 from tables.roles import Role
-from tables.setup import house_terms
+from tables.setup import policies
 from tables.staff import codes, staffing, terminals
 from tables.staff.sign_in import BEGAN
 from tests import floor
@@ -198,7 +198,7 @@ def three_tries(terms: Callable[..., None]) -> None:
 
 def test_ten_wrong_pins_close_the_terminal_to_that_badge_and_to_no_other(tablet: Client, dora: Staff) -> None:
     """There are only ten thousand PINs; and one who forgot theirs must not close the table."""
-    assert house_terms.number("lockout_failures") == 10
+    assert policies.number("lockout_failures") == 10
     for _ in range(10):
         assert by_badge(tablet, pin="9999").status_code == 403
     answer = by_badge(tablet)
@@ -212,7 +212,7 @@ def test_ten_wrong_pins_close_the_terminal_to_that_badge_and_to_no_other(tablet:
 def test_a_lock_out_is_logged_once_and_ends(three_tries: None, tablet: Client, dora: Staff, operator: Staff) -> None:
     """Harm: the pit gets no alert of a lock-out, or a script fills the log with it; one terminal locks a dealer out of
     all; the lock never ends, or an operator cannot lift it under their own name."""
-    for _ in range(house_terms.number("lockout_failures") + 5):
+    for _ in range(policies.number("lockout_failures") + 5):
         by_badge(tablet, pin="9999")
     entries = LogEntry.objects.filter(book__name=HOUSE, subject="terminal", kind="locked_out")
     assert [entry.content for entry in entries] == [{"name": "Tablet", "table": None, "tries": 3, "of": "of badge 101"}]
@@ -225,7 +225,7 @@ def test_a_lock_out_is_logged_once_and_ends(three_tries: None, tablet: Client, d
     staffing.lift_lock_out(dora, by=operator)
     assert by_badge(tablet).status_code == 302
     assert staff_entries("lock_out_lifted") == [("lock_out_lifted", "omar Omar", {"username": "dora"})]
-    for _ in range(house_terms.number("lockout_failures")):
+    for _ in range(policies.number("lockout_failures")):
         by_badge(tablet, pin="9999")
     assert by_badge(tablet).status_code == 429
     AttemptCount.objects.update(since=F("since") - timedelta(minutes=30, seconds=1))
@@ -234,7 +234,7 @@ def test_a_lock_out_is_logged_once_and_ends(three_tries: None, tablet: Client, d
 
 def test_names_that_nobody_has_are_not_written_down_for_good(three_tries: None) -> None:
     """People type their password into the field of the name; and anybody could fill the log from outside."""
-    for _ in range(house_terms.number("lockout_failures") + 1):
+    for _ in range(policies.number("lockout_failures") + 1):
         answer = by_name(Client(), "my secret password")
     assert answer.status_code == 429
     assert staff_entries("locked_out") == []

@@ -29,8 +29,8 @@ from tables.log.policies import TERMS, Change, Value, Values
 from tables.models import HouseTerms, Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import two_people
-from tables.setup.two_people import Draft, Matter, Proposal, handles
+from tables.setup import dual_control
+from tables.setup.dual_control import Draft, Matter, Proposal, handles
 
 JUDGES: Final[list[Callable[[Values], dict[str, str]]]] = []
 """What rooms have against a change beyond the bounds of its terms: one sentence for each."""
@@ -145,7 +145,7 @@ def change(
         moment = effective or head.moment
         if sentences := faults(values, moment, head.moment):
             raise Refused("bad_terms", " ".join(sentences.values()), 422, fields=sentences)
-        two_people.refuse_alone("profile" if profile else "terms", as_entered(head.moment), proposal)
+        dual_control.refuse_alone("profile" if profile else "terms", as_entered(head.moment), proposal)
         before = as_entered(moment)
         changed = policies.differing(before, values)
         if not changed:
@@ -173,7 +173,7 @@ def turn_on_dual_control() -> bool:
         head = site_log.lock()
         if chose_dual_control(changes()):
             return False
-        _enter(head, event_of(head.moment, {DUAL_CONTROL: False}, {DUAL_CONTROL: True}), two_people.BY_THE_CLOCK)
+        _enter(head, event_of(head.moment, {DUAL_CONTROL: False}, {DUAL_CONTROL: True}), dual_control.BY_THE_CLOCK)
     forget()
     return True
 

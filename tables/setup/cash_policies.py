@@ -7,7 +7,7 @@ from typing import Final
 
 from ledger.proof.chips import BANK, VAULT_CASH
 from tables.refusals import Refused
-from tables.setup import house_terms
+from tables.setup import policies
 
 SHIFT: Final = "shift"
 """Of the values of the terms on counting: at the end of every shift."""
@@ -16,42 +16,42 @@ _COUNTED_EACH: Final = {BANK: "cage_cash_counts", VAULT_CASH: "vault_cash_counts
 
 def currency() -> str:
     """The ISO 4217 code of the only currency that is taken at tables and at the cage."""
-    return str(house_terms.in_force("currency")).upper()
+    return str(policies.in_force("currency")).upper()
 
 
 def imprest_cents() -> int:
     """What the cage's cash is topped up to; 0 where there is no float."""
-    return house_terms.number("imprest_cents")
+    return policies.number("imprest_cents")
 
 
 def close_needs_count() -> bool:
     """Whether a day stays open until its cash was counted, once it ever was."""
-    return bool(house_terms.in_force("close_needs_cash_count"))
+    return bool(policies.in_force("close_needs_cash_count"))
 
 
 def cash_counted_each(place: str, moment: datetime | None = None) -> str:
     """How often a place of cash is counted: each "shift" or each "day"."""
-    return str(house_terms.in_force(_COUNTED_EACH[place], moment))
+    return str(policies.in_force(_COUNTED_EACH[place], moment))
 
 
 def close_needs_shift_counts() -> bool:
     """Whether a day stays open while a count of one of its shifts is missing."""
-    return bool(house_terms.in_force("close_needs_shift_counts"))
+    return bool(policies.in_force("close_needs_shift_counts"))
 
 
 def vault_chips_counted_each() -> str:
     """How often the vault's chips are counted: each "day", "week" or "month", or "never"."""
-    return str(house_terms.in_force("vault_chip_counts"))
+    return str(policies.in_force("vault_chip_counts"))
 
 
 def key_grace() -> timedelta:
     """How long after the end of the shift a key may be out."""
-    return timedelta(minutes=house_terms.number("key_grace_minutes"))
+    return timedelta(minutes=policies.number("key_grace_minutes"))
 
 
 def drop_grace() -> timedelta:
     """How long after its hour a drop is not yet late."""
-    return timedelta(minutes=house_terms.number("drop_grace_minutes"))
+    return timedelta(minutes=policies.number("drop_grace_minutes"))
 
 
 def refuse_foreign(code: str) -> None:

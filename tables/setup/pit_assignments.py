@@ -30,8 +30,8 @@ from tables.log.pit_assignments import Post as Held
 from tables.models import PitCover, Post, Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import house_terms, pits
-from tables.setup.two_people import Draft, Matter, Proposal, handles, refuse_alone
+from tables.setup import pits, policies
+from tables.setup.dual_control import Draft, Matter, Proposal, handles, refuse_alone
 
 Faults = dict[str, str]
 RUNS: Final = "tables.run_floor"
@@ -54,7 +54,7 @@ def duty_of(person: Staff, moment: datetime | None = None) -> Duty:
 def duties(usernames: Collection[str], moment: datetime | None = None) -> dict[str, Duty]:
     """The same of several people, in two queries."""
     moment = moment or timezone.now()
-    required = bool(house_terms.in_force(REQUIRED, moment))
+    required = bool(policies.in_force(REQUIRED, moment))
     rows = newest(usernames, moment)
     covers: dict[str, list[Cover]] = {}
     for cover in covers_near(moment).filter(username__in=usernames):
@@ -216,7 +216,7 @@ def set_post(
         if standing == post.facts() and not _to_come(post.username, head.moment):
             return None
         matter = dual_control.of_post(standing, post.facts())
-        refuse_alone(matter, house_terms.as_entered(head.moment), proposal)
+        refuse_alone(matter, policies.as_entered(head.moment), proposal)
         person = Staff.objects.get(username=post.username)
         return _write(head, post, person, effective or head.moment, proposal=proposal, by=by)
 
@@ -228,7 +228,7 @@ def _write(head: Head, post: Wanted, person: Staff, effective: datetime, *, prop
         badge=person.badge,
         pits=post.pits,
         whole_floor=post.whole_floor,
-        effective=house_terms.spelled(effective),
+        effective=policies.spelled(effective),
         floor=stands(),
         proposal=proposal,
     )
@@ -300,15 +300,15 @@ def faults(post: Wanted, effective: datetime | None, moment: datetime) -> Faults
         wrong["pits"] = "Name a pit once."
     elif post.pits and post.whole_floor:
         wrong["pits"] = "Choose either pits or the whole floor."
-    if effective is not None and not moment <= effective <= moment + house_terms.FURTHEST:
-        days = house_terms.FURTHEST.days
+    if effective is not None and not moment <= effective <= moment + policies.FURTHEST:
+        days = policies.FURTHEST.days
         wrong["effective"] = f"A post holds from now on, or from a moment within {days} days: what was is not changed."
     return wrong
 
 
 def event_of(row: Post) -> dict[str, Any]:
     """What the house's book says of a row, but for the name that somebody had then, and where tables stood."""
-    facts = {"username": row.username, "effective": house_terms.spelled(row.effective)}
+    facts = {"username": row.username, "effective": policies.spelled(row.effective)}
     beside = {"pits": tuple(row.pits), "whole_floor": row.whole_floor, "proposal": row.proposal}
     return facts | {name: value for name, value in beside.items() if value}
 
@@ -322,7 +322,7 @@ def entry_fault(event: PostSet, entry: Chained) -> str:
         return "it names a pit twice, or one beside the whole floor"
     if entry.at is None or clock_corrections.of(entry.book_id, entry.seq, entry.seq):
         return ""
-    return "" if entry.at <= effective <= entry.at + house_terms.FURTHEST else "it holds from a moment that was over"
+    return "" if entry.at <= effective <= entry.at + policies.FURTHEST else "it holds from a moment that was over"
 
 
 def before(event: PostSet, entry: Chained) -> dict[str, Any]:
@@ -345,7 +345,7 @@ def draft(post: Wanted, effective: datetime | None = None) -> Draft | None:
         raise Refused("bad_post", " ".join(sentences.values()), 422, fields=sentences)
     standing = _facts(post.username, effective or moment)
     matter = dual_control.of_post(standing, post.facts())
-    if matter is None or not dual_control.needed(matter, house_terms.as_entered(moment)):
+    if matter is None or not dual_control.needed(matter, policies.as_entered(moment)):
         return None
     return Draft(matter, post.username, standing, post.facts(), effective)
 
@@ -411,7 +411,7 @@ def _cover(head: Head, pit: str, until: datetime, reason: str, by: Staff) -> Pit
         badge=by.badge,
         role=str(by.role),
         pit=pit,
-        until=house_terms.spelled(until),
+        until=policies.spelled(until),
         reason=reason,
         floor=stands(),
     )
@@ -437,7 +437,7 @@ def cover_faults(pit: str, until: datetime, reason: str, moment: datetime) -> Fa
 
 def cover_event_of(row: PitCover) -> dict[str, Any]:
     """What the house's book says of a row, but for the name that somebody had then, and where tables stood."""
-    facts = {"username": row.username, "pit": row.pit, "until": house_terms.spelled(row.until)}
+    facts = {"username": row.username, "pit": row.pit, "until": policies.spelled(row.until)}
     return facts | ({"reason": row.reason} if row.reason else {})
 
 

@@ -29,9 +29,9 @@ from tables.models import PitCover, Post, Staff, Table
 from tables.play import restored
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import emergency_limits, house_terms, pits, posts, proposals, table_settings
-from tables.setup.posts import Wanted
-from tables.setup.two_people import Draft
+from tables.setup import emergency_limits, pit_assignments, pits, policies, proposals, table_settings
+from tables.setup.dual_control import Draft
+from tables.setup.pit_assignments import Wanted
 from tables.state import table_state
 from tests import floor, terms
 from tests.clock import Clock
@@ -50,7 +50,7 @@ def felt() -> Hand:
     floor.table("Rocket 2")
     for number in (1, 2):
         section(f"Pit {number}", f"Rocket {number}")
-    posts.set_post(Wanted("bella", ("Pit 2",)), by=olga())
+    pit_assignments.set_post(Wanted("bella", ("Pit 2",)), by=olga())
     return dealer
 
 
@@ -135,7 +135,7 @@ def test_a_relief_is_confirmed_by_the_pit_that_the_table_stands_in(felt: Hand) -
     relief = floor.staff(Role.DEALER, "rita", "102")
     refused = refusal(lambda: dealing.relieve(felt.table, relief, "dora", confirmed_by=bella()))
     assert refused.code == "not_your_pit"
-    posts.take_over("Pit 1", timezone.now() + timedelta(hours=1), "Ann is ill", by=bella())
+    pit_assignments.take_over("Pit 1", timezone.now() + timedelta(hours=1), "Ann is ill", by=bella())
     dealing.relieve(felt.table, relief, "dora", confirmed_by=bella())
     assert fault(felt.table.name) == ""
 
@@ -179,8 +179,8 @@ def test_other_limits_are_proposed_and_decided_for_tables_of_ones_own_pit(felt: 
 def test_a_slip_asks_the_pit_boss_s_pit_and_nobody_else_s(felt: Hand) -> None:
     """Harm: the posts of the floor bound the cage and the dealer, too; or a slip gets round them."""
     paul, fill = Staff.objects.get(username="paul"), inputs.BeginSlip("fill", ((100, 10),))
-    posts.set_post(Wanted("paul", ("Pit 2",)), by=olga())
-    posts.set_post(Wanted("pia", ("Pit 1",)), by=olga())
+    pit_assignments.set_post(Wanted("paul", ("Pit 2",)), by=olga())
+    pit_assignments.set_post(Wanted("pia", ("Pit 1",)), by=olga())
     refused = refusal(lambda: floor.signs(felt.table, paul, fill))
     assert (refused.code, "Paul runs Pit 2, and Pia runs it." in refused.sentence) == ("not_your_pit", True)
     floor.signs(felt.table, Staff.objects.get(username="pia"), fill)
@@ -202,10 +202,10 @@ def test_without_a_post_the_whole_floor_is_run_as_ever(felt: Hand) -> None:
 
 def test_where_the_house_wants_posts_nobody_runs_a_pit_without_one(felt: Hand) -> None:
     """Harm: a house that assigns every shift lets whoever was forgotten run everything."""
-    house_terms.change({"post_required": True}, by=olga())
+    policies.change({"post_required": True}, by=olga())
     terms.read_again()
     assert refusal(lambda: enter(felt, "paul", LOCK)).code == "not_your_pit"
-    posts.set_post(Wanted("paul", whole_floor=True), by=olga())
+    pit_assignments.set_post(Wanted("paul", whole_floor=True), by=olga())
     enter(felt, "paul", LOCK)
     assert fault(felt.table.name) == ""
     assert fault() == ""
@@ -213,9 +213,9 @@ def test_where_the_house_wants_posts_nobody_runs_a_pit_without_one(felt: Hand) -
 
 def test_a_post_of_tomorrow_bounds_nobody_today(felt: Hand) -> None:
     """Harm: next week's roster takes tonight's pit away."""
-    posts.set_post(Wanted("bella", ("Pit 1",)), effective=timezone.now() + timedelta(days=1), by=olga())
-    assert posts.duty_of(bella()).pits == {"Pit 2"}
-    assert posts.duty_of(bella(), timezone.now() + timedelta(days=2)).pits == {"Pit 1"}
+    pit_assignments.set_post(Wanted("bella", ("Pit 1",)), effective=timezone.now() + timedelta(days=1), by=olga())
+    assert pit_assignments.duty_of(bella()).pits == {"Pit 2"}
+    assert pit_assignments.duty_of(bella(), timezone.now() + timedelta(days=2)).pits == {"Pit 1"}
     assert fault() == ""
 
 
@@ -232,16 +232,16 @@ def test_a_wrong_assignment_is_refused_with_what_would_be_right(felt: Hand) -> N
         (Wanted("bella", whole_floor=True), bella(), "operator"),
     ):
         with pytest.raises(Refused, match=sentence):
-            posts.set_post(post, by=by)
+            pit_assignments.set_post(post, by=by)
     assert Post.objects.count() == before
 
 
 def test_of_two_operators_the_second_is_told(felt: Hand) -> None:
     """Harm: two operators make the roster at once, and one half is lost without a word."""
     row = Post.objects.get(username="bella")
-    posts.set_post(Wanted("bella", ("Pit 1",)), basis_seq=row.seq, by=olga())
+    pit_assignments.set_post(Wanted("bella", ("Pit 1",)), basis_seq=row.seq, by=olga())
     omar = floor.staff(Role.OPERATOR, "omar", "302")
-    refused = refusal(lambda: posts.set_post(Wanted("bella", ("Pit 1", "Pit 2")), basis_seq=row.seq, by=omar))
+    refused = refusal(lambda: pit_assignments.set_post(Wanted("bella", ("Pit 1", "Pit 2")), basis_seq=row.seq, by=omar))
     assert refused.code == "changed_meanwhile"
     assert "301 Olga set bella's post meanwhile" in refused.sentence
 
@@ -249,14 +249,17 @@ def test_of_two_operators_the_second_is_told(felt: Hand) -> None:
 def test_to_run_more_takes_two_people_where_access_does(felt: Hand) -> None:
     """Harm: one operator alone gives a friend the high limits, in a house where access takes two."""
     omar = floor.staff(Role.OPERATOR, "omar", "302")
-    house_terms.change({"two_people": True}, by=olga())
-    assert refusal(lambda: posts.set_post(Wanted("bella", ("Pit 1", "Pit 2")), by=olga())).code == "second_person"
-    draft = posts.draft(Wanted("bella", ("Pit 1", "Pit 2")))
+    policies.change({"two_people": True}, by=olga())
+    assert (
+        refusal(lambda: pit_assignments.set_post(Wanted("bella", ("Pit 1", "Pit 2")), by=olga())).code
+        == "second_person"
+    )
+    draft = pit_assignments.draft(Wanted("bella", ("Pit 1", "Pit 2")))
     assert draft is not None
     proposal = proposals.propose(draft, "Ann is away", by=olga())
     proposals.approve(proposal, by=omar)
-    assert posts.duty_of(bella()).pits == {"Pit 1", "Pit 2"}
-    posts.set_post(Wanted("bella", ("Pit 1",)), by=olga())
+    assert pit_assignments.duty_of(bella()).pits == {"Pit 1", "Pit 2"}
+    pit_assignments.set_post(Wanted("bella", ("Pit 1",)), by=olga())
     assert fault() == ""
 
 
@@ -265,9 +268,9 @@ def test_to_run_more_takes_two_people_where_access_does(felt: Hand) -> None:
 
 def test_a_pit_is_taken_over_in_an_emergency_and_everybody_reads_why(felt: Hand) -> None:
     """Harm: a floor waits for an operator while a table burns; or somebody ran another pit, and nobody can tell why."""
-    posts.take_over("Pit 1", timezone.now() + timedelta(hours=2), "Ann was called away", by=bella())
+    pit_assignments.take_over("Pit 1", timezone.now() + timedelta(hours=2), "Ann was called away", by=bella())
     enter(felt, "bella", LOCK)
-    posts.give_back("Pit 1", by=bella())
+    pit_assignments.give_back("Pit 1", by=bella())
     refused = refusal(lambda: enter(felt, "bella", inputs.RuleDispute(1, "house", "It is over")))
     assert refused.code == "not_your_pit"
     assert fault(felt.table.name) == ""
@@ -289,7 +292,7 @@ def test_a_temporary_assignment_has_an_end_and_a_reason(felt: Hand) -> None:
         ("Pit 1", 1, "Why not", felt.by, "Only who runs the floor"),
     ):
         with pytest.raises(Refused, match=sentence):
-            posts.take_over(pit, timezone.now() + timedelta(hours=hours_ahead), reason, by=by)
+            pit_assignments.take_over(pit, timezone.now() + timedelta(hours=hours_ahead), reason, by=by)
     assert not PitCover.objects.exists()
 
 
@@ -299,7 +302,7 @@ def test_a_temporary_assignment_has_an_end_and_a_reason(felt: Hand) -> None:
 def test_a_table_that_moves_in_mid_shift_is_the_other_pit_s_from_then_on(felt: Hand, clock: Clock) -> None:
     """Harm: a proof of yesterday goes by where the table stands today, and calls honest people liars."""
     floor.staff(Role.PIT_BOSS, "ann", "210")
-    posts.set_post(Wanted("ann", ("Pit 1",)), by=olga())
+    pit_assignments.set_post(Wanted("ann", ("Pit 1",)), by=olga())
     enter(felt, "ann", LOCK)
     section("Pit 1")
     section("Pit 2", "Rocket 1", "Rocket 2")
@@ -319,7 +322,7 @@ def test_an_act_that_bypassed_the_rule_is_named(felt: Hand, clock: Clock, monkey
     """Harm: a writer to the database bypasses the checks and runs any table under any name, or under a badge alone."""
     felt.bets(seat1=2_000)
     clock.stand(timezone.now() + timedelta(minutes=1))
-    monkeypatch.setattr(posts, "refuse_any", lambda *_: None)
+    monkeypatch.setattr(pit_assignments, "refuse_any", lambda *_: None)
     for act in (lambda: enter(felt, "bella", LOCK), lambda: Hand(felt.table, bella())("take_back")):
         with rollback():
             act()
@@ -328,20 +331,20 @@ def test_an_act_that_bypassed_the_rule_is_named(felt: Hand, clock: Clock, monkey
 
 def test_forged_posts_are_named(felt: Hand) -> None:
     """Harm: a post is written into the book with another floor, from a moment that was over, or for who runs none."""
-    standing_posts = posts.stands()
+    standing_posts = pit_assignments.stands()
     honest = PostSet(
         username="bella", name="Bella", badge=None, pits=("Pit 1",),
-        effective=house_terms.spelled(timezone.now() + timedelta(hours=1)), floor=standing_posts,
+        effective=policies.spelled(timezone.now() + timedelta(hours=1)), floor=standing_posts,
     )  # fmt: skip
     cover = CoverSet(
         username="bella", name="Bella", badge=None, role="pit_boss", pit="Pit 1", reason="Ann is ill",
-        until=house_terms.spelled(timezone.now() + timedelta(hours=1)), floor=standing_posts,
+        until=policies.spelled(timezone.now() + timedelta(hours=1)), floor=standing_posts,
     )  # fmt: skip
     forgeries = [
         (structs.replace(honest, floor=standing_posts[:1]), "stood elsewhere"),
         (structs.replace(honest, pits=("Pit 9",)), "no pit Pit 9"),
         (structs.replace(honest, effective="2020-01-01T00:00:00+00:00"), "was over"),
-        (structs.replace(cover, until=house_terms.spelled(timezone.now() + timedelta(days=3))), "too long"),
+        (structs.replace(cover, until=policies.spelled(timezone.now() + timedelta(days=3))), "too long"),
         (structs.replace(cover, role="dealer"), "a pit boss takes over a pit"),
         (structs.replace(cover, username="ann"), "signed by ann Bella, and bella Bella wrote it"),
     ]
@@ -360,11 +363,11 @@ def test_the_rule_costs_the_same_however_many_posts_there_were(felt: Hand) -> No
 
     def queries() -> int:
         with CaptureQueriesContext(connection) as captured:
-            refusal(lambda: posts.refuse(bella(), "Rocket 1"))
+            refusal(lambda: pit_assignments.refuse(bella(), "Rocket 1"))
         return len(captured)
 
     query_count = queries()
     for number in range(6):
-        posts.set_post(Wanted("bella", ("Pit 2",) if number % 2 else ()), by=olga())
-        posts.set_post(Wanted("paul", (f"Pit {number % 2 + 1}",)), by=olga())
+        pit_assignments.set_post(Wanted("bella", ("Pit 2",) if number % 2 else ()), by=olga())
+        pit_assignments.set_post(Wanted("paul", (f"Pit {number % 2 + 1}",)), by=olga())
     assert queries() == query_count

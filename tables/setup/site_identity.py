@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.db import DatabaseError
 
 from tables.log import policies as catalogue
-from tables.setup import house_terms
+from tables.setup import policies
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Identity:
 def identity() -> Identity:
     """As it is now. While the database is away, a house without a name: its pages are still drawn."""
     try:
-        terms = house_terms.all_in_force()
+        terms = policies.all_in_force()
     except DatabaseError:
         terms = catalogue.defaults()
     return Identity(str(terms["house_name"]), str(terms["property_name"]), str(terms["currency"]).upper())

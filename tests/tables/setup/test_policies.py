@@ -16,7 +16,7 @@ from tables.log.entries.house_terms import TermsChanged
 from tables.models import Denomination, HouseTerms, Staff
 from tables.refusals import Refused
 from tables.roles import PERMISSIONS, Role
-from tables.setup import house_terms, table_settings
+from tables.setup import policies, table_settings
 from tests import floor
 from tests.clock import Clock
 from tests.terms import read_again
@@ -35,10 +35,10 @@ def entries() -> list[dict[str, Any]]:
 
 def test_a_change_is_an_entry_and_holds_at_once(operator: Staff) -> None:
     """Harm: a threshold that nobody can say when it was changed, by whom, and from what."""
-    row = house_terms.change({"dispute_reportable_cents": 100_000}, by=operator)
+    row = policies.change({"dispute_reportable_cents": 100_000}, by=operator)
     assert row is not None
     read_again()
-    assert house_terms.number("dispute_reportable_cents") == 100_000
+    assert policies.number("dispute_reportable_cents") == 100_000
     [content] = entries()
     assert content["before"] == {"dispute_reportable_cents": 50_000}
     assert content["after"] == row.values == {"dispute_reportable_cents": 100_000}
@@ -49,19 +49,19 @@ def test_what_was_there_before_is_what_held_then(operator: Staff, clock: Clock) 
     """Harm: a change that is dated overtakes one that was entered for an earlier moment."""
     today = timezone.now()
     tomorrow, after = today + timedelta(days=1), today + timedelta(days=2)
-    house_terms.change({"pin_digits_min": 8}, after, by=operator)
-    house_terms.change({"pin_digits_min": 7}, tomorrow, by=operator)
+    policies.change({"pin_digits_min": 8}, after, by=operator)
+    policies.change({"pin_digits_min": 7}, tomorrow, by=operator)
     read_again()
-    assert [house_terms.number("pin_digits_min", moment) for moment in (today, tomorrow, after)] == [6, 7, 8]
+    assert [policies.number("pin_digits_min", moment) for moment in (today, tomorrow, after)] == [6, 7, 8]
     assert [content["before"] for content in entries()] == [{"pin_digits_min": 6}, {"pin_digits_min": 6}]
     clock.stand(after + timedelta(seconds=1))
-    assert house_terms.number("pin_digits_min") == 8
+    assert policies.number("pin_digits_min") == 8
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
 def test_what_changes_nothing_writes_nothing(operator: Staff) -> None:
     """Harm: entries that say that something was changed, and nothing was."""
-    assert house_terms.change({"pin_digits_min": 6, "certificate_games": ()}, by=operator) is None
+    assert policies.change({"pin_digits_min": 6, "certificate_games": ()}, by=operator) is None
     assert entries() == []
 
 
@@ -77,7 +77,7 @@ def test_what_changes_nothing_writes_nothing(operator: Staff) -> None:
 def test_a_change_that_cannot_be_is_refused(operator: Staff, values: dict[str, Any], days: int, field: str) -> None:
     """Harm: a threshold is moved for days that are over, or to what nobody could go by."""
     with pytest.raises(Refused) as refused:
-        house_terms.change(values, timezone.now() + timedelta(days=days) if days else None, by=operator)
+        policies.change(values, timezone.now() + timedelta(days=days) if days else None, by=operator)
     assert list(refused.value.facts["fields"]) == [field]
     assert entries() == []
 
@@ -85,7 +85,7 @@ def test_a_change_that_cannot_be_is_refused(operator: Staff, values: dict[str, A
 def test_nobody_else_changes_them() -> None:
     """Harm: whoever is measured by a threshold moves it."""
     with pytest.raises(Refused, match="Only an operator"):
-        house_terms.change({"pin_digits_min": 7}, by=floor.staff(Role.PIT_BOSS, "bella"))
+        policies.change({"pin_digits_min": 7}, by=floor.staff(Role.PIT_BOSS, "bella"))
     assert {role for role in Role if "tables.add_houseterms" in PERMISSIONS[role]} == {Role.OPERATOR}
 
 
@@ -93,7 +93,7 @@ def forged(**changes: Any) -> str:
     """What a proof says of an entry that is added with fitting hashes, and with the row that goes with it."""
     with transaction.atomic():
         head = site_log.lock()
-        moment = house_terms.spelled(head.moment)
+        moment = policies.spelled(head.moment)
         content: dict[str, Any] = {
             "effective": moment, "before": {"pin_digits_min": 6}, "after": {"pin_digits_min": 4}
         } | changes  # fmt: skip
@@ -121,7 +121,7 @@ def test_a_forged_change_is_found(operator: Staff, changes: dict[str, Any], sent
 
 def test_a_row_without_its_entry_is_found(operator: Staff) -> None:
     """Harm: a threshold that holds and was never entered."""
-    house_terms.change({"pin_digits_min": 7}, by=operator)
+    policies.change({"pin_digits_min": 7}, by=operator)
     moment = timezone.now()
     HouseTerms(seq=10_000, effective=moment, values={"pin_digits_min": 4}, by="olga Olga", at=moment).save()
     fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
