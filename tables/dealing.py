@@ -32,6 +32,7 @@ from tables.inputs import (
     SignIn,
     SignOut,
 )
+from tables.limits import enforcement
 from tables.log.attestation import Attestation
 from tables.log.catalog import fold
 from tables.log.state import Standing
@@ -41,7 +42,7 @@ from tables.play import back_entry, readers, restored, seat_pages
 from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
 from tables.scene import AtSeat, Outcome, Scene
-from tables.setup import limits, proposals
+from tables.setup import proposals
 from tables.state import acknowledgement
 from tables.state import table_state as standings
 from tables.state.acknowledgement import Acknowledged
@@ -102,7 +103,7 @@ def record(
         meters.REFUSALS.labels(refused.code).inc()
         refused_inputs.note(entered, refused, by.signature, table=table.name)
         raise
-    is_set = isinstance(entered, AT_THE_SHOE) and limits.with_the_shoe(table.pk)
+    is_set = isinstance(entered, AT_THE_SHOE) and enforcement.with_the_shoe(table.pk)
     if answer.after is not None and answer.after.ends_shoe:
         is_set |= proposals.with_the_shoe(answer.after.table.name)
     return replace(answer, seq=log.read_head(table.book_id).seq, after=None) if is_set else answer

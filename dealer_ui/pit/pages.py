@@ -43,11 +43,11 @@ from tables.board.shoe_hands import HAS_ROADS
 from tables.day import cash_shifts
 from tables.disputes import cases, papers
 from tables.games.catalog import GAMES
+from tables.limits import placard_address
 from tables.log.terms import usual_hold_of
 from tables.models import Staff, Table, Verification
 from tables.refusals import Refused
 from tables.setup import pit_assignments as held_posts
-from tables.setup import placards
 from tables.slips import back_entry
 from tables.state import table_state
 
@@ -190,8 +190,8 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
             "seen": card,
             "elsewhere": posts.elsewhere(_viewer(request), card),
             "proof": _proof(card.table),
-            "placard": placards.of_table(card.table),
-            "pit_placard": placards.of_pit(card.place.pit) if card.place.pit else "",
+            "placard": placard_address.of_table(card.table),
+            "pit_placard": placard_address.of_pit(card.place.pit) if card.place.pit else "",
             "has_roads": card.table.game in HAS_ROADS,
             "pays": pays.pays_at(card.table),
             "hold_permille": round(card.win_cents * 1000 / card.drop_cents)

@@ -18,15 +18,16 @@ from dealer_ui.guards import watches
 from dealer_ui.numbers import cents
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
+from tables.limits import emergency, plans
+from tables.limits.plans import TableLimits
 from tables.log.entries.limit_plans import called, said
 from tables.log.limit_plans import AMOUNTS, WAGER, Value
 from tables.log.state import Announced, Standing
 from tables.log.terms import Settings
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused
-from tables.setup import emergency_limits, limit_plans, proposals, table_settings
+from tables.setup import proposals, table_settings
 from tables.setup.dual_control import MATTERS
-from tables.setup.limit_plans import TableLimits
 from tables.setup.proposals import Comment
 from tables.state import table_state
 
@@ -87,7 +88,7 @@ class Planned:
 
 def planned(table: Table, state: Standing) -> Planned:
     """The limits of a table that stands so, as its layers have them."""
-    known, announced = limit_plans.outcomes([table], timezone.now())[table.name], state.announced
+    known, announced = plans.outcomes([table], timezone.now())[table.name], state.announced
     return Planned(
         [_in_force(known, name) for name in known.outcome.stack],
         known.next_words,
@@ -148,7 +149,7 @@ def limits(request: HttpRequest, pk: int) -> HttpResponse:
         "next": next_changes(table, viewer),
         "planned": planned(table, table_state.of(table)),
         "may_propose": proposals.may_propose("limits", viewer),
-        "may_tighten": viewer.has_perm(emergency_limits.PERMISSION) and viewer.has_perm("tables.run_floor"),
+        "may_tighten": viewer.has_perm(emergency.PERMISSION) and viewer.has_perm("tables.run_floor"),
         "wagers": [(wager, wager.replace("_", " ")) for wager in GAMES[table.game].limited_wagers(table.options)],
         "refused": refused,
         "typed": request.POST,
@@ -185,7 +186,7 @@ def _entered(request: HttpRequest, table: Table, viewer: Staff) -> None:
             messages.success(request, f"{proposal} waits for an operator.", extra_tags="proposed")
         case "emergency":
             reason = request.POST.get("comment", "")
-            row = emergency_limits.tighten(table, _tightened(request, table), reason, by=viewer)
+            row = emergency.tighten(table, _tightened(request, table), reason, by=viewer)
             messages.success(request, f"{row} is set, and the operators are told.", extra_tags="limits_set")
         case "comment":
             proposals.comment(_of_table(request, table), request.POST.get("reason", ""), by=viewer)

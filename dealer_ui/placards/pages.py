@@ -22,9 +22,9 @@ from django.views.decorators.http import require_GET
 
 from dealer_ui.outages import forget_session
 from dealer_ui.placards.reading import placard_of, placards_of
+from tables.limits import placard_address as addresses
 from tables.models import Table
 from tables.setup import pits, site_identity
-from tables.setup import placards as addresses
 
 POLICY: Final = {
     "default-src": [NONE],

@@ -30,13 +30,14 @@ from tables.alerting.sorts import sort_of
 from tables.audit import access, protections, watch
 from tables.day import closing, hours
 from tables.edge import favour
+from tables.limits import plans
 from tables.log.entries.staff import CALLED
 from tables.log.policies import title_of
 from tables.log.slip_workflow import Slip
 from tables.log.state import Standing
 from tables.log.terms import game_title, rounding_words
 from tables.models import HouseHours, HouseTerms, OneTimeCode, Proposal, Staff, Table
-from tables.setup import limit_plans, payouts, pits, proposals
+from tables.setup import payouts, pits, proposals
 from tables.setup.pits import NOWHERE, Place
 from tables.slips import cage_desk
 from tables.state import table_state
@@ -213,7 +214,7 @@ def _plans(viewer: Staff, tables: Sequence[Table]) -> Iterator[Line]:
     if not viewer.has_perm("tables.view_limitplan"):
         return
     by_moment: dict[datetime, list[str]] = {}
-    for name, limits in limit_plans.outcomes(tables, timezone.now()).items():
+    for name, limits in plans.outcomes(tables, timezone.now()).items():
         if limits.outcome.next:
             by_moment.setdefault(limits.outcome.next.moment, []).append(name)
     for moment in sorted(by_moment)[:MOST_LINES]:

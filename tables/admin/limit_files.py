@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from tables.limits import cells as limit_cells
+from tables.limits.cells import COLUMNS, Holds, Preview, Row
 from tables.models import Table
-from tables.setup import limit_cells
-from tables.setup.limit_cells import COLUMNS, Holds, Preview, Row
 from tables.spreadsheets import csv_file, unguarded
 
 TABLE: Final = "Table"

@@ -19,12 +19,14 @@ from django.views.decorators.http import require_GET, require_http_methods
 from tables.admin import limit_files
 from tables.admin.forms import EffectiveField
 from tables.games.catalog import GAMES
+from tables.limits import cell_texts
+from tables.limits import cells as limit_cells
+from tables.limits.cell_texts import Spelling
+from tables.limits.cells import AMOUNTS, COLUMNS, MAY_BE_EMPTY, Cell, Holds, Preview, Row, Typed
 from tables.log.limit_plans import Takes
 from tables.models import Staff, Table
 from tables.refusals import Refused
-from tables.setup import cell_texts, limit_cells, proposals
-from tables.setup.cell_texts import Spelling
-from tables.setup.limit_cells import AMOUNTS, COLUMNS, MAY_BE_EMPTY, Cell, Holds, Preview, Row, Typed
+from tables.setup import proposals
 
 NO_PIT: Final = "none"
 WAYS: Final[Mapping[str, str]] = {"to": "to", "up": "up by", "down": "down by"}

@@ -17,12 +17,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from ledger.models import LogEntry
+from tables.limits import cells
+from tables.limits.cells import LIMITS
 from tables.log.catalog import read_as
 from tables.log.entries.settings import TableSet
 from tables.log.moments import is_possible
 from tables.models import LimitPlan, Staff, Table
-from tables.setup import limit_cells, proposals
-from tables.setup.limit_cells import LIMITS
+from tables.setup import proposals
 from tables.spreadsheets import csv_file, spell
 
 PAGE: Final = 100
@@ -107,7 +108,7 @@ def _author(entry: LogEntry, event: TableSet, column: str, plans: Mapping[str, L
     """Who changed a limit, and by which proposal. For a limit plan: who set that version of it."""
     if event.plans is None:
         return entry.by, event.proposal
-    layers = {layer for name, layer in event.plans.layers.items() if limit_cells.column_of(name) == column}
+    layers = {layer for name, layer in event.plans.layers.items() if cells.column_of(name) == column}
     rows = [plans[layer] for layer in sorted(layers) if layer in plans]
     authors = [f"{row.by} (limit plan {row})" for row in rows]
     authors += [f"{entry.by} (a limit plan ended)"] if "" in layers else []

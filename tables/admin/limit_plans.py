@@ -23,6 +23,9 @@ from tables.admin.forms import EffectiveField, MomentField, MoneyField, as_error
 from tables.admin.pages import SetUp, number, operator
 from tables.day import house_clock
 from tables.games.catalog import GAMES
+from tables.limits import cell_texts
+from tables.limits import plans as limit_plans
+from tables.limits.plans import TableLimits
 from tables.log import dual_control
 from tables.log.entries.limit_plans import LimitPlanSet, called, said
 from tables.log.limit_plans import (
@@ -41,9 +44,8 @@ from tables.log.limit_plans import (
 )
 from tables.models import LimitPlan, Table
 from tables.refusals import Refused
-from tables.setup import cell_texts, limit_plans, pits, policies, proposals
+from tables.setup import pits, policies, proposals
 from tables.setup.dual_control import Draft
-from tables.setup.limit_plans import TableLimits
 
 DAYS: Final = 7
 HOURS_OF_A_DAY: Final = 24

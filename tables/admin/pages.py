@@ -60,6 +60,7 @@ from tables.day import hours as shifts
 from tables.edge import limit_effect
 from tables.games.catalog import GAMES
 from tables.games.protocol import Illegal
+from tables.limits import placard_address
 from tables.log import dual_control, duties
 from tables.log.entries.settings import PAYS
 from tables.log.entries.staff import CALLED
@@ -82,16 +83,7 @@ from tables.models import (
 )
 from tables.refusals import Refused, sentence
 from tables.roles import Role
-from tables.setup import (
-    chip_series,
-    pay_tables,
-    placards,
-    policies,
-    proposals,
-    role_choices,
-    site_identity,
-    table_settings,
-)
+from tables.setup import chip_series, pay_tables, policies, proposals, role_choices, site_identity, table_settings
 from tables.setup.dual_control import Draft
 from tables.slips import retiring
 from tables.spreadsheets import csv_file
@@ -357,7 +349,7 @@ class TableAdmin(Retiring):
         """With the way to the sign at the table."""
         table = kwargs.get("obj")
         page: HttpResponse = super().render_change_form(
-            request, context | {"placard": placards.of_table(table) if table else ""}, *args, **kwargs
+            request, context | {"placard": placard_address.of_table(table) if table else ""}, *args, **kwargs
         )
         return page
 

@@ -17,15 +17,16 @@ from tables.api import repeats
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Accepted, Call, Write, operation
 from tables.api.views import FloorView, reach, table_of
+from tables.limits import plans
+from tables.limits.plans import TableLimits
 from tables.log import dual_control
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import Change, Schedule, Takes, Values
 from tables.log.moments import Moment
 from tables.models import LimitPlan, Proposal, Staff, Table
 from tables.refusals import Refused
-from tables.setup import limit_plans, policies, proposals, table_settings
+from tables.setup import policies, proposals, table_settings
 from tables.setup.dual_control import Draft
-from tables.setup.limit_plans import TableLimits
 
 PROPOSALS: Final = "list_proposals"
 PLANS: Final = "list_limit_plans"
@@ -522,7 +523,7 @@ class TableLimitsNow(FloorView):
     def get(self, call: Call[Any, Any], pk: int) -> LimitsForm:
         """What the next round is opened under, what the plans say, and the next change."""
         table, _ = reach(call.caller, pk)
-        return limits_form(table, limit_plans.outcomes([table], timezone.now())[table.name])
+        return limits_form(table, plans.outcomes([table], timezone.now())[table.name])
 
 
 class LimitPlans(FloorView):
@@ -562,10 +563,10 @@ class LimitPlans(FloorView):
         event, version = call.body.event, call.body.expected_version
 
         def act() -> PlanForm | ProposalForm:
-            draft = limit_plans.draft_of(event, expected_version=version)
+            draft = plans.draft_of(event, expected_version=version)
             if draft is not None:
                 return proposal_form(proposals.propose(draft, call.body.comment, by=call.by))
-            return plan_form(limit_plans.set_plan(event, expected_version=version, by=call.by))
+            return plan_form(plans.set_plan(event, expected_version=version, by=call.by))
 
         return decided(call, act)
 
@@ -586,8 +587,8 @@ class PlanProposals(FloorView):
 
         def act() -> ProposalForm:
             event, version = call.body.event, call.body.expected_version
-            draft = limit_plans.draft_of(event, expected_version=version)  # which judges it, too
-            draft = draft or limit_plans.proposed(event, expected_version=version)
+            draft = plans.draft_of(event, expected_version=version)  # which judges it, too
+            draft = draft or plans.proposed(event, expected_version=version)
             return proposal_form(proposals.propose(draft, call.body.comment, by=call.by))
 
         return repeats.once(call, act, ProposalForm)
@@ -617,7 +618,7 @@ def _otherwise(change: Change | None) -> Limits:
 
 def plan_form(row: LimitPlan) -> PlanForm:
     """One version."""
-    event = limit_plans.event_of(row)
+    event = plans.event_of(row)
     return PlanForm(
         name=event.name,
         version=event.version,

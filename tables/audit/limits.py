@@ -13,6 +13,8 @@ from django.db.models import QuerySet
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
 from tables.handlers import checks
+from tables.limits import enforcement
+from tables.limits import plans as limit_plans
 from tables.log import limit_notice, non_tracked
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.limits import LimitsAnnounced
@@ -24,7 +26,7 @@ from tables.log.limit_plans import WAGER, Facts, Layers, Plan, layers_at, limits
 from tables.log.state import Standing
 from tables.log.terms import Settings
 from tables.models import LimitPlan
-from tables.setup import limit_plans, limits, pits, policies
+from tables.setup import pits, policies
 from tables.setup.dual_control import BY_THE_CLOCK
 from tables.setup.pits import NOWHERE
 
@@ -42,7 +44,7 @@ def check(
         _refuse_what_plans_set(before, after, event)
         _refuse_unannounced(before, after, standing, event, entry, tells_notice=tells_notice)
         return
-    if strange := event.after.keys() - set(limits.LIMIT_SETTINGS):
+    if strange := event.after.keys() - set(enforcement.LIMIT_SETTINGS):
         raise Misconduct(f"no limit plan sets the {min(strange)} of a table")
     moment = _moment(plans, entry)
     _refuse_stale(plans, moment)
@@ -123,15 +125,17 @@ def _refuse_other(before: Settings, after: Settings, layers: Layers, plans: ByPl
         due = layers[name].value if name in layers else None
         if later.get(name) != due:
             raise Misconduct(f"no plan said so: the {name} would be {due}")
-        if plans.layers[name] != limits.layer_name(layers, name):
-            raise Misconduct(f"another layer sets the {name}: {limits.layer_name(layers, name) or 'the table itself'}")
+        if plans.layers[name] != enforcement.layer_name(layers, name):
+            raise Misconduct(
+                f"another layer sets the {name}: {enforcement.layer_name(layers, name) or 'the table itself'}"
+            )
 
 
 def _refuse_unkept(before: Settings, after: Settings, standing: Standing, layers: Layers, facts: Facts) -> None:
     """What lies beneath the plans, and which seats keep the old minimum, follows from what was there."""
     if msgspec.to_builtins(own_beneath(limits_in(after), facts.own)) != msgspec.to_builtins(after.own_limits):
         raise Misconduct("the table itself was set to other limits than it says")
-    due = limits.kept_minimums(before, limits_in(after), layers, standing)
+    due = enforcement.kept_minimums(before, limits_in(after), layers, standing)
     if msgspec.to_builtins(due) != msgspec.to_builtins(after.kept_minimums):
         raise Misconduct("other seats keep the old minimum than it says")
 

@@ -18,6 +18,7 @@ from tables.games.catalog import GAMES
 from tables.games.odds import PayTable
 from tables.games.protocol import Illegal
 from tables.handlers import checks, refuse_other_author
+from tables.limits import plans
 from tables.log.catalog import read, read_as
 from tables.log.duties import PIT_BOSS
 from tables.log.entries.carried_rows import RowsNoted, RowsTakenOver, TableAdded
@@ -47,7 +48,7 @@ from tables.log.entries.terminal_keys import (
 from tables.log.event import Misconduct
 from tables.log.slip_types import HOUSE_COUNTS
 from tables.log.state import signature_of
-from tables.setup import custody, floor_plans, limit_plans, pit_assignments, pits, role_choices
+from tables.setup import custody, floor_plans, pit_assignments, pits, role_choices
 from tables.slips import barring, kept_apart, stock
 from tables.training import certificates
 
@@ -267,7 +268,7 @@ def _refuse_other_floor(floor: Sequence[Stand], entry: Entry) -> None:
 @checks(LimitPlanSet)
 def check_limit_plan(event: LimitPlanSet, entry: Entry) -> None:
     """A version of a plan follows the one before it, and is of its form."""
-    if fault := limit_plans.entry_fault(event, entry):
+    if fault := plans.entry_fault(event, entry):
         raise Misconduct(fault)
 
 

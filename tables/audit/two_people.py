@@ -15,6 +15,7 @@ from typing import Any, Final
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
 from tables.handlers import checks, refuse_other_person
+from tables.limits import plans
 from tables.log import dual_control
 from tables.log import policies as catalogue
 from tables.log.catalog import read, read_as
@@ -42,7 +43,7 @@ from tables.log.event import Misconduct
 from tables.log.policies import Value
 from tables.log.terms import Settings, settings_after
 from tables.models import STANDS, LimitPlan, Proposal, ProposalEnd, Staff, Table
-from tables.setup import limit_plans, pit_assignments, policies, proposals
+from tables.setup import pit_assignments, policies, proposals
 from tables.setup.dual_control import MATTERS
 
 _NEAR: Final = 100
@@ -97,7 +98,7 @@ class Plans:
         self._by_effect |= event.effective_maxima
         formerly = not self._by_effect
         before = LimitPlan.objects.filter(name=event.name, version=event.version - 1).first()
-        content = limit_plans.content_of(before), limit_plans.content(event)
+        content = plans.content_of(before), plans.content(event)
         matter = dual_control.of_plan(
             *content, _terms(entry), lambda: self._beneath(before, entry, formerly=formerly), formerly=formerly
         )
@@ -112,7 +113,7 @@ class Plans:
             self._tables = _histories()
         settings = {table.name: table.set_at(entry.at) for table in self._tables}
         present = {name: values for name, values in settings.items() if values is not None}
-        return limit_plans.beneath(row, entry.at, present, through_seq=entry.seq - 1, formerly=formerly)
+        return plans.beneath(row, entry.at, present, through_seq=entry.seq - 1, formerly=formerly)
 
 
 @dataclass(slots=True)
@@ -141,7 +142,7 @@ def _histories() -> list[_TableHistory]:
     for book, moment, body in rows.order_by("book_id", "seq").values_list("book_id", "at", "body").iterator():
         before, history = newest.get(book), tables[book]
         newest[book] = after = settings_after(before, read_as(TableSet, body).after)
-        if before is None or limit_plans.facts_of(before, "", "") != limit_plans.facts_of(after, "", ""):
+        if before is None or plans.facts_of(before, "", "") != plans.facts_of(after, "", ""):
             history.moments.append(moment)
             history.settings.append(after)
     for history in tables.values():  # times that were mended may step back: an entry counts as soon as a later one does

@@ -30,8 +30,9 @@ from tables.audit import commitments, drill, proofs, protections, sealing, tree_
 from tables.audit.rows import noted
 from tables.day import cash_shifts, custody
 from tables.edge import kept_sheets, shoe_audit
+from tables.limits import enforcement
 from tables.models import Table
-from tables.setup import limits, proposals, service_accounts
+from tables.setup import proposals, service_accounts
 from tables.slips import back_entry
 
 PLANS: Final = (
@@ -85,7 +86,7 @@ def bring_into_force() -> int:
     try:
         if not witness.unexplained(clock.agreed()):
             protections.turn_on()
-            return proposals.bring_into_force() + limits.bring_into_force()
+            return proposals.bring_into_force() + enforcement.bring_into_force()
     except WrongClock as wrong:
         alerts.about_the_clock(wrong)
     return 0

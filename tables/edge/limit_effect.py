@@ -20,6 +20,7 @@ from tables.edge import kept_sheets
 from tables.edge.kept_sheets import Worths
 from tables.games.catalog import GAMES
 from tables.games.protocol import MAIN, Bet, Limits
+from tables.limits import plans
 from tables.log.catalog import read_as
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.rounds import Played
@@ -27,7 +28,7 @@ from tables.log.game_kinds import kind_of
 from tables.log.limit_plans import in_settings, limits_in
 from tables.log.terms import Settings, limits_of, rules_of, settings_after
 from tables.models import Proposal, Table
-from tables.setup import limit_plans, pits, table_settings
+from tables.setup import pits, table_settings
 
 ROUNDS: Final = 60
 """So many of the latest rounds are looked at."""
@@ -104,7 +105,7 @@ def _of_plan(proposal: Proposal) -> list[Effect]:
     if plan.retired:
         return []
     tables = sorted(Table.objects.filter(retired_at=None), key=lambda table: pits.natural(table.name))
-    outcomes = limit_plans.outcomes(tables, timezone.now())
+    outcomes = plans.outcomes(tables, timezone.now())
     concerned = [table for table in tables if outcomes[table.name].facts.concern(plan)]
     effects: list[Effect] = []
     for table in concerned:

@@ -2,12 +2,13 @@
 
 import pytest
 
+from tables.limits import plans
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import PitSectionSet
 from tables.log.limit_plans import Always
 from tables.models import Table
 from tables.roles import Role
-from tables.setup import limit_plans, pits, table_settings
+from tables.setup import pits, table_settings
 from tests import floor
 from tests.accessibility import serious
 from tests.codes import answers
@@ -29,7 +30,7 @@ def test_limits_are_changed_by_keyboard_alone_and_nothing_is_lost_on_the_way(loo
         name="Nights", schedule=Always(), version=0, scope="pit", of="Pit 1", values={"cap_cents": 500_000},
         effective="",
     )  # fmt: skip
-    limit_plans.set_plan(plan, expected_version=0, by=olga)
+    plans.set_plan(plan, expected_version=0, by=olga)
     page = looking(olga, GRID)
     page.fill(f"[name='c-{first.pk}-min_cents']", "20")
     page.keyboard.press("ArrowDown")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tables.limits import enforcement, plans
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import Always
 from tables.roles import Role
-from tables.setup import limit_plans, limits
 from tests import floor
 from tests.accessibility import serious
 from tests.processes import Web
@@ -27,8 +27,8 @@ def test_a_notice_has_a_strip_of_its_own_and_the_pit_sees_why(page: Page, web: W
         name="Season", version=0, scope="house", schedule=Always(), values={"min_cents": 2_000}, note="Full house",
         keeps_seated=True, effective="",
     )  # fmt: skip
-    limit_plans.set_plan(event, expected_version=0, by=olga)
-    limits.bring_into_force()
+    plans.set_plan(event, expected_version=0, by=olga)
+    enforcement.bring_into_force()
     page.set_viewport_size({"width": 1280, "height": 800})
     page.context.add_cookies(floor.cookies_of(dealer.by, web.url))
     page.goto(f"{web.url}/tables/{dealer.table.pk}/")

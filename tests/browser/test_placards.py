@@ -2,8 +2,9 @@
 
 import pytest
 
+from tables.limits import placard_address
 from tables.models import Table
-from tables.setup import placards, table_settings
+from tables.setup import table_settings
 from tests import floor
 from tests.accessibility import serious
 from tests.fixtures.browser import PHONE, Looking
@@ -28,7 +29,7 @@ def blackjack() -> Table:
 def test_a_sign_fits_its_screen_and_follows_the_table_by_itself(looking: Looking) -> None:
     """Harm: rules below the edge of a screen that nobody can scroll; players are shown limits that hold no more."""
     table, operator = blackjack(), floor.staff(floor.Role.OPERATOR, "olga")
-    address = placards.of_table(table)
+    address = placard_address.of_table(table)
     screen = looking(None, address, TELEVISION)
     assert fits(screen)
     assert screen.locator("dd:text-is('10')").bounding_box()["height"] > 120
@@ -51,7 +52,7 @@ def test_a_sign_fits_its_screen_and_follows_the_table_by_itself(looking: Looking
 def test_the_pay_list_is_read_from_three_metres_on_any_television(looking: Looking, game: str) -> None:
     """Harm: on a screen of more pixels the list of what is paid is half as large, and the lower half stands empty."""
     table = blackjack() if game == "blackjack" else wheel("Roulette 1")
-    page = looking(None, placards.of_table(table), TELEVISION)
+    page = looking(None, placard_address.of_table(table), TELEVISION)
     for screen in (TELEVISION, {"width": 3840, "height": 2160}):
         page.set_viewport_size(screen)
         assert fits(page)

@@ -8,10 +8,10 @@ import pytest
 
 from tables.games.casino_war import Rules
 from tables.games.yes_no import flag
+from tables.limits import cell_texts
 from tables.log import policies
 from tables.log.policies import TERMS
 from tables.maths.options import rules_of
-from tables.setup import cell_texts
 
 READERS: dict[str, Callable[[str], bool]] = {
     "--set": lambda text: bool(rules_of(Rules, [f"surrender={text}"]).surrender),

@@ -31,6 +31,7 @@ from tables.alerting import channels
 from tables.day.hours import DAY, day_of, default, set_hours
 from tables.handlers import HANDLINGS
 from tables.inputs import OpenDispute
+from tables.limits import plans
 from tables.log import slip_types as slip_series
 from tables.log.entries.custody import HouseKeySet
 from tables.log.entries.limit_plans import LimitPlanSet
@@ -39,17 +40,7 @@ from tables.log.limit_plans import Always
 from tables.models import Denomination, PitCover, Post, Staff, Table
 from tables.refusals import Refused
 from tables.roles import PERMISSIONS, Role
-from tables.setup import (
-    chip_series,
-    custody,
-    limit_plans,
-    pay_tables,
-    pit_assignments,
-    pits,
-    policies,
-    proposals,
-    service_accounts,
-)
+from tables.setup import chip_series, custody, pay_tables, pit_assignments, pits, policies, proposals, service_accounts
 from tables.setup.dual_control import Draft
 from tables.setup.pit_assignments import Wanted
 from tables.setup.service_accounts import Access
@@ -446,7 +437,7 @@ def _rows_of(dealer: floor.Hand, boss: floor.Hand, by: Staff) -> dict[str, int |
         "pitsection": pits.set_section(PitSectionSet(pit="Pit 1", tables=(table.name,)), by=by),
         "post": _posted(boss.by, by=by),
         "pitcover": PitCover.objects.create(seq=0, username="bella", pit="Pit 1", until=now, by="a test", at=now),
-        "limitplan": limit_plans.set_plan(plan, expected_version=0, by=by),
+        "limitplan": plans.set_plan(plan, expected_version=0, by=by),
         "paytable": pay_tables.make("casino_war", "Tie", {"tie": {"tie": "11:1"}}, by=by),
         "alertchannel": channels.set_channel(mail, by=by),
         "serviceaccount": account,

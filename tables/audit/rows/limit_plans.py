@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from tables.audit.rows.reading import Rows, of_the_house
+from tables.limits import plans
 from tables.log.event import Event
 from tables.models import LimitPlan
-from tables.setup import limit_plans
 
 
 def in_log() -> Rows:
@@ -25,4 +25,4 @@ def _columns(event: Event) -> dict[str, Any]:
 def in_database() -> Rows:
     """Every row of a version."""
     rows = enumerate(LimitPlan.objects.order_by("seq"), 1)
-    return {f"{number}": limit_plans.event_of(row).content() | {"by": row.by} for number, row in rows}
+    return {f"{number}": plans.event_of(row).content() | {"by": row.by} for number, row in rows}

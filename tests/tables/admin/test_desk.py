@@ -14,12 +14,13 @@ from django.utils import timezone
 from ledger import alerts
 from ledger.models import Book
 from tables.admin import matters
+from tables.limits import plans
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import PitSectionSet
 from tables.log.limit_plans import Always
 from tables.models import Staff, Table
 from tables.roles import Role
-from tables.setup import limit_plans, pits, proposals, table_settings
+from tables.setup import pits, proposals, table_settings
 from tables.setup.table_settings import settings_of
 from tests import floor
 from tests.tables.admin.test_admin import signed_in
@@ -91,7 +92,7 @@ def test_what_plans_set_next_is_told_by_moment(operator: Staff) -> None:
         name="Evening", schedule=Always(), version=0, scope="house", values={"min_cents": 2_000},
         effective=soon.isoformat(),
     )  # fmt: skip
-    limit_plans.set_plan(evening, expected_version=0, by=operator)
+    plans.set_plan(evening, expected_version=0, by=operator)
     text = page(operator).partition("Changes next")[2]
     assert "Limits of Rocket 1, Rocket 2, Rocket 3 and 2 more" in text
     assert reverse("admin:tables_limitplan_changelist") in text

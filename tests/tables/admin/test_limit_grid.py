@@ -19,13 +19,14 @@ from django.utils import timezone
 
 from ledger import site_log as house_book
 from ledger.models import LogEntry
+from tables.limits import cell_texts, plans
+from tables.limits.cell_texts import Spelling
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import PitSectionSet
 from tables.log.limit_plans import Always
 from tables.models import Proposal, Staff, Table
 from tables.roles import Role
-from tables.setup import cell_texts, limit_plans, pits, policies, proposals, table_settings
-from tables.setup.cell_texts import Spelling
+from tables.setup import pits, policies, proposals, table_settings
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
@@ -185,7 +186,7 @@ def test_what_a_plan_sets_says_why_and_is_changed_there(house: tuple[Client, Tab
         name="Nights", schedule=Always(), version=0, scope="table", of=rocket1.name, values={"min_cents": 3_000},
         effective="", note="<b>busy",
     )  # fmt: skip
-    limit_plans.set_plan(plan, expected_version=0, by=operator)
+    plans.set_plan(plan, expected_version=0, by=operator)
     page = browser.get(GRID).content.decode()
     assert "30 by plan Nights (&lt;b&gt;busy): table Rocket 1, always" in page
     answer = browser.post(GRID, fields(browser) | {f"c-{rocket1.pk}-min_cents": "40", "do": "preview"})

@@ -13,12 +13,13 @@ from django.utils import timezone
 from ledger.models import Book
 from ledger.site_log import HOUSE
 from tables.audit import proofs
+from tables.limits import enforcement, plans
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import Occasion, Value
 from tables.models import LimitPlan, Proposal, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import limit_plans, limits, policies, proposals
+from tables.setup import policies, proposals
 from tests import floor
 from tests.ready import ready_made
 from tests.tables.setup.test_proposals import fault
@@ -53,7 +54,7 @@ def test_a_plan_is_set_as_it_is_typed_and_its_layers_are_drawn(desk: Client) -> 
         starts="00:00", ends="00:00", min_cents="50", seat_max_cents="80", note="Late",
     )  # fmt: skip
     assert desk.post(LIST + "add/", night).status_code == 302
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     page = desk.get(LIST, {"table": "Rocket 1"})
     (name, stack, waits), *_ = [shelf for shelf in page.context["shelves"] if shelf[0] == "minimum"]
     assert (name, waits) == ("minimum", "")
@@ -67,7 +68,7 @@ def test_a_plan_is_set_as_it_is_typed_and_its_layers_are_drawn(desk: Client) -> 
 def test_the_second_of_two_is_told_and_keeps_what_was_typed(desk: Client, olga: Staff) -> None:
     """Harm: of two operators who edit the same plan one loses what they typed, or undoes what the other did."""
     desk.post(LIST + "add/", typed())
-    row = limit_plans.latest("Floor")
+    row = plans.latest("Floor")
     assert row is not None
     change = reverse("admin:tables_limitplan_change", args=[row.pk])
     answer = desk.get(change).context["form"].initial
@@ -79,7 +80,7 @@ def test_the_second_of_two_is_told_and_keeps_what_was_typed(desk: Client, olga: 
     assert "301 Olga set version 2 of Floor meanwhile: limits minimum 20 → minimum 30" in str(form.errors)
     assert (form["min_cents"].value(), form["note"].value(), form["version"].value()) == ("40", "Mine", "2")
     assert desk.post(change, typed(version="2", min_cents="40")).status_code == 302
-    assert [version.version for version in limit_plans.history("Floor")] == [3, 2, 1]
+    assert [version.version for version in plans.history("Floor")] == [3, 2, 1]
 
 
 def test_each_fields_refusal_says_what_would_be_right(desk: Client) -> None:
@@ -107,7 +108,7 @@ def test_an_event_of_the_year_1_is_refused_at_its_field(desk: Client, olga: Staf
     assert {"event_from", "event_to"} == set(page.context["form"].errors)
     tomorrow = policies.spelled(timezone.now() + timedelta(days=1))
     with pytest.raises(Refused, match="from 2000 to 2999"):
-        limit_plans.set_plan(of_year_1(tomorrow), expected_version=0, by=olga)
+        plans.set_plan(of_year_1(tomorrow), expected_version=0, by=olga)
     assert desk.get(LIST).status_code == 200
 
 
@@ -116,8 +117,8 @@ def test_a_plan_that_is_stored_with_such_an_event_breaks_no_page(
 ) -> None:
     """Harm: a plan that an earlier release accepted breaks the list of limit plans, and cannot be retired there."""
     with monkeypatch.context() as patched:
-        patched.setattr(limit_plans, "_is_possible", lambda _: True)
-        row = limit_plans.set_plan(
+        patched.setattr(plans, "_is_possible", lambda _: True)
+        row = plans.set_plan(
             of_year_1(policies.spelled(timezone.now() + timedelta(days=1))), expected_version=0, by=olga
         )
     change = reverse("admin:tables_limitplan_change", args=[row.pk])
@@ -125,7 +126,7 @@ def test_a_plan_that_is_stored_with_such_an_event_breaks_no_page(
         assert desk.get(path).status_code == 200, path
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
     desk.post(change, {"retire": "1", "version": "1"})
-    assert limit_plans.latest("Ancient").retired  # type: ignore[union-attr]
+    assert plans.latest("Ancient").retired  # type: ignore[union-attr]
 
 
 def of_year_1(ends: str) -> LimitPlanSet:
@@ -167,6 +168,6 @@ def test_a_plan_is_retired(desk: Client) -> None:
     desk.post(change, typed(version="0", retire=""))
     assert LimitPlan.objects.count() == 1
     desk.post(change, typed(version="1", retire=""))
-    newest = limit_plans.latest("Floor")
+    newest = plans.latest("Floor")
     assert newest is not None
     assert newest.retired

@@ -9,13 +9,14 @@ import pytest
 from django.utils import timezone
 
 from tables.edge import limit_effect
+from tables.limits import plans
 from tables.models import Proposal
 from tables.roles import Role
-from tables.setup import limit_plans, proposals, table_settings
+from tables.setup import proposals, table_settings
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
-from tests.tables.setup.test_limit_plans import drafted
+from tests.tables.limits.test_plans import drafted
 
 pytestmark = pytest.mark.django_db
 
@@ -52,7 +53,7 @@ def test_a_proposed_plan_is_told_at_each_table_that_it_is_for(dealer: Hand) -> N
     floor.table("Rocket 2")
     olga = floor.staff(Role.OPERATOR, "olga", "301")
     event = drafted(values={"max_cents": 20_000, "cap_cents": 50_000})
-    proposals.propose(limit_plans.proposed(event, expected_version=0), "", by=olga)
+    proposals.propose(plans.proposed(event, expected_version=0), "", by=olga)
     rocket1, rocket2 = limit_effect.of_proposal(Proposal.objects.get())
     assert (rocket1.table, rocket1.rounds, rocket1.after.exposure_cents) == ("Rocket 1", 4, 50_000)
     assert (rocket2.table, rocket2.rounds, rocket2.after.theoretical_cents) == ("Rocket 2", 0, None)
@@ -62,7 +63,7 @@ def test_every_table_of_a_plan_is_told_and_goes_out_as_a_file(monkeypatch: pytes
     """Harm: whoever approves a plan for twenty tables sees what it costs at twelve."""
     floor.table()
     olga = floor.staff(Role.OPERATOR, "olga", "301")
-    draft = limit_plans.proposed(drafted(values={"max_cents": 20_000}), expected_version=0)
+    draft = plans.proposed(drafted(values={"max_cents": 20_000}), expected_version=0)
     proposal = proposals.propose(draft, "", by=olga)
     [effect] = limit_effect.of_proposal(proposal)
     effects = [replace(effect, table=f"Rocket {number}") for number in range(1, 15)]

@@ -17,16 +17,17 @@ from tables.board.picture import board
 from tables.day import figures, hours, inventory
 from tables.disputes import moments, register
 from tables.inputs import AcceptBet, AnnounceRound, BeginSlip, CloseDispute, OpenDispute, RuleDispute
+from tables.limits import enforcement, plans
 from tables.models import Staff
 from tables.roles import Role
-from tables.setup import limit_plans, limits, table_settings
+from tables.setup import table_settings
 from tables.slips import cage_desk
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
 from tests.ready import ready_made
+from tests.tables.limits.test_plans import drafted
 from tests.tables.play.acts import enter, refusal, verify
-from tests.tables.setup.test_limit_plans import drafted
 from tests.tables.wheel import wheel as roulette
 
 pytestmark = pytest.mark.slow("sets up a house for each test")
@@ -244,14 +245,14 @@ def test_players_whom_no_round_tells_of_get_their_notice(wheel: tuple[Hand, Hand
     olga = floor.staff(Role.OPERATOR, "olga", "301")
     answer = refusal(table_settings.change_table, dealer.table, {"min_cents": 2_000}, by=olga)
     assert "30 minutes' notice" in answer.sentence
-    limit_plans.set_plan(drafted(values={"min_cents": 2_000}), expected_version=0, by=olga)
-    limits.bring_into_force()
+    plans.set_plan(drafted(values={"min_cents": 2_000}), expected_version=0, by=olga)
+    enforcement.bring_into_force()
     dealer.table.refresh_from_db()
     announced = dealer.now.announced
     assert announced is not None
     assert dealer.table.min_cents < 2_000
     clock.stand(announced.effective + timedelta(seconds=1))
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     dealer.table.refresh_from_db()
     assert dealer.table.min_cents == 2_000
     verify(dealer.table)

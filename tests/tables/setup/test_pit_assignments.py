@@ -21,6 +21,7 @@ from tables.audit import exceptions, proofs
 from tables.audit.rows import comparing
 from tables.day import hours
 from tables.handlers import HANDLINGS
+from tables.limits import emergency
 from tables.log import dual_control
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.posts import CoverSet, PostSet
@@ -29,7 +30,7 @@ from tables.models import PitCover, Post, Staff, Table
 from tables.play import restored
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import emergency_limits, pit_assignments, pits, policies, proposals, table_settings
+from tables.setup import pit_assignments, pits, policies, proposals, table_settings
 from tables.setup.dual_control import Draft
 from tables.setup.pit_assignments import Wanted
 from tables.state import table_state
@@ -142,7 +143,7 @@ def test_a_relief_is_confirmed_by_the_pit_that_the_table_stands_in(felt: Hand) -
 
 def test_limits_are_tightened_and_alerts_acknowledged_in_ones_own_pit(felt: Hand) -> None:
     """Harm: what is not entered at the table is forgotten by the rule."""
-    refused = refusal(lambda: emergency_limits.tighten(felt.table, {"max_cents": 5_000}, "A run", by=bella()))
+    refused = refusal(lambda: emergency.tighten(felt.table, {"max_cents": 5_000}, "A run", by=bella()))
     assert refused.code == "not_your_pit"
     alert = alerts.raise_alert(felt.table.book, "negative", "The rack holds less than nothing", {})
     assert refusal(lambda: inbox.acknowledge([alert.pk], "Counted", by=bella())).code == "not_your_pit"

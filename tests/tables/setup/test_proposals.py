@@ -15,6 +15,7 @@ from ledger.log import Draft as Entry
 from ledger.models import HOUSE, Book, LogEntry
 from tables.audit import proofs
 from tables.audit.rows import comparing
+from tables.limits import plans
 from tables.log.entries.chips import DenominationAdded
 from tables.log.entries.house_terms import TermsChanged
 from tables.log.entries.limit_plans import LimitPlanSet
@@ -29,7 +30,6 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import (
     denominations,
-    limit_plans,
     pay_tables,
     pit_assignments,
     pits,
@@ -138,7 +138,7 @@ def draft_of(matter: str, table: Table) -> Draft:
         "chips": lambda: denominations.draft(chip, 0, {"colour": "lilac", "face": "#aa00aa"}),
         "staff": lambda: staffing.draft("dan", {"name": "Dan", "role": "dealer", "badge": "102"}),
         "service_account": lambda: service_accounts.draft("Lounge", LOUNGE),
-        "limit_plan": lambda: limit_plans.draft_of(SEASON, expected_version=0),
+        "limit_plan": lambda: plans.draft_of(SEASON, expected_version=0),
         "post": lambda: pit_assignments.draft(more_than_a_pit(table)),
     }
     draft = drafts[matter]()
@@ -160,7 +160,7 @@ def alone(matter: str, table: Table, by: Staff) -> None:
         "chips": lambda: denominations.change_denomination(chip, {"colour": "lilac", "face": "#aa00aa"}, by=by),
         "staff": lambda: staffing.add_staff(username="dan", name="Dan", role="dealer", badge="102", by=by),
         "service_account": lambda: service_accounts.set_account("Lounge", LOUNGE, by=by),
-        "limit_plan": lambda: limit_plans.set_plan(SEASON, expected_version=0, by=by),
+        "limit_plan": lambda: plans.set_plan(SEASON, expected_version=0, by=by),
         "post": lambda: pit_assignments.set_post(more_than_a_pit(table), by=by),
     }
     deeds[matter]()

@@ -20,7 +20,7 @@ from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
 from tests.ready import ready_made
-from tests.tables.setup.test_limits import seated_round
+from tests.tables.limits.test_enforcement import seated_round
 from tests.tables.setup.test_proposals import fault, kinds, olga, omar, operator
 from tests.terms import read_again
 

@@ -13,17 +13,19 @@ from django.utils import timezone
 from ledger import log
 from ledger.log import Draft
 from ledger.models import LogEntry
+from tables.limits import enforcement
+from tables.limits import plans as limit_plans
 from tables.log.entries.limits import LimitsAnnounced
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.settings import ByPlans, TableSet
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import limit_plans, limits, pits, policies, proposals, table_settings
+from tables.setup import pits, policies, proposals, table_settings
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
-from tests.tables.setup.test_limit_plans import drafted
+from tests.tables.limits.test_plans import drafted
 from tests.tables.setup.test_proposals import fault, rollback
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
@@ -66,8 +68,8 @@ def test_an_empty_table_is_set_at_once_and_its_entry_names_plan_and_layer(dealer
     longer applies to it."""
     pits.set_section(PitSectionSet(pit="High", tables=(dealer.table.name,)), by=olga)
     set_plan(olga, scope="pit", of="High", values={"min_cents": 2_000, "seat_max_cents": 5_000})
-    assert limits.bring_into_force() == 1
-    assert limits.bring_into_force() == 0
+    assert enforcement.bring_into_force() == 1
+    assert enforcement.bring_into_force() == 0
     assert minimum(dealer) == 2_000
     entry = LogEntry.objects.get(book=dealer.table.book, by="the watch")
     assert entry.content["plans"]["layers"] == {"min_cents": "Floor, version 1", "seat_max_cents": "Floor, version 1"}
@@ -75,7 +77,7 @@ def test_an_empty_table_is_set_at_once_and_its_entry_names_plan_and_layer(dealer
     with pytest.raises(Refused, match=r"over the maximum|over its maximum"):
         dealer("bet", seat=1, amount_cents=6_000)
     pits.set_section(PitSectionSet(pit="High", tables=()), by=olga)
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     assert (minimum(dealer), dealer.table.own_limits) == (1_000, {})
     assert fault() == ""
 
@@ -84,20 +86,20 @@ def test_a_minimum_is_raised_after_its_notice_and_lowered_at_once(dealer: Hand, 
     """Harm: players who sit there are told nothing, and their next bet is refused."""
     seated_round(dealer)
     set_plan(olga, note="Full house")
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     announced = dealer.now.announced
     assert announced is not None
     assert (dict(announced.least), announced.why) == ({"min_cents": 2_000}, "Full house")
     assert announced.effective >= timezone.now() + timedelta(minutes=29)
     clock.stand(announced.effective - timedelta(seconds=30))
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     assert minimum(dealer) == 1_000
     clock.stand(announced.effective + timedelta(seconds=1))
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     assert minimum(dealer) == 2_000
     assert dealer.now.announced is None
     set_plan(olga, 1, values={"min_cents": 1_000})
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     assert minimum(dealer) == 1_000
     assert limit_entries(dealer) == [
         "limits announced",
@@ -112,7 +114,7 @@ def test_another_maximum_holds_though_the_minimum_waits(dealer: Hand, olga: Staf
     """Harm: a maximum that was taken down for a reason goes on for the half hour of another limit's notice."""
     seated_round(dealer)
     set_plan(olga, values={"min_cents": 2_000, "max_cents": 5_000})
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     dealer.table.refresh_from_db()
     assert (dealer.table.min_cents, dealer.table.max_cents) == (1_000, 5_000)
     assert fault() == ""
@@ -122,11 +124,11 @@ def test_seats_that_play_keep_the_old_minimum_until_they_leave(dealer: Hand, olg
     """Harm: a player who may stay at the old minimum is refused; or whoever takes the seat after them bets by it."""
     seated_round(dealer)
     set_plan(olga, keeps_seated=True)
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     announced = dealer.now.announced
     assert announced is not None
     clock.stand(announced.effective + timedelta(seconds=1))
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     with pytest.raises(Refused, match="under the minimum of 20"):
         dealer("bet", seat=2, amount_cents=1_000)
     for _ in range(2):
@@ -143,9 +145,9 @@ def test_what_holds_with_the_next_shoe_waits_for_it(dealer: Hand, olga: Staff) -
     """Harm: limits change in the middle of a shoe that a player has counted."""
     seated_round(dealer)
     set_plan(olga, values={"max_cents": 5_000}, takes="shoe")
-    assert limits.bring_into_force() == 0
+    assert enforcement.bring_into_force() == 0
     Hand(dealer.table, Staff.objects.get(username="bella"))("retire_shoe")
-    assert limits.bring_into_force() == 0  # it was set with the shoe's own input
+    assert enforcement.bring_into_force() == 0  # it was set with the shoe's own input
     dealer.table.refresh_from_db()
     assert dealer.table.max_cents == 5_000
     assert fault() == ""
@@ -163,10 +165,10 @@ def test_a_worker_that_dies_in_between_leaves_nothing_half_done(
     with monkeypatch.context() as patch:
         patch.setattr(log, "append", dies)
         with pytest.raises(KeyboardInterrupt):
-            limits.bring_into_force()
+            enforcement.bring_into_force()
     assert minimum(dealer) == 1_000
     assert limit_entries(dealer) == []
-    assert limits.bring_into_force() == 1
+    assert enforcement.bring_into_force() == 1
     assert minimum(dealer) == 2_000
     assert fault() == ""
 
@@ -174,9 +176,9 @@ def test_a_worker_that_dies_in_between_leaves_nothing_half_done(
 def test_two_workers_set_a_table_once(dealer: Hand, olga: Staff, monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: two workers that saw the same set a table twice, one of them upon what the other wrote."""
     set_plan(olga)
-    bring_to = limits.bring_to
-    monkeypatch.setattr(limits, "bring_to", lambda pk: bring_to(pk) + bring_to(pk))
-    assert limits.bring_into_force() == 1
+    bring_to = enforcement.bring_to
+    monkeypatch.setattr(enforcement, "bring_to", lambda pk: bring_to(pk) + bring_to(pk))
+    assert enforcement.bring_into_force() == 1
     assert limit_entries(dealer) == ["table settings_changed"]
 
 
@@ -186,7 +188,7 @@ def test_by_hand_a_minimum_is_not_raised_over_players_and_a_plans_limit_not_at_a
     with pytest.raises(Refused, match=r"30 minutes' notice\. Let it hold from"):
         table_settings.change_table(dealer.table, {"min_cents": 2_000}, by=olga)
     set_plan(olga, values={"max_cents": 5_000})
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     with pytest.raises(Refused, match="A limit plan sets the maximum here now"):
         table_settings.change_table(dealer.table, {"max_cents": 20_000}, by=olga)
 
@@ -283,18 +285,18 @@ def test_a_decided_minimum_is_announced_and_then_holds(dealer: Hand, olga: Staff
     draft = replace(table_settings.draft_for_later(dealer.table, {"min_cents": 2_000}), effective=evening)
     proposal = proposals.arrange(draft, "Saturday", by=olga)
     assert (proposal.end.outcome, proposal.end.ended_by) == ("decided", "olga")
-    assert limits.bring_into_force() == 0
+    assert enforcement.bring_into_force() == 0
     clock.stand(evening - timedelta(minutes=29))
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     announced = dealer.now.announced
     assert announced is not None
     assert dict(announced.least) == {"min_cents": 2_000}
     clock.stand(evening + timedelta(seconds=1))
     assert proposals.bring_into_force() == 0  # it was announced for half an hour from then
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     assert dealer.now.announced == announced
     clock.stand(announced.effective + timedelta(seconds=1))
     assert (proposals.bring_into_force(), minimum(dealer)) == (1, 2_000)
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     assert dealer.now.announced is None
     assert fault() == ""

@@ -10,12 +10,13 @@ from django.utils import timezone
 
 from ledger import site_log
 from ledger.models import Alert, LogEntry
+from tables.limits import emergency, enforcement, plans
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import Always
 from tables.models import LimitPlan, Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import emergency_limits, limit_plans, limits, policies, proposals, table_settings
+from tables.setup import policies, proposals, table_settings
 from tables.setup.dual_control import BY_THE_CLOCK
 from tests import floor
 from tests.clock import Clock
@@ -32,16 +33,16 @@ def boss() -> Hand:
 
 def test_a_maximum_falls_at_once_is_told_and_comes_back_by_itself(boss: Hand, clock: Clock) -> None:
     """Harm: a table that bleeds waits for somebody upstairs; or what was done in a hurry stays, and nobody knows."""
-    emergency_limits.tighten(boss.table, {"max_cents": 5_000}, "A run of wins at seat 3", by=boss.by)
+    emergency.tighten(boss.table, {"max_cents": 5_000}, "A run of wins at seat 3", by=boss.by)
     boss.table.refresh_from_db()
     assert boss.table.max_cents == 5_000
     alert = Alert.objects.get(kind="limits_emergency")
     assert alert.message == "Rocket 1: Bella set maximum 50 in an emergency, for 4 hours: A run of wins at seat 3"
-    emergency_limits.tighten(boss.table, {"max_cents": 3_000}, "It goes on", by=boss.by)
+    emergency.tighten(boss.table, {"max_cents": 3_000}, "It goes on", by=boss.by)
     site_log.carry()
     assert fault() == ""
     clock.stand(timezone.now() + timedelta(hours=4, minutes=1))
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     boss.table.refresh_from_db()
     assert boss.table.max_cents == 10_000
     assert fault() == ""
@@ -53,16 +54,16 @@ def test_what_a_pit_boss_tightens_is_hers_in_log_and_history(boss: Hand, operato
     plan = LimitPlanSet(
         name="Event", version=0, scope="house", schedule=Always(), values={"cap_cents": 5_000}, effective=""
     )
-    limit_plans.set_plan(plan, expected_version=0, by=operator)
-    limits.bring_into_force()
-    emergency_limits.tighten(boss.table, {"max_cents": 5_000}, "A run of wins at seat 3", by=boss.by)
+    plans.set_plan(plan, expected_version=0, by=operator)
+    enforcement.bring_into_force()
+    emergency.tighten(boss.table, {"max_cents": 5_000}, "A run of wins at seat 3", by=boss.by)
     dealer = Hand(boss.table, Staff.objects.get(username="dora"))
     dealer.bets(seat1=1_000)
     dealer.cards(5, 3)
     dealer.pay()
-    emergency_limits.tighten(boss.table, {"min_cents": 2_000}, "Fewer hands", by=boss.by)
+    emergency.tighten(boss.table, {"min_cents": 2_000}, "Fewer hands", by=boss.by)
     clock.stand(timezone.now() + timedelta(hours=4, minutes=1))
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     rows = LogEntry.objects.filter(book=boss.table.book, kind__in=("settings_changed", "announced"))
     assert list(rows.exclude(by=floor.SETS_UP).order_by("seq").values_list("kind", "by")) == [
         ("settings_changed", BY_THE_CLOCK),
@@ -93,7 +94,7 @@ def test_an_emergency_loosens_no_limit_and_requires_a_reason(boss: Hand) -> None
     ]
     for values, reason, by, sentence in wrong:
         with pytest.raises(Refused, match=sentence):
-            emergency_limits.tighten(boss.table, values, reason, by=by)
+            emergency.tighten(boss.table, values, reason, by=by)
     assert not LimitPlan.objects.exists()
 
 
@@ -102,8 +103,8 @@ def test_a_second_emergency_keeps_what_the_first_tightened(boss: Hand) -> None:
     olga, _ = floor.staff(Role.OPERATOR, "olga", "301"), floor.staff(Role.OPERATOR, "omar", "302")
     policies.change({"two_people": True, "two_people_limit_cents": 6_000}, by=olga)
     policies.forget()
-    emergency_limits.tighten(boss.table, {"max_cents": 5_000}, "A past-poster", by=boss.by)
-    emergency_limits.tighten(boss.table, {"seat_max_cents": 5_000}, "And his friend", by=boss.by)
+    emergency.tighten(boss.table, {"max_cents": 5_000}, "A past-poster", by=boss.by)
+    emergency.tighten(boss.table, {"seat_max_cents": 5_000}, "And his friend", by=boss.by)
     boss.table.refresh_from_db()
     assert (boss.table.max_cents, boss.table.seat_max_cents) == (5_000, 5_000)
     assert fault() == ""
@@ -113,14 +114,14 @@ def test_a_wager_of_its_own_is_lowered_and_never_raised(operator: Staff) -> None
     """Harm: the side bet bleeds, and only the main bet can be stopped; or it is opened wider by the word emergency."""
     table = floor.table("Baccarat 1", game="baccarat", options={})
     boss = floor.staff(Role.PIT_BOSS, "bella", "201")
-    emergency_limits.tighten(table, {"wager tie": (1_000, 5_000)}, "Ties", by=boss)
+    emergency.tighten(table, {"wager tie": (1_000, 5_000)}, "Ties", by=boss)
     table.refresh_from_db()
     assert table.wager_limits == {"tie": [1_000, 5_000]}
     assert "tie 10 to 50" in Alert.objects.get(kind="limits_emergency").message
     with pytest.raises(Refused, match="The most on tie is 50"):
-        emergency_limits.tighten(table, {"wager tie": (1_000, 6_000)}, "Ties", by=boss)
+        emergency.tighten(table, {"wager tie": (1_000, 6_000)}, "Ties", by=boss)
     with pytest.raises(Refused, match="The most on player pair is"):
-        emergency_limits.tighten(table, {"wager player_pair": (1_000, 90_000)}, "Pairs", by=boss)
+        emergency.tighten(table, {"wager player_pair": (1_000, 90_000)}, "Pairs", by=boss)
     browser = floor.client(boss)
     page = f"/pit/tables/{table.pk}/limits/"
     assert "Most on player pair" in browser.get(page).content.decode()

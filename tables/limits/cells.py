@@ -19,16 +19,17 @@ from django.utils import timezone
 
 from ledger import site_log
 from tables.games.catalog import GAMES
+from tables.limits import cell_texts, plans
+from tables.limits.cell_texts import Spelling
+from tables.limits.plans import TableLimits
 from tables.log.game_kinds import kind_of
 from tables.log.limit_plans import WAGER, Takes
 from tables.log.state import Standing
 from tables.log.terms import game_title, made_rules, rules_of
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused
-from tables.setup import cell_texts, limit_plans, pits, proposals, table_settings
-from tables.setup.cell_texts import Spelling
+from tables.setup import pits, proposals, table_settings
 from tables.setup.dual_control import Draft
-from tables.setup.limit_plans import TableLimits
 from tables.setup.pits import NOWHERE, Place
 from tables.state import table_state
 
@@ -150,7 +151,7 @@ class Preview:
 def rows(tables: Sequence[Table]) -> list[Row]:
     """Tables in the order of their places, in the same queries however many there are."""
     places = pits.places()
-    limits = limit_plans.outcomes(tables, timezone.now())
+    limits = plans.outcomes(tables, timezone.now())
     lines = [Row(table, places.get(table.name, NOWHERE), texts_of(table), limits[table.name]) for table in tables]
     return sorted(lines, key=lambda row: row.place.order(row.name))
 

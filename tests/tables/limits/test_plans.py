@@ -15,6 +15,8 @@ from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book
 from tables.audit import proofs
+from tables.limits import cell_texts
+from tables.limits import plans as limit_plans
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.settings import TableSet
@@ -22,7 +24,7 @@ from tables.log.limit_plans import Always, Hours, Occasion
 from tables.models import LimitPlan, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import cell_texts, limit_plans, pits, policies, proposals, table_settings
+from tables.setup import pits, policies, proposals, table_settings
 from tests import floor
 from tests.ready import ready_made
 from tests.tables import wheel

@@ -15,12 +15,13 @@ from django.db import transaction
 from ledger import alerts, site_log
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
+from tables.limits import enforcement, plans
+from tables.limits.plans import LONGEST
 from tables.log.entries.limit_plans import LimitPlanSet, called, said
 from tables.log.limit_plans import AMOUNTS, WAGER, Occasion, Value, Values, limits_in
 from tables.models import LimitPlan, Staff, Table
 from tables.refusals import Refused
-from tables.setup import limit_plans, limits, pit_assignments, policies
-from tables.setup.limit_plans import LONGEST
+from tables.setup import pit_assignments, policies
 
 LASTS: Final = timedelta(hours=4)
 PERMISSION: Final = "tables.propose_limits"
@@ -42,7 +43,7 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
         raise Refused("bad_plan", " ".join(sentences.values()), 422, fields=sentences)
     with transaction.atomic():
         moment = site_log.lock().moment
-        newest = limit_plans.latest(name_of(table))
+        newest = plans.latest(name_of(table))
         starts, tightened = _running(newest, moment)
         event = LimitPlanSet(
             name=name_of(table),
@@ -54,19 +55,19 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
             note=" ".join(reason.split()),
             effective="",
         )
-        row = limit_plans.write(event, expected_version=newest.version if newest else 0, by=by)
+        row = plans.write(event, expected_version=newest.version if newest else 0, by=by)
         amounts = ", ".join(f"{called(name)} {said(value)}" for name, value in values.items())
         message = (
             f"{table.name}: {by.name} set {amounts} in an emergency, for {LASTS.seconds // 3_600} hours: {event.note}"
         )
         alerts.raise_alert(table.book, "limits_emergency", message, {"plan": row.name, "version": row.version})
-        limits.bring_to(table.pk, at_once=row)
+        enforcement.bring_to(table.pk, at_once=row)
     return row
 
 
 def _running(row: LimitPlan | None, moment: datetime) -> tuple[str, Values]:
     """Since when an emergency lasts at a moment, and what was tightened before: what the first one tightened stays."""
-    event = limit_plans.event_of(row) if row and not row.retired else None
+    event = plans.event_of(row) if row and not row.retired else None
     if event and isinstance(event.schedule, Occasion) and event.schedule.holds(moment):
         return event.schedule.starts, event.values
     return policies.spelled(moment), {}
