@@ -19,6 +19,7 @@ from ledger.prepared import Statement
 from ledger.proof.chain import Head
 from ledger.raw_rows import RawRows
 from tables import attesting, permits, refused_inputs, writer
+from tables.approvals import proposals
 from tables.games.catalog import GAMES
 from tables.handlers import HANDLINGS, SLIPS_AND_WORDS
 from tables.inputs import (
@@ -42,7 +43,6 @@ from tables.play import back_entry, readers, restored, seat_pages
 from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
 from tables.scene import AtSeat, Outcome, Scene
-from tables.setup import proposals
 from tables.state import acknowledgement
 from tables.state import table_state as standings
 from tables.state.acknowledgement import Acknowledged

@@ -9,11 +9,12 @@ from typing import Final
 
 from ledger.proof import seals
 from ledger.proof.note import COSIGNATURE, VerifierKey
+from tables.approvals import proposals
 from tables.audit import checkpoints
 from tables.log.witnesses import SHOWN_HEADS
 from tables.management.commands.seed_demo import OPERATOR, SECOND
 from tables.models import Staff
-from tables.setup import policies, proposals
+from tables.setup import policies
 
 ORIGIN: Final = "demo.example/books"
 NAME: Final = "demo.example/witness"

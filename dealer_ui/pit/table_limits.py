@@ -17,6 +17,8 @@ from dealer_ui import dates
 from dealer_ui.guards import watches
 from dealer_ui.numbers import cents
 from ledger.proof.chips import money
+from tables.approvals import proposals
+from tables.approvals.proposals import Comment
 from tables.games.catalog import GAMES
 from tables.limits import emergency, plans
 from tables.limits.plans import TableLimits
@@ -26,9 +28,8 @@ from tables.log.state import Announced, Standing
 from tables.log.terms import Settings
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused
-from tables.setup import proposals, table_settings
+from tables.setup import table_settings
 from tables.setup.dual_control import MATTERS
-from tables.setup.proposals import Comment
 from tables.state import table_state
 
 _AMOUNTS: Final = (

@@ -12,6 +12,7 @@ import msgspec
 from django.utils import timezone
 
 from ledger.proof.chips import money
+from tables.approvals import proposals
 from tables.board import pays
 from tables.board.pays import PaidLines
 from tables.edge import kept_sheets
@@ -30,7 +31,7 @@ from tables.log.terms import (
     settings_after,
 )
 from tables.models import Table
-from tables.setup import policies, proposals, table_settings
+from tables.setup import policies, table_settings
 from tables.state import table_state
 
 Bounds = Mapping[str, tuple[int, int]]

@@ -27,6 +27,7 @@ from tables.admin.matters import Matter
 from tables.alerting import delivery, inbox
 from tables.alerting.inbox import OPEN, Wanted
 from tables.alerting.sorts import sort_of
+from tables.approvals import proposals
 from tables.audit import access, protections, watch
 from tables.day import closing, hours
 from tables.edge import favour
@@ -37,7 +38,7 @@ from tables.log.slip_workflow import Slip
 from tables.log.state import Standing
 from tables.log.terms import game_title, rounding_words
 from tables.models import HouseHours, HouseTerms, OneTimeCode, Proposal, Staff, Table
-from tables.setup import payouts, pits, proposals
+from tables.setup import payouts, pits
 from tables.setup.pits import NOWHERE, Place
 from tables.slips import cage_desk
 from tables.state import table_state

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from tables.admin import limit_files
 from tables.admin.forms import EffectiveField
+from tables.approvals import proposals
 from tables.games.catalog import GAMES
 from tables.limits import cell_texts
 from tables.limits import cells as limit_cells
@@ -26,7 +27,6 @@ from tables.limits.cells import AMOUNTS, COLUMNS, MAY_BE_EMPTY, Cell, Holds, Pre
 from tables.log.limit_plans import Takes
 from tables.models import Staff, Table
 from tables.refusals import Refused
-from tables.setup import proposals
 
 NO_PIT: Final = "none"
 WAYS: Final[Mapping[str, str]] = {"to": "to", "up": "up by", "down": "down by"}

@@ -17,13 +17,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from ledger.models import LogEntry
+from tables.approvals import proposals
 from tables.limits import cells
 from tables.limits.cells import LIMITS
 from tables.log.catalog import read_as
 from tables.log.entries.settings import TableSet
 from tables.log.moments import is_possible
 from tables.models import LimitPlan, Staff, Table
-from tables.setup import proposals
 from tables.spreadsheets import csv_file, spell
 
 PAGE: Final = 100

@@ -21,6 +21,7 @@ from unfold import widgets
 
 from tables.admin.forms import EffectiveField, MomentField, MoneyField, as_error
 from tables.admin.pages import SetUp, number, operator
+from tables.approvals import proposals
 from tables.day import house_clock
 from tables.games.catalog import GAMES
 from tables.limits import cell_texts
@@ -44,7 +45,7 @@ from tables.log.limit_plans import (
 )
 from tables.models import LimitPlan, Table
 from tables.refusals import Refused
-from tables.setup import pits, policies, proposals
+from tables.setup import pits, policies
 from tables.setup.dual_control import Draft
 
 DAYS: Final = 7

@@ -55,6 +55,7 @@ from tables.admin.roles import RolesForm
 from tables.alerting import channels
 from tables.alerting.rows import AlertChannel, Tells
 from tables.alerting.rules import KINDS, LEVELS
+from tables.approvals import proposals
 from tables.board import pays, secrecy
 from tables.day import hours as shifts
 from tables.edge import limit_effect
@@ -83,7 +84,7 @@ from tables.models import (
 )
 from tables.refusals import Refused, sentence
 from tables.roles import Role
-from tables.setup import chip_series, pay_tables, policies, proposals, role_choices, site_identity, table_settings
+from tables.setup import chip_series, pay_tables, policies, role_choices, site_identity, table_settings
 from tables.setup.dual_control import Draft
 from tables.slips import retiring
 from tables.spreadsheets import csv_file

@@ -21,11 +21,12 @@ from django.views.decorators.http import require_http_methods
 
 from tables.admin.custody import NeverChanged
 from tables.admin.pages import number
+from tables.approvals import proposals
 from tables.log import dual_control
 from tables.log.moments import YEARS, is_possible
 from tables.models import PitCover, Post, Proposal, Staff
 from tables.refusals import Refused
-from tables.setup import pit_assignments, pits, policies, proposals
+from tables.setup import pit_assignments, pits, policies
 from tables.setup.pit_assignments import SETS, Runner, Wanted
 
 WHOLE_FLOOR = "*"

@@ -12,9 +12,10 @@ from tables.api import repeats
 from tables.api.operations import Accepted, Call, Write, operation
 from tables.api.settings import ProposalForm, decided, proposal_form
 from tables.api.views import FloorView
+from tables.approvals import proposals
 from tables.log.moments import Moment
 from tables.models import PitCover, Post
-from tables.setup import pit_assignments, pits, proposals
+from tables.setup import pit_assignments, pits
 from tables.setup.pit_assignments import LONGEST_REASON, SETS, Runner, Wanted
 
 PitName = Annotated[str, Meta(min_length=1, max_length=pits.LONGEST)]

@@ -17,6 +17,7 @@ from tables.api import repeats
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Accepted, Call, Write, operation
 from tables.api.views import FloorView, reach, table_of
+from tables.approvals import proposals
 from tables.limits import plans
 from tables.limits.plans import TableLimits
 from tables.log import dual_control
@@ -25,7 +26,7 @@ from tables.log.limit_plans import Change, Schedule, Takes, Values
 from tables.log.moments import Moment
 from tables.models import LimitPlan, Proposal, Staff, Table
 from tables.refusals import Refused
-from tables.setup import policies, proposals, table_settings
+from tables.setup import policies, table_settings
 from tables.setup.dual_control import Draft
 
 PROPOSALS: Final = "list_proposals"

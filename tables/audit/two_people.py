@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
+from tables.approvals import proposals
 from tables.handlers import checks, refuse_other_person
 from tables.limits import plans
 from tables.log import dual_control
@@ -43,7 +44,7 @@ from tables.log.event import Misconduct
 from tables.log.policies import Value
 from tables.log.terms import Settings, settings_after
 from tables.models import STANDS, LimitPlan, Proposal, ProposalEnd, Staff, Table
-from tables.setup import pit_assignments, policies, proposals
+from tables.setup import pit_assignments, policies
 from tables.setup.dual_control import MATTERS
 
 _NEAR: Final = 100

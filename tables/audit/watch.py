@@ -26,13 +26,14 @@ from ledger.models import HOUSE, Account, Book
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
 from ledger.runs import Plan
 from tables.alerting import minute
+from tables.approvals import proposals
 from tables.audit import commitments, drill, proofs, protections, sealing, tree_proof, witness
 from tables.audit.rows import noted
 from tables.day import cash_shifts, custody
 from tables.edge import kept_sheets, shoe_audit
 from tables.limits import enforcement
 from tables.models import Table
-from tables.setup import proposals, service_accounts
+from tables.setup import service_accounts
 from tables.slips import back_entry
 
 PLANS: Final = (

@@ -18,6 +18,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from ledger import site_log
+from tables.approvals import proposals
 from tables.games.catalog import GAMES
 from tables.limits import cell_texts, plans
 from tables.limits.cell_texts import Spelling
@@ -28,7 +29,7 @@ from tables.log.state import Standing
 from tables.log.terms import game_title, made_rules, rules_of
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused
-from tables.setup import pits, proposals, table_settings
+from tables.setup import pits, table_settings
 from tables.setup.dual_control import Draft
 from tables.setup.pits import NOWHERE, Place
 from tables.state import table_state

@@ -24,6 +24,7 @@ from ledger.log import Draft, read_head
 from ledger.models import HOUSE, Book
 from ledger.proof.chain import Head
 from ledger.proof.spelling import canonical
+from tables.approvals import proposals
 from tables.limits import plans as limit_plans
 from tables.log import limit_notice, non_tracked, terms
 from tables.log.entries.limits import LimitsAnnounced
@@ -46,7 +47,7 @@ from tables.log.limit_plans import (
 from tables.log.state import Standing
 from tables.log.terms import Settings
 from tables.models import LimitPlan, Proposal, Table
-from tables.setup import pits, policies, proposals, table_settings
+from tables.setup import pits, policies, table_settings
 from tables.setup.dual_control import BY_THE_CLOCK
 from tables.setup.pits import NOWHERE, Place
 from tables.state import table_state

@@ -14,10 +14,11 @@ from django.test.utils import CaptureQueriesContext
 
 from ledger import alerts
 from ledger.models import LogEntry
+from tables.approvals import proposals
 from tables.limits import plans
 from tables.models import KeptAnswer, Staff
 from tables.roles import Role
-from tables.setup import policies, proposals
+from tables.setup import policies
 from tables.setup.dual_control import Draft
 from tests import floor
 from tests.api.conftest import Floor, problem

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from tables.approvals import proposals
 from tables.models import Denomination, HouseTerms, Proposal
 from tables.roles import Role
-from tables.setup import policies, proposals, table_settings
+from tables.setup import policies, table_settings
 from tests import floor
 from tests.accessibility import serious
 from tests.codes import answers
@@ -90,8 +91,8 @@ def test_a_pit_boss_proposes_limits_and_they_hold_once_they_are_approved(looking
 
 
 @pytest.mark.trial(
-    "what holds later is called off: tests/tables/setup/test_proposals.py has the rule",
-    covered_by="tests/tables/setup/test_dated_proposals.py::test_two_call_it_off_and_one_cannot",
+    "what holds later is called off: tests/tables/approvals/test_proposals.py has the rule",
+    covered_by="tests/tables/approvals/test_dated_proposals.py::test_two_call_it_off_and_one_cannot",
 )
 def test_limits_that_were_approved_for_later_are_called_off_by_two(looking: Looking) -> None:
     """Harm: the operator who thinks better of it undoes alone what two decided; or cannot."""

@@ -19,8 +19,8 @@ from tables.roles import Role
 from tables.setup import policies, table_settings
 from tests import floor
 from tests.floor import Hand
+from tests.tables.approvals.test_proposals import rollback
 from tests.tables.chance import RARE_CUT, run_out
-from tests.tables.setup.test_proposals import rollback
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 

@@ -28,6 +28,7 @@ from ledger.models import Account, Book, Finding, Recount, Run, Slip, SlipSignat
 from ledger.recount import recount
 from tables import dealing, downloads
 from tables.alerting import channels
+from tables.approvals import proposals
 from tables.day.hours import DAY, day_of, default, set_hours
 from tables.handlers import HANDLINGS
 from tables.inputs import OpenDispute
@@ -40,7 +41,7 @@ from tables.log.limit_plans import Always
 from tables.models import Denomination, PitCover, Post, Staff, Table
 from tables.refusals import Refused
 from tables.roles import PERMISSIONS, Role
-from tables.setup import chip_series, custody, pay_tables, pit_assignments, pits, policies, proposals, service_accounts
+from tables.setup import chip_series, custody, pay_tables, pit_assignments, pits, policies, service_accounts
 from tables.setup.dual_control import Draft
 from tables.setup.pit_assignments import Wanted
 from tables.setup.service_accounts import Access

@@ -20,12 +20,13 @@ from ledger import cage
 from ledger.models import LogEntry
 from ledger.proof.chips import money
 from tables import dealing
+from tables.approvals import proposals
 from tables.games.catalog import GAMES
 from tables.inputs import BeginSlip, SignSlip
 from tables.log.terms import Settings, made_rules
 from tables.models import PIN, Denomination, ShoeSource, Staff, Table, Terminal
 from tables.roles import Role
-from tables.setup import chip_series, denominations, policies, proposals, table_settings
+from tables.setup import chip_series, denominations, policies, table_settings
 from tables.setup.dual_control import Draft
 from tables.slips import cage_desk
 from tables.staff import making, staffing, terminals

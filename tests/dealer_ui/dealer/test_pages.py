@@ -13,11 +13,11 @@ from django.test.utils import CaptureQueriesContext
 
 from ledger.models import LogEntry, Notice
 from tables import dealing
+from tables.approvals import proposals
 from tables.audit import proofs
 from tables.board.picture import board
 from tables.models import Staff, Table
 from tables.roles import Role
-from tables.setup import proposals
 from tables.state import table_state
 from tests import floor
 from tests.floor import Hand

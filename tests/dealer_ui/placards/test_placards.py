@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dealer_ui.placards import pages
+from tables.approvals import proposals
 from tables.games.catalog import DEALT
 from tables.games.in_words import HOW_IT_GOES
 from tables.limits import placard_address, plans
@@ -21,7 +22,7 @@ from tables.log.entries.pits import PitSectionSet
 from tables.log.limit_plans import Always
 from tables.models import Staff, Table
 from tables.roles import Role
-from tables.setup import pits, proposals, table_settings
+from tables.setup import pits, table_settings
 from tests import floor
 from tests.ready import ready_made
 

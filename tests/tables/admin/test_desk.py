@@ -14,13 +14,14 @@ from django.utils import timezone
 from ledger import alerts
 from ledger.models import Book
 from tables.admin import matters
+from tables.approvals import proposals
 from tables.limits import plans
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import PitSectionSet
 from tables.log.limit_plans import Always
 from tables.models import Staff, Table
 from tables.roles import Role
-from tables.setup import pits, proposals, table_settings
+from tables.setup import pits, table_settings
 from tables.setup.table_settings import settings_of
 from tests import floor
 from tests.tables.admin.test_admin import signed_in

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from ledger.models import HOUSE, Book
+from tables.approvals import proposals
 from tables.audit import proofs
 from tables.log import policies as catalogue
 from tables.log.house_profiles import OF_THE_HOUSE, PROFILES
@@ -17,7 +18,7 @@ from tables.log.policies import TERMS, typed
 from tables.log.role_choices import TERM_NAMES
 from tables.models import Denomination, HouseTerms, PayTable, Proposal, Staff
 from tables.roles import Role
-from tables.setup import policies, proposals
+from tables.setup import policies
 from tests import floor
 from tests.tables.admin.test_admin import as_shown
 from tests.terms import read_again

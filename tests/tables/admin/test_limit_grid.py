@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from ledger import site_log as house_book
 from ledger.models import LogEntry
+from tables.approvals import proposals
 from tables.limits import cell_texts, plans
 from tables.limits.cell_texts import Spelling
 from tables.log.entries.limit_plans import LimitPlanSet
@@ -26,7 +27,7 @@ from tables.log.entries.pits import PitSectionSet
 from tables.log.limit_plans import Always
 from tables.models import Proposal, Staff, Table
 from tables.roles import Role
-from tables.setup import pits, policies, proposals, table_settings
+from tables.setup import pits, policies, table_settings
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from ledger.models import Book
 from ledger.site_log import HOUSE
+from tables.approvals import proposals
 from tables.audit import proofs
 from tables.limits import enforcement, plans
 from tables.log.entries.limit_plans import LimitPlanSet
@@ -19,10 +20,10 @@ from tables.log.limit_plans import Occasion, Value
 from tables.models import LimitPlan, Proposal, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import policies, proposals
+from tables.setup import policies
 from tests import floor
 from tests.ready import ready_made
-from tests.tables.setup.test_proposals import fault
+from tests.tables.approvals.test_proposals import fault
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 

@@ -10,17 +10,18 @@ from django.utils import timezone
 
 from ledger import alerts, site_log
 from ledger.models import Alert, AlertRepeat, LogEntry
+from tables.approvals import proposals
 from tables.audit import condition, protections, watch
 from tables.audit.condition import State
 from tables.log.entries.house_terms import TermsChanged
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import policies, proposals, table_settings
+from tables.setup import policies, table_settings
 from tables.setup.dual_control import BY_THE_CLOCK
 from tests import floor
 from tests.floor import dealt
-from tests.tables.setup.test_proposals import fault, rollback
+from tests.tables.approvals.test_proposals import fault, rollback
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("broker")]
 

@@ -8,11 +8,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from tables.approvals import proposals
 from tables.edge import limit_effect
 from tables.limits import plans
 from tables.models import Proposal
 from tables.roles import Role
-from tables.setup import proposals, table_settings
+from tables.setup import table_settings
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand

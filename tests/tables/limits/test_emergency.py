@@ -10,18 +10,19 @@ from django.utils import timezone
 
 from ledger import site_log
 from ledger.models import Alert, LogEntry
+from tables.approvals import proposals
 from tables.limits import emergency, enforcement, plans
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import Always
 from tables.models import LimitPlan, Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import policies, proposals, table_settings
+from tables.setup import policies, table_settings
 from tables.setup.dual_control import BY_THE_CLOCK
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
-from tests.tables.setup.test_proposals import fault
+from tests.tables.approvals.test_proposals import fault
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 from ledger import log
 from ledger.log import Draft
 from ledger.models import LogEntry
+from tables.approvals import proposals
 from tables.limits import enforcement
 from tables.limits import plans as limit_plans
 from tables.log.entries.limits import LimitsAnnounced
@@ -21,12 +22,12 @@ from tables.log.entries.settings import ByPlans, TableSet
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import pits, policies, proposals, table_settings
+from tables.setup import pits, policies, table_settings
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
+from tests.tables.approvals.test_proposals import fault, rollback
 from tests.tables.limits.test_plans import drafted
-from tests.tables.setup.test_proposals import fault, rollback
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 

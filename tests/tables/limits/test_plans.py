@@ -14,6 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book
+from tables.approvals import proposals
 from tables.audit import proofs
 from tables.limits import cell_texts
 from tables.limits import plans as limit_plans
@@ -24,11 +25,11 @@ from tables.log.limit_plans import Always, Hours, Occasion
 from tables.models import LimitPlan, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import pits, policies, proposals, table_settings
+from tables.setup import pits, policies, table_settings
 from tests import floor
 from tests.ready import ready_made
 from tests.tables import wheel
-from tests.tables.setup.test_proposals import rollback
+from tests.tables.approvals.test_proposals import rollback
 from tests.terms import read_again
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]

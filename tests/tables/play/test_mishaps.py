@@ -36,8 +36,8 @@ from tables.roles import Role
 from tables.scene import Scene
 from tests import floor
 from tests.floor import counted, dealt, for_pot
+from tests.tables.approvals.test_proposals import rollback
 from tests.tables.play.acts import abandon, burn_at_relief, enter, fault, latest_kinds, refusal, set_aside, verify, void
-from tests.tables.setup.test_proposals import rollback
 from tests.tables.test_dealing import chips_everywhere
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]

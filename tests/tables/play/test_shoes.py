@@ -18,9 +18,9 @@ from tables.roles import Role
 from tables.setup import table_settings
 from tests import floor
 from tests.floor import Hand, dealt
+from tests.tables.approvals.test_proposals import rollback
 from tests.tables.chance import BURNED, LAST, RARE_CUT, SPENT, in_this_order, run_out
 from tests.tables.play.acts import refusal, verify
-from tests.tables.setup.test_proposals import rollback
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 

@@ -17,6 +17,7 @@ from ledger import alerts, log, site_log
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from tables import dealing, inputs
 from tables.alerting import inbox
+from tables.approvals import proposals
 from tables.audit import exceptions, proofs
 from tables.audit.rows import comparing
 from tables.day import hours
@@ -30,7 +31,7 @@ from tables.models import PitCover, Post, Staff, Table
 from tables.play import restored
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import pit_assignments, pits, policies, proposals, table_settings
+from tables.setup import pit_assignments, pits, policies, table_settings
 from tables.setup.dual_control import Draft
 from tables.setup.pit_assignments import Wanted
 from tables.state import table_state
@@ -38,7 +39,7 @@ from tests import floor, terms
 from tests.clock import Clock
 from tests.floor import Hand
 from tests.ready import ready_made
-from tests.tables.setup.test_proposals import rollback
+from tests.tables.approvals.test_proposals import rollback
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 

@@ -9,6 +9,7 @@ from django.db import connection
 from msgspec import UNSET, structs
 
 from ledger.models import Account, LogEntry
+from tables.approvals import proposals
 from tables.audit import condition, proofs
 from tables.edge import favour, kept_sheets
 from tables.games.catalog import GAMES
@@ -18,7 +19,7 @@ from tables.log.terms import Settings, rounding_words, rules_of
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import denominations, payouts, proposals, table_settings
+from tables.setup import denominations, payouts, table_settings
 from tables.state import table_state
 from tests import floor
 from tests.tables.at_once import at_once

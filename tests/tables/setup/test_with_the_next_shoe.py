@@ -11,17 +11,18 @@ from django.utils import timezone
 
 from ledger import log, site_log
 from ledger.log import Draft as Entry
+from tables.approvals import proposals
 from tables.log.entries.proposals import ProposalDecided, ProposalInForce
 from tables.log.entries.settings import TableSet
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused
-from tables.setup import policies, proposals, table_settings
+from tables.setup import policies, table_settings
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
 from tests.ready import ready_made
+from tests.tables.approvals.test_proposals import fault, kinds, olga, omar, operator
 from tests.tables.limits.test_enforcement import seated_round
-from tests.tables.setup.test_proposals import fault, kinds, olga, omar, operator
 from tests.terms import read_again
 
 __all__ = ["olga", "omar"]

@@ -15,12 +15,13 @@ from django.utils import timezone
 from casino.web.redaction import redacted
 from ledger.models import HOUSE, Alert, LogEntry
 from tables import pepper
+from tables.approvals import proposals
 from tables.audit import access
 from tables.audit.rows import comparing
 from tables.models import ServiceAccount, ServiceToken, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import policies, proposals, service_accounts
+from tables.setup import policies, service_accounts
 from tables.setup.service_accounts import Access
 from tables.staff import service_tokens
 from tests import floor

@@ -12,15 +12,16 @@ from ledger import log, site_log
 from ledger.log import Draft as Entry
 from ledger.log import KeyReused
 from ledger.models import Alert
+from tables.approvals import proposals
 from tables.log.entries.proposals import ProposalCalledOff, ProposalInForce
 from tables.log.entries.settings import TableSet
 from tables.models import PayTable, Proposal, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import policies, proposals, table_settings
+from tables.setup import policies, table_settings
 from tests import floor
 from tests.clock import Clock
-from tests.tables.setup.test_proposals import draft_of, fault, kinds, olga, omar, open_house, operator, rollback
+from tests.tables.approvals.test_proposals import draft_of, fault, kinds, olga, omar, open_house, operator, rollback
 
 __all__ = ["olga", "omar", "open_house"]
 

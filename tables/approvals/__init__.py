@@ -1,0 +1,1 @@
+"""Dual control: proposals that wait for a second person."""
